@@ -1,17 +1,20 @@
 """From a run folder to its analysis: the only reader of run folders here."""
 
+from collections.abc import Sequence
+
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.audited.audit import audit_run_folder
 from diskproof.analysis.audited.shapes import SubjectAnswer
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.proofs import why_fails
-from diskproof.analysis.verdicts import make_verdicts
+from diskproof.analysis.pilot import choose_lengths, has_settled
+from diskproof.analysis.verdicts import is_open, make_verdicts
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
 from diskproof.results.folder import RunFolder
 from diskproof.results.limit import ProofPair
-from diskproof.results.plan import Plan
+from diskproof.results.plan import Pilot, Plan
 from diskproof.results.trial import Finding, Trial
 from diskproof.wording import Message
 
@@ -24,31 +27,43 @@ def analyse_folder(folder: RunFolder) -> Analysis:
         plan,
         folder.machine(),
         trials,
-        {trial.id: _throughputs(folder, plan, trial) for trial in (*trials, *of_proofs)},
+        _series_of(folder, plan, [*trials, *of_proofs]),
         folder.cuts(),
         proofs,
     )
 
 
 def open_verdicts(folder: RunFolder) -> list[Verdict]:
-    """Return the verdicts that further blocks could decide."""
+    """Return the verdicts for which the run would go on."""
     trials, plan = folder.trials(), folder.plan()
-    series = {trial.id: _throughputs(folder, plan, trial) for trial in trials}
+    series = _series_of(folder, plan, trials)
     verdicts = make_verdicts(Gathered(plan, folder.machine(), trials, series))
-    return [verdict for verdict in verdicts if verdict.outcome == "inconclusive"]
+    return [verdict for verdict in verdicts if is_open(verdict, plan)]
+
+
+def pilot_has_settled(folder: RunFolder, block: int) -> bool:
+    """Tell whether each trial of a block of the pilot came to a steady throughput."""
+    trials = [trial for trial in folder.pilot() if trial.block == block]
+    return has_settled(trials, _series_of(folder, folder.plan(), trials))
+
+
+def pilot_of(folder: RunFolder) -> Pilot:
+    """Return what the pilot's trials found, and the lengths that follow."""
+    trials, plan = folder.pilot(), folder.plan()
+    return choose_lengths(plan, trials, _series_of(folder, plan, trials))
 
 
 def why_pair_fails(folder: RunFolder, pair: ProofPair) -> list[Message]:
     """Say why a recorded pair of a proof does not count; empty if it does."""
     plan = folder.plan()
-    series = {trial.id: _throughputs(folder, plan, trial) for trial in (pair.as_it_was, pair.changed)}
+    series = _series_of(folder, plan, [pair.as_it_was, pair.changed])
     return why_fails(pair, plan, folder.machine(), series)
 
 
 def audit_folder(folder: RunFolder) -> SubjectAnswer:
     """Audit a run from its folder alone."""
     trials, plan = folder.trials(), folder.plan()
-    series = {trial.id: _throughputs(folder, plan, trial) for trial in trials}
+    series = _series_of(folder, plan, trials)
     return audit_run_folder(str(folder.path), plan, folder.machine(), trials, series)
 
 
@@ -65,6 +80,10 @@ def findings_of(folder: RunFolder, trial: Trial) -> list[Finding]:
         rates = _throughputs(folder, plan, trial)
         found += audit_trial(Evidence(trial, plan.cell(trial.cell), plan, folder.machine(), rates))
     return found
+
+
+def _series_of(folder: RunFolder, plan: Plan, trials: Sequence[Trial]) -> dict[str, list[float]]:
+    return {trial.id: _throughputs(folder, plan, trial) for trial in trials}
 
 
 def _throughputs(folder: RunFolder, plan: Plan, trial: Trial) -> list[float]:

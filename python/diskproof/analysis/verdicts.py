@@ -12,7 +12,7 @@ from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import NO_LEVEL, Cell, Plan
 from diskproof.stats.intervals import Interval, RatioTest, blocks_needed
 from diskproof.stats.multiple import holm
-from diskproof.stats.sequential import blocks_needed_at_any_time
+from diskproof.stats.sequential import blocks_for_precision, blocks_needed_at_any_time
 from diskproof.wording import Message, counted, say, share
 from diskproof.wording.numbers import duration
 
@@ -172,8 +172,9 @@ def _verdict(
     reasons, needed, advice = pair.reasons, None, None
     if pair.test is not None:
         outcome = decide(pair.test.interval, p_adjusted, plan.same_within)
-        if outcome == "inconclusive":
+        if outcome == "inconclusive" or not _is_precise(pair.test.interval, plan):
             needed, advice = _what_decides(gathered, pair, pair.test, comparisons)
+        if outcome == "inconclusive":
             reasons = _why_inconclusive(pair, pair.test, p_adjusted, plan, comparisons, needed, advice)
     return Verdict(
         factor=pair.factor,
@@ -198,6 +199,20 @@ def _verdict(
     )
 
 
+def is_open(verdict: Verdict, plan: Plan) -> bool:
+    """Tell whether a run that goes on until it knows enough would measure more for a verdict."""
+    if plan.precision is None:
+        return verdict.outcome == "inconclusive"
+    return verdict.ratio is not None and not _is_precise(verdict.ratio, plan)
+
+
+def _is_precise(ratio: Interval, plan: Plan) -> bool:
+    """Tell whether a ratio is known as well as the study asks; always, if it asks for no precision."""
+    if plan.precision is None:
+        return True
+    return ratio.uncertainty is not None and ratio.uncertainty <= plan.precision
+
+
 def _what_decides(
     gathered: Gathered, pair: Pair, test: RatioTest, comparisons: int
 ) -> tuple[int | None, Advice | None]:
@@ -211,6 +226,8 @@ def _what_decides(
     decided_by = blocks_needed if plan.at_most_s is None else blocks_needed_at_any_time
 
     def needed(log_deviation: float) -> int | None:
+        if plan.precision is not None:
+            return blocks_for_precision(log_deviation, plan.precision)
         return decided_by(test.interval.estimate, log_deviation, plan.same_within, comparisons)
 
     scatter = scatter_of_pair(gathered, (pair.baseline, pair.cell), test)
@@ -244,6 +261,8 @@ def _why_inconclusive(
         why = say(
             "the interval holds both 1 and differences of more than {band:.3g}", band=share(plan.same_within)
         )
+    if plan.precision is not None and _is_precise(ratio, plan):
+        return [why, say("a finer `precision` in `[design]` would probably decide it")]
     if advice is not None:
         return [why, _longer_trials(advice)]
     if needed is None:
@@ -257,6 +276,12 @@ def _why_inconclusive(
     if plan.at_most_s is not None:
         how = say("`--resume` with a longer `--at-most`")
     blocks = counted(more, "more block")
+    if plan.precision is not None:
+        precise = share(plan.precision)
+        return [
+            why,
+            say("about {more} would probably reach {precise}: {how}", more=blocks, precise=precise, how=how),
+        ]
     return [why, say("about {more} would probably decide it: {how}", more=blocks, how=how)]
 
 

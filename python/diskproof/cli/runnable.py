@@ -81,9 +81,13 @@ class TimedChoice(Choice):
     def _at_most_s(self, file: StudyFile) -> float | None:
         """Return how long a run goes on until its verdicts are decided; None: a fixed number of blocks."""
         design = file.study.design
-        if not self.until_decided and design.until is None:
+        if self.until_decided and design.precision is not None:
+            raise RefusalError("the study's `precision` says when the run ends: leave --until-decided out")
+        if not self.until_decided and design.decided_within_s is None:
             if self.at_most is not None:
-                raise RefusalError("--at-most needs --until-decided, or `until` in the study's [design]")
+                raise RefusalError(
+                    "--at-most needs --until-decided, or `until` or `precision` in the study's [design]"
+                )
             return None
         if self.at_most is None:
             return design.decided_within_s or AT_MOST_S

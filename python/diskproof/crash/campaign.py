@@ -13,6 +13,7 @@ from diskproof.results.findings import EVIDENCE, START
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Finding
 from diskproof.run.bench import MISHAPS, Bench
+from diskproof.run.pilot import with_chosen_lengths
 from diskproof.run.prove import check_request, prove
 from diskproof.run.server_setup import data_set_name
 from diskproof.run.session import Progress, Request, check_disks, session
@@ -41,6 +42,7 @@ def execute(request: Request, progress: Progress) -> RunFolder:
         check_request(request)
     with session(request, progress) as bench:
         try:
+            with_chosen_lengths(bench, progress)
             run_trials(bench, progress)
             if request.pairs:
                 prove(request, bench, progress)

@@ -25,6 +25,8 @@ from diskproof.results.trial import Trial
 MOST_BYTES = 256 * MIB
 """A trial's record takes some 20 KB: more than ten thousand trials."""
 
+TRIALS, PILOT = "trials.jsonl", "pilot.jsonl"
+
 Kept = TypeVar("Kept", Trial, CutTrial, ProofPair)
 Read = TypeVar("Read", bound=Record)
 
@@ -90,7 +92,11 @@ class RunFolder:
 
     def append_trial(self, trial: Trial) -> None:
         """Append one finished trial and flush it to the disk: from then on no kill can take it."""
-        self._append("trials.jsonl", trial.model_dump_json())
+        self._append(TRIALS, trial.model_dump_json())
+
+    def append_pilot(self, trial: Trial) -> None:
+        """Append one finished trial of the pilot."""
+        self._append(PILOT, trial.model_dump_json())
 
     def append_cut(self, cut: CutTrial) -> None:
         """Append one finished cut and flush it to the disk."""
@@ -174,11 +180,15 @@ class RunFolder:
 
         Of a trial that was run again (``--resume`` after an invalid one) the last record counts.
         """
-        return self._latest("trials.jsonl", Trial)
+        return self._latest(TRIALS, Trial)
 
     def trials_s(self) -> float:
         """Return the seconds of all trials: also of those that broke off, and of those run again."""
-        return sum(trial.took_s for trial in self._every("trials.jsonl", Trial))
+        return sum(one.took_s for name in (TRIALS, PILOT) for one in self._every(name, Trial))
+
+    def pilot(self) -> list[Trial]:
+        """Read the trials of the pilot in the order they were run."""
+        return self._latest(PILOT, Trial)
 
     def cuts(self) -> list[CutTrial]:
         """Read the cuts in the order they were made; of one that was made again the last record."""
@@ -220,7 +230,7 @@ class RunFolder:
         for number, line in enumerate(self._lines(name), start=1):
             one = self._parsed(record, f"{name}, line {number},", line)
             if known is None:
-                known = _Known.of(self.plan(), record)
+                known = _Known.of(self.plan(), record, name)
             if strange := known.strange(one):
                 raise RunFolderError(
                     f"{self.path / name}, line {number}, is of a {strange} that {self.path / 'plan.json'} "
@@ -265,21 +275,21 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class _Known:
-    """What records of a kind may be of: cuts have cells of their own, and proofs are not planned."""
+    """What records of a kind may be of: cuts have cells of their own; proofs and pilots are not planned."""
 
     cells: set[str]
     steps: dict[str, str] | None
     """The cell of each planned trial or cut, by its id."""
 
     @classmethod
-    def of(cls, plan: Plan, record: type[Kept]) -> "_Known":
+    def of(cls, plan: Plan, record: type[Kept], name: str) -> "_Known":
         if issubclass(record, CutTrial):
             cuts = plan.crash
             return cls(
                 {cell.id for cell in cuts.cells} if cuts else set(),
                 {cut.id: cut.cell for cut in cuts.trials} if cuts else {},
             )
-        steps = {trial.id: trial.cell for trial in plan.trials} if issubclass(record, Trial) else None
+        steps = {trial.id: trial.cell for trial in plan.trials} if name == TRIALS else None
         return cls({cell.id for cell in plan.cells}, steps)
 
     def strange(self, one: Trial | CutTrial | ProofPair) -> str | None:

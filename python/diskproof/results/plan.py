@@ -1,6 +1,6 @@
 """The plan: the cells of a study, and the order of their trials."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -78,6 +78,35 @@ class Phases(Record):
     measure_s: float
 
 
+Phase = Literal["warm_up_s", "measure_s"]
+
+PHASES: tuple[Phase, ...] = get_args(Phase)
+
+
+class Pilot(Record):
+    """What short trials before the first block found, and what follows for the length of a trial.
+
+    They do not count: trials of another length scatter otherwise.
+    """
+
+    trials: int
+    load_s: float
+    """How long the longest of them were under load, from the start of the server on."""
+    settled_s: float | None
+    """When the last cell's throughput had settled; None: one had not by then."""
+    start: float
+    """Standard deviation of the log speed between starts: 0.03 is 3%."""
+    second: float | None
+    """The same of a mean over one second within a trial; None: not known."""
+    start_s: float
+    """What a trial takes besides load."""
+    warm_up_s: float
+    measure_s: float
+    """Chosen, unless the study gives them."""
+    blocks: int | None
+    """How many blocks will probably reach the precision; None: more than there is time for."""
+
+
 class Plan(Record):
     """The cells of a study and the random order of their trials, fixed before the first one starts."""
 
@@ -100,6 +129,12 @@ class Plan(Record):
     at_most_s: float | None = None
     """The run goes on after its first blocks until each verdict is decided, or its trials took so long; None:
     it has these blocks and no more."""
+    precision: float | None = None
+    """With `at_most_s`: the run goes on until the interval of each ratio is within this share of it."""
+    left_to_a_pilot: list[Phase] = []
+    """Which lengths of a trial a pilot chooses; until then they are provisional."""
+    pilot: Pilot | None = None
+    """The pilot that chose them; None: there is none yet, or none is needed."""
     cpus: int | None = None
     """How many CPUs the server and its load were held to; None: all that the run may use."""
     scale: Scale | None = None

@@ -41,7 +41,7 @@ def _difference(folder: RunFolder, file: StudyFile, plan: Plan) -> str | None:
         return "was made from another version of this study"
     if _size(planned) != _size(plan):
         return f"is {_size(planned)}"
-    planned = _without_added_blocks(planned, plan)
+    planned = _as_begun(planned, plan)
     if planned == plan or _is_beginning(planned, plan):
         return None
     if _is_beginning(plan, planned):
@@ -55,14 +55,19 @@ def resumed_plan(planned: Plan, plan: Plan) -> Plan:
 
     A run that went on until it was decided stays such a run: after its looks, fixed intervals would be wrong.
     """
-    return plan.model_copy(
-        update={"trials": planned.trials, "at_most_s": plan.at_most_s or planned.at_most_s}
-    )
+    kept = {"trials": planned.trials, "at_most_s": plan.at_most_s or planned.at_most_s}
+    return plan.model_copy(update={**kept, **{name: getattr(planned, name) for name in CHOSEN}})
 
 
-def _without_added_blocks(planned: Plan, plan: Plan) -> Plan:
-    """Return a recorded plan as it began: without the blocks that were added, and with today's time."""
+CHOSEN = ("pilot", "warm_up_s", "measure_s", "phases")
+"""What a pilot chooses."""
+
+
+def _as_begun(planned: Plan, plan: Plan) -> Plan:
+    """Return a recorded plan as it began: without a pilot and added blocks, and with today's time."""
     first = {"trials": planned.trials[: len(plan.trials)], "at_most_s": plan.at_most_s}
+    if planned.pilot is not None:
+        first |= {name: getattr(plan, name) for name in CHOSEN}
     return planned.model_copy(update=first)
 
 

@@ -83,3 +83,13 @@ def blocks_needed_at_any_time(
         ):
             return n
     return None
+
+
+def blocks_for_precision(log_deviation: float, precision: float, most: int = 1000) -> int | None:
+    """Return how many blocks will probably bring an interval within this share of its ratio.
+
+    None: more than `most`.
+    """
+    half = math.log1p(precision)
+    fits = (n for n in range(4, most + 1) if t_at_any_time(n) * log_deviation / math.sqrt(n) <= half)
+    return next(fits, None)

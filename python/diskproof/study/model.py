@@ -8,7 +8,7 @@ from pydantic import ByteSize, Field, field_validator, model_validator
 from diskproof.families import of
 from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
-from diskproof.results.plan import Asks, Phases
+from diskproof.results.plan import PHASES, Asks, Phase, Phases
 from diskproof.results.record import Family
 from diskproof.results.size import Size
 from diskproof.study.crash import CrashChoice
@@ -27,6 +27,7 @@ from diskproof.study.part import (
     OfLevels,
     OptionFile,
     Part,
+    Percentage,
     mistake,
 )
 from diskproof.study.places import PlaceChoice
@@ -101,12 +102,17 @@ class Design(Part):
         description="`decided`: after `blocks`, further blocks follow until each verdict is decided. They "
         "hold only the cells of open verdicts. Default: `blocks` and no more",
     )
+    precision: Annotated[Percentage, Field(gt=0, lt=0.5)] | None = Field(
+        None,
+        description="Such as `3 %`: the run goes on until each ratio is known so well, up or down. A pilot "
+        "chooses `warm_up_s` and `measure_s`, unless they are given. Instead of `until`",
+    )
     at_most_s: float | None = Field(
         None,
         gt=0,
         le=DAY_S,
-        description="With `until`: seconds that the trials may take; verdicts that are open then stay "
-        f"inconclusive. Default: {AT_MOST_S:.0f}",
+        description="With `until` or `precision`: seconds that the trials may take; verdicts that are open "
+        f"then stay so. Default: {AT_MOST_S:.0f}",
     )
     clients: list[Annotated[int, Field(ge=1, le=MAX_CLIENTS)]] = Field(
         [8], min_length=1, description="Concurrent clients, each a factor level"
@@ -142,13 +148,20 @@ class Design(Part):
 
     @property
     def decided_within_s(self) -> float | None:
-        """How long the run goes on until its verdicts are decided; None: it has a fixed number of blocks."""
-        return None if self.until is None else self.at_most_s or AT_MOST_S
+        """How long the run goes on until it knows enough; None: it has a fixed number of blocks."""
+        return None if self.until is None and self.precision is None else self.at_most_s or AT_MOST_S
+
+    @property
+    def left_to_a_pilot(self) -> list[Phase]:
+        """Which lengths the study leaves to a pilot."""
+        return [key for key in PHASES if self.precision is not None and key not in self.model_fields_set]
 
     @model_validator(mode="after")
     def _a_fixed_run_has_no_limit_of_time(self) -> Self:
-        if self.at_most_s is not None and self.until is None:
-            raise mistake('it needs `until = "decided"`', "at_most_s")
+        if self.until is not None and self.precision is not None:
+            raise mistake("`until` says when the run ends: leave one of the two out", "precision")
+        if self.at_most_s is not None and self.decided_within_s is None:
+            raise mistake('it needs `until = "decided"` or `precision`', "at_most_s")
         return self
 
     @field_validator("clients", "memory")

@@ -83,6 +83,20 @@ def _option_file(value: object, info: ValidationInfo) -> KeptFile:
     return kept_file(value, info, MAX_OPTION_FILE_BYTES, "a server's option file")
 
 
+def _percentage(value: object) -> object:
+    written = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*", value) if isinstance(value, str) else None
+    if isinstance(value, str) and written is None:
+        raise ValueError("a percentage is a number and `%`, such as `3 %`")
+    return value if written is None else float(written[1]) / 100
+
+
+Percentage = Annotated[
+    float,
+    BeforeValidator(_percentage),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]}),
+]
+"""A share, written as people do: ``3 %``, or ``0.03``."""
+
 OptionFile = Annotated[
     KeptFile, BeforeValidator(_option_file), WithJsonSchema({"type": "string", "format": "path"})
 ]

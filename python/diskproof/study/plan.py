@@ -7,13 +7,16 @@ from collections.abc import Collection
 import numpy as np
 from pydantic import ByteSize
 
-from diskproof.results.plan import NO_LEVEL, Cell, Phases, Plan, PlannedTrial, Scale
+from diskproof.results.plan import NO_LEVEL, Cell, Phase, Phases, Pilot, Plan, PlannedTrial, Scale
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.cuts import plan_cuts
-from diskproof.study.loads.base import Load
+from diskproof.study.loads.base import Load, Timed
 from diskproof.study.model import Study
 from diskproof.study.read import StudyError, StudyFile
 from diskproof.wording import numbers
+
+PROVISIONAL = Phases(warm_up_s=1, measure_s=5)
+"""Lengths with which time is estimated before a pilot has chosen them."""
 
 TRIAL_OVERHEAD_S = 2.0
 """Restore, start and stop of a small data set, as measured on a small machine."""
@@ -30,13 +33,13 @@ def make_plan(
     `no_power_cuts` says why only processes can be killed here; None: power can be cut. `at_most_s`: the run
     goes on until its verdicts are decided, or so long; None: as the study says.
     """
-    study, design = file.study, file.study.design
+    study = _provisional(file.study)
+    design = study.design
     cells = [cell for cell in _cells(study) if not only or any(text in cell.id for text in only)]
     crash = plan_cuts(study, only, no_power_cuts)
     if not cells and crash is None:
         asked, known = " or ".join(f"`{text}`" for text in only or []), "\n  ".join(_ids(study))
         raise StudyError(f"no cell matches {asked}; the cells are:\n  {known}")
-    default = Phases(warm_up_s=design.warm_up_s, measure_s=design.measure_s)
     trials = _order(cells, design.blocks, design.seed)
     estimated_s = (
         sum(_trial_seconds(study, cell) for cell in cells) * design.blocks
@@ -57,12 +60,10 @@ def make_plan(
         analysis=study.analysis.strip(),
         seed=design.seed,
         same_within=design.same_within,
-        phases={
-            name: phases
-            for name in dict.fromkeys(cell.workload for cell in cells)
-            if not study.workloads[name].is_job and (phases := study.phases(name)) != default
-        },
+        phases=_own_phases(study, cells),
         at_most_s=at_most_s,
+        precision=design.precision,
+        left_to_a_pilot=_left_to_a_pilot(file.study, cells),
         cpus=design.cpus,
         scale=_scale(file),
         left_out=list(file.left_out),
@@ -92,6 +93,37 @@ def make_plan(
         estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
         + _copied_bytes(study, [cell for cell in cells if not study.data_place(cell.storage).in_memory]),
     )
+
+
+def _provisional(study: Study) -> Study:
+    """Return a study with lengths for the estimate, where a pilot will choose them."""
+    lengths = {"warm_up_s": PROVISIONAL.warm_up_s, "measure_s": PROVISIONAL.measure_s}
+    left = {key: lengths[key] for key in study.design.left_to_a_pilot}
+    return study.model_copy(update={"design": study.design.model_copy(update=left)})
+
+
+def _left_to_a_pilot(study: Study, cells: list[Cell]) -> list[Phase]:
+    """Return what a pilot chooses: nothing if every load is a job, or has times of its own."""
+    left = study.design.left_to_a_pilot
+    loads = [study.workloads[name] for name in dict.fromkeys(cell.workload for cell in cells)]
+    return [key for key in left if any(isinstance(one, Timed) and getattr(one, key) is None for one in loads)]
+
+
+def with_pilot(study: Study, plan: Plan, pilot: Pilot) -> Plan:
+    """Return the plan with the lengths that a pilot chose, where the study leaves them to it."""
+    chosen = {key: getattr(pilot, key) for key in plan.left_to_a_pilot}
+    study = study.model_copy(update={"design": study.design.model_copy(update=chosen)})
+    return plan.model_copy(update={**chosen, "pilot": pilot, "phases": _own_phases(study, plan.cells)})
+
+
+def _own_phases(study: Study, cells: list[Cell]) -> dict[str, Phases]:
+    """Return the phases of the steady workloads that do not have those of the design."""
+    default = Phases(warm_up_s=study.design.warm_up_s, measure_s=study.design.measure_s)
+    return {
+        name: phases
+        for name in dict.fromkeys(cell.workload for cell in cells)
+        if not study.workloads[name].is_job and (phases := study.phases(name)) != default
+    }
 
 
 def next_block(plan: Plan, cells: Collection[str]) -> list[PlannedTrial]:

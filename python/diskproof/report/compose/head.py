@@ -231,10 +231,30 @@ def _statistics(analysis: Analysis, figure: str) -> str:
 def _at_any_time(plan: Plan) -> str:
     if plan.at_most_s is None:
         return ""
+    until = "each verdict was decided"
+    if plan.precision is not None:
+        until = f"each ratio was known within {percent(plan.precision)}"
     return (
-        " The run went on until each verdict was decided, or its trials had taken "
-        f"{duration(plan.at_most_s)}. So ratios have anytime-valid intervals: they hold however often the "
-        "run looks at them, and are wider than t-intervals of as many blocks."
+        f" The run went on until {until}, or its trials had taken {duration(plan.at_most_s)}. So ratios have "
+        "anytime-valid intervals: they hold however often the run looks at them, and are wider than "
+        f"t-intervals of as many blocks.{_of_pilot(plan)}"
+    )
+
+
+def _of_pilot(plan: Plan) -> str:
+    """Say what a pilot chose, and why."""
+    pilot = plan.pilot
+    if pilot is None:
+        return ""
+    chosen = {"warm_up_s": "the warm-up", "measure_s": "the length of the measurement"}
+    what = listed([chosen[key] for key in plan.left_to_a_pilot])
+    settled = "had not settled" if pilot.settled_s is None else "had settled"
+    after_s = pilot.load_s if pilot.settled_s is None else pilot.settled_s
+    second = f", a second within a trial by {percent(round(pilot.second, 3))}" if pilot.second else ""
+    return (
+        f" A pilot of {count(pilot.trials, 'trial')}, which do not count, chose {what}. Throughput "
+        f"{settled} after {duration(after_s)} of load. Starts scatter by "
+        f"{percent(round(pilot.start, 3))}{second}. A start takes {duration(pilot.start_s)}."
     )
 
 
