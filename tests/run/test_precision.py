@@ -1,11 +1,12 @@
 """Runs that a study asks for by their precision alone: real SQLite, and a short pilot."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from diskproof.results.folder import RunFolder
-from diskproof.results.plan import Plan
+from diskproof.results.plan import Pilot, Plan
 from diskproof.run import pilot
 from diskproof.run.resume import resumed_plan
 from diskproof.study.plan import make_plan, next_block, with_pilot
@@ -75,8 +76,15 @@ def test_a_pilot_chooses_only_what_the_study_leaves_to_it() -> None:
 
 def test_a_resumed_run_keeps_what_its_pilot_chose() -> None:
     begun = plan_of(STUDY)
-    found = {"trials": 6, "load_s": 5, "settled_s": 1, "start": 0.02, "second": 0.05, "start_s": 2}
-    chosen = pilot.Pilot(**found, warm_up_s=1.5, measure_s=4, blocks=9)
+    found: dict[str, Any] = {
+        "trials": 6,
+        "load_s": 5,
+        "settled_s": 1,
+        "start": 0.02,
+        "second": 0.05,
+        "start_s": 2,
+    }
+    chosen = Pilot(**found, warm_up_s=1.5, measure_s=4, blocks=9)
     made = with_pilot(parse_study(STUDY, "two.toml"), begun, chosen)
     assert (made.warm_up_s, made.measure_s) == (1.5, 4)
     longer = made.model_copy(update={"trials": [*made.trials, *next_block(made, {made.cells[0].id})]})

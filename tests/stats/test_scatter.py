@@ -39,6 +39,7 @@ def test_each_level_is_found_on_average(missing: float) -> None:
 def test_the_best_length_is_the_least_uncertain_for_its_time() -> None:
     made = Scatter(0.0, START, SECOND, measure_s=1.0, start_s=3.0, freedom=10)
     best_s = made.best_measure_s()
+    assert best_s is not None
     assert best_s == pytest.approx(math.sqrt(3 * SECOND / START))
     random = np.random.default_rng(2)
 
@@ -68,7 +69,9 @@ def test_the_variance_of_a_second_allows_for_autocorrelation() -> None:
             values.append(0.7 * values[-1] + shock)
         series = [100 + value for value in values[1:]]
         means.append(np.mean(series) / 100)
-        variances.append(second_variance(series, 40.0))
+        variance = second_variance(series, 40.0)
+        assert variance is not None
+        variances.append(variance)
     true = np.var(means) * 40
     assert true == pytest.approx((1 / (1 - 0.7)) ** 2 / 100**2 * 40 / 400, rel=0.2)
     assert np.mean(variances) == pytest.approx(true, rel=0.25)

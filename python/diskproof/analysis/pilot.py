@@ -38,15 +38,15 @@ def settle(series: Sequence[float], load_s: float) -> Settled:
     """Return where a series settles: at MSER-5's cut, if both sides of it differ beyond chance."""
     if len(series) < 4 * MSER_BATCH:
         return Settled(0.0, series, load_s)
-    cut = mser5(series)
-    at = cut.cut_bins if cut.steady else len(series) // 2
+    # MSER-5 of 20 bins cuts at half at the latest: such a cut says that the rest may still change.
+    at = min(mser5(series).cut_bins, len(series) // 2)
     if at < 2:
         return Settled(0.0, series, load_s)
     before, after = batch_mean(series[:at]), batch_mean(series[at:])
     if abs(after.mean - before.mean) <= before.half_width + after.half_width:
         return Settled(0.0, series, load_s)
     bin_s = load_s / len(series)
-    return Settled(at * bin_s if cut.steady else None, series[at:], load_s - at * bin_s)
+    return Settled(at * bin_s if at < len(series) // 2 else None, series[at:], load_s - at * bin_s)
 
 
 def has_settled(trials: Sequence[Trial], series: Mapping[str, Sequence[float]]) -> bool:

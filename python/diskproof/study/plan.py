@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 from pydantic import ByteSize
@@ -98,7 +99,7 @@ def make_plan(
 def _provisional(study: Study) -> Study:
     """Return a study with lengths for the estimate, where a pilot will choose them."""
     lengths = {"warm_up_s": PROVISIONAL.warm_up_s, "measure_s": PROVISIONAL.measure_s}
-    left = {key: lengths[key] for key in study.design.left_to_a_pilot}
+    left: dict[str, float] = {key: lengths[key] for key in study.design.left_to_a_pilot}
     return study.model_copy(update={"design": study.design.model_copy(update=left)})
 
 
@@ -111,7 +112,7 @@ def _left_to_a_pilot(study: Study, cells: list[Cell]) -> list[Phase]:
 
 def with_pilot(study: Study, plan: Plan, pilot: Pilot) -> Plan:
     """Return the plan with the lengths that a pilot chose, where the study leaves them to it."""
-    chosen = {key: getattr(pilot, key) for key in plan.left_to_a_pilot}
+    chosen: dict[str, Any] = {key: getattr(pilot, key) for key in plan.left_to_a_pilot}
     study = study.model_copy(update={"design": study.design.model_copy(update=chosen)})
     return plan.model_copy(update={**chosen, "pilot": pilot, "phases": _own_phases(study, plan.cells)})
 
