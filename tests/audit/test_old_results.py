@@ -73,6 +73,13 @@ def test_a_script_of_the_users_own_may_read_as_it_likes() -> None:
         assert said(own, "statement-arithmetic").state == state
 
 
+def test_a_rate_that_was_not_held_leaves_no_typical_latency() -> None:
+    for asked, state in (("231", "passed"), ("360", "failed"), ("0", "does not apply")):
+        audit = audit_result(make_result(asked={"rate": asked}))
+        assert next(one.state for one in audit.checks if one.check == "rate") == state
+        assert ("a typical latency (see rate" in audit.verdict.text) == (state == "failed")
+
+
 def test_few_interval_lines_are_not_called_none() -> None:
     few = make_result(intervals_per_s=[230.0] * 4)
     for check in ("stalls", "interval-sum"):

@@ -100,6 +100,13 @@ def test_outputs_with_a_changed_setting_between_are_no_repeats(tmp_path: Path, c
     assert cells_of(tmp_path, f"{output(500)}\n{rows}```\n{change}\n```\n{rows}{output(510)}") == [1, 1]
 
 
+def test_a_title_of_markdown_is_found_above_whatever_figures_follow_it(tmp_path: Path) -> None:
+    rows = "done\n\n| checkpoints_timed | 311 |\n"
+    post = f"# SSD\n\n{output(500)}\n# HDD\n\n```\n# a comment\n```\n{rows}\n{output(510)}"
+    assert cells_of(tmp_path, post) == [1, 1]
+    assert cells_of(tmp_path, post.replace("# HDD", "HDD")) == [2]
+
+
 def test_all_settings_that_were_changed_between_outputs_count(tmp_path: Path) -> None:
     lists = [
         f"ALTER SYSTEM SET work_mem = '{size}MB';\nALTER SYSTEM SET wal_level = replica;\n"

@@ -133,3 +133,13 @@ def test_more_than_one_of_a_kind_stand_for_themselves() -> None:
     one, other, third = servers_given(given("a.cnf", "b.cnf", "variables.txt"))
     assert [told(found) for found in (one, other, third)] == ["a.cnf", "b.cnf", "variables.txt"]
     assert servers_given([]) == []
+
+
+def test_settings_between_two_outputs_of_a_post_are_of_the_one_below() -> None:
+    measured = [make_result(source__file="post.md", source__line=line) for line in (5, 40)]
+    for line, whose in ((20, ["whether", "post.md"]), (2, ["post.md"] * 2), (60, ["post.md"] * 2)):
+        answer = make_option_file("sync_binlog=1", "post.md", observed=True)
+        answer = answer.model_copy(update={"lines": {"sync_binlog": line}})
+        assert [
+            told(one)[: len(said)] for one, said in zip(belonging(measured, [answer]), whose, strict=True)
+        ] == whose

@@ -12,10 +12,14 @@ from diskproof.audit.check import (
     note,
     warning,
 )
-from diskproof.audit.load import DELAY_NOTED, DELAY_WARNED
+from diskproof.audit.load import DELAY_NOTED, DELAY_WARNED, RATES
 from diskproof.results.load import Operation
 from diskproof.results.record import recorded
 from diskproof.wording import per_s, say, seconds, share, us
+
+HELD_WITHIN = 0.03
+"""Share by which another tool's rate may fall short of the one that was asked for: arrivals are random. A
+judgement."""
 
 
 @check(
@@ -31,7 +35,8 @@ def rate(evidence: Evidence) -> Iterator[Said]:
     """Find a rate that was not held: then throughput is the answer, and latency is none."""
     asked = evidence.load.rate
     if asked is None:
-        raise NothingToCheckError("a closed loop: no rate was set")
+        yield from _asked_elsewhere(evidence)
+        return
     if not asked.held:
         yield warning(
             "the rate was not held: {achieved} of {asked} completed, up to {most} waited for a client, the "
@@ -41,6 +46,22 @@ def rate(evidence: Evidence) -> Iterator[Said]:
             most=asked.most_waiting,
             behind=seconds(asked.most_behind_s),
             waiting=asked.waiting,
+        )
+
+
+def _asked_elsewhere(evidence: Evidence) -> Iterator[Problem]:
+    """Compare another tool's rate with the one that it was asked for."""
+    told = evidence.result.asked if evidence.result else {}
+    asked_per_s = next((float(told[name]) for name in RATES if told.get(name, "").isdecimal()), 0.0)
+    done_per_s = evidence.load.transactions_per_s
+    if evidence.metric != "transactions_per_s" or not asked_per_s:
+        raise NothingToCheckError("a closed loop: no rate was set")
+    if done_per_s < (1 - HELD_WITHIN) * asked_per_s:
+        yield warning(
+            "the rate was not held: {achieved} of {asked} completed. Each second more of them waited, and "
+            "the latency includes that",
+            asked=per_s(asked_per_s, "transactions"),
+            achieved=per_s(done_per_s),
         )
 
 

@@ -59,6 +59,7 @@ class _Measured:
     """What a result says about its server."""
 
     file: str
+    line: int
     folder: tuple[str, ...]
     words: frozenset[str]
     levels: dict[Factor, str]
@@ -165,7 +166,7 @@ def _reach(server: Beside, results: Sequence[_Measured]) -> dict[int, _Closeness
     kind, files = server_of_settings(server), server.files
     kept = [at for at, one in enumerate(results) if one.may_be_on(kind)]
     if inside := [at for at in kept if results[at].file in files]:
-        return dict.fromkeys(inside, (1, 0, 0, 0))
+        return dict.fromkeys(_below(server, inside, results), (1, 0, 0, 0))
     levels = words = folders = 0
     for mark in map(_mark, files):
         if named := [at for at in kept if _has_its_levels(mark, results[at])]:
@@ -177,6 +178,16 @@ def _reach(server: Beside, results: Sequence[_Measured]) -> dict[int, _Closeness
             kept, folders = near, max(folders, len(folder))
     marked = levels or words or folders
     return dict.fromkeys(kept, (0, levels, words, folders)) if marked else {}
+
+
+def _below(server: Beside, inside: Sequence[int], results: Sequence[_Measured]) -> Sequence[int]:
+    """Return the results of one file that stand below its settings: those above had others.
+
+    Settings below all results are of all of them.
+    """
+    told = [one for one in (server.asked, server.observed) if one]
+    last = {one.source.file: max(one.lines.values(), default=0) for one in told}
+    return [at for at in inside if results[at].line > last.get(results[at].file, 0)] or inside
 
 
 def _has_its_levels(mark: _Mark, result: _Measured) -> bool:
@@ -230,7 +241,9 @@ def _measured(result: ImportedResult) -> _Measured:
     file = result.source.file
     path = PurePath(file)
     words = frozenset(_words(str(path)))
-    return _Measured(file, path.parent.parts, words, named_levels(file), server_of_result(result))
+    return _Measured(
+        file, result.source.line, path.parent.parts, words, named_levels(file), server_of_result(result)
+    )
 
 
 def _words(text: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The words above an output: in a post or in notes they say what was changed, and the output does not."""
 
 import re
+from collections.abc import Sequence
 
 from diskproof.importers.base import Text
 
@@ -14,8 +15,10 @@ _SHELL = re.compile(
 
 _OUTPUT = re.compile(
     r"pgbench \(|starting vacuum|progress: |pgbench: |scale option ignored|Password|\d+\+\d+ \w|mysqlslap: "
+    r"|dropping old tables|NOTICE:|creating (?:tables|primary)|generating data|vacuuming|done in "
+    r"|\(\d+ rows?\)"
 )
-"""What pgbench, dd and mysqlslap print above the line by which their outputs are found."""
+"""What pgbench, psql, dd and mysqlslap print above the line by which outputs are found."""
 
 _SQL = re.compile(
     r"(?:select|show|set|alter|create|drop|insert|update|vacuum|analyze|use|flush)\b.*;", re.IGNORECASE
@@ -36,6 +39,8 @@ _FIGURE = re.compile(
 _REPEAT = re.compile(r"\b(?:run|rep|repeat|try|trial|iteration|block|test|round|pass)?\W{0,2}\d{1,4}\b|\W+")
 """What differs between the headings of repeats, and what only frames them."""
 
+_TITLE = re.compile(r"#{1,6} +\w")
+
 MOST_CHANGES = 50
 """Of so many settings, one or another differs between two of a post's outputs."""
 
@@ -47,7 +52,8 @@ def heading_above(text: Text, line: int, after: int = 0) -> str:
 
     Only lines behind `after` count, at which the output before it begins. Repeats have one heading: numbers
     of runs are left out, and so is a heading of nothing else. What another code block holds is no heading.
-    Without a heading, the settings that were changed between the two outputs take its place.
+    Without a heading there, the last one of Markdown and the settings that were changed between the two
+    outputs take its place.
     """
     above = text.lines[after : line - 1]
     fences = 0
@@ -71,4 +77,14 @@ def heading_above(text: Text, line: int, after: int = 0) -> str:
     if not after:
         return ""
     changes = [said.strip().casefold() for said in above if _CHANGE.search(said)]
-    return "; ".join(changes[-MOST_CHANGES:])
+    return "; ".join([*_last_title(above), *changes[-MOST_CHANGES:]])
+
+
+def _last_title(lines: Sequence[str]) -> list[str]:
+    """Return the last heading of Markdown among some lines, outside code blocks; none if there is none."""
+    titles, in_block = [], False
+    for said in lines:
+        in_block ^= said.lstrip().startswith("```")
+        if not in_block and _TITLE.match(said) and (named := _REPEAT.sub(" ", said.casefold()).strip()):
+            titles.append(named)
+    return titles[-1:]

@@ -52,7 +52,7 @@ USES: tuple[Use, ...] = (
         "a typical latency",
         (load.littles_law, load.tail, figures.latency_order, figures.mean_bounds),
         STEADY_LOADS,
-        refuted_by=(shares.client_shares,),
+        refuted_by=(shares.client_shares, kinds.rate),
     ),
     Use("a total without estimates", (figures.estimates, kinds.operations), ("seconds",)),
     Use(
