@@ -6,6 +6,7 @@ from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.audited.audit import audit_run_folder
 from diskproof.analysis.audited.shapes import SubjectAnswer
+from diskproof.analysis.expected import Expected, expect
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.proofs import why_fails
 from diskproof.analysis.pilot import choose_lengths, has_settled
@@ -39,6 +40,12 @@ def open_verdicts(folder: RunFolder) -> list[Verdict]:
     series = _series_of(folder, plan, trials)
     verdicts = make_verdicts(Gathered(plan, folder.machine(), trials, series))
     return [verdict for verdict in verdicts if is_open(verdict, plan)]
+
+
+def expect_from(folder: RunFolder, plan: Plan) -> Expected | None:
+    """Return what a plan will probably come to by an earlier run; None if that says nothing."""
+    trials, earlier = folder.trials(), folder.plan()
+    return expect(plan, Gathered(earlier, folder.machine(), trials, _series_of(folder, earlier, trials)))
 
 
 def pilot_has_settled(folder: RunFolder, block: int) -> bool:

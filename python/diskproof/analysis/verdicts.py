@@ -57,17 +57,19 @@ def make_verdicts(gathered: Gathered) -> list[Verdict]:
     Holm's adjustment runs over all verdicts that have a p at all.
     """
     varying = varying_factors(gathered.plan.cells)
-    pairs = [
-        _compare(gathered, factor, baseline, cell)
-        for factor, baseline, cell in compared_cells(gathered.plan.cells)
-        if factor not in CONDITIONS or varying == [factor]
-    ]
+    pairs = [_compare(gathered, *compared) for compared in compared_pairs(gathered.plan.cells)]
     tested = [pair.test.p for pair in pairs if pair.test is not None and pair.test.p is not None]
     adjusted = iter(holm(tested))
     return [
         _verdict(gathered, pair, varying, next(adjusted) if pair.test is not None else None, len(tested))
         for pair in pairs
     ]
+
+
+def compared_pairs(cells: Sequence[Cell]) -> list[tuple[Factor, Cell, Cell]]:
+    """Return what gets a verdict: the factor, the baseline and the other cell."""
+    varying = varying_factors(cells)
+    return [one for one in compared_cells(cells) if one[0] not in CONDITIONS or varying == [one[0]]]
 
 
 def decide(ratio: Interval, p_adjusted: float | None, same_within: float) -> Outcome:

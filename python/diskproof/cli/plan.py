@@ -5,16 +5,20 @@ from pathlib import Path
 from rich.table import Table
 
 from diskproof import load
+from diskproof.analysis.expected import Expected
+from diskproof.analysis.folder import expect_from
 from diskproof.analysis.safety.controls import unasked_controls
 from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
 from diskproof.cli.screen import results, say
 from diskproof.report.compose import cut_words
 from diskproof.results.crash_plan import WAYS, CrashPlan
+from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.plan import Plan
 from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cutcells import with_cut_cells
 from diskproof.run.dataset import IMAGES
 from diskproof.run.rehearsal import check_fio, check_variables, rehearse
+from diskproof.run.resume import earlier_runs
 from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.choice import find_chosen
 from diskproof.storage.claims import check_claims
@@ -24,7 +28,7 @@ from diskproof.study.read import StudyFile
 from diskproof.system.cpus import divide
 from diskproof.system.mounts import mount_of
 from diskproof.wording import numbers
-from diskproof.wording.numbers import duration
+from diskproof.wording.numbers import count, duration, percent
 
 
 def plan(
@@ -51,8 +55,10 @@ def plan(
     if made.cells:
         results.print(_cell_table(made))
         further = ""
+        if made.left_to_a_pilot:
+            further = f", a pilot that chooses {' and '.join(made.left_to_a_pilot)}"
         if made.at_most_s is not None:
-            further = f", then further blocks of open verdicts, {duration(made.at_most_s)} at most"
+            further += f", then further blocks of open verdicts, {duration(made.at_most_s)} at most"
         said = (
             f"{len(made.cells)} cells x {len(made.blocks())} blocks = {len(made.trials)} trials; "
             f"about {duration(made.estimated_s)}{further}; "
@@ -62,7 +68,33 @@ def plan(
         results.print(_cuts_in_words(made.crash))
     for line in _where(whole.study, with_cuts):
         results.print(line, markup=False)
+    for line in _expected(made, choice.out):
+        results.print(line, markup=False)
     results.print(f"{said}{_written(whole.study, with_cuts)} (order from seed {made.seed})")
+
+
+def _expected(made: Plan, out: Path) -> list[str]:
+    """Say what the run will probably come to, by the newest earlier run of the study that can tell."""
+    for path in earlier_runs(out, made.study):
+        try:
+            folder = RunFolder.open(path)
+            earlier = folder.plan()
+            found = expect_from(folder, made) if earlier.scale == made.scale else None
+        except RunFolderError:
+            continue
+        if found is not None:
+            return [f"by the scatter of {path}: {_in_words(made, found)}"]
+    return []
+
+
+def _in_words(made: Plan, found: Expected) -> str:
+    verdicts = count(found.pairs - found.hopeless, "verdict")
+    if made.at_most_s is None:
+        within = percent(float(f"{found.precision:.2g}"))
+        return f"{count(found.pairs, 'ratio')} to within about {within} or better"
+    known = "decided" if made.precision is None else f"known within {percent(made.precision)}"
+    rest = f"; {count(found.hopeless, 'verdict')} will hardly be {known}" if found.hopeless else ""
+    return f"about {duration(found.seconds)} until {verdicts} will be {known}{rest}"
 
 
 def check_as_run(file: StudyFile, made: Plan, out: Path) -> tuple[StudyFile, Plan]:
@@ -85,8 +117,8 @@ def check_as_run(file: StudyFile, made: Plan, out: Path) -> tuple[StudyFile, Pla
 
 def _cuts_in_words(crash: CrashPlan) -> str:
     """Say how many cuts there are, how long they take, and where the power is not cut."""
-    count, seconds = len(crash.trials), crash.estimated_s
-    said = [f"{crash.cuts} of each in each way = {count} cuts; about {duration(seconds)}"]
+    cuts, seconds = len(crash.trials), crash.estimated_s
+    said = [f"{crash.cuts} of each in each way = {cuts} cuts; about {duration(seconds)}"]
     reasons: dict[str, list[str]] = {}
     for cell in crash.cells:
         if cell.unverified:

@@ -8,6 +8,13 @@ from diskproof.results.plan import Plan
 from diskproof.study.read import StudyError, StudyFile
 
 
+def earlier_runs(out: Path, study: str) -> list[Path]:
+    """Return the folders of a study's runs, the newest first."""
+    return sorted(
+        (path for path in (out / study).glob("*-*") if (path / "plan.json").is_file()), reverse=True
+    )
+
+
 def folder_to_resume(out: Path, file: StudyFile, plan: Plan) -> RunFolder:
     """Return the newest run of this study and plan; runs at other scales lie in the same folder.
 
@@ -15,11 +22,11 @@ def folder_to_resume(out: Path, file: StudyFile, plan: Plan) -> RunFolder:
     RunFolderError if there is no run at all, StudyError if none has these cells.
     """
     root = out / file.name
-    runs = sorted(path for path in root.glob("*-*") if (path / "plan.json").is_file())
+    runs = earlier_runs(out, file.name)
     if not runs:
         raise RunFolderError(f"there is no run under {root} to resume; start one without --resume")
     differences = []
-    for path in reversed(runs):
+    for path in runs:
         folder = RunFolder.open(path)
         difference = _difference(folder, file, plan)
         if difference is None:
@@ -27,7 +34,7 @@ def folder_to_resume(out: Path, file: StudyFile, plan: Plan) -> RunFolder:
         differences.append(difference)
     raise StudyError(
         f"no earlier run under {root} has the same cells as this study {_size(plan)}: the newest, "
-        f"{runs[-1].name}, {differences[0]}; start a new run without --resume"
+        f"{runs[0].name}, {differences[0]}; start a new run without --resume"
     )
 
 
