@@ -55,7 +55,10 @@ def speed(analysis: Analysis) -> Iterator[str]:
     groups = list(grouped(asked, lambda one: (one.factor, one.level, one.baseline)).values())
     groups.sort(key=lambda group: all(one.outcome in UNDECIDED for one in group))
     compared = [group for group in groups if any(one.outcome != "not comparable" for one in group)]
-    yield from (_sentence(group, analysis) for group in compared[:MOST_SENTENCES])
+    spared: set[str] = set()
+    for group in compared[:MOST_SENTENCES]:
+        yield _sentence(group, analysis, cost=group[0].baseline not in spared)
+        spared |= {one.baseline for one in group if one.difference and one.difference.flush_spared}
     barred = grouped([group[0] for group in groups if group not in compared], lambda one: one.baseline)
     for baseline, alike in barred.items():
         levels = numbers.listed([verdict_words.subject(one.factor, one.level) for one in alike])
@@ -112,12 +115,15 @@ def cuts(safety: Safety) -> Iterator[str]:
 # ---------------------------------------------------------------- two levels
 
 
-def _sentence(verdicts: Sequence[Verdict], analysis: Analysis) -> str:
-    """Return the answer of two levels: ``disk is 12% to 45% slower than dram at safest; no difference …``."""
+def _sentence(verdicts: Sequence[Verdict], analysis: Analysis, *, cost: bool) -> str:
+    """Return the answer of two levels: ``disk is 12% to 45% slower than dram at safest; no difference …``.
+
+    `cost`: with what a durable commit costs, if nobody has said that yet.
+    """
     cells = {one.cell.id: one for one in analysis.cells}
 
     def detail(found: Sequence[Verdict]) -> str:
-        return _figures(found, cells)
+        return _figures(found, cells, cost=cost)
 
     first = verdicts[0]
     verb = "are" if first.factor == "clients" and first.level != "1" else "is"
@@ -197,7 +203,7 @@ def _where(some: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
     return verdict_words.where(found) if len(found) <= MOST_PLACES else f" in {len(some)} of {of} comparisons"
 
 
-def _figures(found: Sequence[Verdict], cells: Mapping[str, CellAnswer]) -> str:
+def _figures(found: Sequence[Verdict], cells: Mapping[str, CellAnswer], *, cost: bool) -> str:
     """Return the figures of the largest of some differences, and what a durable commit costs in time.
 
     ``: 1,706 instead of 3,021 TPS with 8 clients, 2.0 ms more a transaction``.
@@ -216,7 +222,9 @@ def _figures(found: Sequence[Verdict], cells: Mapping[str, CellAnswer]) -> str:
     }
     where = verdict_words.conditions(differing)
     time = _time(found)
-    after = f"; {time.removeprefix(': ')}" if time.startswith(": ") else time
+    after = time
+    if time.startswith(": "):  # what a durable commit costs
+        after = f"; {time.removeprefix(': ')}" if cost else ""
     return f": {own} instead of {other} {UNITS[most.metric]}{where}{after}"
 
 

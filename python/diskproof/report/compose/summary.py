@@ -144,12 +144,18 @@ def _of_cuts(safety: Safety) -> Iterator[str]:
 
 def _not_ranked(found: Sequence[Unranked]) -> Iterator[str]:
     """Say that cuts do not show which of two settings is harmed more often, and how many would."""
-    known = [one for one in found if one.cuts_needed]
-    for one in known[:1]:
-        ends = [f"{cut_words.level(side.cell)} ({side.harmed} of {side.telling})" for side in (one.a, one.b)]
+    for one in found[:1]:
+        seen = [f"{side.harmed} of {side.telling}" for side in (one.a, one.b)]
+        pair = numbers.listed(
+            [
+                f"{cut_words.level(side.cell)} ({cuts})"
+                for side, cuts in zip((one.a, one.b), seen, strict=True)
+            ]
+        )
         needed = numbers.significant(one.cuts_needed or 0, 2)
-        others = f"; nor {numbers.count(len(found) - 1, 'more pair')}" if len(found) > 1 else ""
-        yield f"The cuts do not rank {ends[0]} and {ends[1]}: about {needed} of each would{others}."
+        many = f": about {needed} cuts of each would" if one.cuts_needed else ""
+        others = f"; nor {numbers.count(len(found) - 1, 'more pair')} of settings" if len(found) > 1 else ""
+        yield f"The cuts do not rank {pair}{many}{others}."
 
 
 def _is(number: int) -> str:
