@@ -71,7 +71,8 @@ def item(one: Item) -> str:
 
 
 def _line(line: Line) -> str:
-    return f"{escape(line.lead)}: {escape(line.text)}" if line.lead else escape(line.text)
+    lead = f"**{escape(line.lead)}**" if line.style == "plain" else escape(line.lead)
+    return f"{lead}: {escape(line.text)}" if line.lead else escape(line.text)
 
 
 def _alarm(one: Item) -> str:

@@ -105,8 +105,11 @@ def _item(item: Item, style: str, console: Console) -> Text:
     if item.where and style != "verdicts":
         body.append(Text(f" ({item.where})", style="dim"))
     for line in item.lines:
-        lead = f"{line.lead}: " if line.lead else ""
-        body.append(Text(f"\n{lead}{line.text}", style=_LINE_STYLES[line.style]))
+        ink = _LINE_STYLES[line.style]
+        body.append("\n")
+        if line.lead:
+            body.append(Text(f"{line.lead}: ", style="bold" if line.style == "plain" else ink))
+        body.append(Text(line.text, style=ink))
     return hanging(Text(mark(item.mark, console), style=tone), body, console)
 
 
