@@ -123,11 +123,14 @@ class Load:
         """Whether the program runs."""
         return self._process.poll() is None
 
-    def go_on(self) -> None:
-        """Let the program pass the point at which it waits."""
+    def go_on(self, at_ns: int | None = None) -> None:
+        """Let the program pass the point at which it waits.
+
+        Its first window opens at `at_ns`, nanoseconds of the monotonic clock, if it takes turns.
+        """
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(b"\n")
+            self._process.stdin.write(b"\n" if at_ns is None else b"%d\n" % at_ns)
             self._process.stdin.flush()
         except BrokenPipeError:
             pass  # it has failed; its `failed` line says why
@@ -212,9 +215,12 @@ def to_result(summary: Event) -> LoadResult:
 def interval_rows(event: Event) -> list[tuple[float, str, float]]:
     """Turn an `interval` event into rows of the series (t_s, metric, value).
 
-    `t_s` is the interval's end, counted from the start of its phase; the caller shifts the warm-up.
+    `t_s` is the interval's end, counted from the start of its phase; the caller shifts the warm-up. A window
+    in which no client could work has no rows.
     """
-    seconds = event["end_s"] - event["start_s"]
+    seconds = event.get("busy_s", event["end_s"] - event["start_s"])
+    if not seconds:
+        return []
     rows = [
         (event["end_s"], "transactions_per_s", event["transactions"] / seconds),
         (event["end_s"], "errors_per_s", event["errors"] / seconds),

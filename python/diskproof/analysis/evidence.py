@@ -69,7 +69,9 @@ class Side:
             held = 0
 
         def of_usage(figure: Callable[[Usage], float | None]) -> float | None:
-            return middle(figure(one.trial.usage) for one in trials if one.trial.usage)
+            # While trials took turns, a share of time has the pauses in it, and the others' work.
+            alone = [one.trial.usage for one in trials if not one.trial.took_turns_with]
+            return middle(figure(usage) for usage in alone if usage)
 
         return Side(
             cell=cell,

@@ -58,6 +58,8 @@ def _other(evidence: Evidence) -> tuple[float, str]:
     # The kernel counts the time of every CPU of the host, whichever of them the run may use.
     host_cpus = machine.host_cpus or machine.cpus
     ours_s = (usage.server_cpu_s or 0) + evidence.load.known_client.cpu_s
+    if "sides" in usage.cpu:
+        ours_s += usage.cpu["sides"].used_s  # the servers and loads that it took turns with
     if "disks" in usage.cpu and len(machine.held_cpus) in (0, machine.cpus):
         ours_s += usage.cpu["disks"].used_s  # else the virtual disks have CPUs of their own
     if usage.held_cpu_busy_s is not None and machine.held_cpus:

@@ -49,6 +49,7 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     load.littles_law,
     kinds.rate,
     kinds.late_start,
+    kinds.turns,
     load.client,
     storage.physics,
     storage.bytes_written,

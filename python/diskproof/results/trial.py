@@ -120,6 +120,8 @@ class Trial(Record):
     open_files: list[OpenFile] = []
     held_cpus: HeldCpus | None = None
     """None if the study does not limit CPUs."""
+    took_turns_with: list[StepId] = []
+    """The trials that were up at the same time; each was measured in windows of its own."""
     load_command: str = ""
     """The command that makes this load by hand against the same server."""
     findings: list[Finding] = []

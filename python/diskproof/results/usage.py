@@ -18,7 +18,7 @@ class PoolUse(Record):
     written_bytes: int
 
 
-Party = Literal["server", "load", "disks"]
+Party = Literal["server", "load", "disks", "sides"]
 """Whose CPU time it is: the server's processes, the load generator's or fio's, with a database inside it
 where there is one, and the programs' of the virtual disks. The kernel's own threads, such as those of a
 loop device, are nobody's of these."""

@@ -10,6 +10,7 @@ from diskproof.results.trial import DataFacts, OpenFile, RestoredBy
 from diskproof.run.attempt import Attempt, Counted
 from diskproof.run.bench import Bench
 from diskproof.run.server_setup import restore_data, settings_of
+from diskproof.run.turns import ALONE, Alone
 from diskproof.server.base import Dirs, Running, ServerError
 from diskproof.storage.proof import prove_placement
 from diskproof.study.loads.base import Load
@@ -31,13 +32,14 @@ class ServerStartError(ServerError):
 class ServerAttempt(Attempt):
     """A trial of a server under the load of diskproof-load."""
 
-    def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
-        super().__init__(bench, planned, cell)
+    def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell, turn: Alone = ALONE) -> None:
+        super().__init__(bench, planned, cell, turn)
         self.kind = bench.servers[cell.server]
         self.workload: Load = bench.study.workloads[cell.workload]
         self.image = bench.images.get(self.kind, self.workload, bench.seed)
         self.dirs = Dirs(**self.folders, run=bench.sockets, log=self.log)
         self.running: Running | None = None
+        self._load: load.Load | None = None
         self.restored_by: RestoredBy = "copy"
         self.engine: str | None = None
 
@@ -78,11 +80,13 @@ class ServerAttempt(Attempt):
         else:
             threads = Threads(lambda: self.running.pids if self.running else [])
         counted = Counted(self, self.running, lambda: [current.pid], threads, self.running.role_of)
-        current = self._begin_load(self.running)
+        current = self._load = self._begin_load(self.running)
         try:
             if embedded:
                 self.layout.throttle(lambda: [current.pid])
             longest_s = max(self.phases.warm_up_s, self.phases.measure_s)
+            self.turn.join(lambda: [current.pid, *(self.running.pids if self.running else [])])
+            longest_s *= self.turn.runs
             for event in current.events(longest_s=JOB_SILENCE_S if self.workload.is_job else longest_s):
                 match event["event"]:
                     case "ready":
@@ -90,10 +94,11 @@ class ServerAttempt(Attempt):
                         self.engine = self.running.engine()
                         self.let_disks_take_time(on=True)
                         counted.meet()
-                        current.go_on()
+                        current.go_on(self.turn.starts_at_ns())
                     case "measuring":
                         counted.begin()
                     case "measured":
+                        self.turn.wait_for_others()
                         counted.end()
                     case "idle":
                         self.files = self._prove([current.pid] if embedded else self.running.pids)
@@ -101,7 +106,7 @@ class ServerAttempt(Attempt):
                         self.let_disks_take_time(on=False)
                         current.go_on()
                     case "interval":
-                        self.series.add(_series(event, self.phases.warm_up_s))
+                        self.series.add(_series(event, self.turn.warming_s(self.phases)))
                     case "summary":
                         self.result = load.to_result(event)
         finally:
@@ -109,6 +114,8 @@ class ServerAttempt(Attempt):
             counted.abandon()
         load_s = self.lap("measure_s")
         measure_s = load_s if self.workload.is_job else self.phases.measure_s  # a job has no warm-up
+        if self.turn.others:
+            measure_s *= load_s / (self.phases.measure_s + self.phases.warm_up_s)  # with the others' windows
         self.laps |= {"warm_up_s": max(load_s - measure_s, 0.0), "measure_s": measure_s}
 
     def stop(self) -> None:
@@ -125,6 +132,11 @@ class ServerAttempt(Attempt):
             what = "the trial broke off" if self.running.alive else "the server died during the trial"
             message = f"{what} ({message}); the server's log ends with:\n{self.running.log_tail()}"
         self.invalid(START if isinstance(error, ServerStartError) else FINISHED, message)
+
+    def end_load(self) -> None:
+        """Kill the load if it still runs."""
+        if self._load is not None:
+            self._load.end()
 
     def end_processes(self) -> None:
         """Kill the server if it still runs."""
@@ -147,7 +159,8 @@ class ServerAttempt(Attempt):
         # alike.
         seed = self.bench.seed + self.planned.block
         copies = self.bench.folder.scripts(self.cell.workload)
-        arguments = run_arguments(self.workload, self.phases, self.cell.clients, seed, copies)
+        turns = self.turn.arguments(self.phases)
+        arguments = run_arguments(self.workload, self.phases, self.cell.clients, seed, copies, turns)
         current = load.Load(
             self.bench.starter, running.url, self.workload.kind, arguments, self.log / "load.log"
         )

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -132,11 +132,20 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
             folder = folder_to_resume(request.out, request.file, request.plan)
         images = GoldenImages(request.out.absolute() / IMAGES, journal)
         check_room(study, plan, servers, images.folder)
-        with closing(Places(journal, disk_limits(study, plan))) as places:
+        with ExitStack() as stack:
+            limits = disk_limits(study, plan)
+            places = [stack.enter_context(closing(Places(journal, limits))) for _ in _sharing(plan)]
             bench = _set_up(request, whole, servers, images, journal, places, folder, division, wake_up_us)
             if within is None:
                 _load_data_sets(whole, bench, progress)
             yield bench
+
+
+def _sharing(plan: Plan) -> range:
+    """Return the numbers of the sides that are up at once on one storage: each needs places of its own."""
+    if plan.turns is None or plan.turns.factor == "storage":
+        return range(1)
+    return range(max(map(len, plan.sides()), default=1))
 
 
 def _find_servers(request: Request) -> dict[str, ServerKind]:
@@ -151,7 +160,7 @@ def _set_up(
     servers: dict[str, ServerKind],
     images: GoldenImages,
     journal: Journal,
-    storages: Places,
+    storages: Sequence[Places],
     folder: RunFolder | None,
     division: Division | None,
     wake_up_us: int | None,
@@ -163,7 +172,9 @@ def _set_up(
     sockets.mkdir(mode=0o700)
     study = whole.file.study
     used = dict.fromkeys(cell.storage for cell in whole.plan.cells)
-    layouts = {name: Layout(name, study.storages[name], storages) for name in used}
+    layouts, *beside = [
+        {name: Layout(name, study.storages[name], places) for name in used} for places in storages
+    ]
     places = [place for layout in layouts.values() for place in layout.places()]
     facts = [kind.facts for kind in servers.values()]
     fio_version = None if all(cell.has_server for cell in whole.plan.cells) else fio.version()
@@ -186,6 +197,7 @@ def _set_up(
         sockets=sockets,
         servers=servers,
         layouts=layouts,
+        beside=beside,
         places=places,
         images=images,
     )

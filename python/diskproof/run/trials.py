@@ -21,6 +21,8 @@ from diskproof.run.bare import FilesAttempt
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.served import ServerAttempt
 from diskproof.run.session import Progress, check_disks
+from diskproof.run.together import run_attempts
+from diskproof.run.turns import Turns
 from diskproof.stats.groups import grouped
 from diskproof.study.plan import next_block
 from diskproof.wording import Message, say
@@ -38,7 +40,9 @@ def run_trials(bench: Bench, progress: Progress) -> None:
     counted = {trial.id for trial in recorded if not invalidating(bench.folder, trial)}
     started = {_start_key(plan, trial) for trial in recorded if trial.finished}
     trials = _Trials(bench, progress, started)
-    trials.run([one for one in plan.trials if one.id not in counted])
+    # A side that does not count is measured again with the others, or they would not be of one time.
+    left = [group for group in plan.at_once(plan.trials) if any(one.id not in counted for one in group)]
+    trials.run(list(chain.from_iterable(left)))
     while plan.at_most_s is not None and (is_open := open_verdicts(bench.folder)):
         seconds = _mean_seconds(bench.folder)
         left_s = plan.at_most_s - bench.folder.trials_s()
@@ -68,23 +72,51 @@ class _Trials:
         to keep the better of two would be a biased choice.
         """
         for _, block in groupby(trials, key=lambda planned: planned.block):
-            disturbed = {planned: why for planned in block if (why := self._run(planned))}
-            for planned, why in disturbed.items():
+            together = self._plan.at_once(block)
+            disturbed = [(group, why) for group in together if (why := self._run(group))]
+            for group, why in disturbed:
                 if self._futile < MOST_FUTILE:
-                    self._progress.note(f"{planned.id} is repeated: {why.text}")
-                    self._futile = self._futile + 1 if self._run(planned, why) else 0
+                    for planned in group:
+                        self._progress.note(f"{planned.id} is repeated: {why.text}")
+                    self._futile = self._futile + 1 if self._run(group, why) else 0
 
-    def _run(self, planned: PlannedTrial, disturbed: Message | None = None) -> Message | None:
-        """Run a trial; return what other work took from it, if that was too much."""
-        cell, folder = self._plan.cell(planned.cell), self._bench.folder
-        layout = self._bench.layouts[cell.storage]
-        check_disks(layout)
-        self._progress.trial_begins(planned)
-        trial = run_trial(self._bench, planned, cell, disturbed)
+    def _run(self, group: Sequence[PlannedTrial], disturbed: Message | None = None) -> Message | None:
+        """Run trials that are measured at once, mostly one; return what other work took, if too much."""
+        cells = [self._plan.cell(planned.cell) for planned in group]
+        layouts = [self._bench.layouts[cell.storage] for cell in cells]
+        for layout in layouts:
+            check_disks(layout)
+        for planned in group:
+            self._progress.trial_begins(planned)
+        if len(group) == 1:
+            trials = [run_trial(self._bench, group[0], cells[0], disturbed)]
+        else:
+            trials = self._run_in_turns(group, cells, disturbed)
+        took = [self._take(trial) for trial in trials]
+        for layout in layouts:
+            check_disks(layout)
+        return next(filter(None, took), None)
+
+    def _run_in_turns(
+        self, group: Sequence[PlannedTrial], cells: Sequence[Cell], disturbed: Message | None
+    ) -> list[Trial]:
+        """Run trials whose sides are up at once."""
+        assert self._plan.turns is not None
+        turns = Turns([planned.id for planned in group], self._plan.turns.window_s)
+        attempts = [
+            ServerAttempt(self._bench.side(number), planned, cell, turns.turn(planned.id))
+            for number, (planned, cell) in enumerate(zip(group, cells, strict=True))
+        ]
+        for attempt in attempts:
+            _note_repeat(attempt, disturbed)
+        return run_attempts(attempts, turns)
+
+    def _take(self, trial: Trial) -> Message | None:
+        """Append a trial to the folder and show it; return what other work took from it, if too much."""
+        folder = self._bench.folder
         folder.append_trial(trial)
         found = findings_of(folder, trial)
         self._progress.trial_ends(trial, [one for one in found if one.severity == "invalid"])
-        check_disks(layout)
         if trial.finished:
             self._started.add(_start_key(self._plan, trial))
         elif trial.findings[-1].check == START and _start_key(self._plan, trial) not in self._started:
@@ -129,9 +161,7 @@ def run_trial(
     attempt: Attempt = (ServerAttempt if cell.has_server else FilesAttempt)(bench, planned, cell)
     if phases is not None:
         attempt.phases = phases
-    if disturbed is not None:
-        why = say("it was run again, because {disturbed}; the second run counts", disturbed=disturbed)
-        attempt.note(REPEATED, why)
+    _note_repeat(attempt, disturbed)
     try:
         attempt.restore()
         attempt.start()
@@ -142,6 +172,12 @@ def run_trial(
     finally:
         attempt.clear()
     return attempt.record()
+
+
+def _note_repeat(attempt: Attempt, disturbed: Message | None) -> None:
+    if disturbed is not None:
+        why = say("it was run again, because {disturbed}; the second run counts", disturbed=disturbed)
+        attempt.note(REPEATED, why)
 
 
 def _start_key(plan: Plan, trial: Trial) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from diskproof.results.factor import Factor
 from diskproof.results.plan import PHASES, Asks, Phase, Phases
 from diskproof.results.record import Family
 from diskproof.results.size import Size
+from diskproof.study.alternate import ALTERNATING, check_alternate
 from diskproof.study.crash import CrashChoice
 from diskproof.study.loads import Workload
 from diskproof.study.loads.base import Timed
@@ -85,6 +86,10 @@ AT_MOST_S = 1200.0
 """Twenty minutes: as long as one waits for an answer."""
 
 
+WINDOW_S = 0.5
+"""Windows of 0.25 to 1.5 s were tried; shorter ones were not always better, and cut more transactions."""
+
+
 class Design(Part):
     """How the experiment is made."""
 
@@ -146,6 +151,19 @@ class Design(Part):
         "permitted), so that they wake at once in each trial. `false`: they sleep as the system lets them",
     )
 
+    alternate: bool = Field(
+        False,
+        description="Servers that are compared are up at the same time, and measured in short alternate "
+        'windows (A B B A; "duet benchmarking"): what the machine does otherwise falls on all of them. For '
+        "the levels of one factor: server, storage, tuning or memory. They must not share a disk",
+    )
+    window_s: float | None = Field(
+        None,
+        ge=0.05,
+        le=60,
+        description=f"With `alternate`: longest window in seconds. Default: {WINDOW_S:g}",
+    )
+
     @property
     def decided_within_s(self) -> float | None:
         """How long the run goes on until it knows enough; None: it has a fixed number of blocks."""
@@ -162,6 +180,12 @@ class Design(Part):
             raise mistake("`until` says when the run ends: leave one of the two out", "precision")
         if self.at_most_s is not None and self.decided_within_s is None:
             raise mistake('it needs `until = "decided"` or `precision`', "at_most_s")
+        return self
+
+    @model_validator(mode="after")
+    def _only_turns_have_windows(self) -> Self:
+        if self.window_s is not None and not self.alternate:
+            raise mistake("it needs `alternate = true`", "window_s")
         return self
 
     @field_validator("clients", "memory")
@@ -438,6 +462,17 @@ class Study(Part):
                 f"{' and '.join(f'`{key}`' for key in timed)} out",
                 "design",
                 timed[0],
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _what_alternates_can_be_up_at_once(self) -> Self:
+        if self.design.alternate:
+            check_alternate(
+                {factor: self.levels(factor) for factor in ALTERNATING},
+                self.storages,
+                self.workloads,
+                self.design.clients,
             )
         return self
 

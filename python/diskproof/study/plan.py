@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from pydantic import ByteSize
 
-from diskproof.results.plan import NO_LEVEL, Cell, Phase, Phases, Pilot, Plan, PlannedTrial, Scale
+from diskproof.results.plan import NO_LEVEL, Cell, Phase, Phases, Pilot, Plan, PlannedTrial, Scale, Turns
+from diskproof.study.alternate import ALTERNATING, alternating
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.cuts import plan_cuts
 from diskproof.study.loads.base import Load, Timed
-from diskproof.study.model import Study
+from diskproof.study.model import WINDOW_S, Study
 from diskproof.study.read import StudyError, StudyFile
 from diskproof.wording import numbers
 
@@ -41,7 +42,7 @@ def make_plan(
     if not cells and crash is None:
         asked, known = " or ".join(f"`{text}`" for text in only or []), "\n  ".join(_ids(study))
         raise StudyError(f"no cell matches {asked}; the cells are:\n  {known}")
-    trials = _order(cells, design.blocks, design.seed)
+    turns = _turns(study)
     estimated_s = (
         sum(_trial_seconds(study, cell) for cell in cells) * design.blocks
         + _copied_bytes(study, cells) / COPY_BYTES_PER_S
@@ -53,7 +54,8 @@ def make_plan(
             f"about {numbers.duration(estimated_s)}, more than the {numbers.duration(at_most_s)} that the "
             "run may take: give it more time, or fewer `blocks` or cells, or a shorter `measure_s`"
         )
-    return Plan(
+    plan = Plan(
+        turns=turns,
         study=file.name,
         question=study.question,
         asks=study.asks,
@@ -88,12 +90,13 @@ def make_plan(
             for file, content in files.items()
         },
         cells=cells,
-        trials=trials,
+        trials=[],
         crash=crash,
         estimated_s=estimated_s,
         estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
         + _copied_bytes(study, [cell for cell in cells if not study.data_place(cell.storage).in_memory]),
     )
+    return plan.model_copy(update={"trials": _order(plan.sides(), design.blocks, design.seed)})
 
 
 def _provisional(study: Study) -> Study:
@@ -130,9 +133,8 @@ def _own_phases(study: Study, cells: list[Cell]) -> dict[str, Phases]:
 def next_block(plan: Plan, cells: Collection[str]) -> list[PlannedTrial]:
     """Return one more block: these cells, in a random order that seed and number decide."""
     block = plan.blocks()[-1] + 1
-    kept = [cell.id for cell in plan.cells if cell.id in cells]
-    order = np.random.default_rng([plan.seed, block]).permutation(len(kept))
-    return [_trial(block, position, kept[index]) for position, index in enumerate(order, start=1)]
+    kept = [[cell for cell in sides if cell.id in cells] for sides in plan.sides()]
+    return _block(block, [sides for sides in kept if sides], np.random.default_rng([plan.seed, block]))
 
 
 def only_cuts(plan: Plan) -> Plan:
@@ -220,18 +222,32 @@ def _cell(server: str, storage: str, tuning: str, workload: str, memory: ByteSiz
     )
 
 
-def _order(cells: list[Cell], blocks: int, seed: int) -> list[PlannedTrial]:
+def _turns(study: Study) -> Turns | None:
+    """Return how levels take turns, if they do."""
+    if not study.design.alternate:
+        return None
+    factor = alternating({factor: study.levels(factor) for factor in ALTERNATING})
+    return Turns(factor=factor, window_s=study.design.window_s or WINDOW_S)
+
+
+def _order(sides: list[list[Cell]], blocks: int, seed: int) -> list[PlannedTrial]:
     """Return randomised complete blocks: every block is a fresh permutation of all cells."""
     random = np.random.default_rng(seed)
-    return [
-        _trial(block, position, cells[index].id)
-        for block in range(1, blocks + 1)
-        for position, index in enumerate(random.permutation(len(cells)), start=1)
+    return [trial for block in range(1, blocks + 1) for trial in _block(block, sides, random)]
+
+
+def _block(block: int, sides: list[list[Cell]], random: np.random.Generator) -> list[PlannedTrial]:
+    """Return a block in a random order; cells that take turns stay together, their first one is random."""
+    order = [sides[index] for index in random.permutation(len(sides))]
+    cells = [
+        cell
+        for group in order
+        for cell in ([group[index] for index in random.permutation(len(group))] if len(group) > 1 else group)
     ]
-
-
-def _trial(block: int, position: int, cell: str) -> PlannedTrial:
-    return PlannedTrial(id=f"b{block:02}-t{position:02}", block=block, position=position, cell=cell)
+    return [
+        PlannedTrial(id=f"b{block:02}-t{position:02}", block=block, position=position, cell=cell.id)
+        for position, cell in enumerate(cells, start=1)
+    ]
 
 
 def _trial_seconds(study: Study, cell: Cell) -> float:

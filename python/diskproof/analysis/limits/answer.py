@@ -18,6 +18,11 @@ from diskproof.analysis.limits.what_if import what_if
 from diskproof.results.limit import ProofPair
 from diskproof.wording import NOTHING, say, share
 
+IN_TURNS = say(
+    "it took turns with other cells, so counters of the machine and of waits are of all of them; a run "
+    "without `alternate` names limits"
+)
+
 
 def answer_limits(gathered: Gathered, proofs: Sequence[ProofPair] = ()) -> Limits | None:
     """Return what holds the cells back; None if no valid trial of any cell counted anything."""
@@ -29,6 +34,8 @@ def answer_limits(gathered: Gathered, proofs: Sequence[ProofPair] = ()) -> Limit
 
 
 def _answer(gathered: Gathered, seen: Observed) -> CellLimit:
+    if seen.takes_turns:
+        return CellLimit(cell=seen.cell, limit=None, missing=IN_TURNS, data_bytes=seen.data_bytes)
     split, demands = split_of(seen), demands_of(seen)
     found, bound = establish(signals_of(seen), split, seen.cpu.taken), lowest_bound(demands)
     missing = found.missing

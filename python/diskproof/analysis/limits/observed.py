@@ -160,6 +160,8 @@ class Observed:
     """How many clients the database serves at a time: SQLite's writers enter one by one."""
     transactional: bool
     """Whether its latency is of one kind of transaction, unlike that of a job of many operations."""
+    takes_turns: bool
+    """Whether other servers were up and worked in its pauses: counters over time are of all of them."""
     timed: float | None
     """The share of the counted time that a job timed; None for any other load."""
     counted_s: float | None
@@ -211,7 +213,7 @@ class Observed:
     @property
     def speaks_of_the_load(self) -> bool:
         """Whether most of what was counted was timed."""
-        return self.timed is None or self.timed >= MOSTLY_TIMED
+        return not self.takes_turns and (self.timed is None or self.timed >= MOSTLY_TIMED)
 
 
 def observe(gathered: Gathered, cell: Cell) -> Observed | None:
@@ -235,14 +237,14 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
     timed = None if transactional else middle(_timed(one) for one in trials)
     per_s = _of_load(trials, lambda load: _ratio(load.transactions or None, load.seconds))
     statements = _statements(trials)
-    takes_turns = embedded and side.writes_anything and clients > 1
+    in_line = embedded and side.writes_anything and clients > 1
     completed_us = latency_us = _of_load(
         trials, lambda load: load.latency_us.mean if load.latency_us else None
     )
-    if transactional and (bare or (takes_turns and completed_us is not None and per_s and not rates)):
+    if transactional and (bare or (in_line and completed_us is not None and per_s and not rates)):
         by_law = clients / per_s * MICRO if per_s else None
         latency_us = by_law if bare or by_law is None else max(completed_us or 0.0, by_law)
-    queue_us = statements.begin_us if takes_turns else None
+    queue_us = statements.begin_us if in_line else None
     if queue_us is not None and latency_us is not None and completed_us is not None:
         queue_us = latency_us - (completed_us - queue_us)
     inside = 1 if queue_us is not None else clients
@@ -270,6 +272,7 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         clients=clients,
         inside=inside,
         transactional=transactional,
+        takes_turns=any(one.trial.took_turns_with for one in trials),
         timed=timed,
         counted_s=_of_usage(trials, lambda usage: usage.seconds),
         per_s=per_s,
