@@ -107,6 +107,12 @@ def test_a_title_of_markdown_is_found_above_whatever_figures_follow_it(tmp_path:
     assert cells_of(tmp_path, post.replace("# HDD", "HDD")) == [2]
 
 
+def test_equal_words_below_other_titles_or_settings_are_other_headings(tmp_path: Path) -> None:
+    both = f"Answer:\n{output(500)}\nAnswer:\n{output(510)}\n"
+    assert cells_of(tmp_path, f"# SSD\n## Test\n{both}# HDD\n## Test\n{both}") == [2, 2]
+    assert cells_of(tmp_path, f"{both}ALTER SYSTEM SET work_mem = '4MB';\n{both}") == [2, 2]
+
+
 def test_all_settings_that_were_changed_between_outputs_count(tmp_path: Path) -> None:
     lists = [
         f"ALTER SYSTEM SET work_mem = '{size}MB';\nALTER SYSTEM SET wal_level = replica;\n"

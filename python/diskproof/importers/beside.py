@@ -181,13 +181,13 @@ def _reach(server: Beside, results: Sequence[_Measured]) -> dict[int, _Closeness
 
 
 def _below(server: Beside, inside: Sequence[int], results: Sequence[_Measured]) -> Sequence[int]:
-    """Return the results of one file that stand below its settings: those above had others.
+    """Return the results of one file that stand below its settings: those above may have had others.
 
-    Settings below all results are of all of them.
+    Settings below all results are of the last one.
     """
     told = [one for one in (server.asked, server.observed) if one]
     last = {one.source.file: max(one.lines.values(), default=0) for one in told}
-    return [at for at in inside if results[at].line > last.get(results[at].file, 0)] or inside
+    return [at for at in inside if results[at].line > last.get(results[at].file, 0)] or inside[-1:]
 
 
 def _has_its_levels(mark: _Mark, result: _Measured) -> bool:

@@ -39,7 +39,7 @@ _FIGURE = re.compile(
 _REPEAT = re.compile(r"\b(?:run|rep|repeat|try|trial|iteration|block|test|round|pass)?\W{0,2}\d{1,4}\b|\W+")
 """What differs between the headings of repeats, and what only frames them."""
 
-_TITLE = re.compile(r"#{1,6} +\w")
+_TITLE = re.compile(r"(#{1,6}) +\w")
 
 MOST_CHANGES = 50
 """Of so many settings, one or another differs between two of a post's outputs."""
@@ -47,17 +47,55 @@ MOST_CHANGES = 50
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 
 
-def heading_above(text: Text, line: int, after: int = 0) -> str:
-    """Return the words of the heading above an output that begins at a line, from 1; empty if there is none.
+class Headings:
+    """The headings of one text, for outputs in the order in which they stand in it.
 
-    Only lines behind `after` count, at which the output before it begins. Repeats have one heading: numbers
-    of runs are left out, and so is a heading of nothing else. What another code block holds is no heading.
-    Without a heading there, the last one of Markdown and the settings that were changed between the two
-    outputs take its place.
+    Titles of Markdown, the words right above an output, and settings that were changed hold until the next
+    ones. The words of a warm-up hold for one output.
     """
-    above = text.lines[after : line - 1]
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self._before = 0
+        self._words = ""
+        self._titles: list[tuple[int, str]] = []
+        self._changes: list[str] = []
+        self._in_block = False
+
+    def above(self, line: int) -> str:
+        """Return the heading of the output that begins at a line, from 1; empty if there is none.
+
+        Repeats have one heading: numbers of runs are left out, and so is a heading of nothing else. What
+        another code block holds is no heading.
+        """
+        lines = self._text.lines[self._before : line - 1]
+        words = _words(lines)
+        self._read_titles(lines)
+        if self._before and (changes := [one.strip().casefold() for one in lines if _CHANGE.search(one)]):
+            self._changes = changes[-MOST_CHANGES:]
+        self._before = max(self._before, line)
+        if WARM_UP.fullmatch(words):
+            return words
+        self._words = words or self._words
+        titles = [title for _, title in self._titles if title != self._words]
+        return "; ".join(filter(None, [*titles, self._words, *self._changes]))
+
+    def _read_titles(self, lines: Sequence[str]) -> None:
+        """Keep the titles that the end of some lines stands under, by their depth."""
+        for said in lines:
+            self._in_block ^= said.lstrip().startswith("```")
+            title = None if self._in_block or _SHELL.match(said) else _TITLE.match(said)
+            if title:
+                depth = len(title[1])
+                self._titles = [one for one in self._titles if one[0] < depth]
+                if (named := _without_numbers(said)) and not WARM_UP.fullmatch(named):
+                    self._titles.append((depth, named))
+
+
+def _words(lines: Sequence[str]) -> str:
+    """Return the words right above an output; empty if figures or other things stand there."""
     fences = 0
-    for said in reversed(above):
+    for said in reversed(lines):
         plain = said.strip()
         fences += plain.startswith("```")
         in_another_block = fences > 0 and fences % 2 == 0
@@ -71,20 +109,11 @@ def heading_above(text: Text, line: int, after: int = 0) -> str:
         ):
             continue
         if _FIGURE.search(plain) or not _WORDS.search(plain):
-            break
-        if named := _REPEAT.sub(" ", plain.casefold()).strip():
+            return ""
+        if named := _without_numbers(plain):
             return named  # else it only numbers a repeat of what stands above
-    if not after:
-        return ""
-    changes = [said.strip().casefold() for said in above if _CHANGE.search(said)]
-    return "; ".join([*_last_title(above), *changes[-MOST_CHANGES:]])
+    return ""
 
 
-def _last_title(lines: Sequence[str]) -> list[str]:
-    """Return the last heading of Markdown among some lines, outside code blocks; none if there is none."""
-    titles, in_block = [], False
-    for said in lines:
-        in_block ^= said.lstrip().startswith("```")
-        if not in_block and _TITLE.match(said) and (named := _REPEAT.sub(" ", said.casefold()).strip()):
-            titles.append(named)
-    return titles[-1:]
+def _without_numbers(said: str) -> str:
+    return _REPEAT.sub(" ", said.casefold()).strip()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.duplicates import without_copies
-from diskproof.importers.heading import WARM_UP, heading_above
+from diskproof.importers.heading import Headings
 from diskproof.importers.registry import FORMATS
 from diskproof.reading import MIB, read_bytes
 from diskproof.results.imported import ImportedResult
@@ -174,20 +174,14 @@ def _all_of(form: Format, text: Text) -> list[Found]:
 
 
 def _remarked(found: Sequence[Found], text: Text, remarks: list[str]) -> Iterator[Found]:
-    """Yield results with their headings and the remarks about their file; others have no place for them.
-
-    A heading holds until the next one; that of a warm-up only for the output below it.
-    """
-    holds, before = "", 0
+    """Yield results with their headings and the remarks about their file; others have no place for them."""
+    headings = Headings(text)
     for one in found:
-        if not isinstance(one, ImportedResult):
+        if isinstance(one, ImportedResult):
+            told = {"heading": headings.above(one.source.line), "remarks": [*one.remarks, *remarks]}
+            yield one.model_copy(update=told)
+        else:
             yield one
-            continue
-        heading = heading_above(text, one.source.line, before) or holds
-        before = one.source.line
-        if not WARM_UP.fullmatch(heading):
-            holds = heading
-        yield one.model_copy(update={"heading": heading, "remarks": [*one.remarks, *remarks]})
 
 
 def _known_formats() -> str:
