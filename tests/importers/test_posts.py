@@ -107,6 +107,11 @@ def test_a_title_of_markdown_is_found_above_whatever_figures_follow_it(tmp_path:
     assert cells_of(tmp_path, post.replace("# HDD", "HDD")) == [2]
 
 
+def test_a_line_between_marks_of_code_is_no_block(tmp_path: Path) -> None:
+    post = f"```\n{output(500)}```\n```With the new settings:```\n\n```\n{output(510)}```\n"
+    assert cells_of(tmp_path, post) == [1, 1]
+
+
 def test_equal_words_below_other_titles_or_settings_are_other_headings(tmp_path: Path) -> None:
     both = f"Answer:\n{output(500)}\nAnswer:\n{output(510)}\n"
     assert cells_of(tmp_path, f"# SSD\n## Test\n{both}# HDD\n## Test\n{both}") == [2, 2]

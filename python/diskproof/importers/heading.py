@@ -39,6 +39,9 @@ _FIGURE = re.compile(
 _REPEAT = re.compile(r"\b(?:run|rep|repeat|try|trial|iteration|block|test|round|pass)?\W{0,2}\d{1,4}\b|\W+")
 """What differs between the headings of repeats, and what only frames them."""
 
+_FENCE = re.compile(r"\s*```[^`]*$")
+"""Begins or ends a code block of Markdown."""
+
 _TITLE = re.compile(r"(#{1,6}) +\w")
 
 MOST_CHANGES = 50
@@ -83,7 +86,7 @@ class Headings:
     def _read_titles(self, lines: Sequence[str]) -> None:
         """Keep the titles that the end of some lines stands under, by their depth."""
         for said in lines:
-            self._in_block ^= said.lstrip().startswith("```")
+            self._in_block ^= _FENCE.match(said) is not None
             title = None if self._in_block or _SHELL.match(said) else _TITLE.match(said)
             if title:
                 depth = len(title[1])
@@ -97,11 +100,11 @@ def _words(lines: Sequence[str]) -> str:
     fences = 0
     for said in reversed(lines):
         plain = said.strip()
-        fences += plain.startswith("```")
+        fences += _FENCE.match(plain) is not None
         in_another_block = fences > 0 and fences % 2 == 0
         if (
             not plain
-            or plain.startswith("```")
+            or _FENCE.match(plain)
             or in_another_block
             or _OUTPUT.match(plain)
             or _SHELL.match(plain)
