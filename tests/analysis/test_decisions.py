@@ -7,7 +7,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.decisions import decide
 from diskproof.analysis.limits.records import Demand, WhatIf
 from diskproof.results.plan import Cell, Plan
-from diskproof.results.trial import Trial
+from diskproof.results.trial import Setting, Trial
 from support.cuts import make_crash_plan, make_cuts, make_ledger
 from support.limits import make_limits
 from support.safety import analysed
@@ -57,6 +57,22 @@ def test_cuts_decide_which_level_keeps_every_commit() -> None:
     assert fast.window_s is not None and 0.9 < fast.window_s < 1
     lost = [change(cut, ledger=make_ledger(900, lost=3, window_s=0.1)) for cut in make_cuts(crash)]
     assert decide(analysed(crash, lost)).durability == [], "no level kept every commit"
+
+
+def test_of_levels_that_were_cut_alone_the_cut_servers_settings_are_known() -> None:
+    crash = make_crash_plan(cuts=5)
+
+    def reported(tuning: str) -> list[Setting]:
+        found = {"log_bin": "ON", "sync_binlog": "1" if tuning == "safest" else "0"}
+        return [
+            Setting(name=name, requested=value, observed=value, holds=True, level=True)
+            for name, value in found.items()
+        ]
+
+    cuts = [change(cut, settings=reported(crash.cell(cut.cell).tuning)) for cut in make_cuts(crash)]
+    [found] = decide(analysed(crash, cuts)).durability
+    assert found.safe.settings == {"sync_binlog": "1"}
+    assert [one.settings for one in found.others] == [{"sync_binlog": "0"}]
 
 
 def test_no_disk_gains_more_than_main_memory() -> None:

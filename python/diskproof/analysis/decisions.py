@@ -196,11 +196,16 @@ def _level(
 
 def _settings(analysis: Analysis, server: str, tuning: str, other: str) -> dict[str, str]:
     """Return the declared variables in which a level differs from another; empty: from the nearest."""
-    values = {
+    values: dict[str, dict[str, str]] = {
         one.variable: one.values
         for one in analysis.level_differences
         if one.server == server and one.declared and tuning in one.values
     }
+    if not values:  # the levels were cut alone
+        for answer in _worst(analysis, server):
+            for name, value in answer.settings.items():
+                values.setdefault(name, {})[answer.cell.tuning] = value
+        values = {name: found for name, found in values.items() if tuning in found}
     others = {other} if other else {level for found in values.values() for level in found} - {tuning}
     differing = [
         {name: found[tuning] for name, found in values.items() if found.get(level) != found[tuning]}

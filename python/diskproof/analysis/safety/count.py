@@ -25,6 +25,12 @@ def count(cell: CrashCell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> 
         telling=len(telling),
         silent=_causes(why_silent(cut) for cut in cuts if cut.finished),
         unfinished=_causes(why_unfinished(cut) for cut in cuts if not cut.finished),
+        settings={
+            one.name: one.observed
+            for cut in telling[:1]
+            for one in cut.settings
+            if one.level and one.observed is not None
+        },
         with_loss=with_loss,
         loss_share=share(with_loss, len(telling)) if telling else None,
         gone=sum(cut.is_gone for cut in telling),

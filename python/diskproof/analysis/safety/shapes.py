@@ -140,6 +140,8 @@ class CutAnswer(Record):
     """Of writes that disks held and had not made safe, in all cuts together."""
     kept: dict[Keep, Kept] = Field(default_factory=dict)
     """What the power cuts drew, by policy; a cut of several disks may be among several."""
+    settings: dict[str, str] = Field(default_factory=dict)
+    """The variables of its level, as the server reported them before a telling cut."""
     worst: Moments | None = None
     """The cut with most transactions lost, of those after which the ledger could be read; None if none
     was."""

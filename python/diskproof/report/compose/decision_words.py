@@ -16,12 +16,13 @@ from diskproof.wording import numbers
 CUT_BY_ITSELF = "`diskproof init cut.toml --storage desktop-7200 && diskproof crash cut.toml`"
 """Cuts the power of a model of a hard disk: two levels, 20 times each."""
 
-CUT_MINUTES = 5
+CUT_MINUTES = 3
 """What that takes on a machine with two CPUs."""
 
 PROFILE = "`diskproof disk profile DIRECTORY --quick`"
 
-NO_GAIN = "; whether it is faster is not decided"
+NOT_MEASURED = ": how fast it is was not measured"
+NO_GAIN = ": whether it is faster is not decided"
 
 MOST_LEVERS = 2
 MOST_TROUBLES = 1
@@ -67,6 +68,7 @@ def _durability(one: Durability, where: str) -> Iterator[Line]:
 def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
     """Yield what a level gains for what it may lose; nothing is called a gain that no verdict decided."""
     name, gain = f"`{other.tuning}`{where}{_settings(one, other, named=False)}", _gain(other)
+    no_gain = NO_GAIN if other.outcomes else NOT_MEASURED
     if other.ruins:
         yield Line(f"{name}: {_harmed(other.ruins)}.", lead="Not for data you need", style="plain")
     elif other.may_ruin:
@@ -77,13 +79,13 @@ def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
         yield Line(f"{name} is no faster.", lead="Not worth its risk", style="plain")
     elif other.window_s:
         lead = f"If the last {cut_words.seconds(other.window_s)} (worst of {_cuts(other.cuts)}) may be lost"
-        yield Line(f"{name}{f' is {gain}' if gain else NO_GAIN}.", lead=lead, style="plain")
+        yield Line(f"{name}{f' is {gain}' if gain else no_gain}.", lead=lead, style="plain")
     elif other.cuts:
         lost = f"lost none in {_cuts(other.cuts)}"
         yield Line(f"{name} {f'is {gain}, and {lost}' if gain else lost}.", lead="Or", style="plain")
     else:
         yield Line(
-            f"{name}{f' is {gain}' if gain else NO_GAIN}. What it loses is not tested here: "
+            f"{name}{f' is {gain}' if gain else no_gain}. What it loses is not tested here: "
             f"{CUT_BY_ITSELF} (as root, {CUT_MINUTES} min).",
             lead="If a crash may take the last commits",
             style="plain",

@@ -40,7 +40,8 @@ def names(analysis: Analysis) -> str:
         found = list(dict.fromkeys(one.level(factor) for one in cells))
         return found if len(found) > 1 else ()
 
-    storages = list(_storages(analysis.machine, levels("storage")))
+    used = list(dict.fromkeys(one.level("storage") for one in cells))
+    storages = list(_storages(analysis.machine, used))
     tunings = [f"{name} = {TUNINGS[name]}" for name in LEVELS if name in levels("tuning")]
     said = "; ".join([*storages, *tunings, *_workloads(analysis)])
     return f"{said}." if said else ""
@@ -48,7 +49,10 @@ def names(analysis: Analysis) -> str:
 
 def _workloads(analysis: Analysis) -> Iterator[str]:
     """Yield what each workload does, and on how much data."""
+    used = {cell.workload for cell in analysis.plan.cells}
     for name, words in analysis.plan.loads.items():
+        if name not in used:
+            continue
         of = (one for one in analysis.cells if one.cell.workload == name and one.cell.has_server and one.data)
         data = next((one.data for one in of if one.data), None)
         yield f"{name} = {words.text}{f', {numbers.size(data.data_bytes)} of data' if data else ''}"
@@ -58,7 +62,8 @@ def _storages(machine: Machine | None, names: Sequence[str]) -> Iterator[str]:
     data = {one.storage: one for one in (machine.places if machine else []) if one.role == "data"}
     titles: dict[str, str] = {}
     for name in names:
-        if name in data:
+        # Of one storage alone, only that it is a model needs words.
+        if name in data and (len(names) > 1 or data[name].virtual):
             yield f"{name} = {_place(data[name], titles)}"
             if virtual := data[name].virtual:
                 titles.setdefault(virtual.title, name)
