@@ -1,0 +1,65 @@
+"""What a report says first of what was tested: the server, and what each name stands for."""
+
+from diskproof.analysis.analyse import analyse
+from diskproof.analysis.answers import Analysis
+from diskproof.report.compose import names
+from diskproof.results.machine import VirtualFacts
+from diskproof.results.plan import Plan
+from diskproof.study.loads.fileio import Fileio
+from diskproof.study.loads.oltp import Oltp
+from support.trials import change, make_machine, make_plan, make_series, make_trials
+
+
+def run_of(plan: Plan, *virtual: str) -> Analysis:
+    """Return a run whose storages of these names are one model of a disk; the second ignores flushes."""
+    machine = make_machine(plan)
+    places = [
+        change(
+            one,
+            virtual=VirtualFacts(
+                name=one.storage,
+                device="desktop-7200",
+                title="A desktop disk, 7200 rpm",
+                model="spinning",
+                size_bytes=2**30,
+                flushes_ignored=virtual.index(one.storage) > 0,
+            ),
+        )
+        if one.storage in virtual
+        else one
+        for one in machine.places
+    ]
+    trials = make_trials(plan)
+    return analyse(plan, change(machine, places=places), trials, make_series(trials))
+
+
+def test_server_version_cpus_and_memory_are_said_first() -> None:
+    plan = make_plan()
+    assert names.tested(run_of(plan)) == "MariaDB 10.11.11 on 2 CPUs with 128 MiB of memory for data"
+    assert names.tested(change(run_of(plan), plan__imported=True)) == ""
+    assert " on 1 CPU with " in names.tested(change(run_of(plan), plan__cpus=1))
+
+
+def test_a_lone_model_of_a_disk_is_named_as_one() -> None:
+    plan = make_plan(storages=("disk",), tunings=("safest",))
+    said = "disk = a model of a published disk: desktop disk, 7200 rpm."
+    assert names.names(run_of(plan, "disk")) == said
+    assert names.names(run_of(plan)) == "", "a disk of the machine that is alone needs no words"
+
+
+def test_a_second_disk_of_the_same_model_refers_to_the_first() -> None:
+    plan = make_plan(storages=("honest", "ignoring"), tunings=("safest",))
+    assert names.names(run_of(plan, "honest", "ignoring")).endswith(
+        "ignoring = the same model as honest, which answers flushes without doing them."
+    )
+
+
+def test_a_workload_is_said_with_its_data() -> None:
+    plan = make_plan(storages=("disk",), tunings=("safest",))
+    [workload] = {cell.workload for cell in plan.cells}
+    loads = {workload: Oltp(mix="point-select").in_short, "not-run": Oltp().in_short}
+    assert names.names(run_of(change(plan, loads=loads))) == (
+        f"{workload} = one read of a row by its key (sysbench's `point-select`), 46 MiB of data."
+    )
+    files = Fileio(kind="fileio", mode="rndrd").in_short
+    assert files.text == "random reads of 16 KiB in files, without a database"
