@@ -214,7 +214,7 @@ def test_a_limits_study_is_answered_by_its_limits(make_run: MakeRun) -> None:
     assert list(said)[:3] == ["Answer", "How sure", "How fast"]
     assert said["Answer"].startswith("What holds it back: The CPUs on dram (90% of a transaction): ")
     assert "Not established on disk at fast" in said["Answer"]
-    assert "In 3 of 4 cells two instruments agree on the limit." in said["How sure"]
+    assert "In 3 of 4 cells two independent measurements agree on the limit." in said["How sure"]
 
 
 def test_the_cost_of_a_durable_commit_is_said_in_ms(make_run: MakeRun) -> None:

@@ -108,7 +108,7 @@ def _how_sure(analysis: Analysis) -> Iterator[str]:
     if analysis.limits and analysis.plan.asks == "limits":
         named = sum(one.limit is not None for one in analysis.limits.cells)
         cells = numbers.count(len(analysis.limits.cells), "cell")
-        yield f"In {named} of {cells} two instruments agree on the limit."
+        yield f"In {named} of {cells} two independent measurements agree on the limit."
     if (of := len(analysis.verdicts)) > 1 and verdicts.has_verdict(analysis):
         yield f"{len(decided)} of {of} comparisons {_is(len(decided))} decided."
     yield precision(decided)
