@@ -34,7 +34,7 @@ def lines(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
     """Yield what to do for the database, the settings first."""
     several = len(decisions.durability) > 1
     for one in decisions.durability:
-        yield from _durability(one, f" in {one.server}" if several else "")
+        yield from durability(one, f" in {one.server}" if several else "")
     yield from _replicas(decisions)
     yield from _own_disk(analysis, decisions)
     if analysis.plan.crash is None:  # else the question is what is lost
@@ -49,7 +49,8 @@ def lines(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
 # ---------------------------------------------------------------- settings
 
 
-def _durability(one: Durability, where: str) -> Iterator[Line]:
+def durability(one: Durability, where: str) -> Iterator[Line]:
+    """Yield which level of a server keeps every commit, and what each other gains and may lose."""
     safe = one.safe
     on = numbers.listed([answer.cell.storage for answer in safe.cuts])
     proved = f": it lost none in {_cuts(safe.cuts)} on {on}" if safe.cuts else ""

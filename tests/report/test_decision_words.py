@@ -1,0 +1,94 @@
+"""What to do with a database, in words: each line from a record, nothing that was not found out."""
+
+import pytest
+
+from diskproof.analysis.decisions import Durability, LevelChoice, SameLimit, decide
+from diskproof.analysis.safety.shapes import CutAnswer
+from diskproof.report.compose import answer, decision_words
+from diskproof.report.document import Line
+from diskproof.stats.intervals import Interval
+from support.cuts import make_crash_plan, make_cuts, make_ledger
+from support.limits import make_limits
+from support.runs import MakeRun
+from support.safety import analysed, safety_of
+from support.trials import change, make_plan
+
+
+def cuts_of(tuning: str, lost: int, window_s: float = 0.5) -> CutAnswer:
+    crash = make_crash_plan(tunings=(tuning,), cuts=15)
+    cuts = [change(one, ledger=make_ledger(900, lost=lost, window_s=window_s)) for one in make_cuts(crash)]
+    [found] = safety_of(crash, cuts).answers
+    return found
+
+
+def lines(other: LevelChoice) -> list[Line]:
+    safe = LevelChoice(tuning="safest", settings={"sync_binlog": "1"}, cuts=[cuts_of("safest", 0)])
+    one = Durability(server="mariadb", family="mysql", safe=safe, lost_on=[], others=[other])
+    return list(decision_words.durability(one, ""))
+
+
+def said(other: LevelChoice) -> str:
+    [_, found] = lines(other)
+    return f"{found.lead}: {found.text}"
+
+
+FAST = LevelChoice(tuning="fast", settings={"sync_binlog": "0"})
+GAIN = {"disk": [Interval(estimate=3.0, low=2.8, high=3.2, n=5)]}
+
+
+def test_the_safe_level_is_said_with_its_settings_their_file_and_its_cuts() -> None:
+    [safe, _] = lines(FAST)
+    assert safe.lead == "If no commit may be lost"
+    assert safe.text == "`safest` (`sync_binlog = 1` in my.cnf): it lost none in 15 cuts on ssd."
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"gains": GAIN, "cuts": [cuts_of("fast", 4)]},
+            "If the last 0.50 s (worst of 15 cuts) may be lost: `fast` (`sync_binlog = 0`) is 3.0 times as "
+            "fast on disk.",
+        ),
+        (
+            {"outcomes": ["inconclusive"], "cuts": [cuts_of("fast", 4)]},
+            "may be lost: `fast` (`sync_binlog = 0`): whether it is faster is not decided.",
+        ),
+        ({"cuts": [cuts_of("fast", 4)]}, "`fast` (`sync_binlog = 0`): how fast it is was not measured."),
+        ({"outcomes": ["the same"]}, "Not worth its risk: `fast` (`sync_binlog = 0`) is no faster."),
+        (
+            {"may_ruin": True, "cuts": [cuts_of("fast", 4)]},
+            "Not for data you need: `fast` (`sync_binlog = 0`): a crash of the machine may destroy the "
+            "database, though none of 15 cuts did.",
+        ),
+        (
+            {"gains": GAIN, "cuts": [cuts_of("fast", 0)]},
+            "Or: `fast` (`sync_binlog = 0`) is 3.0 times as fast on disk, and lost none in 15 cuts.",
+        ),
+        ({"gains": GAIN}, "What it loses is not tested here: `diskproof init cut.toml"),
+    ],
+)
+def test_a_faster_level_is_said_with_what_it_may_lose(changes: dict[str, object], expected: str) -> None:
+    assert expected in said(change(FAST, **changes))
+
+
+def test_full_cpus_on_both_sides_are_explained_by_cpu_time(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), clients=(8,), blocks=5)
+    _, analysis = make_run(plan)
+    [verdict] = analysis.verdicts
+    one = SameLimit(verdict=verdict, cpu_us=1_130, baseline_cpu_us=630)
+    assert answer.same_limits([one]) == (
+        "Where the CPUs hold both back, disk is slower than dram because a transaction takes 1.1 ms of CPU "
+        "time instead of 630 us."
+    )
+    assert answer.same_limits([]) == ""
+
+
+def test_only_a_study_without_cuts_speaks_of_better_disks(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), clients=(8,), blocks=5)
+    _, analysis = make_run(plan)
+    measured = change(analysis, limits=make_limits(plan))
+    leads = [one.lead for one in decision_words.lines(measured, decide(measured))]
+    assert "A better disk than disk" in leads
+    cut = analysed(make_crash_plan(cuts=5), speed=True)
+    assert not [one for one in decision_words.lines(cut, decide(cut)) if one.lead.startswith("A better")]
