@@ -69,7 +69,7 @@ def make_verdicts(gathered: Gathered) -> list[Verdict]:
 def compared_pairs(cells: Sequence[Cell]) -> list[tuple[Factor, Cell, Cell]]:
     """Return what gets a verdict: the factor, the baseline and the other cell."""
     varying = varying_factors(cells)
-    return [one for one in compared_cells(cells) if one[0] not in CONDITIONS or varying == [one[0]]]
+    return [one for one in compared_cells(list(cells)) if one[0] not in CONDITIONS or varying == [one[0]]]
 
 
 def decide(ratio: Interval, p_adjusted: float | None, same_within: float) -> Outcome:

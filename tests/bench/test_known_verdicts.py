@@ -1,0 +1,61 @@
+"""The campaign of known truths in its shortest form: one run of each design, resumed, and drawn runs."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import verdicts
+
+PROGRAM = Path(verdicts.__file__)
+
+TINY = ("--kinds", "equal", "--runs", "1", "--at-most", "40", "--family", "sqlite", "--measure", "0.5")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the campaign mounts a tmpfs, which root alone may")
+@pytest.mark.timeout(300)
+def test_a_campaign_is_made_and_resumed(tmp_path: Path) -> None:
+    def begin(*words: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "DISKPROOF_STATE": str(tmp_path / "state"), "COLUMNS": "130"}
+        command = [sys.executable, str(PROGRAM), "--out", str(tmp_path / "out"), *TINY, "--warm-up", "0"]
+        return subprocess.run(
+            [*command, *words], check=False, env=environment, capture_output=True, text=True
+        )
+
+    first = begin("--arms", "until")
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert begin("--arms", "until").returncode == 2
+    both = begin("--resume")
+    assert both.returncode == 0, both.stdout + both.stderr
+    assert "equal until 1: " not in both.stdout and "equal fixed 1: " in both.stdout
+    lines = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines()]
+    assert [(one["kind"], one["arm"]) for one in lines] == [("equal", "until"), ("equal", "fixed")]
+    assert all(one["blocks"] >= 3 and one["trials_s"] > 0 and Path(one["run"]).is_dir() for one in lines)
+    drawn = begin("--simulate", "20")
+    assert drawn.returncode == 0 and "equal" in drawn.stdout, drawn.stdout + drawn.stderr
+
+
+def test_drawn_runs_are_rarely_wrong_and_decide_what_is_large() -> None:
+    random = np.random.default_rng(2)
+
+    def runs(kind: verdicts.Kind, true: float, deviation: float) -> list[verdicts.Result]:
+        logs = (random.normal(true, deviation, 40) for _ in range(200))
+        return [verdicts.drawn(one, kind, "until", number, 10.0) for number, one in enumerate(logs)]
+
+    equal = runs("equal", 0.0, 0.03)
+    assert sum(one.false for one in equal) <= 15  # 5% of 200, and three standard deviations of chance
+    assert sum(one.right for one in equal) > 100
+    delayed = runs("delay", -0.05, 0.02)
+    assert sum(one.right for one in delayed) > 180
+    assert np.mean([one.trials_s for one in delayed]) < 200
+    widths = [one.half_widths for one in delayed]
+    assert all((one["600"] or 9) <= (one["60"] or 9) for one in widths)
+
+
+def test_a_table_has_exact_bounds() -> None:
+    assert verdicts.bounds(0, 200) == "0 (0.0% to 1.5%)"
+    assert verdicts.bounds(10, 200) == "10 (2.4% to 9.0%)"
