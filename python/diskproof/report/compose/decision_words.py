@@ -55,7 +55,8 @@ def durability(one: Durability, where: str) -> Iterator[Line]:
     on = numbers.listed([answer.cell.storage for answer in safe.cuts])
     proved = f": it lost none in {_cuts(safe.cuts)} on {on}" if safe.cuts else ""
     proved += "".join(
-        f"; on {answer.cell.storage} {_harmed(answer)}, so no setting is safe there" for answer in one.lost_on
+        f"; on {answer.cell.storage} {_harmed(answer)}, so not even this is safe there"
+        for answer in one.lost_on
     )
     yield Line(
         f"`{safe.tuning}`{where}{_settings(one, safe, named=True)}{proved}.",

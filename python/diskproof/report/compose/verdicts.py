@@ -9,6 +9,7 @@ from diskproof.report.compose import difference_words, limits_words, verdict_wor
 from diskproof.report.document import Item, Items, Line, Paragraph, Section, Tone
 from diskproof.report.intervals import bar
 from diskproof.results.plan import Plan
+from diskproof.wording.numbers import duration
 
 Compared = TypeVar("Compared", Verdict, CellComparison)
 
@@ -70,7 +71,8 @@ def what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
         return "more runs of each would narrow the intervals"
     if soon:
         return f"`blocks = {soon[-1]}` would probably decide {len(soon)} of them"
-    return "more blocks will hardly decide them: measure longer, on a quieter machine"
+    longer = f"a longer `measure_s` than {duration(plan.measure_s)}, on a quieter machine, may"
+    return f"more blocks will hardly decide them; {longer}"
 
 
 def item(
