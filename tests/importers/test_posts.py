@@ -115,7 +115,9 @@ def test_a_line_between_marks_of_code_is_no_block(tmp_path: Path) -> None:
 def test_equal_words_below_other_titles_or_settings_are_other_headings(tmp_path: Path) -> None:
     both = f"Answer:\n{output(500)}\nAnswer:\n{output(510)}\n"
     assert cells_of(tmp_path, f"# SSD\n## Test\n{both}# HDD\n## Test\n{both}") == [2, 2]
-    assert cells_of(tmp_path, f"{both}ALTER SYSTEM SET work_mem = '4MB';\n{both}") == [2, 2]
+    changed = f"{both}ALTER SYSTEM SET work_mem = '4MB';\n{both}"
+    assert cells_of(tmp_path, changed) == [2, 2]
+    assert cells_of(tmp_path, f"{changed}Other:\n{output(500)}\nAnswer:\n{output(505)}") == [3, 2, 1]
 
 
 def test_all_settings_that_were_changed_between_outputs_count(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ class Headings:
     """The headings of one text, for outputs in the order in which they stand in it.
 
     Titles of Markdown, the words right above an output, and settings that were changed hold until the next
-    ones. The words of a warm-up hold for one output.
+    ones; other words end the settings too. The words of a warm-up hold for one output.
     """
 
     def __init__(self, text: Text) -> None:
@@ -74,7 +74,8 @@ class Headings:
         lines = self._text.lines[self._before : line - 1]
         words = _words(lines)
         self._read_titles(lines)
-        if self._before and (changes := [one.strip().casefold() for one in lines if _CHANGE.search(one)]):
+        changes = [one.strip().casefold() for one in lines if self._before and _CHANGE.search(one)]
+        if changes or words not in {"", self._words}:
             self._changes = changes[-MOST_CHANGES:]
         self._before = max(self._before, line)
         if WARM_UP.fullmatch(words):
