@@ -85,19 +85,26 @@ def test_two_servers_are_up_at_once_and_measured_in_turns(tmp_path: Path) -> Non
     for trial in (one, other):
         assert trial.load is not None and trial.load.windows is not None and trial.usage is not None
         assert (trial.load.windows.runs, trial.load.windows.seconds) == (2, 0.25)
-        assert trial.load.seconds == pytest.approx(1, abs=0.4)  # at work, of more than two seconds
-        assert trial.usage.seconds > 1.7
+        # Two clients that never rest: so the seconds are those at work (Little's law).
+        assert trial.load.latency_us is not None
+        in_service = trial.load.transactions_per_s * trial.load.latency_us.mean / 1e6
+        assert in_service == pytest.approx(2, rel=0.15)
+        assert trial.usage.seconds > 1.2
+        assert trial.timings is not None and trial.timings.measure_s == 1 and trial.timings.total_s > 1
         # The other side's processes are known, and what is of the whole machine is not this trial's.
         assert {"server", "load", "sides"} <= trial.usage.cpu.keys()
         assert trial.usage.activity is None and trial.usage.context_switches is None
         table = folder.series(trial.id, source="load", metric="transactions_per_s")
         assert table is not None
+        # A window in which the machine let no client work has no row.
         times = [row["t_s"] for row in table.to_pylist()]
-        assert len([t_s for t_s in times if t_s > 0]) == 4 and len([t_s for t_s in times if t_s < 0]) == 2
+        assert 1 <= len([t_s for t_s in times if t_s > 0]) <= 4
+        assert 1 <= len([t_s for t_s in times if t_s < 0]) <= 2
     paths = {place.path for trial in (one, other) for place in trial.places}
     assert len(paths) == 2, "each has a file system of its own"
     assert not any(Path(path).exists() for path in paths)
     report = json.loads(diskproof_here(tmp_path, "report", str(folder.path), "--format", "json").stdout)
+    assert "in alternate windows" in made.stdout
     for limit in report["limits"]["cells"]:
         assert limit["limit"] is None and "took turns" in json.dumps(limit["missing"])
     assert_nothing_left(tmp_path)

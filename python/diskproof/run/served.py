@@ -112,10 +112,8 @@ class ServerAttempt(Attempt):
         finally:
             current.end()
             counted.abandon()
-        load_s = self.lap("measure_s")
+        load_s = self.lap("measure_s") / self.turn.runs  # its share of the windows
         measure_s = load_s if self.workload.is_job else self.phases.measure_s  # a job has no warm-up
-        if self.turn.others:
-            measure_s *= load_s / (self.phases.measure_s + self.phases.warm_up_s)  # with the others' windows
         self.laps |= {"warm_up_s": max(load_s - measure_s, 0.0), "measure_s": measure_s}
 
     def stop(self) -> None:
