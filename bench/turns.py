@@ -1,8 +1,9 @@
 """What alternate windows gain: two equal servers, the same time in turn and in alternate windows.
 
-`python bench/turns.py --seconds 240 --out DIR` runs bench/turns.toml twice and shows the half-width of each
-ratio. The interval is the fixed one (paired t), over the blocks that the time allowed. Run it alone: the
-figures are of the machine and of what else it does, so the load average stands beside them.
+`python bench/turns.py --seconds 240 --out DIR` runs bench/turns.toml by both designs, and shows the
+half-width of each ratio: of the fixed interval (paired t), over the blocks that the time allowed. The designs
+share the time in rounds, so that a change of the machine falls on both. Run it alone: what else the machine
+does is in the figures, so the load average stands beside them.
 """
 
 import argparse
@@ -27,14 +28,16 @@ def main() -> None:
     """Run both designs, and show both results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--seconds", type=int, default=240, help="time of each design")
+    parser.add_argument("--rounds", type=int, default=2, help="parts in which the designs share the time")
     parser.add_argument("--out", type=Path, required=True, help="folder of studies and runs")
     parser.add_argument("--shown", action="store_true", help="show the runs that --out already holds")
     arguments = parser.parse_args()
+    folders = {name: arguments.out / name.replace(" ", "-") for name in DESIGNS}
+    for number in range(0 if arguments.shown else arguments.rounds):
+        for name, folder in folders.items():
+            run(folder, DESIGNS[name], arguments.seconds * (number + 1) // arguments.rounds)
     results = {}
-    for name, key in DESIGNS.items():
-        folder = arguments.out / name.replace(" ", "-")
-        if not arguments.shown:
-            run(folder, key, arguments.seconds)
+    for name, folder in folders.items():
         (made,) = (folder / "runs" / "turns").iterdir()
         results[name] = dict(ratios(RunFolder.open(made)))
     console = Console(width=110)
@@ -43,12 +46,15 @@ def main() -> None:
 
 
 def run(folder: Path, key: str, seconds: int) -> None:
-    """Run the study with a design for so long."""
-    folder.mkdir(parents=True)
+    """Run the study with a design until its trials have taken so long."""
     study = folder / "turns.toml"
-    text = STUDY.read_text().replace("alternate = true", key)
-    study.write_text(text.replace("at_most_s = 240", f"at_most_s = {seconds}"))
     command = [sys.executable, "-m", "diskproof", "run", str(study), "--out", str(folder / "runs")]
+    command += ["--until-decided", "--at-most", f"{seconds}s"]
+    if folder.exists():
+        command.append("--resume")
+    else:
+        folder.mkdir(parents=True)
+        study.write_text(STUDY.read_text().replace("alternate = true", key))
     subprocess.run(command, check=False)  # 12: some verdict is open, as it should be
 
 

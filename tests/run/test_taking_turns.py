@@ -257,6 +257,12 @@ def test_a_block_keeps_sides_together_and_the_first_one_is_random() -> None:
     assert {planned.cell for planned in next_block(plan, two)} == two
 
 
+def test_a_plan_says_that_levels_alternate(tmp_path: Path) -> None:
+    write(tmp_path, STUDY)
+    said = diskproof_here(tmp_path, "plan", "study.toml")
+    assert "the levels of tuning are up at once, in alternate windows" in " ".join(said.stdout.split())
+
+
 def test_the_windows_of_a_side() -> None:
     assert [length_s(*times) for times in [(0.5, 0.5), (1.5, 0.5), (60, 0.5), (1, 0.4)]] == [
         0.25,

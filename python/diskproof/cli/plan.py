@@ -59,6 +59,8 @@ def plan(
             further = f", a pilot that chooses {' and '.join(made.left_to_a_pilot)}"
         if made.at_most_s is not None:
             further += f", then further blocks of open verdicts, {duration(made.at_most_s)} at most"
+        if made.turns is not None:
+            further += f"; the levels of {made.turns.factor} are up at once, in alternate windows"
         said = (
             f"{len(made.cells)} cells x {len(made.blocks())} blocks = {len(made.trials)} trials; "
             f"about {duration(made.estimated_s)}{further}; "
