@@ -137,6 +137,13 @@ def test_pgbench_that_connected_for_seconds_measured_for_less_than_its_duration(
     assert rate_arithmetic.outcome(evidence_of(one)).state != "failed"
 
 
+def test_progress_lines_whose_time_begins_anew_are_of_another_run() -> None:
+    line = "progress: {at}.0 s, {tps}.0 tps, lat 9.000 ms stddev 5.000"
+    lines = [line.format(at=at, tps=tps) for tps in (700, 900) for at in (6, 12, 18)]
+    found = [one for one in found_in("\n".join(lines)) if isinstance(one, ImportedResult)]
+    assert [one.load.transactions_per_s for one in found] == [700, 900]
+
+
 def test_pgbench_in_an_indented_block_is_read() -> None:
     content = (SAMPLES / "pgbench-steady.txt").read_text()
     indented = "".join(f"    {line}\n" for line in content.splitlines())

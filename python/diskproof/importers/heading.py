@@ -16,7 +16,7 @@ _SHELL = re.compile(
 _OUTPUT = re.compile(
     r"pgbench \(|starting vacuum|progress: |pgbench: |scale option ignored|Password|\d+\+\d+ \w|mysqlslap: "
     r"|dropping old tables|NOTICE:|creating (?:tables|primary)|generating data|vacuuming|done in "
-    r"|\(\d+ rows?\)"
+    r"|\(\d+ rows?\)|\d+ of \d+ tuples"
 )
 """What pgbench, psql, dd and mysqlslap print above the line by which outputs are found."""
 
@@ -26,6 +26,7 @@ _SQL = re.compile(
 
 _CHANGE = re.compile(
     r"\balter system\b|\bset (?:global|persist|session)\b|\b(?:restart|reload)\b"
+    r"|\bpg_reload_conf\b|\bpostgresql\.(?:auto\.)?conf\b|\bmy\.cnf\b"
     r"|^\W*[a-z]+(?:_[a-z]+)+\W{0,3}=\s*\S",
     re.IGNORECASE,
 )

@@ -112,10 +112,17 @@ def _read(text: Text) -> Iterator[Found]:
     for place, told in enumerate(whole or runs, start=1):
         yield _result(text, told, place, tool)
     if progress and not runs:
-        yield _of_progress(text, progress, tool)
+        for place, one in enumerate(_apart(progress), start=1):
+            yield _of_progress(text, one, place, tool)
 
 
-def _of_progress(text: Text, progress: list[_Moment], tool: str | None) -> ImportedResult:
+def _apart(progress: list[_Moment]) -> list[list[_Moment]]:
+    """Separate the progress lines of several runs: the time of each begins anew."""
+    begins = [at for at, (one, after) in enumerate(pairwise(progress), start=1) if after.at_s <= one.at_s]
+    return [progress[start:end] for start, end in pairwise([0, *begins, len(progress)])]
+
+
+def _of_progress(text: Text, progress: list[_Moment], place: int, tool: str | None) -> ImportedResult:
     """Return what progress lines alone say: rates over time, without clients and counts."""
     rates = [number(text, one.line, one.tps, "a rate") for one in progress]
     ends_s = [0.0, *(one.at_s for one in progress)]
@@ -124,7 +131,7 @@ def _of_progress(text: Text, progress: list[_Moment], tool: str | None) -> Impor
     rate = sum(map(mul, rates, weights)) / seconds if seconds else 0.0
     return ImportedResult(
         source=text.source(progress[0].line, "pgbench", tool),
-        name="pgbench 1: its progress",
+        name=f"pgbench {place}: its progress",
         levels={"workload": "pgbench"},
         load=LoadResult(
             workload="pgbench",
