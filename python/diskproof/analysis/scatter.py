@@ -39,22 +39,24 @@ def observed(gathered: Gathered, cell: Cell) -> list[Observed]:
     for one in gathered.valid(cell):
         speed, timings = one.load.speed(metric), one.trial.timings
         if speed is not None and timings is not None:
+            # Of trials that take turns, the recorded phase has the others' windows, and the total is a share.
+            turns = gathered.plan.turns
+            measure_s = timings.measure_s if turns is None else gathered.plan.phases_of(cell).measure_s
             found.append(
                 Observed(
                     cell=cell.id,
                     block=one.trial.block,
                     speed=speed,
-                    measure_s=timings.measure_s,
-                    start_s=max(timings.total_s - timings.measure_s, 0.0),
-                    second=_second(gathered, one) if metric in THROUGHPUTS else None,
+                    measure_s=measure_s,
+                    start_s=max(timings.total_s - measure_s, 0.0),
+                    second=_second(gathered, one, measure_s) if metric in THROUGHPUTS else None,
                 )
             )
     return found
 
 
-def _second(gathered: Gathered, one: Audited) -> float | None:
-    assert one.trial.timings is not None
-    return second_variance(gathered.series.get(one.trial.id, ()), one.trial.timings.measure_s)
+def _second(gathered: Gathered, one: Audited, measure_s: float) -> float | None:
+    return second_variance(gathered.series.get(one.trial.id, ()), measure_s)
 
 
 def scatter_of_pair(gathered: Gathered, pair: Sequence[Cell], test: RatioTest) -> Scatter | None:
