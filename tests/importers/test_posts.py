@@ -91,6 +91,7 @@ def test_a_heading_stands_above_any_number_of_progress_lines(tmp_path: Path) -> 
     [
         "postgres=# ALTER SYSTEM SET synchronous_commit = off;",
         "> work_mem = 4MB",
+        "$ nano /etc/postgresql/13/main/postgresql.conf",
         "sudo pg_ctlcluster 15 main restart",
     ],
 )
