@@ -1,10 +1,10 @@
 """Verdicts held against what is known: many runs of equal sides (A/A) and of a known difference (A/B).
 
-Each run is a whole `diskproof run` with its own seed and run folder; its line goes to `results.jsonl`. With
-`--resume`, a campaign that was broken off goes on. `--simulate N` draws N runs from the measured scatter by
+Each run is a whole `diskproof run` with its own seed and run folder; its line goes to `results.jsonl`.
+`--resume` continues a campaign that was broken off. `--simulate N` draws N runs from the measured scatter by
 level instead. `--table` only shows what there is.
 
-Two designs compete for the same time: `until` goes on until it is decided, `fixed` has blocks of 1.5 s each.
+Two designs have the same time: `until` continues until it is decided, `fixed` has blocks of 1.5 s each.
 """
 
 import argparse
@@ -37,19 +37,19 @@ Kind = Literal["equal", "delay", "setting"]
 Arm = Literal["until", "fixed"]
 
 TRUTHS: dict[Kind, str] = {"equal": "the same", "delay": "slower", "setting": "faster"}
-"""What a verdict of each kind should be. No kind may have a verdict against its truth."""
+"""The right verdict of each kind. No kind may have a verdict against its truth."""
 
 DELAY = 0.05
 """By how much each request of the slower disk takes longer."""
 
 REQUEST_US = 4000.0
-"""Of the faster one: so long that nearly all of a transaction is the disk's."""
+"""Time of each request of the faster disk: so long that nearly all of a transaction is the disk's."""
 
 LOOKS_S = (60, 180, 600)
 """When half-widths are compared."""
 
 FIXED_TRIAL_S = 4.0
-"""What a trial of the fixed design takes, restart included."""
+"""Seconds of a trial of the fixed design, restart included."""
 
 DISK = """
 title = "Every request takes {us:g} us"
@@ -86,7 +86,7 @@ SIDES: dict[Kind, str] = {
 
 @dataclass(frozen=True)
 class Result:
-    """What one run came to."""
+    """The outcome of one run."""
 
     kind: Kind
     arm: Arm
@@ -280,7 +280,7 @@ def simulated(asked: argparse.Namespace, measured: Sequence[Result]) -> Iterator
 
 
 def drawn(logs: NDArray[np.float64], kind: Kind, arm: Arm, number: int, block_s: float) -> Result:
-    """Return what a run comes to whose blocks have these log ratios."""
+    """Return the outcome of a run, from the log ratios of its blocks."""
     test, ratios = (anytime_ratio if arm == "until" else paired_ratio), np.exp(logs)
     half_widths: dict[str, float | None] = {}
 

@@ -16,6 +16,7 @@ from diskproof.run.served import ServerAttempt
 from diskproof.run.trials import MOST_FUTILE
 from diskproof.study.plan import make_plan, next_block
 from diskproof.study.read import StudyError, StudyFile, parse_study
+from diskproof.system.idle import may_keep_cores_awake
 from diskproof.wording import as_message
 from support.command import diskproof_here
 
@@ -155,9 +156,12 @@ def test_trials_that_break_off_take_time_too(tmp_path: Path, monkeypatch: pytest
         raise RefusalError("no")
 
     monkeypatch.setattr(ServerAttempt, "measure", breaks_off)
-    made = diskproof_here(tmp_path, "run", str(write(tmp_path)), "--out", str(tmp_path / "runs"))
+    study = write(tmp_path, "cores_awake = false")
+    made = diskproof_here(tmp_path, "run", str(study), "--out", str(tmp_path / "runs"))
     assert made.returncode == 12, made.stderr
     folder = run_folder(tmp_path / "runs")
+    machine = folder.machine()
+    assert machine is not None and machine.idle_wake_up_us is None
     assert len(folder.trials()) == 15 and folder.trials_s() > 15 * 0.3
 
 
@@ -180,4 +184,6 @@ def test_what_other_work_disturbs_is_run_again(
     made = diskproof_here(tmp_path, "run", str(study), "--out", str(out))
     assert made.stderr.count("is repeated: other work took half") == repeats, made.stderr
     again = [one for one in run_folder(out).trials() if any(f.check == "repeated" for f in one.findings)]
+    machine = run_folder(out).machine()
+    assert machine is not None and machine.idle_wake_up_us == (0 if may_keep_cores_awake() else None)
     assert len(seen) == 6 + repeats and len(again) == repeats and len(run_folder(out).trials()) == 6

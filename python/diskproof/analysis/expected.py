@@ -1,4 +1,4 @@
-"""What a planned run will probably take or show, by the scatter of an earlier one."""
+"""The time and the precision of a planned run, predicted from the scatter of an earlier one."""
 
 import math
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ from diskproof.stats.sequential import blocks_for_precision, blocks_needed_at_an
 
 
 class Expected(Record):
-    """What a plan will probably come to."""
+    """The prediction for a plan."""
 
     pairs: int
     """Pairs of cells that the earlier run has, too."""
     hopeless: int
-    """Those that nobody would wait for; the time leaves them out."""
+    """Pairs that need more than 12 hours; the time leaves them out."""
     seconds: float
-    """Of all trials, until the others are decided or known well enough; of a fixed plan, of its blocks."""
+    """Time of all trials until the others are decided or precise; of a fixed plan, of its blocks."""
     precision: float
     """How well the ratio that scatters most is known with the first blocks: 0.04 is 4%, up or down."""
 

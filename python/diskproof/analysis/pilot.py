@@ -1,4 +1,4 @@
-"""What a pilot's short trials say of warm-up and scatter, and how long trials will be: pure."""
+"""The length of trials, chosen from the warm-up and the scatter of a pilot."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ def choose_lengths(plan: Plan, trials: Sequence[Trial], series: Mapping[str, Seq
     """Return the lengths with which the plan's precision is probably reached soonest.
 
     The warm-up is that of the slowest cell, as the median over its trials. The measurement is the one of
-    LENGTHS_S with which the blocks that the precision needs take least time, by the nested model
+    LENGTHS_S with which the needed blocks take least time. They follow from the nested model
     (`stats/scatter.py`) and the width of anytime-valid intervals.
     """
     settled = {

@@ -1,4 +1,4 @@
-"""Where the scatter of a run's trials comes from, and what would decide an open verdict soonest."""
+"""Sources of the scatter of a run's trials, and the advice for an open verdict that follows."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,10 +12,10 @@ WORTH_IT = 0.8
 """Another length of trials is proposed only if it spares a fifth of the time."""
 
 HARDLY_S = 12 * 3600.0
-"""Nobody waits longer than a night for one verdict."""
+"""A night: the longest that a user may wait for one verdict."""
 
 Needed = Callable[[float], int | None]
-"""How many blocks decide a ratio whose logarithm has this standard deviation in a block; None: too many."""
+"""How many blocks decide a ratio, by the standard deviation of its logarithm in a block; None: too many."""
 
 
 def answer_scatter(gathered: Gathered) -> ScatterAnswer | None:
@@ -39,7 +39,7 @@ def observed(gathered: Gathered, cell: Cell) -> list[Observed]:
     for one in gathered.valid(cell):
         speed, timings = one.load.speed(metric), one.trial.timings
         if speed is not None and timings is not None:
-            # Of trials that take turns, the recorded phase has the others' windows, and the total is a share.
+            # If trials take turns, the recorded phase has the others' windows, and the total is a share.
             turns = gathered.plan.turns
             measure_s = timings.measure_s if turns is None else gathered.plan.phases_of(cell).measure_s
             found.append(

@@ -1,9 +1,9 @@
 """The pilot of a run: short trials before the first block, which choose how long the others are.
 
-Its trials do not count, because trials of another length scatter otherwise. What the pilot chose then is
-independent of what is measured after it, so the intervals keep their error. (Such a pilot is external; of
-those that count see Wittes and Brittain, "The role of internal pilot studies in increasing the efficiency of
-clinical trials", Statistics in Medicine 9, 1990.)
+Its trials do not count, because trials of another length scatter otherwise. The trials after it are
+independent of the choice, so the intervals keep their error. It is an external pilot. Internal ones count:
+Wittes and Brittain, "The role of internal pilot studies in increasing the efficiency of clinical trials",
+Statistics in Medicine 9, 1990.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from diskproof.wording import numbers
 BLOCKS = 3
 
 LOAD_S = 5.0
-"""Of a trial of the first block; twice that in the next one, and again, while a cell has not settled."""
+"""Load of a trial in the first block. The next block has twice that, if a cell has not settled."""
 
 
 def with_chosen_lengths(bench: Bench, progress: Progress) -> Plan:

@@ -1,4 +1,4 @@
-"""Where the scatter of a run comes from, and how long a trial should be.
+"""The sources of a run's scatter, and the best length of a trial.
 
 The logarithm of a trial's speed is modelled as cell + block + start + seconds. A block moves all cells
 alike, and cancels in their ratios. A start of the server (what remains of a trial after cell and block) stays
@@ -21,7 +21,7 @@ MOST_COSTS = 10.0
 """A measurement that is so many times as long as a start costs: a longer one could spare a tenth at most."""
 
 SHORTEST_S, LONGEST_S = 1.0, 600.0
-"""Of the measurements that are proposed."""
+"""Limits of the measurements that are proposed."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Observed:
     speed: float
     measure_s: float
     start_s: float
-    """What it cost besides its measured seconds: restore, start, warm-up, stop."""
+    """Seconds besides the measured ones: restore, start, warm-up, stop."""
     second: float | None
     """Variance of the relative mean of one second; None: no series, or its seconds are no rate."""
 
