@@ -364,7 +364,7 @@ SERVERS: dict[str, tuple[str, tuple[int, int, int], str]] = {
 def test_the_configurations_that_diskproof_makes_pass(server: str, memory_bytes: int, tmp_path: Path) -> None:
     flavour, version, known = SERVERS[server]
     installed = Installation(
-        Path("/x/bin/mysqld"), None, flavour, version, "x", dict.fromkeys(f"{COMMON} {known}".split(), "")
+        flavour, version, "x", Path("/x/bin/mysqld"), None, dict.fromkeys(f"{COMMON} {known}".split(), "")
     )
     dirs = make_dirs(tmp_path)
     made = {

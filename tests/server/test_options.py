@@ -47,7 +47,7 @@ ALL = dict.fromkeys(
 
 
 def installation(flavour: str, version: tuple[int, int, int], known: Mapping[str, str]) -> Installation:
-    return Installation(Path("/x/bin/mysqld"), None, flavour, version, "x", {**ALL, **known})
+    return Installation(flavour, version, "x", Path("/x/bin/mysqld"), None, {**ALL, **known})
 
 
 SERVERS = {

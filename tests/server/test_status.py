@@ -87,7 +87,7 @@ def test_a_server_that_hangs_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     dirs = images.restore(process_kind, root)
-    monkeypatch.setattr("diskproof.server.process.ANSWER_LIMIT_S", 1.0)
+    monkeypatch.setattr("diskproof.server.asked.ANSWER_LIMIT_S", 1.0)
     running = start(process_kind, dirs, starter)
     try:
         for pid in running.pids:

@@ -11,15 +11,33 @@ from diskproof.wording import NOTHING, Message
 
 
 class Setting(Record):
-    """A server variable that the study requests, and the running server's value."""
+    """A server variable that the study requests or that was only read, and the running server's value."""
 
     name: str
-    requested: str
+    requested: str | None
+    """None: it was only read, of a server that is there already."""
     observed: str | None
     """None: the server has no such variable."""
     holds: bool
     level: bool = False
     """True: part of the tuning level (or the user's own variables), not of the common configuration."""
+
+    @classmethod
+    def read_only(cls, name: str, value: str, unit: str) -> "Setting":
+        """Return a variable that nobody requested."""
+        return cls(name=name, requested=None, observed=with_unit(value, unit), holds=True)
+
+    @property
+    def is_path(self) -> bool:
+        """Whether its value is a path, which differs by nature."""
+        return "/" in (self.requested or self.observed or "")
+
+
+def with_unit(setting: str, unit: str) -> str:
+    """Return a setting as a person reads it: ``2048 x 8kB``, ``300 s``."""
+    if not unit:
+        return setting
+    return f"{setting} x {unit}" if unit[0].isdigit() else f"{setting} {unit}"
 
 
 class OpenFile(Record):
@@ -59,9 +77,12 @@ class Timings(Record):
     total_s: float
 
 
-RestoredBy = Literal["reflink", "copy", "snapshot", "written"]
+RestoredBy = Literal[
+    "reflink", "copy", "snapshot", "written", "loaded", "command", "unchanged", "not put back"
+]
 """How the loaded data set came back: cloned or copied by the file system, or as a virtual disk keeps it; bare
-files are written again if the place keeps none."""
+files are written again if the place keeps none. On a server that is there already: loaded, put back by the
+user's command, not changed since, or left as earlier loads had made it."""
 
 
 class DataFacts(Record):

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from diskproof.families import of
 from diskproof.families.facts import FamilyFacts, Level
@@ -18,7 +18,7 @@ from diskproof.families.values import same
 from diskproof.refusal import RefusalError
 from diskproof.results.machine import ServerFacts
 from diskproof.results.record import ROLES, Role
-from diskproof.results.trial import Setting
+from diskproof.results.trial import Setting, with_unit
 from diskproof.results.usage import ServerAccount
 from diskproof.system.processes import Starter
 
@@ -116,20 +116,33 @@ class Settings:
         return self.common | self.level
 
 
+Where = Literal["process", "load generator", "elsewhere"]
+"""Where a database works: in processes that we started, inside the load generator, or in a server that was
+there already. Of such a server only its own answers are known, even if it is on this machine."""
+
+
 class Running(ABC):
     """One started server, ready for connections. A family without a feature has the answer below."""
 
-    def __init__(self, facts: ServerFacts, dirs: Dirs, settings: Settings) -> None:
-        """Hold where the server's files lie, and what is asked of it."""
+    where: ClassVar[Where] = "process"
+    """Where the database works, which decides what can be seen of it."""
+    _dirs: Dirs
+
+    def __init__(self, facts: ServerFacts, dirs: Dirs | None, settings: Settings) -> None:
+        """Hold where the server's files lie, and what is asked of it. None: its files are out of reach."""
         self.facts = facts
         self._family = of(facts.family)
-        self._dirs = dirs
         self._settings = settings
+        if dirs is not None:
+            self._dirs = dirs
 
     @property
     @abstractmethod
     def pids(self) -> list[int]:
-        """All processes of the server now, also those that outlived its main process; none if embedded."""
+        """All processes of the server now, also those that outlived its main process.
+
+        Empty if it has none of its own here, as `where` says.
+        """
 
     @property
     @abstractmethod
@@ -142,7 +155,12 @@ class Running(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """Where diskproof-load finds the database ``sbtest``."""
+        """Where diskproof-load finds the workload's database."""
+
+    @property
+    def password(self) -> str | None:
+        """What diskproof-load must know to connect; None: the server asks for none."""
+        return None
 
     def read_settings(self) -> list[Setting]:
         """Read back every requested variable."""
@@ -154,7 +172,7 @@ class Running(ABC):
                 Setting(
                     name=name,
                     requested=value,
-                    observed=None if found is None else _with_unit(found, unit),
+                    observed=None if found is None else with_unit(found, unit),
                     holds=found is not None and same(value, found, unit=unit),
                     level=name in self._settings.level,
                 )
@@ -351,11 +369,7 @@ def user_variables(variables: Mapping[str, str], family: FamilyFacts) -> dict[st
     """Return the user's own variables under the server's spelling of their names."""
     wanted = {}
     for given, value in variables.items():
-        name = given.replace("-", "_").lower()
-        if not re.fullmatch(r"[a-z_][a-z0-9_.]*", name):
-            raise ServerError(
-                f"{given!r} is not the name of a server variable; correct it in the study's tuning"
-            )
+        name = variable_name(given)
         if name in family.options.places:
             raise ServerError(
                 f"variable {given} says where files lie: leave it out, "
@@ -367,8 +381,9 @@ def user_variables(variables: Mapping[str, str], family: FamilyFacts) -> dict[st
     return wanted
 
 
-def _with_unit(setting: str, unit: str) -> str:
-    """Return a setting as a person reads it: ``2048 x 8kB``, ``300 s``."""
-    if not unit:
-        return setting
-    return f"{setting} x {unit}" if unit[0].isdigit() else f"{setting} {unit}"
+def variable_name(given: str) -> str:
+    """Return the server's spelling of a variable's name; ServerError if it is none."""
+    name = given.replace("-", "_").lower()
+    if not re.fullmatch(r"[a-z_][a-z0-9_.]*", name):
+        raise ServerError(f"{given!r} is not the name of a server variable; correct it in the study's tuning")
+    return name

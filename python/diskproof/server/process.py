@@ -2,28 +2,17 @@
 
 import re
 import tempfile
-import time
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar
 
 from diskproof.families import of
 from diskproof.results.machine import ServerFacts
 from diskproof.results.record import Family
-from diskproof.server.base import (
-    ANSWER_LIMIT_S,
-    CHECK_LIMIT_S,
-    DATABASE,
-    SETTLE_LIMIT_S,
-    Dirs,
-    Running,
-    ServerFailedError,
-    ServerKind,
-    Settings,
-    user_variables,
-)
+from diskproof.server.asked import Asked, Connection
+from diskproof.server.base import CHECK_LIMIT_S, Dirs, ServerFailedError, ServerKind, Settings, user_variables
 from diskproof.server.lifecycle import (
     check_socket_folder,
     clear_run_folder,
@@ -41,21 +30,8 @@ INITIALISE_LIMIT_S = 300.0
 """How long an initialisation may take: a slow disk takes minutes over thousands of small synced writes."""
 
 
-class Closable(Protocol):
-    """A driver's connection."""
-
-    def close(self) -> None:
-        """End it."""
-
-
-Connection = TypeVar("Connection", bound=Closable)
-
-
-class ServerProcess(Running, Generic[Connection]):
+class ServerProcess(Asked[Connection]):
     """A started server: a main process, its log, and connections of a driver to it."""
-
-    driver_error: ClassVar[type[Exception]]
-    """What the driver raises."""
 
     def __init__(
         self,
@@ -69,36 +45,18 @@ class ServerProcess(Running, Generic[Connection]):
         super().__init__(facts, dirs, settings)
         self._process = process
         self._log = log
-        self._connection: Connection | None = None
 
     @property
     def alive(self) -> bool:
         """False once the server's main process has ended; a busy child may outlive it by hours."""
         return self._process.poll() is None
 
-    def refuses_connections(self) -> str:
-        """Return why the server cannot be asked yet; empty if it can."""
-        try:
-            self._connection = self._connect(None, ANSWER_LIMIT_S)
-        except self.driver_error as error:
-            return str(error)
-        return ""
-
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Return the answer to one question to the workload's database."""
-        try:
-            connection = self._connect(DATABASE, CHECK_LIMIT_S)
-        except self.driver_error as error:
-            raise self._failed(f"cannot be asked about {DATABASE}: {error}") from error
-        with closing(connection):
-            return self._ask(connection, CHECK_LIMIT_S, sql)
-
     def damage(self) -> list[str]:
         """Return what the server's own checks find wrong."""
         try:
-            connection = self._connect(DATABASE, CHECK_LIMIT_S)
+            connection = self._connect(self.database, CHECK_LIMIT_S)
         except self.driver_error as error:
-            return [f"{describe_death(self._process)}{DATABASE} cannot be opened: {error}"]
+            return [f"{describe_death(self._process)}{self.database} cannot be opened: {error}"]
         with closing(connection):
             return self._damage(connection)
 
@@ -111,49 +69,11 @@ class ServerProcess(Running, Generic[Connection]):
         return self._log.tail(lines)
 
     @abstractmethod
-    def _connect(self, database: str | None, limit_s: float) -> Connection:
-        """Connect; a server that then says nothing for `limit_s` counts as failed."""
-
-    @abstractmethod
-    def _answer(
-        self, connection: Connection, limit_s: float, sql: str, *arguments: object
-    ) -> list[tuple[Any, ...]]:
-        """Return the rows of an answer, or raise what the driver does."""
-
-    @abstractmethod
     def _damage(self, connection: Connection) -> list[str]:
         """Return what the server's own checks find wrong, asked on one connection."""
 
-    def _query(self, sql: str, *arguments: object) -> list[tuple[Any, ...]]:
-        return self._ask(self._connection, ANSWER_LIMIT_S, sql, *arguments)
-
-    def _ask(
-        self, connection: Connection | None, limit_s: float, sql: str, *arguments: object
-    ) -> list[tuple[Any, ...]]:
-        asked = time.monotonic()
-        try:
-            if connection is None:
-                raise self.driver_error("not connected")  # noqa: TRY301 - as the driver would
-            return self._answer(connection, limit_s, sql, *arguments)
-        except self.driver_error as error:
-            silence = describe_silence(self._process, time.monotonic() - asked, limit_s)
-            raise self._failed(f"did not answer {sql!r}{silence}: {error}") from error
-
-    def _ask_at_length(self, statements: list[str]) -> None:
-        """Run statements that may each take SETTLE_LIMIT_S, on a connection of their own."""
-        with closing(self._connect(DATABASE, SETTLE_LIMIT_S)) as connection:
-            for sql in statements:
-                self._ask(connection, SETTLE_LIMIT_S, sql)
-
-    def _failed(self, what: str) -> ServerFailedError:
-        return ServerFailedError(
-            f"{self.facts.flavour} {self.facts.version} {what}; last lines of its log:\n{self.log_tail()}"
-        )
-
-    def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = None
+    def _silence(self, waited_s: float, limit_s: float) -> str:
+        return describe_silence(self._process, waited_s, limit_s)
 
 
 class ServerProgram(ServerKind):

@@ -106,6 +106,7 @@ class SqliteServer(ServerKind):
 class SqliteRunning(Running):
     """A SQLite database that is ready to be opened. Clients count, wait and die in the load generator."""
 
+    where = "load generator"
     alive = True
     pids: list[int] = []  # noqa: RUF012 - the load generator's own are the server's
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from diskproof.families.options import Flavour
 from diskproof.server.base import ServerNotFoundError
 from diskproof.server.lifecycle import answer_of
+from diskproof.server.mysql.release import Release
 
 PROGRAMS = ("mariadbd", "mysqld")
 POOL = "innodb_buffer_pool_size"
@@ -24,32 +25,15 @@ SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec")
 
 
 @dataclass(frozen=True)
-class Installation:
+class Installation(Release):
     """A server program and what it reported."""
 
     binary: Path
     basedir: Path | None
     """As the user named it; None for the system's server, whose compiled-in paths are right."""
-    flavour: str
-    version: tuple[int, int, int]
-    version_text: str
     known: dict[str, str]
     """Every option that the binary lists, with its default; dashes as underscores. Of the buffer pool its
     least size."""
-
-    @property
-    def is_mariadb(self) -> bool:
-        """Whether it is MariaDB, which has version numbers of its own."""
-        return self.flavour == "MariaDB"
-
-    def mysql_since(self, *version: int) -> bool:
-        """Return whether this is a MySQL or Percona Server of at least this version."""
-        return not self.is_mariadb and self.version >= version
-
-    @property
-    def character_set(self) -> str:
-        """The widest UTF-8 that it has: utf8mb4 came with MySQL 5.5.3 and MariaDB 5.5."""
-        return "utf8mb4" if self.version >= (5, 5, 3) else "utf8"
 
     @property
     def least_pool_bytes(self) -> int:

@@ -121,7 +121,7 @@ class MysqlServer(ServerProgram):
 
     def _running(self, dirs: Dirs, settings: Settings, process: Process, log: ServerLog) -> MysqlRunning:
         running = MysqlRunning(self.facts, dirs, settings, process, log)
-        running.installation = self.installation
+        running.installation = running.release = self.installation
         return running
 
 

@@ -1,0 +1,104 @@
+"""A server that is asked over a driver's connections, whoever started it."""
+
+import time
+from abc import abstractmethod
+from contextlib import closing
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from diskproof.results.machine import ServerFacts
+from diskproof.server.base import (
+    ANSWER_LIMIT_S,
+    CHECK_LIMIT_S,
+    DATABASE,
+    SETTLE_LIMIT_S,
+    Dirs,
+    Running,
+    ServerFailedError,
+    Settings,
+)
+
+
+class Closable(Protocol):
+    """A driver's connection."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+Connection = TypeVar("Connection", bound=Closable)
+
+
+class Asked(Running, Generic[Connection]):
+    """A running server and connections of a driver to it."""
+
+    driver_error: ClassVar[type[Exception]]
+    """What the driver raises."""
+    database: str = DATABASE
+    """The workload's database."""
+
+    def __init__(self, facts: ServerFacts, dirs: Dirs | None, settings: Settings) -> None:
+        """Hold a server without a connection to it."""
+        super().__init__(facts, dirs, settings)
+        self._connection: Connection | None = None
+
+    def refuses_connections(self) -> str:
+        """Return why the server cannot be asked yet; empty if it can."""
+        try:
+            self._connection = self._connect(None, ANSWER_LIMIT_S)
+        except self.driver_error as error:
+            return str(error)
+        return ""
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the answer to one question to the workload's database."""
+        try:
+            connection = self._connect(self.database, CHECK_LIMIT_S)
+        except self.driver_error as error:
+            raise self._failed(f"cannot be asked about {self.database}: {error}") from error
+        with closing(connection):
+            return self._ask(connection, CHECK_LIMIT_S, sql)
+
+    @abstractmethod
+    def _connect(self, database: str | None, limit_s: float) -> Connection:
+        """Connect; a server that then says nothing for `limit_s` counts as failed."""
+
+    @abstractmethod
+    def _answer(
+        self, connection: Connection, limit_s: float, sql: str, *arguments: object
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows of an answer, or raise what the driver does."""
+
+    def _query(self, sql: str, *arguments: object) -> list[tuple[Any, ...]]:
+        return self._ask(self._connection, ANSWER_LIMIT_S, sql, *arguments)
+
+    def _ask(
+        self, connection: Connection | None, limit_s: float, sql: str, *arguments: object
+    ) -> list[tuple[Any, ...]]:
+        asked = time.monotonic()
+        try:
+            if connection is None:
+                raise self.driver_error("not connected")  # noqa: TRY301 - as the driver would
+            return self._answer(connection, limit_s, sql, *arguments)
+        except self.driver_error as error:
+            silence = self._silence(time.monotonic() - asked, limit_s)
+            raise self._failed(f"did not answer {sql!r}{silence}: {error}") from error
+
+    def _ask_at_length(self, statements: list[str]) -> None:
+        """Run statements that may each take SETTLE_LIMIT_S, on a connection of their own."""
+        with closing(self._connect(self.database, SETTLE_LIMIT_S)) as connection:
+            for sql in statements:
+                self._ask(connection, SETTLE_LIMIT_S, sql)
+
+    def _silence(self, waited_s: float, limit_s: float) -> str:
+        """Return why the server did not answer, if more is known than what the driver says."""
+        return f" within {limit_s:g} s" if waited_s >= limit_s else ""
+
+    def _failed(self, what: str) -> ServerFailedError:
+        return ServerFailedError(
+            f"{self.facts.flavour} {self.facts.version} {what}; last lines of its log:\n{self.log_tail()}"
+        )
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
