@@ -11,7 +11,17 @@ from diskproof.refusal import RefusalError
 from diskproof.results.load import ClientAccount, LoadResult, Operation, Rate
 from diskproof.results.record import Record
 from diskproof.system.processes import Starter
-from diskproof.system.programs import ANSWER_S, PIPE, TimedOut, find_program, first_line, kill, run, start
+from diskproof.system.programs import (
+    ANSWER_S,
+    NOT_INHERITED,
+    PIPE,
+    TimedOut,
+    find_program,
+    first_line,
+    kill,
+    run,
+    start,
+)
 
 PROGRAM = "diskproof-load"
 
@@ -58,6 +68,7 @@ def prepare(
     arguments: list[str],
     log_file: Path,
     watch: Callable[[], str | None],
+    password: str | None = None,
 ) -> None:
     """Load a data set; LoadFailedError carries the program's last messages.
 
@@ -65,7 +76,7 @@ def prepare(
     for space forever.
     """
     argv = [str(program()), "prepare", kind, "--url", url, *arguments]
-    process = starter.start(argv, log_file=log_file)
+    process = starter.start(argv, log_file=log_file, env=_with(password))
     while True:
         try:
             process.wait(timeout=WATCH_S)
@@ -99,13 +110,22 @@ def rehearse(kind: str, arguments: list[str], url: str = "null:") -> Event:
 class Load:
     """One running load, in lockstep: it waits twice until `go_on` is called."""
 
-    def __init__(self, starter: Starter, url: str, kind: str, arguments: list[str], log_file: Path) -> None:
+    def __init__(
+        self,
+        starter: Starter,
+        url: str,
+        kind: str,
+        arguments: list[str],
+        log_file: Path,
+        password: str | None = None,
+    ) -> None:
         """Start the load; it connects and then waits."""
         self.argv = [str(program()), "run", kind, "--url", url, *arguments]
         self._log_file = log_file
         self._process = starter.start(
             [*self.argv, "--json", "--lockstep"],
             log_file=log_file,
+            env=_with(password),
             stdin=PIPE,
             stdout=PIPE,
         )
@@ -192,6 +212,11 @@ class Load:
         words = self._log_file.read_text(errors="replace").strip().splitlines()
         code = self._process.poll()
         return f"diskproof-load ended early (exit code {code}): {words[-1] if words else 'no message'}"
+
+
+def _with(password: str | None) -> dict[str, str]:
+    """Return the environment in which the program finds a password, which no argument may have."""
+    return {} if password is None else {NOT_INHERITED: password}
 
 
 def to_result(summary: Event) -> LoadResult:

@@ -77,7 +77,7 @@ def test_rows_go_out_as_they_come_and_samples_are_not_kept(server: Told) -> None
     kept = [thing for thing in gc.get_objects() if isinstance(thing, Sample)]
     assert len(kept) <= 4, "the first, the last, and what is being made of the next"
     sampler.end()
-    usage = sampler.usage(embedded=False)
+    usage = sampler.usage(has_processes=True)
     assert usage.server_counters == {"Questions": 10.0 * (server.looks - 1)}
     assert max(t_s for t_s, *_ in rows) == pytest.approx(usage.seconds)
 
@@ -92,7 +92,7 @@ def test_counters_become_rates_and_levels_stay_levels(server: Told) -> None:
     told = {"cpu", "cpu_waited", "Questions_per_s", "Threads_running"}
     assert {metric for _, metric, _ in of_server} <= told
     assert {value for _, metric, value in of_server if metric == "Threads_running"} == {4.0}
-    usage = sampler.usage(embedded=False)
+    usage = sampler.usage(has_processes=True)
     assert usage.server_counters.keys() == {"Questions"}
     counted, before_s = 0.0, 0.0
     for t_s, metric, value in of_server:
@@ -174,7 +174,7 @@ def test_each_party_has_its_own_cpu_time(server: Told) -> None:
             sampler.end()
         finally:
             busy.kill()
-    usage = sampler.usage(embedded=False)
+    usage = sampler.usage(has_processes=True)
     assert usage.cpu.keys() == {"server", "load"}, "nobody serves a disk"
     assert 0 < usage.cpu["load"].used_s <= 1.1 * usage.seconds + 0.02
     told = {source for _, source, metric, _ in rows if metric == "cpu"}
@@ -228,7 +228,7 @@ def test_the_servers_account_has_the_waits_of_its_sessions(
     sampler.begin()
     wait_for(lambda: server.looks > 5 and server.asked > 10)
     sampler.end()
-    account = sampler.usage(embedded=False).account
+    account = sampler.usage(has_processes=True).account
     assert account is not None
     assert account.commits == 10 * (server.looks - 1)
     assert account.waiting_sessions is not None

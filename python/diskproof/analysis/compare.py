@@ -245,7 +245,7 @@ def _exact(value: float) -> Interval:
 def _setting_differences(one: CellAnswer, two: CellAnswer) -> Iterator[Message]:
     """Name the variables whose values differ; paths differ by nature."""
     first, second = (
-        {setting.name: setting.observed for setting in answer.settings if "/" not in setting.requested}
+        {setting.name: setting.observed for setting in answer.settings if not setting.is_path}
         for answer in (one, two)
     )
     for name in dict.fromkeys([*first, *second]):

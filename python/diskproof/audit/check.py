@@ -71,6 +71,11 @@ class Evidence:
         return self.server is not None and of(self.server.family).embedded
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether the server was there already: its files, its threads and its machine cannot be seen."""
+        return self.server is not None and self.server.address is not None
+
+    @property
     def one_pass(self) -> bool:
         """Whether the load ends when it has gone through its files once."""
         return self.load.file_requests is not None and self.load.file_requests.one_pass

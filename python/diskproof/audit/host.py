@@ -53,7 +53,8 @@ def _stolen(evidence: Evidence) -> float | None:
 def _other(evidence: Evidence) -> tuple[float, str]:
     """Return the share of CPU time that other programs took, and whose time that is."""
     usage, machine = _recorded(evidence)
-    if usage.server_cpu_s is None and evidence.cell.has_server and not evidence.embedded:
+    is_here = not evidence.elsewhere or (evidence.server is not None and evidence.server.may_be_here)
+    if usage.server_cpu_s is None and evidence.cell.has_server and not evidence.embedded and is_here:
         raise NotRecordedError("the server's CPU time")
     # The kernel counts the time of every CPU of the host, whichever of them the run may use.
     host_cpus = machine.host_cpus or machine.cpus

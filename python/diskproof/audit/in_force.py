@@ -80,6 +80,8 @@ def risks(evidence: Evidence) -> Risks:
 
 def pool_bytes(evidence: Evidence) -> float:
     """Return the size of a server's buffer pool; NotRecordedError if nothing says it."""
+    if evidence.elsewhere:
+        return _pool_read_back(evidence)
     if evidence.cell.memory_bytes or not evidence.imported:
         return evidence.cell.memory_bytes
     configuration = given_beside(evidence)
@@ -88,6 +90,14 @@ def pool_bytes(evidence: Evidence) -> float:
     asked = (values.get(facts.memory_variable) or "").strip()
     size = recorded(as_bytes(asked), f"the size of the buffer pool (`{facts.memory_variable}`)")
     return size * facts.memory_unit_bytes if asked.isdecimal() else size
+
+
+def _pool_read_back(evidence: Evidence) -> float:
+    """Return the size of the pool that a server of its own had: ``134217728``, ``16384 x 8kB``."""
+    name = of(family_in_force(evidence)).memory_variable
+    amount, _, unit = (_read_back(evidence).get(name) or "").partition(" x ")
+    size = recorded(as_bytes(amount), f"the size of the buffer pool (`{name}`)")
+    return size * (as_bytes(unit) or 1)
 
 
 def _family(configuration: Configuration) -> Family:

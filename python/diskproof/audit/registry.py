@@ -42,6 +42,7 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     server.settings,
     server.placement,
     host.held_cpus,
+    server.put_back,
     server.engine,
     load.rows,
     load.errors,

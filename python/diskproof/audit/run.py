@@ -315,7 +315,7 @@ def _common(run: Run, cell: Cell, trial: Trial) -> Values | None:
         return {
             setting.name: setting.observed or "not known to the server"
             for setting in trial.settings
-            if not setting.level and "/" not in setting.requested
+            if not setting.level and not setting.is_path
         } or None
     beside = run.beside.get(trial.id)
     if beside is None or beside.asked is None:

@@ -37,7 +37,7 @@ def settings(evidence: Evidence) -> Iterator[Said]:
     if not evidence.trial.settings:
         yield Untold("the server's settings")
     for setting in evidence.trial.settings:
-        if setting.holds:
+        if setting.holds or setting.requested is None:
             continue
         if setting.observed is None:
             yield invalid(
@@ -80,6 +80,8 @@ def placement(evidence: Evidence) -> Iterator[Said]:
             yield Problem("invalid", _wrong_place(evidence, file))
     if any(file.role for file in evidence.trial.open_files):
         return
+    if evidence.elsewhere:
+        raise NotRecordedError("where the files lie of a server that is not ours")
     if evidence.cell.has_server:
         yield warning(
             "the placement is not proved: no open file of any role was recorded",
@@ -123,6 +125,21 @@ def _device(evidence: Evidence, number: str) -> str:
             name = f"{place.filesystem} on {place.device.name}" if place.device else place.filesystem
             return f"device {number} ({name})"
     return f"device {number}"
+
+
+@check(
+    "data-put-back",
+    reason="A load that writes leaves other data to the next one: larger, scattered, with work left over.",
+    remedy="leave `reload = false` out of `[servers.NAME]`, or name a `reset`",
+    source="the mark that the run keeps in the database",
+)
+def put_back(evidence: Evidence) -> Iterator[Said]:
+    """Find trials that began with what earlier ones had left."""
+    if not evidence.elsewhere:
+        raise NothingToCheckError("no server that was there already")
+    data = recorded(evidence.trial.data, "how the data were put back")
+    if data.restored_by == "not put back":
+        yield warning("the data were not put back after an earlier load that writes")
 
 
 @check(

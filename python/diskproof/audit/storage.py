@@ -115,7 +115,7 @@ def data_size(evidence: Evidence) -> Iterator[Said]:
         fits = say("the data ({data}) fits in the buffer pool ({pool})", data=data.words, pool=bytes_(pool))
     elif _no_cache_serves(evidence):
         return
-    elif evidence.machine is None:
+    elif evidence.machine is None or evidence.elsewhere:
         yield Untold(
             "the machine's memory"
             if data.exceeds(pool)

@@ -17,14 +17,18 @@ from diskproof.results.plan import Plan
 from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cutcells import with_cut_cells
 from diskproof.run.dataset import IMAGES
+from diskproof.run.given import check_given
 from diskproof.run.rehearsal import check_fio, check_variables, rehearse
 from diskproof.run.resume import earlier_runs
 from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.choice import find_chosen
+from diskproof.server.given import GivenServer, find_given
 from diskproof.storage.claims import check_claims
 from diskproof.storage.kinds.base import nearest
 from diskproof.study.model import Study
+from diskproof.study.plan import loading_seconds, placed
 from diskproof.study.read import StudyFile
+from diskproof.study.servers import THEIRS
 from diskproof.system.cpus import divide
 from diskproof.system.mounts import mount_of
 from diskproof.wording import numbers
@@ -72,7 +76,8 @@ def plan(
         results.print(line, markup=False)
     for line in _expected(made, choice.out):
         results.print(line, markup=False)
-    results.print(f"{said}{_written(whole.study, with_cuts)} (order from seed {made.seed})")
+    said += _written(whole.study, placed(whole.study, with_cuts), given=_loaded(whole.study, with_cuts))
+    results.print(f"{said} (order from seed {made.seed})")
 
 
 def _expected(made: Plan, out: Path) -> list[str]:
@@ -102,18 +107,21 @@ def _in_words(made: Plan, found: Expected) -> str:
 def check_as_run(file: StudyFile, made: Plan, out: Path) -> tuple[StudyFile, Plan]:
     """Refuse what `run` would; return the study and its plan with the cells that are cut."""
     whole, with_cuts = with_cut_cells(file, made)
-    check_claims(whole.study, with_cuts)
+    here = placed(whole.study, with_cuts)
+    check_claims(whole.study, here)
     check_fio(whole.study, with_cuts)
     if with_cuts.cpus:
         divide(with_cuts.cpus)
-    servers = _found_servers(whole.study, with_cuts)
+    servers = _found_servers(whole.study, here)
     check_variables(whole.study, with_cuts, servers)
+    for note in check_given(whole.study, with_cuts, _given(whole.study, with_cuts)):
+        say(note)
     if load.is_installed():
         rehearse(whole, with_cuts)
     else:
         say("diskproof-load is not installed, so the workloads were not checked")
-    check_room(whole.study, with_cuts, servers, out.absolute() / IMAGES)
-    disk_limits(whole.study, with_cuts)
+    check_room(whole.study, here, servers, out.absolute() / IMAGES)
+    disk_limits(whole.study, here)
     return whole, with_cuts
 
 
@@ -144,13 +152,23 @@ def _cut_table(crash: CrashPlan) -> Table:
     return table
 
 
-def _written(study: Study, made: Plan) -> str:
+def _loaded(study: Study, made: Plan) -> str:
+    """Say what the servers get that are there already; nothing if there are none."""
+    cells = {cell.id: cell for cell in made.cells}
+    seconds = loading_seconds(study, [cells[trial.cell] for trial in made.trials])
+    given = dict.fromkeys(cell.server for cell in made.cells if cell.storage == THEIRS)
+    return f"loading data into {' and '.join(given)} takes about {duration(seconds)} of that" if given else ""
+
+
+def _written(study: Study, made: Plan, given: str) -> str:
     """Say what the user's disks get, and what is held in memory instead."""
+    if given and not made.cells:
+        return given
     used = dict.fromkeys(cell.storage for cell in made.cells)
-    choices = [choice for name in used for choice in study.storages[name].places().values()]
+    choices = [choice for name in used for choice in study.places(name).values()]
     written = made.estimated_bytes + (made.crash.estimated_bytes if made.crash else 0)
     if written or not all(choice.in_memory for choice in choices):
-        return f"about {numbers.size(written)} written to storage"
+        return f"about {numbers.size(written)} written to storage{given and f'; {given}'}"
     holder = "virtual disks" if any(choice.virtual_disks for choice in choices) else "storage in memory"
     held = sum(_held_bytes(study, made, name) for name in used)
     sets = {(cell.server, cell.workload) for cell in made.cells if cell.has_server}
@@ -160,15 +178,22 @@ def _written(study: Study, made: Plan) -> str:
         but += ", and the log of each cut's requests, which is kept only if the cut did harm"
     return (
         f"nothing is written to your own disks{but}; {holder} will hold about {numbers.size(held)} in memory"
+        f"{given and f'; {given}'}"
     )
 
 
 def _held_bytes(study: Study, made: Plan, storage: str) -> int:
     """Return the data that a storage in memory holds: every set if it keeps them, else the largest."""
     sets = {(cell.server, cell.workload) for cell in made.cells if cell.storage == storage}
-    if study.storages[storage].places()["data"].keeps_data_sets:
+    if study.data_place(storage).keeps_data_sets:
         return sum(study.workloads[workload].held_bytes for _, workload in sets)
     return max(study.workloads[workload].data_bytes for _, workload in sets)
+
+
+def _given(study: Study, made: Plan) -> dict[str, GivenServer]:
+    """Return the servers that are there already, each with a connection that was made."""
+    used = dict.fromkeys(cell.server for cell in made.cells if cell.has_server)
+    return {name: find_given(name, study.servers[name]) for name in used if study.servers[name].is_given}
 
 
 def _found_servers(study: Study, made: Plan) -> dict[str, ServerKind]:
@@ -188,7 +213,7 @@ def _where(study: Study, made: Plan) -> list[str]:
     """Say on which file system each directory lies: one that is not mounted shows at once."""
     on: dict[str, list[str]] = {}
     for name in dict.fromkeys(cell.storage for cell in made.cells):
-        for role, choice in study.storages[name].places().items():
+        for role, choice in study.places(name).items():
             if choice.directory is not None and (role == "data" or choice != study.data_place(name)):
                 mount = mount_of(nearest(choice.directory.expanduser()))
                 where = f"{mount.mount_point} ({mount.filesystem}, {mount.source})"

@@ -160,7 +160,7 @@ class Place(Record):
 
 
 class ServerFacts(Record):
-    """A server under test: what its own binary says it is."""
+    """A server under test: what it says it is."""
 
     name: str
     """As the study names it."""
@@ -169,7 +169,11 @@ class ServerFacts(Record):
     """``MariaDB``, ``MySQL``, ``Percona Server``, ``PostgreSQL``, ``SQLite``."""
     version: str
     binary: str | None = None
-    """Path of the server program; None for an embedded one."""
+    """Path of the server program; None for an embedded one, and for one that was there already."""
+    address: str | None = None
+    """Account, host and database of a server that was there already: only its own answers are known."""
+    may_be_here: bool = False
+    """Whether such a server may be on the machine of the load."""
 
 
 def _options(joined: str) -> set[str]:

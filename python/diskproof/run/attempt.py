@@ -194,7 +194,7 @@ class Counted:
     ) -> None:
         """`load` returns the load's processes, `threads` are the database's, `role_of` knows its files."""
         self._attempt = attempt
-        self._embedded = not watched.pids
+        self._has_processes = bool(watched.pids)
         devices = _devices(attempt.places, attempt.cell.storage)
         others: dict[Party, Callable[[], list[int]]] = {
             "load": load,
@@ -242,7 +242,7 @@ class Counted:
                     paused=seconds(self._activity.late_s),
                 ),
             )
-        attempt.usage = usage = self._sampler.usage(self._embedded).model_copy(
+        attempt.usage = usage = self._sampler.usage(self._has_processes).model_copy(
             update={
                 "activity": self._activity.activity(),
                 "runnable_mean": self._activity.runnable_mean(),

@@ -9,6 +9,7 @@ from diskproof.results.folder import RunFolder
 from diskproof.results.machine import Place
 from diskproof.run.dataset import GoldenImages
 from diskproof.server.base import ServerKind
+from diskproof.server.given import GivenServer
 from diskproof.storage.layout import Layout
 from diskproof.storage.virtual import Slowness
 from diskproof.study.model import Study
@@ -35,6 +36,9 @@ class Bench:
     sockets: Path
     """A short private folder for the server's socket."""
     servers: dict[str, ServerKind]
+    """Those that the lab starts."""
+    given: dict[str, GivenServer]
+    """Those that are there already."""
     layouts: dict[str, Layout]
     places: list[Place]
     images: GoldenImages

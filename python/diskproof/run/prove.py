@@ -19,6 +19,7 @@ from diskproof.run.resume import folder_to_resume
 from diskproof.run.session import PlannedPair, Progress, Request, check_disks
 from diskproof.run.trials import run_trial
 from diskproof.storage.layout import seed_of
+from diskproof.study.servers import THEIRS
 from diskproof.wording import Range, say
 
 
@@ -46,6 +47,12 @@ def check_request(request: Request) -> None:
         raise RefusalError(
             f"{request.file.name} measures no load, so there is no limit to prove: "
             "leave --prove out, or add [workloads]"
+        )
+    given = next((cell.server for cell in request.plan.cells if cell.storage == THEIRS), None)
+    if given is not None:
+        raise RefusalError(
+            f"a proof changes the server's memory, CPUs or disks, and `{given}` is not ours to change: leave "
+            "--prove out, or choose other cells with --only"
         )
     if request.resume:
         folder = folder_to_resume(request.out, request.file, request.plan)

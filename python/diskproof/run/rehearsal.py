@@ -21,7 +21,7 @@ def rehearse(file: StudyFile, plan: Plan) -> None:
     study = file.study
     _check_logs(study, plan)
     for name in dict.fromkeys(cell.storage for cell in plan.cells):
-        for choice in study.storages[name].places().values():
+        for choice in study.places(name).values():
             for device in choice.virtual_disks:
                 _check_disk(name, device)
     for name in dict.fromkeys(cell.workload for cell in plan.cells):
@@ -39,7 +39,7 @@ def _check_logs(study: Study, plan: Plan) -> None:
     for server, storage in dict.fromkeys(
         (cell.server, cell.storage) for cell in plan.cells if cell.has_server
     ):
-        places = study.storages[storage].places()
+        places = study.places(storage)
         family = study.servers[server].family
         if of(family).log_roles[0] == "data" and _lie_apart(storage, places["data"], places["redo"]):
             raise StudyError(

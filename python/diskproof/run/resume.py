@@ -129,7 +129,8 @@ def _identity(machine: Machine) -> dict[str, object]:
 
 def _server_identity(server: ServerFacts) -> str:
     """Return which server it is: another build of the same version is another server."""
-    where = f" ({server.binary})" if server.binary else ""
+    place = server.binary or server.address
+    where = f" ({place})" if place else ""
     return f"{server.name}: {server.flavour} {server.version}{where}"
 
 

@@ -31,7 +31,7 @@ class Watched(Protocol):
 
     @property
     def pids(self) -> list[int]:
-        """Its processes now; empty if it runs inside the load generator, or is no program."""
+        """Its processes now; empty if it has none of its own here, or is no program."""
 
     def status(self) -> Status:
         """Return its own counters and levels."""
@@ -129,10 +129,11 @@ class Sampler:
         with self._keeping:
             self._stop.set()
 
-    def usage(self, embedded: bool) -> Usage:
+    def usage(self, has_processes: bool) -> Usage:
         """Return the differences between the last sample and the first.
 
-        An embedded server has no processes of its own, and so no figures of its own.
+        What is measured may have no processes of its own here, and so no figures of its own: a database
+        inside the load generator, or a server that was there already.
         """
         first, last = self._first, self._last
         assert first is not None
@@ -140,9 +141,9 @@ class Sampler:
         host, processes = between(first.host, last.host), between(first.processes, last.processes)
         return Usage(
             seconds=last.at_s - first.at_s,
-            server_cpu_s=None if embedded else processes.cpu_s,
-            server_read_bytes=None if embedded else processes.read_bytes,
-            server_written_bytes=None if embedded else processes.written_bytes,
+            server_cpu_s=processes.cpu_s if has_processes else None,
+            server_read_bytes=processes.read_bytes if has_processes else None,
+            server_written_bytes=processes.written_bytes if has_processes else None,
             host_cpu_busy_s=host.busy_s,
             held_cpu_busy_s=host.chosen_busy_s,
             host_cpu_iowait_s=host.iowait_s,

@@ -74,7 +74,7 @@ class ServerAttempt(Attempt):
         Virtual disks take their modelled time from the warm-up to the end of the load.
         """
         assert self.running is not None
-        embedded = not self.running.pids
+        embedded = self.running.where == "load generator"
         if embedded:
             threads = Threads(lambda: [current.pid], embedded_workers=load.WORKERS)
         else:
@@ -102,7 +102,8 @@ class ServerAttempt(Attempt):
                         counted.end()
                     case "idle":
                         self.files = self._prove([current.pid] if embedded else self.running.pids)
-                        self.look_at_cpus(None if embedded else self.running.pids, [current.pid])
+                        started = self.running.where == "process"
+                        self.look_at_cpus(self.running.pids if started else None, [current.pid])
                         self.let_disks_take_time(on=False)
                         current.go_on()
                     case "interval":
@@ -159,9 +160,8 @@ class ServerAttempt(Attempt):
         copies = self.bench.folder.scripts(self.cell.workload)
         turns = self.turn.arguments(self.phases)
         arguments = run_arguments(self.workload, self.phases, self.cell.clients, seed, copies, turns)
-        current = load.Load(
-            self.bench.starter, running.url, self.workload.kind, arguments, self.log / "load.log"
-        )
+        log, password = self.log / "load.log", running.password
+        current = load.Load(self.bench.starter, running.url, self.workload.kind, arguments, log, password)
         self.command = shlex.join(["diskproof-load", *current.argv[1:]])
         return current
 

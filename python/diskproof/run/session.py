@@ -22,13 +22,17 @@ from diskproof.run.bench import Bench
 from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cutcells import with_cut_cells
 from diskproof.run.dataset import IMAGES, GoldenImages, described, is_loaded
+from diskproof.run.given import check_given, load_once
 from diskproof.run.rehearsal import check_fio, check_variables, rehearse
 from diskproof.run.resume import check_same_machine, folder_to_resume, resumed_plan
 from diskproof.server.base import ServerKind
 from diskproof.server.choice import find_chosen
+from diskproof.server.given import GivenServer, find_given
 from diskproof.storage.claims import check_claims
 from diskproof.storage.layout import Layout
 from diskproof.storage.places import Places
+from diskproof.study.model import Study
+from diskproof.study.plan import placed
 from diskproof.study.read import StudyFile
 from diskproof.system.cpus import Division, divide, kept_to
 from diskproof.system.idle import cores_awake
@@ -107,13 +111,16 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
         raise RefusalError(f"--out: {error}") from None
     file, plan = with_cut_cells(request.file, request.plan)
     whole = replace(request, file=file, plan=plan)
-    servers = _find_servers(whole)
+    servers, given = _find_servers(whole)
     load.version()  # refuse now where the load generator is missing
     study = file.study
     division = divide(plan.cpus) if plan.cpus else None
     check_fio(study, plan)
-    check_claims(study, plan)
+    here = placed(study, plan)
+    check_claims(study, here)
     check_variables(study, plan, servers)
+    for note in check_given(study, plan, given):
+        progress.note(note)
     rehearse(file, plan)
 
     def show(undone: Undone) -> None:
@@ -131,11 +138,13 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
         if request.resume:
             folder = folder_to_resume(request.out, request.file, request.plan)
         images = GoldenImages(request.out.absolute() / IMAGES, journal)
-        check_room(study, plan, servers, images.folder)
+        check_room(study, here, servers, images.folder)
         with ExitStack() as stack:
-            limits = disk_limits(study, plan)
+            limits = disk_limits(study, here)
             places = [stack.enter_context(closing(Places(journal, limits))) for _ in _sharing(plan)]
-            bench = _set_up(request, whole, servers, images, journal, places, folder, division, wake_up_us)
+            bench = _set_up(
+                request, whole, servers, given, images, journal, places, folder, division, wake_up_us
+            )
             if within is None:
                 _load_data_sets(whole, bench, progress)
             yield bench
@@ -148,16 +157,21 @@ def _sharing(plan: Plan) -> range:
     return range(max(map(len, plan.sides()), default=1))
 
 
-def _find_servers(request: Request) -> dict[str, ServerKind]:
+def _find_servers(request: Request) -> tuple[dict[str, ServerKind], dict[str, GivenServer]]:
+    """Return the servers that the lab will start, and those that are there already."""
     choices = request.file.study.servers
-    used = dict.fromkeys(cell.server for cell in request.plan.cells if cell.has_server)
-    return {name: find_chosen(name, choices[name]) for name in used}
+    used = {cell.server: choices[cell.server] for cell in request.plan.cells if cell.has_server}
+    return (
+        {name: find_chosen(name, choice) for name, choice in used.items() if not choice.is_given},
+        {name: find_given(name, choice) for name, choice in used.items() if choice.is_given},
+    )
 
 
 def _set_up(
     request: Request,
     whole: Request,
     servers: dict[str, ServerKind],
+    given: dict[str, GivenServer],
     images: GoldenImages,
     journal: Journal,
     storages: Sequence[Places],
@@ -172,11 +186,9 @@ def _set_up(
     sockets.mkdir(mode=0o700)
     study = whole.file.study
     used = dict.fromkeys(cell.storage for cell in whole.plan.cells)
-    layouts, *beside = [
-        {name: Layout(name, study.storages[name], places) for name in used} for places in storages
-    ]
+    layouts, *beside = [{name: _layout(study, name, places) for name in used} for places in storages]
     places = [place for layout in layouts.values() for place in layout.places()]
-    facts = [kind.facts for kind in servers.values()]
+    facts = [*(kind.facts for kind in servers.values()), *(one.facts for one in given.values())]
     fio_version = None if all(cell.has_server for cell in whole.plan.cells) else fio.version()
     machine = describe_machine(places, facts, load.version(), wake_up_us, division, fio_version=fio_version)
     if folder is None:
@@ -196,11 +208,16 @@ def _set_up(
         cpus=division.held if division else (),
         sockets=sockets,
         servers=servers,
+        given=given,
         layouts=layouts,
         beside=beside,
         places=places,
         images=images,
     )
+
+
+def _layout(study: Study, name: str, places: Places) -> Layout:
+    return Layout(name, study.storages[name], places) if name in study.storages else Layout.nowhere(name)
 
 
 def _new_folder(request: Request) -> RunFolder:
@@ -214,7 +231,7 @@ def _new_folder(request: Request) -> RunFolder:
 
 def _load_data_sets(request: Request, bench: Bench, progress: Progress) -> None:
     """Load every data set that does not exist yet."""
-    served = [cell for cell in request.plan.cells if cell.has_server]
+    served = [cell for cell in request.plan.cells if cell.server in bench.servers]
     for server, workload_name in dict.fromkeys((cell.server, cell.workload) for cell in served):
         workload, kind = bench.study.workloads[workload_name], bench.servers[server]
         if not is_loaded(bench.images.folder, kind, workload, bench.seed):
@@ -224,6 +241,7 @@ def _load_data_sets(request: Request, bench: Bench, progress: Progress) -> None:
             loaded = bench.images.load(kind, workload, bench.seed, bench.starter, bench.sockets, copies)
             facts = loaded.facts
             progress.note(f"loaded {numbers.size(facts.data_bytes)} in {facts.load_s:.1f} s")
+    load_once(bench, request.plan, progress.note)
 
 
 def check_disks(layout: Layout) -> None:

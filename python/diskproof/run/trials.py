@@ -19,6 +19,7 @@ from diskproof.results.trial import Trial
 from diskproof.run.attempt import Attempt
 from diskproof.run.bare import FilesAttempt
 from diskproof.run.bench import MISHAPS, Bench
+from diskproof.run.given import GivenAttempt
 from diskproof.run.served import ServerAttempt
 from diskproof.run.session import Progress, check_disks
 from diskproof.run.together import run_attempts
@@ -158,7 +159,8 @@ def run_trial(
     `disturbed`: why it is run again; `phases`: others than the plan's. A data set that cannot be loaded
     (DataSetError) is raised: no trial caused it.
     """
-    attempt: Attempt = (ServerAttempt if cell.has_server else FilesAttempt)(bench, planned, cell)
+    served = GivenAttempt if cell.server in bench.given else ServerAttempt
+    attempt: Attempt = (served if cell.has_server else FilesAttempt)(bench, planned, cell)
     if phases is not None:
         attempt.phases = phases
     _note_repeat(attempt, disturbed)

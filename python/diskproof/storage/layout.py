@@ -53,7 +53,7 @@ class Layout:
     def __init__(self, name: str, storage: StorageChoice, places: Places) -> None:
         """Prepare every place that the storage names."""
         self.name = name
-        self._choices = storage.places()
+        self._choices: Mapping[Role, PlaceChoice] = storage.places()
         try:
             self._at: dict[Role, Prepared] = {
                 role: places.ready(choice) for role, choice in self._choices.items()
@@ -62,6 +62,13 @@ class Layout:
             raise StorageError(f"storage `{name}`: {error}") from error
         limits = _limits_by_disk(self.places())
         self._throttled = places.throttled(limits) if limits else None
+
+    @classmethod
+    def nowhere(cls, name: str) -> "Layout":
+        """Return the storage of a server that is there already: no place of it is ours."""
+        layout = cls.__new__(cls)
+        layout.name, layout._choices, layout._at, layout._throttled = name, {}, {}, None
+        return layout
 
     def folders(self) -> dict[Role, Path]:
         """Return the directory of every role."""
@@ -118,8 +125,7 @@ class Layout:
     def places(self) -> list[Place]:
         """Describe where each role lies, as the kernel reports it."""
         described = []
-        for role in ROLES:
-            prepared = self._at[role]
+        for role, prepared in self._at.items():
             mount = mount_of(prepared.folder)
             described.append(
                 Place(

@@ -9,13 +9,14 @@ from diskproof.families import of
 from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
 from diskproof.results.plan import PHASES, Asks, Phase, Phases
-from diskproof.results.record import Family
+from diskproof.results.record import Family, Role
 from diskproof.results.size import Size
 from diskproof.study.alternate import ALTERNATING, check_alternate
 from diskproof.study.crash import CrashChoice
 from diskproof.study.loads import Workload
 from diskproof.study.loads.base import Timed
 from diskproof.study.part import (
+    AS_IT_IS,
     DAY_S,
     DEFAULT_TUNINGS,
     LEVELS_KEYS,
@@ -35,7 +36,7 @@ from diskproof.study.places import PlaceChoice
 from diskproof.study.prices import PriceChoice
 from diskproof.study.published import PublishedChoice
 from diskproof.study.scales import ScaleChoice
-from diskproof.study.servers import ServerChoice
+from diskproof.study.servers import THEIRS, ServerChoice
 from diskproof.study.storages import StorageChoice
 from diskproof.wording import numbers
 
@@ -45,8 +46,10 @@ MAX_BLOCKS = 1_000
 class Tuning(Part):
     """A tuning level of the study's own: a named level and the server variables changed from it."""
 
-    base: Level | None = Field(
-        None, description="Level to start from; a tuning named like a level starts from that level"
+    base: Level | Literal["as-it-is"] | None = Field(
+        None,
+        description="Level to start from; a tuning named like a level starts from that level. `as-it-is`: "
+        "the settings of a server with a `url`",
     )
     variables: Annotated[dict[str, str | int | float | bool], Finite] = Field(
         {}, description="Server variables that differ from the base, by the server's own names"
@@ -263,11 +266,14 @@ class Study(Part):
     servers: dict[Name, ServerChoice] = Field(
         {}, description="Servers under test, by name; none for a study of bare files only (`fileio`)"
     )
-    storages: dict[Name, StorageChoice] = Field(min_length=1, description="Storage layouts, by name")
+    storages: dict[Name, StorageChoice] = Field(
+        {}, description="Storage layouts, by name; none if every server has a `url`"
+    )
     tunings: dict[Name, Tuning] = Field(
         default={name: Tuning(base=None, variables={}) for name in DEFAULT_TUNINGS},
         min_length=1,
-        description="Tuning levels: `safest`, `fast`, `unsafe`, or your own",
+        description="Tuning levels: `safest`, `fast`, `unsafe`, or your own. A server with a `url` has "
+        "`as-it-is` alone if the study names none",
     )
     workloads: dict[Name, Workload] = Field(
         {}, description="Measured loads, by name; none for a study of safety only (`crash`)"
@@ -291,11 +297,27 @@ class Study(Part):
         {}, description="Prices of devices, by name; `bought` of a storage names them"
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _a_given_server_stays_as_it_is(cls, study: object) -> object:
+        """Add the tuning levels of a study that names none, if one of its servers is there already."""
+        if not isinstance(study, dict) or "tunings" in study:
+            return study
+        servers = study.get("servers")
+        if not isinstance(servers, dict):
+            return study
+        given = [name for name, server in servers.items() if isinstance(server, dict) and "url" in server]
+        if not given:
+            return study
+        own = [name for name in servers if name not in given]
+        levels = {key: {"servers": own} for key in DEFAULT_TUNINGS} if own else {}
+        return {**study, "tunings": {**levels, AS_IT_IS: {"servers": given}}}
+
     @field_validator("tunings")
     @classmethod
     def _every_tuning_has_a_base(cls, tunings: dict[str, Tuning]) -> dict[str, Tuning]:
         for name, tuning in tunings.items():
-            if tuning.base is None and name not in LEVELS:
+            if tuning.base is None and name not in (*LEVELS, AS_IT_IS):
                 raise ValueError(
                     f"`{name}` is not one of {', '.join(LEVELS)}, so it needs `base`, one of them"
                 )
@@ -329,6 +351,44 @@ class Study(Part):
         for key in ("memory", "redo_log"):
             if key in self.design.model_fields_set:
                 raise mistake("every workload here is a load on bare files: leave it out", "design", key)
+
+    @model_validator(mode="after")
+    def _every_server_has_a_storage(self) -> Self:
+        own = [name for name, server in self.servers.items() if not server.is_given]
+        bare = [name for name, workload in self.workloads.items() if not workload.needs_server]
+        if not self.storages and (own or bare or not self.servers):
+            whose = f"server `{own[0]}`" if own else f"workload `{bare[0]}`" if bare else "a study"
+            raise mistake(f"it is missing: {whose} needs one; add [storages.NAME]", "storages")
+        if len(own) == len(self.servers):
+            return self
+        if self.storages and not own and not bare:
+            raise mistake("a server with a `url` has a storage of its own: leave it out", "storages")
+        if THEIRS in self.storages:
+            raise mistake("so is called the storage of a server with a `url`: rename it", "storages", THEIRS)
+        if not own:
+            for key in ("memory", "redo_log"):
+                if key in self.design.model_fields_set:
+                    raise mistake("it belongs to a server with a `url`: leave it out", "design", key)
+        return self
+
+    @model_validator(mode="after")
+    def _what_is_given_is_not_started(self) -> Self:
+        if self.design.alternate and self._has_given:
+            raise mistake("a server with a `url` cannot be up twice: leave it out", "design", "alternate")
+        for name, server in self.servers.items():
+            if server.is_given and self.crash and (self.crash.servers is None or name in self.crash.servers):
+                raise mistake(
+                    f"a cut kills the server, and `{name}` is not ours: name the others in `servers`", "crash"
+                )
+            starting = (key for key in self.tunings if self._base(key) == AS_IT_IS)
+            for tuning in starting if not server.is_given else ():
+                if self.tunings[tuning].is_for(name):
+                    raise mistake(
+                        f"server `{name}` is started by diskproof and needs a level: name the servers with a "
+                        "`url` in `servers` of this tuning",
+                        *("tunings", tuning),
+                    )
+        return self
 
     @model_validator(mode="after")
     def _thresholds_name_levels(self) -> Self:
@@ -383,7 +443,7 @@ class Study(Part):
             self._check_known(factor, getattr(part, factor), *keys, factor)
 
     def _check_known(self, factor: LevelsKey, levels: Iterable[str] | None, *keys: str | int) -> None:
-        known = getattr(self, factor)
+        known = [*getattr(self, factor), *([THEIRS] if factor == "storages" and self._has_given else [])]
         for level in levels or []:
             if level not in known:
                 raise mistake(f"this study has {', '.join(known)}, not `{level}`", *keys)
@@ -444,7 +504,11 @@ class Study(Part):
 
     @model_validator(mode="after")
     def _only_innodb_has_a_redo_log_of_a_set_size(self) -> Self:
-        others = [name for name, choice in self.servers.items() if not of(choice.family).sized_redo_log]
+        others = [
+            name
+            for name, choice in self.servers.items()
+            if not of(choice.family).sized_redo_log and not choice.is_given
+        ]
         if self.design.redo_log is not None and others:
             raise mistake(
                 f"the redo log of server `{others[0]}` has no set size: leave it out, or make two studies",
@@ -480,7 +544,7 @@ class Study(Part):
         """Return a factor's levels in the order in which the study names them."""
         return {
             "server": list(self.servers),
-            "storage": list(self.storages),
+            "storage": [*self.storages, *([THEIRS] if self._has_given else [])],
             "tuning": list(self.tunings),
             "workload": list(self.workloads),
             "memory": [numbers.size(memory) for memory in self.design.memory],
@@ -503,6 +567,19 @@ class Study(Part):
                 files[f"tuning-{name}"] = {file.path.name: file.content}
         return files
 
+    @property
+    def _has_given(self) -> bool:
+        return any(server.is_given for server in self.servers.values())
+
+    def storages_of(self, server: str) -> list[str]:
+        """Return the storages that a server, or a load without one, can lie on."""
+        given = server in self.servers and self.servers[server].is_given
+        return [THEIRS] if given else list(self.storages)
+
+    def places(self, storage: str) -> Mapping[Role, PlaceChoice]:
+        """Return the place of each role; none of a server that is there already."""
+        return {} if storage not in self.storages and storage == THEIRS else self.storages[storage].places()
+
     def data_place(self, storage: str) -> PlaceChoice:
         """Return the place of a storage's data."""
         return self.storages[storage].places()["data"]
@@ -518,6 +595,12 @@ class Study(Part):
 
     def tuning_level(self, name: str) -> Level:
         """Return the named level that a tuning starts from."""
-        if base := self.tunings[name].base:
-            return base
-        return next(level for level in LEVELS if level == name)
+        return next(level for level in LEVELS if level == self._base(name))
+
+    def variables(self, tuning: str, family: Family) -> dict[str, str]:
+        """Return the variables that a tuning asks of a server that is there already."""
+        own = self.tunings[tuning].variables_as_text()
+        return own if self._base(tuning) == AS_IT_IS else of(family).tuned(self.tuning_level(tuning)) | own
+
+    def _base(self, tuning: str) -> str:
+        return self.tunings[tuning].base or tuning

@@ -135,6 +135,9 @@ Finite = AfterValidator(_finite)
 DEFAULT_TUNINGS = ("safest", "fast")
 """Tuning levels of a study that names none."""
 
+AS_IT_IS = "as-it-is"
+"""Tuning level of a server that is there already: it keeps its settings."""
+
 MAX_CLIENTS = 10_000
 DAY_S = 86_400.0
 

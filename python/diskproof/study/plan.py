@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,11 @@ from diskproof.wording import numbers
 
 PROVISIONAL = Phases(warm_up_s=1, measure_s=5)
 """Lengths with which time is estimated before a pilot has chosen them."""
+
+LOAD_BYTES_PER_S = 10e6
+"""A cautious rate of loading rows over a network; their size is that of the tables."""
+
+LOAD_OVERHEAD_S = 2.0
 
 TRIAL_OVERHEAD_S = 2.0
 """Restore, start and stop of a small data set, as measured on a small machine."""
@@ -46,6 +51,7 @@ def make_plan(
     estimated_s = (
         sum(_trial_seconds(study, cell) for cell in cells) * design.blocks
         + _copied_bytes(study, cells) / COPY_BYTES_PER_S
+        + _loading_seconds(study, cells)
     )
     at_most_s = at_most_s or design.decided_within_s
     if at_most_s is not None and estimated_s > at_most_s:
@@ -94,7 +100,7 @@ def make_plan(
         crash=crash,
         estimated_s=estimated_s,
         estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
-        + _copied_bytes(study, [cell for cell in cells if not study.data_place(cell.storage).in_memory]),
+        + _copied_bytes(study, [cell for cell in cells if not _in_memory(study, cell)]),
     )
     return plan.model_copy(update={"trials": _order(plan.sides(), design.blocks, design.seed)})
 
@@ -128,6 +134,11 @@ def _own_phases(study: Study, cells: list[Cell]) -> dict[str, Phases]:
         for name in dict.fromkeys(cell.workload for cell in cells)
         if not study.workloads[name].is_job and (phases := study.phases(name)) != default
     }
+
+
+def placed(study: Study, plan: Plan) -> Plan:
+    """Return the plan of the cells whose storage is ours: what this machine needs room for."""
+    return plan.model_copy(update={"cells": [cell for cell in plan.cells if study.places(cell.storage)]})
 
 
 def next_block(plan: Plan, cells: Collection[str]) -> list[PlannedTrial]:
@@ -184,11 +195,11 @@ def _cells(study: Study) -> list[Cell]:
     return [
         cell
         for server in (*study.servers, NO_LEVEL)
-        for storage in study.storages
+        for storage in study.storages_of(server)
         for tuning in (*study.tunings, NO_LEVEL)
         for name, workload in study.workloads.items()
         if _is_run(study, workload, server, storage, tuning)
-        for memory in (study.design.memory if workload.needs_server else [ByteSize(0)])
+        for memory in (study.design.memory if _has_memory(study, workload, server) else [ByteSize(0)])
         for clients in workload.clients or study.design.clients
         for cell in [_cell(server, storage, tuning, name, memory, clients)]
     ]
@@ -207,8 +218,14 @@ def _is_run(study: Study, workload: Load, server: str, storage: str, tuning: str
     return workload.runs_on("servers", server) and workload.runs_on("tunings", tuning)
 
 
+def _has_memory(study: Study, workload: Load, server: str) -> bool:
+    """Tell whether the study decides about the server's memory."""
+    return workload.needs_server and server in study.servers and not study.servers[server].is_given
+
+
 def _cell(server: str, storage: str, tuning: str, workload: str, memory: ByteSize, clients: int) -> Cell:
-    levels = [server, storage, tuning, workload, _compact_bytes(memory), f"{clients}c"]
+    sized = [_compact_bytes(memory)] if memory else []
+    levels = [server, storage, tuning, workload, *sized, f"{clients}c"]
     if server == NO_LEVEL:
         levels = [storage, workload, f"{clients}c"]
     return Cell(
@@ -256,14 +273,15 @@ def _trial_seconds(study: Study, cell: Cell) -> float:
 
 def _trial_bytes(study: Study, cell: Cell) -> int:
     """Estimate what a trial's load writes to storage that wears: nothing if the data is in memory."""
-    if not study.workloads[cell.workload].writes:
+    if not study.workloads[cell.workload].writes or not study.places(cell.storage):
         return 0
     return written_bytes(study.data_place(cell.storage), load_seconds(study, cell.workload))
 
 
 def _copied_bytes(study: Study, cells: list[Cell]) -> int:
     """Estimate what is copied before trials: each time, or once if the place keeps the data set."""
-    copies = Counter((cell.storage, cell.server, cell.workload) for cell in cells)
+    placed = [cell for cell in cells if study.places(cell.storage)]
+    copies = Counter((cell.storage, cell.server, cell.workload) for cell in placed)
     return sum(
         copied_bytes(
             study.data_place(storage),
@@ -272,6 +290,32 @@ def _copied_bytes(study: Study, cells: list[Cell]) -> int:
         )
         for (storage, _, workload), trials in copies.items()
     )
+
+
+def _in_memory(study: Study, cell: Cell) -> bool:
+    return bool(study.places(cell.storage)) and study.data_place(cell.storage).in_memory
+
+
+def loading_seconds(study: Study, trials: Sequence[Cell]) -> float:
+    """Estimate how long data are loaded into servers that are there already, by the order of the trials."""
+    seconds = 0.0
+    holds: dict[str, tuple[str, bool]] = {}
+    for cell in trials:
+        if cell.server in study.servers and (server := study.servers[cell.server]).is_given:
+            workload = study.workloads[cell.workload]
+            data_set, changed = holds.get(cell.server, ("", False))
+            if data_set != workload.data_set or (changed and server.reload):
+                seconds += LOAD_OVERHEAD_S + workload.row_bytes / LOAD_BYTES_PER_S
+                changed = False
+            holds[cell.server] = (workload.data_set, changed or workload.writes)
+    return seconds
+
+
+def _loading_seconds(study: Study, cells: list[Cell]) -> float:
+    """Estimate the same from the cells: those of a server that is there already take no turns."""
+    known = {cell.id: cell for cell in cells}
+    trials = _order([[cell] for cell in cells], study.design.blocks, study.design.seed)
+    return loading_seconds(study, [known[trial.cell] for trial in trials])
 
 
 def _compact_bytes(size_bytes: int) -> str:

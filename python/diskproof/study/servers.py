@@ -1,19 +1,30 @@
-"""Servers in a study file: the family of each, and where it is found."""
+"""Servers in a study file: those that the lab finds and starts, and those that are there already."""
 
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from diskproof.families import FAMILIES, Family, of
+from diskproof.families.address import Address, parse
 from diskproof.families.options import FAMILY_OF, Flavour
-from diskproof.study.part import Location, Part
+from diskproof.study.part import Location, Part, mistake
+
+THEIRS = "theirs"
+"""The storage of a server that is there already."""
+
+
+EnvironmentVariable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
 class ServerChoice(Part):
     """A database server under test."""
 
+    model_config = ConfigDict(json_schema_extra={"required": []})  # a `url` has the family
+
     family: Family = Field(
-        description="Server family: " + "; ".join(f"`{family}`, {of(family).title}" for family in FAMILIES)
+        description="Server family: "
+        + "; ".join(f"`{family}`, {of(family).title}" for family in FAMILIES)
+        + ". A `url` says it, too"
     )
     flavour: Flavour | None = Field(None, description="Server of the family that it must be; default: any")
     basedir: Location | None = Field(
@@ -26,6 +37,73 @@ class ServerChoice(Part):
         description="Leave it out if the machine has no such server, and with it every workload that no "
         "other server runs",
     )
+    url: str | None = Field(
+        None,
+        description="Database of a server that is there already (docs/hosts.md): "
+        "`mysql://USER@HOST/DATABASE` or `postgresql://USER@HOST/DATABASE`, without the password. The "
+        "database must be empty, or one that diskproof has filled",
+    )
+    password_file: Location | None = Field(
+        None,
+        description="With `url`: file with the password in its first line, which its owner alone may use",
+    )
+    password_env: EnvironmentVariable | None = Field(
+        None, description="With `url`: environment variable that has the password"
+    )
+    reset: str | None = Field(
+        None,
+        min_length=1,
+        description="With `url`: command that puts the loaded data back, such as the restore of a snapshot; "
+        "default: diskproof loads them again",
+    )
+    reload: bool = Field(
+        True,
+        description="With `url`: put the data back before a trial if an earlier load has written. `false`: "
+        "later trials find what earlier ones left, and the report says so",
+    )
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it is there already: it is never started, stopped or placed."""
+        return self.url is not None
+
+    @property
+    def address(self) -> Address:
+        """Where a server is that is there already."""
+        assert self.url is not None
+        return parse(self.url)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_url_has_the_family(cls, given: object) -> object:
+        if not isinstance(given, dict) or "family" in given or not isinstance(given.get("url"), str):
+            return given
+        try:
+            return {**given, "family": parse(given["url"]).family}
+        except ValueError:
+            return {**given, "family": "mysql"}  # the URL itself is refused
+
+    @model_validator(mode="after")
+    def _keys_are_of_one_kind(self) -> Self:
+        if self.url is None:
+            for key in ("password_file", "password_env", "reset", "reload"):
+                if key in self.model_fields_set:
+                    raise mistake("it belongs to a server with a `url`", key)
+            return self
+        try:
+            address = parse(self.url)
+        except ValueError as error:
+            raise mistake(str(error), "url") from None  # without the URL, which may have a password
+        for key in ("basedir", "flavour", "optional"):
+            if key in self.model_fields_set:
+                raise mistake("it is for a server that diskproof starts: leave it out beside `url`", key)
+        if address.family != self.family:
+            raise mistake(f"the URL is of family `{address.family}`: leave `family` out", "family")
+        if self.password_file is not None and self.password_env is not None:
+            raise mistake("name one place of the password: leave this or `password_file` out", "password_env")
+        if self.reset is not None and not self.reload:
+            raise mistake("with `reload = false` nothing is put back: leave one of the two out", "reset")
+        return self
 
     @model_validator(mode="after")
     def _the_flavour_is_of_the_family(self) -> Self:

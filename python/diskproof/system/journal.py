@@ -20,6 +20,8 @@ from typing import IO
 
 import psutil
 
+from diskproof.database.secret import Secret
+from diskproof.families.address import Address
 from diskproof.refusal import NotWrittenError, RefusalError, why_not_written
 from diskproof.results.durable import append_line
 from diskproof.system import programs, shared_memory
@@ -198,6 +200,16 @@ class Journal:
     def cgroup(self, path: Path) -> None:
         """Record a control group, before it is made."""
         self._write({"cgroup": str(path)})
+
+    def variable(self, name: str, ours: str, before: str, address: Address, secret: Secret) -> None:
+        """Record a variable of a server that is there already, before it gets `ours` as its value.
+
+        `before` is what `database.variables` must know to put it back. The password is not written down, only
+        where it is.
+        """
+        password = {"password_file": secret.file, "password_env": secret.variable}
+        where = {"url": address.url, **{key: value for key, value in password.items() if value is not None}}
+        self._write({"variable": name, "ours": ours, "before": before, **where})
 
     def tear_down(self, command: str) -> None:
         """Record the user's own command that undoes the next one."""

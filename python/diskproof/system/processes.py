@@ -7,6 +7,8 @@ from typing import IO
 
 import psutil
 
+from diskproof.database.secret import Secret
+from diskproof.families.address import Address
 from diskproof.system import programs
 from diskproof.system.cpus import starting_on
 from diskproof.system.journal import Journal
@@ -59,6 +61,10 @@ class Starter:
     def adopt(self, file: Path) -> None:
         """Remove a file of a started program with the run, if the program cannot remove it."""
         self._journal.adopt(file)
+
+    def sets_variable(self, name: str, ours: str, before: str, address: Address, secret: Secret) -> None:
+        """Put a variable of a server that is there already back with the run, if it still has our value."""
+        self._journal.variable(name, ours, before, address, secret)
 
     def shares_memory(self, data: Path) -> None:
         """Remove with the run the shared memory of a PostgreSQL server that will start on `data`."""

@@ -23,7 +23,8 @@ MARK = "DISKPROOF_RUN"
 """Environment variable that every process of a run carries."""
 
 NOT_INHERITED = "DISKPROOF_PASSWORD"
-"""The password for the user's own servers; the run's own servers have none, and refuse one."""
+"""The password for the user's own servers; the run's own servers have none, and refuse one. Only a load on a
+server that is there already gets it."""
 
 ANSWER_S = 120.0
 """How long a program may take by default: enough to start from a slow disk and to measure a moment."""

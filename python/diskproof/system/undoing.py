@@ -9,6 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from diskproof.database.secret import Secret
+from diskproof.database.variables import put_back
+from diskproof.families.address import parse
 from diskproof.refusal import RefusalError
 from diskproof.system import programs, shared_memory
 from diskproof.system.loops import lies_on, loops_on, wait_until_free
@@ -190,6 +193,18 @@ def tear_down(entry: Entry) -> list[Undone]:
     return [_undone(f"`{command}`", _run(["sh", "-c", command], COMMAND_LIMIT_S, entry.get("cwd")))]
 
 
+def put_variable_back(entry: Entry) -> list[Undone]:
+    """Set a variable of a server that is there already as it was, unless somebody has set it since."""
+    name, ours, address = entry["variable"], entry["ours"], parse(entry["url"])
+    what = f"`{name}` = {ours} on {address}"
+    secret = Secret(entry.get("password_file"), entry.get("password_env"))
+    try:
+        was_ours = put_back(address, secret, name, ours, entry["before"])
+    except RefusalError as error:
+        return [_undone(what, str(error))]
+    return [Undone(f"{what}: as it was", done=True)] if was_ours else []
+
+
 def remove_parent(entry: Entry) -> list[Undone]:
     """Remove a directory that was made on the way; what somebody else made, put or mounted there stays."""
     path = Path(entry["parent"])
@@ -222,6 +237,7 @@ UNDOING: dict[str, Callable[[Entry], list[Undone]]] = {
     "pool": destroy_pool,
     "cgroup": remove_cgroup,
     "tear_down": tear_down,
+    "variable": put_variable_back,
     "parent": remove_parent,
 }
 """By kind of entry."""

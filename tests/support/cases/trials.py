@@ -42,6 +42,24 @@ def trial(
     return Evidence(made, cell, plan, machine, series)
 
 
+def elsewhere(restored_by: str = "loaded", *, may_be_here: bool = False, **changes: Any) -> Evidence:
+    """Return a trial of a server that was there already: only its own answers are known."""
+    theirs = [
+        one.model_copy(update={"binary": None, "address": "app@db:3306/x", "may_be_here": may_be_here})
+        for one in MACHINE.servers
+    ]
+    unseen: dict[str, Any] = {
+        "usage__server_cpu_s": None,
+        "usage__server_written_bytes": None,
+        "usage__devices": {},
+        "usage__activity": None,
+        "open_files": [],
+        "data__restored_by": restored_by,
+    }
+    machine = MACHINE.model_copy(update={"servers": theirs, "places": []})
+    return trial(machine=machine, **{**unseen, **changes})
+
+
 def of_files(**changes: Any) -> Evidence:
     """Return a sound trial of a load on bare files, in which the given fields differ."""
     return Evidence(bare.made_trial(**changes), bare.CELL, bare.PLAN, bare.MACHINE)
@@ -159,6 +177,7 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
     Case(server.settings, trial(settings=[WRONG]), "sync_binlog` reads back as 0; 1", trial()),
     Case(server.placement, misplaced(), "lies on device 8:1, but data", trial()),
     Case(host.held_cpus, held([0, 1]), "held to CPU 1, but it could run on CPU 0, 1", held([1])),
+    Case(server.put_back, elsewhere("not put back"), "were not put back", elsewhere("loaded")),
     Case(server.engine, trial(data__engine="MyISAM"), "engine is MyISAM, but InnoDB", trial()),
     Case(load.rows, selects(0.5), r"\(0.50 each\)", selects(1.0)),
     Case(

@@ -52,7 +52,8 @@ class Cpu:
     """CPU time, of a transaction if not said otherwise."""
 
     count: int | None
-    """CPUs that server and load could use."""
+    """CPUs that server and load could use; None of a server that was there already, and so all that follows
+    from them."""
     used_us: Mapping[Party, float]
     waited_us: Mapping[Party, float]
     """Time for which a party's threads were ready and had no CPU."""
@@ -249,6 +250,10 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         queue_us = latency_us - (completed_us - queue_us)
     inside = 1 if queue_us is not None else clients
 
+    database: Party | None = "load" if embedded or bare else "server"
+    if server is not None and server.address is not None:
+        database = None  # it works on CPUs that nobody here can see
+
     def each(value: float | None, one: Audited) -> float | None:
         amount = _ratio(value, one.load.transactions)
         return None if amount is None else amount * (1.0 if timed is None else timed)
@@ -286,7 +291,7 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         delay_us=_of_load(trials, lambda load: load.client.delay_mean_us if load.client else None),
         rates=rates,
         workers=next((one.load.client.workers for one in trials if one.load.client), None),
-        cpu=_cpu(side, each, per_s, inside, "load" if embedded or bare else "server", _taken(gathered, side)),
+        cpu=_cpu(side, each, per_s, inside, database, _taken(gathered, side)),
         disks=counted_disks(
             [one.trial for one in trials], places, side.one_at_a_time, counts_flushes=side.counts_flushes
         ),
@@ -370,12 +375,30 @@ def _taken(gathered: Gathered, side: Side) -> float:
     return middle(map(taken_by_others, evidence)) or 0.0
 
 
-def _cpu(side: Side, each: Each, per_s: float | None, inside: int, database: Party, taken: float) -> Cpu:
+def _cpu(
+    side: Side, each: Each, per_s: float | None, inside: int, database: Party | None, taken: float
+) -> Cpu:
+    """Return what is known of the CPUs; if nothing counts the `database`, only what the load used."""
+
     def parties(figure: Callable[[Audited, Party], float | None]) -> dict[Party, float]:
         found = {party: middle(each(figure(one, party), one) for one in side.trials) for party in PARTIES}
         return {party: seconds * MICRO for party, seconds in found.items() if seconds is not None}
 
     used_us = parties(_cpu_s)
+    if database is None:
+        return Cpu(
+            count=None,
+            used_us=used_us,
+            waited_us=parties(_waited_s),
+            shares={},
+            work_us=None,
+            all_us=None,
+            busy=None,
+            others_share=None,
+            taken=taken,
+            each_client=None,
+            runnable=None,
+        )
     shared = {party: used for party, used in used_us.items() if party != "disks" or not side.disks_apart}
     all_us = sum(shared.values()) if database in used_us else None
     used_cpus = all_us * per_s / MICRO if all_us is not None and per_s else None

@@ -7,7 +7,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Column, Paragraph, Section, Table
-from diskproof.results.machine import Machine, Place, PoolFacts
+from diskproof.results.machine import Machine, Place, PoolFacts, ServerFacts
 from diskproof.results.plan import Cell
 from diskproof.results.trial import Trial
 from diskproof.results.usage import RequestsServed, VirtualUse
@@ -93,9 +93,15 @@ def servers(facts: Machine) -> Table:
         facts.servers,
         ("Server", lambda one: one.name),
         ("Version", lambda one: f"{one.flavour} {one.version}"),
-        ("Program", lambda one: one.binary or "inside the load generator"),
+        ("Program", _program),
         label="Servers and their versions",
     )
+
+
+def _program(server: ServerFacts) -> str:
+    if server.address:
+        return f"was there already: {server.address}"
+    return server.binary or "inside the load generator"
 
 
 def places(facts: Machine) -> Table:

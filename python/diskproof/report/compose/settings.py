@@ -65,7 +65,7 @@ def settings(plan: Plan, trials: Sequence[Trial]) -> Table:
         for setting in trial.settings:
             observed = "no such variable" if setting.observed is None else setting.observed
             observed += "" if setting.holds else " (does not hold)"
-            seen[cell.server, setting.name, setting.requested, observed][cell.id] = cell
+            seen[cell.server, setting.name, setting.requested or "-", observed][cell.id] = cell
             recorded[cell.server, setting.name][cell.id] = cell
     return table(
         sorted(seen.items(), key=lambda item: item[0][:2]),

@@ -95,6 +95,19 @@ class Load(OfLevels):
         return []
 
     @property
+    def data_set(self) -> str:
+        """What tells its data set from others in one database: equal if `prepare` makes the same."""
+        if not self.prepares:
+            return "empty"
+        parts = [self.kind, *sorted(f"{name}={value}" for name, value in self.options("prepare").items())]
+        return " ".join([*parts, *self.data_identity])
+
+    @property
+    def row_bytes(self) -> int:
+        """Size of the rows that `prepare` makes, without logs: an estimate."""
+        return max(self.data_bytes - FIXED_BYTES, 0) if self.prepares else 0
+
+    @property
     def data_name(self) -> str:
         """A few words for the data set in file names: ``oltp-4x10000``."""
         return self.kind if self.prepares else "empty"

@@ -1,0 +1,1 @@
+"""A server that is there already: its password, connections to it, and its variables."""

@@ -1,0 +1,245 @@
+"""Trials of a server that is there already: its data, its variables, and what cannot be seen of it."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from diskproof import load
+from diskproof.results.plan import Cell, Plan, PlannedTrial
+from diskproof.results.trial import DataFacts, OpenFile, RestoredBy
+from diskproof.run.attempt import Attempt
+from diskproof.run.bench import Bench
+from diskproof.run.dataset import DataSetError, described
+from diskproof.run.served import ServerAttempt, ServerStartError
+from diskproof.server.base import ServerError
+from diskproof.server.given import GivenServer
+from diskproof.server.given.base import Given, Mark
+from diskproof.study.loads.base import Load
+from diskproof.study.model import Study
+from diskproof.study.read import StudyError
+from diskproof.system import programs
+from diskproof.wording import say
+from diskproof.workload.arguments import prepare_arguments
+
+FORMAT = 1
+"""Raised when data sets of an older version can no longer be used."""
+
+RESET_LIMIT_S = 4 * 3600.0
+"""How long the user's command may take: a snapshot of 400 GB is restored in an hour or two."""
+
+RIGHTS = "rights"
+"""Check name of the note on what the account may not see."""
+
+
+def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iterator[str]:
+    """Refuse a database that is not ours to write, and variables that need a restart.
+
+    Yields what the servers will not say, each with the GRANT that would let them.
+    """
+    for name, server in given.items():
+        try:
+            connection = server.open()
+            try:
+                connection.check_database()
+                yield from (f"`{name}` will not report {what}" for what in connection.lacking())
+            finally:
+                connection.stop()
+        except ServerError as error:
+            raise StudyError(f"server `{name}`: {error}") from None
+    for name, tuning in dict.fromkeys((cell.server, cell.tuning) for cell in plan.cells):
+        if name in given:
+            try:
+                given[name].check(study.variables(tuning, study.servers[name].family))
+            except ServerError as error:
+                raise StudyError(f"tuning `{tuning}` on server `{name}`: {error}") from None
+    for name in given:
+        used = {cell.workload for cell in plan.cells if cell.server == name}
+        if study.servers[name].reset and len({study.workloads[one].data_set for one in used}) > 1:
+            raise StudyError(
+                f"server `{name}`: `reset` puts back one data set, and the workloads have several: make a "
+                "study of each, or leave `reset` out"
+            )
+
+
+def load_once(bench: Bench, plan: Plan, note: Callable[[str], object]) -> None:
+    """Load the first data set of each server that is there already, so that mistakes appear now.
+
+    One with a `reset` is left when it has its data: the snapshot is still to be made.
+    """
+    cells = {cell.id: cell for cell in plan.cells}
+    first: dict[str, Cell] = {}
+    for trial in plan.trials:
+        first.setdefault(cells[trial.cell].server, cells[trial.cell])
+    for name, server in bench.given.items():
+        cell = first[name]
+        connection = server.open()
+        try:
+            data = _Data(bench, cell, connection)
+            if data.is_there():
+                continue
+            workload = bench.study.workloads[cell.workload]
+            note(f"loading {described(workload) if workload.prepares else 'an empty database'} into {name}")
+            data.load(bench.folder.server_folder("loading").absolute())
+        finally:
+            connection.stop()
+        if bench.study.servers[name].reset:
+            raise DataSetError(
+                f"the data set of `{name}` is loaded, as `reset` must put it back: make the snapshot that it "
+                "restores, then run again"
+            )
+
+
+class _Data:
+    """The data set of a cell in a server that is there already."""
+
+    def __init__(self, bench: Bench, cell: Cell, server: Given[Any]) -> None:
+        self._bench, self._server = bench, server
+        self._choice = bench.study.servers[cell.server]
+        self._name = cell.workload
+        self._workload: Load = bench.study.workloads[cell.workload]
+        identity = [FORMAT, self._workload.data_set, bench.seed if self._workload.prepares else 0]
+        self._key = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]
+
+    def is_there(self) -> bool:
+        """Return whether the database holds this data set, changed or not."""
+        mark = self._server.mark()
+        return mark is not None and mark.data_set == self._key
+
+    def put_back(self, log: Path) -> RestoredBy:
+        """Bring the data to what they were when they had been loaded, as the study says."""
+        mark = self._server.mark()
+        if mark is not None and mark.data_set == self._key:
+            if not mark.changed:
+                return "unchanged"
+            if not self._choice.reload:
+                return "not put back"
+            if self._choice.reset:
+                self._reset(self._choice.reset)
+                return "command"
+        self.load(log)
+        return "loaded"
+
+    def load(self, log: Path) -> None:
+        """Remove what is there and load anew; DataSetError says why it failed."""
+        server = self._server
+        server.check_database()  # it may have got other tables since
+        try:
+            server.write_mark(Mark("", changed=True))
+        except ServerError as error:
+            raise DataSetError(f"the database cannot be written: {error}") from error
+        server.clear()
+        if self._workload.prepares:
+            arguments = prepare_arguments(
+                self._workload, self._bench.seed, self._bench.folder.scripts(self._name)
+            )
+            try:
+                load.prepare(
+                    self._bench.starter,
+                    server.url,
+                    self._workload.kind,
+                    arguments,
+                    log / "prepare.log",
+                    watch=lambda: None,
+                    password=server.password,
+                )
+            except load.LoadFailedError as error:
+                raise DataSetError(f"loading {described(self._workload)} failed: {error}") from None
+            server.settle()
+        server.write_mark(Mark(self._key, changed=False))
+
+    def will_change(self) -> None:
+        """Record that the data are no longer as they were loaded."""
+        self._server.write_mark(Mark(self._key, changed=True))
+
+    def _reset(self, command: str) -> None:
+        """Run the user's command. The mark came back with the data, or they are not what was loaded."""
+        self._server.stop()
+        try:
+            ended = programs.run(["sh", "-c", command], limit_s=RESET_LIMIT_S)
+        except programs.TimedOut:
+            raise DataSetError(f"`{command}` did not end within {RESET_LIMIT_S / 3600:g} h") from None
+        if ended.code:
+            raise DataSetError(f"`{command}` failed: {ended.complaint}")
+        if why := self._server.refuses_connections():
+            raise DataSetError(f"after `{command}` the server refuses the connection: {why}")
+        mark = self._server.mark()
+        if mark != Mark(self._key, changed=False):
+            raise DataSetError(
+                f"`{command}` has not put the data back: the database's mark is not that of the loaded data. "
+                "Let it restore what was saved right after the load"
+            )
+
+
+class GivenAttempt(ServerAttempt):
+    """A trial of a server that is there already."""
+
+    def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
+        Attempt.__init__(self, bench, planned, cell)  # it takes no turns
+        self.server = bench.given[cell.server]
+        self.workload = bench.study.workloads[cell.workload]
+        self.running: Given[Any] | None = None
+        self._load = None
+        self.restored_by = "unchanged"
+        self.engine = None
+        self._data_bytes = 0
+
+    def restore(self) -> None:
+        """Put the data back, if a load has changed them."""
+        connection = self.server.open()
+        try:
+            data = _Data(self.bench, self.cell, connection)
+            self.restored_by = data.put_back(self.log)
+            self._data_bytes = connection.data_bytes()
+            if self.workload.writes:
+                data.will_change()
+        finally:
+            connection.stop()
+        self.lap("restore_s")
+
+    def start(self) -> None:
+        """Set the variables of the tuning, and connect."""
+        family = self.server.facts.family
+        try:
+            wanted = self.bench.study.variables(self.cell.tuning, family)
+            wanted = self.server.set(wanted, self.bench.starter)
+            self.running = self.server.open(wanted)
+        except ServerError as error:
+            raise ServerStartError(
+                f"`{self.cell.server}` is not ready for {self.cell.id}: {error}"
+            ) from error
+        for what in self.running.lacking():
+            self.note(RIGHTS, say("the server does not report {what}", what=what))
+        self.lap("start_s")
+        if self.workload.preloads:
+            self.running.preload()
+            self.lap("preload_s")
+
+    def stop(self) -> None:
+        """Put the variables back and disconnect; the trial is finished."""
+        self.end_processes()
+        self.lap("stop_s")
+        self.finished = True
+
+    def end_processes(self) -> None:
+        """Put the variables back, whatever happened, and disconnect."""
+        if self.running is not None:
+            self.running.stop()
+        self.server.put_back()
+
+    def data(self) -> DataFacts:
+        """Return the data set as it was at the start."""
+        return DataFacts(
+            data_bytes=self._data_bytes,
+            rows=self.workload.total_rows,
+            engine=self.engine,
+            declared_engine=self.workload.declared_engine,
+            job_engine=self.workload.job_engine,
+            restored_by=self.restored_by,
+        )
+
+    def _prove(self, pids: list[int]) -> list[OpenFile]:
+        """Return nothing: the server's files are out of reach."""
+        del pids
+        return []

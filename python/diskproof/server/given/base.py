@@ -1,0 +1,148 @@
+"""What a server that is there already is asked and told, in the one database that is named."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diskproof.families.address import Address
+from diskproof.results.machine import ServerFacts
+from diskproof.results.record import Role
+from diskproof.results.trial import Setting
+from diskproof.server.asked import Asked, Connection
+from diskproof.server.base import ServerError, Settings
+
+MARK = "diskproof_mark"
+"""The table that makes a database ours: all in it may be removed."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What our table says of the database."""
+
+    data_set: str
+    """Which data set it was loaded with; empty: a load has not ended."""
+    changed: bool
+    """Whether a load that writes has begun since."""
+
+
+class Given(Asked[Connection]):
+    """A connection to a server that is there already."""
+
+    where = "elsewhere"
+    pids: list[int] = []  # noqa: RUF012 - they are not ours to look at
+    alive = True
+
+    def __init__(
+        self, facts: ServerFacts, settings: Settings, address: Address, password: str | None
+    ) -> None:
+        """Hold the address; `refuses_connections` connects."""
+        super().__init__(facts, None, settings)
+        self._address, self._password = address, password
+        self.database = address.database
+
+    @property
+    def url(self) -> str:
+        """Where diskproof-load finds the database."""
+        return self._address.url
+
+    @property
+    def password(self) -> str | None:
+        """What diskproof-load must know to connect."""
+        return self._password
+
+    def role_of(self, path: str) -> Role | None:
+        """Return None: its files are out of reach."""
+        del path
+        return None
+
+    def read_settings(self) -> list[Setting]:
+        """Read back every requested variable, and those that say what commits and memory are like."""
+        settings = super().read_settings()
+        observed = self._observed()
+        asked = {setting.name for setting in settings}
+        needs = self._family.needs({name: value for name, (value, _) in observed.items()})
+        for name in (self._family.memory_variable, *needs):
+            if name in observed and name not in asked:
+                settings.append(Setting.read_only(name, *observed[name]))
+        return settings
+
+    def damage(self) -> list[str]:
+        """Refuse: only servers of ours are crashed."""
+        raise ServerError("the tables of a server that is there already are not checked")
+
+    def log_tail(self, lines: int = 20) -> str:
+        """Return that its log is not to be had."""
+        del lines
+        return f"(the log of {self._address} is out of reach)"
+
+    def stop(self, deadline_s: float = 60.0) -> bool:
+        """Disconnect: the server goes on."""
+        del deadline_s
+        self._disconnect()
+        return True
+
+    def kill(self) -> None:
+        """Disconnect: the server goes on."""
+        self._disconnect()
+
+    # ---------------------------------------------------------------- the database
+
+    @abstractmethod
+    def relations(self) -> list[str]:
+        """Return the tables and views of the database, each as SQL names it, without our mark."""
+
+    @abstractmethod
+    def data_bytes(self) -> int:
+        """Return the size of the tables with their indexes."""
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Remove all tables and views but our mark; the database must be ours."""
+
+    @abstractmethod
+    def has_mark(self) -> bool:
+        """Return whether the database has the table of our mark."""
+
+    @abstractmethod
+    def why_no_tables(self) -> str:
+        """Return the right that is missing to make tables, if that can be told without making one."""
+
+    @abstractmethod
+    def lacking(self) -> list[str]:
+        """Return what the account may not see, each with the GRANT that would show it."""
+
+    @staticmethod
+    @abstractmethod
+    def making(address: Address, database: str) -> str:
+        """Return the commands that make an empty database for an account."""
+
+    def mark(self) -> Mark | None:
+        """Return our mark; None if the database has none."""
+        if not self.has_mark():
+            return None
+        rows = self._query(f"SELECT data_set, changed FROM {MARK}")  # noqa: S608 - ours
+        return Mark(str(rows[0][0]), bool(rows[0][1])) if rows else Mark("", changed=True)
+
+    def write_mark(self, mark: Mark) -> None:
+        """Make or change our mark; the database must be empty or ours."""
+        if not self.has_mark():
+            self._query(f"CREATE TABLE {MARK} (data_set VARCHAR(64) NOT NULL, changed INTEGER NOT NULL)")
+            self._query(f"INSERT INTO {MARK} VALUES ('', 1)")  # noqa: S608 - ours
+        self._query(f"UPDATE {MARK} SET data_set = %s, changed = %s", mark.data_set, int(mark.changed))  # noqa: S608
+
+    def check_database(self) -> None:
+        """Refuse a database that has somebody's tables, or in which we may make none."""
+        if not self.has_mark() and (theirs := self.relations()):
+            raise ServerError(
+                f"the database of {self._address} has tables that diskproof did not make ({_some(theirs)}). "
+                f"It writes only to an empty database or one of its own: "
+                + self.making(self._address, f"{self.database}_load")
+            )
+        if missing := self.why_no_tables():
+            raise ServerError(
+                f"the account may not make tables in the database of {self._address}: {missing}"
+            )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join([*names[:3], *(["…"] if len(names) > 3 else [])])

@@ -1,0 +1,133 @@
+"""Finding a server that is there already: which one answers at its URL, and setting its variables."""
+
+import re
+from collections.abc import Mapping
+from contextlib import closing
+from typing import Any
+
+from diskproof.database.connection import ERRORS, connect
+from diskproof.database.secret import Secret
+from diskproof.database.variables import Variables, variables_of
+from diskproof.families.address import Address
+from diskproof.results.machine import ServerFacts
+from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerNotFoundError, Settings, variable_name
+from diskproof.server.given.base import Given
+from diskproof.server.given.mysql import GivenMysql
+from diskproof.server.given.postgresql import GivenPostgresql
+from diskproof.study.servers import ServerChoice
+from diskproof.system.own_folder import expanded
+from diskproof.system.processes import Starter
+
+NO_DATABASE = ("1049", "does not exist")
+"""What servers say if the database is missing: ER_BAD_DB_ERROR, and PostgreSQL's words."""
+
+
+class GivenServer:
+    """A server that is there already."""
+
+    def __init__(self, facts: ServerFacts, address: Address, secret: Secret) -> None:
+        """Hold a server that was found."""
+        self.facts, self._address, self._secret = facts, address, secret
+        self._recorded: set[tuple[str, str]] = set()
+        self._before: dict[str, str] = {}
+        self._set: list[str] = []
+
+    def open(self, wanted: Mapping[str, str] | None = None) -> Given[Any]:
+        """Connect; `wanted` are the variables to be read back. ServerError if the server refuses."""
+        settings = Settings({}, dict(wanted or {}))
+        kind = GivenMysql if self._address.family == "mysql" else GivenPostgresql
+        given = kind(self.facts, settings, self._address, self._secret.read())
+        if why := given.refuses_connections():
+            raise ServerError(f"{self._address} refuses the connection: {why}")
+        return given
+
+    def check(self, variables: Mapping[str, str]) -> None:
+        """Refuse variables that do not hold and cannot be set while the server runs (ServerError)."""
+        server = self._variables()
+        try:
+            for name, value in _named(variables).items():
+                if not server.holds(name, value) and (why := server.refusal(name)):
+                    raise ServerError(f"`{name}` = {value}: {why}")
+        except ERRORS as error:
+            raise ServerError(f"{self._address}: {error}") from error
+
+    def set(self, variables: Mapping[str, str], starter: Starter) -> dict[str, str]:
+        """Set variables, each recorded first; return them by the server's names."""
+        wanted, server = _named(variables), self._variables()
+        try:
+            for name, value in wanted.items():
+                if server.holds(name, value):
+                    continue
+                before = self._before.setdefault(name, server.state(name))
+                if (name, value) not in self._recorded:
+                    starter.sets_variable(name, value, before, self._address, self._secret)
+                    self._recorded.add((name, value))
+                self._set.append(name)
+                server.set(name, value)
+        except ERRORS as error:
+            raise ServerError(f"{self._address} does not take `{name}` = {value}: {error}") from error
+        return wanted
+
+    def put_back(self) -> None:
+        """Set the variables that were set as they were; ServerError if one cannot be."""
+        server = self._variables()
+        while self._set:
+            name = self._set[-1]
+            try:
+                server.put_back(name, self._before[name])
+            except ERRORS as error:
+                raise ServerError(
+                    f"`{name}` of {self._address} is not as it was ({error}): `diskproof clean` tries again"
+                ) from error
+            self._set.pop()
+
+    def _variables(self) -> Variables:
+        return variables_of(self._address, self._secret.read())
+
+
+def find_given(name: str, choice: ServerChoice) -> GivenServer:
+    """Connect to a server that a study gives; ServerNotFoundError says what to do if that fails."""
+    address, file = choice.address, choice.password_file
+    secret = Secret(None if file is None else str(expanded(file).absolute()), choice.password_env)
+    kind = GivenMysql if address.family == "mysql" else GivenPostgresql
+    try:
+        with closing(connect(address, secret.read(), ANSWER_LIMIT_S)) as connection:
+            flavour, version = _which(address, connection)
+    except ERRORS as error:
+        said = " ".join(str(error).split())
+        remedy = "check `url`, the password and whether the server lets this machine in"
+        if any(words in said for words in NO_DATABASE):
+            remedy = f"name a database that is there, or make one: {kind.making(address, address.database)}"
+        raise ServerNotFoundError(
+            f"server `{name}`: {address} cannot be reached: {said}; {remedy}"
+        ) from error
+    facts = ServerFacts(
+        name=name,
+        family=address.family,
+        flavour=flavour,
+        version=version,
+        address=str(address),
+        may_be_here=address.may_be_here,
+    )
+    return GivenServer(facts, address, secret)
+
+
+def _which(address: Address, connection: Any) -> tuple[str, str]:  # noqa: ANN401 - of either driver
+    """Return flavour and version, as the server says them."""
+    question = "SELECT VERSION(), @@version_comment"
+    if address.family == "postgresql":
+        question = "SELECT current_setting('server_version'), ''"
+    with connection.cursor() as cursor:
+        cursor.execute(question)
+        version, comment = cursor.fetchone()
+    number = re.match(r"[\d.]+", version)
+    text = number[0] if number else version
+    if address.family == "postgresql":
+        return "PostgreSQL", text
+    if "mariadb" in version.lower():
+        return "MariaDB", text
+    return ("Percona Server" if "percona" in comment.lower() else "MySQL"), text
+
+
+def _named(variables: Mapping[str, str]) -> dict[str, str]:
+    return {variable_name(name): value for name, value in variables.items()}

@@ -1,0 +1,105 @@
+"""A server of the MySQL family that is there already."""
+
+import re
+from typing import Any
+
+import pymysql
+
+from diskproof.database.connection import connect_mysql
+from diskproof.families.address import Address
+from diskproof.results.machine import ServerFacts
+from diskproof.server.base import ServerFailedError, Settings
+from diskproof.server.given.base import MARK, Given
+from diskproof.server.mysql.asked import MysqlAsked
+from diskproof.server.mysql.release import Release
+
+
+class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
+    """A server of the MySQL family that is there already."""
+
+    def __init__(
+        self, facts: ServerFacts, settings: Settings, address: Address, password: str | None
+    ) -> None:
+        """Hold the address; `refuses_connections` connects."""
+        Given.__init__(self, facts, settings, address, password)
+        numbers = [int(number) for number in re.findall(r"\d+", facts.version)[:3]]
+        first, second, third = (*numbers, 0, 0, 0)[:3]
+        self.release = Release(facts.flavour, (first, second, third), facts.version)
+        self._may: dict[str, bool] = {}
+
+    def relations(self) -> list[str]:
+        """Return the tables and views of the database."""
+        return [name for name, _ in self._kinds()]
+
+    def data_bytes(self) -> int:
+        """Return the size of the tables with their indexes, as of their last ANALYZE."""
+        rows = self._query(
+            "SELECT COALESCE(SUM(data_length + index_length), 0) FROM information_schema.tables "
+            "WHERE table_schema = %s AND table_name <> %s",
+            *(self.database, MARK),
+        )
+        return int(rows[0][0])
+
+    def clear(self) -> None:
+        """Remove all tables and views but our mark."""
+        drops = [f"DROP {'VIEW' if kind == 'VIEW' else 'TABLE'} {name}" for name, kind in self._kinds()]
+        if drops:
+            self._ask_at_length(["SET foreign_key_checks = 0", *drops])
+
+    def has_mark(self) -> bool:
+        """Return whether the database has the table of our mark."""
+        where = "WHERE table_schema = %s AND table_name = %s"
+        return bool(self._query(f"SELECT 1 FROM information_schema.tables {where}", self.database, MARK))  # noqa: S608
+
+    def why_no_tables(self) -> str:
+        """Return nothing: only the attempt to make a table shows what roles and patterns allow."""
+        return ""
+
+    def lacking(self) -> list[str]:
+        """Return what the account may not see, each with the GRANT that would show it."""
+        account = self._account()
+        lacks = []
+        if super()._reads_metrics() and not self._reads_metrics():
+            lacks.append(f"INNODB_METRICS (undo history, deadlocks): GRANT PROCESS ON *.* TO {account}")
+        if super()._times_files() and not self._times_files():
+            lacks.append(
+                f"the time of reads, writes and flushes: GRANT SELECT ON performance_schema.* TO {account}"
+            )
+        return lacks
+
+    @staticmethod
+    def making(address: Address, database: str) -> str:
+        """Return the commands that make an empty database for an account."""
+        return f"CREATE DATABASE `{database}`; GRANT ALL ON `{database}`.* TO '{address.user}'@'%'"
+
+    def _reads_metrics(self) -> bool:
+        return super()._reads_metrics() and self._sees("information_schema.innodb_metrics")
+
+    def _times_files(self) -> bool:
+        return super()._times_files() and self._sees("performance_schema.file_summary_by_event_name")
+
+    def _sees(self, table: str) -> bool:
+        """Return whether the account may read a table of the server's own."""
+        if table not in self._may:
+            try:
+                self._query(f"SELECT 1 FROM {table} LIMIT 1")  # noqa: S608 - one of the two above
+                self._may[table] = True
+            except ServerFailedError:
+                self._may[table] = False
+        return self._may[table]
+
+    def _account(self) -> str:
+        user, _, host = str(self._query("SELECT CURRENT_USER()")[0][0]).rpartition("@")
+        return f"'{user}'@'{host}'"
+
+    def _kinds(self) -> list[tuple[str, str]]:
+        rows = self._query(
+            "SELECT table_name, table_type FROM information_schema.tables "
+            "WHERE table_schema = %s AND table_name <> %s ORDER BY table_name",
+            *(self.database, MARK),
+        )
+        return [("`{}`.`{}`".format(self.database, name.replace("`", "``")), kind) for name, kind in rows]
+
+    def _connect(self, database: str | None, limit_s: float) -> "pymysql.Connection[Any]":
+        del database  # the account may have no other
+        return connect_mysql(self._address, self._password, limit_s, self.release.character_set)

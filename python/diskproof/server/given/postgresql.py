@@ -1,0 +1,83 @@
+"""A PostgreSQL that is there already."""
+
+import re
+
+from diskproof.database.connection import connect_postgresql
+from diskproof.families.address import Address
+from diskproof.results.machine import ServerFacts
+from diskproof.server.base import Settings
+from diskproof.server.given.base import MARK, Given
+from diskproof.server.postgresql.asked import Connection, PostgresqlAsked
+
+RELATIONS = """
+    SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relkind, c.oid
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND c.relname <> 'diskproof_mark' AND NOT c.relispartition
+      AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
+      AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+    ORDER BY 1"""
+"""Tables and views of users, without those of extensions."""
+
+KINDS = {"v": "VIEW", "m": "MATERIALIZED VIEW", "f": "FOREIGN TABLE"}
+
+
+class GivenPostgresql(PostgresqlAsked, Given[Connection]):
+    """A PostgreSQL that is there already."""
+
+    def __init__(
+        self, facts: ServerFacts, settings: Settings, address: Address, password: str | None
+    ) -> None:
+        """Hold the address; `refuses_connections` connects."""
+        Given.__init__(self, facts, settings, address, password)
+        self.version = tuple(int(number) for number in re.findall(r"\d+", facts.version))
+
+    def relations(self) -> list[str]:
+        """Return the tables and views of the database."""
+        return [name for name, _, _ in self._query(RELATIONS)]
+
+    def data_bytes(self) -> int:
+        """Return the size of the tables with their indexes."""
+        found = f"SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM ({RELATIONS}) AS found"  # noqa: S608
+        return int(self._query(found)[0][0])
+
+    def clear(self) -> None:
+        """Remove all tables and views but our mark."""
+        found = self._query(RELATIONS)
+        self._ask_at_length(
+            [f"DROP {KINDS.get(kind, 'TABLE')} IF EXISTS {name} CASCADE" for name, kind, _ in found]
+        )
+
+    def settle(self) -> None:
+        """Vacuum, freeze and analyse the database's own tables; a checkpoint if the account may make one."""
+        tables = [name for name, kind, _ in self._query(RELATIONS) if kind == "r"]
+        statements = [f"VACUUM (FREEZE, ANALYZE) {name}" for name in tables]
+        self._ask_at_length([*statements, *(["CHECKPOINT"] if self._may_checkpoint() else [])])
+
+    def has_mark(self) -> bool:
+        """Return whether the database has the table of our mark."""
+        return self._query(f"SELECT to_regclass('{MARK}') IS NOT NULL")[0][0] is True
+
+    def why_no_tables(self) -> str:
+        """Return the right that is missing to make tables."""
+        user, schema, may = self._query(
+            "SELECT quote_ident(current_user), coalesce(quote_ident(current_schema()), 'public'), "
+            "current_schema() IS NOT NULL AND has_schema_privilege(current_schema(), 'CREATE')"
+        )[0]
+        return "" if may else f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {user}"
+
+    def lacking(self) -> list[str]:
+        """Return nothing: what is read here, every account may read."""
+        return []
+
+    @staticmethod
+    def making(address: Address, database: str) -> str:
+        """Return the command that makes an empty database for an account."""
+        return f'CREATE DATABASE "{database}" OWNER "{address.user}"'
+
+    def _may_checkpoint(self) -> bool:
+        role = "pg_has_role(current_user, 'pg_checkpoint', 'USAGE')" if self.version >= (15,) else "false"
+        return self._query(f"SELECT current_setting('is_superuser') = 'on' OR {role}")[0][0] is True
+
+    def _connect(self, database: str | None, limit_s: float) -> Connection:
+        del database, limit_s  # the account may have no other; each answer has its own limit
+        return connect_postgresql(self._address, self._password)

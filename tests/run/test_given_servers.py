@@ -1,0 +1,299 @@
+"""Whole runs on servers that are there already: reached by a URL, with a password and limited rights."""
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from diskproof.analysis.folder import invalidating
+from diskproof.results.folder import RunFolder
+from support.command import begin, diskproof, wait_for
+from support.given import KINDS, PASSWORD, Theirs, their_server
+
+pytestmark = pytest.mark.timeout(300)
+
+STUDY = """
+question = "Does the binding of commits to flushes cost much?"
+[design]
+blocks = {blocks}
+warm_up_s = 0.2
+measure_s = {measure_s}
+clients = [2]
+[servers.production]
+url = "{url}"
+{keys}
+{tunings}
+[workloads.load]
+mix = "{mix}"
+rows = 300
+"""
+
+VARIABLE = {"mysql": ("innodb_flush_log_at_trx_commit", "2"), "postgresql": ("synchronous_commit", "off")}
+
+TUNINGS = """
+[tunings.as-it-is]
+[tunings.relaxed]
+base = "as-it-is"
+variables = {{ {name} = "{value}" }}
+"""
+
+GRANTS = {
+    "mariadb": ["GRANT SUPER ON *.* TO 'app'@'%'"],
+    "mysql9": ["GRANT SYSTEM_VARIABLES_ADMIN ON *.* TO 'app'@'%'"],
+    "postgresql": [
+        "GRANT ALTER SYSTEM ON PARAMETER synchronous_commit TO app",
+        "GRANT EXECUTE ON FUNCTION pg_reload_conf() TO app",
+    ],
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def theirs(request: pytest.FixtureRequest) -> Iterator[Theirs]:
+    with their_server(request.param) as server:
+        yield server
+
+
+@pytest.fixture
+def empty(theirs: Theirs) -> Theirs:
+    """The server with an empty database and the rights to set what the studies set."""
+    theirs.ask("DROP DATABASE IF EXISTS load" if theirs.scheme == "postgresql" else "DROP DATABASE `load`")
+    theirs.ask(
+        "CREATE DATABASE load OWNER app" if theirs.scheme == "postgresql" else "CREATE DATABASE `load`"
+    )
+    kind = next(name for name, one in KINDS.items() if one is type(theirs))
+    theirs.ask(*GRANTS[kind], database="load")
+    return theirs
+
+
+def write_study(
+    folder: Path,
+    theirs: Theirs,
+    *,
+    keys: str = "",
+    tunings: str | None = None,
+    mix: str = "read-write",
+    blocks: int = 2,
+    measure_s: float = 0.5,
+) -> None:
+    (folder / "password").write_text(f"{PASSWORD}\n")
+    (folder / "password").chmod(0o600)
+    if tunings is None:
+        name, value = VARIABLE[theirs.scheme]
+        tunings = TUNINGS.format(name=name, value=value)
+    keys = f'password_file = "{folder / "password"}"\n{keys}'
+    text = STUDY.format(
+        url=theirs.url, keys=keys, tunings=tunings, mix=mix, blocks=blocks, measure_s=measure_s
+    )
+    (folder / "study.toml").write_text(text)
+
+
+def the_run(folder: Path) -> RunFolder:
+    return RunFolder.open(max((folder / "runs" / "study").iterdir()))
+
+
+def test_a_study_sets_reads_back_and_puts_back(tmp_path: Path, empty: Theirs) -> None:
+    write_study(tmp_path, empty)
+    name, value = VARIABLE[empty.scheme]
+    before = empty.value(name)
+    said: set[str] = set()
+    run = begin(tmp_path, "run", "study.toml")
+    values = set()
+    while run.poll() is None:
+        values.add(empty.value(name))
+        for process in psutil.process_iter():
+            try:
+                said.update(process.cmdline())
+            except psutil.Error:
+                continue
+        time.sleep(0.05)
+    assert run.stdout is not None
+    assert run.stderr is not None
+    out, err = run.stdout.read(), run.stderr.read()
+    assert run.returncode in (0, 12), err
+    assert any(empty.url in word for word in said)
+    assert not [word for word in said if PASSWORD in word]
+    files = [path for path in (tmp_path / "runs").rglob("*") if path.is_file()]
+    assert not [path for path in files if PASSWORD.encode() in path.read_bytes()]
+    assert PASSWORD not in out + err
+    assert values == {before, value}
+    assert empty.value(name) == before
+    assert list((tmp_path / "state").glob("*.jsonl")) == []
+
+    folder = the_run(tmp_path)
+    trials = folder.trials()
+    assert [trial.finished for trial in trials] == [True] * 4, [trial.findings for trial in trials]
+    for trial in trials:
+        wrong = {finding.check for finding in invalidating(folder, trial)}
+        assert wrong <= {"littles-law", "client", "errors"}, wrong  # of a second on a busy machine
+        read = {setting.name: setting for setting in trial.settings}
+        assert read[name].observed == (value if "relaxed" in trial.cell else before)
+        assert (read[name].requested == value) == ("relaxed" in trial.cell)
+        pool = "shared_buffers" if empty.scheme == "postgresql" else "innodb_buffer_pool_size"
+        assert read[pool].requested is None
+        assert read[pool].observed
+        assert trial.usage is not None
+        seen = (trial.usage.server_cpu_s, trial.usage.server_written_bytes, trial.usage.activity)
+        assert seen == (None, None, None)
+        assert "server" not in trial.usage.cpu
+        assert trial.usage.account is not None
+        assert trial.usage.account.page_requests
+        assert (trial.open_files, trial.places, trial.usage.devices) == ([], [], {})
+        assert trial.data is not None
+        assert trial.data.data_bytes > 10_000
+    # The first was loaded before the run; each later one found what a load had changed.
+    assert [trial.data.restored_by for trial in trials if trial.data] == ["unchanged"] + ["loaded"] * 3
+    machine = folder.machine()
+    assert machine is not None
+    assert machine.servers[0].address == f"app@127.0.0.1:{empty.port}/load"
+
+
+def test_a_load_that_reads_needs_its_data_once(tmp_path: Path, empty: Theirs) -> None:
+    write_study(tmp_path, empty, tunings="", mix="read-only")
+    first = diskproof(tmp_path, "run", "study.toml")
+    again = diskproof(tmp_path, "run", "study.toml")
+    for result in (first, again):
+        assert result.returncode in (0, 12), result.stderr
+    assert "loading 300 rows into production" in first.stderr
+    assert "loading" not in again.stderr
+    trials = the_run(tmp_path).trials()
+    assert {trial.data.restored_by for trial in trials if trial.data} == {"unchanged"}
+    assert {trial.cell for trial in trials} == {"production/theirs/as-it-is/load/2c"}
+
+
+def test_data_that_are_not_put_back_are_told(tmp_path: Path, empty: Theirs) -> None:
+    write_study(tmp_path, empty, tunings="", keys="reload = false")
+    result = diskproof(tmp_path, "run", "study.toml")
+    assert result.returncode in (0, 12), result.stderr
+    trials = the_run(tmp_path).trials()
+    assert [trial.data.restored_by for trial in trials if trial.data] == ["unchanged", "not put back"]
+    assert "the data were not put back" in " ".join(result.stdout.split())
+
+
+def test_a_database_of_others_is_refused(tmp_path: Path, empty: Theirs) -> None:
+    empty.ask("CREATE TABLE customers (id INTEGER)", "INSERT INTO customers VALUES (7)", database="load")
+    if empty.scheme == "postgresql":
+        empty.ask("ALTER TABLE customers OWNER TO app", database="load")
+    write_study(tmp_path, empty, tunings="")
+    for verb in ("plan", "run"):
+        result = diskproof(tmp_path, verb, "study.toml")
+        assert result.returncode == 2, result.stdout
+        assert "tables that diskproof did not make" in result.stderr
+        assert "customers" in result.stderr
+        assert "CREATE DATABASE" in result.stderr
+    assert empty.ask("SELECT id FROM customers", database="load") == [(7,)]
+
+
+def test_missing_rights_are_named(tmp_path: Path, theirs: Theirs, empty: Theirs) -> None:
+    kind = next(name for name, one in KINDS.items() if one is type(theirs))
+    for grant in GRANTS[kind]:
+        words = grant.split()
+        empty.ask(f"REVOKE {' '.join(words[1:-2])} FROM {words[-1]}", database="load")
+    write_study(tmp_path, empty)
+    result = diskproof(tmp_path, "plan", "study.toml")
+    assert result.returncode == 2, result.stdout
+    name, value = VARIABLE[empty.scheme]
+    said = " ".join(result.stderr.split())
+    assert f"tuning `relaxed` on server `production`: `{name}` = {value}" in said
+    for grant in GRANTS[kind]:
+        assert grant in said
+
+
+def test_a_variable_that_needs_a_restart_is_refused(tmp_path: Path, empty: Theirs) -> None:
+    name, value = ("wal_level", "minimal") if empty.scheme == "postgresql" else ("innodb_page_size", "4096")
+    tuning = f'[tunings.other]\nbase = "as-it-is"\nvariables = {{ {name} = "{value}" }}'
+    write_study(tmp_path, empty, tunings=tuning)
+    result = diskproof(tmp_path, "plan", "study.toml")
+    assert result.returncode == 2, result.stdout
+    assert f"`{name}` = {value}: it cannot be set while the server runs" in result.stderr
+
+
+def test_after_a_kill_clean_puts_the_variables_back(tmp_path: Path, empty: Theirs) -> None:
+    write_study(tmp_path, empty, measure_s=30)
+    name, value = VARIABLE[empty.scheme]
+    before = empty.value(name)
+    run = begin(tmp_path, "run", "study.toml", "--only", "relaxed")
+    wait_for(lambda: empty.value(name) == value or run.poll() is not None)
+    assert run.poll() is None
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    assert empty.value(name) == value
+    (tmp_path / "password").rename(tmp_path / "elsewhere")
+    failed = diskproof(tmp_path, "clean")
+    assert failed.returncode == 2
+    assert f"still there: `{name}` = {value}" in failed.stdout
+    (tmp_path / "elsewhere").rename(tmp_path / "password")
+    cleaned = diskproof(tmp_path, "clean")
+    assert cleaned.returncode == 0, cleaned.stdout
+    assert f"`{name}` = {value} on app@127.0.0.1" in cleaned.stdout
+    assert empty.value(name) == before
+    assert diskproof(tmp_path, "clean").stdout == "nothing to clean\n"
+
+
+def test_clean_leaves_what_somebody_else_has_set(tmp_path: Path, empty: Theirs) -> None:
+    write_study(tmp_path, empty, measure_s=30)
+    name, value = VARIABLE[empty.scheme]
+    before = empty.value(name)
+    theirs_now = "local" if empty.scheme == "postgresql" else "0"
+    setting = "ALTER SYSTEM SET {} = {}" if empty.scheme == "postgresql" else "SET GLOBAL {} = {}"
+    run = begin(tmp_path, "run", "study.toml", "--only", "relaxed")
+    wait_for(lambda: empty.value(name) == value or run.poll() is not None)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    reload = ["SELECT pg_reload_conf()"] if empty.scheme == "postgresql" else []
+    empty.ask(setting.format(name, theirs_now), *reload)
+    wait_for(lambda: empty.value(name) == theirs_now)
+    assert diskproof(tmp_path, "clean").returncode == 0
+    assert empty.value(name) == theirs_now
+    back = f"ALTER SYSTEM RESET {name}" if reload else setting.format(name, before)
+    empty.ask(back, *reload)
+    wait_for(lambda: empty.value(name) == before)
+
+
+def test_ctrl_c_puts_the_variables_back(tmp_path: Path, empty: Theirs) -> None:
+    write_study(tmp_path, empty, measure_s=30)
+    name, value = VARIABLE[empty.scheme]
+    before = empty.value(name)
+    run = begin(tmp_path, "run", "study.toml", "--only", "relaxed")
+    wait_for(lambda: empty.value(name) == value or run.poll() is not None)
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    assert empty.value(name) == before
+
+
+def test_proofs_are_refused(tmp_path: Path, empty: Theirs) -> None:
+    write_study(tmp_path, empty, tunings="")
+    result = diskproof(tmp_path, "run", "study.toml", "--prove")
+    assert result.returncode == 2
+    assert "`production` is not ours to change" in result.stderr
+
+
+def test_a_reset_command_puts_the_data_back_or_is_found_out(tmp_path: Path, empty: Theirs) -> None:
+    if empty.scheme != "mysql":
+        pytest.skip("the snapshot of this test is a copy within the server")
+    write_study(tmp_path, empty, tunings="", keys='reset = "sh reset.sh"')
+    first = diskproof(tmp_path, "run", "study.toml")
+    assert first.returncode == 2
+    assert "make the snapshot that it restores, then run again" in " ".join(first.stderr.split())
+    tables = ("sbtest1", "diskproof_mark")
+    empty.ask(
+        "DROP DATABASE IF EXISTS snapshot",
+        "CREATE DATABASE snapshot",
+        *(f"CREATE TABLE snapshot.{table} LIKE `load`.{table}" for table in tables),
+        *(f"INSERT INTO snapshot.{table} SELECT * FROM `load`.{table}" for table in tables),
+    )
+    (tmp_path / "reset.sh").write_text("true\n")
+    idle = diskproof(tmp_path, "run", "study.toml")
+    assert "has not put the data back" in " ".join((idle.stdout + idle.stderr).split())
+    sql = "".join(
+        f"DELETE FROM {table}; INSERT INTO {table} SELECT * FROM snapshot.{table};" for table in tables
+    )
+    client = f"mysql --no-defaults --socket={empty.folder / 's'} --user=root load"
+    (tmp_path / "reset.sh").write_text(f'{client} -e "{sql}"\n')
+    result = diskproof(tmp_path, "run", "study.toml")
+    assert result.returncode in (0, 12), result.stderr
+    trials = the_run(tmp_path).trials()
+    assert [trial.data.restored_by for trial in trials if trial.data] == ["command"] * 2

@@ -1,0 +1,204 @@
+"""Servers that are there already: started outside of the lab, on loopback, with a user of limited rights."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pymysql
+import pytest
+
+from diskproof.server.base import ServerNotFoundError
+from diskproof.server.mysql.installation import find_mysql
+from diskproof.server.postgresql.installation import find_postgresql
+
+PASSWORD = "a'secret of the test"
+START_LIMIT_S = 60.0
+SYSTEM_USER = "postgres"
+
+
+class Theirs(ABC):
+    """A server of somebody else's: its superuser is asked over a socket, the user `app` has a password."""
+
+    scheme: str
+
+    def __init__(self, folder: Path) -> None:
+        """Make its data in a folder, start it, and let `app` use the empty database `load`."""
+        self.folder = folder
+        self.port = _free_port()
+        self.process = self._start()
+        end = time.monotonic() + START_LIMIT_S
+        while True:
+            try:
+                self.ask("SELECT 1")
+                break
+            except (pymysql.Error, psycopg.Error):
+                assert time.monotonic() < end, (folder / "log").read_text()
+                assert self.process.poll() is None, (folder / "log").read_text()
+                time.sleep(0.1)
+        self._let_app_in()
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://app@127.0.0.1:{self.port}/load"
+
+    def ask(self, *statements: str, database: str | None = None) -> list[tuple[Any, ...]]:
+        """Run statements as the superuser; return the rows of the last."""
+        rows: list[tuple[Any, ...]] = []
+        with closing(self._connect(database)) as connection, connection.cursor() as cursor:
+            for sql in statements:
+                cursor.execute(sql)
+                rows = list(cursor.fetchall()) if cursor.description else []
+        return rows
+
+    def value(self, name: str) -> str:
+        """Return the value that new connections find of a variable."""
+        return str(self.ask(self._show(name))[0][-1])
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    @abstractmethod
+    def _start(self) -> subprocess.Popen[bytes]:
+        """Make the data and start the server."""
+
+    @abstractmethod
+    def _connect(self, database: str | None) -> Any:
+        """Connect as the superuser."""
+
+    @abstractmethod
+    def _let_app_in(self) -> None:
+        """Make the user and the database."""
+
+    @abstractmethod
+    def _show(self, name: str) -> str:
+        """Return the question for a variable."""
+
+
+class TheirMysql(Theirs):
+    scheme = "mysql"
+    basedir: Path | None = None
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        found = find_mysql(self.basedir, None if self.basedir else "MariaDB")
+        data = self.folder / "data"
+        common = ["--no-defaults", f"--datadir={data}", "--user=root", f"--tmpdir={self.folder}"]
+        if found.basedir:
+            messages = found.share_folder()
+            common += [
+                f"--basedir={found.basedir}",
+                "--secure-file-priv=NULL",
+                f"--lc-messages-dir={messages}",
+            ]
+            with (self.folder / "log").open("wb") as log:
+                make = [str(found.binary), *common, "--initialize-insecure"]
+                subprocess.run(make, check=True, stdout=log, stderr=log)
+            common.append("--mysqlx=OFF")
+        else:
+            how = ["--auth-root-authentication-method=normal", "--skip-test-db"]
+            make = ["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--user=root", *how]
+            subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
+        own = [f"--socket={self.folder}/s", f"--port={self.port}", "--bind-address=127.0.0.1"]
+        own += [f"--pid-file={self.folder}/pid", "--innodb-buffer-pool-size=64M"]
+        return _begin([str(found.binary), *common, *own], self.folder)
+
+    def _connect(self, database: str | None) -> Any:
+        return pymysql.connect(
+            unix_socket=str(self.folder / "s"), user="root", database=database, autocommit=True
+        )
+
+    def _let_app_in(self) -> None:
+        password = PASSWORD.replace("'", "''")
+        self.ask(
+            f"CREATE USER 'app'@'%' IDENTIFIED BY '{password}'",
+            "CREATE DATABASE `load`",
+            "GRANT ALL ON `load`.* TO 'app'@'%'",
+        )
+
+    def _show(self, name: str) -> str:
+        return f"SHOW GLOBAL VARIABLES WHERE Variable_name = '{name}'"
+
+
+class TheirMysql9(TheirMysql):
+    basedir = Path(os.environ.get("DISKPROOF_TEST_MYSQL9_BASEDIR", "/nonexistent"))
+
+
+class TheirPostgresql(Theirs):
+    scheme = "postgresql"
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        programs = find_postgresql().programs
+        as_user = ["runuser", "-u", SYSTEM_USER, "--"] if os.geteuid() == 0 else []
+        if as_user:
+            shutil.chown(self.folder, SYSTEM_USER)
+        data = self.folder / "data"
+        make = [str(programs / "initdb"), "-D", str(data), "-U", "root", "--no-sync", "--locale=C"]
+        rules = ["--auth-local=trust", "--auth-host=scram-sha-256"]
+        subprocess.run([*as_user, *make, *rules], check=True, stdout=subprocess.DEVNULL, cwd="/")
+        options = ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self.folder}"]
+        return _begin(
+            [*as_user, str(programs / "postgres"), "-D", str(data), "-p", str(self.port), *options],
+            self.folder,
+        )
+
+    def _connect(self, database: str | None) -> Any:
+        return psycopg.connect(
+            host=str(self.folder),
+            port=self.port,
+            user="root",
+            dbname=database or "postgres",
+            autocommit=True,
+            client_encoding="utf8",
+        )
+
+    def _let_app_in(self) -> None:
+        password = PASSWORD.replace("'", "''")
+        self.ask(f"CREATE ROLE app LOGIN PASSWORD '{password}'", "CREATE DATABASE load OWNER app")
+
+    def _show(self, name: str) -> str:
+        return f"SHOW {name}"
+
+
+KINDS: dict[str, type[Theirs]] = {"mariadb": TheirMysql, "mysql9": TheirMysql9, "postgresql": TheirPostgresql}
+
+
+@contextmanager
+def their_server(kind: str) -> Iterator[Theirs]:
+    """Start a server of a kind; skip the test if this machine has none.
+
+    Its folder is none of pytest's: another session of pytest would close that to PostgreSQL's user.
+    """
+    with tempfile.TemporaryDirectory(prefix=f"their-{kind}-") as folder:
+        Path(folder).chmod(0o755)
+        try:
+            server = KINDS[kind](Path(folder))
+        except (ServerNotFoundError, FileNotFoundError) as error:
+            pytest.skip(f"no {kind} on this machine: {error}")
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def _begin(argv: list[str], folder: Path) -> subprocess.Popen[bytes]:
+    with (folder / "log").open("ab") as log:
+        return subprocess.Popen(argv, stdout=log, stderr=log, cwd="/", start_new_session=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
