@@ -127,7 +127,7 @@ def test_a_study_sets_reads_back_and_puts_back(tmp_path: Path, empty: Theirs) ->
     assert [trial.finished for trial in trials] == [True] * 4, [trial.findings for trial in trials]
     for trial in trials:
         wrong = {finding.check for finding in invalidating(folder, trial)}
-        assert wrong <= {"littles-law", "client", "errors"}, wrong  # of a second on a busy machine
+        assert not wrong & {"finished", "settings", "placement", "engine", "rows"}, wrong
         read = {setting.name: setting for setting in trial.settings}
         assert read[name].observed == (value if "relaxed" in trial.cell else before)
         assert (read[name].requested == value) == ("relaxed" in trial.cell)
