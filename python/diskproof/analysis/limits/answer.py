@@ -23,6 +23,8 @@ IN_TURNS = say(
     "without `alternate` names limits"
 )
 
+UNSEEN = say("the server's CPUs, threads and disks and the network were not observed")
+
 
 def answer_limits(gathered: Gathered, proofs: Sequence[ProofPair] = ()) -> Limits | None:
     """Return what holds the cells back; None if no valid trial of any cell counted anything."""
@@ -44,6 +46,8 @@ def _answer(gathered: Gathered, seen: Observed) -> CellLimit:
             "the job timed only {part} of the counted time; in the rest its tables were made and dropped",
             part=share(seen.timed or 0.0),
         )
+    if found.limit is None and seen.elsewhere:
+        missing = say("{missing}; {unseen}", missing=missing, unseen=UNSEEN)
     limit = CellLimit(
         cell=seen.cell,
         limit=found.limit,

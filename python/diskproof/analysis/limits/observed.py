@@ -142,6 +142,8 @@ class Observed:
     """Whether it is a load on files, without a database."""
     embedded: bool
     """Whether the database runs inside the load generator."""
+    elsewhere: bool
+    """Whether the server was there already: nothing is known of its CPUs, its threads and its disks."""
     log_roles: tuple[Role, ...]
     """Roles whose flush a commit waits for."""
     settings: Mapping[str, str | None]
@@ -250,9 +252,8 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         queue_us = latency_us - (completed_us - queue_us)
     inside = 1 if queue_us is not None else clients
 
-    database: Party | None = "load" if embedded or bare else "server"
-    if server is not None and server.address is not None:
-        database = None  # it works on CPUs that nobody here can see
+    elsewhere = server is not None and server.address is not None
+    database: Party | None = "load" if embedded or bare else None if elsewhere else "server"
 
     def each(value: float | None, one: Audited) -> float | None:
         amount = _ratio(value, one.load.transactions)
@@ -266,6 +267,7 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         server=side.server,
         bare=bare,
         embedded=embedded,
+        elsewhere=elsewhere,
         log_roles=log_roles,
         settings=settings,
         no_commit_waits=family is not None and no_commit_waits(family, settings),
