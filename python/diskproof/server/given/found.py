@@ -18,8 +18,9 @@ from diskproof.study.servers import ServerChoice
 from diskproof.system.own_folder import expanded
 from diskproof.system.processes import Starter
 
-NO_DATABASE = ("1049", "does not exist")
-"""What servers say if the database is missing: ER_BAD_DB_ERROR, and PostgreSQL's words."""
+NO_DATABASE = ("1049", "1044", "does not exist")
+"""What servers say if the database is missing, or not the account's: ER_BAD_DB_ERROR,
+ER_DBACCESS_DENIED_ERROR, and PostgreSQL's words."""
 
 
 class GivenServer:

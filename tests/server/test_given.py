@@ -1,0 +1,139 @@
+"""Connections to servers that are there already, and their variables, without a run."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from diskproof.server.base import ServerError, ServerNotFoundError
+from diskproof.server.given import GivenServer, find_given
+from diskproof.server.given.base import Mark
+from diskproof.study.servers import ServerChoice
+from support.given import KINDS, PASSWORD, Theirs, their_server
+
+
+class Recorder:
+    """Keeps what is recorded before a variable is set."""
+
+    def __init__(self) -> None:
+        self.recorded: list[tuple[str, str, str]] = []
+
+    def sets_variable(self, name: str, ours: str, before: str, *_: object) -> None:
+        self.recorded.append((name, ours, before))
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def theirs(request: pytest.FixtureRequest) -> Iterator[Theirs]:
+    with their_server(request.param) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THEIR_PASSWORD", PASSWORD)
+
+
+def find(url: str, **keys: Any) -> GivenServer:
+    asked = {"url": url, "password_env": "THEIR_PASSWORD", **keys}
+    return find_given("production", ServerChoice.model_validate(asked))
+
+
+def test_it_says_what_it_is(theirs: Theirs) -> None:
+    facts = find(theirs.url).facts
+    flavours = {"mariadb": "MariaDB", "mysql9": "MySQL", "postgresql": "PostgreSQL"}
+    assert facts.flavour == next(flavours[kind] for kind, one in KINDS.items() if one is type(theirs))
+    assert facts.version in str(theirs.ask("SELECT VERSION()")[0][0])
+    assert (facts.binary, facts.may_be_here) == (None, True)
+
+
+def test_a_wrong_password_is_refused_without_it(theirs: Theirs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THEIR_PASSWORD", "geheim")
+    with pytest.raises(ServerNotFoundError, match="cannot be reached") as refused:
+        find(theirs.url)
+    assert "geheim" not in str(refused.value)
+
+
+def test_a_missing_database_comes_with_what_makes_one(theirs: Theirs) -> None:
+    with pytest.raises(ServerNotFoundError, match=r"CREATE DATABASE .nowhere"):
+        find(theirs.url.replace("/load", "/nowhere"))
+
+
+def test_a_socket_is_a_way_to_it(theirs: Theirs) -> None:
+    where = theirs.folder / "s" if theirs.scheme == "mysql" else f"{theirs.folder}&port={theirs.port}"
+    given = find(f"{theirs.scheme}://app@localhost/load?socket={where}").open()
+    assert given.rows("SELECT 7") == [(7,)]
+    given.stop()
+
+
+def test_encryption_is_demanded_as_the_url_says(theirs: Theirs) -> None:
+    mode = "ssl-mode=required" if theirs.scheme == "mysql" else "sslmode=require"
+    url = f"{theirs.url}?{mode}"
+    if theirs.ask("SELECT VERSION()")[0][0].startswith("9"):  # it makes certificates of its own
+        given = find(url).open()
+        assert given.rows("SHOW SESSION STATUS LIKE 'Ssl_cipher'")[0][1]
+        given.stop()
+        authority = theirs.folder / "data" / "ca.pem"
+        find(f"{theirs.url}?ssl-mode=verify-ca&ssl-ca={authority}")
+        with pytest.raises(ServerNotFoundError):  # its certificate is made out to nobody's host
+            find(f"{theirs.url}?ssl-mode=verify-identity&ssl-ca={authority}")
+    else:
+        with pytest.raises(ServerNotFoundError, match="SSL"):
+            find(url)
+
+
+def test_only_an_empty_database_gets_the_mark(theirs: Theirs) -> None:
+    given = find(theirs.url).open()
+    given.check_database()
+    assert given.mark() is None
+    given.write_mark(Mark("x", changed=False))
+    assert given.mark() == Mark("x", changed=False)
+    given.rows("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    given.rows("CREATE VIEW v AS SELECT id FROM t")
+    given.check_database()
+    assert len(given.relations()) == 2
+    given.clear()
+    assert (given.relations(), given.mark()) == ([], Mark("x", changed=False))
+    given.rows("DROP TABLE diskproof_mark")
+    given.stop()
+
+
+def test_a_database_with_tables_of_others_is_refused(theirs: Theirs) -> None:
+    theirs.ask("CREATE TABLE customers (id INTEGER)", database="load")
+    given = find(theirs.url).open()
+    with pytest.raises(ServerError, match="customers"):
+        given.check_database()
+    theirs.ask("DROP TABLE customers", database="load")
+    given.stop()
+
+
+def test_what_was_set_in_a_file_is_put_back_there(theirs: Theirs) -> None:
+    if theirs.scheme != "postgresql":
+        pytest.skip("SET GLOBAL writes no file")
+    reload = "SELECT pg_reload_conf()"
+    grants = (
+        "GRANT ALTER SYSTEM ON PARAMETER work_mem TO app",
+        "GRANT EXECUTE ON FUNCTION pg_reload_conf() TO app",
+    )
+    theirs.ask(*grants, "ALTER SYSTEM SET work_mem = '8MB'", reload, database="load")
+    server = find(theirs.url)
+    with pytest.raises(ServerError, match="GRANT pg_read_all_settings TO app"):
+        server.check({"work_mem": "16MB"})
+    theirs.ask("GRANT pg_read_all_settings TO app")
+    server.check({"work_mem": "16MB"})
+    recorder = Recorder()
+    server.set({"work_mem": "16MB"}, recorder)  # type: ignore[arg-type]
+    assert recorder.recorded == [("work_mem", "16MB", "=8192")]
+    assert theirs.value("work_mem") == "16MB"
+    server.put_back()
+    assert theirs.value("work_mem") == "8MB"
+    written = (theirs.folder / "data" / "postgresql.auto.conf").read_text()
+    assert "work_mem = '8192'" in written
+
+
+def test_a_value_of_the_role_wins_and_is_told(theirs: Theirs) -> None:
+    if theirs.scheme != "postgresql":
+        pytest.skip("roles of the MySQL family have no values")
+    theirs.ask("ALTER ROLE app SET synchronous_commit = local")
+    with pytest.raises(ServerError, match="ALTER ROLE … RESET synchronous_commit"):
+        find(theirs.url).check({"synchronous_commit": "off"})
+    theirs.ask("ALTER ROLE app RESET synchronous_commit")
