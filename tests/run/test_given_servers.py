@@ -297,3 +297,23 @@ def test_a_reset_command_puts_the_data_back_or_is_found_out(tmp_path: Path, empt
     assert result.returncode in (0, 12), result.stderr
     trials = the_run(tmp_path).trials()
     assert [trial.data.restored_by for trial in trials if trial.data] == ["command"] * 2
+
+
+def test_beside_a_server_that_the_lab_starts(tmp_path: Path, empty: Theirs) -> None:
+    write_study(tmp_path, empty, tunings="", blocks=2)
+    study = tmp_path / "study.toml"
+    own = '[servers.ours]\nfamily = "sqlite"\n[storages.disk]\ndirectory = "place"\n'
+    job = '[workloads.job]\nkind = "slap"\nqueries = 20\nclients = [2]\nservers = ["production"]\n'
+    study.write_text(f"{study.read_text()}{own}{job}")
+    planned = diskproof(tmp_path, "plan", "study.toml")
+    assert planned.returncode == 0, planned.stderr
+    assert "loading data into production takes" in " ".join(planned.stdout.split())
+    result = diskproof(tmp_path, "run", "study.toml")
+    assert result.returncode in (0, 12), result.stderr
+    trials = the_run(tmp_path).trials()
+    assert {trial.cell for trial in trials if trial.finished} == {
+        "production/theirs/as-it-is/load/2c",
+        "production/theirs/as-it-is/job/2c",
+        "ours/disk/safest/load/256MiB/2c",
+        "ours/disk/fast/load/256MiB/2c",
+    }, [trial.findings for trial in trials if not trial.finished]

@@ -20,6 +20,9 @@ RELOAD_LIMIT_S = 10.0
 
 POLL_S = 0.02
 
+NAME = re.compile(r"[a-z_][a-z0-9_.]*")
+"""A variable's name, which stands in SQL as it is."""
+
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 SIZE = re.compile(r"\d+[kmgt]b?", re.IGNORECASE)
 WORD = re.compile(r"ON|OFF|TRUE|FALSE", re.IGNORECASE)
@@ -33,7 +36,7 @@ RESTART = (
 
 
 class Variables(ABC):
-    """The variables of one server. Names must be names: letters, digits, `_` and dots."""
+    """The variables of one server. Each name must fit NAME."""
 
     def __init__(self, open_connection: Callable[[], Any]) -> None:
         """Take what opens a connection. Each question gets a new one, which has the values of now."""
@@ -214,6 +217,8 @@ def put_back(address: Address, secret: Secret, name: str, ours: str, state: str)
 
     RefusalError if the server or its password cannot be reached.
     """
+    if not NAME.fullmatch(name):
+        raise RefusalError(f"{name!r} is not the name of a variable")
     try:
         variables = variables_of(address, secret.read())
         if not variables.holds(name, ours):

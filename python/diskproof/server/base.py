@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from diskproof.database.variables import NAME
 from diskproof.families import of
 from diskproof.families.facts import FamilyFacts, Level
 from diskproof.families.samples import Samples, Status
@@ -384,6 +385,6 @@ def user_variables(variables: Mapping[str, str], family: FamilyFacts) -> dict[st
 def variable_name(given: str) -> str:
     """Return the server's spelling of a variable's name; ServerError if it is none."""
     name = given.replace("-", "_").lower()
-    if not re.fullmatch(r"[a-z_][a-z0-9_.]*", name):
+    if not NAME.fullmatch(name):
         raise ServerError(f"{given!r} is not the name of a server variable; correct it in the study's tuning")
     return name

@@ -122,7 +122,7 @@ def _which(address: Address, connection: Any) -> tuple[str, str]:  # noqa: ANN40
         cursor.execute(question)
         version, comment = cursor.fetchone()
     number = re.match(r"[\d.]+", version)
-    text = number[0] if number else version
+    text = number[0] if number else "unknown"
     if address.family == "postgresql":
         return "PostgreSQL", text
     if "mariadb" in version.lower():
