@@ -19,7 +19,12 @@ def theirs(plan: Plan) -> Machine:
 def limited_elsewhere(what: str, log_flush_s: float | None = None) -> CellLimit:
     plan = one_cell()
     trials = [MAKERS[what](plan, number) for number in range(len(plan.trials))]
-    unseen = {"server_cpu_s": None, "server_written_bytes": None, "devices": {}, "activity": None}
+    unseen: dict[str, object] = {
+        "server_cpu_s": None,
+        "server_written_bytes": None,
+        "devices": {},
+        "activity": None,
+    }
     made = []
     for trial in trials:
         assert trial.usage is not None

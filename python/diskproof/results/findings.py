@@ -18,6 +18,12 @@ SETTINGS = "settings"
 REPEATED = "repeated"
 """Other work disturbed the trial when it was first run, so it was run again."""
 
+RIGHTS = "rights"
+"""What the account may not see on a server that was there already."""
+
+ONLY_ASKED = "only asked"
+"""What nobody can see of a server that was there already."""
+
 DIRECT = "direct"
 """A file system does not take O_DIRECT."""
 

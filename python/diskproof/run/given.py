@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from diskproof import load
+from diskproof.results.findings import ONLY_ASKED, RIGHTS
 from diskproof.results.plan import Cell, Plan, PlannedTrial
 from diskproof.results.trial import DataFacts, OpenFile, RestoredBy
 from diskproof.run.attempt import Attempt
@@ -29,8 +30,10 @@ FORMAT = 1
 RESET_LIMIT_S = 4 * 3600.0
 """How long the user's command may take: a snapshot of 400 GB is restored in an hour or two."""
 
-RIGHTS = "rights"
-"""Check name of the note on what the account may not see."""
+UNSEEN = say(
+    "the server was there already, so only its own answers are known: not where its files lie, what its "
+    "CPUs, threads and disks did, and whether flushes reached a disk; latencies include the network"
+)
 
 
 def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iterator[str]:
@@ -209,6 +212,7 @@ class GivenAttempt(ServerAttempt):
             raise ServerStartError(
                 f"`{self.cell.server}` is not ready for {self.cell.id}: {error}"
             ) from error
+        self.note(ONLY_ASKED, UNSEEN)
         for what in self.running.lacking():
             self.note(RIGHTS, say("the server does not report {what}", what=what))
         self.lap("start_s")
