@@ -56,8 +56,9 @@ def attempt(tmp_path: Any, *refused: str, slow: bool = True) -> tuple[Broken, Pl
     place = Place(refused)
     bench: Any = SimpleNamespace(
         layouts={"disk": place},
-        study=SimpleNamespace(phases=lambda _: None),
-        folder=SimpleNamespace(server_folder=lambda _: tmp_path, series_writer=lambda _: None),
+        folder=SimpleNamespace(
+            plan=lambda: PLAN, server_folder=lambda _: tmp_path, series_writer=lambda _: None
+        ),
         slowness={"disk": Slowness(on="flush", add_us=1.0)} if slow else {},
     )
     return Broken(bench, PLAN.trials[0], PLAN.cells[0]), place

@@ -30,6 +30,7 @@ pytestmark = [pytest.mark.timeout(240)]
 HEAD = """
 question = "How fast are the files?"
 [design]
+repeat_disturbed = false
 blocks = {blocks}
 warm_up_s = 0
 measure_s = 0.5

@@ -21,6 +21,7 @@ pytestmark = [
 STUDY = """
 question = "Does it run?"
 [design]
+repeat_disturbed = false
 blocks = {blocks}
 warm_up_s = 0.5
 measure_s = 2

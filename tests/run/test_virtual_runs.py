@@ -18,6 +18,7 @@ pytestmark = [needs_virtual_disks, pytest.mark.timeout(240)]
 STUDY = """
 question = "Does the volume cost what it says?"
 [design]
+repeat_disturbed = false
 blocks = {blocks}
 warm_up_s = 0
 measure_s = {measure_s}

@@ -17,7 +17,7 @@ from diskproof.workload.arguments import interval_s, prepare_arguments, run_argu
 OF_THE_LAB = {
     "url", "password-file", "clients", "workers", "seconds", "transactions", "warm-up", "report-interval",
     "percentiles", "json", "lockstep", "seed", "threads", "help", "histogram", "retry",
-    "acknowledgements", "statement-limit",
+    "acknowledgements", "statement-limit", "turn", "window", "window-gap",
 }  # fmt: skip
 """Options that no workload has for itself: the lab gives them, or no study needs them."""
 

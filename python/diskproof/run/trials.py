@@ -11,6 +11,7 @@ from statistics import fmean
 from diskproof.analysis.answers import Verdict
 from diskproof.analysis.folder import findings_of, invalidating, open_verdicts
 from diskproof.audit.host import host_busy
+from diskproof.audit.virtual import lateness
 from diskproof.refusal import RefusalError
 from diskproof.results.findings import REPEATED, START
 from diskproof.results.folder import RunFolder
@@ -28,8 +29,8 @@ from diskproof.stats.groups import grouped
 from diskproof.study.plan import next_block
 from diskproof.wording import Message, say
 
-MOST_FUTILE = 3
-"""After so many repeats in a row that were disturbed, too, further ones would only cost time."""
+UNCAUSED = {lateness.name}
+"""Checks that other work alone may fail. What else makes a trial invalid has another cause to mend first."""
 
 
 def run_trials(bench: Bench, progress: Progress) -> None:
@@ -64,22 +65,24 @@ class _Trials:
         """Remember the bench; `started` has the servers and tunings that are known to start."""
         self._bench, self._progress, self._started = bench, progress, started
         self._plan = bench.folder.plan()
-        self._futile = 0
+        self._repeats = bench.study.design.repeat_disturbed
+        self._futile = False
 
     def run(self, trials: Sequence[PlannedTrial]) -> None:
         """Run these trials. After each block those are repeated that other work disturbed.
 
         The choice reads CPU time alone, never a throughput, and the repeat counts whatever it measured:
-        to keep the better of two would be a biased choice.
+        to keep the better of two would be a biased choice. After a repeat that was disturbed too, none
+        follows until a trial was left in peace.
         """
         for _, block in groupby(trials, key=lambda planned: planned.block):
             together = self._plan.at_once(block)
             disturbed = [(group, why) for group in together if (why := self._run(group))]
             for group, why in disturbed:
-                if self._futile < MOST_FUTILE:
+                if self._repeats and not self._futile:
                     for planned in group:
                         self._progress.note(f"{planned.id} is repeated: {why.text}")
-                    self._futile = self._futile + 1 if self._run(group, why) else 0
+                    self._futile = self._run(group, why) is not None
 
     def _run(self, group: Sequence[PlannedTrial], disturbed: Message | None = None) -> Message | None:
         """Run trials that are measured at once, mostly one; return what other work took, if too much."""
@@ -96,7 +99,9 @@ class _Trials:
         took = [self._take(trial) for trial in trials]
         for layout in layouts:
             check_disks(layout)
-        return next(filter(None, took), None)
+        disturbance = next(filter(None, took), None)
+        self._futile = self._futile and disturbance is not None
+        return disturbance
 
     def _run_in_turns(
         self, group: Sequence[PlannedTrial], cells: Sequence[Cell], disturbed: Message | None
@@ -117,11 +122,14 @@ class _Trials:
         folder = self._bench.folder
         folder.append_trial(trial)
         found = findings_of(folder, trial)
-        self._progress.trial_ends(trial, [one for one in found if one.severity == "invalid"])
+        invalid = [one for one in found if one.severity == "invalid"]
+        self._progress.trial_ends(trial, invalid)
         if trial.finished:
             self._started.add(_start_key(self._plan, trial))
         elif trial.findings[-1].check == START and _start_key(self._plan, trial) not in self._started:
             raise RefusalError(trial.findings[-1].message.text)
+        if any(one.check not in UNCAUSED for one in invalid):
+            return None
         took = (one.message for one in found if (one.check, one.severity) == (host_busy.name, "warning"))
         return next(took, None)
 

@@ -148,6 +148,11 @@ class Design(Part):
         "(loop devices, file systems) run on any. Default: all CPUs that the run may use",
     )
 
+    repeat_disturbed: bool = Field(
+        True,
+        description="Run a trial once more from which other work took CPU time. `false`: the other work is "
+        "part of the question",
+    )
     cores_awake: bool = Field(
         True,
         description="Keep idle CPU cores out of deep sleep during the run (`/dev/cpu_dma_latency`, if "
