@@ -19,6 +19,7 @@ STUDY = """
 question = "Which of two?"
 [design]
 precision = "40 %"
+repeat_disturbed = false
 clients = [1]
 [servers.lite]
 family = "sqlite"
@@ -43,7 +44,7 @@ def test_a_pilot_chooses_and_the_run_ends_when_it_is_precise(
     monkeypatch.setattr(pilot, "LOAD_S", 0.6)
     study, out = tmp_path / "two.toml", tmp_path / "runs"
     study.write_text(STUDY)
-    arguments = ["run", str(study), "--out", str(out), "--at-most", "40s"]
+    arguments = ["run", str(study), "--out", str(out), "--at-most", "90s"]
     made = diskproof_here(tmp_path, *arguments)
     assert made.returncode in (0, 12), made.stderr
     (path,) = (out / "two").iterdir()
