@@ -83,18 +83,6 @@ def test_no_disk_gains_more_than_main_memory() -> None:
     [ratio] = [one.ratio for one in analysis.verdicts]
     assert ratio and ratio.low
     assert (found.storage, found.most) == ("disk", {"safest": 1 / ratio.low})
-    assert decide(analysis).storages == [], "main memory is nothing to buy"
-
-
-def test_the_faster_of_two_disks_is_named_with_the_comparisons_that_decide() -> None:
-    plan = make_plan(storages=("disk", "ssd"), tunings=("safest",), clients=(1,), blocks=5)
-    slow = {"disk": 100.0, "ssd": 250.0}
-    [found] = decide(of_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))).storages
-    assert (found.storage, found.against, found.compared) == ("ssd", "disk", 1)
-    plan = make_plan(storages=("ssd", "disk"), tunings=("safest",), clients=(1,), blocks=5)
-    [turned] = decide(of_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))).storages
-    assert (turned.storage, turned.against) == ("ssd", "disk")
-    assert 2.4 < turned.ratios[0].estimate < 2.6
 
 
 def computing(analysis: Analysis, cpu_us: dict[str, float]) -> Analysis:

@@ -11,7 +11,7 @@ from diskproof.report import markdown
 from diskproof.report.compose import difference_words, summary
 from diskproof.report.compose.run import compose
 from diskproof.report.compose.summary import precision
-from diskproof.report.compose.verdict_words import at_most, by_how_much
+from diskproof.report.compose.verdict_words import between, by_how_much, by_how_much_within
 from diskproof.report.document import Item
 from diskproof.report.write import terminal
 from diskproof.results.trial import Finding
@@ -44,14 +44,14 @@ def test_ratios_to_one_side_are_one_range() -> None:
     assert by_how_much(1.04, 3.3) == "4.0% faster to 3.3 times as fast as"
 
 
-def test_the_answer_counts_the_conditions_and_names_a_single_one(make_run: MakeRun) -> None:
+def test_each_comparison_has_a_line_with_its_interval_and_both_figures(make_run: MakeRun) -> None:
     plan = make_plan(tunings=("safest",), clients=(1, 8), blocks=5)
     slow = {"dram": 1000.0, "disk": 500.0}
     _, both = make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))
     said = said_of(both)
-    assert "Answer: disk is 2.0 times slower than dram in both comparisons: " in said
+    assert "- Answer: disk against dram: with 1 client: 2.0 times slower (2.0 to 2.0): " in said
     assert re.search(
-        r"comparisons: (49\d|50\d) instead of (99\d|1,00\d) TPS with [18] clients? \(about ", said
+        r"with 8 clients: 2\.0 times slower \(\S+ to \S+\): (49\d|50\d) instead of (99\d|1,00\d) TPS \(about ", said
     )
 
 
@@ -64,16 +64,25 @@ def test_the_answer_names_a_single_condition(make_run: MakeRun) -> None:
         ),
     )
     said = said_of(mixed)
-    assert "slower than dram with 1 client: " in said
-    assert "no difference is shown with 8 clients (at most " in said
+    assert "disk against dram: with 1 client: " in said
+    assert "with 8 clients: undecided (between " in said
     assert "- How sure: 1 of 2 comparisons is decided." in said
 
 
 def test_a_difference_that_is_not_shown_has_a_bound() -> None:
-    assert at_most(0.9, 1.11) == "at most 10% slower or 11% faster"
-    assert at_most(0.125, 3.4) == "at most 8.0 times slower or 3.4 times as fast"
-    assert at_most(0.7, 0.98) == "at most 30% slower"
-    assert at_most(1, 1.5) == "at most 50% faster"
+    assert between(0.9, 1.11) == "between 10% slower and 11% faster"
+    assert between(0.125, 3.4) == "between 8.0 times slower and 3.4 times as fast"
+
+
+def test_a_ratio_has_its_interval_in_its_own_words() -> None:
+    def within(estimate: float, low: float | None, high: float | None) -> str:
+        return by_how_much_within(Interval(estimate=estimate, low=low, high=high, n=5))
+
+    assert within(0.128, 0.085, 0.19) == "7.8 times slower (5.3 to 12)"
+    assert within(1.82, 1.7, 1.94) == "82% faster (70% to 94%)"
+    assert within(0.71, 0.67, 0.75) == "29% slower (25% to 33%)"
+    assert within(2.4, 0.9, 6.4) == "2.4 times as fast (between 10% slower and 6.4 times as fast)"
+    assert within(2.4, None, None) == "2.4 times as fast, without an interval"
 
 
 def test_a_terminal_shows_no_inconclusive_verdict_beside_decided_ones(make_run: MakeRun) -> None:
@@ -151,7 +160,7 @@ def test_a_report_begins_with_what_was_tested_and_the_answer(make_run: MakeRun) 
     analysis = change(analysis, limits=make_limits(plan))
     head, names, _ = markdown.render(analysis).split("\n\n")[1:4]
     assert head.startswith(
-        "quickstart: MariaDB 10.11.11 on 2 CPUs with 128 MiB of memory for data. 10 of 10 "
+        "quickstart: MariaDB 10.11.11 on 2 CPUs with 128 MiB of memory for data and 8 clients. 10 of 10 "
     )
     assert head.endswith("On bench1, started 2026-03-14 09:00 UTC.")
     assert names == "Names: dram = main memory; disk = a directory on vda."
@@ -163,7 +172,7 @@ def test_a_report_begins_with_what_was_tested_and_the_answer(make_run: MakeRun) 
         "The CPUs on dram (90% of a transaction): 1,344 TPS. "
         "The redo log's flush on disk (79% of a transaction): 429 TPS."
     )
-    assert "A better disk than disk: makes it at most 3." in said["What to do"]
+    assert "A better disk: gains at most what main memory gains over `disk`: 3." in said["What to do"]
 
 
 def test_the_summary_says_what_to_do_next() -> None:
@@ -176,7 +185,7 @@ def test_the_summary_says_what_to_do_next() -> None:
     broken_off = summary_of(analyse(plan, make_machine(plan), trials[:4], {}))
     assert "--resume" in broken_off["What to do"]
     noisy = summary_of(analyse(plan, make_machine(plan), make_trials(plan, lambda _: 500.0, spread=0.2), {}))
-    assert noisy["Answer"].startswith("disk against dram: no difference is shown (at most ")
+    assert noisy["Answer"].startswith("disk against dram: undecided (between ")
     assert "ratio is known" not in noisy["How sure"]
     assert "For what is not decided: more blocks" in noisy["What to do"]
 
@@ -185,16 +194,15 @@ def test_the_summary_of_cuts_says_what_they_took() -> None:
     crash = make_crash_plan(cuts=20)
     said = summary_of(analysed(crash))
     assert said["Answer"] == (
-        "On ssd: safest lost none in 20 cuts; fast lost up to 3,291 transactions and up to 0.91 s of commits "
-        "(17 of 20 cuts)."
+        "Cuts on `ssd`: `safest` lost none in 20 cuts. `fast` lost up to 3,291 transactions and up to 0.91 s "
+        "of commits (17 of 20 cuts)."
     )
     assert said["How sure"] == (
-        "Where none was lost, up to 14% of cuts could still lose (95% bound; in 20 of 20 there was something "
-        "to lose). Cuts say nothing about speed."
+        "Where none was lost, up to 14% of cuts could still lose (95% bound). Cuts say nothing about speed."
     )
     assert said["What to do"].startswith("If no commit may be lost: `safest`")
     assert "it lost none in 20 cuts on ssd" in said["What to do"]
-    assert "If the last 0.91 s (worst of 20 cuts) may be lost: `fast`" in said["What to do"]
+    assert "If 0.91 s of commits (the worst of 20 cuts on ssd), and perhaps more, may be lost: `fast`" in said["What to do"]
     none_lost = [change(cut, ledger=make_ledger(900)) for cut in make_cuts(crash)]
     assert "Name `controls` in `[crash]`" in summary_of(analysed(crash, none_lost))["What to do"]
 
@@ -204,8 +212,8 @@ def test_an_outcome_is_said_with_the_condition_that_it_alone_has(make_run: MakeR
     slow = {("disk", "safest"): 300.0}
     rates = make_trials(plan, lambda cell: slow.get((cell.storage, cell.tuning), 900.0), spread=0.1, seed=4)
     said = said_of(make_run(plan, rates)[1])
-    assert "slower than dram at safest: " in said
-    assert "; no difference is shown on dram (at most " in said
+    assert "disk against dram: at safest: 3." in said
+    assert "on dram: undecided (between " in said
 
 
 def test_a_limits_study_is_answered_by_its_limits(make_run: MakeRun) -> None:

@@ -104,7 +104,7 @@ def test_where_no_limit_is_established_the_most_frequent_reason_is_said(run: Run
         for at, one in enumerate(limits_of(analysis).cells)
     ]
     said = on_one_line(printed(change(analysis, limits__cells=cells)))
-    assert "What holds it back: Not established in all 8 cells: in 7 of 8 nothing stands out." in said
+    assert "What holds it back: Not established in any of the 8 cells: in 7 of 8 nothing stands out." in said
 
 
 def test_a_study_of_one_cell_says_what_holds_it_back_in_full(make_run: MakeRun) -> None:

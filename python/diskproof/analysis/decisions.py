@@ -63,17 +63,6 @@ class Durability(Record):
     """With their cuts on the same storages as those of `safe`."""
 
 
-class StorageChoice(Record):
-    """A storage that is faster than another; neither is main memory."""
-
-    storage: str
-    against: str
-    ratios: list[Interval]
-    """Its speed over the other's in each comparison that a verdict decided, above 1."""
-    compared: int
-    """All comparisons of the two."""
-
-
 class Headroom(Record):
     """How much faster than a storage the run's main memory was: no disk gains more."""
 
@@ -87,8 +76,10 @@ class Lever(Record):
 
     limit: Limit
     cells: list[Cell]
+    best: Cell
+    """The one that gains most."""
     what_if: WhatIf
-    """Of the cell that gains most."""
+    """What that one gains."""
     memory_variable: str | None = None
     """What sizes the memory for data, if reads hold the cells back and all data would fit into more."""
     data_bytes: int | None = None
@@ -109,7 +100,6 @@ class Decisions(Record):
     """What follows from a run for a database."""
 
     durability: list[Durability]
-    storages: list[StorageChoice]
     headroom: list[Headroom]
     levers: list[Lever]
     same_limits: list[SameLimit]
@@ -119,7 +109,6 @@ def decide(analysis: Analysis) -> Decisions:
     """Return what follows from the verdicts, cuts and limits of a run."""
     return Decisions(
         durability=list(_durability(analysis)),
-        storages=list(_storages(analysis)),
         headroom=list(_headroom(analysis)),
         levers=list(_levers(analysis)),
         same_limits=list(_same_limits(analysis)),
@@ -223,31 +212,6 @@ def in_memory(analysis: Analysis) -> set[str]:
     return {one.storage for one in places if one.role == "data" and one.in_memory}
 
 
-def _storages(analysis: Analysis) -> Iterator[StorageChoice]:
-    """Yield each pair of storages of which one is faster wherever a verdict decides."""
-    memory = in_memory(analysis)
-    of_storages = [one for one in analysis.verdicts if one.factor == "storage"]
-    for (level, baseline), pair in grouped(of_storages, lambda one: (one.level, one.baseline)).items():
-        decided = {one.outcome for one in pair if one.outcome in ("faster", "slower")}
-        if memory & {level, baseline} or len(decided) != 1:
-            continue
-        [outcome] = decided
-        ratios = [one.ratio for one in pair if one.outcome == outcome and one.ratio]
-        faster, slower = (level, baseline) if outcome == "faster" else (baseline, level)
-        yield StorageChoice(
-            storage=faster,
-            against=slower,
-            ratios=ratios if outcome == "faster" else [_inverse(one) for one in ratios],
-            compared=len(pair),
-        )
-
-
-def _inverse(one: Interval) -> Interval:
-    """Return the ratio of the other side over this one."""
-    low, high = (1 / end if end else None for end in (one.high, one.low))
-    return one.model_copy(update={"estimate": 1 / one.estimate, "low": low, "high": high})
-
-
 def _headroom(analysis: Analysis) -> Iterator[Headroom]:
     memory = in_memory(analysis)
     found: dict[str, dict[str, list[float]]] = {}
@@ -276,6 +240,7 @@ def _levers(analysis: Analysis) -> Iterator[Lever]:
         yield Lever(
             limit=limit,
             cells=[one.cell for one in alike],
+            best=best.cell,
             what_if=best.what_if,
             memory_variable=family.memory_variable if family and grows else None,
             data_bytes=best.data_bytes if grows else None,

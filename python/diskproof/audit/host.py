@@ -16,8 +16,7 @@ OTHER_SHARE = 0.10
 @check(
     "host-busy",
     reason="The measurement lacks the CPU time that others take, in each trial another amount.",
-    remedy="stop other work on the machine, or take one with dedicated CPUs; "
-    "more `blocks` average over the rest",
+    remedy="stop other work on the machine, or take one with dedicated CPUs",
     source="Gregg, Systems Performance, 2020, section 12.3; /proc/stat",
 )
 def host_busy(evidence: Evidence) -> Iterator[Said]:

@@ -21,7 +21,7 @@ CONDITIONS: tuple[Factor, ...] = ("workload", "clients")
 NOT_COMPARABLE = "no comparison is possible"
 
 UNDECIDED: dict[Outcome, str] = {
-    "inconclusive": "no difference is shown",
+    "inconclusive": "undecided",
     "not comparable": NOT_COMPARABLE,
 }
 
@@ -34,6 +34,9 @@ UNITS: dict[Metric, str] = {
 """What the figures of a metric are counted in, as the table of cells has it."""
 
 MOST_SENTENCES = 4
+
+MOST_LINES = 8
+"""Comparisons of several levels that each have a line; of more, a sentence has the range."""
 
 MOST_PLACES = 2
 """Conditions under which an outcome is said to be found; with more of them, the comparisons are counted."""
@@ -51,20 +54,65 @@ def speed(analysis: Analysis) -> Iterator[str]:
         if analysis.safety is None:
             yield why_no_verdict(analysis)
         return
-    asked = [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
-    groups = list(grouped(asked, lambda one: (one.factor, one.level, one.baseline)).values())
-    groups.sort(key=lambda group: all(one.outcome in UNDECIDED for one in group))
+    groups = _asked(analysis)
     compared = [group for group in groups if any(one.outcome != "not comparable" for one in group)]
-    spared: set[str] = set()
-    for group in compared[:MOST_SENTENCES]:
-        yield _sentence(group, analysis, cost=group[0].baseline not in spared)
-        spared |= {one.baseline for one in group if one.difference and one.difference.flush_spared}
+    if is_listed(analysis):
+        for group in compared:
+            yield from _lines(group, analysis)
+    else:
+        yield from _sentences(compared, analysis)
     barred = grouped([group[0] for group in groups if group not in compared], lambda one: one.baseline)
     for baseline, alike in barred.items():
         levels = numbers.listed([verdict_words.subject(one.factor, one.level) for one in alike])
         yield f"{levels} against {verdict_words.subject(alike[0].factor, baseline)}: {NOT_COMPARABLE}."
-    if (left := len(compared) - MOST_SENTENCES) > 0:
+
+
+def _asked(analysis: Analysis) -> list[list[Verdict]]:
+    """Return the verdicts that the study asks for, by their two levels: those that are decided first."""
+    asked = [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
+    groups = list(grouped(asked, lambda one: (one.factor, one.level, one.baseline)).values())
+    return sorted(groups, key=lambda group: all(one.outcome in UNDECIDED for one in group))
+
+
+def is_listed(analysis: Analysis) -> bool:
+    """Tell whether each comparison has a line of its own, with its interval."""
+    found = [one for group in _asked(analysis) for one in group if one.outcome != "not comparable"]
+    return 1 < len(found) <= MOST_LINES
+
+
+def _sentences(groups: Sequence[Sequence[Verdict]], analysis: Analysis) -> Iterator[str]:
+    """Yield a sentence for each pair of levels, with the range of its ratios."""
+    spared: set[str] = set()
+    for group in groups[:MOST_SENTENCES]:
+        yield _sentence(group, analysis, cost=group[0].baseline not in spared)
+        spared |= {one.baseline for one in group if one.difference and one.difference.flush_spared}
+    if (left := len(groups) - MOST_SENTENCES) > 0:
         yield f"{numbers.count(left, 'more pair', 'more pairs')} of levels: see the verdicts."
+
+
+def _lines(group: Sequence[Verdict], analysis: Analysis) -> Iterator[str]:
+    """Yield two levels, then a line for each comparison of them: the ratio, its interval, both figures."""
+    if len(group) == 1:
+        yield _sentence(group, analysis, cost=True)
+        return
+    cells = {one.cell.id: one for one in analysis.cells}
+    first = group[0]
+    level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
+    yield f"`{level}` against `{baseline}`:"
+    decided = [one for one in group if one.outcome not in UNDECIDED and one.ratio]
+    for one in decided:
+        where = verdict_words.conditions(one.held).strip()
+        yield f"{where}: {_decided(one)}{_figures([one], cells, cost=True)}."
+    for outcome, some in grouped([one for one in group if one not in decided], lambda one: one.outcome).items():
+        where = verdict_words.where(boxes([one.held for one in some], [one.held for one in group])).strip()
+        yield f"{f'{where}: ' if where else ''}{_with_bound(UNDECIDED[outcome], some)}{_both(some, cells)}."
+
+
+def _decided(one: Verdict) -> str:
+    """Return a decided comparison: ``7.8 times slower (5.3 to 12)``."""
+    if one.outcome == "the same" or one.ratio is None:
+        return f"the same within {numbers.percent(one.same_within)}"
+    return verdict_words.by_how_much_within(one.ratio)
 
 
 def limits(analysis: Analysis, found: Sequence[CellLimit]) -> Iterator[str]:
@@ -73,7 +121,8 @@ def limits(analysis: Analysis, found: Sequence[CellLimit]) -> Iterator[str]:
     groups = grouped(found, lambda one: (one.limit, limits_words.kind(one)))
     for cells in sorted(groups.values(), key=lambda one: (one[0].limit is None, -len(one))):
         where = verdict_words.where(boxes([_levels(analysis, one.cell) for one in cells], every))
-        where = where or (f" in all {len(cells)} cells" if len(cells) > 1 else "")
+        every_cell = f" in {'all' if cells[0].limit else 'any of the'} {len(cells)} cells"
+        where = where or (every_cell if len(cells) > 1 else "")
         held = f"{limits_words.bound_by(cells)}{where}{limits_words.evidence(cells)}"
         yield f"{numbers.sentence_case(held)}{_speeds(analysis, cells)}."
 
@@ -108,8 +157,9 @@ def cuts(safety: Safety) -> Iterator[str]:
         safety.answers, lambda one: (one.cell.server, one.cell.storage)
     ).items():
         by_cell = grouped(answers, lambda one: one.cell.tuning)
-        said = [cut_words.in_short(tuning, dying) for tuning, dying in by_cell.items()]
-        yield f"On {storage}{f' in {server}' if several else ''}: {'; '.join(said)}."
+        yield f"Cuts on `{storage}`{f' in {server}' if several else ''}:"
+        for tuning, dying in by_cell.items():
+            yield f"{cut_words.in_short(f'`{tuning}`', dying)}."
 
 
 # ---------------------------------------------------------------- two levels
@@ -145,7 +195,7 @@ def outcomes(
 ) -> tuple[str, str]:
     """Return the outcomes of comparisons with one baseline, and where there is none; each may be empty.
 
-    ``12% to 45% slower than dram at safest``, ``no difference is shown at fast (at most 11% faster)``.
+    ``12% to 45% slower than dram at safest``, ``undecided at fast (between 3.0% slower and 11% faster)``.
     """
     detail = detail or _time
     by_outcome = grouped(found, lambda one: one.outcome)
@@ -163,12 +213,12 @@ def outcomes(
 
 
 def _with_bound(said: str, found: Sequence[Compared]) -> str:
-    """Add how large a difference may be that is not shown: ``… (at most 10% slower or 11% faster)``."""
+    """Add how large a difference may be that is not shown: ``… (between 10% slower and 11% faster)``."""
     ends = [(one.ratio.low, one.ratio.high) for one in found if one.ratio]
     low, high = (min(one or 0 for one, _ in ends), max(one or 0 for _, one in ends)) if ends else (0, 0)
     if not low or not high:
         return said
-    bound = verdict_words.at_most(low, high)
+    bound = verdict_words.between(low, high)
     return f"{said}, {bound}" if said.endswith(")") else f"{said} ({bound})"
 
 
@@ -229,7 +279,7 @@ def _figures(found: Sequence[Verdict], cells: Mapping[str, CellAnswer], *, cost:
 
 
 def _both(verdicts: Sequence[Verdict], cells: Mapping[str, CellAnswer]) -> str:
-    """Return the figures of both sides where no difference is shown: ``, 578 to 2,478 against 623 to …``."""
+    """Return the figures of both sides that are undecided: ``, 578 to 2,478 against 623 to …``."""
     metrics = {one.metric for one in verdicts if one.outcome == "inconclusive"}
     if len(metrics) != 1:
         return ""
@@ -251,16 +301,16 @@ def _time(found: Sequence[Compared]) -> str:
     differences = [one.difference for one in sure if one.difference]
     if not sure or len({one.whole_us.estimate > 0 for one in differences}) > 1:
         return ""
+    longer = "more" if differences[0].whole_us.estimate > 0 else "less"
     mostly = {difference_words.largest(one) for one in differences}
     part = f", mostly {name}" if len(mostly) == 1 and (name := mostly.pop()) else ""
-    if all(one.flush_spared for one in differences):
+    if longer == "less" and all(one.flush_spared for one in differences):
         on = grouped(sure, lambda one: one.held.get("storage") if isinstance(one, Verdict) else None)
         each = [
             f"{_sizes(some)}{f' on {storage}' if storage and len(on) > 1 else ''}"
             for storage, some in on.items()
         ]
         return f": a durable commit costs about {numbers.listed(each)}{part}"
-    longer = "more" if differences[0].whole_us.estimate > 0 else "less"
     return f" (about {_sizes(sure)} {longer} a transaction{part})"
 
 

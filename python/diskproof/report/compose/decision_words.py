@@ -1,9 +1,9 @@
 """What to do with a database after a run: its conclusions as lines below "What to do"."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.decisions import Decisions, Durability, Headroom, LevelChoice, Lever, StorageChoice
+from diskproof.analysis.decisions import Decisions, Durability, Headroom, LevelChoice, Lever
 from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.families import of
 from diskproof.report.compose import cut_words, verdict_words
@@ -27,7 +27,6 @@ NO_GAIN = ": whether it is faster is not decided"
 MOST_LEVERS = 2
 MOST_TROUBLES = 1
 MOST_HEADROOM = 2
-MOST_SETTINGS = 3
 
 
 def lines(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
@@ -38,7 +37,6 @@ def lines(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
     yield from _replicas(decisions)
     yield from _own_disk(analysis, decisions)
     if analysis.plan.crash is None:  # else the question is what is lost
-        yield from map(_storage, decisions.storages)
         yield from _levers(analysis, decisions.levers, tested=bool(decisions.durability))
         if analysis.plan.asks == "limits":
             yield from _troubles(analysis)
@@ -52,8 +50,7 @@ def lines(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
 def durability(one: Durability, where: str) -> Iterator[Line]:
     """Yield which level of a server keeps every commit, and what each other gains and may lose."""
     safe = one.safe
-    on = numbers.listed([answer.cell.storage for answer in safe.cuts])
-    proved = f": it lost none in {_cuts(safe.cuts)} on {on}" if safe.cuts else ""
+    proved = f": it lost none in {_cuts(safe.cuts)}" if safe.cuts else ""
     proved += "".join(
         f"; on {answer.cell.storage} {_harmed(answer)}, so not even this is safe there"
         for answer in one.lost_on
@@ -80,7 +77,8 @@ def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
     elif other.outcomes and set(other.outcomes) <= {"the same", "slower"}:
         yield Line(f"{name} is no faster.", lead="Not worth its risk", style="plain")
     elif other.window_s:
-        lead = f"If the last {cut_words.seconds(other.window_s)} (worst of {_cuts(other.cuts)}) may be lost"
+        worst = f"the worst of {_cuts(other.cuts)}"
+        lead = f"If {cut_words.seconds(other.window_s)} of commits ({worst}), and perhaps more, may be lost"
         yield Line(f"{name}{f' is {gain}' if gain else no_gain}.", lead=lead, style="plain")
     elif other.cuts:
         lost = f"lost none in {_cuts(other.cuts)}"
@@ -88,7 +86,7 @@ def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
     else:
         yield Line(
             f"{name}{f' is {gain}' if gain else no_gain}. What it loses is not tested here: "
-            f"{CUT_BY_ITSELF} (as root, {CUT_MINUTES} min).",
+            f"{CUT_BY_ITSELF} cuts the power of a model of a hard disk (as root, {CUT_MINUTES} min).",
             lead="If a crash may take the last commits",
             style="plain",
         )
@@ -99,7 +97,7 @@ def _settings(one: Durability, choice: LevelChoice, *, named: bool) -> str:
     found = [f"`{name} = {value}`" for name, value in choice.settings.items() if value != "not set"]
     file = of(one.family).option_file if one.family else ""
     where = f" in {file}" if named and file else ""
-    return f" ({numbers.listed(found, MOST_SETTINGS)}{where})" if found else ""
+    return f" ({numbers.listed(found, len(found))}{where})" if found else ""
 
 
 def _gain(choice: LevelChoice) -> str:
@@ -120,22 +118,20 @@ def _harmed(answer: CutAnswer) -> str:
     return f"it lost commits in {answer.with_loss} of {cut_words.cuts(answer.telling)}"
 
 
-def _cuts(answers: list[CutAnswer]) -> str:
-    return cut_words.cuts(sum(answer.telling for answer in answers))
+def _cuts(answers: Sequence[CutAnswer]) -> str:
+    """Return how many cuts these are, and of which storages: ``15 cuts on honest``."""
+    on = numbers.listed(list(dict.fromkeys(answer.cell.storage for answer in answers)))
+    return f"{cut_words.cuts(sum(answer.telling for answer in answers))} on {on}"
 
 
 def _replicas(decisions: Decisions) -> Iterator[Line]:
     """Yield at which levels a cut left the binary log, which replicas read, and the tables different."""
     levels = [level for one in decisions.durability for level in (one.safe, *one.others)]
-    found = {
-        level.tuning: (sum(log.cuts_binlog_only + log.cuts_engine_only for log in logs), logs)
-        for level in levels
-        if (logs := [cut.binlog for cut in level.cuts if cut.binlog])
-    }
+    found = {level.tuning: [cut for cut in level.cuts if cut.binlog] for level in levels}
     apart = [
-        f"{tuning} ({number} of {cut_words.cuts(sum(log.asked for log in logs))})"
-        for tuning, (number, logs) in found.items()
-        if number
+        f"`{tuning}` ({number} of {_cuts(cuts)})"
+        for tuning, cuts in found.items()
+        if (number := sum(log.cuts_binlog_only + log.cuts_engine_only for cut in cuts if (log := cut.binlog)))
     ]
     if apart:
         said = f"rebuild them after a power cut at {numbers.listed(apart)}: binary log and tables differed."
@@ -163,22 +159,16 @@ def _own_disk(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
 
 
 def _headroom(one: Headroom) -> Line:
-    most = [
-        f"{verdict_words.at_most(1, ratio).removeprefix('at most ')}{f' at {tuning}' if several else ''}"
-        for several in (len(one.most) > 1,)
+    gains = [
+        f"{verdict_words.by_how_much(max(ratio, 1.0)).removesuffix(' than').removesuffix(' as')}"
+        f"{f' at {tuning}' if len(one.most) > 1 else ''}"
         for tuning, ratio in one.most.items()
     ]
     return Line(
-        f"makes it at most {numbers.listed(most)} (95% bound): main memory is no faster.",
-        lead=f"A better disk than {one.storage}",
+        f"gains at most what main memory gains over `{one.storage}`: {numbers.listed(gains)} (95% bound).",
+        lead="A better disk",
         style="plain",
     )
-
-
-def _storage(one: StorageChoice) -> Line:
-    said = verdict_words.by_how_much(*(ratio.estimate for ratio in one.ratios))
-    where = f" in {len(one.ratios)} of {one.compared} comparisons" if one.compared > len(one.ratios) else ""
-    return Line(f"`{one.storage}` is {said} `{one.against}`{where}.", lead="Which disk", style="plain")
 
 
 def _troubles(analysis: Analysis) -> Iterator[Line]:
@@ -206,8 +196,10 @@ def _levers(analysis: Analysis, levers: list[Lever], *, tested: bool) -> Iterato
     for one in sorted(levers, key=lambda lever: -lever.what_if.ratio)[:most]:
         some = [{factor: cell.level(factor) for factor in analysis.varying} for cell in one.cells]
         where = verdict_words.where(boxes(some, every))
+        best = {factor: one.best.level(factor) for factor in analysis.varying} if len(some) > 1 else {}
         yield Line(
-            f"{one.what_if.says.text} (predicted){_by_settings(one, tested=tested)}.",
+            f"{one.what_if.says.text}{verdict_words.conditions(best)} (predicted)"
+            f"{_by_settings(one, tested=tested)}.",
             lead=f"Against {IN_WORDS[one.limit]}{where}",
             style="plain",
         )

@@ -18,7 +18,10 @@ TUNINGS: dict[Level, str] = {
 
 
 def tested(analysis: Analysis) -> str:
-    """Return what was tested: ``MariaDB 10.11.19 on 2 CPUs with 64 MiB of memory``; empty if not known."""
+    """Return what was tested, with what does not vary; empty if it is not known.
+
+    ``MariaDB 10.11.19 on 2 CPUs with 64 MiB of memory for data and 8 clients``.
+    """
     plan, machine = analysis.plan, analysis.machine
     if machine is None or plan.imported:
         return ""
@@ -26,9 +29,11 @@ def tested(analysis: Analysis) -> str:
     used = {cell.server for cell in cells}
     servers = [f"{one.flavour} {one.version}" for one in machine.servers if one.name in used]
     memory = list(dict.fromkeys(cell.memory_bytes for cell in cells if cell.memory_bytes))
-    pool = f" with {numbers.size(memory[0])} of memory for data" if len(memory) == 1 else ""
+    clients = {cell.clients for cell in plan.cells}
+    common = [f"{numbers.size(memory[0])} of memory for data"] if len(memory) == 1 else []
+    common += [numbers.count(number, "client") for number in clients] if len(clients) == 1 else []
     cpus = numbers.count(plan.cpus or machine.cpus, "CPU")
-    return f"{numbers.listed(servers)} on {cpus}{pool}" if servers else ""
+    return f"{numbers.listed(servers)} on {cpus}{f' with {numbers.listed(common)}' if common else ''}" if servers else ""
 
 
 def names(analysis: Analysis) -> str:

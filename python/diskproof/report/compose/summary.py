@@ -1,6 +1,6 @@
 """A report in a few lines, for a chat or a pull request: the answer, how sure it is, what to do."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.answers import Analysis
@@ -111,7 +111,8 @@ def _how_sure(analysis: Analysis) -> Iterator[str]:
         yield f"In {named} of {cells} two independent measurements agree on the limit."
     if (of := len(analysis.verdicts)) > 1 and verdicts.has_verdict(analysis):
         yield f"{len(decided)} of {of} comparisons {_is(len(decided))} decided."
-    yield precision(decided)
+    if not answer.is_listed(analysis):
+        yield precision(decided)
     if invalid := analysis.trials_run - analysis.trials_valid:
         checks = dict.fromkeys(
             one.finding.check for one in analysis.findings if one.finding.severity == "invalid" and one.trials
@@ -124,7 +125,8 @@ def _how_sure(analysis: Analysis) -> Iterator[str]:
         yield "Cuts say nothing about speed."
     found = cautions(analysis)
     for one in found[:MOST_CAUTIONS]:
-        yield f"Caution: {first_of(one.finding.message).text.rstrip('.')}{one.where}."
+        rough = ", so sizes are rough" if one.finding.check == host_busy.name else ""
+        yield f"Caution: {first_of(one.finding.message).text.rstrip('.')}{one.where}{rough}."
     if (more := len(found) - MOST_CAUTIONS) > 0:
         yield f"{numbers.count(more, 'more warning')}: see the findings."
 
@@ -135,27 +137,24 @@ def _of_cuts(safety: Safety) -> Iterator[str]:
     whole = [one for one in safety.answers if one.is_whole and one.loss_share]
     if whole:
         could = cut_words.points(max(one.loss_share.high for one in whole if one.loss_share))
-        risks = [one.at_risk for one in whole if one.at_risk is not None]
-        made = sum(one.telling for one in whole)
-        risk = f"; in {sum(risks)} of {made} there was something to lose" if len(risks) == len(whole) else ""
-        yield f"Where none was lost, up to {could} of cuts could still lose (95% bound{risk})."
-    yield from _not_ranked(list(unranked(safety.answers)))
+        yield f"Where none was lost, up to {could} of cuts could still lose (95% bound)."
+    yield from _not_ranked(unranked(safety.answers))
 
 
-def _not_ranked(found: Sequence[Unranked]) -> Iterator[str]:
-    """Say that cuts do not show which of two settings is harmed more often, and how many would."""
-    for one in found[:1]:
-        seen = [f"{side.harmed} of {side.telling}" for side in (one.a, one.b)]
-        pair = numbers.listed(
-            [
-                f"{cut_words.level(side.cell)} ({cuts})"
-                for side, cuts in zip((one.a, one.b), seen, strict=True)
-            ]
-        )
-        needed = numbers.significant(one.cuts_needed or 0, 2)
-        many = f": about {needed} cuts of each would" if one.cuts_needed else ""
-        others = f"; nor {numbers.count(len(found) - 1, 'more pair')} of settings" if len(found) > 1 else ""
-        yield f"The cuts do not rank {pair}{many}{others}."
+def _not_ranked(found: Iterable[Unranked]) -> Iterator[str]:
+    """Name two settings of which it may be chance that one lost more often, and how many cuts would tell."""
+    one = max(
+        (pair for pair in found if pair.cuts_needed),
+        key=lambda pair: pair.b.harmed / pair.b.telling - pair.a.harmed / pair.a.telling,
+        default=None,
+    )
+    if one is None:
+        return
+    sides = [f"{cut_words.level(side.cell)} ({side.harmed} of {side.telling})" for side in (one.b, one.a)]
+    needed = numbers.significant(one.cuts_needed or 0, 2)
+    yield (
+        f"That {sides[0]} lost more often than {sides[1]} may be chance: about {needed} cuts of each would tell."
+    )
 
 
 def _is(number: int) -> str:

@@ -199,11 +199,31 @@ def by_how_much(*ratios: float, where: Sequence[str] = ()) -> str:
     return f"{_range(times, ' times')} {of_times}"
 
 
-def at_most(low: float, high: float) -> str:
-    """Return the ends of a ratio's interval in words: ``at most 10% slower or 11% faster``."""
-    slower = f"{_two_digits(1 / low)} times slower" if low <= 1 / TIMES_FROM else f"{_points(1 - low)} slower"
-    faster = f"{_two_digits(high)} times as fast" if high >= TIMES_FROM else f"{_points(high - 1)} faster"
-    return f"at most {' or '.join([*([slower] if low < 1 else []), *([faster] if high > 1 else [])])}"
+def by_how_much_within(ratio: Interval) -> str:
+    """Return a ratio to one side of 1 with its interval: ``7.8 times slower (5.3 to 12)``."""
+    said = by_how_much(ratio.estimate).removesuffix(" than").removesuffix(" as")
+    if ratio.low is None or ratio.high is None:
+        return f"{said}, without an interval"
+    if (ratio.low < 1) != (ratio.high < 1):
+        return f"{said} ({between(ratio.low, ratio.high)})"
+    if max(ratio.estimate, 1 / ratio.estimate) >= TIMES_FROM:
+        low, high = map(_two_digits, sorted(max(one, 1 / one) for one in (ratio.low, ratio.high)))
+    else:
+        low, high = (_points(share) for share in sorted(abs(one - 1) for one in (ratio.low, ratio.high)))
+    return f"{said} ({low} to {high})"
+
+
+def between(low: float, high: float) -> str:
+    """Return the ends of a ratio's interval in words: ``between 10% slower and 11% faster``."""
+    return f"between {_end(low)} and {_end(high)}"
+
+
+def _end(ratio: float) -> str:
+    if ratio <= 1 / TIMES_FROM:
+        return f"{_two_digits(1 / ratio)} times slower"
+    if ratio >= TIMES_FROM:
+        return f"{_two_digits(ratio)} times as fast"
+    return f"{_points(abs(ratio - 1))} {'slower' if ratio < 1 else 'faster'}"
 
 
 def _range(ends: Sequence[tuple[str, str]], unit: str = "") -> str:
