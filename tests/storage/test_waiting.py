@@ -100,6 +100,14 @@ def test_writes_beside_flushes_that_take_no_time_are_compared() -> None:
     assert slow.late
 
 
+def test_flushes_near_the_path_are_not_compared_but_the_writes_beside_them() -> None:
+    """The disk's label says that such flushes may be slower than modelled: here 63 us for 17."""
+    statistics = told(write=(1000, 990.0), flush=(1000, 17.0))
+    waiting = found(statistics, loop(write=(2000, 1.1), flush=(1000, 0.063)), path_us=16.0)
+    assert waiting.kinds == ["write"] and not waiting.late
+    assert found(statistics, loop(write=(2000, 1.1), flush=(1000, 0.063)), path_us=8.0).kinds == ["flush"]
+
+
 def test_a_wait_counts_only_while_the_disk_could_take_more() -> None:
     """As 64 readers of an SSD with 32 places: they keep it full, wherever the other 32 wait."""
     statistics, readers = told(read=(1000, 1579.0)), loop(read=(1000, 1.971))

@@ -12,7 +12,8 @@ a virtual disk sends none that FUSE would split (`loops.set_largest_request`). T
 weighted with the kernel's count:
 
 - reads, and flushes as the disk received them;
-- writes only if flushes take no longer than the path to the disk, or there are none. The kernel counts a
+- writes only if flushes take less than twice the path to the disk, or there are none: the disk's label says
+  that such flushes may be slower than modelled. The kernel counts a
   request that asks for a flush as a write which takes as long as it waits for that, and counts the flush too
   (block/blk-flush.c).
 
@@ -42,6 +43,10 @@ LEAST_REQUESTS = 50
 
 QUANTUM_US = 1000.0
 """The kernel reports the sum of times in whole milliseconds, so a difference is at most 1 ms too large."""
+
+NEAR_PATH = 2.0
+"""A kind of request that takes less than so many times the path may be slower than modelled; the disk's label
+says so (crates/disk/src/serve/floor.rs)."""
 
 Kind = Literal["read", "write", "flush"]
 
@@ -109,7 +114,8 @@ def watched(control: Control, block_name: str, path_us: float | None) -> Iterato
 def _kinds(statistics: Facts, loops: Sequence[DeviceUsage], path_us: float) -> list[Kind]:
     """Return the kinds for which the kernel counts single requests."""
     flushes, _ = _sum(loops, "flush")
-    return ["read", "flush"] if flushes and _mean_us(statistics, "flush") > path_us else ["read", "write"]
+    tells = flushes and _mean_us(statistics, "flush") > NEAR_PATH * path_us
+    return ["read", "flush"] if tells else ["read", "write"]
 
 
 def _sum(loops: Sequence[DeviceUsage], kind: Kind) -> tuple[int, float]:
