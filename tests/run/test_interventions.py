@@ -78,6 +78,7 @@ def make_bench(
         cpus=cpus,
         sockets=NOTHING,
         servers=servers,
+        given={},
         layouts=layouts,
         places=[],
         images=NOTHING,

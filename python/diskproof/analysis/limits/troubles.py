@@ -114,8 +114,8 @@ def two_logs_flushed(_: Gathered, seen: Observed, limit: Limit | None) -> Iterat
         name="binlog and redo flushing to different disks" if apart else "two flushes a commit",
         says=says,
         remedy=say(
-            "put both logs on the disk with the shortest flush; without replication and point-in-time recovery "
-            "`skip_log_bin` saves one of the two"
+            "put both logs on the disk with the shortest flush; without replication and point-in-time "
+            "recovery `skip_log_bin` saves one of the two"
         ),
         source="MySQL manual, “The Binary Log”, on sync_binlog",
     )

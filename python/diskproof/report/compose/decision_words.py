@@ -86,7 +86,7 @@ def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
     else:
         yield Line(
             f"{name}{f' is {gain}' if gain else no_gain}. What it loses is not tested here: "
-            f"{CUT_BY_ITSELF} cuts the power of a model of a hard disk (as root, {CUT_MINUTES} min).",
+            f"{CUT_BY_ITSELF} tests it on a model of a hard disk (as root, {CUT_MINUTES} min).",
             lead="If a crash may take the last commits",
             style="plain",
         )
@@ -165,7 +165,7 @@ def _headroom(one: Headroom) -> Line:
         for tuning, ratio in one.most.items()
     ]
     return Line(
-        f"gains at most what main memory gains over `{one.storage}`: {numbers.listed(gains)} (95% bound).",
+        f"gains at most what main memory gains over {one.storage}: {numbers.listed(gains)} (95% bound).",
         lead="A better disk",
         style="plain",
     )

@@ -33,7 +33,11 @@ def tested(analysis: Analysis) -> str:
     common = [f"{numbers.size(memory[0])} of memory for data"] if len(memory) == 1 else []
     common += [numbers.count(number, "client") for number in clients] if len(clients) == 1 else []
     cpus = numbers.count(plan.cpus or machine.cpus, "CPU")
-    return f"{numbers.listed(servers)} on {cpus}{f' with {numbers.listed(common)}' if common else ''}" if servers else ""
+    return (
+        f"{numbers.listed(servers)} on {cpus}{f' with {numbers.listed(common)}' if common else ''}"
+        if servers
+        else ""
+    )
 
 
 def names(analysis: Analysis) -> str:

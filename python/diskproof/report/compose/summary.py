@@ -152,9 +152,7 @@ def _not_ranked(found: Iterable[Unranked]) -> Iterator[str]:
         return
     sides = [f"{cut_words.level(side.cell)} ({side.harmed} of {side.telling})" for side in (one.b, one.a)]
     needed = numbers.significant(one.cuts_needed or 0, 2)
-    yield (
-        f"That {sides[0]} lost more often than {sides[1]} may be chance: about {needed} cuts of each would tell."
-    )
+    yield f"That {sides[0]} lost more often than {sides[1]} may be chance: {needed} cuts of each would tell."
 
 
 def _is(number: int) -> str:
