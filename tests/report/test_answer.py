@@ -65,7 +65,7 @@ def test_the_answer_names_a_single_condition(make_run: MakeRun) -> None:
     )
     said = said_of(mixed)
     assert "disk against dram: 1 client: " in said
-    assert "with 8 clients: undecided (between " in said
+    assert "8 clients: undecided (between " in said
     assert "- How sure: 1 of 2 comparisons is decided." in said
 
 

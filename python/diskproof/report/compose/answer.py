@@ -102,12 +102,12 @@ def _lines(group: Sequence[Verdict], analysis: Analysis) -> Iterator[str]:
     yield f"{verdict_words.against(group[0])}{COST if cost else ''}:"
     decided = [one for one in group if one.outcome not in UNDECIDED and one.ratio]
     for one in decided:
-        where = ", ".join(verdict_words.subject(factor, level) for factor, level in one.held.items())
-        yield f"{where}: {_decided(one)}{_both([one], cells)}{_change(one)}."
+        yield f"{verdict_words.listed(one.held)}: {_decided(one)}{_both([one], cells)}{_change(one)}."
     for outcome, some in grouped(
         [one for one in group if one not in decided], lambda one: one.outcome
     ).items():
         where = verdict_words.where(boxes([one.held for one in some], [one.held for one in group])).strip()
+        where = verdict_words.listed(some[0].held) if len(some) == 1 else where
         said = _with_bound(UNDECIDED.get(outcome, NOT_COMPARABLE), some)
         yield f"{f'{where}: ' if where else ''}{said}{_both(some, cells)}."
 

@@ -196,9 +196,9 @@ def _levers(analysis: Analysis, levers: list[Lever], *, tested: bool) -> Iterato
     for one in sorted(levers, key=lambda lever: -lever.what_if.ratio)[:most]:
         some = [{factor: cell.level(factor) for factor in analysis.varying} for cell in one.cells]
         where = verdict_words.where(boxes(some, every))
-        best = {factor: one.best.level(factor) for factor in analysis.varying} if len(some) > 1 else {}
+        best = verdict_words.cell_words(one.best, analysis.varying)
         yield Line(
-            f"{one.what_if.says.text}{verdict_words.conditions(best)} (predicted)"
+            f"{one.what_if.says.text} (predicted{f' for {best}' if len(some) > 1 else ''})"
             f"{_by_settings(one, tested=tested)}.",
             lead=f"Against {IN_WORDS[one.limit]}{where}",
             style="plain",

@@ -137,6 +137,11 @@ def conditions(held: Mapping[Factor, str]) -> str:
     return at_levels({factor: (level,) for factor, level in held.items()})
 
 
+def listed(held: Mapping[Factor, str]) -> str:
+    """Return levels with commas between them: ``safest, 8 clients``."""
+    return ", ".join(subject(factor, level) for factor, level in held.items() if level != NO_LEVEL)
+
+
 def at_levels(held: Mapping[Factor, Sequence[str]]) -> str:
     """Return what was held to which levels: `` on disk and ssd at safest with 1 and 8 clients``."""
     # A load on bare files is at no tuning.
@@ -170,9 +175,7 @@ def subject(factor: Factor, level: str) -> str:
 
 def cell_words(cell: Cell, varying: list[Factor]) -> str:
     """Return a cell by what varies in its study: ``disk, safest, 8 clients``; its storage if nothing."""
-    levels = {factor: cell.level(factor) for factor in varying}
-    said = [subject(factor, level) for factor, level in levels.items() if level != NO_LEVEL]
-    return ", ".join(said) or cell.storage
+    return listed({factor: cell.level(factor) for factor in varying}) or cell.storage
 
 
 def clients(level: str) -> str:
