@@ -273,9 +273,8 @@ def test_proofs_are_refused(tmp_path: Path, empty: Theirs) -> None:
     assert "`production` is not ours to change" in result.stderr
 
 
+@pytest.mark.parametrize("theirs", ["mariadb", "mysql9"], indirect=True, scope="module")
 def test_a_reset_command_puts_the_data_back_or_is_found_out(tmp_path: Path, empty: Theirs) -> None:
-    if empty.scheme != "mysql":
-        pytest.skip("the snapshot of this test is a copy within the server")
     write_study(tmp_path, empty, tunings="", keys='reset = "sh reset.sh"')
     first = diskproof(tmp_path, "run", "study.toml")
     assert first.returncode == 2

@@ -106,9 +106,8 @@ def test_a_database_with_tables_of_others_is_refused(theirs: Theirs) -> None:
     given.stop()
 
 
+@pytest.mark.parametrize("theirs", ["postgresql"], indirect=True, scope="module")
 def test_what_was_set_in_a_file_is_put_back_there(theirs: Theirs) -> None:
-    if theirs.scheme != "postgresql":
-        pytest.skip("SET GLOBAL writes no file")
     reload = "SELECT pg_reload_conf()"
     grants = (
         "GRANT ALTER SYSTEM ON PARAMETER work_mem TO app",
@@ -130,9 +129,8 @@ def test_what_was_set_in_a_file_is_put_back_there(theirs: Theirs) -> None:
     assert "work_mem = '8192'" in written
 
 
+@pytest.mark.parametrize("theirs", ["postgresql"], indirect=True, scope="module")
 def test_a_value_of_the_role_wins_and_is_told(theirs: Theirs) -> None:
-    if theirs.scheme != "postgresql":
-        pytest.skip("roles of the MySQL family have no values")
     theirs.ask("ALTER ROLE app SET synchronous_commit = local")
     with pytest.raises(ServerError, match="ALTER ROLE … RESET synchronous_commit"):
         find(theirs.url).check({"synchronous_commit": "off"})
