@@ -13,7 +13,7 @@ import verdicts
 
 PROGRAM = Path(verdicts.__file__)
 
-TINY = ("--kinds", "equal", "--runs", "1", "--at-most", "20", "--family", "sqlite", "--measure", "0.5")
+TINY = ("--kinds", "equal", "--runs", "1", "--at-most", "40", "--family", "sqlite", "--measure", "0.5")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the campaign mounts a tmpfs, which root alone may")

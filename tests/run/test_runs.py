@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -231,7 +232,11 @@ def test_a_study_holds_the_server_and_its_load_to_one_cpu(tmp_path: Path) -> Non
 
 
 def running_server(folder: Path) -> psutil.Process | None:
-    return next((one for one in processes_in(folder) if one.name() == "mariadbd"), None)
+    for one in processes_in(folder):
+        with suppress(psutil.NoSuchProcess):
+            if one.name() == "mariadbd":
+                return one
+    return None
 
 
 def test_more_cpus_than_the_machine_has_are_refused_before_anything_is_made(tmp_path: Path) -> None:
