@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from diskproof.system.journal import AnotherRunError, Journal, clean, state_fold
 from diskproof.system.processes import Starter
 from diskproof.system.run_processes import is_gone, processes_in, processes_of
 from diskproof.system.undoing import Undone
+from support.command import wait_for
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a tmpfs needs root")
 
@@ -38,10 +38,7 @@ def test_a_run_that_ends_leaves_nothing(tmp_path: Path) -> None:
     folder = journal.directory(tmp_path / "work")
     (folder / "file").write_text("x")
     process = Starter(journal).start(["sleep", "60"])
-    deadline = time.monotonic() + 10
-    while not list(processes_of(journal.mark)):  # amid its exec a process shows no environment
-        assert time.monotonic() < deadline, "it never showed its mark"
-        time.sleep(0.01)
+    wait_for(lambda: list(processes_of(journal.mark)), 10)  # amid exec it shows no environment
     assert [found.pid for found in processes_of(journal.mark)] == [process.pid]
     assert all(item.done for item in journal.finish())
     assert process.poll() is not None
@@ -64,11 +61,8 @@ def test_the_users_password_stays_with_the_user(monkeypatch: pytest.MonkeyPatch)
 def test_children_of_children_are_ended_too() -> None:
     journal = Journal.begin("test")
     process = Starter(journal).start(["sh", "-c", "sleep 60 & sleep 60 & wait"])
-    deadline = time.monotonic() + 5
-    while len(list(processes_of(journal.mark))) < 3 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_for(lambda: len(list(processes_of(journal.mark))) == 3, 10)
     found = list(processes_of(journal.mark))
-    assert len(found) == 3
     journal.finish()
     process.wait()
     assert all(map(is_gone, found))
@@ -113,9 +107,7 @@ def killed_run(tmp_path: Path) -> str:
     )
     assert process.stdout
     mark = process.stdout.readline().strip()
-    deadline = time.monotonic() + 5
-    while len(list(processes_of(mark))) < 3 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_for(lambda: len(list(processes_of(mark))) == 3, 10)
     process.kill()
     process.wait()
     return mark
@@ -145,10 +137,7 @@ def names_of(mark: str) -> list[str]:
 
 def test_the_direct_child_dies_with_the_run_itself(tmp_path: Path) -> None:
     mark = killed_run(tmp_path)
-    deadline = time.monotonic() + 5
-    while names_of(mark) != ["sleep", "sleep"] and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert "sh" not in names_of(mark)
+    wait_for(lambda: names_of(mark) == ["sleep", "sleep"], 10)
     clean()
 
 
@@ -263,11 +252,12 @@ def test_processes_without_the_mark_are_left_alone() -> None:
 
 
 def begin_without_environment(folder: Path) -> psutil.Popen:
-    """Start what PostgreSQL's children look like: no environment left to read, at work in a folder."""
+    """Start what PostgreSQL's children look like: no environment left to read, at work in a folder.
+
+    Amid exec, a process has its new name before it has arguments and environment; it gets these at once.
+    """
     process = psutil.Popen(["sleep", "60"], env={}, cwd=folder)
-    end = time.monotonic() + 5
-    while process.name() != "sleep" and time.monotonic() < end:
-        time.sleep(0.01)
+    wait_for(lambda: process.cmdline() == ["sleep", "60"], 10)
     return process
 
 
