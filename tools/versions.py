@@ -11,7 +11,8 @@ from pathlib import Path
 from diskproof.results.crash_plan import CrashCell
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import NO_LEVEL, Cell
-from diskproof.study.model import Design, Study
+from diskproof.study.design import Design
+from diskproof.study.model import Study
 from diskproof.study.part import Part
 from diskproof.study.read import parse_study, read_study
 

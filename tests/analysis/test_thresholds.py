@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.thresholds import FailedClaim, failed_thresholds
-from diskproof.study.model import Threshold
+from diskproof.study.threshold import Threshold
 from support.cuts import make_crash_plan
 from support.safety import analysed, lossy
 from support.trials import make_plan, make_series, make_trials

@@ -7,7 +7,7 @@ from typing import Literal
 from diskproof.analysis.answers import Analysis, CellComparison, FailedCondition, Unkept
 from diskproof.analysis.safety.shapes import CutComparison, LossOutcome
 from diskproof.analysis.thresholds import failed_thresholds, is_within
-from diskproof.study.model import Threshold, ThresholdFigure
+from diskproof.study.threshold import Threshold, ThresholdFigure
 
 Regression = Literal["slower", "losing-more"]
 

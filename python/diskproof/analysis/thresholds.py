@@ -8,7 +8,7 @@ from diskproof.analysis.safety.shapes import ControlAnswer, Spread
 from diskproof.results.crash_plan import CrashCell
 from diskproof.results.plan import Cell
 from diskproof.stats.intervals import Interval
-from diskproof.study.model import Threshold
+from diskproof.study.threshold import Threshold
 
 
 @dataclass(frozen=True)

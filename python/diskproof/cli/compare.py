@@ -13,7 +13,7 @@ from diskproof.cli.screen import complain
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.comparison import compose, failed
 from diskproof.results.folder import RunFolder
-from diskproof.study.model import ThresholdFigure
+from diskproof.study.threshold import ThresholdFigure
 
 
 def compare(

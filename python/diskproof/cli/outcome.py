@@ -18,8 +18,8 @@ from diskproof.report.write import terminal
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.run.session import Request
-from diskproof.study.model import Threshold
 from diskproof.study.read import StudyFile
+from diskproof.study.threshold import Threshold
 from diskproof.wording.numbers import number
 
 

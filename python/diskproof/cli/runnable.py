@@ -14,7 +14,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.plan import Plan
 from diskproof.run.option_files import with_option_files
 from diskproof.server.choice import with_present_servers
-from diskproof.study.model import AT_MOST_S
+from diskproof.study.design import AT_MOST_S
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile, read_study
 

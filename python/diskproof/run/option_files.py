@@ -7,9 +7,9 @@ from diskproof.families.facts import FamilyFacts
 from diskproof.importers.options import MY_CNF, POSTGRESQL_CONF
 from diskproof.importers.read import as_text
 from diskproof.results.imported import Settings
-from diskproof.study.model import Tuning
 from diskproof.study.part import KeptFile
 from diskproof.study.read import StudyFile
+from diskproof.study.tuning import Tuning
 
 FORMATS = {"mysql": MY_CNF, "postgresql": POSTGRESQL_CONF}
 

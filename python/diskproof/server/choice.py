@@ -9,9 +9,10 @@ from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.registry import find
 from diskproof.study.crash import ControlChoice, CrashChoice, DocumentedChoice
 from diskproof.study.loads.base import Load
-from diskproof.study.model import Study, Tuning
+from diskproof.study.model import Study
 from diskproof.study.read import StudyError, StudyFile
 from diskproof.study.servers import ServerChoice
+from diskproof.study.tuning import Tuning
 from diskproof.system.own_folder import expanded
 
 Name = TypeVar("Name", bound=str)

@@ -1,35 +1,28 @@
-"""The study file's declaration. Each option's name, type, limits, default and meaning stand here once."""
+"""The study file. Each option has its name, type, limits, default and meaning once, here or beside it."""
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, Self
+from typing import Self
 
-from pydantic import ByteSize, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from diskproof.families import of
 from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
-from diskproof.results.plan import PHASES, Asks, Phase, Phases
+from diskproof.results.plan import Asks, Phases
 from diskproof.results.record import Family, Role
-from diskproof.results.size import Size
 from diskproof.study.alternate import ALTERNATING, check_alternate
 from diskproof.study.crash import CrashChoice
+from diskproof.study.design import Design
 from diskproof.study.loads import Workload
 from diskproof.study.loads.base import Timed
 from diskproof.study.part import (
     AS_IT_IS,
-    DAY_S,
     DEFAULT_TUNINGS,
     LEVELS_KEYS,
-    MAX_CLIENTS,
-    Distinct,
-    Finite,
-    KeptFile,
     LevelsKey,
     Name,
     OfLevels,
-    OptionFile,
     Part,
-    Percentage,
     mistake,
 )
 from diskproof.study.places import PlaceChoice
@@ -38,223 +31,9 @@ from diskproof.study.published import PublishedChoice
 from diskproof.study.scales import ScaleChoice
 from diskproof.study.servers import THEIRS, ServerChoice
 from diskproof.study.storages import StorageChoice
+from diskproof.study.threshold import Threshold
+from diskproof.study.tuning import Tuning
 from diskproof.wording import numbers
-
-MAX_BLOCKS = 1_000
-
-
-class Tuning(Part):
-    """A tuning level of the study's own: a named level and the server variables changed from it."""
-
-    base: Level | Literal["as-it-is"] | None = Field(
-        None,
-        description="Level to start from; a tuning named like a level starts from that level. `as-it-is`: "
-        "the settings of a server with a `url`",
-    )
-    variables: Annotated[dict[str, str | int | float | bool], Finite] = Field(
-        {}, description="Server variables that differ from the base, by the server's own names"
-    )
-    my_cnf: OptionFile | None = Field(
-        None,
-        description="Option file of the MySQL family: its server groups are variables, too, and `variables` "
-        "win. Memory, paths and sockets in it are left out",
-    )
-    conf: OptionFile | None = Field(None, description="The same for PostgreSQL: a `postgresql.conf`")
-    servers: Annotated[list[Name] | None, Distinct] = Field(
-        None,
-        min_length=1,
-        description="Only these servers, if not every server has its variables; default: all",
-    )
-
-    @property
-    def option_file(self) -> tuple[Family, KeptFile] | None:
-        """Its option file, and the family whose servers read such files."""
-        if self.my_cnf is not None:
-            return "mysql", self.my_cnf
-        return None if self.conf is None else ("postgresql", self.conf)
-
-    def is_for(self, server: str) -> bool:
-        """Tell whether a server runs at it."""
-        return self.servers is None or server in self.servers
-
-    def variables_as_text(self) -> dict[str, str]:
-        """Return the variables as a server's configuration writes them (booleans as ON and OFF)."""
-        return {
-            name: ("ON" if value else "OFF") if isinstance(value, bool) else str(value)
-            for name, value in self.variables.items()
-        }
-
-
-AT_MOST_S = 1200.0
-"""Twenty minutes: as long as one waits for an answer."""
-
-
-WINDOW_S = 0.5
-"""Windows of 0.25 to 1.5 s were tried; shorter ones were not always better, and cut more transactions."""
-
-
-class Design(Part):
-    """How the experiment is made."""
-
-    blocks: int = Field(
-        5, ge=1, le=MAX_BLOCKS, description="Passes over all cells, each in a fresh random order; 5 or more"
-    )
-    warm_up_s: float = Field(
-        10, ge=0, le=DAY_S, description="Seconds of load before a trial is measured; jobs have none"
-    )
-    measure_s: float = Field(
-        60, ge=0.5, le=DAY_S, description="Seconds measured in a trial; jobs end by themselves"
-    )
-    until: Literal["decided"] | None = Field(
-        None,
-        description="`decided`: after `blocks`, further blocks follow until each verdict is decided. They "
-        "hold only the cells of open verdicts. Default: `blocks` and no more",
-    )
-    precision: Annotated[Percentage, Field(gt=0, lt=0.5)] | None = Field(
-        None,
-        description="Such as `3 %`: the run goes on until each ratio is known so well, up or down. A pilot "
-        "chooses `warm_up_s` and `measure_s`, unless they are given. Instead of `until`",
-    )
-    at_most_s: float | None = Field(
-        None,
-        gt=0,
-        le=DAY_S,
-        description="With `until` or `precision`: seconds that the trials may take; verdicts that are open "
-        f"then stay so. Default: {AT_MOST_S:.0f}",
-    )
-    clients: list[Annotated[int, Field(ge=1, le=MAX_CLIENTS)]] = Field(
-        [8], min_length=1, description="Concurrent clients, each a factor level"
-    )
-    memory: list[Annotated[Size, Field(ge=8 * 2**20)]] = Field(
-        [ByteSize(256 * 2**20)],
-        min_length=1,
-        description="Buffer pool (shared buffers, page cache of SQLite), each a factor level",
-    )
-    redo_log: Annotated[Size, Field(ge=8 * 2**20)] | None = Field(
-        None,
-        description="Size of InnoDB's whole redo log, set by the right variable of each server of the MySQL "
-        "family; default: 96 MiB. Only for studies of that family",
-    )
-    same_within: float = Field(
-        0.03, gt=0, lt=0.5, description='A ratio is "the same" if its whole interval is within this of 1'
-    )
-    seed: int = Field(1, ge=0, lt=2**63, description="Seed of the random order, the data and the load")
-    cpus: int | None = Field(
-        None,
-        ge=1,
-        le=10_000,
-        description="CPUs that the server and its load share, each a core of its own if there are enough "
-        "cores. Virtual disks and diskproof use the other CPUs, if there are any; the kernel's own threads "
-        "(loop devices, file systems) run on any. Default: all CPUs that the run may use",
-    )
-
-    repeat_disturbed: bool = Field(
-        True,
-        description="Run a trial once more from which other work took CPU time. `false`: the other work is "
-        "part of the question",
-    )
-    cores_awake: bool = Field(
-        True,
-        description="Keep idle CPU cores out of deep sleep during the run (`/dev/cpu_dma_latency`, if "
-        "permitted), so that they wake at once in each trial. `false`: they sleep as the system lets them",
-    )
-
-    alternate: bool = Field(
-        False,
-        description="Servers that are compared are up at the same time, and measured in short alternate "
-        'windows (A B B A; "duet benchmarking"): what the machine does otherwise falls on all of them. For '
-        "the levels of one factor: server, storage, tuning or memory. They must not share a disk",
-    )
-    window_s: float | None = Field(
-        None,
-        ge=0.05,
-        le=60,
-        description=f"With `alternate`: longest window in seconds. Default: {WINDOW_S:g}",
-    )
-
-    @property
-    def decided_within_s(self) -> float | None:
-        """How long the run goes on until it knows enough; None: it has a fixed number of blocks."""
-        return None if self.until is None and self.precision is None else self.at_most_s or AT_MOST_S
-
-    @property
-    def left_to_a_pilot(self) -> list[Phase]:
-        """Which lengths the study leaves to a pilot."""
-        return [key for key in PHASES if self.precision is not None and key not in self.model_fields_set]
-
-    @model_validator(mode="after")
-    def _a_fixed_run_has_no_limit_of_time(self) -> Self:
-        if self.until is not None and self.precision is not None:
-            raise mistake("`until` says when the run ends: leave one of the two out", "precision")
-        if self.at_most_s is not None and self.decided_within_s is None:
-            raise mistake('it needs `until = "decided"` or `precision`', "at_most_s")
-        return self
-
-    @model_validator(mode="after")
-    def _only_turns_have_windows(self) -> Self:
-        if self.window_s is not None and not self.alternate:
-            raise mistake("it needs `alternate = true`", "window_s")
-        return self
-
-    @field_validator("clients", "memory")
-    @classmethod
-    def _distinct(cls, values: list[int]) -> list[int]:
-        shown = [numbers.size(value) for value in values]
-        if len(set(values)) != len(values) or (max(values) >= 2**20 and len(set(shown)) != len(shown)):
-            raise ValueError("a level is here twice (sizes with the same four digits are equal)")
-        return values
-
-
-ThresholdFigure = Literal[
-    "ratio",
-    "throughput_per_s",
-    "mean_ms",
-    "p50_ms",
-    "p75_ms",
-    "p90_ms",
-    "p95_ms",
-    "p99_ms",
-    "p99.9_ms",
-    "seconds",
-    "lost",
-]
-
-
-class Threshold(Part):
-    """A claim that the run must prove, or `diskproof run` ends with exit code 10."""
-
-    figure: ThresholdFigure = Field(
-        "ratio",
-        description="`ratio` of a level's speed to the baseline's, or a figure of each cell: transactions a "
-        "second, a latency in ms, a job's seconds, the transactions `lost` in the worst cut that was made",
-    )
-    factor: Factor | None = Field(
-        None, description="Factor whose levels are compared; for a figure it chooses the cells. Default: all"
-    )
-    level: str | None = Field(None, description="Level of the factor that the claim is about")
-    baseline: str | None = Field(
-        None, description="Of a `ratio`: level it is compared with, the factor's first"
-    )
-    at_least: float | None = Field(
-        None, ge=0, allow_inf_nan=False, description="The whole interval of the figure is at least this"
-    )
-    at_most: float | None = Field(
-        None, ge=0, allow_inf_nan=False, description="The whole interval of the figure is at most this"
-    )
-
-    @model_validator(mode="after")
-    def _is_a_claim(self) -> Self:
-        if self.at_least is None and self.at_most is None:
-            raise ValueError("a threshold needs `at_least` or `at_most`")
-        if 0 in (self.at_least, self.at_most) and self.figure != "lost":
-            raise ValueError("a bound must be more than 0")
-        if (self.factor is None) != (self.level is None):
-            raise ValueError("`factor` and `level` go together")
-        if self.figure == "ratio" and (self.level is None or self.baseline is None):
-            raise ValueError("a `ratio` needs `factor`, `level` and `baseline`")
-        if self.figure != "ratio" and self.baseline is not None:
-            raise ValueError(f"`{self.figure}` is a figure of each cell: leave `baseline` out")
-        return self
 
 
 class Study(Part):

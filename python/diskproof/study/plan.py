@@ -12,8 +12,9 @@ from diskproof.results.plan import NO_LEVEL, Cell, Phase, Phases, Pilot, Plan, P
 from diskproof.study.alternate import ALTERNATING, alternating
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.cuts import plan_cuts
+from diskproof.study.design import WINDOW_S
 from diskproof.study.loads.base import Load, Timed
-from diskproof.study.model import WINDOW_S, Study
+from diskproof.study.model import Study
 from diskproof.study.read import StudyError, StudyFile
 from diskproof.wording import numbers
 

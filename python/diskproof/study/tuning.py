@@ -1,0 +1,51 @@
+"""The tuning levels of a study file."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from diskproof.families.facts import Level
+from diskproof.results.record import Family
+from diskproof.study.part import Distinct, Finite, KeptFile, Name, OptionFile, Part
+
+
+class Tuning(Part):
+    """A tuning level of the study's own: a named level and the server variables changed from it."""
+
+    base: Level | Literal["as-it-is"] | None = Field(
+        None,
+        description="Level to start from; a tuning named like a level starts from that level. `as-it-is`: "
+        "the settings of a server with a `url`",
+    )
+    variables: Annotated[dict[str, str | int | float | bool], Finite] = Field(
+        {}, description="Server variables that differ from the base, by the server's own names"
+    )
+    my_cnf: OptionFile | None = Field(
+        None,
+        description="Option file of the MySQL family: its server groups are variables, too, and `variables` "
+        "win. Memory, paths and sockets in it are left out",
+    )
+    conf: OptionFile | None = Field(None, description="The same for PostgreSQL: a `postgresql.conf`")
+    servers: Annotated[list[Name] | None, Distinct] = Field(
+        None,
+        min_length=1,
+        description="Only these servers, if not every server has its variables; default: all",
+    )
+
+    @property
+    def option_file(self) -> tuple[Family, KeptFile] | None:
+        """Its option file, and the family whose servers read such files."""
+        if self.my_cnf is not None:
+            return "mysql", self.my_cnf
+        return None if self.conf is None else ("postgresql", self.conf)
+
+    def is_for(self, server: str) -> bool:
+        """Tell whether a server runs at it."""
+        return self.servers is None or server in self.servers
+
+    def variables_as_text(self) -> dict[str, str]:
+        """Return the variables as a server's configuration writes them (booleans as ON and OFF)."""
+        return {
+            name: ("ON" if value else "OFF") if isinstance(value, bool) else str(value)
+            for name, value in self.variables.items()
+        }
