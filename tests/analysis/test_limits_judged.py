@@ -277,6 +277,38 @@ def test_sessions_that_never_waited_are_an_answer() -> None:
     ]
 
 
+def test_few_threads_found_computing_are_no_evidence() -> None:
+    """A look takes a CPU: for it the one client, or its server, may have to wait."""
+    cell = limited("CPU", 1, usage__activity=activity(("computing", None, 0.1, 0.1)))
+    assert (cell.limit, says(cell, "CPU", "threads")) == ("CPU", [])
+
+
+WRITES = ("update_index", "update_non_index", "delete", "insert")
+
+
+@pytest.mark.parametrize(
+    ("clients", "page_reads", "page_read_s", "known"),
+    [(1, 0.0, None, True), (8, 0.0, None, False), (1, 0.5, 0.0001, True), (1, 2.0, 0.004, False)],
+)
+def test_the_writes_of_one_client_compute_if_it_waits_for_no_page(
+    clients: int, page_reads: float, page_read_s: float | None, *, known: bool
+) -> None:
+    """Nobody else holds its locks; of 8 clients, or of pages that come from the disk, it is not known."""
+    plan = one_cell(clients)
+
+    def made(number: int) -> Trial:
+        trial = trial_of(plan, number, dict.fromkeys(WRITES, 1000.0))
+        load = load_of(trial)
+        n = load.transactions
+        read_s = None if page_read_s is None else n * page_read_s
+        account = ServerAccount(commits=n, page_reads=round(n * page_reads), page_read_s=read_s)
+        disk = device(load, busy=0.1, reads=page_reads, read_us=200.0)
+        return used(trial, disk, server_us=900.0, doing=activity(), account=account)
+
+    told = says(limit_of(plan, [made(number) for number in range(3)]), "CPU", "clients")
+    assert [supports for supports, _ in told] == [True] * known
+
+
 def test_moments_are_pooled_over_trials() -> None:
     """Three trials of few moments each: 100 of 1000, 10 of 10 and 10 of 10 are 120 of 1020."""
     plan = one_cell(8)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from diskproof.analysis.limits.disks import MICRO
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.records import Signal
-from diskproof.analysis.limits.signals.judge import against, by_time, full_log, supports
-from diskproof.analysis.limits.split import load_generator
+from diskproof.analysis.limits.signals.judge import against, full_log, supports
+from diskproof.analysis.limits.split import data_reads, load_generator
 from diskproof.analysis.limits.thresholds import FULL_SHARE, IDLE_SHARE, LITTLE, MOST, SELDOM
 from diskproof.wording import Message, say, share, us
 
@@ -45,11 +45,14 @@ def cpus_are_busy(seen: Observed) -> Iterator[Signal]:
 
 
 def threads_compute(seen: Observed) -> Iterator[Signal]:
-    """Count how many threads of the database computed, or were ready to."""
-    if seen.threads is not None:
-        threads = seen.threads.computing.threads
+    """Count how many threads of the database computed, or were ready to.
+
+    Few are no evidence: a look takes a CPU itself, for which the client may have to wait meanwhile.
+    """
+    threads = seen.threads.computing.threads if seen.threads is not None else 0.0
+    if threads / seen.inside >= MOST:
         says = say("{n:2} threads computed on average, or were ready to", n=threads)
-        yield from by_time("CPU", "threads", threads / seen.inside, says)
+        yield supports("CPU", "threads", says)
 
 
 def nothing_to_wait_for(seen: Observed) -> Iterator[Signal]:
@@ -75,20 +78,35 @@ def nothing_to_wait_for(seen: Observed) -> Iterator[Signal]:
 
 
 def statements_on_pages_in_memory(seen: Observed) -> Iterator[Signal]:
-    """Judge by the clients' clock whether reads of pages in memory take the time: then they compute.
+    """Judge by the clients' clock whether work on pages in memory takes the time: then they compute.
 
-    Writes may wait for locks, and COMMIT for the log, which the clients cannot tell apart.
+    Writes of one of many clients may wait for locks, and COMMIT for the log, which the clients cannot tell
+    apart.
     """
-    own, number = seen.own_us, seen.account_each.page_reads
-    reads, commit = seen.statements.read_us, seen.statements.commit_us
-    if not own or number is None or number >= SELDOM or reads is None:
+    own, commit = seen.own_us, seen.statements.commit_us
+    what, work = say("reads"), seen.statements.read_us
+    if seen.inside == 1 and commit is not None:  # else the flush is part of a write
+        what, work = say("reads and writes"), seen.statements.data_us
+    waited = _wait_for_pages_us(seen)
+    if not own or work is None or waited is None:
         return
-    if reads / own >= MOST:
-        says = say("reads of pages in memory take {time} of {whole}", time=us(reads), whole=us(own))
-        yield supports("CPU", "clients", says)
+    if (work - waited) / own >= MOST:
+        form = "{what} of pages in memory take {time} of {whole}"
+        yield supports("CPU", "clients", say(form, what=what, time=us(work - waited), whole=us(own)))
     elif commit is not None and seen.inside == 1 and (own - commit) / own <= LITTLE:
         says = say("all but COMMIT takes {time} of {whole}", time=us(own - commit), whole=us(own))
         yield against("CPU", "clients", says)
+
+
+def _wait_for_pages_us(seen: Observed) -> float | None:
+    """Return how long a transaction waits for pages to be read; None if that is not known."""
+    asked, at_disks = seen.account_each.page_reads, seen.disk_reads
+    if asked is None:
+        return None
+    if asked < SELDOM or (at_disks is not None and at_disks < SELDOM):
+        return 0.0
+    part = data_reads(seen)
+    return part.mean_us if part else None
 
 
 # ---------------------------------------------------------------- the load generator
