@@ -45,7 +45,7 @@ class LevelChoice(Record):
 
     @property
     def window_s(self) -> float | None:
-        """The longest time before a cut of which commits were lost; None if that is not known."""
+        """The longest time before a cut in which commits were lost; None if it is not known."""
         known = [one.window_s.worst for one in self.cuts if one.telling and one.window_s]
         return max(known) if self.cuts and len(known) == len(self.cuts) else None
 
@@ -89,7 +89,7 @@ class Lever(Record):
 
 
 class SameLimit(Record):
-    """Two cells that the CPUs hold back, one of which is faster because a transaction takes less CPU time."""
+    """Two cells that the CPUs hold back. One is faster because its transaction takes less CPU time."""
 
     verdict: Verdict
     cpu_us: float
@@ -152,7 +152,7 @@ def _durability(analysis: Analysis) -> Iterator[Durability]:
 
 
 def _worst(analysis: Analysis, server: str) -> list[CutAnswer]:
-    """Return what the worst way to die took from each cell of a server of which a cut tells something."""
+    """Return what the worst way to die took from each cell of a server, if a cut was telling."""
     answers = analysis.safety.answers if analysis.safety else []
     of_cells = grouped((one for one in answers if one.cell.server == server), lambda one: one.cell.id)
     return [worst for worst in map(worst_way, of_cells.values()) if worst.telling]

@@ -202,7 +202,7 @@ def _verdict(
 
 
 def is_open(verdict: Verdict, plan: Plan) -> bool:
-    """Tell whether a run that goes on until it knows enough would measure more for a verdict."""
+    """Tell whether a run would go on for a verdict, if its number of blocks is not fixed."""
     if plan.precision is None:
         return verdict.outcome == "inconclusive"
     return verdict.ratio is not None and not _is_precise(verdict.ratio, plan)

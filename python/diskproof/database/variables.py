@@ -76,7 +76,7 @@ class MysqlVariables(Variables):
         return same(value, self.state(name))
 
     def refusal(self, name: str) -> str:
-        """Set the variable to the value that it has: the server knows what it takes, and from whom."""
+        """Set the variable to the value that it has: the server itself says whether it takes it from us."""
         try:
             self._rows(f"SET GLOBAL {name} = @@GLOBAL.{name}")
         except ERRORS as error:
@@ -112,7 +112,7 @@ class MysqlVariables(Variables):
 
 
 def mysql_value(value: str) -> str:
-    """Return a value as SET takes it: it knows no `512M`, and no number in quotes."""
+    """Return a value as SET takes it: neither `512M` nor a number in quotes."""
     text = value.strip()
     if SIZE.fullmatch(text):
         return f"{as_bytes(text):.0f}"

@@ -64,7 +64,7 @@ class Alone:
     """The trials of the other sides."""
 
     def join(self, processes: Callable[[], list[int]]) -> None:
-        """Name this side's processes, which are no work of strangers to the others."""
+        """Name this side's processes, so that the other sides do not count them as foreign work."""
 
     def processes_of_others(self) -> list[int]:
         """Return the processes of the other sides now."""

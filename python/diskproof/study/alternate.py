@@ -13,7 +13,7 @@ ALTERNATING: tuple[Factor, ...] = ("server", "storage", "tuning", "memory")
 """Factors whose levels can take turns. Workload and clients are the conditions of a comparison."""
 
 APART: tuple[PlaceKind, ...] = ("ram", "virtual", "composed", "directory")
-"""Places of which it is known whether they share a disk."""
+"""Kinds of places that show whether they share a disk."""
 
 
 def alternating(levels: Mapping[Factor, Sequence[str]]) -> Factor:
@@ -73,7 +73,7 @@ def check_alternate(
 
 
 def _check_apart(storages: Mapping[str, StorageChoice]) -> None:
-    """Refuse storages that are one place, or of which it cannot be told."""
+    """Refuse storages that share a place, or may share one."""
     whose: dict[str, str] = {}
     for name, storage in storages.items():
         for choice in {place.key: place for place in storage.places().values()}.values():

@@ -99,7 +99,7 @@ class Design(Part):
 
     @property
     def decided_within_s(self) -> float | None:
-        """How long the run goes on until it knows enough; None: it has a fixed number of blocks."""
+        """How long the run may go on until verdicts are decided or precise; None: its blocks are fixed."""
         return None if self.until is None and self.precision is None else self.at_most_s or AT_MOST_S
 
     @property

@@ -11,7 +11,7 @@ LEVEL_OF_SIGNIFICANCE = 0.05
 
 
 class Unranked(Record):
-    """Two settings of which the cuts do not show that one is harmed more often."""
+    """Two settings. The cuts do not show that one of them is harmed more often."""
 
     a: CutAnswer
     b: CutAnswer
@@ -21,10 +21,10 @@ class Unranked(Record):
 
 
 def unranked(answers: Sequence[CutAnswer]) -> Iterator[Unranked]:
-    """Yield the pairs that differ in the level or the storage alone, died in one way, and are not ranked.
+    """Yield pairs that differ only in level or storage, died in the same way, and cannot be ranked.
 
-    Two settings that nothing harmed are no pair. By Fisher's exact test (1922), of one pair alone: what
-    even that does not show, several do not either.
+    A pair that nothing harmed is left out. Each pair has Fisher's exact test (1922) for itself: if that
+    shows no difference, a test adjusted for several pairs shows none either.
     """
     for one, other in combinations([answer for answer in answers if answer.telling], 2):
         a, b = sorted((one, other), key=lambda answer: answer.harmed / answer.telling)

@@ -142,7 +142,7 @@ def _of_cuts(safety: Safety) -> Iterator[str]:
 
 
 def _not_ranked(found: Iterable[Unranked]) -> Iterator[str]:
-    """Name two settings of which it may be chance that one lost more often, and how many cuts would tell."""
+    """Name two settings that may differ by chance alone, and say how many cuts would tell."""
     one = max(
         (pair for pair in found if pair.cuts_needed),
         key=lambda pair: pair.b.harmed / pair.b.telling - pair.a.harmed / pair.a.telling,
@@ -152,7 +152,8 @@ def _not_ranked(found: Iterable[Unranked]) -> Iterator[str]:
         return
     sides = [f"{cut_words.level(side.cell)} ({side.harmed} of {side.telling})" for side in (one.b, one.a)]
     needed = numbers.significant(one.cuts_needed or 0, 2)
-    yield f"That {sides[0]} lost more often than {sides[1]} may be chance: {needed} cuts of each would tell."
+    more_often = f"{sides[0]} lost more often than {sides[1]}"
+    yield f"It may be chance that {more_often}: {needed} cuts of each would tell."
 
 
 def _is(number: int) -> str:

@@ -71,7 +71,7 @@ class Given(Asked[Connection]):
         raise ServerError("the tables of a server that is there already are not checked")
 
     def log_tail(self, lines: int = 20) -> str:
-        """Return that its log is not to be had."""
+        """Say that its log is out of reach."""
         del lines
         return f"(the log of {self._address} is out of reach)"
 
