@@ -72,6 +72,7 @@ def test_what_else_changed_is_named() -> None:
         cpu_model="AMD EPYC 9R14",
         host_cpus=64,
         memory_bytes=2**33,
+        idle_wake_up_us=0,
         servers=[newer],
         fio_version="3.41",
     )
@@ -83,6 +84,7 @@ def test_what_else_changed_is_named() -> None:
         "memory": ("4 GiB", "8 GiB"),
         "kernel": ("6.1.0-31-amd64", "6.12.1"),
         "version of mariadb": ("MariaDB 10.11.11", "MariaDB 11.4.5"),
+        "idle cores": ("may sleep", "kept awake"),
         "fio": ("3.33", "3.41"),
     }
 
