@@ -47,12 +47,13 @@ def test_a_late_disk_makes_its_trial_invalid_and_its_cell_incomparable() -> None
 
 
 def test_what_waited_in_the_kernel_makes_a_trial_invalid() -> None:
-    waiting = Waiting(kinds=["read"], requests=900, await_us=2707.0, modelled_us=2000.0, in_line_us=0.0)
+    waiting = Waiting(kinds=["read"], requests=90_000, await_us=2707.0, modelled_us=2000.0, in_line_us=0.0)
     finding = audit(waiting=waiting)["lateness"]
     assert finding.severity == "invalid"
     assert "reads took 2.7 ms on average at loop7, and 2.0 ms by the model, 35% more" in finding.message.text
     assert "quieter machine" in finding.remedy.text
     assert bars_comparison(finding)
+    assert "at most 13% of the clients' time; 10% is allowed" in finding.message.text
     assert audit(waiting=change(waiting, await_us=2190.0)) == {}
     both = audit(waiting=change(waiting, kinds=["read", "flush"], in_line_us=300.0), block=None)["lateness"]
     assert "reads and flushes took 2.7 ms on average at its loop devices" in both.message.text
@@ -61,9 +62,28 @@ def test_what_waited_in_the_kernel_makes_a_trial_invalid() -> None:
     assert "2.0 ms by the model (and 400 us while the disk's queue was full), 15% more" in queued.message.text
 
 
+@pytest.mark.parametrize(
+    ("kinds", "requests", "severity"),
+    [
+        (["read"], 60_000, "note"),
+        (["read"], 80_000, "invalid"),
+        (["flush"], 7_000, "note"),
+        (["flush"], 10_000, "invalid"),
+        (["read", "flush"], 10_000, "invalid"),
+    ],
+)
+def test_a_wait_counts_by_what_it_can_take_of_the_clients_time(
+    kinds: list[str], requests: int, severity: str
+) -> None:
+    """707 us more each, in 60 s: a read holds one of 8 clients, a flush may hold all."""
+    waiting = Waiting(kinds=kinds, requests=requests, await_us=2707.0, modelled_us=2000.0, in_line_us=0.0)
+    finding = audit(waiting=waiting)["lateness"]
+    assert (finding.severity, bars_comparison(finding)) == (severity, severity == "invalid")
+
+
 @pytest.mark.parametrize(("part", "severity"), [("cache", "note"), ("log", "invalid")])
 def test_nobody_waits_for_what_a_pool_writes_to_its_cache(part: PoolPart, severity: str) -> None:
-    waiting = Waiting(kinds=["write"], requests=900, await_us=2707.0, modelled_us=2000.0, in_line_us=0.0)
+    waiting = Waiting(kinds=["write"], requests=90_000, await_us=2707.0, modelled_us=2000.0, in_line_us=0.0)
     use = make_use(waiting=waiting)
     member = PoolMember(
         part=part, disk="ssd", device=BlockDevice(name="loop7"), virtual=make_facts(name=use.name)

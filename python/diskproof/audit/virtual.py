@@ -42,13 +42,16 @@ DISAGREEMENT = 0.02
 def lateness(evidence: Evidence) -> Iterator[Said]:
     """Find disks that were slower than their model by more than is allowed, by either account.
 
-    A pool fills its cache devices in the background: no request of the database waits for such a write.
+    A wait in the kernel that cannot have held the clients for long is a note. A pool fills its cache devices
+    in the background: no request of the database waits for such a write.
     """
     for disk in _disks(evidence):
         only_cache = _parts(evidence, disk) == {"cache"}
         if disk.waiting and disk.waiting.late:
             unheeded = only_cache and disk.waiting.kinds == ["write"]
-            yield Problem("note" if unheeded else "invalid", _waited(disk, disk.waiting))
+            held = _held_share(disk, disk.waiting, max(evidence.cell.clients, 1))
+            unheeded |= held <= ALLOWED_LATENESS_SHARE
+            yield Problem("note" if unheeded else "invalid", _waited(disk, disk.waiting, held))
         if disk.late and disk.lateness_us and disk.lateness_share is not None:
             mean_us = disk.lateness_us.p99 / disk.lateness_share if disk.lateness_share else 0.0
             unheeded = only_cache and not disk.read.requests
@@ -66,7 +69,16 @@ def lateness(evidence: Evidence) -> Iterator[Said]:
             )
 
 
-def _waited(disk: VirtualUse, waiting: Waiting) -> Message:
+def _held_share(disk: VirtualUse, waiting: Waiting, clients: int) -> float:
+    """Return the largest share of the clients' time that the wait in the kernel can have taken.
+
+    A read holds one client. A flush, or the write of a log, may hold all of them.
+    """
+    pending = waiting.requests * waiting.late_us / (disk.seconds * 1e6)
+    return min(pending / clients if waiting.kinds == ["read"] else pending, 1.0)
+
+
+def _waited(disk: VirtualUse, waiting: Waiting, held: float) -> Message:
     in_line = (
         say(" (and {time} for flushes before them)", time=us(waiting.in_line_us))
         if waiting.in_line_us >= 1
@@ -79,8 +91,8 @@ def _waited(disk: VirtualUse, waiting: Waiting) -> Message:
     )
     return say(
         "the virtual disk {disk} was slower than its model: {kinds} took {took} on average at {at}, and "
-        "{modelled} by the model{in_line}{queued}, {share} more; at most {allowed} is allowed. They waited "
-        "in the kernel, before the disk got them",
+        "{modelled} by the model{in_line}{queued}, {share} more; they waited in the kernel, before the disk "
+        "got them. That took at most {held} of the clients' time; {allowed} is allowed",
         disk=disk.name,
         kinds=[f"{kind}{'es' if kind == 'flush' else 's'}" for kind in waiting.kinds],
         took=us(waiting.await_us),
@@ -89,6 +101,7 @@ def _waited(disk: VirtualUse, waiting: Waiting) -> Message:
         in_line=in_line,
         queued=queued,
         share=share(waiting.share),
+        held=share(held),
         allowed=share(ALLOWED_LATENESS_SHARE),
     )
 

@@ -149,7 +149,11 @@ def _idle_cores() -> Check:
     if may_keep_cores_awake():
         return Check("idle cores", "can be kept awake during a run")
     remedy = "give this user /dev/cpu_dma_latency, or boot with processor.max_cstate=1"
-    return Check("idle cores", "may sleep deeply during a run: requests take longer, and virtual disks are late", remedy)
+    return Check(
+        "idle cores",
+        "may sleep deeply during a run: requests take longer, and virtual disks are late",
+        remedy,
+    )
 
 
 def _setpriv() -> Check:

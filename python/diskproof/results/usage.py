@@ -224,7 +224,7 @@ class RequestsServed(Record):
 
 
 ALLOWED_LATENESS_SHARE = 0.10
-"""How late a virtual disk's answers may be, as a share of its modelled latency."""
+"""How late a virtual disk's answers may be, as a share of its modelled latency or of the clients' time."""
 
 
 class Waiting(Record):
@@ -247,9 +247,14 @@ class Waiting(Record):
     """What of the rest passed while the disk's own queue was full, so that it could not have taken them."""
 
     @property
+    def late_us(self) -> float:
+        """The mean wait beyond all that; below 0 if requests took less than by the model."""
+        return self.await_us - self.in_line_us - self.queued_us - self.modelled_us
+
+    @property
     def share(self) -> float:
-        """The wait beyond all that, as a share of the modelled mean; below 0 if it was less."""
-        return (self.await_us - self.in_line_us - self.queued_us) / self.modelled_us - 1
+        """That wait as a share of the modelled mean."""
+        return self.late_us / self.modelled_us
 
     @property
     def late(self) -> bool:
