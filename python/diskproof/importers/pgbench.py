@@ -21,11 +21,12 @@ _PROGRESS = re.compile(
     r"progress: (?P<at>\d{1,12}(?:\.\d{1,9})?) s, (?P<tps>[\d.]+) tps, lat (?P<ms>[\d.]+|NaN) ms\b.*"
 )
 _TPS = re.compile(r"tps = (?P<tps>\S{1,40}) \((?P<which>[a-z ]+)\)")
+_ALONE = re.compile(r"tps = (?P<tps>\d{1,18}(?:\.\d{1,18})?)(?: \((?P<which>[a-z ]+)\))?")
 _FIGURE = re.compile(r"(?P<name>[a-z][a-z ]+?)(?: =|:) (?P<value>\S.*)")
 STATEMENTS = "statement latencies in milliseconds"
 """The line above the list of statements; other tools print figures with words too."""
 
-_STATEMENT = re.compile(r"\s+(?P<ms>[\d.]+)(?:\s+\d+){0,2}\s+(?P<statement>[^\\\d\s].*)")
+_STATEMENT = re.compile(r"\s+(?P<ms>[\d.]+)(?:\s+\d+){0,2}\s+(?P<statement>[^\d\s].*)")
 _VERSION = re.compile(r"pgbench \((?:PostgreSQL\) )?(?P<version>\d[\w.]*)")
 
 ASKED = (
@@ -97,21 +98,26 @@ class _Told:
     errors: list[str] = field(default_factory=list)
     """What pgbench said was wrong, above its summary or behind it."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether it has what a result needs."""
+        return bool(self.rates) and PROCESSED in self.figures
+
 
 def _is_pgbench(text: Text) -> bool:
     if FIRST in text.content and PROCESSED in text.content:
         return True
-    return "progress: " in text.content and any(_PROGRESS.match(line.strip()) for line in text.lines)
+    return any(_PROGRESS.match(line.strip()) or _ALONE.fullmatch(line.strip()) for line in text.lines)
 
 
 def _read(text: Text) -> Iterator[Found]:
     version = _VERSION.search(text.content)
     tool = f"pgbench {version['version']}" if version else None
-    runs, progress = _runs(text)
-    whole = [told for told in runs if told.rates and PROCESSED in told.figures]
-    for place, told in enumerate(whole or runs, start=1):
-        yield _result(text, told, place, tool)
-    if progress and not runs:
+    runs, alone, progress = _runs(text)
+    told = [one for one in runs if one.whole] + alone or runs
+    for place, one in enumerate(told, start=1):
+        yield _of_rate(text, one, place, tool) if one in alone else _result(text, one, place, tool)
+    if progress and not told:
         for place, one in enumerate(_apart(progress), start=1):
             yield _of_progress(text, one, place, tool)
 
@@ -133,14 +139,7 @@ def _of_progress(text: Text, progress: list[_Moment], place: int, tool: str | No
         source=text.source(progress[0].line, "pgbench", tool),
         name=f"pgbench {place}: its progress",
         levels={"workload": "pgbench"},
-        load=LoadResult(
-            workload="pgbench",
-            clients=None,
-            seconds=seconds or None,
-            transactions=None,
-            transactions_per_s=rate,
-            derived=["transactions_per_s"],
-        ),
+        load=_load(rate, seconds or None, "transactions_per_s"),
         interval_s=_interval_s(progress),
         intervals_per_s=rates,
         intervals_latency_us=_interval_latencies(text, progress),
@@ -149,13 +148,42 @@ def _of_progress(text: Text, progress: list[_Moment], place: int, tool: str | No
     )
 
 
-def _runs(text: Text) -> tuple[list[_Told], list[_Moment]]:
-    """Return the runs, and progress lines without one; those above a summary are its own."""
+def _of_rate(text: Text, told: _Told, place: int, tool: str | None) -> ImportedResult:
+    """Return what the line of the rate alone says, if somebody kept only that of an output.
+
+    Progress lines above it are an excerpt, and left out.
+    """
+    return ImportedResult(
+        source=text.source(told.line, "pgbench", tool),
+        name=f"pgbench {place}: its rate",
+        levels={"workload": "pgbench"},
+        load=_load(_rate(text, told)[0]),
+        remarks=["of its output only the rate was kept"],
+    )
+
+
+def _load(rate_per_s: float, seconds: float | None = None, *derived: Derived) -> LoadResult:
+    return LoadResult(
+        workload="pgbench",
+        clients=None,
+        seconds=seconds,
+        transactions=None,
+        transactions_per_s=rate_per_s,
+        derived=list(derived),
+    )
+
+
+def _runs(text: Text) -> tuple[list[_Told], list[_Told], list[_Moment]]:
+    """Return the runs, rates without a run, and progress lines without either.
+
+    Progress lines above a summary are its own. A rate that was read before is quoted.
+    """
     found: list[_Told] = []
+    alone: list[_Told] = []
     progress: list[_Moment] = []
     errors: list[str] = []
     for line, raw in enumerate(text.lines, start=1):
-        said = raw.strip()
+        said = raw.strip().removeprefix("--").strip()  # notes in SQL have outputs as comments
         if _BEGIN.match(said):
             errors = []  # those of a command before this one
         if moment := _PROGRESS.match(said):
@@ -167,18 +195,38 @@ def _runs(text: Text) -> tuple[list[_Told], list[_Moment]]:
             found[-1].errors.append(said.partition(_ABORTED)[1])
         elif wrong := _ERROR.match(said):
             errors.append(wrong["said"])
-        if not found:
-            continue
-        if rate := _TPS.match(said):
+        rate = _TPS.match(said)
+        if rate and found:
             found[-1].rates.setdefault(rate["which"], (line, rate["tps"]))
-        elif figure := _FIGURE.match(said):
-            found[-1].figures.setdefault(figure["name"], (line, figure["value"]))
-        elif STATEMENTS in said:
-            found[-1].lists_statements = True
-        elif found[-1].lists_statements and (statement := _STATEMENT.fullmatch(raw)):
+        if (only := _ALONE.fullmatch(said)) and not _is_read(only["tps"], [*found, *alone]):
+            which = only["which"] or PREFERRED[0]
+            if not alone or alone[-1].line != line - 1 or which in alone[-1].rates:
+                alone.append(_Told(line))
+                progress = []
+            alone[-1].rates[which] = (line, only["tps"])
+        elif found and not rate:
+            _take(found[-1], line, raw, said)
+    return found, alone, progress
+
+
+def _is_read(tps: str, told: list[_Told]) -> bool:
+    """Tell whether a rate, perhaps with fewer digits, is one that was read before."""
+    last_digit = 1 / 10 ** len(tps.partition(".")[2])
+    read = (rate for one in told for _, rate in one.rates.values() if _ALONE.fullmatch(f"tps = {rate}"))
+    return any(abs(float(tps) - float(rate)) < last_digit for rate in read)
+
+
+def _take(told: _Told, line: int, raw: str, said: str) -> None:
+    """Add a line to the run that it belongs to."""
+    statement = _STATEMENT.fullmatch(raw)
+    if told.lists_statements and statement:
+        if not statement["statement"].startswith("\\"):
             words = " ".join(statement["statement"].rstrip(";").split()[:2])
-            found[-1].statements.append(f"{words} {statement['ms']}")
-    return found, progress
+            told.statements.append(f"{words} {statement['ms']}")
+        return
+    told.lists_statements = STATEMENTS in said
+    if figure := _FIGURE.match(said):
+        told.figures.setdefault(figure["name"], (line, figure["value"]))
 
 
 def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedResult:
