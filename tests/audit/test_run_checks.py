@@ -14,6 +14,7 @@ from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding, Setting, Trial
 from support.cases.runs import imported
+from support.imported import make_result
 from support.trials import (
     DISK_DEVICE,
     change,
@@ -348,12 +349,18 @@ def test_equal_counts_were_asked_for_and_their_times_were_not() -> None:
     assert unequal_runs.outcome(replace(run, valid=alike)).state == "passed"
 
 
-def test_two_levels_in_another_tools_output_of_files_are_no_sweep() -> None:
-    for clients, state in (((8, 32), "passed"), ((4, 8, 32), "failed")):
+@pytest.mark.parametrize("metric", ["requests_per_s", "transactions_per_s"])
+def test_a_sweep_has_three_levels_of_clients_and_equal_options(metric: str) -> None:
+    for clients, state in (((8, 32), "cannot be told"), ((4, 8, 32), "failed")):
         run = imported({"hdd": 10.0, "ssd": 20.0}, clients=clients)
-        metrics = dict.fromkeys((cell.workload for cell in run.plan.cells), "requests_per_s")
-        files = replace(run, plan=change(run.plan, metrics=metrics))
-        assert client_levels.outcome(files).state == state
+        metrics = dict.fromkeys((cell.workload for cell in run.plan.cells), metric)
+        swept = replace(run, plan=change(run.plan, metrics=metrics))
+        assert client_levels.outcome(swept).state == state
+    scales = {
+        trial.id: make_result(asked={"clients": str(at), "scaling factor": str(at)})
+        for at, trial in enumerate(swept.valid)
+    }
+    assert client_levels.outcome(replace(swept, results=scales)).state == "cannot be told"
 
 
 def test_a_fact_that_one_output_does_not_have_confounds_nothing() -> None:

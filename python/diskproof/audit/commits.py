@@ -49,7 +49,7 @@ def durable_commits(evidence: Evidence) -> Iterator[Said]:
                 losses=found.losses,
             )
     if found.untold:
-        yield Untold("{names}", names=[f"`{name}`" for name in found.untold])
+        yield from (Untold("{name}", name=f"`{name}`") for name in found.untold)
     elif found.unsure:
         yield Untold(WHICH_SERVER)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from diskproof.audit.check import NothingToCheckError, Problem, Run, Said, Untold, check, warning
 from diskproof.audit.run import NO_PAIR, NO_TRIALS, compared, compared_cells, nothing_compared
@@ -75,14 +76,14 @@ def client_levels(run: Run) -> Iterator[Said]:
             yield Untold(NO_TRIALS)
             continue
         ids = tuple(cell.id for cell in cells)
-        # Bare files may be asked for the latency of one request at a time, which is no peak; and two levels
-        # in somebody's notes may be of two disks.
-        files = run.plan.imported and run.plan.metric(cells[0]) == "requests_per_s"
-        if files and len(told) < FEWEST_LEVELS:
-            continue
         if len(told) == 1:
-            if not run.plan.imported or any(cells[0] in pair for pair in pairs):
+            # Bare files may be asked for the latency of one request at a time, which is no peak.
+            files = run.plan.metric(cells[0]) == "requests_per_s"
+            if not run.plan.imported or (not files and any(cells[0] in pair for pair in pairs)):
                 single.update(dict.fromkeys(ids, told[0][0]))
+            continue
+        if run.plan.imported and not _is_sweep(run, cells):
+            yield Untold("{n} levels of clients that differ in nothing else", n=FEWEST_LEVELS)
             continue
         (before, lower), (last, highest) = told[-2:]
         if highest > lower * (1 + RISES):
@@ -282,6 +283,18 @@ def _sweeps(run: Run) -> list[list[Cell]]:
         if cell.clients and run.plan.metric(cell) in {"transactions_per_s", "requests_per_s"}:
             found.setdefault(tuple(cell.level(factor) for factor in others), []).append(cell)
     return [sorted(cells, key=lambda cell: cell.clients) for cells in found.values()]
+
+
+def _is_sweep(run: Run, cells: Sequence[Cell]) -> bool:
+    """Tell whether somebody varied the clients: two levels, or other options, may be of unrelated runs."""
+    trials = [run.trials_of(cell)[0] for cell in cells if run.trials_of(cell)]
+    alike = not any(
+        _asked(run, one).get(name) != _asked(run, other).get(name)
+        for one, other in pairwise(trials)
+        for name in _asked(run, one).keys() | _asked(run, other).keys()
+        if name not in {*OF_CLIENTS, *OF_WORK, *OUTCOMES} and not name.startswith("date")
+    )
+    return alike and len(trials) >= FEWEST_LEVELS
 
 
 def _mean(run: Run, cell: Cell) -> float | None:
