@@ -8,8 +8,9 @@ from diskproof.analysis.analyse import analyse
 from diskproof.audit.check import Run
 from diskproof.audit.sweep import unequal_runs
 from diskproof.importers.assemble import assemble
+from diskproof.importers.beside import belonging
 from diskproof.importers.read import read_file
-from diskproof.results.imported import ImportedResult
+from diskproof.results.imported import ImportedResult, Settings
 from support.samples import SAMPLES
 
 ONE = """transaction type: TPC-B (sort of)
@@ -99,6 +100,19 @@ def test_outputs_with_a_changed_setting_between_are_no_repeats(tmp_path: Path, c
     rows = "-[ RECORD 1 ]---\ncheckpoints_timed | 311\n"
     assert cells_of(tmp_path, f"{output(500)}\n{rows}\n{output(510)}") == [2]
     assert cells_of(tmp_path, f"{output(500)}\n{rows}```\n{change}\n```\n{rows}{output(510)}") == [1, 1]
+
+
+def test_a_heading_is_the_whole_paragraph_above_an_output(tmp_path: Path) -> None:
+    post = f"## Test 1\nStandard system:\n3 threads\n{output(500)}\n## Test 2\nTuned system:\n3 threads\n"
+    assert cells_of(tmp_path, post + output(520)) == [1, 1]
+    assert cells_of(tmp_path, post.replace("Tuned", "Standard") + output(520)) == [2]
+
+
+def test_numbered_runs_are_repeats_however_far_apart(tmp_path: Path) -> None:
+    post = f"Run 1\n{output(500)}\n{{}} 2\n{output(1500)}"
+    assert cells_of(tmp_path, post.format("Run")) == [2]
+    assert cells_of(tmp_path, post.format("Disk")) == [1, 1]
+    assert cells_of(tmp_path, output(500) + output(1500)) == [1, 1]
 
 
 def test_a_title_of_markdown_is_found_above_whatever_figures_follow_it(tmp_path: Path) -> None:
@@ -193,3 +207,19 @@ def test_the_order_of_files_does_not_change_an_interval(tmp_path: Path) -> None:
         assert verdict.ratio
         intervals.append((verdict.ratio.low, verdict.ratio.high))
     assert intervals[0] == pytest.approx(intervals[1])
+
+
+def test_settings_above_all_outputs_are_not_of_one_that_had_others(tmp_path: Path) -> None:
+    settings = "name | setting\n---+---\nsynchronous_commit | off\nfsync | on\n\n"
+
+    def measured(*headings: str) -> list[bool]:
+        path = tmp_path / "post.txt"
+        path.write_text(settings + "\n".join(f"{one}\n\n{output(500)}" for one in headings))
+        found = read_file(path)
+        results = [one for one in found if isinstance(one, ImportedResult)]
+        given = [one for one in found if isinstance(one, Settings)]
+        return [one.observed is not None for one in belonging(results, given)]
+
+    assert measured("Small data", "Large data") == [True, True]
+    assert measured("Tuned", "With the defaults") == [True, False]
+    assert measured("First", "ALTER SYSTEM SET synchronous_commit = on;\n") == [True, False]

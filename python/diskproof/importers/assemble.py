@@ -29,8 +29,8 @@ SAME_WITHIN = 0.03
 """The band that counts as "the same"; diskproof's own default for a study."""
 
 FARTHEST = 2.0
-"""Ratio of two figures above which they are no repeats, however alike their options. A judgement: a post
-shows outputs because they differ."""
+"""Ratio of two figures above which they are no repeats, however alike their options, unless somebody numbered
+them as such. A judgement: a post shows outputs because they differ."""
 
 OF_WORK = ("rw", "rwmixread", "bs", "size", "ioengine", "direct", "sync", "fsync", "fdatasync")
 """Options of fio that make other work of it."""
@@ -191,7 +191,7 @@ def _variants(
             if work == len(of_work):
                 of_work.append(asked)
             first = firsts.setdefault((at, work, of_place), figure) if of_work[work] == asked else 0.0
-            if first and _near(first, figure):
+            if first and (result.numbered or _near(first, figure)):
                 break
         of_places = places.setdefault((at, work), [])
         if of_place not in of_places:

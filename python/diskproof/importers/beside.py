@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from diskproof.importers.heading import names_settings
 from diskproof.importers.levels import named_levels, without_repeats
 from diskproof.importers.which_server import ServerTold, server_of_result, server_of_settings
 from diskproof.results.factor import Factor
@@ -64,6 +65,7 @@ class _Measured:
     words: frozenset[str]
     levels: dict[Factor, str]
     server: ServerTold
+    heading: str = ""
 
     def may_be_on(self, server: ServerTold) -> bool:
         """Tell whether the known families and versions allow it."""
@@ -183,11 +185,13 @@ def _reach(server: Beside, results: Sequence[_Measured]) -> dict[int, _Closeness
 def _below(server: Beside, inside: Sequence[int], results: Sequence[_Measured]) -> Sequence[int]:
     """Return the results of one file that stand below its settings: those above may have had others.
 
-    Settings below all results are of the last one.
+    So may those below whose own heading speaks of settings. Settings below all results are of the last one.
     """
     told = [one for one in (server.asked, server.observed) if one]
     last = {one.source.file: max(one.lines.values(), default=0) for one in told}
-    return [at for at in inside if results[at].line > last.get(results[at].file, 0)] or inside[-1:]
+    below = [at for at in inside if results[at].line > last.get(results[at].file, 0)] or inside[-1:]
+    first = results[below[0]].heading
+    return [at for at in below if results[at].heading == first or not names_settings(results[at].heading)]
 
 
 def _has_its_levels(mark: _Mark, result: _Measured) -> bool:
@@ -242,7 +246,13 @@ def _measured(result: ImportedResult) -> _Measured:
     path = PurePath(file)
     words = frozenset(_words(str(path)))
     return _Measured(
-        file, result.source.line, path.parent.parts, words, named_levels(file), server_of_result(result)
+        file,
+        result.source.line,
+        path.parent.parts,
+        words,
+        named_levels(file),
+        server_of_result(result),
+        result.heading,
     )
 
 

@@ -40,6 +40,9 @@ _FIGURE = re.compile(
 _REPEAT = re.compile(r"\b(?:run|rep|repeat|try|trial|iteration|block|test|round|pass)?\W{0,2}\d{1,4}\b|\W+")
 """What differs between the headings of repeats, and what only frames them."""
 
+_NUMBERED = re.compile(r"\W*(?:run|rep|repeat|try|trial|iteration|round)\W{0,2}\d{1,4}\W*", re.IGNORECASE)
+"""A heading that only numbers the repeats of one thing; numbered tests may be of several."""
+
 _FENCE = re.compile(r"\s*```[^`]*$")
 """Begins or ends a code block of Markdown."""
 
@@ -48,7 +51,17 @@ _TITLE = re.compile(r"(#{1,6}) +\w")
 MOST_CHANGES = 50
 """Of so many settings, one or another differs between two of a post's outputs."""
 
+MOST_LINES = 4
+"""Of one heading: the paragraph right above an output."""
+
 _WORDS = re.compile(r"[^\W\d_]{2,}")
+
+_OF_SETTINGS = re.compile(r"\b(?:defaults?|settings?|config\w*|tun(?:ed|ing)|param\w*)\b")
+
+
+def names_settings(heading: str) -> bool:
+    """Tell whether a heading says that settings were changed, or speaks of which they were."""
+    return any(_CHANGE.search(said) or _OF_SETTINGS.search(said) for said in heading.split("; "))
 
 
 class Headings:
@@ -65,6 +78,8 @@ class Headings:
         self._titles: list[tuple[int, str]] = []
         self._changes: list[str] = []
         self._in_block = False
+        self.numbered = False
+        """Whether the heading returned last numbers a repeat: ``Run 2``."""
 
     def above(self, line: int) -> str:
         """Return the heading of the output that begins at a line, from 1; empty if there is none.
@@ -74,6 +89,7 @@ class Headings:
         """
         lines = self._text.lines[self._before : line - 1]
         words = _words(lines)
+        self.numbered = any(_NUMBERED.fullmatch(one) for one in lines)
         self._read_titles(lines)
         changes = [one.strip().casefold() for one in lines if self._before and _CHANGE.search(one)]
         if changes or words not in {"", self._words}:
@@ -98,26 +114,31 @@ class Headings:
 
 
 def _words(lines: Sequence[str]) -> str:
-    """Return the words right above an output; empty if figures or other things stand there."""
+    """Return the paragraph right above an output; empty if figures or other things stand there."""
     fences = 0
+    paragraph: list[str] = []
     for said in reversed(lines):
         plain = said.strip()
         fences += _FENCE.match(plain) is not None
         in_another_block = fences > 0 and fences % 2 == 0
-        if (
-            not plain
-            or _FENCE.match(plain)
-            or in_another_block
-            or _OUTPUT.match(plain)
-            or _SHELL.match(plain)
-            or _SQL.fullmatch(plain)
-        ):
+        if not plain or _FENCE.match(plain) or in_another_block or _is_output(plain):
+            if paragraph:
+                break
             continue
-        if _FIGURE.search(plain) or not _WORDS.search(plain):
-            return ""
-        if named := _without_numbers(plain):
-            return named  # else it only numbers a repeat of what stands above
-    return ""
+        if _FIGURE.search(plain) or not _WORDS.search(plain) or (paragraph and _TITLE.match(plain)):
+            break
+        if named := _without_numbers(plain):  # else it only numbers a repeat of what stands above
+            paragraph.insert(0, named)
+        if WARM_UP.fullmatch(plain) or len(paragraph) == MOST_LINES:
+            break
+    return "; ".join(paragraph)
+
+
+def _is_output(plain: str) -> bool:
+    """Tell whether a line is printed or typed at a prompt."""
+    return any(
+        found is not None for found in (_OUTPUT.match(plain), _SHELL.match(plain), _SQL.fullmatch(plain))
+    )
 
 
 def _without_numbers(said: str) -> str:

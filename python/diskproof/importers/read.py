@@ -178,7 +178,8 @@ def _remarked(found: Sequence[Found], text: Text, remarks: list[str]) -> Iterato
     headings = Headings(text)
     for one in found:
         if isinstance(one, ImportedResult):
-            told = {"heading": headings.above(one.source.line), "remarks": [*one.remarks, *remarks]}
+            heading = headings.above(one.source.line)
+            told = {"heading": heading, "numbered": headings.numbered, "remarks": [*one.remarks, *remarks]}
             yield one.model_copy(update=told)
         else:
             yield one

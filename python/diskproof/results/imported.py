@@ -46,6 +46,8 @@ class ImportedResult(Record):
     """None: no warm-up is recorded."""
     heading: str = ""
     """The words that stand above the output in its file, if it is part of a post or of notes."""
+    numbered: bool = False
+    """Whether that heading numbers a repeat: ``Run 2``."""
     remarks: list[str] = []
     """What the tool itself said about the result, in short: estimated times, skipped tests, warnings."""
 
