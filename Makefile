@@ -59,7 +59,7 @@ lint-rust:
 ## lock: renew the lock files from pyproject.toml (needs uv) and Cargo.toml
 lock:
 	uv pip compile pyproject.toml --extra build --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/run.lock
-	uv pip compile pyproject.toml --extra build --extra dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/dev.lock
+	uv pip compile pyproject.toml --extra build --extra dev --extra hosts --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/dev.lock
 	cargo update --workspace
 
 ## docs: renew the reference pages that are generated

@@ -21,6 +21,7 @@ FLOORS = [
     {"analysis"},
     {"run", "profile", "report"},
     {"crash"},
+    {"hosts"},
     {"cli"},
 ]
 """From the ground up; a room may use the rooms below it, and itself."""
@@ -30,7 +31,20 @@ SIDE_EFFECTS = {"os", "subprocess", "socket", "shutil", "psutil", "pymysql", "ps
 
 DRIVERS = {"subprocess", "socket", "psutil", "pymysql", "psycopg"}
 """A pure room loads none of these, and none of the rooms that use them, through any chain of imports."""
-IMPURE = {"database", "system", "server", "storage", "load", "disk", "fio", "run", "profile", "crash", "cli"}
+IMPURE = {
+    "database",
+    "system",
+    "server",
+    "storage",
+    "load",
+    "disk",
+    "fio",
+    "run",
+    "profile",
+    "crash",
+    "hosts",
+    "cli",
+}
 
 
 def floor_of(room: str) -> int:

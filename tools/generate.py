@@ -26,6 +26,7 @@ from diskproof.audit.registry import (
 )
 from diskproof.cli import screen
 from diskproof.cli.disk import VERBS as DISK_VERBS
+from diskproof.cli.host import VERBS as HOST_VERBS
 from diskproof.families import FAMILIES, of
 from diskproof.importers.article_form import ArticleForm
 from diskproof.study.loads import KINDS
@@ -208,7 +209,8 @@ def commands_page() -> str:
         "schema",
         "completion",
     )
-    for verb in (*verbs, "disk", *(f"disk {verb}" for verb in DISK_VERBS)):
+    of_disks, of_hosts = (f"disk {verb}" for verb in DISK_VERBS), (f"host {verb}" for verb in HOST_VERBS)
+    for verb in (*verbs, "disk", *of_disks, "host", *of_hosts):
         parts += [f"## diskproof {verb}".rstrip(), _listing(shown.by_the_lab(*verb.split(), "--help"))]
     program = str(load.program())
     kinds = [kind for kind, model in KINDS.items() if model.needs_server]

@@ -14,6 +14,7 @@ from diskproof import __version__
 from diskproof.cli.completion import completion_for
 from diskproof.cli.disk import disk_app
 from diskproof.cli.exits import INTERRUPTED, REFUSED
+from diskproof.cli.host import host_app
 from diskproof.cli.misuse import misused
 from diskproof.cli.screen import NotSaidError, complain, results, say, saying
 from diskproof.refusal import RefusalError, refusal_of, why_refused
@@ -66,6 +67,7 @@ for verb, purpose in VERBS.items():
     example = f"Example: {EXAMPLES[verb]}" if verb in EXAMPLES else ""
     app.command(f"diskproof.cli.{verb}:{verb}", help=purpose, help_epilogue=example)
 app.command(disk_app(app))
+app.command(host_app(app))
 app.command(completion_for(app), name="completion")
 
 

@@ -15,6 +15,7 @@ from diskproof.cli.exits import DONE, REFUSED
 from diskproof.cli.screen import put, results
 from diskproof.families import FAMILIES, Family
 from diskproof.fio import program as fio
+from diskproof.hosts.cluster import Asked, Lost, ask, connected, labs
 from diskproof.server.choice import named_folders
 from diskproof.server.registry import installed
 from diskproof.storage import zfs
@@ -40,7 +41,7 @@ class Check:
     """Without it nothing can be run at all."""
 
 
-def doctor(*, basedir: list[str] | None = None, quickstart: bool = False) -> int:
+def doctor(*, basedir: list[str] | None = None, quickstart: bool = False, hosts: bool = False) -> int:
     """Report what this machine can do, with a remedy for what is missing.
 
     Parameters
@@ -50,11 +51,15 @@ def doctor(*, basedir: list[str] | None = None, quickstart: bool = False) -> int
         family.
     quickstart
         Print only the name of the quickstart study that suits this machine.
+    hosts
+        Report on the hosts of the cluster that this machine is in.
 
     """
     if quickstart:
         put(_quickstart() + "\n")
         return DONE
+    if hosts:
+        return _report(_hosts())
     checks = [
         _load_program(),
         *_servers(named_folders(basedir or [], FAMILIES, whose="diskproof")),
@@ -66,6 +71,11 @@ def doctor(*, basedir: list[str] | None = None, quickstart: bool = False) -> int
         _memory(),
         _working_directory(),
     ]
+    return _report(checks)
+
+
+def _report(checks: list[Check]) -> int:
+    """Print what was found, and return the exit code."""
     table = Table(box=None, show_header=False, pad_edge=False)
     for check in checks:
         table.add_row("!" if check.remedy else "ok", check.what, check.found)
@@ -79,6 +89,24 @@ def _quickstart() -> str:
     """Return the study for `make run`: MariaDB if it is installed, else the embedded SQLite."""
     mysql = any(found.family == "mysql" and found.facts for found in installed())
     return "quickstart" if mysql else "quickstart-sqlite"
+
+
+def _hosts() -> list[Check]:
+    """Ask every host of the cluster."""
+    with connected() as hosts:
+        return [_host(one) for one in ask(hosts, labs(hosts))]
+
+
+def _host(asked: Asked) -> Check:
+    what = f"host {asked.host.name}"
+    if isinstance(asked.facts, Lost):
+        return Check(what, asked.host.address, remedy=asked.facts.why, needed=True)
+    free, clock_ms = numbers.size(asked.facts.free_bytes), 1000 * asked.ahead_s
+    found = (
+        f"{asked.host.address}, {free} free in {asked.facts.out}, clock {clock_ms:+,.0f} ms "
+        f"(to within {1000 * asked.within_s:,.0f} ms)"
+    )
+    return Check(what, found, remedy=asked.why_not or "", needed=True)
 
 
 def _load_program() -> Check:

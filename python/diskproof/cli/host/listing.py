@@ -1,0 +1,18 @@
+"""`diskproof host list`: the hosts of the cluster."""
+
+from rich.table import Table
+
+from diskproof.cli.screen import results
+from diskproof.hosts.cluster import connected
+
+
+def listing() -> None:
+    """List the hosts of the cluster that this machine is in, or of RAY_ADDRESS."""
+    with connected() as hosts:
+        table = Table(box=None, pad_edge=False)
+        for column in ("host", "address", "versions"):
+            table.add_column(column)
+        for host in hosts:
+            found = (host.versions or "not known").replace("_", ", ").replace("-", " ", 3)
+            table.add_row(host.name, host.address, f"{found} (! {host.differs})" if host.differs else found)
+        results.print(table)

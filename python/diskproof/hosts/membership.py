@@ -1,0 +1,296 @@
+"""This machine as a host: the processes of Ray that it runs, with a token always and ports in a named range.
+
+They carry a mark in their environment, by which they are ended: `ray stop` would end those of others too.
+"""
+
+import importlib.util
+import os
+import platform
+import re
+import secrets
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+
+import psutil
+
+from diskproof import __version__
+from diskproof.reading import read_text
+from diskproof.refusal import RefusalError, why_not_written
+from diskproof.results.durable import write_whole
+from diskproof.results.record import Record
+from diskproof.study.part import NAME_PATTERN
+from diskproof.system import programs
+from diskproof.system.journal import state_folder
+
+MARK = "DISKPROOF_HOST"
+"""Environment variable of every process of a host."""
+
+OUT = "DISKPROOF_HOST_OUT"
+"""Environment variable with the folder of a host's parts of runs."""
+
+NAME, VERSIONS = "diskproof-host", "diskproof-versions"
+"""Labels of a node of Ray."""
+
+FIRST_PORT, PORTS = 26400, 60
+"""The range if none is named: below those that Linux gives to connections (32768 and above)."""
+
+STORE_BYTES = 80_000_000
+"""Room of Ray's own for what is passed on: files pass in pieces of at most a MiB. Ray's least is 75 MiB."""
+
+ENDING_S = 5.0
+STARTING_S = 60.0
+
+PATIENCE = {
+    "RAY_health_check_initial_delay_ms": "5000",
+    "RAY_health_check_period_ms": "3000",
+    "RAY_health_check_timeout_ms": "4000",
+    "RAY_health_check_failure_threshold": "3",
+}
+"""A host that does not answer for about 20 s is gone: Ray's own values take more than a minute."""
+
+UNTOUCHED = {"RAY_worker_niceness": "0", "RAY_worker_oom_score_adjustment": "0"}
+"""What a worker of Ray starts is as any other program: Ray's own values would slow it, or have it killed."""
+
+
+class Membership(Record):
+    """How this machine belongs to a cluster that `diskproof host` made."""
+
+    name: str
+    head: str
+    """Address and port of the head."""
+    address: str
+    """Of this machine."""
+    token_file: str
+    mark: str
+    is_head: bool
+
+
+def require_ray() -> None:
+    """Refuse to go on without Ray."""
+    if importlib.util.find_spec("ray") is None:
+        raise RefusalError("many hosts need Ray, which is not installed: pip install 'diskproof[hosts]'")
+
+
+def versions() -> str:
+    """Return the versions that must be equal on all hosts, fit for a label of Ray."""
+    return f"python-{platform.python_version()}_ray-{version('ray')}_diskproof-{__version__}"
+
+
+def membership() -> Membership | None:
+    """Return how this machine belongs to a cluster; None if it does not."""
+    path = state_folder() / "host.json"
+    return Membership.model_validate_json(read_text(path, 100_000)) if path.exists() else None
+
+
+def start_head(
+    name: str | None, token_file: Path, address: str | None, first_port: int, out: Path
+) -> Membership:
+    """Make this machine the head, and a host. The token is made if the file does not exist."""
+    require_ray()
+    _check_free(first_port)
+    if not token_file.exists():
+        _write_token(token_file)
+    address = address or _own_address("192.0.2.1")
+    head = f"{address}:{first_port}"
+    return _start(_as_member(name, head, address, token_file, is_head=True), first_port, out)
+
+
+def join(
+    head: str, name: str | None, token_file: Path, address: str | None, first_port: int, out: Path
+) -> Membership:
+    """Join the cluster of a head, `ADDRESS` or `ADDRESS:PORT`."""
+    require_ray()
+    _check_free(first_port)
+    where, _, port = head.partition(":")
+    if port and not (port.isdecimal() and 0 < int(port) < 65_536):
+        raise RefusalError(f"{head} is no address of a head: write ADDRESS or ADDRESS:PORT")
+    head = f"{where}:{port or FIRST_PORT}"
+    _check_reachable(where, int(port or FIRST_PORT))
+    address = address or _own_address(where)
+    return _start(_as_member(name, head, address, token_file, is_head=False), first_port, out)
+
+
+def leave() -> str:
+    """End this machine's processes of Ray, and return the name that it had."""
+    known = membership()
+    if known is None:
+        raise RefusalError("this machine is no host: `diskproof host join` makes it one")
+    # First those that end their workers, and tell the head that this machine leaves.
+    first = [one for one in _processes(known.mark) if _called(one) in ("raylet", "gcs_server")]
+    for process in first:
+        with suppress(psutil.Error):
+            process.terminate()
+    psutil.wait_procs(first, timeout=ENDING_S)
+    _kill(known.mark)
+    (state_folder() / "host.json").unlink(missing_ok=True)
+    return known.name
+
+
+def check_token(path: Path) -> None:
+    """Refuse a file that holds no token, or one that others can read: it lets them run programs here."""
+    text = read_text(path, 10_000).strip()
+    if not re.fullmatch(r"[!-~]{16,4096}", text):
+        raise RefusalError(f"{path} holds no token: copy the file from the head")
+    found = path.stat()
+    if found.st_mode & 0o077 or found.st_uid != os.geteuid():
+        raise RefusalError(
+            f"{path}: others can read the token, and whoever has it can run programs on every host: "
+            "`chown` it to yourself, then `chmod 600`"
+        )
+
+
+def token_variables(token_file: Path) -> dict[str, str]:
+    """Return the environment in which Ray uses a token."""
+    return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token_file.absolute())}
+
+
+def _as_member(name: str | None, head: str, address: str, token_file: Path, *, is_head: bool) -> Membership:
+    name = name or socket.gethostname()
+    if not NAME_PATTERN.fullmatch(name):
+        raise RefusalError(f"`{name}` is no name for a host: use letters, digits, dots and dashes (--label)")
+    check_token(token_file)
+    return Membership(
+        name=name,
+        head=head,
+        address=address,
+        token_file=str(token_file.absolute()),
+        mark=secrets.token_hex(8),
+        is_head=is_head,
+    )
+
+
+def _start(member: Membership, first_port: int, out: Path) -> Membership:
+    """Start the processes of Ray; RefusalError says why they did not start."""
+    argv = [sys.executable, "-m", "ray.scripts.scripts", "start", f"--node-ip-address={member.address}"]
+    argv += ["--head", f"--port={first_port}", "--include-dashboard=false"]
+    if not member.is_head:
+        argv = [*argv[:5], f"--address={member.head}"]
+    argv += [
+        f"--node-manager-port={first_port + 1}",
+        f"--object-manager-port={first_port + 2}",
+        f"--runtime-env-agent-port={first_port + 3}",
+        f"--dashboard-agent-grpc-port={first_port + 4}",
+        f"--dashboard-agent-listen-port={first_port + 5}",
+        f"--metrics-export-port={first_port + 6}",
+        f"--min-worker-port={first_port + 10}",
+        f"--max-worker-port={first_port + PORTS - 1}",
+        "--num-cpus=1",
+        f"--object-store-memory={STORE_BYTES}",
+        "--disable-usage-stats",
+        f"--labels={NAME}={member.name},{VERSIONS}={versions()}",
+    ]
+    env = {
+        MARK: member.mark,
+        OUT: str(out.absolute()),
+        **PATIENCE,
+        **UNTOUCHED,
+        **token_variables(Path(member.token_file)),
+    }
+    process = programs.start(
+        argv,
+        stdout=programs.PIPE,
+        stderr=programs.PIPE,
+        env={**env, "RAY_USAGE_STATS_ENABLED": "0"},
+        outlives=True,
+    )
+    try:
+        said, complained = process.communicate(timeout=STARTING_S)
+    except programs.TimedOut:
+        said, complained = b"", b"it took longer than a minute"
+    if process.returncode != 0:
+        programs.kill(process)
+        _kill(member.mark)
+        raise RefusalError(_why_not_started(member, (said + b"\n" + complained).decode(errors="replace")))
+    try:
+        write_whole(state_folder() / "host.json", member.model_dump_json(indent=1))
+    except OSError as error:
+        raise RefusalError(why_not_written(state_folder() / "host.json", error)) from None
+    return member
+
+
+def _why_not_started(member: Membership, said: str) -> str:
+    """Say in words why Ray did not start, from what it printed."""
+    if "nauthenticated" in said or "InvalidAuthToken" in said:
+        return f"{member.head} refuses the token in {member.token_file}: copy the head's own token file"
+    if "ersion mismatch" in said:
+        found = re.findall(r"(Ray|Python): (\S+)", said)
+        theirs, ours = " and ".join(map(" ".join, found[:2])), " and ".join(map(" ".join, found[2:4]))
+        return f"{member.head} runs {theirs}, this machine {ours}: install the same versions on all hosts"
+    if "already in use" in said:
+        return "a port of the range is in use: name another range with --first-port"
+    lines = [line.strip() for line in said.splitlines() if "Error" in line or "error" in line]
+    return f"Ray did not start: {(lines or said.strip().splitlines() or ['it said nothing'])[-1]}"
+
+
+def _write_token(path: Path) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise RefusalError(why_not_written(path, error)) from None
+    with os.fdopen(descriptor, "w") as file:
+        file.write(secrets.token_hex(32))
+
+
+def _check_free(first: int) -> None:
+    """Refuse ports that are none, and a machine that is a host already."""
+    known = membership()
+    if known is not None and any(_processes(known.mark)):
+        raise RefusalError(
+            f"this machine is already the host `{known.name}` of {known.head}: `diskproof host leave` first"
+        )
+    if not 1024 <= first <= 65_536 - PORTS:
+        raise RefusalError(f"--first-port is a number from 1024 to {65_536 - PORTS}, not {first}")
+
+
+def _own_address(towards: str) -> str:
+    """Return the address from which this machine reaches another: no packet is sent for it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((towards, 9))
+        except OSError as error:
+            raise RefusalError(
+                f"this machine's address is not known ({error.strerror}): name it with --address"
+            ) from None
+        return str(probe.getsockname()[0])
+
+
+def _check_reachable(address: str, port: int) -> None:
+    try:
+        socket.create_connection((address, port), timeout=5).close()
+    except OSError as error:
+        raise RefusalError(
+            f"nothing answers at {address}:{port} ({error.strerror or error}): run `diskproof host start "
+            f"--head` there, and open ports {port} to {port + PORTS - 1} between the hosts"
+        ) from None
+
+
+def _kill(mark: str) -> None:
+    """Kill all processes of a host, until none is found: one may have started another meanwhile."""
+    until = time.monotonic() + ENDING_S
+    while (left := list(_processes(mark))) and time.monotonic() < until:
+        for process in left:
+            with suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(left, timeout=ENDING_S)
+
+
+def _called(process: psutil.Process) -> str:
+    try:
+        return process.name()
+    except psutil.Error:
+        return ""
+
+
+def _processes(mark: str) -> Iterator[psutil.Process]:
+    """Yield the processes of a host. Ray writes titles over a part of their environment."""
+    entry = f"{MARK}={mark}".encode()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            found = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+            if process.pid != os.getpid() and entry in found:
+                yield process

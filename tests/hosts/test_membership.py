@@ -1,0 +1,73 @@
+"""Machines join a cluster of real Ray, are listed, are refused in words, and leave."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from support.hosts import Host
+
+
+def test_hosts_join_are_checked_and_leave(hosts: list[Host]) -> None:
+    a, b, c = hosts
+    assert "is in no cluster" in a.run("host", "list", expect=2)
+    assert "nothing answers at" in b.run("host", "join", a.address, "--token-file", "no", expect=2)
+    a.head()
+    token = a.scratch / "token"
+    assert token.stat().st_mode & 0o777 == 0o600
+    assert "already the host `a`" in a.run("host", "start", "--head", expect=2)
+
+    (a.scratch / "open").write_text(token.read_text())
+    assert "others can read the token" in b.run("host", "join", a.address, "--token-file", "open", expect=2)
+    wrong = a.scratch / "wrong"
+    wrong.touch(mode=0o600)
+    wrong.write_text("0" * 64)
+    refused = c.start("host", "join", a.address, "--token-file", "wrong")  # Ray tries for 20 s
+
+    metadata = a.scratch / "other" / "diskproof-9.9.9.dist-info" / "METADATA"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text("Metadata-Version: 2.1\nName: diskproof\nVersion: 9.9.9\n")
+    b.env["PYTHONPATH"] = f"{metadata.parent.parent}:{os.environ.get('PYTHONPATH', '')}"
+    b.join(a)
+    del b.env["PYTHONPATH"]
+    listed = " ".join(a.run("host", "list").split())
+    assert f"b {b.address} python" in listed
+    assert "diskproof 9.9.9 there" in listed
+    assert "diskproof 9.9.9 there, diskproof 0.1.0 here" in " ".join(
+        a.run("doctor", "--hosts", expect=2).split()
+    )
+    b.run("host", "leave")
+    b.join(a)
+    checked = a.run("doctor", "--hosts")
+    assert "ok  host a" in checked
+    assert "ok  host b" in checked
+    assert str(b.out) in checked
+
+    said = refused.communicate(timeout=60)[1]
+    assert refused.returncode == 2
+    assert "refuses the token in" in said
+    b.run("host", "leave")
+    assert "b     " not in a.run("host", "list")
+    a.run("host", "leave")
+    left = [path for path in Path("/proc").glob("[0-9]*") if str(token).encode() in _environ(path)]
+    assert [(path / "cmdline").read_text() for path in left] == []
+
+
+def _environ(process: Path) -> bytes:
+    try:
+        return (process / "environ").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_without_ray_the_extra_is_named(tmp_path: Path) -> None:
+    code = (
+        "import sys, importlib.util as u; found = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'ray' else found(name, *rest)\n"
+        "from diskproof.cli import call; sys.exit(call(['host', 'list']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert "pip install 'diskproof[hosts]'" in done.stderr
