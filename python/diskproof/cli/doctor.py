@@ -65,7 +65,8 @@ def doctor(*, basedir: list[str] | None = None, quickstart: bool = False, hosts:
         *_servers(named_folders(basedir or [], FAMILIES, whose="diskproof")),
         _privileges(),
         _setpriv(),
-        *_virtual_disks(),
+        _virtual_disks(),
+        _idle_cores(),
         _fio(),
         _zfs(),
         _memory(),
@@ -138,20 +139,17 @@ def _privileges() -> Check:
     )
 
 
-def _virtual_disks() -> list[Check]:
-    """Say whether virtual disks can be attached, with which file systems, and how punctually."""
+def _virtual_disks() -> Check:
+    """Say whether virtual disks can be attached, and with which file systems."""
     if lacking := missing_means(block=not as_directory()):
-        return [Check("virtual disks", "cannot be attached", remedy=lacking)]
+        return Check("virtual disks", "cannot be attached", remedy=lacking)
     if as_directory():
         found = f"{len(disk.devices())} devices, as directories: block devices need root"
-        return [Check("virtual disks", found), _idle_cores()]
+        return Check("virtual disks", found)
     makers = {filesystem: maker_missing(filesystem) for filesystem in get_args(FileSystem)}
     can = ", ".join(filesystem for filesystem, why in makers.items() if why is None)
     missing = "; ".join(why for why in makers.values() if why)
-    return [
-        Check("virtual disks", f"{len(disk.devices())} devices, on {can or 'no file system'}", missing),
-        _idle_cores(),
-    ]
+    return Check("virtual disks", f"{len(disk.devices())} devices, on {can or 'no file system'}", missing)
 
 
 def _fio() -> Check:
