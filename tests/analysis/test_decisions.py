@@ -36,6 +36,29 @@ def test_without_cuts_the_level_that_waits_for_the_disk_is_the_safe_one() -> Non
     assert all(found.safe.settings[name] != value for name, value in fast.settings.items())
 
 
+def test_a_level_that_may_ruin_is_held_against_the_one_before_it() -> None:
+    plan = make_plan(storages=("disk",), tunings=("safest", "fast", "unsafe"), clients=(1, 8), blocks=5)
+    speeds = rates({"disk safest": 100.0, "disk fast": 300.0, "disk unsafe": 360.0})
+    [found] = decide(of_run(plan, make_trials(plan, speeds))).durability
+    fast, unsafe = found.others
+    assert fast.milder is None, "that is the comparison with the safe level"
+    assert unsafe.milder is not None and unsafe.milder.tuning == "fast"
+    assert [1.15 < one.estimate < 1.25 for one in unsafe.milder.ratios] == [True, True]
+
+
+def test_the_machines_own_disks_below_the_safe_levels_log_are_known() -> None:
+    plan = make_plan(blocks=2)
+    analysis = of_run(plan)
+    limits = make_limits(plan)
+    flushed = {"safest": 55.0, "fast": 9_000.0}
+    cells = [change(one, flush_us=flushed[one.cell.tuning]) for one in limits.cells]
+    [found] = decide(change(analysis, limits=change(limits, cells=cells))).durability
+    [disk] = found.own_disks
+    assert (disk.name, disk.flush_us, disk.is_too_fast_for_a_platter) == ("vda", 55.0, True)
+    [unseen] = decide(change(analysis, limits=limits)).durability
+    assert [one.flush_us for one in unseen.own_disks] == [None]
+
+
 def test_a_gain_that_no_verdict_decided_is_none() -> None:
     plan = make_plan(storages=("disk",), clients=(1,), blocks=3)
     [found] = decide(of_run(plan, make_trials(plan, lambda _: 500.0, spread=0.2))).durability

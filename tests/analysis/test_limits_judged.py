@@ -85,7 +85,7 @@ def says(cell: CellLimit, limit: Limit, instrument: Instrument) -> list[tuple[bo
 def test_kernel_and_virtual_disk_count_as_one_instrument(limit: Limit) -> None:
     named = establish(signals(limit, ["kernel", "virtual disk"]), None)
     assert named.limit is None
-    assert "the kernel points to" in named.missing.text
+    assert "the kernel's counters point to" in named.missing.text
     assert establish(signals(limit, ["kernel", "virtual disk", "server"]), None).limit == limit
     # Against it they are one as well: two voices for it are more.
     split = signals(limit, ["server", "threads"], ["kernel", "virtual disk"])
@@ -105,7 +105,7 @@ def test_the_clients_clock_is_not_outvoted(limit: Limit) -> None:
     """A part of a fifth of a transaction can give no more, whatever is busy."""
     named = establish(signals(limit, ["server", "threads", "kernel"], ["clients"]), None)
     assert named.limit is None
-    assert "but the clients contradict that" in named.missing.text
+    assert "but the clients' times contradict that" in named.missing.text
     assert establish(signals(limit, ["server", "threads"], ["kernel"]), None).limit == limit
 
 
@@ -118,8 +118,8 @@ def test_a_log_that_is_written_behind_holds_no_commit_back() -> None:
     )
     assert cell.limit is None
     assert cell.sentence.text == (
-        "not established: the threads point to the log's flush (a thread was flushing the log at 92% "
-        "of moments), but the clients contradict that (COMMIT takes 60 us of 13 ms)."
+        "not established: samples of the threads point to the log's flush (a thread was flushing the log "
+        "at 92% of moments), but the clients' times contradict that (COMMIT takes 60 us of 13 ms)."
     )
 
 

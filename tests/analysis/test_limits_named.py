@@ -97,8 +97,8 @@ def test_what_is_missing_is_said() -> None:
     cell = limited("log flush", **gone)
     assert cell.limit is None
     assert cell.sentence.text == (
-        "not established: the clients point to the log's flush (COMMIT takes 8.1 ms of 8.9 ms), "
-        "but no second instrument confirms it."
+        "not established: the clients' times point to the log's flush (COMMIT takes 8.1 ms of 8.9 ms), "
+        "but no second measurement confirms it."
     )
 
 
@@ -116,7 +116,7 @@ def test_instruments_that_disagree_establish_nothing() -> None:
     ]
     cell = limit_of(plan, turned)
     assert cell.limit is None
-    assert "but the threads contradict that" in cell.sentence.text
+    assert "but samples of the threads contradict that" in cell.sentence.text
     against = {one.instrument for one in cell.signals if one.limit == "log flush" and not one.supports}
     assert against == {"threads", "kernel"}
 

@@ -16,7 +16,8 @@ from diskproof.report.document import Item
 from diskproof.report.write import terminal
 from diskproof.results.trial import Finding
 from diskproof.stats.intervals import Interval
-from support.cuts import make_crash_plan, make_cuts, make_ledger
+from diskproof.wording import say
+from support.cuts import changed, make_crash_plan, make_cuts, make_ledger, refused
 from support.limits import make_limits
 from support.runs import MakeRun
 from support.safety import analysed
@@ -49,7 +50,10 @@ def test_each_comparison_has_a_line_with_its_interval_and_both_figures(make_run:
     slow = {"dram": 1000.0, "disk": 500.0}
     _, both = make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))
     said = said_of(both)
-    assert re.search(r"- Answer: disk against dram: 1 client: (2\.0 times|50%) slower \(", said)
+    assert re.search(
+        r"- Answer: For `complex` on dram .*\. disk against dram: 1 client: (2\.0 times|50%) slower \(",
+        said,
+    )
     assert re.search(
         r"8 clients: (?:2\.0 times|50%) slower \(\S+ to \S+\): (49\d|50\d) against (99\d|1,00\d) TPS, ", said
     )
@@ -166,11 +170,13 @@ def test_a_report_begins_with_what_was_tested_and_the_answer(make_run: MakeRun) 
     assert names == "Names: dram = main memory; disk = a directory on vda."
     said = summary_of(analysis)
     assert list(said) == ["Answer", "How sure", "What holds it back", "What to do"]
-    assert said["Answer"].startswith("disk is 3.")
+    assert said["Answer"].startswith(
+        "For `complex` on dram and disk with 8 clients; not measured: reads from a disk (the data fit in "
+        "memory). disk is 3."
+    )
     assert said["How sure"].startswith("The ratio is known to within ")
     assert said["What holds it back"] == (
-        "The CPUs on dram (90% of a transaction): 1,344 TPS. "
-        "The redo log's flush on disk (79% of a transaction): 429 TPS."
+        "The CPUs on dram (90% of a transaction). The redo log's flush on disk (79% of a transaction)."
     )
     assert "A better disk: gains at most what main memory gains over disk: 3." in said["What to do"]
 
@@ -185,7 +191,7 @@ def test_the_summary_says_what_to_do_next() -> None:
     broken_off = summary_of(analyse(plan, make_machine(plan), trials[:4], {}))
     assert "--resume" in broken_off["What to do"]
     noisy = summary_of(analyse(plan, make_machine(plan), make_trials(plan, lambda _: 500.0, spread=0.2), {}))
-    assert noisy["Answer"].startswith("disk against dram: undecided (between ")
+    assert ". disk against dram: undecided (between " in noisy["Answer"]
     assert "ratio is known" not in noisy["How sure"]
     assert "For what is not decided: more blocks" in noisy["What to do"]
 
@@ -194,12 +200,10 @@ def test_the_summary_of_cuts_says_what_they_took() -> None:
     crash = make_crash_plan(cuts=20)
     said = summary_of(analysed(crash))
     assert said["Answer"] == (
-        "Cuts on ssd: safest lost none in 20 cuts. fast lost up to 3,291 transactions and up to 0.91 s "
-        "of commits (17 of 20 cuts)."
+        "Cuts during transfers on ssd with 8 clients; not measured: speed. Cuts on ssd: safest lost none in "
+        "20 cuts. fast lost up to 3,291 transactions and up to 0.91 s of commits (17 of 20 cuts)."
     )
-    assert said["How sure"] == (
-        "Where none was lost, up to 14% of cuts could still lose (95% bound). Cuts say nothing about speed."
-    )
+    assert said["How sure"] == "Where none was lost, up to 14% of cuts could still lose (95% bound)."
     assert said["What to do"].startswith("If no commit may be lost: `safest`")
     assert "it lost none in 20 cuts on ssd" in said["What to do"]
     assert (
@@ -223,7 +227,9 @@ def test_a_limits_study_is_answered_by_its_limits(make_run: MakeRun) -> None:
     plan = change(make_plan(clients=(8,), blocks=5), asks="limits")
     said = summary_of(change(make_run(plan)[1], limits=make_limits(plan)))
     assert list(said)[:3] == ["Answer", "How sure", "How fast"]
-    assert said["Answer"].startswith("What holds it back: The CPUs on dram (90% of a transaction): ")
+    assert said["Answer"].startswith(
+        "What holds a database back for `complex` on dram and disk with 8 clients: The CPUs on dram (90% of "
+    )
     assert "Not established on disk at fast" in said["Answer"]
     assert "In 3 of 4 cells two independent measurements agree on the limit." in said["How sure"]
 
@@ -244,6 +250,64 @@ def test_the_cost_of_a_durable_commit_is_said_in_ms(make_run: MakeRun) -> None:
     others = change(verdict, difference=change(spared, flush_spared=False))
     said = summary_of(change(analysis, verdicts=[others]))["Answer"]
     assert said.endswith(" (about 1.3 ms less a transaction, mostly the log flush).")
+
+
+def test_a_level_without_a_flush_that_is_no_faster_shows_no_commit_cost(make_run: MakeRun) -> None:
+    plan = make_plan(blocks=5)
+    _, analysis = make_run(plan)
+    slower = Difference(
+        whole_us=interval(110, 20),
+        baseline_us=interval(2_300, 100),
+        parts={"waiting for a CPU": interval(100, 20)},
+        unexplained_us=interval(10, 5),
+        flush_spared=True,
+    )
+    first, second, *_ = [one for one in analysis.verdicts if one.factor == "tuning"]
+    lost = change(first, outcome="slower", difference=slower)
+    same = change(second, outcome="the same", difference=None)
+    said = summary_of(change(analysis, verdicts=[lost, same]))["Answer"]
+    assert "fast against safest: " in said, "no time is saved, so it is no cost"
+    assert ", mostly the wait for a CPU: not a commit's cost, but another effect or scatter." in said
+    assert " TPS, no commit cost." in said
+
+
+def test_what_a_difference_is_made_of_is_said_beside_a_limit_that_is_not_established(
+    make_run: MakeRun,
+) -> None:
+    plan = make_plan(tunings=("fast",), clients=(1,), blocks=5)
+    _, analysis = make_run(plan)
+    longer = Difference(
+        whole_us=interval(280, 20),
+        baseline_us=interval(560, 20),
+        parts={"CPU": interval(200, 20)},
+        unexplained_us=interval(80, 10),
+    )
+    points = say("{who} point to {limit} ({figures})", who="the kernel's counters", limit="CPU", figures="")
+    why = say("{points}, but no second measurement confirms it", points=points)
+    limits = make_limits(plan)
+    open_ones = [change(one, limit=None, missing=why) for one in limits.cells]
+    [verdict] = analysis.verdicts
+    told = change(
+        analysis,
+        limits=change(limits, cells=open_ones),
+        verdicts=[change(verdict, outcome="slower", difference=longer)],
+    )
+    assert summary_of(told)["What holds it back"] == (
+        "Not established in any of the 2 cells: the slower side's extra time is mostly CPU time, but two "
+        "measurements must agree on a limit. The kernel's counters point to CPU, but no second measurement "
+        "confirms it."
+    )
+
+
+def test_whole_databases_that_one_level_alone_lost_may_be_chance() -> None:
+    crash = make_crash_plan(tunings=("safest", "fast"), cuts=15)
+    made = [change(cut, ledger=make_ledger(900, lost=3)) for cut in make_cuts(crash)]
+    safest = [index for index, cut in enumerate(made) if cut.cell.endswith("safest")]
+    said = summary_of(analysed(crash, changed(made, dict.fromkeys(safest[:4], refused))))["Answer"]
+    assert "safest lost the whole database in 4 of 15 cuts, and transactions in 11 more. That fast " in said
+    assert "That fast lost no whole database may be chance: 22 cuts of each would tell." in said
+    certain = summary_of(analysed(crash, changed(made, dict.fromkeys(safest[:6], refused))))["Answer"]
+    assert "may be chance" not in certain
 
 
 def test_the_gravest_warnings_stand_beside_how_sure_the_answer_is() -> None:

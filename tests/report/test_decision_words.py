@@ -2,7 +2,7 @@
 
 import pytest
 
-from diskproof.analysis.decisions import Durability, LevelChoice, SameLimit, decide
+from diskproof.analysis.decisions import Durability, LevelChoice, Milder, OwnDisk, SameLimit, decide
 from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.report.compose import answer, decision_words
 from diskproof.report.document import Line
@@ -65,11 +65,49 @@ def test_the_safe_level_is_said_with_its_settings_their_file_and_its_cuts() -> N
             {"gains": GAIN, "cuts": [cuts_of("fast", 0)]},
             "Or: `fast` (`sync_binlog = 0`) is 3.0 times as fast on disk, and lost none in 15 cuts on ssd.",
         ),
-        ({"gains": GAIN}, "What it loses is not tested here: `diskproof init cut.toml"),
+        (
+            {"gains": GAIN},
+            "`diskproof init cut.toml --storage desktop-7200 && diskproof crash cut.toml` tests what",
+        ),
     ],
 )
 def test_a_faster_level_is_said_with_what_it_may_lose(changes: dict[str, object], expected: str) -> None:
     assert expected in said(change(FAST, **changes))
+
+
+def own_disk(**changes: object) -> str:
+    safe = LevelChoice(tuning="safest", settings={})
+    disk = change(OwnDisk(name="vda", flush_us=34.0, has_no_cache=False, unsent=None), **changes)
+    one = Durability(server="mariadb", family="mysql", safe=safe, lost_on=[], others=[], own_disks=[disk])
+    [line] = decision_words.durability(one, "")
+    return line.text.removeprefix("`safest`. ")
+
+
+def test_the_safe_level_says_whether_the_machines_own_disk_may_be_believed() -> None:
+    assert own_disk() == (
+        "A flush of vda took 34 us, too short for a hard disk. Ask its maker or provider whether flushed "
+        "data survive a power cut."
+    )
+    slow = own_disk(flush_us=8_300.0)
+    assert slow == (
+        "A flush of vda took 8.3 ms, long enough to reach the medium; only a power cut proves that it does."
+    )
+    assert own_disk(flush_us=None) == (
+        "Whether vda flushes was not seen: `diskproof disk profile DIRECTORY --quick` times it."
+    )
+    assert own_disk(has_no_cache=True).startswith("vda says that it has no cache to flush")
+    assert own_disk(unsent="nobarrier") == "But no flush reaches vda: it is mounted with `nobarrier`."
+
+
+def test_a_level_that_may_ruin_says_what_it_gains_over_the_one_before_it() -> None:
+    ruinous = change(FAST, tuning="unsafe", may_ruin=True)
+    sure = Interval(estimate=1.2, low=1.1, high=1.3, n=5)
+    gained = Milder(tuning="fast", ratios=[sure])
+    assert said(change(ruinous, milder=gained)).endswith(" It is 20% faster than `fast`.")
+    open_one = change(gained, ratios=[sure, Interval(estimate=1.1, low=0.9, high=1.4, n=5)])
+    assert said(change(ruinous, milder=open_one)).endswith(
+        " That it is faster than `fast` is not shown (between 10% slower and 40% faster)."
+    )
 
 
 def test_full_cpus_on_both_sides_are_explained_by_cpu_time(make_run: MakeRun) -> None:

@@ -87,8 +87,8 @@ def test_markdown_reads_as_it_did(swept: Run) -> None:
 
 def test_the_answer_says_which_limit_holds_where_with_the_part_of_the_time(run: Run) -> None:
     said = on_one_line(printed(run[1]))
-    assert "What holds it back: The CPUs on dram (90% of a transaction): 607 to 1,471 TPS." in said
-    assert "The redo log's flush on disk at safest (79% of a transaction): 123 to 426 TPS." in said
+    assert "What holds it back: The CPUs on dram (90% of a transaction). The redo log's flush on disk" in said
+    assert "on disk at safest (79% of a transaction). Not established on disk at fast" in said
     assert "Not established on disk at fast: the CPUs are 64% busy, and no second signal supports" in said
 
 

@@ -176,7 +176,7 @@ def test_a_run_without_cuts_says_nothing_of_safety() -> None:
     analysis = analyse(plan, make_machine(plan), trials, make_series(trials))
     for said in (printed(analysis), markdown.render(analysis)):
         assert "Safety" not in said
-        assert "power" not in said
+        assert "The power cut" not in said
 
 
 # ---------------------------------------------------------------- markdown, csv, json

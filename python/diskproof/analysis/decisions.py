@@ -3,7 +3,7 @@
 Each conclusion is a record of what was measured or cut. Where nothing was, its fields are empty.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field
 
@@ -11,14 +11,46 @@ from diskproof.analysis.answers import Analysis, Outcome, Verdict
 from diskproof.analysis.limits.records import CellLimit, WhatIf
 from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.analysis.safety.worst import worst_way
+from diskproof.audit.storage import FASTEST_SPINDLE_RPM
 from diskproof.families import of
 from diskproof.families.facts import LEVELS
-from diskproof.results.factor import Levelled
+from diskproof.results.factor import FACTORS, Levelled
 from diskproof.results.limit import Limit
 from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.results.record import Family, Record
 from diskproof.stats.groups import grouped
-from diskproof.stats.intervals import Interval
+from diskproof.stats.intervals import Interval, paired_ratio
+
+HALF_A_TURN_US = 0.5 * 60e6 / FASTEST_SPINDLE_RPM
+"""A flush waits at least so long, as a mean, for the platter of any hard disk."""
+
+FEWEST_PAIRS = 2
+"""One ratio has no interval."""
+
+
+class OwnDisk(Record):
+    """A disk of the machine, which the commits of a level rely on."""
+
+    name: str
+    flush_us: float | None
+    """Mean time of its flushes while commits waited for them; None: the kernel counted none."""
+    has_no_cache: bool
+    """Whether it says so: then the kernel sends it no flushes."""
+    unsent: str | None
+    """The mount option by which no flush reaches it."""
+
+    @property
+    def is_too_fast_for_a_platter(self) -> bool:
+        """Whether no hard disk flushes in so short a time: half a turn at 15,000 rpm, as a mean."""
+        return self.flush_us is not None and self.flush_us < HALF_A_TURN_US
+
+
+class Milder(Record):
+    """A level held against the one before it, which risks less."""
+
+    tuning: str
+    ratios: list[Interval]
+    """Speed over that level's, a ratio a pair of cells, paired by block."""
 
 
 class LevelChoice(Record):
@@ -35,6 +67,8 @@ class LevelChoice(Record):
     gains: dict[str, list[Interval]] = Field(default_factory=dict)
     """Speed over the level that keeps every commit, by storage: those that verdicts decided. Main memory is
     one of them only if it is alone."""
+    milder: Milder | None = None
+    """What its risk gains over the level before it; None: that is the safe one, or it was not measured."""
     cuts: list[CutAnswer] = Field(default_factory=list)
     """What the worst way to die took, by storage; empty: it was not cut."""
 
@@ -61,6 +95,8 @@ class Durability(Record):
     """Cuts on other storages, where this level lost commits all the same."""
     others: list[LevelChoice]
     """With their cuts on the same storages as those of `safe`."""
+    own_disks: list[OwnDisk] = Field(default_factory=list)
+    """The machine's own disks below the log of `safe`."""
 
 
 class Headroom(Record):
@@ -148,7 +184,35 @@ def _durability(analysis: Analysis) -> Iterator[Durability]:
                 for tuning in tunings
                 if tuning != safe
             ],
+            own_disks=list(_own_disks(analysis, server, safe)),
         )
+
+
+def _own_disks(analysis: Analysis, server: str, tuning: str) -> Iterator[OwnDisk]:
+    """Yield the machine's own disks below the log of a level, each once."""
+    facts = analysis.machine.server(server) if analysis.machine else None
+    role = of(facts.family).log_roles[0] if facts else None
+    cells = {
+        one.id: one.storage for one in analysis.plan.cells if (one.server, one.tuning) == (server, tuning)
+    }
+    flushes: dict[str, list[float]] = {}
+    for one in analysis.limits.cells if analysis.limits else []:
+        if one.cell.id in cells and one.flush_us:
+            flushes.setdefault(one.cell.storage, []).append(one.flush_us)
+    places = analysis.machine.places if analysis.machine else []
+    named = set()
+    for place in places:
+        disk = place.device
+        if place.role != role or place.storage not in cells.values() or not disk or place.virtual_disks:
+            continue
+        if disk.name not in named:
+            yield OwnDisk(
+                name=disk.name,
+                flush_us=max(flushes.get(place.storage, []), default=None),
+                has_no_cache=disk.write_cache == "write through",
+                unsent=place.barriers_off,
+            )
+        named.add(disk.name)
 
 
 def _worst(analysis: Analysis, server: str) -> list[CutAnswer]:
@@ -177,9 +241,32 @@ def _level(
         tuning=tuning,
         settings=_settings(analysis, server, tuning, safe),
         may_ruin=tuning == LEVELS[-1],
+        milder=_milder(analysis, of_level.values(), tuning, safe),
         outcomes=[one.outcome for one in verdicts],
         gains=on_disks or gains,
         cuts=list(cuts),
+    )
+
+
+def _milder(analysis: Analysis, cells: Iterable[Cell], tuning: str, safe: str) -> Milder | None:
+    """Return how fast a level is beside the one before it, if that is not the safe one."""
+    before = LEVELS[LEVELS.index(tuning) - 1] if tuning in LEVELS[1:] else safe
+    if before == safe or analysis.plan.at_most_s is not None:  # such blocks have no t-interval
+        return None
+    speeds = {one.cell.id: one.block_speeds for one in analysis.cells}
+    ratios = []
+    for cell in cells:
+        other = next((one for one in analysis.plan.cells if _is_same(one, cell, before)), None)
+        own, its = speeds.get(cell.id, {}), speeds.get(other.id, {}) if other else {}
+        if cell.tuning == tuning and len(both := sorted(own.keys() & its.keys())) >= FEWEST_PAIRS:
+            ratios.append(paired_ratio([own[one] for one in both], [its[one] for one in both]).interval)
+    return Milder(tuning=before, ratios=ratios) if ratios else None
+
+
+def _is_same(one: Cell, other: Cell, tuning: str) -> bool:
+    """Tell whether a cell is another one at some tuning level."""
+    return all(
+        one.level(factor) == (tuning if factor == "tuning" else other.level(factor)) for factor in FACTORS
     )
 
 

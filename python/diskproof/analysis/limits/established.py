@@ -17,6 +17,15 @@ WAITED_FOR: tuple[Limit, ...] = ("log flush", "data reads", "page writes", "lock
 
 WHO_WAITS: tuple[Instrument, ...] = ("clients", "server", "threads")
 
+OBSERVED_BY: dict[Instrument, str] = {
+    "clients": "the clients' times",
+    "server": "the server's figures",
+    "kernel": "the kernel's counters",
+    "threads": "samples of the threads",
+    "virtual disk": "the virtual disk's figures",
+}
+"""What each instrument observes, as a plural."""
+
 PARTS: dict[Limit, tuple[PartName, ...]] = {
     "log flush": ("log flush",),
     "data reads": ("data reads",),
@@ -111,27 +120,21 @@ def _what_is_missing(signals: Sequence[Signal], split: Split | None) -> Message:
     opposing = [one for one in signals if one.limit == first.limit and not one.supports]
     opposes = next((one for one in opposing if one.instrument == "clients"), next(iter(opposing), None))
     points = say(
-        "the {who} {point} to {limit} ({figures})",
-        who=first.instrument,
-        point=_verb(first, "point"),
+        "{who} point to {limit} ({figures})",
+        who=OBSERVED_BY[first.instrument],
         limit=IN_WORDS[first.limit],
         figures=first.says,
     )
     if opposes is not None:
         return say(
-            "{points}, but the {who} {contradict} that ({figures})",
+            "{points}, but {who} contradict that ({against})",
             points=points,
-            who=opposes.instrument,
-            contradict=_verb(opposes, "contradict"),
-            figures=opposes.says,
+            who=OBSERVED_BY[opposes.instrument],
+            against=opposes.says,
         )
     if first.limit in WAITED_FOR and first.instrument not in WHO_WAITS:
         return say("{points}, but nothing that was observed shows that clients wait for it", points=points)
-    return say("{points}, but no second instrument confirms it", points=points)
-
-
-def _verb(signal: Signal, verb: str) -> str:
-    return verb if signal.instrument in ("clients", "threads") else f"{verb}s"
+    return say("{points}, but no second measurement confirms it", points=points)
 
 
 def _nothing_stands_out(split: Split | None) -> Message:

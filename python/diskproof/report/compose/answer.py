@@ -6,7 +6,9 @@ from typing import Any
 from diskproof.analysis.answers import Analysis, CellAnswer, CellComparison, Outcome, Verdict
 from diskproof.analysis.decisions import SameLimit
 from diskproof.analysis.limits.records import CellLimit
+from diskproof.analysis.safety.ranking import whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
+from diskproof.analysis.safety.worst import worst_way
 from diskproof.report.compose import cut_words, difference_words, limits_words, verdict_words
 from diskproof.report.compose.verdicts import Compared, by_importance, has_verdict, why_no_verdict
 from diskproof.results.factor import Factor
@@ -38,7 +40,8 @@ MOST_SENTENCES = 4
 MOST_LINES = 8
 """Comparisons of several levels that each have a line; of more, a sentence has the range."""
 
-COST = " (the time less is what a durable commit costs)"
+COST = " (the time saved is what a durable commit costs)"
+
 
 MOST_PLACES = 2
 """Conditions under which an outcome is said to be found; with more of them, the comparisons are counted."""
@@ -98,11 +101,13 @@ def _lines(group: Sequence[Verdict], analysis: Analysis) -> Iterator[str]:
         yield _sentence(group, analysis, cost=True)
         return
     cells = {one.cell.id: one for one in analysis.cells}
-    cost = any(one.difference and one.difference.flush_spared for one in group)
+    spares = any(one.difference and one.difference.flush_spared for one in group)
+    cost = spares and any(one.outcome == "faster" for one in group)
     yield f"{verdict_words.against(group[0])}{COST if cost else ''}:"
     decided = [one for one in group if one.outcome not in UNDECIDED and one.ratio]
     for one in decided:
-        yield f"{verdict_words.listed(one.held)}: {_decided(one)}{_both([one], cells)}{_change(one)}."
+        said = f"{_decided(one)}{_both([one], cells)}{_change(one)}{_no_cost(one) if spares else ''}"
+        yield f"{verdict_words.listed(one.held)}: {said}."
     for outcome, some in grouped(
         [one for one in group if one not in decided], lambda one: one.outcome
     ).items():
@@ -122,6 +127,15 @@ def _change(one: Verdict) -> str:
     return f", {'+' if change_us > 0 else '-'}{size}{f', mostly {name}' if name else ''}"
 
 
+def _no_cost(one: Verdict) -> str:
+    """Return what it means that a level without a flush is not faster than one that waits for it."""
+    meanings: dict[Outcome, str] = {
+        "the same": ", no commit cost",
+        "slower": ": not a commit's cost, but another effect or scatter",
+    }
+    return meanings.get(one.outcome, "")
+
+
 def _decided(one: Verdict) -> str:
     """Return a decided comparison: ``7.8 times slower (5.3 to 12)``."""
     if one.outcome == "the same" or one.ratio is None:
@@ -137,8 +151,32 @@ def limits(analysis: Analysis, found: Sequence[CellLimit]) -> Iterator[str]:
         where = verdict_words.where(boxes([_levels(analysis, one.cell) for one in cells], every))
         every_cell = f" in {'all' if cells[0].limit else 'any of the'} {len(cells)} cells"
         where = where or (every_cell if len(cells) > 1 else "")
-        held = f"{limits_words.bound_by(cells)}{where}{limits_words.evidence(cells)}"
-        yield f"{numbers.sentence_case(held)}{_speeds(analysis, cells)}."
+        why = _beside_the_difference(analysis, cells) or limits_words.evidence(cells)
+        held = f"{limits_words.bound_by(cells)}{where}{why}"
+        # If the study asks for speeds, they have been said.
+        speeds = _speeds(analysis, cells) if analysis.plan.asks == "limits" else ""
+        yield f"{numbers.sentence_case(held)}{speeds}."
+
+
+def _beside_the_difference(analysis: Analysis, open_ones: Sequence[CellLimit]) -> str:
+    """Return why cells have no limit although it is known why they are slower than others; may be empty.
+
+    ``: the slower side's extra time is mostly CPU time, but two measurements must agree on a limit. …``
+    """
+    slower = {one.cell.id for one in open_ones if one.limit is None}
+    differences = [
+        one.difference
+        for one in analysis.verdicts
+        if one.difference
+        and (one.cell if one.difference.whole_us.estimate > 0 else one.baseline_cell) in slower
+    ]
+    parts = dict.fromkeys(name for one in differences if (name := difference_words.largest(one)))
+    why, is_named = limits_words.why_open(open_ones) if parts else ("", False)
+    if not why:
+        return ""
+    if is_named:
+        why = f"two measurements must agree on a limit. {numbers.sentence_case(why)}"
+    return f": the slower side's extra time is mostly {numbers.listed(list(parts))}, but {why}"
 
 
 def _speeds(analysis: Analysis, found: Sequence[CellLimit]) -> str:
@@ -171,9 +209,13 @@ def cuts(safety: Safety) -> Iterator[str]:
         safety.answers, lambda one: (one.cell.server, one.cell.storage)
     ).items():
         by_cell = grouped(answers, lambda one: one.cell.tuning)
+        chance = list(whole_losses_by_chance(answers))
         yield f"Cuts on {storage}{f' in {server}' if several else ''}:"
         for tuning, dying in by_cell.items():
-            yield f"{cut_words.in_short(tuning, dying)}."
+            worst = worst_way(dying)
+            spared = [one for one in chance if (one.b.cell.tuning, one.b.way) == (tuning, worst.way)]
+            by_chance = f" {cut_words.by_chance(spared)}" if spared else ""
+            yield f"{cut_words.in_short(tuning, dying)}.{by_chance}"
 
 
 # ---------------------------------------------------------------- two levels
@@ -193,7 +235,8 @@ def _sentence(verdicts: Sequence[Verdict], analysis: Analysis, *, cost: bool) ->
     verb = "are" if first.factor == "clients" and first.level != "1" else "is"
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     if len(verdicts) == 1 and first.outcome not in UNDECIDED:
-        return f"{verdict_words.verdict(first)}{detail(verdicts)}."
+        no_cost = _no_cost(first) if first.difference and first.difference.flush_spared else ""
+        return f"{verdict_words.verdict(first)}{detail(verdicts)}{no_cost}."
     said, rest = outcomes(verdicts, baseline, first.same_within, lambda some: _where(some, verdicts), detail)
     if not said:
         return f"{verdict_words.against(first)}: {rest}{_both(verdicts, cells)}."

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.controls import suffers
+from diskproof.analysis.safety.ranking import Unranked
 from diskproof.analysis.safety.shapes import (
     Cause,
     ControlAnswer,
@@ -298,6 +299,13 @@ def in_short(tuning: str, dying: Sequence[CutAnswer]) -> str:
         said = f"lost {_most(worst, worst.worst)} ({worst.with_loss} of {cuts(worst.telling)})"
     harm = f" and was damaged in {worst.damaged}" if worst.damaged > worst.gone else ""
     return f"{tuning} {said}{harm}{'' if worst.way == 'power' else f', to {CAUSES[worst.way]}'}"
+
+
+def by_chance(spared: Sequence[Unranked]) -> str:
+    """Say that other levels lost no whole database by chance, perhaps, and how many cuts would tell."""
+    others = listed(list(dict.fromkeys(one.a.cell.tuning for one in spared)))
+    needed = significant(max(one.cuts_needed or 0 for one in spared), 2)
+    return f"That {others} lost no whole database may be chance: {needed} cuts of each would tell."
 
 
 def level(cell: CrashCell) -> str:

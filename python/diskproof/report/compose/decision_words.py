@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.decisions import Decisions, Durability, Headroom, LevelChoice, Lever
+from diskproof.analysis.decisions import Decisions, Durability, Headroom, LevelChoice, Lever, Milder, OwnDisk
 from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.families import of
 from diskproof.report.compose import cut_words, verdict_words
@@ -11,7 +11,7 @@ from diskproof.report.document import Line
 from diskproof.results.limit import IN_WORDS
 from diskproof.stats.boxes import boxes
 from diskproof.stats.groups import grouped
-from diskproof.wording import numbers
+from diskproof.wording import numbers, say, us
 
 CUT_BY_ITSELF = "`diskproof init cut.toml --storage desktop-7200 && diskproof crash cut.toml`"
 """Cuts the power of a model of a hard disk: two levels, 20 times each."""
@@ -24,6 +24,7 @@ PROFILE = "`diskproof disk profile DIRECTORY --quick`"
 NOT_MEASURED = ": how fast it is was not measured"
 NO_GAIN = ": whether it is faster is not decided"
 
+MOST_DISKS = 2
 MOST_LEVERS = 2
 MOST_TROUBLES = 1
 MOST_HEADROOM = 2
@@ -56,7 +57,7 @@ def durability(one: Durability, where: str) -> Iterator[Line]:
         for answer in one.lost_on
     )
     yield Line(
-        f"`{safe.tuning}`{where}{_settings(one, safe, named=True)}{proved}.",
+        f"`{safe.tuning}`{where}{_settings(one, safe, named=True)}{proved}.{_relies_on(one.own_disks)}",
         lead="If no commit may be lost",
         style="plain",
     )
@@ -64,15 +65,37 @@ def durability(one: Durability, where: str) -> Iterator[Line]:
         yield from _trade(one, other, where)
 
 
+def _relies_on(disks: Sequence[OwnDisk]) -> str:
+    """Say whether the disks that commits rely on keep them, as far as the run can tell."""
+    return "".join(f" {_kept_by(one)}" for one in disks[:MOST_DISKS])
+
+
+def _kept_by(disk: OwnDisk) -> str:
+    if disk.unsent:
+        return f"But no flush reaches {disk.name}: it is mounted with `{disk.unsent}`."
+    if disk.has_no_cache:
+        return f"{disk.name} says that it has no cache to flush; only a power cut proves that."
+    if disk.flush_us is None:
+        return f"Whether {disk.name} flushes was not seen: {PROFILE} times it."
+    took = say("A flush of {disk} took {time}", disk=disk.name, time=us(disk.flush_us)).text
+    if disk.is_too_fast_for_a_platter:
+        return (
+            f"{took}, too short for a hard disk. Ask its maker or provider whether flushed data survive a "
+            "power cut."
+        )
+    return f"{took}, long enough to reach the medium; only a power cut proves that it does."
+
+
 def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
     """Yield what a level gains for what it may lose; nothing is called a gain that no verdict decided."""
     name, gain = f"`{other.tuning}`{where}{_settings(one, other, named=False)}", _gain(other)
     no_gain = NO_GAIN if other.outcomes else NOT_MEASURED
     if other.ruins:
-        yield Line(f"{name}: {_harmed(other.ruins)}.", lead="Not for data you need", style="plain")
+        said = f"{name}: {_harmed(other.ruins)}.{_over_milder(other.milder)}"
+        yield Line(said, lead="Not for data you need", style="plain")
     elif other.may_ruin:
         seen = f", though none of {_cuts(other.cuts)} did" if other.cuts else ""
-        said = f"{name}: a crash of the machine may destroy the database{seen}."
+        said = f"{name}: a crash of the machine may destroy the database{seen}.{_over_milder(other.milder)}"
         yield Line(said, lead="Not for data you need", style="plain")
     elif other.outcomes and set(other.outcomes) <= {"the same", "slower"}:
         yield Line(f"{name} is no faster.", lead="Not worth its risk", style="plain")
@@ -85,11 +108,23 @@ def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
         yield Line(f"{name} {f'is {gain}, and {lost}' if gain else lost}.", lead="Or", style="plain")
     else:
         yield Line(
-            f"{name}{f' is {gain}' if gain else no_gain}. What it loses is not tested here: "
-            f"{CUT_BY_ITSELF} tests it on a model of a hard disk (as root, {CUT_MINUTES} min).",
+            f"{name}{f' is {gain}' if gain else no_gain}. {CUT_BY_ITSELF} tests what it loses, on a model "
+            f"of a hard disk (as root, {CUT_MINUTES} min).",
             lead="If a crash may take the last commits",
             style="plain",
         )
+
+
+def _over_milder(milder: Milder | None) -> str:
+    """Say what a level gains over the one that risks less."""
+    if milder is None:
+        return ""
+    if all(one.low and one.low > 1 for one in milder.ratios):
+        return (
+            f" It is {verdict_words.by_how_much(*(one.estimate for one in milder.ratios))} `{milder.tuning}`."
+        )
+    low, high = min(one.low or 0 for one in milder.ratios), max(one.high or 0 for one in milder.ratios)
+    return f" That it is faster than `{milder.tuning}` is not shown ({verdict_words.between(low, high)})."
 
 
 def _settings(one: Durability, choice: LevelChoice, *, named: bool) -> str:
@@ -192,14 +227,12 @@ def _by_settings(one: Lever, *, tested: bool) -> str:
 
 def _levers(analysis: Analysis, levers: list[Lever], *, tested: bool) -> Iterator[Line]:
     every = [{factor: cell.level(factor) for factor in analysis.varying} for cell in analysis.plan.cells]
-    most = MOST_LEVERS if analysis.plan.asks == "limits" else 1
-    for one in sorted(levers, key=lambda lever: -lever.what_if.ratio)[:most]:
-        some = [{factor: cell.level(factor) for factor in analysis.varying} for cell in one.cells]
-        where = verdict_words.where(boxes(some, every))
-        best = verdict_words.cell_words(one.best, analysis.varying)
+    shown = MOST_LEVERS if analysis.plan.asks == "limits" else 1
+    for one in sorted(levers, key=lambda lever: -lever.what_if.ratio)[:shown]:
+        best = {factor: one.best.level(factor) for factor in analysis.varying}
+        where = verdict_words.where(boxes([best], every))
         yield Line(
-            f"{one.what_if.says.text} (predicted{f' for {best}' if len(some) > 1 else ''})"
-            f"{_by_settings(one, tested=tested)}.",
+            f"{one.what_if.says.text} (predicted){_by_settings(one, tested=tested)}.",
             lead=f"Against {IN_WORDS[one.limit]}{where}",
             style="plain",
         )

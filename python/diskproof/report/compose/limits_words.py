@@ -84,10 +84,7 @@ def evidence(cells: Sequence[CellLimit]) -> str:
     """
     limit = cells[0].limit
     if limit is None:
-        reasons = [_without_evidence(one.missing) for one in cells]
-        alike = max(grouped(reasons, without_figures).values(), key=len)
-        of = "" if len(alike) == len(cells) else f"in {len(alike)} of {len(cells)} "
-        return f": {of}{text}" if (text := together(alike).text) else ""
+        return f": {text}" if (text := why_open(cells)[0]) else ""
     splits = [one.split for one in cells if one.split and one.split.latency_us > 0]
     shares = [min(one.part(*PARTS_OF.get(limit, ())) / one.latency_us, 1.0) for one in splits]
     if not any(shares):
@@ -95,14 +92,30 @@ def evidence(cells: Sequence[CellLimit]) -> str:
     return say(" ({part} of a transaction)", part=Range(low=min(shares), high=max(shares), unit="share")).text
 
 
+def why_open(cells: Sequence[CellLimit]) -> tuple[str, bool]:
+    """Return the most frequent reason why cells have no limit, and whether it names one that may be.
+
+    The reason is empty if no cell has any.
+    """
+    reasons = [_without_evidence(one.missing) for one in cells]
+    alike = max(grouped(reasons, without_figures).values(), key=len)
+    of = "" if len(alike) == len(cells) else f"in {len(alike)} of {len(cells)} "
+    text = together(alike).text
+    return (f"{of}{text}" if text else ""), "points" in alike[0].values
+
+
 def _without_evidence(missing: Message) -> Message:
-    """Return why no limit is established without the figures that point to one, which the verdicts give."""
+    """Return why no limit is established without figures for and against one, which the verdicts give."""
     points = missing.values.get("points")
-    if not isinstance(points, Message) or "figures" not in points.values:
+    if not isinstance(points, Message):
         return missing
-    rest = {name: value for name, value in points.values.items() if name != "figures"}
-    brief = Message(form=points.form.replace(" ({figures})", ""), values=rest)
-    return missing.model_copy(update={"values": {**missing.values, "points": brief}})
+    return _without(missing, "against", points=_without(points, "figures"))
+
+
+def _without(message: Message, name: str, **changed: Message) -> Message:
+    """Return a message without the value that its form has in brackets."""
+    rest = {key: changed.get(key, value) for key, value in message.values.items() if key != name}
+    return Message(form=message.form.replace(f" ({{{name}}})", ""), values=rest)
 
 
 def summary(limits: Limits) -> str:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.decisions import Decisions, decide
-from diskproof.analysis.safety.ranking import Unranked, unranked
+from diskproof.analysis.safety.ranking import Unranked, unranked, whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.audit.host import host_busy
-from diskproof.report.compose import answer, cut_words, decision_words, head, verdicts
+from diskproof.report.compose import answer, cut_words, decision_words, scope, verdicts
 from diskproof.report.document import Item, Items, Line
 from diskproof.results.trial import Finding
 from diskproof.stats.groups import grouped
@@ -18,6 +18,9 @@ from diskproof.wording import first_of, numbers
 
 MOST_CAUTIONS = 1
 MOST_ACTIONS = 2
+
+GLOSSES = {"lateness": "a virtual disk answered later than its model"}
+"""Names of checks that do not explain themselves, in a few words."""
 
 FACTOR_FROM = 0.2
 """Beyond this share the ends of an interval say more than their distance."""
@@ -32,13 +35,14 @@ def items(lines: dict[str, str]) -> Items:
 def run(analysis: Analysis) -> Items:
     """Return a run in a few lines, the answer to its question first."""
     decisions = decide(analysis)
+    about = scope.sentence(analysis)
     speed = [*answer.speed(analysis), *(answer.cuts(analysis.safety) if analysis.safety else [])]
     limits = list(answer.limits(analysis, analysis.limits.cells)) if analysis.limits else []
     why = answer.same_limits(decisions.same_limits)
-    first: dict[str, Sequence[str | Line]] = {"Answer": speed}
+    first: dict[str, Sequence[str | Line]] = {"Answer": [*([about] if about else []), *speed]}
     other: dict[str, Sequence[str | Line]] = {"What holds it back": [*limits, *([why] if why else [])]}
     if analysis.plan.asks == "limits" and limits:
-        first, other = {"Answer": ["What holds it back:", *limits]}, {"How fast": speed}
+        first, other = {"Answer": [scope.of_limits(analysis), *limits]}, {"How fast": speed}
     entries: dict[str, Sequence[str | Line]] = {
         **first,
         "How sure": [" ".join(_how_sure(analysis))],
@@ -117,12 +121,11 @@ def _how_sure(analysis: Analysis) -> Iterator[str]:
         checks = dict.fromkeys(
             one.finding.check for one in analysis.findings if one.finding.severity == "invalid" and one.trials
         )
-        why = f" ({', '.join(checks)})" if checks else ""
+        glossed = [f"{name}: {GLOSSES[name]}" if name in GLOSSES else name for name in checks]
+        why = f" ({', '.join(glossed)})" if glossed else ""
         yield f"{invalid} of {numbers.count(analysis.trials_run, 'trial')} {_is(invalid)} invalid{why}."
     if (safety := analysis.safety) and safety.made:
         yield from _of_cuts(safety)
-    if not head.has_speed(analysis.plan):
-        yield "Cuts say nothing about speed."
     found = cautions(analysis)
     for one in found[:MOST_CAUTIONS]:
         rough = ", so sizes are rough" if one.finding.check == host_busy.name else ""
@@ -138,7 +141,8 @@ def _of_cuts(safety: Safety) -> Iterator[str]:
     if whole:
         could = cut_words.points(max(one.loss_share.high for one in whole if one.loss_share))
         yield f"Where none was lost, up to {could} of cuts could still lose (95% bound)."
-    yield from _not_ranked(unranked(safety.answers))
+    if not any(whole_losses_by_chance(safety.answers)):  # else the answer says what may be chance
+        yield from _not_ranked(unranked(safety.answers))
 
 
 def _not_ranked(found: Iterable[Unranked]) -> Iterator[str]:
@@ -194,5 +198,6 @@ def _to_be_surer(analysis: Analysis) -> Iterator[str]:
     safety, limits = analysis.safety, analysis.limits
     if safety and not safety.controls and not any(one.harmed for one in safety.answers):
         yield "Name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
-    if limits and not limits.proofs and any(one.what_if for one in limits.cells):
+    is_asked = analysis.plan.asks == "limits"
+    if is_asked and limits and not limits.proofs and any(one.what_if for one in limits.cells):
         yield "`diskproof run --prove` tests what is said to hold it back."

@@ -142,14 +142,17 @@ def listed(held: Mapping[Factor, str]) -> str:
     return ", ".join(subject(factor, level) for factor, level in held.items() if level != NO_LEVEL)
 
 
-def at_levels(held: Mapping[Factor, Sequence[str]]) -> str:
-    """Return what was held to which levels: `` on disk and ssd at safest with 1 and 8 clients``."""
+def at_levels(held: Mapping[Factor, Sequence[str]], most: int | None = None) -> str:
+    """Return what was held to which levels: `` on disk and ssd at safest with 1 and 8 clients``.
+
+    `most`: so many levels of a factor are named, and the others counted.
+    """
     # A load on bare files is at no tuning.
     levels = {factor: [one for one in held.get(factor, ()) if one != NO_LEVEL] for factor in _PREPOSITIONS}
     said = {factor: _PREPOSITIONS[factor] for factor in levels if levels[factor]}
     if "memory" in said and "clients" in said:
         said["clients"] = "and"  # with 1 GiB of memory and 8 clients
-    return "".join(f" {word} {_subjects(factor, levels[factor])}" for factor, word in said.items())
+    return "".join(f" {word} {_subjects(factor, levels[factor], most)}" for factor, word in said.items())
 
 
 def where(found: Sequence[Box[Factor]]) -> str:
@@ -157,11 +160,11 @@ def where(found: Sequence[Box[Factor]]) -> str:
     return ", and".join(at_levels(box) for box in found)
 
 
-def _subjects(factor: Factor, levels: Sequence[str]) -> str:
+def _subjects(factor: Factor, levels: Sequence[str], most: int | None) -> str:
     if factor == "workload":  # a workload may be called "reads", which would read as a word of the sentence
-        return numbers.listed([f"`{one}`" for one in levels], len(levels))
+        return numbers.listed([f"`{one}`" for one in levels], most or len(levels))
     *others, last = levels
-    return numbers.listed([*others, subject(factor, last)], len(levels))
+    return numbers.listed([*others, subject(factor, last)], most or len(levels))
 
 
 def subject(factor: Factor, level: str) -> str:

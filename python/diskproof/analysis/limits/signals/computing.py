@@ -51,7 +51,7 @@ def threads_compute(seen: Observed) -> Iterator[Signal]:
     """
     threads = seen.threads.computing.threads if seen.threads is not None else 0.0
     if threads / seen.inside >= MOST:
-        says = say("{n:2} threads computed on average, or were ready to", n=threads)
+        says = say("on average {n:2} threads computed or waited for a CPU", n=threads)
         yield supports("CPU", "threads", says)
 
 
