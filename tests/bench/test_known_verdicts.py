@@ -13,7 +13,8 @@ import verdicts
 
 PROGRAM = Path(verdicts.__file__)
 
-TINY = ("--kinds", "equal", "--runs", "1", "--at-most", "40", "--family", "sqlite", "--measure", "0.5")
+TINY = ("--kinds", "equal", "--runs", "1", "--at-most", "24", "--family", "sqlite", "--measure", "0.5")
+SOON = ("--warm-up", "0", "--design", "blocks = 3; same_within = 0.4")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the campaign mounts a tmpfs, which root alone may")
@@ -21,7 +22,7 @@ TINY = ("--kinds", "equal", "--runs", "1", "--at-most", "40", "--family", "sqlit
 def test_a_campaign_is_made_and_resumed(tmp_path: Path) -> None:
     def begin(*words: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "DISKPROOF_STATE": str(tmp_path / "state"), "COLUMNS": "130"}
-        command = [sys.executable, str(PROGRAM), "--out", str(tmp_path / "out"), *TINY, "--warm-up", "0"]
+        command = [sys.executable, str(PROGRAM), "--out", str(tmp_path / "out"), *TINY, *SOON]
         return subprocess.run(
             [*command, *words], check=False, env=environment, capture_output=True, text=True
         )

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from diskproof.analysis import pilot
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Pilot, Plan
-from diskproof.run import pilot
+from diskproof.run import pilot as run_pilot
 from diskproof.run.resume import resumed_plan
 from diskproof.study.plan import make_plan, next_block, with_pilot
 from diskproof.study.read import StudyError, StudyFile, parse_study
@@ -28,7 +29,7 @@ directory = "place"
 [tunings.safest]
 [tunings.unsafe]
 [workloads.load]
-mix = "update-index"
+mix = "point-select"
 tables = 1
 rows = 500
 """
@@ -41,7 +42,9 @@ def plan_of(text: str) -> Plan:
 def test_a_pilot_chooses_and_the_run_ends_when_it_is_precise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pilot, "LOAD_S", 0.6)
+    monkeypatch.setattr(run_pilot, "LOAD_S", 0.6)
+    monkeypatch.setattr(pilot, "LENGTHS_S", (0.5, 1))
+    monkeypatch.setattr(pilot, "SHORTEST_WARM_UP_S", 0.1)
     study, out = tmp_path / "two.toml", tmp_path / "runs"
     study.write_text(STUDY)
     arguments = ["run", str(study), "--out", str(out), "--at-most", "90s"]

@@ -119,7 +119,9 @@ def test_blocks_are_added_with_all_sides(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(
         trials, "_mean_seconds", lambda folder: dict.fromkeys(map(ID, folder.plan().cells), 5)
     )
-    text = STUDY.replace("blocks = 1", 'blocks = 2\nsame_within = 0.0001\nuntil = "decided"\nat_most_s = 40')
+    text = STUDY.replace("measure_s = 1", "measure_s = 0.5").replace(
+        "blocks = 1", 'blocks = 2\nsame_within = 0.0001\nuntil = "decided"\nat_most_s = 40'
+    )
     write(tmp_path, text.replace("[tunings.unsafe]", '[tunings.as-safe]\nbase = "safest"'))
     made = diskproof_here(tmp_path, "run", "study.toml")
     assert made.returncode in (0, 12), made.stderr
@@ -159,7 +161,7 @@ def test_an_end_while_both_are_up_leaves_nothing(tmp_path: Path, how: signal.Sig
 
 @needs_mariadb
 def test_if_one_server_dies_neither_trial_counts(tmp_path: Path) -> None:
-    write(tmp_path, MARIADB.replace("measure_s = 1", "measure_s = 10"))
+    write(tmp_path, MARIADB.replace("measure_s = 1", "measure_s = 6"))
     process = begin(tmp_path, "run", "study.toml")
     wait_for(lambda: len(list((tmp_path / "runs" / "study").glob("*/servers/*/load.log"))) == 2)
     time.sleep(1)
@@ -167,7 +169,7 @@ def test_if_one_server_dies_neither_trial_counts(tmp_path: Path) -> None:
     next(one for one in found if one.name() == "mariadbd").kill()
     began = time.monotonic()
     process.communicate(timeout=120)
-    assert time.monotonic() - began < 18, "the other side does not go on alone"
+    assert time.monotonic() - began < 10, "the other side does not go on alone"
     one, other = folder_of(tmp_path).trials()
     said = sorted((trial.findings[-1].message.text for trial in (one, other)), key=len)
     assert said[0].startswith("it took turns with b01-t0") and "the server died" in said[1]
