@@ -1,6 +1,7 @@
 """fio's answers, as fio 3.33 gave them, and of the older shapes."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from diskproof.analysis.audited.audit import audit_result
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.load import littles_law
 from diskproof.importers.base import ImportRefusedError
+from diskproof.importers.read import read_files
 from diskproof.results.imported import ImportedResult
 from support.samples import SAMPLES, found_in, results_in
 
@@ -83,6 +85,16 @@ def test_terse_lines(place: int, rate: float, p99: float, largest: float) -> Non
     assert (terse.load.latency_us.percentiles["99"], terse.load.latency_us.max) == (p99, largest)
     assert terse.load.file_requests
     assert (terse.load.file_requests.written_bytes, terse.load.file_requests.block_bytes) == (4 * 2**20, None)
+
+
+def test_a_job_that_fio_prints_in_two_forms_counts_once(tmp_path: Path) -> None:
+    people = (SAMPLES / "fio-people.txt").read_text().split("$ fio")[0]
+    terse = (SAMPLES / "fio-terse.txt").read_text().splitlines()[0].replace("fio-3.33", "fio-3.7")
+    same = terse.replace(";seq;", ";4k-write;").replace(";4096;512000;8000;8;", ";124320;4144;1035;30001;")
+    path = tmp_path / "both.txt"
+    for line, count in ((same, 2), (same.replace("30001", "30002"), 3)):
+        path.write_text(f"{line}\n{people}")
+        assert len(read_files([path])) == count
 
 
 @pytest.mark.parametrize(

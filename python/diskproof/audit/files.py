@@ -75,7 +75,7 @@ def busy_threads(evidence: Evidence) -> Iterator[Said]:
         yield Untold("the options, which may hold a load back")
         return
     busy = say(
-        "requests and syncs account for {busy:.2f} of {threads}",
+        "requests and syncs account for {busy:,.2f} of {threads}",
         busy=in_service,
         threads=counted(clients, "thread"),
     )

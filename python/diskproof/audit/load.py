@@ -260,7 +260,7 @@ def untold_intervals(series: Sequence[float], needed: int) -> Untold:
     if not series:
         return Untold("throughput in intervals")
     return Untold(
-        "{needed} intervals of throughput; there {there:is|are} {there}", needed=needed, there=len(series)
+        "{needed} intervals of throughput (there {there:is|are} {there})", needed=needed, there=len(series)
     )
 
 

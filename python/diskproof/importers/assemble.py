@@ -121,7 +121,8 @@ def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]
     for (result, metric), told, variant in zip(measured, levels, variants, strict=True):
         storage, workload = told["storage"], told["workload"]
         if result.source.file in several:
-            storage = name_of(result.source.file) if storage == UNTOLD else storage
+            if storage == UNTOLD:
+                storage = name_of(result.source.file) if len(by_path) > 1 else "output"
             storage = f"{storage} #{variant.place + 1}" if variant.place else storage
         workload = f"{workload} #{variant.work + 1}" if variant.work else workload
         cell = _cell({**told, "storage": storage, "workload": workload})

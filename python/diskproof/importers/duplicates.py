@@ -15,9 +15,16 @@ def without_copies(found: Sequence[Found]) -> list[Found]:
     """Return what was found without the copies of results; the first of each names them in a remark."""
     first: dict[object, int] = {}
     copies: dict[int, list[ImportedResult]] = {}
+    jobs = {
+        _job(one)
+        for one in found
+        if isinstance(one, ImportedResult) and one.load.seconds and not _is_terse(one)
+    }
     kept: list[Found] = []
     for one in found:
         identities = _identities(one) if isinstance(one, ImportedResult) else []
+        if isinstance(one, ImportedResult) and _is_terse(one) and _job(one) in jobs:
+            continue  # fio printed it in full as well
         known = next((first[identity] for identity in identities if identity in first), None)
         if known is not None and isinstance(one, ImportedResult):
             copies.setdefault(known, []).append(one)
@@ -46,6 +53,15 @@ def _identities(result: ImportedResult) -> list[object]:
         figures = load.model_dump_json()
         identities.append((result.source.format, figures, tuple(result.intervals_per_s)))
     return identities
+
+
+def _is_terse(result: ImportedResult) -> bool:
+    return result.source.format.startswith("fio terse")
+
+
+def _job(result: ImportedResult) -> object:
+    """Return what a job of fio has in all its forms of output; its time is in ms."""
+    return result.source.file, result.source.tool, result.name, result.load.seconds
 
 
 def _remark(copies: Sequence[ImportedResult]) -> str:

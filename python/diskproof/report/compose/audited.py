@@ -176,9 +176,18 @@ def _with_place(message: str, place: str) -> str:
 
 
 def _places(each: Sequence[Each], subjects: int) -> str:
-    within = list(dict.fromkeys(at for one in each for at in one.within))
+    within = _shortened(list(dict.fromkeys(at for one in each for at in one.within)))
     names = list(dict.fromkeys(one.subject for one in each)) if subjects > 1 else []
     return listed([*names, *within], MOST_WITHIN)
+
+
+def _shortened(within: Sequence[str]) -> list[str]:
+    """Return the ids of cells without the levels that all of them have."""
+    levels = [one.split("/") for one in within]
+    if len(within) < 2 or len({len(parts) for parts in levels}) > 1:
+        return list(within)
+    varied = [at for at, values in enumerate(zip(*levels, strict=True)) if len(set(values)) > 1]
+    return ["/".join(parts[at] for at in varied) for parts in levels]
 
 
 def _named(audit: AuditAnswer, state: str, besides: Sequence[str]) -> list[str]:
