@@ -203,7 +203,7 @@ def _found_servers(study: Study, made: Plan) -> dict[str, ServerKind]:
         try:
             found[name] = find_chosen(name, study.servers[name])
         except ServerNotFoundError as error:
-            if study.servers[name].basedir is not None:
+            if study.servers[name].basedir is not None or study.servers[name].image is not None:
                 raise
             say(f"server `{name}`: {error}")
     return found

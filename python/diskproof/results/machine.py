@@ -170,6 +170,8 @@ class ServerFacts(Record):
     version: str
     binary: str | None = None
     """Path of the server program; None for an embedded one, and for one that was there already."""
+    image: str | None = None
+    """Name, engine and identifier of the image that has that program; None if it is this machine's."""
     address: str | None = None
     """Account, host and database of a server that was there already: only its own answers are known."""
     may_be_here: bool = False

@@ -129,7 +129,7 @@ def _identity(machine: Machine) -> dict[str, object]:
 
 def _server_identity(server: ServerFacts) -> str:
     """Return which server it is: another build of the same version is another server."""
-    place = server.binary or server.address
+    place = " of ".join(filter(None, (server.binary, server.image))) or server.address
     where = f" ({place})" if place else ""
     return f"{server.name}: {server.flavour} {server.version}{where}"
 

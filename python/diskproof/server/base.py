@@ -82,6 +82,10 @@ class Dirs:
         """Where a server writes its messages."""
         return self.log / "error.log"
 
+    def all(self) -> list[Path]:
+        """Return all six."""
+        return [self.data, self.redo, self.binlog, self.tmp, self.run, self.log]
+
     def of(self, role: Role) -> Path:
         """Return the directory of one role."""
         return {"data": self.data, "redo": self.redo, "binlog": self.binlog, "tmp": self.tmp}[role]

@@ -31,7 +31,7 @@ class Present:
 
 def find_chosen(name: str, choice: ServerChoice) -> ServerKind:
     """Find the server that a study has chosen under this name; ServerNotFoundError says what to do."""
-    return find(choice.family, choice.basedir, name=name, flavour=choice.flavour)
+    return find(choice.family, choice.basedir, name=name, flavour=choice.flavour, image=choice.image)
 
 
 def with_present_servers(file: StudyFile, basedirs: Sequence[str] = ()) -> Present:
@@ -78,7 +78,9 @@ def named_folders(given: Sequence[str], known: Sequence[Name], whose: str) -> di
 
 def _in_folders(study: Study, folders: Mapping[str, Path]) -> Study:
     servers = {
-        name: choice.model_copy(update={"basedir": folders[name], "optional": False, "flavour": None})
+        name: choice.model_copy(
+            update={"basedir": folders[name], "image": None, "optional": False, "flavour": None}
+        )
         if name in folders
         else choice
         for name, choice in study.servers.items()

@@ -16,8 +16,9 @@ from diskproof.server.base import (
 )
 from diskproof.server.log import ServerLog
 from diskproof.system import programs
+from diskproof.system.containers import Image
 from diskproof.system.mounts import mount_of
-from diskproof.system.programs import Ended, Process, TimedOut
+from diskproof.system.programs import Ended, Started, TimedOut
 from diskproof.system.run_processes import described, is_gone, processes_in
 
 LOOK_S = 1.0
@@ -43,7 +44,7 @@ DYING_S = 10.0
 
 def wait_until(
     not_ready: Callable[[], str],
-    process: Process,
+    process: Started,
     *,
     deadline_s: float,
     failure: Callable[[str], ServerFailedError],
@@ -86,14 +87,14 @@ def describe_end(returncode: int) -> str:
     return f"exit code {returncode}" if returncode >= 0 else f"killed by signal {-returncode}"
 
 
-def describe_silence(process: Process, waited_s: float, limit_s: float) -> str:
+def describe_silence(process: Started, waited_s: float, limit_s: float) -> str:
     """Return why a server did not answer, in words: it has ended, or it took too long; else nothing."""
     if process.poll() is not None:
         return f" ({describe_end(process.returncode)})"
     return f" within {limit_s:g} s" if waited_s >= limit_s else ""
 
 
-def describe_death(process: Process) -> str:
+def describe_death(process: Started) -> str:
     """Return how a server ended after its connection broke, in words; nothing if it lives on.
 
     A server that dies of what it found writes a backtrace first, which takes seconds.
@@ -107,7 +108,7 @@ def describe_death(process: Process) -> str:
 # ---------------------------------------------------------------- the end
 
 
-def wait_for_end(process: Process, deadline_s: float) -> bool:
+def wait_for_end(process: Started, deadline_s: float) -> bool:
     """Wait for a program that was asked to end; after the deadline kill it and all that it started."""
     try:
         process.wait(deadline_s)
@@ -117,7 +118,7 @@ def wait_for_end(process: Process, deadline_s: float) -> bool:
     return True
 
 
-def kill_tree(process: Process, limit_s: float = KILL_LIMIT_S) -> None:
+def kill_tree(process: Started, limit_s: float = KILL_LIMIT_S) -> None:
     """Kill a program and all that it started, and wait until every process of it is gone.
 
     ServerTooSlowError if one is still there after `limit_s`: it waits for a disk that does not answer.
@@ -199,25 +200,37 @@ ANSWER_S = 20.0
 """How long a program may take to print its version; it takes 0.2 s from a warm cache."""
 
 
-def answer_of(program: Path, *arguments: str, may_fail: bool = False) -> str:
-    """Return what a server's program prints about itself; ServerNotFoundError if it does not run."""
-    result = _run(program, arguments)
+def answer_of(
+    program: Path,
+    *arguments: str,
+    may_fail: bool = False,
+    image: Image | None = None,
+    folders: Sequence[Path] = (),
+) -> str:
+    """Return what a server's program prints about itself; ServerNotFoundError if it does not run.
+
+    If it is the program of an `image`, it sees these `folders`.
+    """
+    result = _run(program, arguments, image, folders)
     if result.code != 0 and not may_fail:
         raise ServerNotFoundError(
-            f"{program} cannot be run: {result.complaint}; install what it lacks "
-            f"(ldd {program} names missing libraries)"
+            f"{program}{f' of image {image.name}' if image else ''} cannot be run: {result.complaint}; "
+            f"install what it lacks (ldd {program} names missing libraries)"
         )
     return result.out
 
 
-def complaint_of(program: Path, *arguments: str) -> str:
+def complaint_of(
+    program: Path, *arguments: str, image: Image | None = None, folders: Sequence[Path] = ()
+) -> str:
     """Return what a server's program writes to stderr; ServerNotFoundError if it does not run."""
-    return _run(program, arguments).err
+    return _run(program, arguments, image, folders).err
 
 
-def _run(program: Path, arguments: Sequence[str]) -> Ended:
+def _run(program: Path, arguments: Sequence[str], image: Image | None, folders: Sequence[Path]) -> Ended:
+    command = [str(program), *arguments]
     try:
-        return programs.run([str(program), *arguments], limit_s=ANSWER_S)
+        return programs.run(image.around(command, folders) if image else command, limit_s=ANSWER_S)
     except (OSError, TimedOut) as error:
         raise ServerNotFoundError(f"{program} cannot be run: {error}") from error
 

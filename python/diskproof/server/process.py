@@ -23,8 +23,9 @@ from diskproof.server.lifecycle import (
     wait_until,
 )
 from diskproof.server.log import ServerLog, complaints, refusal, refused_variable, why_not_started
+from diskproof.system.containers import Contained, Image
 from diskproof.system.processes import Starter
-from diskproof.system.programs import Process
+from diskproof.system.programs import Started
 
 INITIALISE_LIMIT_S = 300.0
 """How long an initialisation may take: a slow disk takes minutes over thousands of small synced writes."""
@@ -38,7 +39,7 @@ class ServerProcess(Asked[Connection]):
         facts: ServerFacts,
         dirs: Dirs,
         settings: Settings,
-        process: Process,
+        process: Started,
         log: ServerLog,
     ) -> None:
         """Hold a process that was just started."""
@@ -84,10 +85,18 @@ class ServerProgram(ServerKind):
     logs_progress: ClassVar[bool]
     """Whether it logs how far a slow recovery is, so that one that is silent after damage is stuck."""
 
-    def __init__(self, family: Family, name: str, flavour: str, version: str, binary: Path) -> None:
-        """Name an installation as the study does."""
+    def __init__(
+        self, family: Family, name: str, flavour: str, version: str, binary: Path, image: Image | None
+    ) -> None:
+        """Name an installation as the study does; `image`: what has it, if this machine has it not."""
+        self._image = image
         self.facts = ServerFacts(
-            name=name, family=family, flavour=flavour, version=version, binary=str(binary)
+            name=name,
+            family=family,
+            flavour=flavour,
+            version=version,
+            binary=str(binary),
+            image=f"{image.name} ({image.engine}, {image.short_id})" if image else None,
         )
 
     def check(self, dirs: Dirs) -> None:
@@ -103,7 +112,7 @@ class ServerProgram(ServerKind):
         dirs.run.chmod(0o700)  # the superuser has no password: the folder of its socket is the lock
         command = self._configured(dirs, settings)
         log = ServerLog(dirs.error_log)
-        process = starter.start(command, log_file=log.path, user=self._user(), cwd=dirs.data)
+        process = self._launch(command, dirs, starter)
         running = self._running(dirs, settings, process, log)
 
         def failure(what: str) -> ServerFailedError:
@@ -118,6 +127,9 @@ class ServerProgram(ServerKind):
             failure=failure,
             log=log if self.logs_progress else None,
         )
+        if isinstance(process, Contained) and not process.is_seen:
+            running.kill()
+            raise failure("runs in a machine of the engine's own, whose processes diskproof does not see")
         return running
 
     def check_variables(self, variables: Mapping[str, str]) -> None:
@@ -142,7 +154,7 @@ class ServerProgram(ServerKind):
 
     @abstractmethod
     def _running(
-        self, dirs: Dirs, settings: Settings, process: Process, log: ServerLog
+        self, dirs: Dirs, settings: Settings, process: Started, log: ServerLog
     ) -> ServerProcess[Any]:
         """Return the server of a process that was just started."""
 
@@ -150,12 +162,19 @@ class ServerProgram(ServerKind):
         """Return the user that the server runs as; None: as we do."""
         return None
 
+    def _launch(self, command: list[str], dirs: Dirs, starter: Starter, stdin: int | None = None) -> Started:
+        """Start a program of the installation in the data directory, with its words in the error log."""
+        log, user = dirs.error_log, self._user()
+        if self._image is None:
+            return starter.start(command, log_file=log, user=user, stdin=stdin, cwd=dirs.data)
+        return starter.start_in(
+            self._image, command, dirs.all(), log_file=log, user=user, stdin=stdin, cwd=dirs.data
+        )
+
     def _make(self, command: list[str], dirs: Dirs, starter: Starter, stdin: Path | None = None) -> None:
         """Run a program that makes an empty database; ServerFailedError with the end of its log."""
         with (stdin or Path("/dev/null")).open("rb") as source:
-            process = starter.start(
-                command, log_file=dirs.error_log, user=self._user(), stdin=source.fileno(), cwd=dirs.data
-            )
+            process = self._launch(command, dirs, starter, source.fileno())
             if not wait_for_end(process, INITIALISE_LIMIT_S) or process.returncode:
                 raise ServerFailedError(
                     f"{self.facts.flavour} {self.facts.version} could not make an empty database in "

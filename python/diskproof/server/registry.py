@@ -16,6 +16,7 @@ from diskproof.server.lifecycle import answer_of
 from diskproof.server.mysql import MysqlServer, find_mysql
 from diskproof.server.postgresql import PostgresqlServer, find_postgresql
 from diskproof.server.sqlite import SqliteServer
+from diskproof.system.containers import ImageNotFoundError, find_image
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,24 @@ def find(
     *,
     name: str | None = None,
     flavour: Flavour | None = None,
+    image: str | None = None,
 ) -> ServerKind:
-    """Find a server: the system's own, or the one in `basedir`. `name` is the study's, else the family's.
+    """Find a server: the system's own, or the one in `basedir` or `image`.
+
+    `name` is the study's, else the family's.
 
     If a system may have several of a family, `flavour` chooses. ServerNotFoundError says what to do.
     """
     name = name or family
+    try:
+        found = find_image(image) if image else None
+    except ImageNotFoundError as error:
+        raise ServerNotFoundError(str(error)) from None
     match family:
         case "mysql":
-            return MysqlServer(find_mysql(basedir, flavour), name)
+            return MysqlServer(find_mysql(basedir, flavour, found), name)
         case "postgresql":
-            return PostgresqlServer(find_postgresql(basedir), name)
+            return PostgresqlServer(find_postgresql(basedir, found), name)
         case "sqlite":
             if basedir is not None:
                 raise ServerNotFoundError(

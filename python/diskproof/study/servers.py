@@ -16,6 +16,17 @@ THEIRS = "theirs"
 EnvironmentVariable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
+ImageName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$", max_length=255)]
+
+NAMED: dict[str, Family] = {
+    "postgres": "postgresql",
+    "mariadb": "mysql",
+    "mysql": "mysql",
+    "percona": "mysql",
+}
+"""What an image of a family has in its name."""
+
+
 class ServerChoice(Part):
     """A database server under test."""
 
@@ -31,6 +42,11 @@ class ServerChoice(Part):
         None,
         description="Folder of an unpacked server; default: the installed one. "
         "`--basedir NAME=DIR` names it for one run, so that a study needs no machine's paths",
+    )
+    image: ImageName | None = Field(
+        None,
+        description="Image of a container, such as `postgres:17` or `mariadb:11`, that Podman or Docker has "
+        "on this machine (docs/hosts.md). The server's own program is run in it, on the study's storage",
     )
     optional: bool = Field(
         False,
@@ -75,6 +91,15 @@ class ServerChoice(Part):
 
     @model_validator(mode="before")
     @classmethod
+    def _an_image_has_the_family(cls, given: object) -> object:
+        if not isinstance(given, dict) or "family" in given or not isinstance(given.get("image"), str):
+            return given
+        last = given["image"].rpartition("/")[2]
+        families = [family for name, family in NAMED.items() if name in last]
+        return {**given, "family": families[0]} if families else given
+
+    @model_validator(mode="before")
+    @classmethod
     def _a_url_has_the_family(cls, given: object) -> object:
         if not isinstance(given, dict) or "family" in given or not isinstance(given.get("url"), str):
             return given
@@ -85,6 +110,10 @@ class ServerChoice(Part):
 
     @model_validator(mode="after")
     def _keys_are_of_one_kind(self) -> Self:
+        if self.image is not None and self.basedir is not None:
+            raise mistake("the server is in an image: leave this or `image` out", "basedir")
+        if self.image is not None and self.family == "sqlite":
+            raise mistake("SQLite is built into the load generator: leave `image` out", "image")
         if self.url is None:
             for key in ("password_file", "password_env", "reset", "reload"):
                 if key in self.model_fields_set:
@@ -94,7 +123,7 @@ class ServerChoice(Part):
             address = parse(self.url)
         except ValueError as error:
             raise mistake(str(error), "url") from None  # without the URL, which may have a password
-        for key in ("basedir", "flavour", "optional"):
+        for key in ("basedir", "flavour", "image", "optional"):
             if key in self.model_fields_set:
                 raise mistake("it is for a server that diskproof starts: leave it out beside `url`", key)
         if address.family != self.family:

@@ -25,6 +25,7 @@ from diskproof.families.address import Address
 from diskproof.refusal import NotWrittenError, RefusalError, why_not_written
 from diskproof.results.durable import append_line
 from diskproof.system import programs, shared_memory
+from diskproof.system.containers import LABEL
 from diskproof.system.endings import at_interruption, ignore_endings
 from diskproof.system.loops import backing_file_of
 from diskproof.system.own_folder import OTHERS_WRITE, OwnFolder
@@ -79,6 +80,7 @@ class Journal:
         self.path = path
         self.mark = mark
         self._lock = lock
+        self._engines: set[str] = set()
         self._kill_later = threading.Timer(IN_ORDER_S, self._end_processes)
         self._kill_later.daemon = True
 
@@ -200,6 +202,14 @@ class Journal:
     def cgroup(self, path: Path) -> None:
         """Record a control group, before it is made."""
         self._write({"cgroup": str(path)})
+
+    def containers(self, engine: str) -> str:
+        """Record that an engine will start containers, and return the label that each of them must have."""
+        label = f"{LABEL}={self.mark}"
+        if engine not in self._engines:
+            self._write({"containers": engine, "label": label})
+            self._engines.add(engine)
+        return label
 
     def variable(self, name: str, ours: str, before: str, address: Address, secret: Secret) -> None:
         """Record a variable of a server that is there already, before it gets `ours` as its value.

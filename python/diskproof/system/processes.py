@@ -1,6 +1,7 @@
 """Starts the programs of a run that go on for a while, and finds the children of a process."""
 
 import os
+import secrets
 from collections.abc import Collection
 from pathlib import Path
 from typing import IO
@@ -10,6 +11,7 @@ import psutil
 from diskproof.database.secret import Secret
 from diskproof.families.address import Address
 from diskproof.system import programs
+from diskproof.system.containers import Contained, Image, on_cpus
 from diskproof.system.cpus import starting_on
 from diskproof.system.journal import Journal
 
@@ -58,6 +60,28 @@ class Starter:
                 outlives=outlives,
             )
 
+    def start_in(
+        self,
+        image: Image,
+        argv: list[str],
+        folders: Collection[Path],
+        *,
+        log_file: Path,
+        user: str | None,
+        cwd: Path,
+        stdin: int | None = None,
+    ) -> Contained:
+        """Start a program of an image in a container of this run, with `folders` at their own paths."""
+        label = self._journal.containers(image.engine)
+        name = f"diskproof-{self._journal.mark}-{secrets.token_hex(4)}"
+        options = [f"--name={name}", f"--label={label}", f"--workdir={cwd}"]
+        options += [] if stdin is None else ["--interactive"]
+        options += on_cpus(image.engine, self._cpus or os.sched_getaffinity(0))
+        command = image.around(argv, folders, *options, user=user)
+        return Contained(
+            image.engine, name, self.start(command, log_file=log_file, stdin=stdin), self._journal.mark
+        )
+
     def adopt(self, file: Path) -> None:
         """Remove a file of a started program with the run, if the program cannot remove it."""
         self._journal.adopt(file)
@@ -85,6 +109,15 @@ def children(pid: int) -> list[int]:
     except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
         return []
     return [int(child) for text in lists for child in text.split()]
+
+
+def number_inside(pid: int) -> str:
+    """Return the number that a process has for itself: in a container it is another one (proc(5), NSpid)."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return str(pid)
+    return next((line.split()[-1] for line in status.splitlines() if line.startswith("NSpid:")), str(pid))
 
 
 def has_dead_children(pid: int) -> bool:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 MARK = "DISKPROOF_RUN"
 """Environment variable that every process of a run carries."""
@@ -37,6 +37,27 @@ NOTHING = subprocess.DEVNULL
 Process = subprocess.Popen[bytes]
 TimedOut = subprocess.TimeoutExpired
 ProgramError = subprocess.SubprocessError
+
+
+class Started(Protocol):
+    """A program that was started: a process of ours, or of a container."""
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+
+    @property
+    def returncode(self) -> int:
+        """How it ended."""
+
+    def poll(self) -> int | None:
+        """Return how it ended; None if it has not."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; TimedOut if that takes longer."""
+
+    def send_signal(self, number: int, /) -> None:
+        """Send it a signal."""
 
 
 @dataclass

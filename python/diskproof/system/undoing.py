@@ -14,6 +14,7 @@ from diskproof.database.variables import put_back
 from diskproof.families.address import parse
 from diskproof.refusal import RefusalError
 from diskproof.system import programs, shared_memory
+from diskproof.system.containers import remove_labelled
 from diskproof.system.loops import lies_on, loops_on, wait_until_free
 from diskproof.system.mounts import comes_from, mounted_at, mounts_within
 from diskproof.system.own_folder import OwnFolder
@@ -205,6 +206,17 @@ def put_variable_back(entry: Entry) -> list[Undone]:
     return [Undone(f"{what}: as it was", done=True)] if was_ours else []
 
 
+def remove_containers(entry: Entry) -> list[Undone]:
+    """Remove the containers of a run, which the engine may still have after a restart of the machine."""
+    engine, label = entry["containers"], entry["label"]
+    try:
+        count, failure = remove_labelled(engine, label)
+    except programs.TimedOut:
+        count, failure = 0, f"{engine} does not answer"
+    what = f"containers of {engine} with label {label}"
+    return [_undone(what, failure)] if count or failure else []
+
+
 def remove_parent(entry: Entry) -> list[Undone]:
     """Remove a directory that was made on the way; what somebody else made, put or mounted there stays."""
     path = Path(entry["parent"])
@@ -238,6 +250,7 @@ UNDOING: dict[str, Callable[[Entry], list[Undone]]] = {
     "cgroup": remove_cgroup,
     "tear_down": tear_down,
     "variable": put_variable_back,
+    "containers": remove_containers,
     "parent": remove_parent,
 }
 """By kind of entry."""

@@ -101,7 +101,8 @@ def servers(facts: Machine) -> Table:
 def _program(server: ServerFacts) -> str:
     if server.address:
         return f"was there already: {server.address}"
-    return server.binary or "inside the load generator"
+    inside = f" in a container of {server.image}" if server.image else ""
+    return f"{server.binary}{inside}" if server.binary else "inside the load generator"
 
 
 def places(facts: Machine) -> Table:

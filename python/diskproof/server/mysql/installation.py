@@ -10,6 +10,7 @@ from diskproof.families.options import Flavour
 from diskproof.server.base import ServerNotFoundError
 from diskproof.server.lifecycle import answer_of
 from diskproof.server.mysql.release import Release
+from diskproof.system.containers import Image
 
 PROGRAMS = ("mariadbd", "mysqld")
 POOL = "innodb_buffer_pool_size"
@@ -34,6 +35,8 @@ class Installation(Release):
     known: dict[str, str]
     """Every option that the binary lists, with its default; dashes as underscores. Of the buffer pool its
     least size."""
+    image: Image | None = None
+    """What has the program, if this machine has it not."""
 
     @property
     def least_pool_bytes(self) -> int:
@@ -49,7 +52,16 @@ class Installation(Release):
         """Return the folder with the error messages and the system tables' SQL."""
         share = (self.basedir or self.binary.parent.parent) / "share"
         candidates = [share, share / "mysql", share / "mariadb"]
-        return next((path for path in candidates if (path / "english" / "errmsg.sys").is_file()), None)
+        return next((path for path in candidates if self.has(path / "english" / "errmsg.sys")), None)
+
+    def has(self, file: Path) -> bool:
+        """Return whether the installation has a file."""
+        return file.is_file() if self.image is None else self.image.text_of(file) is not None
+
+    def text_of(self, file: Path) -> str:
+        """Return the text of a file that the installation has."""
+        text = None if self.image is None else self.image.text_of(file)
+        return file.read_text(errors="replace") if text is None else text
 
     def plugin_folder(self) -> Path | None:
         """Return the folder of a named basedir's plugins, if it has one."""
@@ -61,38 +73,59 @@ class Installation(Release):
     def binlog_reader(self) -> Path | None:
         """Return the program that prints this server's binary log; None if there is none.
 
-        A basedir without one gets the system's, if the server is older than MySQL 8. Events of rows are the
-        same since 5.6; MySQL 8 began to compress and tag some.
+        A basedir without one, and an image, get the system's, if the server is older than MySQL 8. Events of
+        rows are the same since 5.6; MySQL 8 began to compress and tag some.
         """
-        places = [self.binary.parent] if self.basedir is None else []
+        if self.image is not None and self.mysql_since(8):
+            return None
+        places = [self.binary.parent] if self.basedir is None and self.image is None else []
         places += [self.basedir / folder for folder in FOLDERS] if self.basedir else []
-        own = os.pathsep.join(str(place) for place in places)
         readable = self.basedir is None or not self.mysql_since(8)
-        path = os.pathsep.join([own, os.environ.get("PATH", "")]) if readable else own
+        path = os.pathsep.join([*map(str, places), *([os.environ.get("PATH", "")] if readable else [])])
         found = (shutil.which(program, path=path) for program in BINLOG_READERS)
         return next((Path(file) for file in found if file), None)
 
 
-def find_mysql(basedir: Path | None = None, wanted: Flavour | None = None) -> Installation:
-    """Find the system's server, or the one in a basedir; ServerNotFoundError says where it looked.
+def find_mysql(
+    basedir: Path | None = None, wanted: Flavour | None = None, image: Image | None = None
+) -> Installation:
+    """Find the system's server, or that of a basedir or an image.
 
-    If a system has two, the first one of the flavour that is `wanted` is taken.
+    ServerNotFoundError says where it looked. If a system has two, the first one of the flavour that is
+    `wanted` is taken.
     """
     others = []
-    for binary in _system_binaries() if basedir is None else [_binary_in(basedir)]:
-        flavour, version_text = parse_version(answer_of(binary, "--no-defaults", "--version"))
+    for binary in _binaries(basedir, image):
+        said = answer_of(binary, "--no-defaults", "--version", image=image)
+        flavour, version_text = parse_version(said)
         if wanted in (None, flavour):
-            return _installation(binary, basedir, flavour, version_text)
+            return _installation(binary, basedir, image, flavour, version_text)
         others.append(f"{binary} is {flavour} {version_text}")
     raise ServerNotFoundError(f"{' and '.join(others)}, not {wanted}; name the basedir of a {wanted}")
 
 
-def _installation(binary: Path, basedir: Path | None, flavour: str, version_text: str) -> Installation:
+def _binaries(basedir: Path | None, image: Image | None) -> list[Path]:
+    if image is None:
+        return _system_binaries() if basedir is None else [_binary_in(basedir)]
+    binary = image.program(*PROGRAMS)
+    if binary is None:
+        raise ServerNotFoundError(f"image {image.name} has no {' or '.join(PROGRAMS)} on its PATH")
+    return [binary]
+
+
+def _installation(
+    binary: Path, basedir: Path | None, image: Image | None, flavour: str, version_text: str
+) -> Installation:
     numbers = [int(number) for number in re.findall(r"\d+", version_text)[:3]]
     smallest = f"--{POOL.replace('_', '-')}={LEAST_POOL_BYTES}"
     known = parse_options(
         # Of the smallest pool it lists what it would make of it.
-        answer_of(binary, "--no-defaults", "--user=root", smallest, "--verbose", "--help", may_fail=True)
+        answer_of(
+            binary,
+            *("--no-defaults", "--user=root", smallest, "--verbose", "--help"),
+            may_fail=True,
+            image=image,
+        )
     )
     if "datadir" not in known:
         raise ServerNotFoundError(
@@ -105,6 +138,7 @@ def _installation(binary: Path, basedir: Path | None, flavour: str, version_text
         version=(numbers[0], numbers[1], numbers[2]),
         version_text=version_text,
         known=known,
+        image=image,
     )
 
 

@@ -13,7 +13,7 @@ from diskproof.server.mysql.installation import Installation
 from diskproof.server.mysql.running import MysqlRunning
 from diskproof.server.process import ServerProgram
 from diskproof.system.processes import Starter
-from diskproof.system.programs import Process
+from diskproof.system.programs import Started
 
 INITIAL_MEMORY_BYTES = 64 * 2**20
 """Buffer pool of an initialisation, which touches some 30 MiB of pages."""
@@ -43,13 +43,21 @@ class MysqlServer(ServerProgram):
 
     def __init__(self, installation: Installation, name: str) -> None:
         """Name an installation as the study does."""
-        super().__init__("mysql", name, installation.flavour, installation.version_text, installation.binary)
+        super().__init__(
+            "mysql",
+            name,
+            installation.flavour,
+            installation.version_text,
+            installation.binary,
+            installation.image,
+        )
         self.installation = installation
 
     def data_format(self) -> str:
         """Return what a golden image depends on."""
         version = ".".join(str(number) for number in self.installation.version)
-        return f"{self.installation.flavour} {version}, redo {options.REDO_BYTES}"
+        inside = f", image {self._image.short_id}" if self._image else ""
+        return f"{self.installation.flavour} {version}, redo {options.REDO_BYTES}{inside}"
 
     def _settings(
         self,
@@ -84,7 +92,8 @@ class MysqlServer(ServerProgram):
         command = self._configured(dirs, Settings({}, dict(variables)))
         validates = self.installation.mysql_since(8, 0, 16)
         reads = ["--validate-config"] if validates else ["--verbose", "--help"]
-        return complaint_of(Path(command[0]), *command[1:], *reads) + ServerLog(dirs.error_log).tail()
+        said = complaint_of(Path(command[0]), *command[1:], *reads, image=self._image, folders=[folder])
+        return said + ServerLog(dirs.error_log).tail()
 
     def _known(self) -> Collection[str]:
         return self.installation.known
@@ -119,7 +128,7 @@ class MysqlServer(ServerProgram):
         path.write_text(options.configuration(self.installation, dirs, settings.merged()))
         return [str(self.installation.binary), f"--defaults-file={path}"]
 
-    def _running(self, dirs: Dirs, settings: Settings, process: Process, log: ServerLog) -> MysqlRunning:
+    def _running(self, dirs: Dirs, settings: Settings, process: Started, log: ServerLog) -> MysqlRunning:
         running = MysqlRunning(self.facts, dirs, settings, process, log)
         running.installation = running.release = self.installation
         return running
@@ -134,11 +143,11 @@ def _system_tables(server: Installation) -> str:
         )
     parts = ["CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n"]
     for names in SYSTEM_TABLES:
-        file = next((share / name for name in names if (share / name).is_file()), None)
+        file = next((share / name for name in names if server.has(share / name)), None)
         if file is not None:
             # Install scripts leave out the accounts of this machine's name for a foreign machine. With
             # skip_name_resolve the server would complain about them at each start.
-            lines = file.read_text(errors="replace").splitlines(keepends=True)
+            lines = server.text_of(file).splitlines(keepends=True)
             parts += [line for line in lines if "@current_hostname" not in line]
         elif OPTIONAL not in names[0]:
             raise _incomplete(server, f"{share / names[0]} is missing")

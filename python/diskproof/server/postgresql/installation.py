@@ -8,6 +8,7 @@ from pathlib import Path
 
 from diskproof.server.base import ServerNotFoundError
 from diskproof.server.lifecycle import answer_of
+from diskproof.system.containers import Image
 
 DEBIAN = Path("/usr/lib/postgresql")
 """Debian keeps each major version in a folder of its own here, and none of them on PATH."""
@@ -20,6 +21,8 @@ class Installation:
     programs: Path
     version: tuple[int, ...]
     version_text: str
+    image: Image | None = None
+    """What has the programs, if this machine has them not."""
 
     @property
     def binary(self) -> Path:
@@ -31,7 +34,7 @@ class Installation:
 
         The second number is the catalog's version, which pg_controldata prints for a cluster.
         """
-        said = answer_of(self.programs / "pg_controldata", "-D", str(data))
+        said = answer_of(self.programs / "pg_controldata", "-D", str(data), image=self.image, folders=[data])
         found = re.search(r"^Catalog version number:\s*(\d+)", said, re.MULTILINE)
         if not found:
             raise ServerNotFoundError(
@@ -42,14 +45,27 @@ class Installation:
         return f"PG_{major}_{found[1]}"
 
 
-def find_postgresql(basedir: Path | None = None) -> Installation:
-    """Find the system's newest PostgreSQL, or a basedir's; ServerNotFoundError says where it looked."""
-    programs = _system_programs() if basedir is None else _programs_in(basedir)
-    said = answer_of(programs / "postgres", "--version")
+def find_postgresql(basedir: Path | None = None, image: Image | None = None) -> Installation:
+    """Find the system's newest PostgreSQL, or that of a basedir or an image.
+
+    ServerNotFoundError says where it looked.
+    """
+    if image is not None:
+        programs = _programs_of(image)
+    else:
+        programs = _system_programs() if basedir is None else _programs_in(basedir)
+    said = answer_of(programs / "postgres", "--version", image=image)
     found = re.search(r"PostgreSQL\)? (\d+(?:\.\d+)*)", said)
     if not found:
         raise ServerNotFoundError(f"{programs / 'postgres'} is no PostgreSQL: its --version printed {said!r}")
-    return Installation(programs, tuple(int(part) for part in found[1].split(".")), found[1])
+    return Installation(programs, tuple(int(part) for part in found[1].split(".")), found[1], image)
+
+
+def _programs_of(image: Image) -> Path:
+    found = image.program("initdb")
+    if found is None:
+        raise ServerNotFoundError(f"image {image.name} has no initdb on its PATH")
+    return found.parent
 
 
 def _system_programs() -> Path:

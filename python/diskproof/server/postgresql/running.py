@@ -10,7 +10,7 @@ from diskproof.server.lifecycle import describe_death, kill_orphans, kill_tree, 
 from diskproof.server.postgresql import aftermath, cluster, options
 from diskproof.server.postgresql.asked import Connection, PostgresqlAsked
 from diskproof.server.process import ServerProcess
-from diskproof.system.processes import children
+from diskproof.system.processes import children, number_inside
 from diskproof.system.run_processes import processes_in
 from diskproof.system.shared_memory import Owner, remove
 
@@ -71,7 +71,11 @@ class PostgresqlRunning(PostgresqlAsked, ServerProcess[Connection]):
             lines = (self._dirs.data / "postmaster.pid").read_text().splitlines()
         except OSError:
             return False
-        return lines[:1] == [str(self._process.pid)] and lines[7:] != [] and lines[7].strip() == "ready"
+        return (
+            lines[:1] == [number_inside(self._process.pid)]
+            and lines[7:] != []
+            and lines[7].strip() == "ready"
+        )
 
     def _connect(self, database: str | None, limit_s: float) -> Connection:
         del limit_s  # each answer has its own

@@ -16,7 +16,7 @@ from diskproof.server.postgresql.running import PostgresqlRunning
 from diskproof.server.process import ServerProcess, ServerProgram
 from diskproof.server.unprivileged import check_reach, give_to, unprivileged_user
 from diskproof.system.processes import Starter
-from diskproof.system.programs import Process
+from diskproof.system.programs import Started
 from diskproof.system.shared_memory import Owner
 
 INITIAL_MEMORY_BYTES = 16 * 2**20
@@ -35,17 +35,19 @@ class PostgresqlServer(ServerProgram):
 
     def __init__(self, installation: Installation, name: str) -> None:
         """Name an installation as the study does."""
-        super().__init__("postgresql", name, "PostgreSQL", installation.version_text, installation.binary)
+        version, binary = installation.version_text, installation.binary
+        super().__init__("postgresql", name, "PostgreSQL", version, binary, installation.image)
         self.installation = installation
 
     def data_format(self) -> str:
         """Return what a golden image depends on."""
-        return f"PostgreSQL {self.installation.version_text}, C.UTF-8, data checksums"
+        inside = f", image {self._image.short_id}" if self._image else ""
+        return f"PostgreSQL {self.installation.version_text}, C.UTF-8, data checksums{inside}"
 
     def check(self, dirs: Dirs) -> None:
         """Refuse directories that the server's user cannot reach, and too long a socket folder."""
         super().check(dirs)
-        if user := self._user():
+        if (user := self._user()) and self._image is None:
             check_reach(user, dirs)
 
     def _user(self) -> str | None:
@@ -79,10 +81,11 @@ class PostgresqlServer(ServerProgram):
     def _answer_to(self, variables: Mapping[str, str], folder: Path) -> str:
         (folder / "postgresql.conf").write_text(options.conf_file(variables))
         # `-C` reads the whole configuration and starts nothing, so root may ask, too.
-        return complaint_of(self.installation.binary, "-C", "fsync", "-D", str(folder))
+        asked = ("-C", "fsync", "-D", str(folder))
+        return complaint_of(self.installation.binary, *asked, image=self._image, folders=[folder])
 
     def _known(self) -> Collection[str]:
-        listed = answer_of(self.installation.binary, "--describe-config")
+        listed = answer_of(self.installation.binary, "--describe-config", image=self._image)
         return [line.partition("\t")[0] for line in listed.splitlines()]
 
     def initialise(self, dirs: Dirs, starter: Starter) -> None:
@@ -124,7 +127,7 @@ class PostgresqlServer(ServerProgram):
             give_to(user, dirs.run)
         return [str(self.installation.binary), "-D", str(dirs.data)]
 
-    def _running(self, dirs: Dirs, settings: Settings, process: Process, log: ServerLog) -> PostgresqlRunning:
+    def _running(self, dirs: Dirs, settings: Settings, process: Started, log: ServerLog) -> PostgresqlRunning:
         running = PostgresqlRunning(self.facts, dirs, settings, process, log)
         running.version = self.installation.version
         running.memory = Owner.of(dirs.data)
