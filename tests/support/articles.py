@@ -5,6 +5,8 @@ from typing import Any
 
 from pydantic import ByteSize
 
+from diskproof.audit.check import Outcome
+from diskproof.audit.registry import ARTICLE_CHECKS
 from diskproof.results.article import (
     Alike,
     Article,
@@ -243,3 +245,8 @@ def with_conditions(level: str, facts: dict[str, str | list[str]], **changes: An
         for one in article.conditions
     ]
     return change(article, conditions=conditions)
+
+
+def outcome(name: str, article: Article) -> Outcome:
+    """Return what the check of that name finds in an article."""
+    return next(one for one in ARTICLE_CHECKS if one.name == name).outcome(article)

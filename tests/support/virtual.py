@@ -7,6 +7,7 @@ import pytest
 from diskproof.results.machine import VirtualFacts
 from diskproof.results.usage import RequestsServed, Spread, VirtualUse
 from diskproof.storage.virtual import missing_means
+from diskproof.study.storages import StorageChoice
 from diskproof.system.loops import BLOCKS
 from diskproof.system.mounts import mounts
 from support.trials import change
@@ -31,6 +32,11 @@ VOLUME_US = 2000.0
 needs_virtual_disks = pytest.mark.skipif(
     missing_means() is not None, reason=f"no virtual disk can be attached: {missing_means()}"
 )
+
+
+def storage(**fields: object) -> StorageChoice:
+    """Return a storage on a disk that takes no time; `fields` are a study's keys."""
+    return StorageChoice.model_validate({"virtual": "null", "size": "400 MiB", **fields})
 
 
 def left_of(mark: str) -> list[str]:

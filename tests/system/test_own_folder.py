@@ -140,8 +140,7 @@ def test_what_another_user_owns_is_named(tmp_path: Path, monkeypatch: pytest.Mon
     assert why_replaceable(place) is None
 
 
-def test_a_journal_removes_what_it_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+def test_a_journal_removes_what_it_made(tmp_path: Path) -> None:
     journal = Journal.begin("test")
     own = journal.own_folder(tmp_path / "work")
     own.fresh(["data"])
