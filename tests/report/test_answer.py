@@ -247,6 +247,8 @@ def test_the_cost_of_a_durable_commit_is_said_in_ms(make_run: MakeRun) -> None:
     verdict = change(analysis.verdicts[0], difference=spared)
     said = summary_of(change(analysis, verdicts=[verdict]))["Answer"]
     assert said.endswith("; a durable commit costs about 1.3 ms, mostly the log flush.")
+    both = [verdict, change(verdict, level="unsafe")]
+    assert summary_of(change(analysis, verdicts=both))["Answer"].count("a durable commit costs") == 1
     others = change(verdict, difference=change(spared, flush_spared=False))
     said = summary_of(change(analysis, verdicts=[others]))["Answer"]
     assert said.endswith(" (about 1.3 ms less a transaction, mostly the log flush).")

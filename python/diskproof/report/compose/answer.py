@@ -11,6 +11,7 @@ from diskproof.analysis.safety.shapes import Safety
 from diskproof.analysis.safety.worst import worst_way
 from diskproof.report.compose import cut_words, difference_words, limits_words, verdict_words
 from diskproof.report.compose.verdicts import Compared, by_importance, has_verdict, why_no_verdict
+from diskproof.report.document import Line
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell, Metric
 from diskproof.stats.boxes import boxes
@@ -53,7 +54,7 @@ Said = Callable[[Sequence[Any]], str]
 """What is added to an outcome that verdicts, or cells of two runs, share: where, figures, times."""
 
 
-def speed(analysis: Analysis) -> Iterator[str]:
+def speed(analysis: Analysis) -> Iterator[str | Line]:
     """Yield how the levels compare, those that a comparison decides first; or why there is no verdict."""
     if not has_verdict(analysis):
         if analysis.safety is None:
@@ -61,11 +62,14 @@ def speed(analysis: Analysis) -> Iterator[str]:
         return
     groups = _asked(analysis)
     compared = [group for group in groups if any(one.outcome != "not comparable" for one in group)]
-    if is_listed(analysis):
-        for group in compared:
-            yield from _lines(group, analysis)
-    else:
-        yield from _sentences(compared, analysis)
+    spared: set[str] = set()
+    listed = is_listed(analysis)
+    for group in compared if listed else compared[:MOST_SENTENCES]:
+        cost = group[0].baseline not in spared
+        yield from _lines(group, analysis, cost=cost) if listed else [_sentence(group, analysis, cost=cost)]
+        spared |= {one.baseline for one in group if one.difference and one.difference.flush_spared}
+    if not listed and (left := len(compared) - MOST_SENTENCES) > 0:
+        yield f"{numbers.count(left, 'more pair', 'more pairs')} of levels: see the verdicts."
     barred = grouped([group[0] for group in groups if group not in compared], lambda one: one.baseline)
     for baseline, alike in barred.items():
         levels = numbers.listed([verdict_words.subject(one.factor, one.level) for one in alike])
@@ -85,25 +89,18 @@ def is_listed(analysis: Analysis) -> bool:
     return 1 < len(found) <= MOST_LINES
 
 
-def _sentences(groups: Sequence[Sequence[Verdict]], analysis: Analysis) -> Iterator[str]:
-    """Yield a sentence for each pair of levels, with the range of its ratios."""
-    spared: set[str] = set()
-    for group in groups[:MOST_SENTENCES]:
-        yield _sentence(group, analysis, cost=group[0].baseline not in spared)
-        spared |= {one.baseline for one in group if one.difference and one.difference.flush_spared}
-    if (left := len(groups) - MOST_SENTENCES) > 0:
-        yield f"{numbers.count(left, 'more pair', 'more pairs')} of levels: see the verdicts."
+def _lines(group: Sequence[Verdict], analysis: Analysis, *, cost: bool) -> Iterator[str | Line]:
+    """Yield two levels, then a line for each comparison of them: the ratio, its interval, both figures.
 
-
-def _lines(group: Sequence[Verdict], analysis: Analysis) -> Iterator[str]:
-    """Yield two levels, then a line for each comparison of them: the ratio, its interval, both figures."""
+    `cost`: as in `_sentence`.
+    """
     if len(group) == 1:
-        yield _sentence(group, analysis, cost=True)
+        yield _sentence(group, analysis, cost=cost)
         return
     cells = {one.cell.id: one for one in analysis.cells}
     spares = any(one.difference and one.difference.flush_spared for one in group)
-    cost = spares and any(one.outcome == "faster" for one in group)
-    yield f"{verdict_words.against(group[0])}{COST if cost else ''}:"
+    saves = spares and any(one.outcome == "faster" for one in group)
+    yield _heading(f"{verdict_words.against(group[0])}{COST if saves else ''}:")
     decided = [one for one in group if one.outcome not in UNDECIDED and one.ratio]
     for one in decided:
         said = f"{_decided(one)}{_both([one], cells)}{_change(one)}{_no_cost(one) if spares else ''}"
@@ -115,6 +112,10 @@ def _lines(group: Sequence[Verdict], analysis: Analysis) -> Iterator[str]:
         where = verdict_words.listed(some[0].held) if len(some) == 1 else where
         said = _with_bound(UNDECIDED.get(outcome, NOT_COMPARABLE), some)
         yield f"{f'{where}: ' if where else ''}{said}{_both(some, cells)}."
+
+
+def _heading(text: str) -> Line:
+    return Line(text, style="strong")
 
 
 def _change(one: Verdict) -> str:
@@ -202,7 +203,7 @@ def same_limits(found: Sequence[SameLimit]) -> str:
     )
 
 
-def cuts(safety: Safety) -> Iterator[str]:
+def cuts(safety: Safety) -> Iterator[str | Line]:
     """Yield for each server and storage what the worst way to die took at each level."""
     several = len({one.cell.server for one in safety.answers}) > 1
     for (server, storage), answers in grouped(
@@ -210,7 +211,7 @@ def cuts(safety: Safety) -> Iterator[str]:
     ).items():
         by_cell = grouped(answers, lambda one: one.cell.tuning)
         chance = list(whole_losses_by_chance(answers))
-        yield f"Cuts on {storage}{f' in {server}' if several else ''}:"
+        yield _heading(f"Cuts on {storage}{f' in {server}' if several else ''}:")
         for tuning, dying in by_cell.items():
             worst = worst_way(dying)
             spared = [one for one in chance if (one.b.cell.tuning, one.b.way) == (tuning, worst.way)]

@@ -39,7 +39,8 @@ def run(analysis: Analysis) -> Items:
     speed = [*answer.speed(analysis), *(answer.cuts(analysis.safety) if analysis.safety else [])]
     limits = list(answer.limits(analysis, analysis.limits.cells)) if analysis.limits else []
     why = answer.same_limits(decisions.same_limits)
-    first: dict[str, Sequence[str | Line]] = {"Answer": [*([about] if about else []), *speed]}
+    answered: list[str | Line] = [*([about] if about else []), *speed]
+    first: dict[str, Sequence[str | Line]] = {"Answer": answered}
     other: dict[str, Sequence[str | Line]] = {"What holds it back": [*limits, *([why] if why else [])]}
     if analysis.plan.asks == "limits" and limits:
         first, other = {"Answer": [scope.of_limits(analysis), *limits]}, {"How fast": speed}

@@ -71,6 +71,8 @@ def item(one: Item) -> str:
 
 
 def _line(line: Line) -> str:
+    if line.style == "strong":
+        return f"**{escape(line.text)}**"
     lead = f"**{escape(line.lead)}**" if line.style == "plain" else escape(line.lead)
     return f"{lead}: {escape(line.text)}" if line.lead else escape(line.text)
 
