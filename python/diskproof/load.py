@@ -10,7 +10,7 @@ from typing import Any
 from diskproof.refusal import RefusalError
 from diskproof.results.load import ClientAccount, LoadResult, Operation, Rate
 from diskproof.results.record import Record
-from diskproof.system.processes import Starter
+from diskproof.system.processes import Starter, waits_of_threads
 from diskproof.system.programs import (
     ANSWER_S,
     NOT_INHERITED,
@@ -165,7 +165,8 @@ class Load:
                 line = self._lines.get(timeout=longest_s + SILENCE_S)
             except queue.Empty:
                 raise LoadFailedError(
-                    f"diskproof-load reported nothing for {longest_s + SILENCE_S:.0f} s"
+                    f"diskproof-load reported nothing for {longest_s + SILENCE_S:.0f} s; its threads are in "
+                    f"{', '.join(waits_of_threads(self.pid)) or 'no call: it has ended'}"
                 ) from None
             if not line:
                 raise LoadFailedError(self._last_words())

@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -126,3 +127,16 @@ def has_dead_children(pid: int) -> bool:
         return any(psutil.Process(child).status() == psutil.STATUS_ZOMBIE for child in children(pid))
     except psutil.NoSuchProcess:
         return False
+
+
+def waits_of_threads(pid: int) -> list[str]:
+    """Return for each thread of a process its name and the kernel function that it waits in (proc(5)).
+
+    ``0`` is a thread that computes, or whose wait this user may not see.
+    """
+    found = []
+    for thread in sorted(Path(f"/proc/{pid}/task").glob("*")):
+        with suppress(OSError):  # it has ended meanwhile
+            name, wait = ((thread / what).read_text().strip() for what in ("comm", "wchan"))
+            found.append(f"{name}: {wait}")
+    return found
