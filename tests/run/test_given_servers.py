@@ -254,12 +254,18 @@ def test_clean_leaves_what_somebody_else_has_set(tmp_path: Path, empty: Theirs) 
     wait_for(lambda: empty.value(name) == before)
 
 
-def test_ctrl_c_puts_the_variables_back(tmp_path: Path, empty: Theirs) -> None:
+def test_a_second_run_is_refused_and_ctrl_c_puts_the_variables_back(tmp_path: Path, empty: Theirs) -> None:
     write_study(tmp_path, empty, measure_s=30)
     name, value = VARIABLE[empty.scheme]
     before = empty.value(name)
     run = begin(tmp_path, "run", "study.toml", "--only", "relaxed")
     wait_for(lambda: empty.value(name) == value or run.poll() is not None)
+    other = tmp_path / "other machine"
+    other.mkdir()
+    write_study(other, empty, tunings="")
+    refused = diskproof_here(other, "run", "study.toml")
+    assert refused.returncode == 2, refused.stdout
+    assert "another run of diskproof is using the database of app@127.0.0.1" in refused.stderr
     run.send_signal(signal.SIGINT)
     _, err = run.communicate(timeout=60)
     assert run.returncode == 130, err

@@ -81,6 +81,21 @@ def test_encryption_is_demanded_as_the_url_says(theirs: Theirs) -> None:
             find(url)
 
 
+def test_one_run_at_a_time_has_the_database(theirs: Theirs) -> None:
+    first, second = find(theirs.url), find(theirs.url)
+    first.hold()
+    with pytest.raises(ServerError, match="another run of diskproof is using") as refused:
+        second.hold()
+    theirs.ask(str(refused.value).partition("end its session: ")[2])  # the command works
+    second.hold()
+    with pytest.raises(ServerError, match="another run"):
+        first.hold()  # it has noticed that its own connection is gone
+    second.release()
+    first.hold()
+    first.hold()
+    first.release()
+
+
 def test_only_an_empty_database_gets_the_mark(theirs: Theirs) -> None:
     given = find(theirs.url).open()
     given.check_database()

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,16 @@ def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iter
             )
 
 
+@contextmanager
+def held(given: Mapping[str, GivenServer]) -> Iterator[None]:
+    """Keep other runs, of other machines or users, out of the databases of servers that are there already."""
+    with ExitStack() as stack:
+        for server in given.values():
+            server.hold()
+            stack.callback(server.release)
+        yield
+
+
 def load_once(bench: Bench, plan: Plan, note: Callable[[str], object]) -> None:
     """Load the first data set of each server that is there already, so that mistakes appear now.
 
@@ -100,7 +111,7 @@ class _Data:
     def __init__(self, bench: Bench, cell: Cell, server: Given[Any]) -> None:
         self._bench, self._server = bench, server
         self._choice = bench.study.servers[cell.server]
-        self._name = cell.workload
+        self._name, self._given = cell.workload, cell.server
         self._workload: Load = bench.study.workloads[cell.workload]
         identity = [FORMAT, self._workload.data_set, bench.seed if self._workload.prepares else 0]
         self._key = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]
@@ -159,6 +170,8 @@ class _Data:
     def _reset(self, command: str) -> None:
         """Run the user's command. The mark came back with the data, or they are not what was loaded."""
         self._server.stop()
+        given = self._bench.given[self._given]
+        given.release()  # a command may drop the database, which has no connection then
         try:
             ended = programs.run(["sh", "-c", command], limit_s=RESET_LIMIT_S)
         except programs.TimedOut:
@@ -167,6 +180,7 @@ class _Data:
             raise DataSetError(f"`{command}` failed: {ended.complaint}")
         if why := self._server.refuses_connections():
             raise DataSetError(f"after `{command}` the server refuses the connection: {why}")
+        given.hold()
         mark = self._server.mark()
         if mark != Mark(self._key, changed=False):
             raise DataSetError(
@@ -190,6 +204,7 @@ class GivenAttempt(ServerAttempt):
 
     def restore(self) -> None:
         """Put the data back, if a load has changed them."""
+        self.server.hold()
         connection = self.server.open()
         try:
             data = _Data(self.bench, self.cell, connection)

@@ -22,7 +22,7 @@ from diskproof.run.bench import Bench
 from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cutcells import with_cut_cells
 from diskproof.run.dataset import IMAGES, GoldenImages, described, is_loaded
-from diskproof.run.given import check_given, load_once
+from diskproof.run.given import check_given, held, load_once
 from diskproof.run.rehearsal import check_fio, check_variables, rehearse
 from diskproof.run.resume import check_same_machine, folder_to_resume, resumed_plan
 from diskproof.server.base import ServerKind
@@ -129,6 +129,7 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
     for undone in clean():  # first: what a killed run left may fill the disk
         show(undone)
     with (
+        held(given),
         machine_taken(f"study {file.name}", show) as journal,
         cores_awake() if study.design.cores_awake else nullcontext() as wake_up_us,
         # Virtual disks are started by the lab and stay on its CPUs.

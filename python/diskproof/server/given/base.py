@@ -111,6 +111,13 @@ class Given(Asked[Connection]):
     def lacking(self) -> list[str]:
         """Return what the account may not see, each with the GRANT that would show it."""
 
+    @abstractmethod
+    def lock(self) -> str:
+        """Take the database for this connection, until it ends.
+
+        Return the command that ends the connection that has taken it; empty if none but this one has.
+        """
+
     @staticmethod
     @abstractmethod
     def making(address: Address, database: str) -> str:

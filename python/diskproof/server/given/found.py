@@ -32,6 +32,7 @@ class GivenServer:
         self._recorded: set[tuple[str, str]] = set()
         self._before: dict[str, str] = {}
         self._set: list[str] = []
+        self._keeper: Given[Any] | None = None
 
     def open(self, wanted: Mapping[str, str] | None = None) -> Given[Any]:
         """Connect; `wanted` are the variables to be read back. ServerError if the server refuses."""
@@ -41,6 +42,33 @@ class GivenServer:
         if why := given.refuses_connections():
             raise ServerError(f"{self._address} refuses the connection: {why}")
         return given
+
+    def hold(self) -> None:
+        """Keep other runs out of the database until `release`; ServerError if one is using it.
+
+        A connection that was lost is replaced.
+        """
+        if self._keeper is not None:
+            try:
+                self._keeper.lock()
+            except ServerError:
+                self.release()
+            else:
+                return
+        keeper = self.open()
+        if ending := keeper.lock():
+            keeper.stop()
+            raise ServerError(
+                f"another run of diskproof is using the database of {self._address}, and each would "
+                f"overwrite the other's data: wait for it. If its machine is gone, end its session: {ending}"
+            )
+        self._keeper = keeper
+
+    def release(self) -> None:
+        """Let other runs use the database."""
+        if self._keeper is not None:
+            self._keeper.stop()
+        self._keeper = None
 
     def check(self, variables: Mapping[str, str]) -> None:
         """Refuse variables that do not hold and cannot be set while the server runs (ServerError)."""

@@ -1,5 +1,6 @@
 """A server of the MySQL family that is there already."""
 
+import hashlib
 import re
 from typing import Any
 
@@ -12,6 +13,9 @@ from diskproof.server.base import ServerFailedError, Settings
 from diskproof.server.given.base import MARK, Given
 from diskproof.server.mysql.asked import MysqlAsked
 from diskproof.server.mysql.release import Release
+
+IDLE_S = 31_536_000
+"""How long the connection with the lock may be idle: the longest that the server takes."""
 
 
 class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
@@ -66,6 +70,14 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
                 f"the time of reads, writes and flushes: GRANT SELECT ON performance_schema.* TO {account}"
             )
         return lacks
+
+    def lock(self) -> str:
+        """Take a lock of the server's own, whose name has at most 64 characters."""
+        name = f"diskproof {hashlib.sha256(self.database.encode()).hexdigest()[:16]}"
+        self._query(f"SET SESSION wait_timeout = {IDLE_S}")
+        if self._query("SELECT GET_LOCK(%s, 0)", name)[0][0] == 1:
+            return ""
+        return f"KILL {self._query('SELECT IS_USED_LOCK(%s)', name)[0][0]}"
 
     @staticmethod
     def making(address: Address, database: str) -> str:

@@ -18,6 +18,9 @@ RELATIONS = """
     ORDER BY 1"""
 """Tables and views of users, without those of extensions."""
 
+LOCK = 0x6469736B
+"""The number of our advisory lock: `disk` in ASCII."""
+
 KINDS = {"v": "VIEW", "m": "MATERIALIZED VIEW", "f": "FOREIGN TABLE"}
 
 
@@ -68,6 +71,19 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
     def lacking(self) -> list[str]:
         """Return nothing: what is read here, every account may read."""
         return []
+
+    def lock(self) -> str:
+        """Take an advisory lock, which belongs to this database."""
+        if self.version >= (14,):
+            self._query("SET idle_session_timeout = 0")
+        if self._query(f"SELECT pg_try_advisory_lock({LOCK})")[0][0]:
+            return ""
+        rows = self._query(
+            "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = %s "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+            LOCK,
+        )
+        return f"SELECT pg_terminate_backend({rows[0][0] if rows else 'pid'})"
 
     @staticmethod
     def making(address: Address, database: str) -> str:
