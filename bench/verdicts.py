@@ -102,9 +102,9 @@ class Result:
     """Seconds of all its trials, a pilot's included."""
     half_widths: dict[str, float | None]
     """After so many seconds of trials."""
-    start: float | None
-    second: float | None
-    start_s: float | None
+    start: float | None = None
+    second: float | None = None
+    start_s: float | None = None
     """The scatter by level, and what a start takes."""
 
     @property
@@ -299,22 +299,8 @@ def drawn(logs: NDArray[np.float64], kind: Kind, arm: Arm, number: int, block_s:
         low, high = known[2:]
         half_widths[str(look_s)] = None if low is None or high is None else math.sqrt(high / low) - 1
     outcome, ratio, low, high = look(needed)
-    return Result(
-        kind,
-        arm,
-        number,
-        "",
-        outcome,
-        ratio,
-        low,
-        high,
-        needed,
-        needed * block_s,
-        half_widths,
-        None,
-        None,
-        None,
-    )
+    trials_s = needed * block_s
+    return Result(kind, arm, number, "", outcome, ratio, low, high, needed, trials_s, half_widths)
 
 
 # ---------------------------------------------------------------- table

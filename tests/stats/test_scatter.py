@@ -37,7 +37,7 @@ def test_each_level_is_found_on_average(missing: float) -> None:
 
 
 def test_the_best_length_is_the_least_uncertain_for_its_time() -> None:
-    made = Scatter(0.0, START, SECOND, measure_s=1.0, start_s=3.0, freedom=10)
+    made = Scatter(0.0, START, SECOND, measure_s=1.0, start_s=3.0)
     best_s = made.best_measure_s()
     assert best_s is not None
     assert best_s == pytest.approx(math.sqrt(3 * SECOND / START))
@@ -53,10 +53,10 @@ def test_the_best_length_is_the_least_uncertain_for_its_time() -> None:
 
 
 def test_the_best_length_has_ends() -> None:
-    assert Scatter(0, 0.0, SECOND, 1.0, 3.0, 9).best_measure_s() == 30
-    assert Scatter(0, 0.0, SECOND, 1.0, 300.0, 9).best_measure_s() == LONGEST_S
-    assert Scatter(0, START, 0.0, 1.0, 3.0, 9).best_measure_s() == 1
-    assert Scatter(0, START, None, 1.0, 3.0, 9).best_measure_s() is None
+    assert Scatter(0, 0.0, SECOND, 1.0, 3.0).best_measure_s() == 30
+    assert Scatter(0, 0.0, SECOND, 1.0, 300.0).best_measure_s() == LONGEST_S
+    assert Scatter(0, START, 0.0, 1.0, 3.0).best_measure_s() == 1
+    assert Scatter(0, START, None, 1.0, 3.0).best_measure_s() is None
 
 
 def test_the_variance_of_a_second_allows_for_autocorrelation() -> None:

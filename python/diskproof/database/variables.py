@@ -3,7 +3,7 @@
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -88,14 +88,10 @@ class MysqlVariables(Variables):
             if found := re.search(r"at least one of\)? the (.+?) privilege", str(said)):
                 rights = found[1].replace(" or ", ", ").split(", ")
                 right = next((one for one in rights if one != "SUPER"), "SUPER")
-                return f"the right to set it is missing: GRANT {right} ON *.* TO {self.account()}"
+                account = account_of(self._rows("SELECT CURRENT_USER()"))
+                return f"the right to set it is missing: GRANT {right} ON *.* TO {account}"
             return str(said)
         return ""
-
-    def account(self) -> str:
-        """Return the account as GRANT takes it: ``'app'@'%'``."""
-        user, _, host = str(self._rows("SELECT CURRENT_USER()")[0][0]).rpartition("@")
-        return f"'{user}'@'{host}'"
 
     def state(self, name: str) -> str:
         """Return the value of a variable."""
@@ -109,6 +105,12 @@ class MysqlVariables(Variables):
     def put_back(self, name: str, state: str) -> None:
         """Set a variable as it was."""
         self.set(name, state)
+
+
+def account_of(rows: Sequence[Sequence[Any]]) -> str:
+    """Return the account of the MySQL family's CURRENT_USER() as GRANT takes it: ``'app'@'%'``."""
+    user, _, host = str(rows[0][0]).rpartition("@")
+    return f"'{user}'@'{host}'"
 
 
 def mysql_value(value: str) -> str:

@@ -48,12 +48,11 @@ class _Copy:
 
 
 def _is_dd(text: Text) -> bool:
-    return any(_is_measured(line) for line in text.lines)
+    return any(told and _is_measured(told) for told in map(_summary, text.lines))
 
 
-def _is_measured(line: str) -> bool:
-    told = _summary(line)
-    return told is not None and int(told["bytes"]) >= FEWEST_BYTES
+def _is_measured(told: re.Match[str]) -> bool:
+    return int(told["bytes"]) >= FEWEST_BYTES
 
 
 def _summary(line: str) -> re.Match[str] | None:
@@ -63,8 +62,7 @@ def _summary(line: str) -> re.Match[str] | None:
 
 
 def _read(text: Text) -> Iterator[Found]:
-    copies = _copies(text)
-    measured = [copy for copy in copies if int(copy.told["bytes"]) >= FEWEST_BYTES]
+    measured = [copy for copy in _copies(text) if _is_measured(copy.told)]
     for place, copy in enumerate(measured, start=1):
         yield _result(text, copy, place)
 

@@ -52,8 +52,6 @@ class Scatter:
     """Length of a measurement."""
     start_s: float
     """What a trial costs besides."""
-    freedom: int
-    """Degrees of freedom behind `start`."""
 
     @property
     def within(self) -> float:
@@ -100,16 +98,7 @@ def scatter_of(trials: Sequence[Observed]) -> Scatter | None:
         return None
     residual = left / freedom
     block = max((squares - left - (rank - len(cells)) * residual) / (len(trials) - len(cells)), 0.0)
-    known = [one.second for one in trials if one.second is not None]
-    within = float(np.mean([(one.second or 0.0) / one.measure_s for one in trials]))
-    return Scatter(
-        block=block,
-        start=max(residual - within, 0.0),
-        second=float(np.mean(known)) if len(known) == len(trials) else None,
-        measure_s=float(np.mean([one.measure_s for one in trials])),
-        start_s=float(np.mean([one.start_s for one in trials])),
-        freedom=freedom,
-    )
+    return _scatter(trials, block, residual)
 
 
 def of_pair(trials: Mapping[str, Sequence[Observed]], log_deviation: float) -> Scatter | None:
@@ -120,15 +109,19 @@ def of_pair(trials: Mapping[str, Sequence[Observed]], log_deviation: float) -> S
     every = [one for side in trials.values() for one in side]
     if not every:
         return None
-    seconds = [one.second for one in every if one.second is not None]
-    within = float(np.mean([(one.second or 0.0) / one.measure_s for one in every]))
+    return _scatter(every, 0.0, log_deviation**2 / 2)
+
+
+def _scatter(trials: Sequence[Observed], block: float, trial: float) -> Scatter:
+    """Divide the variance of a `trial`, without its block, into that of starts and of seconds."""
+    seconds = [one.second for one in trials if one.second is not None]
+    within = float(np.mean([(one.second or 0.0) / one.measure_s for one in trials]))
     return Scatter(
-        block=0.0,
-        start=max(log_deviation**2 / 2 - within, 0.0),
-        second=float(np.mean(seconds)) if len(seconds) == len(every) else None,
-        measure_s=float(np.mean([one.measure_s for one in every])),
-        start_s=float(np.mean([one.start_s for one in every])),
-        freedom=min(len(side) for side in trials.values()) - 1,
+        block=block,
+        start=max(trial - within, 0.0),
+        second=float(np.mean(seconds)) if len(seconds) == len(trials) else None,
+        measure_s=float(np.mean([one.measure_s for one in trials])),
+        start_s=float(np.mean([one.start_s for one in trials])),
     )
 
 

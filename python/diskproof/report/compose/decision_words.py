@@ -140,9 +140,7 @@ def _gain(choice: LevelChoice) -> str:
     ratios = [ratio.estimate for found in choice.gains.values() for ratio in found]
     if not ratios:
         return ""
-    amount = verdict_words.by_how_much(*ratios)
-    amount = amount.removesuffix(" than") if amount.endswith("faster than") else amount.removesuffix(" as")
-    return f"{amount} on {numbers.listed(list(choice.gains))}"
+    return f"{verdict_words.amount(*ratios)} on {numbers.listed(list(choice.gains))}"
 
 
 def _harmed(answer: CutAnswer) -> str:
@@ -195,8 +193,7 @@ def _own_disk(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
 
 def _headroom(one: Headroom) -> Line:
     gains = [
-        f"{verdict_words.by_how_much(max(ratio, 1.0)).removesuffix(' than').removesuffix(' as')}"
-        f"{f' at {tuning}' if len(one.most) > 1 else ''}"
+        f"{verdict_words.amount(max(ratio, 1.0))}{f' at {tuning}' if len(one.most) > 1 else ''}"
         for tuning, ratio in one.most.items()
     ]
     return Line(

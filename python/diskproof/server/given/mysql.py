@@ -7,6 +7,7 @@ from typing import Any
 import pymysql
 
 from diskproof.database.connection import connect_mysql
+from diskproof.database.variables import account_of
 from diskproof.families.address import Address
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ServerFailedError, Settings
@@ -61,7 +62,7 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
 
     def lacking(self) -> list[str]:
         """Return what the account may not see, each with the GRANT that would show it."""
-        account = self._account()
+        account = account_of(self._query("SELECT CURRENT_USER()"))
         lacks = []
         if super()._reads_metrics() and not self._reads_metrics():
             lacks.append(f"INNODB_METRICS (undo history, deadlocks): GRANT PROCESS ON *.* TO {account}")
@@ -99,10 +100,6 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
             except ServerFailedError:
                 self._may[table] = False
         return self._may[table]
-
-    def _account(self) -> str:
-        user, _, host = str(self._query("SELECT CURRENT_USER()")[0][0]).rpartition("@")
-        return f"'{user}'@'{host}'"
 
     def _kinds(self) -> list[tuple[str, str]]:
         rows = self._query(
