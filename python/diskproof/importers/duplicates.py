@@ -15,16 +15,9 @@ def without_copies(found: Sequence[Found]) -> list[Found]:
     """Return what was found without the copies of results; the first of each names them in a remark."""
     first: dict[object, int] = {}
     copies: dict[int, list[ImportedResult]] = {}
-    jobs = {
-        _job(one)
-        for one in found
-        if isinstance(one, ImportedResult) and one.load.seconds and not _is_terse(one)
-    }
     kept: list[Found] = []
-    for one in found:
+    for one in _in_one_form(found):
         identities = _identities(one) if isinstance(one, ImportedResult) else []
-        if isinstance(one, ImportedResult) and _is_terse(one) and _job(one) in jobs:
-            continue  # fio printed it in full as well
         known = next((first[identity] for identity in identities if identity in first), None)
         if known is not None and isinstance(one, ImportedResult):
             copies.setdefault(known, []).append(one)
@@ -55,8 +48,27 @@ def _identities(result: ImportedResult) -> list[object]:
     return identities
 
 
-def _is_terse(result: ImportedResult) -> bool:
-    return result.source.format.startswith("fio terse")
+def _in_one_form(found: Sequence[Found]) -> list[Found]:
+    """Return each job of fio once, also if it was printed both for people and tersely.
+
+    Its latencies have more digits in the terse line; all else is in the other form.
+    """
+    results = [
+        one for one in found if isinstance(one, ImportedResult) and one.source.format.startswith("fio")
+    ]
+    terse = {_job(one): one for one in results if one.source.format.startswith("fio terse")}
+    jobs = {_job(one) for one in results if not one.source.format.startswith("fio terse")}
+    kept: list[Found] = []
+    for one in found:
+        twin = terse.get(_job(one)) if isinstance(one, ImportedResult) else None
+        if one is twin and _job(twin) in jobs:
+            continue
+        if twin is not None and one is not twin and isinstance(one, ImportedResult):
+            load = one.load.model_copy(update={"latency_us": twin.load.latency_us or one.load.latency_us})
+            kept.append(one.model_copy(update={"load": load}))
+        else:
+            kept.append(one)
+    return kept
 
 
 def _job(result: ImportedResult) -> object:
