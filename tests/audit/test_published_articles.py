@@ -160,7 +160,10 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
         "above-specified": ["random-write, ssd: .* 6,800 / 3,300 = 2.06"],
         "unequal-limits": ["sas: 2 GB; ssd: 2 GB; dram: none"],
         "concurrency": ["1,000 / 128 = 7.81 times"],
-        "disk-free-load": ["equally fast on all three”: then this load waits for nothing"],
+        "disk-free-load": [
+            "equally fast on all three”: then this load waits for nothing",
+            "SSD and main memory are equal”: then this load waits for nothing",
+        ],
         "command-output": ["asks for reads alone .*, but the output shows reads with writes too"],
         "promised": ["only the price of the SAS disk is given", "own API was promised, but nothing"],
     },

@@ -269,6 +269,17 @@ def test_benchbase_without_a_count_keeps_its_latencies() -> None:
     assert one.load.latency_us.mean == 567
 
 
+def test_benchbase_without_counts_says_what_share_failed() -> None:
+    lines = (SAMPLES / "benchbase.json").read_text().splitlines()
+    uncounted = [line for line in lines if "Measured Requests" not in line and "Elapsed Time" not in line]
+    rate = next(line for line in uncounted if "Throughput (" in line)
+    for times, state in ((1, "cannot be told"), (2, "failed")):
+        figure = float(re.findall(r": ([\d.]+)", rate)[0]) * times
+        (one,) = found_in("\n".join(uncounted).replace(rate, re.sub(r": [\d.]+", f": {figure}", rate)))
+        assert isinstance(one, ImportedResult)
+        assert (one.load.transactions, errors.outcome(evidence_of(one)).state) == (None, state)
+
+
 def test_benchbase_does_not_say_whether_a_rate_was_set() -> None:
     (one,) = results_in("benchbase.json")
     idle = change(one, load__clients=20)

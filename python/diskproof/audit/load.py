@@ -357,6 +357,9 @@ def _errors_of_the_tool(load: LoadResult) -> Iterator[Problem]:
         if not error.transient:
             times = say(" ({count} times)", count=error.count) if error.count > 1 else NOTHING
             yield warning("the tool reports an error{times}: {error}", times=times, error=error.message)
+        elif error.share is not None:
+            if error.share > ERROR_SHARE:
+                yield warning("{share:.1f} of all: {error}", share=share(error.share), error=error.message)
         elif load.failed_transactions is None and load.retries is None and load.transactions:
             of_all = error.count / load.transactions
             if of_all > ERROR_SHARE:

@@ -112,10 +112,11 @@ def disk_free(article: Article) -> Iterator[Said]:
 
 
 def _in_words(article: Article) -> Iterator[Said]:
-    """Find loads, of which no figure is printed, that are said to be the same on all storages."""
+    """Find loads, of which no figure is printed, said to be the same on storages of several kinds."""
     for claim in article.claims:
         levels = {level for side in (claim.of, claim.than or "") for level in parts_of(side)}
-        if claim.kind == "the same" and not claim.printed and article.devices.keys() <= levels:
+        kinds = {_kind(article, level) for level in levels & article.devices.keys()}
+        if claim.kind == "the same" and not claim.printed and len(kinds) > 1:
             yield warning(
                 "{at}“{says}”: then this load waits for nothing that they differ in",
                 at=at(claim.place),

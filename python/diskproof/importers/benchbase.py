@@ -89,11 +89,19 @@ def _latency(summary: Node, measured: int | None) -> Latency | None:
 def _errors(summary: Node, measured: int | None, rate: float) -> list[LoadError]:
     """Return what its goodput leaves out of its throughput; the aborts that TPC-C asks for are among them."""
     good = summary.number(GOODPUT)
-    if good is None or not measured or not 0 <= good < rate:
+    if good is None or not 0 <= good < rate:
         return []
-    count = round(measured * (1 - good / rate))
-    message = f"aborted or failed ({rate:g} - {good:g} of {rate:g} a second)"
-    return [LoadError(code="no success", statement=None, message=message, transient=True, count=count)]
+    of_all = 1 - good / rate
+    return [
+        LoadError(
+            code="no success",
+            statement=None,
+            message=f"aborted or failed ({rate:g} - {good:g} of {rate:g} a second)",
+            transient=True,
+            count=round((measured or 0) * of_all),
+            share=None if measured else of_all,
+        )
+    ]
 
 
 def _remarks(summary: Node, rate: float) -> Iterator[str]:
@@ -105,7 +113,9 @@ def _remarks(summary: Node, rate: float) -> Iterator[str]:
     if summary.word("Final State") not in {None, "EXIT"}:
         yield f"it ended in the state {summary.word('Final State')}"
     if summary.number("Measured Requests") is None:
-        yield "the number of its requests is not printed, and derived from rate and time"
+        timed = summary.number("Elapsed Time (nanoseconds)") is not None
+        derived = ", and derived from rate and time" if timed else ""
+        yield f"the number of its requests is not printed{derived}"
 
 
 BENCHBASE = Format("BenchBase", _is_benchbase, _read)

@@ -45,6 +45,9 @@ class LoadError(Record):
     message: str
     transient: bool
     count: int
+    """0 if only their share is known."""
+    share: float | None = None
+    """Of the transactions, if another tool prints no counts."""
 
 
 class ClientAccount(Record):
