@@ -43,8 +43,8 @@ SPLIT_NOTE = (
 )
 
 SWEEP_NOTE = (
-    "Cells that differ only in their clients. Knee: the number of clients from which they begin to wait for "
-    "each other, which is the bound times the smallest latency."
+    "A sweep: cells that differ only in their clients. Knee: the number of clients from which they begin to "
+    "wait for each other, which is the bound times the smallest latency."
 )
 
 LAW_NOTE = (
