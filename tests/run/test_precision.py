@@ -7,12 +7,13 @@ import pytest
 
 from diskproof.analysis import pilot
 from diskproof.results.folder import RunFolder
-from diskproof.results.plan import Pilot, Plan
+from diskproof.results.plan import Pilot
 from diskproof.run import pilot as run_pilot
 from diskproof.run.resume import resumed_plan
-from diskproof.study.plan import make_plan, next_block, with_pilot
-from diskproof.study.read import StudyError, StudyFile, parse_study
+from diskproof.study.plan import next_block, with_pilot
+from diskproof.study.read import StudyError, parse_study
 from support.command import diskproof_here
+from support.studies import plan_of
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -33,10 +34,6 @@ mix = "point-select"
 tables = 1
 rows = 500
 """
-
-
-def plan_of(text: str) -> Plan:
-    return make_plan(StudyFile("two", text, parse_study(text, "two.toml")))
 
 
 def test_a_pilot_chooses_and_the_run_ends_when_it_is_precise(

@@ -16,7 +16,7 @@ import pytest
 from diskproof.audit import kinds
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
-from diskproof.results.plan import Phases, Plan
+from diskproof.results.plan import Phases
 from diskproof.run import capacity, trials
 from diskproof.run.turns import GAP_S, Turns, length_s
 from diskproof.study.plan import make_plan, next_block
@@ -24,6 +24,7 @@ from diskproof.study.read import StudyError, StudyFile, parse_study
 from diskproof.system.mounts import mounts
 from support.command import begin, diskproof, diskproof_here, marks_in, wait_for
 from support.servers import needs_mariadb
+from support.studies import plan_of
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -62,10 +63,6 @@ def write(folder: Path, text: str) -> None:
 def folder_of(path: Path) -> RunFolder:
     (run,) = (path / "runs" / "study").iterdir()
     return RunFolder.open(run)
-
-
-def plan_of(text: str) -> Plan:
-    return make_plan(StudyFile("study", text, parse_study(text, "study.toml")))
 
 
 def assert_nothing_left(folder: Path, marks: Iterable[str] = ()) -> None:

@@ -13,11 +13,12 @@ from diskproof.results.trial import Finding, Trial
 from diskproof.run import trials
 from diskproof.run.resume import resumed_plan
 from diskproof.run.served import ServerAttempt
-from diskproof.study.plan import make_plan, next_block
-from diskproof.study.read import StudyError, StudyFile, parse_study
+from diskproof.study.plan import next_block
+from diskproof.study.read import StudyError
 from diskproof.system.idle import may_keep_cores_awake
 from diskproof.wording import as_message
 from support.command import diskproof_here
+from support.studies import plan_of
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -50,9 +51,8 @@ def write(path: Path, more: str = "") -> Path:
     return study
 
 
-def plan_of(more: str, at_most_s: float | None = None) -> Plan:
-    text = STUDY.replace("blocks = 5", f"blocks = 5\n{more}")
-    return make_plan(StudyFile("three", text, parse_study(text, "three.toml")), at_most_s=at_most_s)
+def plan_with(more: str, at_most_s: float | None = None) -> Plan:
+    return plan_of(STUDY.replace("blocks = 5", f"blocks = 5\n{more}"), at_most_s=at_most_s)
 
 
 def run_folder(out: Path) -> RunFolder:
@@ -103,17 +103,17 @@ def test_time_goes_to_the_open_verdicts(tmp_path: Path) -> None:
 
 
 def test_a_plan_says_how_it_ends(tmp_path: Path) -> None:
-    assert plan_of("").at_most_s is None
-    assert plan_of('until = "decided"').at_most_s == 1200
-    assert plan_of('until = "decided"\nat_most_s = 90').at_most_s == 90
-    assert plan_of('until = "decided"\nat_most_s = 90', at_most_s=100).at_most_s == 100
+    assert plan_with("").at_most_s is None
+    assert plan_with('until = "decided"').at_most_s == 1200
+    assert plan_with('until = "decided"\nat_most_s = 90').at_most_s == 90
+    assert plan_with('until = "decided"\nat_most_s = 90', at_most_s=100).at_most_s == 100
     study = write(tmp_path, 'until = "decided"')
     said = diskproof_here(tmp_path, "plan", str(study), "--at-most", "2m")
     assert "then further blocks of open verdicts, 2 min at most" in " ".join(said.stdout.split())
 
 
 def test_a_further_block_is_a_random_order_of_the_cells_that_are_left() -> None:
-    plan = plan_of('until = "decided"')
+    plan = plan_with('until = "decided"')
     left = {cell.id for cell in plan.cells if cell.tuning != "unsafe"}
     block = next_block(plan, left)
     assert {trial.cell for trial in block} == left
@@ -135,15 +135,15 @@ def test_times_that_are_none(tmp_path: Path, given: str) -> None:
 
 def test_what_is_refused_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"the first 5 blocks of 3 cells take about .* more than the 9 s"):
-        plan_of('until = "decided"\nat_most_s = 9')
+        plan_with('until = "decided"\nat_most_s = 9')
     with pytest.raises(StudyError, match=r"it needs `until"):
-        plan_of("at_most_s = 90")
+        plan_with("at_most_s = 90")
     lonely = diskproof_here(tmp_path, "run", str(write(tmp_path)), "--at-most", "5m")
     assert lonely.returncode == 2 and "--at-most needs --until-decided" in lonely.stderr
 
 
 def test_a_fixed_run_may_go_on_until_it_is_decided() -> None:
-    fixed, timed = plan_of(""), plan_of("", at_most_s=90)
+    fixed, timed = plan_with(""), plan_with("", at_most_s=90)
     assert resumed_plan(fixed, timed).at_most_s == 90
     longer = timed.model_copy(update={"trials": [*timed.trials, *next_block(timed, {timed.cells[0].id})]})
     assert resumed_plan(longer, fixed) == longer

@@ -10,6 +10,7 @@ from diskproof.study.loads.base import FIXED_BYTES
 from diskproof.study.loads.ledger import ROW_BYTES
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyError, StudyFile, parse_study
+from support.studies import plan_of
 
 STUDY = """
 question = "What does a power cut take?"
@@ -158,7 +159,7 @@ def test_what_cannot_be_is_named(old: str, new: str, words: str) -> None:
 def test_a_plan_counts_what_cuts_copy_and_write(place: str, copies: int, *, wears: bool) -> None:
     def planned(accounts: int) -> CrashPlan:
         text = STUDY.replace('ram = "1 GiB"', place).replace("cuts = 4", f"cuts = 4\naccounts = {accounts}")
-        plan = make_plan(StudyFile("s", text, parse_study(text, "s.toml")), ["mariadb/ram/"])
+        plan = plan_of(text, ["mariadb/ram/"])
         assert plan.crash is not None
         return plan.crash
 

@@ -3,8 +3,9 @@
 import pytest
 
 from diskproof.study.model import Study
-from diskproof.study.plan import loading_seconds, make_plan
-from diskproof.study.read import StudyError, StudyFile, parse_study
+from diskproof.study.plan import loading_seconds
+from diskproof.study.read import StudyError, parse_study
+from support.studies import plan_of
 
 GIVEN = """
 question = "?"
@@ -27,7 +28,7 @@ def read(text: str) -> Study:
 
 
 def cells(text: str) -> list[str]:
-    return [cell.id for cell in make_plan(StudyFile("study", text, read(text))).cells]
+    return [cell.id for cell in plan_of(text).cells]
 
 
 def test_a_given_server_stays_as_it_is_on_a_storage_of_its_own() -> None:
@@ -41,7 +42,7 @@ def test_a_given_server_beside_one_that_is_started() -> None:
         "ours/disk/safest/load/256MiB/8c",
         "ours/disk/fast/load/256MiB/8c",
     ]
-    made = make_plan(StudyFile("study", BOTH, read(BOTH)))
+    made = plan_of(BOTH)
     assert made.estimated_bytes > 0
     assert read(BOTH).levels("storage") == ["disk", "theirs"]
 
@@ -57,9 +58,8 @@ def test_variables_come_from_the_level_unless_the_server_stays_as_it_is() -> Non
 def test_loading_takes_time_whenever_a_load_has_written() -> None:
     def seconds(extra: str = "", keys: str = "") -> float:
         text = GIVEN.replace("[workloads.load]", f"{keys}\n[workloads.load]") + extra
-        study = read(text)
-        plan = make_plan(StudyFile("study", text, study))
-        return loading_seconds(study, [plan.cell(trial.cell) for trial in plan.trials])
+        plan = plan_of(text)
+        return loading_seconds(read(text), [plan.cell(trial.cell) for trial in plan.trials])
 
     once = seconds('mix = "read-only"\n')
     assert 20 < once < 40  # 1,000,000 rows of 230 bytes at 10 MB a second

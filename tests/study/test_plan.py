@@ -11,6 +11,7 @@ from diskproof.results.plan import Plan
 from diskproof.study.loads.sqlbench import SPANS, SqlBench, Test
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyError, StudyFile, parse_study, read_study
+from support.studies import plan_of
 
 ROOT = Path(__file__).parents[2]
 QUICKSTART = ROOT / "studies" / "quickstart.toml"
@@ -78,7 +79,7 @@ def test_a_data_set_is_copied_once_where_the_place_keeps_it(place: str, copies: 
     def planned(rows: int) -> Plan:
         place_in = study('directory = ".diskproof/disk"', place).text
         text = place_in.replace("rows = 10_000", f"rows = {rows}")
-        return make_plan(StudyFile("kept", text, parse_study(text, "kept.toml")), ["/disk/"])
+        return plan_of(text, ["/disk/"])
 
     small, large = planned(10_000), planned(1_000_000)
     assert len(small.trials) == 5 * 4

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.study.plan import make_plan
-from diskproof.study.read import StudyError, StudyFile, parse_study
+from diskproof.study.read import StudyError, parse_study
+from support.studies import plan_of
 
 QUICKSTART = (Path(__file__).parents[2] / "studies" / "quickstart.toml").read_text()
 PUBLISHED = '\n[published]\ntitle = "An experiment"\nby = "Somebody, 2009"\n'
@@ -35,7 +35,7 @@ GOOD = table('["storage", "clients", "transactions_per_s"]', '[["dram", 8, 50], 
 def test_figures_and_their_ratios_are_planned() -> None:
     rows = '[["dram", 8, 50], ["disk", 8, 2.5]]'
     text = QUICKSTART + PUBLISHED + table('["storage", "clients", "transactions_per_s"]', rows)
-    published = make_plan(StudyFile("s", text, parse_study(text, "s.toml"))).published
+    published = plan_of(text).published
     assert published
     assert [(figure.at["storage"], figure.value) for figure in published.figures] == [
         ("dram", 50),
@@ -148,7 +148,7 @@ def test_a_ratio_compares_two_levels_that_the_study_has() -> None:
 
 def test_a_number_of_clients_is_a_level_as_a_number_too() -> None:
     text = f"{QUICKSTART}{PUBLISHED}{RATIO}factor = 'clients'\nratio = 2\nlevel = 8\nbaseline = 1\n"
-    published = make_plan(StudyFile("s", text, parse_study(text, "s.toml"))).published
+    published = plan_of(text).published
     assert published
     assert (published.ratios[0].level, published.ratios[0].baseline) == ("8", "1")
 
@@ -199,7 +199,7 @@ def test_what_was_bought_must_have_a_price(prices: str, has: str) -> None:
 
 def test_a_storage_is_planned_with_all_that_was_bought() -> None:
     text = QUICKSTART.replace('ram = "1 GiB"', 'ram = "1 GiB"\nbought = ["disk", "disk"]') + DEVICE
-    plan = make_plan(StudyFile("s", text, parse_study(text, "s.toml")))
+    plan = plan_of(text)
     assert list(plan.prices) == ["dram"]
     assert [(one.device, one.amount, one.size_bytes, one.years) for one in plan.prices["dram"]] == [
         ("disk", 160, 72 * 10**9, 3.0)

@@ -227,7 +227,7 @@ class Study(Part):
             self._check_known(factor, getattr(part, factor), *keys, factor)
 
     def _check_known(self, factor: LevelsKey, levels: Iterable[str] | None, *keys: str | int) -> None:
-        known = [*getattr(self, factor), *([THEIRS] if factor == "storages" and self._has_given else [])]
+        known = self.levels("storage") if factor == "storages" else list(getattr(self, factor))
         for level in levels or []:
             if level not in known:
                 raise mistake(f"this study has {', '.join(known)}, not `{level}`", *keys)

@@ -48,7 +48,7 @@ def make_plan(
     if not cells and crash is None:
         asked, known = " or ".join(f"`{text}`" for text in only or []), "\n  ".join(_ids(study))
         raise StudyError(f"no cell matches {asked}; the cells are:\n  {known}")
-    turns = _turns(study)
+    loads = _loads(study, cells)
     estimated_s = (
         sum(_trial_seconds(study, cell) for cell in cells) * design.blocks
         + _copied_bytes(study, cells) / COPY_BYTES_PER_S
@@ -62,7 +62,7 @@ def make_plan(
             "run may take: give it more time, or fewer `blocks` or cells, or a shorter `measure_s`"
         )
     plan = Plan(
-        turns=turns,
+        turns=_turns(study),
         study=file.name,
         question=study.question,
         asks=study.asks,
@@ -85,12 +85,8 @@ def make_plan(
         },
         warm_up_s=design.warm_up_s,
         measure_s=design.measure_s,
-        metrics={
-            name: study.workloads[name].metric for name in dict.fromkeys(cell.workload for cell in cells)
-        },
-        loads={
-            name: study.workloads[name].in_short for name in dict.fromkeys(cell.workload for cell in cells)
-        },
+        metrics={name: load.metric for name, load in loads.items()},
+        loads={name: load.in_short for name, load in loads.items()},
         scripts={
             f"{name}/{file}": hashlib.sha256(content).hexdigest()
             for name, files in study.files_to_keep.items()
@@ -115,9 +111,8 @@ def _provisional(study: Study) -> Study:
 
 def _left_to_a_pilot(study: Study, cells: list[Cell]) -> list[Phase]:
     """Return what a pilot chooses: nothing if every load is a job, or has times of its own."""
-    left = study.design.left_to_a_pilot
-    loads = [study.workloads[name] for name in dict.fromkeys(cell.workload for cell in cells)]
-    return [key for key in left if any(isinstance(one, Timed) and getattr(one, key) is None for one in loads)]
+    timed = [one for one in _loads(study, cells).values() if isinstance(one, Timed)]
+    return [key for key in study.design.left_to_a_pilot if any(getattr(one, key) is None for one in timed)]
 
 
 def with_pilot(study: Study, plan: Plan, pilot: Pilot) -> Plan:
@@ -132,9 +127,14 @@ def _own_phases(study: Study, cells: list[Cell]) -> dict[str, Phases]:
     default = Phases(warm_up_s=study.design.warm_up_s, measure_s=study.design.measure_s)
     return {
         name: phases
-        for name in dict.fromkeys(cell.workload for cell in cells)
-        if not study.workloads[name].is_job and (phases := study.phases(name)) != default
+        for name, load in _loads(study, cells).items()
+        if not load.is_job and (phases := study.phases(name)) != default
     }
+
+
+def _loads(study: Study, cells: list[Cell]) -> dict[str, Load]:
+    """Return the workloads of some cells, by name."""
+    return {name: study.workloads[name] for name in dict.fromkeys(cell.workload for cell in cells)}
 
 
 def placed(study: Study, plan: Plan) -> Plan:
@@ -281,8 +281,9 @@ def _trial_bytes(study: Study, cell: Cell) -> int:
 
 def _copied_bytes(study: Study, cells: list[Cell]) -> int:
     """Estimate what is copied before trials: each time, or once if the place keeps the data set."""
-    placed = [cell for cell in cells if study.places(cell.storage)]
-    copies = Counter((cell.storage, cell.server, cell.workload) for cell in placed)
+    copies = Counter(
+        (cell.storage, cell.server, cell.workload) for cell in cells if study.places(cell.storage)
+    )
     return sum(
         copied_bytes(
             study.data_place(storage),
