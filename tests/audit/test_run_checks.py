@@ -122,6 +122,10 @@ def test_one_level_of_clients_is_reported_once_and_of_compared_sides() -> None:
     several = Run(change(run.plan, cells=both), None, trials)
     (found,) = [finding for finding, _ in client_levels.findings(several)]
     assert "only one level of clients (4 and 10)" in found.message.text
+    unlike = [*sides, *(change(one, workload=f"{sides[0].workload} #2") for one in both[2:])]
+    assert (
+        client_levels.outcome(replace(several, plan=change(run.plan, cells=unlike))).state == "cannot be told"
+    )
 
 
 def test_imported_cells_with_unequal_numbers_of_runs_are_not_said_to_have_the_most() -> None:

@@ -113,6 +113,9 @@ def test_numbered_runs_are_repeats_however_far_apart(tmp_path: Path) -> None:
     assert cells_of(tmp_path, post.format("Run")) == [2]
     assert cells_of(tmp_path, post.format("Disk")) == [1, 1]
     assert cells_of(tmp_path, output(500) + output(1500)) == [1, 1]
+    rates = "=== {0} 1 ===\ntps = 510.25\n\n=== {0} 2 ===\ntps = 520.5\n"
+    assert cells_of(tmp_path, rates.format("RUN")) == [2]
+    assert cells_of(tmp_path, rates.format("DISK")) == [1, 1]
 
 
 def test_a_title_of_markdown_is_found_above_whatever_figures_follow_it(tmp_path: Path) -> None:

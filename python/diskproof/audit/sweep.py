@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from diskproof.audit.check import NothingToCheckError, Problem, Run, Said, Untold, check, warning
 from diskproof.audit.run import NO_PAIR, NO_TRIALS, compared, compared_cells, nothing_compared
@@ -18,6 +18,8 @@ runs."""
 
 FEWEST_LEVELS = 3
 """So many levels of clients in another tool's output are a sweep. A judgement."""
+
+SWEEP = "{n} levels of clients that differ in nothing else"
 
 COARSE = 0.02
 """Half of the last printed digit as a share of the figure; above it, rounding is reported. A judgement: it is
@@ -69,6 +71,9 @@ def client_levels(run: Run) -> Iterator[Said]:
     ]
     if run.plan.imported and not pairs and all(len(cells) == 1 for cells in sweeps):
         raise NothingToCheckError("its cells do unlike work")
+    levels: dict[str, set[int]] = {}
+    for cell in chain.from_iterable(sweeps):
+        levels.setdefault(_load(cell), set()).add(cell.clients)
     for cells in sweeps:
         rates = [(cell.clients, _mean(run, cell)) for cell in cells]
         told = [(clients, rate) for clients, rate in rates if rate]
@@ -79,29 +84,34 @@ def client_levels(run: Run) -> Iterator[Said]:
         if len(told) == 1:
             # Bare files may be asked for the latency of one request at a time, which is no peak.
             files = run.plan.metric(cells[0]) == "requests_per_s"
-            if not run.plan.imported or (not files and any(cells[0] in pair for pair in pairs)):
+            if run.plan.imported and len(levels[_load(cells[0])]) > 1:
+                yield Untold(SWEEP, n=FEWEST_LEVELS)
+            elif not run.plan.imported or (not files and any(cells[0] in pair for pair in pairs)):
                 single.update(dict.fromkeys(ids, told[0][0]))
             continue
         if run.plan.imported and not _is_sweep(run, cells):
-            yield Untold("{n} levels of clients that differ in nothing else", n=FEWEST_LEVELS)
+            yield Untold(SWEEP, n=FEWEST_LEVELS)
             continue
-        (before, lower), (last, highest) = told[-2:]
-        if highest > lower * (1 + RISES):
-            rises = say(
-                "throughput still rises at the last level of clients: {lower} with {before}, {highest} with "
-                "{last} "
-                "({rise:+.0f}). The peak was not reached",
-                lower=per_s(lower),
-                before=before,
-                highest=per_s(highest),
-                last=last,
-                rise=share(highest / lower - 1),
-            )
-            yield Problem(severity, rises, cells=ids)
+        yield from (Problem(severity, rises, cells=ids) for rises in _rise(told))
     if single:
-        levels = [str(clients) for clients in sorted(set(single.values()))]
-        only = say("only one level of clients ({clients}): the peak is not known", clients=levels)
+        numbers = [str(clients) for clients in sorted(set(single.values()))]
+        only = say("only one level of clients ({clients}): the peak is not known", clients=numbers)
         yield Problem(severity, only, cells=tuple(single))
+
+
+def _rise(told: Sequence[tuple[int, float]]) -> Iterator[Message]:
+    """Say of rates by clients that the last is well above the one before it."""
+    (before, lower), (last, highest) = told[-2:]
+    if highest > lower * (1 + RISES):
+        yield say(
+            "throughput still rises at the last level of clients: {lower} with {before}, {highest} with "
+            "{last} ({rise:+.0f}). The peak was not reached",
+            lower=per_s(lower),
+            before=before,
+            highest=per_s(highest),
+            last=last,
+            rise=share(highest / lower - 1),
+        )
 
 
 @check(
@@ -283,6 +293,11 @@ def _sweeps(run: Run) -> list[list[Cell]]:
         if cell.clients and run.plan.metric(cell) in {"transactions_per_s", "requests_per_s"}:
             found.setdefault(tuple(cell.level(factor) for factor in others), []).append(cell)
     return [sorted(cells, key=lambda cell: cell.clients) for cells in found.values()]
+
+
+def _load(cell: Cell) -> str:
+    """Return a cell's load: of outputs with other options, all of one kind."""
+    return cell.workload.partition(" #")[0]
 
 
 def _is_sweep(run: Run, cells: Sequence[Cell]) -> bool:

@@ -252,11 +252,13 @@ def _in_id(level: str) -> str:
 def _likeness(result: ImportedResult) -> object:
     """Return what is equal of results of the same work.
 
-    Outputs without their options may be anything, so each is work of its own; an article's results have names
-    of their own.
+    Outputs without their options may be anything, so each is work of its own, unless somebody numbered them
+    as repeats; an article's results have names of their own.
     """
     asked = {name: value for name, value in result.asked.items() if not name.startswith("date")}
     files = result.load.file_requests
+    if result.numbered and not asked:
+        return result.heading
     if (result.source.tool is None and not asked) or (files is not None and files.direct is None):
         return result.source.line, result.name
     return tuple(sorted(asked.items()))

@@ -116,7 +116,7 @@ def _read(text: Text) -> Iterator[Found]:
     runs, alone, progress = _runs(text)
     told = [one for one in runs if one.whole] + alone or runs
     for place, one in enumerate(told, start=1):
-        yield _of_rate(text, one, place, tool) if one in alone else _result(text, one, place, tool)
+        yield _of_rate(text, one, place) if one in alone else _result(text, one, place, tool)
     if progress and not told:
         for place, one in enumerate(_apart(progress), start=1):
             yield _of_progress(text, one, place, tool)
@@ -148,13 +148,14 @@ def _of_progress(text: Text, progress: list[_Moment], place: int, tool: str | No
     )
 
 
-def _of_rate(text: Text, told: _Told, place: int, tool: str | None) -> ImportedResult:
+def _of_rate(text: Text, told: _Told, place: int) -> ImportedResult:
     """Return what the line of the rate alone says, if somebody kept only that of an output.
 
-    Progress lines above it are an excerpt, and left out.
+    Progress lines above it are an excerpt, and left out. So is the version: without options beside it, two
+    rates would be taken for repeats.
     """
     return ImportedResult(
-        source=text.source(told.line, "pgbench", tool),
+        source=text.source(told.line, "pgbench"),
         name=f"pgbench {place}: its rate",
         levels={"workload": "pgbench"},
         load=_load(_rate(text, told)[0]),
