@@ -1,6 +1,7 @@
 """Whole runs on servers that are there already: reached by a URL, with a password and limited rights."""
 
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -212,13 +213,20 @@ def test_a_variable_that_needs_a_restart_is_refused(tmp_path: Path, empty: Their
     assert f"`{name}` = {value}: it cannot be set while the server runs" in result.stderr
 
 
+def begin_and_set(folder: Path, theirs: Theirs) -> subprocess.Popen[str]:
+    """Begin a run; return when it has set the variable."""
+    write_study(folder, theirs, measure_s=30)
+    name, value = VARIABLE[theirs.scheme]
+    run = begin(folder, "run", "study.toml", "--only", "relaxed")
+    wait_for(lambda: theirs.value(name) == value or run.poll() is not None)
+    assert run.poll() is None
+    return run
+
+
 def test_after_a_kill_clean_puts_the_variables_back(tmp_path: Path, empty: Theirs) -> None:
-    write_study(tmp_path, empty, measure_s=30)
     name, value = VARIABLE[empty.scheme]
     before = empty.value(name)
-    run = begin(tmp_path, "run", "study.toml", "--only", "relaxed")
-    wait_for(lambda: empty.value(name) == value or run.poll() is not None)
-    assert run.poll() is None
+    run = begin_and_set(tmp_path, empty)
     run.send_signal(signal.SIGKILL)
     run.wait()
     assert empty.value(name) == value
@@ -235,13 +243,11 @@ def test_after_a_kill_clean_puts_the_variables_back(tmp_path: Path, empty: Their
 
 
 def test_clean_leaves_what_somebody_else_has_set(tmp_path: Path, empty: Theirs) -> None:
-    write_study(tmp_path, empty, measure_s=30)
-    name, value = VARIABLE[empty.scheme]
+    name, _ = VARIABLE[empty.scheme]
     before = empty.value(name)
     theirs_now = "local" if empty.scheme == "postgresql" else "0"
     setting = "ALTER SYSTEM SET {} = {}" if empty.scheme == "postgresql" else "SET GLOBAL {} = {}"
-    run = begin(tmp_path, "run", "study.toml", "--only", "relaxed")
-    wait_for(lambda: empty.value(name) == value or run.poll() is not None)
+    run = begin_and_set(tmp_path, empty)
     run.send_signal(signal.SIGKILL)
     run.wait()
     reload = ["SELECT pg_reload_conf()"] if empty.scheme == "postgresql" else []
@@ -255,11 +261,9 @@ def test_clean_leaves_what_somebody_else_has_set(tmp_path: Path, empty: Theirs) 
 
 
 def test_a_second_run_is_refused_and_ctrl_c_puts_the_variables_back(tmp_path: Path, empty: Theirs) -> None:
-    write_study(tmp_path, empty, measure_s=30)
-    name, value = VARIABLE[empty.scheme]
+    name, _ = VARIABLE[empty.scheme]
     before = empty.value(name)
-    run = begin(tmp_path, "run", "study.toml", "--only", "relaxed")
-    wait_for(lambda: empty.value(name) == value or run.poll() is not None)
+    run = begin_and_set(tmp_path, empty)
     other = tmp_path / "other machine"
     other.mkdir()
     write_study(other, empty, tunings="")

@@ -71,11 +71,6 @@ class Moments(Record):
     lost: int
     evidence: str | None
 
-    @property
-    def is_all(self) -> bool:
-        """Whether nothing that was acknowledged survived: then its window is as long as the load was."""
-        return self.last_kept_before_s is None
-
 
 class Cause(Record):
     """Why some cuts prove nothing, or broke off."""
