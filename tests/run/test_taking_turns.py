@@ -166,7 +166,7 @@ def test_if_one_server_dies_neither_trial_counts(tmp_path: Path) -> None:
     next(one for one in found if one.name() == "mariadbd").kill()
     began = time.monotonic()
     process.communicate(timeout=120)
-    assert time.monotonic() - began < 10, "the other side does not go on alone"
+    assert time.monotonic() - began < 12, "the other side does not go on alone"
     one, other = folder_of(tmp_path).trials()
     said = sorted((trial.findings[-1].message.text for trial in (one, other)), key=len)
     assert said[0].startswith("it took turns with b01-t0") and "the server died" in said[1]
