@@ -17,6 +17,7 @@ from diskproof.cli.exits import INTERRUPTED, REFUSED
 from diskproof.cli.host import host_app
 from diskproof.cli.misuse import misused
 from diskproof.cli.screen import NotSaidError, complain, results, say, saying
+from diskproof.cli.verbs import add_verbs
 from diskproof.refusal import RefusalError, refusal_of, why_refused
 from diskproof.system.endings import ending_in_good_order, ignore_endings
 
@@ -62,10 +63,7 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for verb, purpose in VERBS.items():
-    # Named, not imported, so that `--help` does not load the libraries behind the reports.
-    example = f"Example: {EXAMPLES[verb]}" if verb in EXAMPLES else ""
-    app.command(f"diskproof.cli.{verb}:{verb}", help=purpose, help_epilogue=example)
+add_verbs(app, "diskproof.cli", VERBS, EXAMPLES)
 app.command(disk_app(app))
 app.command(host_app(app))
 app.command(completion_for(app), name="completion")

@@ -2,6 +2,8 @@
 
 from cyclopts import App
 
+from diskproof.cli.verbs import group
+
 VERBS = {
     "list": "List the virtual disks that can be attached and those that are attached.",
     "show": "Show a virtual disk's parameters and the source of each.",
@@ -19,23 +21,8 @@ EXAMPLES = {
     "profile": "diskproof disk profile /mnt/ssd --quick",
 }
 
-MODULES = {"list": "listing"}
-"""Where a verb is a word of Python's own."""
-
 
 def disk_app(parent: App) -> App:
     """Return the verbs that `diskproof disk` has."""
-    app = App(
-        name="disk",
-        help="Virtual disks that behave like published ones, and profiles of any disk.",
-        default_parameter=parent.default_parameter,
-        help_format="plaintext",
-        version_flags=[],
-        result_action="return_value",
-        suppress_keyboard_interrupt=False,
-    )
-    for verb, purpose in VERBS.items():
-        module = MODULES.get(verb, verb)
-        example = f"Example: {EXAMPLES[verb]}" if verb in EXAMPLES else ""
-        app.command(f"diskproof.cli.disk.{module}:{module}", name=verb, help=purpose, help_epilogue=example)
-    return app
+    purpose = "Virtual disks that behave like published ones, and profiles of any disk."
+    return group(parent, "disk", purpose, VERBS, EXAMPLES)

@@ -2,6 +2,8 @@
 
 from cyclopts import App
 
+from diskproof.cli.verbs import group
+
 VERBS = {
     "start": "Make this machine the head of a cluster, and a host of it.",
     "join": "Make this machine a host of a cluster.",
@@ -14,23 +16,8 @@ EXAMPLES = {
     "join": "diskproof host join 10.0.0.1 --token-file token --label db2",
 }
 
-MODULES = {"list": "listing"}
-"""Where a verb is a word of Python's own."""
-
 
 def host_app(parent: App) -> App:
     """Return the verbs that `diskproof host` has."""
-    app = App(
-        name="host",
-        help="The machines of a study over many hosts; needs Ray: pip install 'diskproof[hosts]'.",
-        default_parameter=parent.default_parameter,
-        help_format="plaintext",
-        version_flags=[],
-        result_action="return_value",
-        suppress_keyboard_interrupt=False,
-    )
-    for verb, purpose in VERBS.items():
-        module = MODULES.get(verb, verb)
-        example = f"Example: {EXAMPLES[verb]}" if verb in EXAMPLES else ""
-        app.command(f"diskproof.cli.host.{module}:{module}", name=verb, help=purpose, help_epilogue=example)
-    return app
+    purpose = "The machines of a study over many hosts; needs Ray: pip install 'diskproof[hosts]'."
+    return group(parent, "host", purpose, VERBS, EXAMPLES)
