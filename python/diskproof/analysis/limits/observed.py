@@ -5,17 +5,17 @@ request. A job also makes tables between its parts, which is counted but not tim
 the counted time that it timed, and counters are scaled by it. None always means: not observed.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from statistics import median
 from typing import get_args
 
 from diskproof.analysis.evidence import Side, middle
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.analysis.limits.disks import BINLOG, DATA, MICRO, REDO, Disk, counted_disks, virtual_disks
-from diskproof.analysis.limits.thresholds import KNOWN_TO_SERVE, MOSTLY_TIMED
-from diskproof.audit.check import Evidence
-from diskproof.audit.host import taken_by_others
+from diskproof.analysis.limits.cpu_time import Cpu, cpu_time, taken_share
+from diskproof.analysis.limits.disks import MICRO, Disk, counted_disks, virtual_disks
+from diskproof.analysis.limits.threads import Threads, threads_of
+from diskproof.analysis.limits.thresholds import MOSTLY_TIMED
 from diskproof.families import Family, limit_of_wait, of
 from diskproof.families.durability import no_commit_waits
 from diskproof.families.options import Server
@@ -23,12 +23,7 @@ from diskproof.results.limit import Limit
 from diskproof.results.load import LoadResult, Rate, StatementType
 from diskproof.results.plan import Cell
 from diskproof.results.record import Role
-from diskproof.results.usage import Act, Activity, Doing, Party, Usage
-
-PARTIES: tuple[Party, ...] = get_args(Party)
-
-Each = Callable[[float | None, Audited], float | None]
-"""What of a trial's figure falls to one of its transactions."""
+from diskproof.results.usage import Party, Usage
 
 
 @dataclass(frozen=True)
@@ -45,66 +40,6 @@ class Statements:
     one_read_us: float | None
     """Mean of a single read."""
     one_write_us: float | None
-
-
-@dataclass(frozen=True)
-class Cpu:
-    """CPU time, of a transaction if not said otherwise."""
-
-    count: int | None
-    """CPUs that server and load could use; None of a server that was there already, and so all that follows
-    from them."""
-    used_us: Mapping[Party, float]
-    waited_us: Mapping[Party, float]
-    """Time for which a party's threads were ready and had no CPU."""
-    shares: Mapping[Party, float]
-    """Each party's share of the CPU time; virtual disks only if they use the same CPUs."""
-    work_us: float | None
-    """The database's, including background threads."""
-    all_us: float | None
-    """That of all parties that share those CPUs."""
-    busy: float | None
-    """Busy share of the usable CPUs, by anybody if that is known."""
-    others_share: float | None
-    """Share of the CPUs' busy time that other work had, if the counted CPUs are those of server and load."""
-    taken: float
-    """Share of the usable CPU time that other work and the hypervisor took; 0 if it is not known."""
-    each_client: float | None
-    """How many CPUs each client keeps busy, including all who work for it."""
-    runnable: float | None
-    """Mean number of threads that ran or were ready to."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """What threads of the database were found at, over all moments of all trials."""
-
-    share: float
-    """Share of moments with a thread at it; of several roles the largest, since they may overlap."""
-    threads: float
-    """Mean number of threads."""
-
-
-@dataclass(frozen=True)
-class Threads:
-    """What the threads of the database were found at."""
-
-    computing: Found
-    asleep: Found
-    at_log: Found
-    """Flushing or writing a log that a commit waits for: without a cache the write is the flush. An embedded
-    database's log is one of its data files, which are written for other reasons too: flushing alone."""
-    at_redo: Found
-    at_binlog: Found
-    writing_log: Found
-    flushing_log: Found
-    flushing_redo: Found
-    flushing_binlog: Found
-    flushing_data: Found
-    serving_reads: float | None
-    """Mean number of threads that serve clients and read data. None: too few threads were known to serve."""
-    serving_writes: float | None
-    serving_flushes: float | None
 
 
 @dataclass(frozen=True)
@@ -293,14 +228,14 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         delay_us=_of_load(trials, lambda load: load.client.delay_mean_us if load.client else None),
         rates=rates,
         workers=next((one.load.client.workers for one in trials if one.load.client), None),
-        cpu=_cpu(side, each, per_s, inside, database, _taken(gathered, side)),
+        cpu=cpu_time(side, each, per_s, inside, database, taken_share(gathered, side)),
         disks=counted_disks(
             [one.trial for one in trials], places, side.one_at_a_time, counts_flushes=side.counts_flushes
         ),
         virtual=virtual_disks([one.trial for one in trials], places),
         disk_reads=side.reads,
         disk_flushes=side.flushes,
-        threads=_threads(trials, clients, log_roles, embedded=embedded),
+        threads=threads_of(trials, clients, log_roles, embedded=embedded),
         account=_account(accounted, lambda value, _: value),
         account_per_s=_account(
             accounted, lambda value, one: _ratio(value, one.trial.usage.seconds if one.trial.usage else None)
@@ -367,134 +302,6 @@ def _commits_per_s(load: LoadResult) -> float | None:
     commits = sum(one.count for one in load.statement_types if _is_commit(one))
     writes = sum(one.count for one in load.statement_types if one.kind == "write")
     return _ratio(commits or writes, load.seconds)
-
-
-# ---------------------------------------------------------------- CPU
-
-
-def _taken(gathered: Gathered, side: Side) -> float:
-    evidence = (Evidence(one.trial, side.cell, gathered.plan, gathered.machine) for one in side.trials)
-    return middle(map(taken_by_others, evidence)) or 0.0
-
-
-def _cpu(
-    side: Side, each: Each, per_s: float | None, inside: int, database: Party | None, taken: float
-) -> Cpu:
-    """Return what is known of the CPUs; if nothing counts the `database`, only what the load used."""
-
-    def parties(figure: Callable[[Audited, Party], float | None]) -> dict[Party, float]:
-        found = {party: middle(each(figure(one, party), one) for one in side.trials) for party in PARTIES}
-        return {party: seconds * MICRO for party, seconds in found.items() if seconds is not None}
-
-    used_us = parties(_cpu_s)
-    if database is None:
-        return Cpu(
-            count=None,
-            used_us=used_us,
-            waited_us=parties(_waited_s),
-            shares={},
-            work_us=None,
-            all_us=None,
-            busy=None,
-            others_share=None,
-            taken=taken,
-            each_client=None,
-            runnable=None,
-        )
-    shared = {party: used for party, used in used_us.items() if party != "disks" or not side.disks_apart}
-    all_us = sum(shared.values()) if database in used_us else None
-    used_cpus = all_us * per_s / MICRO if all_us is not None and per_s else None
-    busy, others = side.machine_share, None
-    if busy and used_cpus is not None and side.cpus and side.counted_cpus == side.cpus:
-        others = max(1 - used_cpus / (busy * side.cpus), 0.0)
-    if busy is None and used_cpus is not None and side.cpus:
-        busy = min(used_cpus / side.cpus, 1.0)
-    return Cpu(
-        count=side.cpus,
-        used_us=used_us,
-        waited_us=parties(_waited_s),
-        shares={party: used / sum(shared.values()) for party, used in shared.items() if used},
-        work_us=used_us.get(database),
-        all_us=all_us,
-        busy=busy,
-        others_share=others,
-        taken=taken,
-        each_client=None if used_cpus is None else used_cpus / inside,
-        runnable=_of_usage(side.trials, lambda usage: usage.runnable_mean),
-    )
-
-
-def _cpu_s(one: Audited, party: Party) -> float | None:
-    usage = one.trial.usage
-    if usage and party in usage.cpu:
-        return usage.cpu[party].used_s
-    if party == "server":
-        return usage.server_cpu_s if usage else None
-    return one.load.client.cpu_s if party == "load" and one.load.client else None
-
-
-def _waited_s(one: Audited, party: Party) -> float | None:
-    usage = one.trial.usage
-    if usage and party in usage.cpu:
-        return usage.cpu[party].waited_s
-    return one.load.client.waited_for_cpu_s if party == "load" and one.load.client else None
-
-
-# ---------------------------------------------------------------- threads
-
-
-def _threads(
-    trials: Sequence[Audited], clients: int, log_roles: Collection[Role], *, embedded: bool
-) -> Threads | None:
-    """Return what threads were found at: means over all moments of all trials, since each trial has few."""
-    activities = [one.trial.usage.activity for one in trials if one.trial.usage]
-    watched = [activity for activity in activities if activity and activity.moments]
-    if not watched:
-        return None
-
-    def pooled(figure: Callable[[Activity], float | None]) -> float | None:
-        known = [(value, one.moments) for one in watched if (value := figure(one)) is not None]
-        moments = sum(count for _, count in known)
-        return sum(value * count for value, count in known) / moments if moments else None
-
-    def found(acts: Collection[Act], roles: Collection[Role] | None = None) -> Found:
-        def doings(activity: Activity) -> list[Doing]:
-            return [
-                one for one in activity.doings if one.act in acts and (roles is None or one.role in roles)
-            ]
-
-        return Found(
-            share=pooled(lambda activity: max((one.share for one in doings(activity)), default=0.0)) or 0.0,
-            threads=pooled(lambda activity: sum(one.threads for one in doings(activity))) or 0.0,
-        )
-
-    def serving(act: Act) -> float | None:
-        def threads(activity: Activity) -> float | None:
-            if activity.serving is None or activity.serving < KNOWN_TO_SERVE * clients:
-                return None
-            return sum(one.serving or 0.0 for one in activity.doings if one.act == act and one.role in DATA)
-
-        return pooled(threads)
-
-    at: tuple[Act, ...] = ("flushing",) if embedded else ("flushing", "writing")
-    at_log, log_share = found(at, log_roles), pooled(lambda activity: activity.log_share)
-    if log_share is not None and log_roles and not embedded:
-        at_log = replace(at_log, share=log_share)
-    return Threads(
-        computing=found(["computing"]),
-        asleep=found(["waiting"]),
-        at_log=at_log,
-        at_redo=found(at, REDO),
-        at_binlog=found(at, BINLOG),
-        writing_log=found(["writing"], log_roles),
-        flushing_log=found(["flushing"], log_roles),
-        flushing_redo=found(["flushing"], REDO),
-        flushing_binlog=found(["flushing"], BINLOG),
-        flushing_data=found(["flushing"], DATA),
-        serving_reads=serving("reading"),
-        serving_writes=serving("writing"),
-        serving_flushes=serving("flushing"),
-    )
 
 
 # ---------------------------------------------------------------- the server's own account

@@ -1,0 +1,96 @@
+"""What the threads of a database were found at, while it was measured."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from diskproof.analysis.gather import Audited
+from diskproof.analysis.limits.disks import BINLOG, DATA, REDO
+from diskproof.analysis.limits.thresholds import KNOWN_TO_SERVE
+from diskproof.results.record import Role
+from diskproof.results.usage import Act, Activity, Doing
+
+
+@dataclass(frozen=True)
+class Found:
+    """What threads of the database were found at, over all moments of all trials."""
+
+    share: float
+    """Share of moments with a thread at it; of several roles the largest, since they may overlap."""
+    threads: float
+    """Mean number of threads."""
+
+
+@dataclass(frozen=True)
+class Threads:
+    """What the threads of the database were found at."""
+
+    computing: Found
+    asleep: Found
+    at_log: Found
+    """Flushing or writing a log that a commit waits for: without a cache the write is the flush. An embedded
+    database's log is one of its data files, which are written for other reasons too: flushing alone."""
+    at_redo: Found
+    at_binlog: Found
+    writing_log: Found
+    flushing_log: Found
+    flushing_redo: Found
+    flushing_binlog: Found
+    flushing_data: Found
+    serving_reads: float | None
+    """Mean number of threads that serve clients and read data. None: too few threads were known to serve."""
+    serving_writes: float | None
+    serving_flushes: float | None
+
+
+def threads_of(
+    trials: Sequence[Audited], clients: int, log_roles: Collection[Role], *, embedded: bool
+) -> Threads | None:
+    """Return what threads were found at: means over all moments of all trials, since each trial has few."""
+    activities = [one.trial.usage.activity for one in trials if one.trial.usage]
+    watched = [activity for activity in activities if activity and activity.moments]
+    if not watched:
+        return None
+
+    def pooled(figure: Callable[[Activity], float | None]) -> float | None:
+        known = [(value, one.moments) for one in watched if (value := figure(one)) is not None]
+        moments = sum(count for _, count in known)
+        return sum(value * count for value, count in known) / moments if moments else None
+
+    def found(acts: Collection[Act], roles: Collection[Role] | None = None) -> Found:
+        def doings(activity: Activity) -> list[Doing]:
+            return [
+                one for one in activity.doings if one.act in acts and (roles is None or one.role in roles)
+            ]
+
+        return Found(
+            share=pooled(lambda activity: max((one.share for one in doings(activity)), default=0.0)) or 0.0,
+            threads=pooled(lambda activity: sum(one.threads for one in doings(activity))) or 0.0,
+        )
+
+    def serving(act: Act) -> float | None:
+        def threads(activity: Activity) -> float | None:
+            if activity.serving is None or activity.serving < KNOWN_TO_SERVE * clients:
+                return None
+            return sum(one.serving or 0.0 for one in activity.doings if one.act == act and one.role in DATA)
+
+        return pooled(threads)
+
+    at: tuple[Act, ...] = ("flushing",) if embedded else ("flushing", "writing")
+    at_log, log_share = found(at, log_roles), pooled(lambda activity: activity.log_share)
+    if log_share is not None and log_roles and not embedded:
+        at_log = replace(at_log, share=log_share)
+    return Threads(
+        computing=found(["computing"]),
+        asleep=found(["waiting"]),
+        at_log=at_log,
+        at_redo=found(at, REDO),
+        at_binlog=found(at, BINLOG),
+        writing_log=found(["writing"], log_roles),
+        flushing_log=found(["flushing"], log_roles),
+        flushing_redo=found(["flushing"], REDO),
+        flushing_binlog=found(["flushing"], BINLOG),
+        flushing_data=found(["flushing"], DATA),
+        serving_reads=serving("reading"),
+        serving_writes=serving("writing"),
+        serving_flushes=serving("flushing"),
+    )
