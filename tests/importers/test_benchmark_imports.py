@@ -158,6 +158,10 @@ def test_a_few_bytes_copied_by_dd_are_no_measurement() -> None:
     patched = "8+0 records in\n8+0 records out\n8 bytes copied, 0.00810796 s, 1.0 kB/s\n"
     assert len(found_in(content + patched)) == len(found_in(content))
     assert not DD.recognises(as_text(patched))
+    looked, synced = (
+        f"512000 bytes (512 kB, 500 KiB) copied, {time} s, 64 kB/s\n" for time in ("0.00810796", "8.10796")
+    )
+    assert not DD.recognises(as_text(looked)) and DD.recognises(as_text(synced))
 
 
 def test_benchbase_counts_its_two_rates_over_other_seconds() -> None:

@@ -118,6 +118,20 @@ def test_numbered_runs_are_repeats_however_far_apart(tmp_path: Path) -> None:
     assert cells_of(tmp_path, rates.format("DISK")) == [1, 1]
 
 
+def test_runs_with_other_options_or_headings_are_no_sweep(tmp_path: Path) -> None:
+    def storages(*headings: str, scale: int = 10) -> list[tuple[str, str]]:
+        path = tmp_path / "post.txt"
+        outputs = [output(500).replace("clients: 8", f"clients: {2**at}") for at in range(len(headings))]
+        outputs[-1] = outputs[-1].replace("factor: 10", f"factor: {scale}")
+        path.write_text("\n".join(f"{one}\n\n{told}" for one, told in zip(headings, outputs, strict=True)))
+        plan, _, _ = assemble(read_file(path), "test")
+        return [(cell.storage, cell.workload) for cell in plan.cells]
+
+    assert len(set(storages("SSD, 1 client", "SSD, 2 clients", "SSD, 4 clients"))) == 1
+    assert len(set(storages("SSD", "SSD", "HDD"))) == 2
+    assert len(set(storages("SSD", "SSD", "SSD", scale=100))) == 2
+
+
 def test_a_title_of_markdown_is_found_above_whatever_figures_follow_it(tmp_path: Path) -> None:
     rows = "done\n\n| checkpoints_timed | 311 |\n"
     post = f"# SSD\n\n{output(500)}\n# HDD\n\n```\n# a comment\n```\n{rows}\n{output(510)}"

@@ -217,6 +217,13 @@ def test_a_command_above_tells_its_options_and_no_secret(tmp_path: Path) -> None
     assert "sesame" not in found.model_dump_json()
 
 
+def test_a_command_for_other_threads_is_of_another_run(tmp_path: Path) -> None:
+    text = "$ sysbench --threads=1 --time=300 oltp_read_write run\n## Report\n"
+    text += (OUTPUTS / "sysbench-excerpts.txt").read_text().partition("\n")[2]
+    found = results_of(written(tmp_path, text))[0]
+    assert (found.load.clients, found.load.mix, found.asked) == (10, None, {})
+
+
 def test_what_stands_around_an_output_does_not_matter(tmp_path: Path) -> None:
     whole = (OUTPUTS / "sysbench-0.5-oltp.txt").read_text()
     logged = "".join(

@@ -82,10 +82,11 @@ def busy_threads(evidence: Evidence) -> Iterator[Said]:
     between_us = (clients - in_service) * measured_s * 1e6 / statements
     if off < 0 and between_us <= OWN_US:
         yield note(
-            "{busy}: fio itself took {time:.1f} between two requests of a thread; so fast a storage is "
-            "measured together with fio",
+            "{busy}: {tool} itself took {time:.1f} between two requests of a thread; so fast a storage is "
+            "measured together with {tool}",
             "",
             busy=busy,
+            tool=_tool(evidence),
             time=us(between_us),
         )
     elif off < 0 and (cpus := _cpu_share(evidence)) >= SATURATED:
@@ -107,6 +108,12 @@ def busy_threads(evidence: Evidence) -> Iterator[Said]:
         )
     else:
         yield invalid("{busy}, but all should be in one all the time", busy=busy)
+
+
+def _tool(evidence: Evidence) -> str:
+    """Return the program that asked for files: fio, unless it was another's."""
+    told = evidence.trial.imported
+    return told.format.split()[0] if told else "fio"
 
 
 def _without_syncs(explained: float, measured_s: float, clients: int, syncs: int | None) -> Problem:

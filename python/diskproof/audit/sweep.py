@@ -7,6 +7,7 @@ from itertools import chain, pairwise
 from diskproof.audit.check import NothingToCheckError, Problem, Run, Said, Untold, check, warning
 from diskproof.audit.run import NO_PAIR, NO_TRIALS, compared, compared_cells, nothing_compared
 from diskproof.results.factor import FACTORS, Factor
+from diskproof.results.imported import OF_CLIENTS
 from diskproof.results.plan import Cell
 from diskproof.results.record import NotRecordedError
 from diskproof.results.trial import Severity, Trial
@@ -27,12 +28,6 @@ then near the 3% that count as "the same"."""
 
 OUTCOMES = ("comments", "time", "max-time", "duration", "runtime", "filename", "if", "of")
 """Options that differ between any two runs, as dates do, or that another figure already says."""
-
-OF_CLIENTS = (
-    *("threads", "num-threads", "clients", "number of clients", "number of threads", "terminals"),
-    *("concurrency", "numjobs", "iodepth"),
-)
-"""Options that the number of clients is."""
 
 OF_WORK = ("number of transactions per client", "events", "max-requests", "loops", "io_size")
 """Options that end a run when so much is done: its time is then what was measured."""

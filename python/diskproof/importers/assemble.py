@@ -3,6 +3,7 @@
 Nothing is made up: a level that no file says is "-" or "not told", and such a figure is None.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from diskproof.results.article import Article
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.findings import IMPORTED
 from diskproof.results.folder import RunFolder
-from diskproof.results.imported import ImportedResult
+from diskproof.results.imported import OF_CLIENTS, ImportedResult
 from diskproof.results.plan import NO_LEVEL, Cell, Metric, Phases, Plan, PlannedTrial
 from diskproof.results.series import Row
 from diskproof.results.trial import Finding, Trial
@@ -31,6 +32,11 @@ SAME_WITHIN = 0.03
 FARTHEST = 2.0
 """Ratio of two figures above which they are no repeats, however alike their options, unless somebody numbered
 them as such. A judgement: a post shows outputs because they differ."""
+
+_CLIENTS = re.compile(
+    r"\b(?:thread|client|connection|session|user|worker|terminal|job)s?\b|\b(?:io\W?depth|queue depth|qd)\b"
+)
+"""The words for clients in a heading: with its number, they are a level and no place."""
 
 OF_WORK = ("rw", "rwmixread", "bs", "size", "ioengine", "direct", "sync", "fsync", "fdatasync")
 """Options of fio that make other work of it."""
@@ -178,20 +184,26 @@ class _Variant:
 def _variants(
     measured: Sequence[tuple[ImportedResult, Metric]], levels: Sequence[dict[Factor, str]]
 ) -> list[_Variant]:
-    """Return the variant of each result. Results of one are the same cell, measured again."""
+    """Return the variant of each result, whatever its clients: only those of one variant are a sweep.
+
+    Results of one variant with the same clients are the same cell, measured again.
+    """
     works: dict[tuple[str, ...], list[object]] = {}
     places: dict[object, list[object]] = {}
     firsts: dict[object, float] = {}
     variants = []
     for (result, metric), told in zip(measured, levels, strict=True):
-        at, figure = (result.source.file, *told.values()), result.load.figure(metric) or 0.0
-        of_work, of_place = works.setdefault(at, []), (result.source.tool, result.heading)
+        at = (result.source.file, *(level for factor, level in told.items() if factor != "clients"))
+        figure = result.load.figure(metric) or 0.0
+        of_work = works.setdefault(at, [])
+        of_place = (result.source.tool, _CLIENTS.sub("", result.heading))
         asked = _likeness(result)
         work = 0
         for work in range(len(of_work) + 1):
             if work == len(of_work):
                 of_work.append(asked)
-            first = firsts.setdefault((at, work, of_place), figure) if of_work[work] == asked else 0.0
+            alike = (at, work, of_place, told["clients"])
+            first = firsts.setdefault(alike, figure) if of_work[work] == asked else 0.0
             if first and (result.numbered or _near(first, figure)):
                 break
         of_places = places.setdefault((at, work), [])
@@ -255,7 +267,11 @@ def _likeness(result: ImportedResult) -> object:
     Outputs without their options may be anything, so each is work of its own, unless somebody numbered them
     as repeats; an article's results have names of their own.
     """
-    asked = {name: value for name, value in result.asked.items() if not name.startswith("date")}
+    asked = {
+        name: value
+        for name, value in result.asked.items()
+        if name not in OF_CLIENTS and not name.startswith("date")
+    }
     files = result.load.file_requests
     if result.numbered and not asked:
         return result.heading

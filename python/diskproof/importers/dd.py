@@ -36,6 +36,10 @@ SINKS = ("/dev/null",)
 FEWEST_BYTES = 4096
 """One page. Who copies less writes a few bytes into a file, and measures nothing."""
 
+ENOUGH_BYTES = 2**20
+"""Of a copy that takes less than a second: who copies less looks at blocks, and measures nothing. A
+judgement: a thousand synced writes of one sector are less, and take longer."""
+
 
 @dataclass(frozen=True)
 class _Copy:
@@ -52,7 +56,8 @@ def _is_dd(text: Text) -> bool:
 
 
 def _is_measured(told: re.Match[str]) -> bool:
-    return int(told["bytes"]) >= FEWEST_BYTES
+    took_a_second = not (told["seconds"].startswith("0") or "e-" in told["seconds"])
+    return int(told["bytes"]) >= (FEWEST_BYTES if took_a_second else ENOUGH_BYTES)
 
 
 def _summary(line: str) -> re.Match[str] | None:

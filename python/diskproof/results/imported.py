@@ -7,6 +7,12 @@ from diskproof.results.load import LoadResult
 from diskproof.results.record import Record
 from diskproof.wording import Message, say
 
+OF_CLIENTS = (
+    *("threads", "num-threads", "clients", "number of clients", "number of threads", "terminals"),
+    *("concurrency", "numjobs", "iodepth"),
+)
+"""Options that the number of clients is."""
+
 
 class Source(Record):
     """The file and line of an imported thing."""

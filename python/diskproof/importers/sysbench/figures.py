@@ -76,14 +76,34 @@ def asked_of(run: Output) -> dict[str, str]:
 def clients_of(run: Output, remarks: list[str]) -> int | None:
     """Return the threads: from the head, the command, or the fairness of threads."""
     for told in (run.head.get("threads"), run.options.get("threads"), run.options.get("num-threads")):
-        if told and told.isdecimal() and len(told) < 10 and int(told):
-            return int(told)
-    events, mean = run.figures.get("total number of events"), run.figures.get("events (avg/stddev)")
-    if events and mean:
-        threads = round(events / mean)
-        if threads and abs(events / threads - mean) <= _ROUNDED * 1.01:
-            remarks.append(f"clients {threads}, derived: {events:.0f} events / {mean:.4f} events a thread")
+        if threads := _threads(told):
             return threads
+    threads = _counted_threads(run)
+    if threads:
+        events, mean = run.figures["total number of events"], run.figures["events (avg/stddev)"]
+        remarks.append(f"clients {threads}, derived: {events:.0f} events / {mean:.4f} events a thread")
+    return threads
+
+
+def without_another_command(run: Output) -> None:
+    """Forget the command above an output if the output itself shows another number of threads."""
+    asked = _threads(run.options.get("threads") or run.options.get("num-threads"))
+    shown = _threads(run.head.get("threads")) or _counted_threads(run)
+    if asked and shown and asked != shown:
+        run.options.clear()
+        run.test = None
+
+
+def _threads(told: str | None) -> int | None:
+    return int(told) if told and told.isdecimal() and len(told) < 10 and int(told) else None
+
+
+def _counted_threads(run: Output) -> int | None:
+    """Return the threads by the fairness of threads; None if that is not of whole threads."""
+    events, mean = run.figures.get("total number of events"), run.figures.get("events (avg/stddev)")
+    threads = round(events / mean) if events and mean else 0
+    if threads and events and mean and abs(events / threads - mean) <= _ROUNDED * 1.01:
+        return threads
     return None
 
 

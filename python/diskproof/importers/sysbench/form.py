@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
+from diskproof.importers.sysbench.figures import without_another_command
 from diskproof.importers.sysbench.files import file_result
 from diskproof.importers.sysbench.oltp import oltp_result
 from diskproof.importers.sysbench.output import Output, outputs
@@ -26,6 +27,7 @@ def _recognises(text: Text) -> bool:
 def _read(text: Text) -> Iterator[Found]:
     place, unfinished = 0, None
     for run in outputs(text):
+        without_another_command(run)
         if _is_of_files(run):
             place += 1
             yield file_result(text, run, place)
