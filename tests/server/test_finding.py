@@ -107,6 +107,7 @@ def test_a_missing_server_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr("diskproof.server.mysql.installation.SYSTEM_FOLDERS", ("/nowhere/sbin",))
     monkeypatch.setattr("diskproof.server.postgresql.installation.DEBIAN", Path("/nowhere"))
+    monkeypatch.setattr("diskproof.server.postgresql.installation.WHEEL", "no_such_package")
     remedies = {one.family: one.remedy for one in installed()}
     assert "apt-get install mariadb-server" in remedies["mysql"]
     assert "apt-get install postgresql" in remedies["postgresql"]
