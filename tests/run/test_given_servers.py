@@ -32,6 +32,21 @@ mix = "{mix}"
 rows = 300
 """
 
+READS = """
+question = "How fast are the reads of our log?"
+[design]
+blocks = 1
+warm_up_s = 0.1
+measure_s = 0.5
+clients = [2]
+[servers.production]
+url = "{url}"
+{keys}
+[workloads.replay]
+kind = "script"
+files = ["reads.sql"]
+"""
+
 VARIABLE = {"mysql": ("innodb_flush_log_at_trx_commit", "2"), "postgresql": ("synchronous_commit", "off")}
 
 TUNINGS = """
@@ -187,6 +202,67 @@ def test_a_database_of_others_is_refused(tmp_path: Path, empty: Theirs) -> None:
         assert "customers" in result.stderr
         assert "CREATE DATABASE" in result.stderr
     assert empty.ask("SELECT id FROM customers", database="load") == [(7,)]
+
+
+def test_a_database_of_others_is_read_and_never_written(tmp_path: Path, empty: Theirs) -> None:
+    empty.ask("CREATE TABLE customers (id INTEGER)", "INSERT INTO customers VALUES (7)", database="load")
+    makes = (
+        "CREATE FUNCTION adds() RETURNS INTEGER {} BEGIN INSERT INTO customers VALUES (8); RETURN 1; END{}"
+    )
+    if empty.scheme == "postgresql":
+        empty.ask(makes.format("LANGUAGE plpgsql AS $$", " $$"), database="load")
+        empty.ask("GRANT ALL ON customers TO app", database="load")
+    else:
+        empty.ask("SET GLOBAL log_bin_trust_function_creators = 1", makes.format("", ""), database="load")
+    keys = 'password_file = "{}"\nread_only = true'.format(tmp_path / "password")
+    study = READS.format(url=empty.url, keys=keys)
+    (tmp_path / "password").write_text(f"{PASSWORD}\n")
+    (tmp_path / "password").chmod(0o600)
+    (tmp_path / "study.toml").write_text(study)
+    reads = tmp_path / "reads.sql"
+
+    reads.write_text("SELECT id FROM customers; DELETE FROM customers;\n")
+    refused = diskproof_here(tmp_path, "plan", "study.toml")
+    assert refused.returncode == 2
+    assert "is `read_only`, and reads.sql has `DELETE`" in " ".join(refused.stderr.split())
+
+    reads.write_text("SELECT id FROM customers;\n")
+    result = diskproof_here(tmp_path, "run", "study.toml")
+    assert result.returncode in (0, 12), result.stderr
+    (trial,) = the_run(tmp_path).trials()
+    assert trial.finished, trial.findings
+    assert "all sessions were read-only" in " ".join(result.stdout.split())
+
+    reads.write_text("SELECT adds();\n")  # no look at the file shows that it writes: the server refuses
+    result = diskproof_here(tmp_path, "run", "study.toml")
+    (trial,) = the_run(tmp_path).trials()
+    said = " ".join(str(finding) for finding in trial.findings).lower()
+    assert "read only transaction" in said or "read-only transaction" in said, said
+    assert empty.ask("SELECT id FROM customers", database="load") == [(7,)]
+    assert empty.ask(
+        "SELECT count(*) FROM information_schema.tables WHERE table_name = 'diskproof_mark'"
+    ) == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SELECT 1;\nupdate t SET a = 1;", "`update`"),
+        ("BEGIN; SELECT 1; /* x */ INSERT INTO t VALUES (1); COMMIT;", "`INSERT`"),
+        ("START TRANSACTION READ\n WRITE; SELECT 1; COMMIT;", "`READ WRITE`"),
+        ("SET SESSION tx_read_only = 0; SELECT 1;", "`tx_read_only`"),
+        ("SET default_transaction_read_only = off; SELECT 1;", "`default_transaction_read_only`"),
+    ],
+)
+def test_a_script_that_writes_is_refused_where_only_reads_may_be(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    url, keys = "mysql://app@127.0.0.1/load", "read_only = true"
+    (tmp_path / "study.toml").write_text(READS.format(url=url, keys=keys))
+    (tmp_path / "reads.sql").write_text(text)
+    refused = diskproof_here(tmp_path, "plan", "study.toml")
+    assert refused.returncode == 2
+    assert f"reads.sql has {said}" in " ".join(refused.stderr.split())
 
 
 def test_missing_rights_are_named(tmp_path: Path, theirs: Theirs, empty: Theirs) -> None:

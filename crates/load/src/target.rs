@@ -63,6 +63,9 @@ pub struct SqliteFile {
     pub statement_limit: Option<Duration>,
 }
 
+/// The parameter of a server's URL for sessions that only read.
+pub const READ_ONLY: &str = "read-only";
+
 const FORMS: &str = "mysql://USER@HOST/DB, mysql://USER@localhost/DB?socket=PATH, \
                      postgresql://USER@HOST/DB, sqlite:PATH or null:";
 
@@ -200,6 +203,19 @@ impl Server {
         })
     }
 
+    /// Whether the server shall refuse all that writes in our sessions, as the URL asks.
+    pub fn read_only(&self) -> Result<bool, TargetError> {
+        match self.options.get(READ_ONLY).map(String::as_str) {
+            None | Some("off") => Ok(false),
+            Some("on") => Ok(true),
+            Some(value) => Err(TargetError::Option {
+                name: READ_ONLY,
+                value: value.to_owned(),
+                reason: "is not known; known are: on, off".into(),
+            }),
+        }
+    }
+
     /// Refuses parameters that no one would read: a misspelt option must not pass in silence.
     pub fn refuse_options_except(&self, known: &[&str]) -> Result<(), TargetError> {
         refuse_except(&self.options, &[known, &["socket", "host"]].concat())
@@ -325,6 +341,15 @@ mod tests {
             ("root", "sbtest")
         );
         assert!(server.options.is_empty());
+    }
+
+    #[test]
+    fn sessions_are_read_only_if_the_url_says_so() {
+        let asked = |options: &str| server(&format!("mysql://a@b/c{options}")).read_only();
+        assert_eq!(asked(""), Ok(false));
+        assert_eq!(asked("?read-only=off"), Ok(false));
+        assert_eq!(asked("?read-only=on"), Ok(true));
+        assert!(asked("?read-only=yes").is_err());
     }
 
     #[test]

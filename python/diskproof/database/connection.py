@@ -24,6 +24,10 @@ _LIBPQ: Mapping[Check | None, str] = {
 }
 
 
+GUARD = "SET SESSION TRANSACTION READ ONLY"
+"""From MySQL 5.6 and MariaDB 10.0 on the server then refuses what writes."""
+
+
 def connect(address: Address, password: str | None, limit_s: float) -> Any:  # noqa: ANN401 - of either driver
     """Connect with the driver of the server's family; one of ERRORS if that fails."""
     if address.family == "mysql":
@@ -32,7 +36,12 @@ def connect(address: Address, password: str | None, limit_s: float) -> Any:  # n
 
 
 def connect_mysql(
-    address: Address, password: str | None, limit_s: float, charset: str = "utf8mb4"
+    address: Address,
+    password: str | None,
+    limit_s: float,
+    charset: str = "utf8mb4",
+    *,
+    read_only: bool = False,
 ) -> "pymysql.Connection[Any]":
     """Connect to a server of the MySQL family; one that then says nothing for `limit_s` has failed.
 
@@ -54,6 +63,7 @@ def connect_mysql(
             database=address.database,
             charset=charset,
             autocommit=True,
+            init_command=GUARD if read_only else None,
             connect_timeout=CONNECT_LIMIT_S,
             read_timeout=limit_s,
             write_timeout=limit_s,
@@ -63,7 +73,9 @@ def connect_mysql(
     return connection
 
 
-def connect_postgresql(address: Address, password: str | None) -> psycopg.Connection[TupleRow]:
+def connect_postgresql(
+    address: Address, password: str | None, *, read_only: bool = False
+) -> psycopg.Connection[TupleRow]:
     """Connect to PostgreSQL."""
     host, port = address.host, address.port
     if address.socket is not None:
@@ -82,5 +94,6 @@ def connect_postgresql(address: Address, password: str | None) -> psycopg.Connec
         autocommit=True,
         connect_timeout=CONNECT_LIMIT_S,
         application_name="diskproof",
+        options="-c default_transaction_read_only=on" if read_only else None,
         client_encoding="utf8",  # a database in SQL_ASCII would answer in bytes
     )

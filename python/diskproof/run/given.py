@@ -37,6 +37,12 @@ UNSEEN = say(
 )
 
 
+GUARDED = say(
+    "all sessions were read-only (`read_only = true`), so the server refused whatever would write; the data "
+    "are not diskproof's, and others may have changed them between trials"
+)
+
+
 def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iterator[str]:
     """Refuse a database that is not ours to write, and variables that need a restart.
 
@@ -46,7 +52,8 @@ def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iter
         try:
             connection = server.open()
             try:
-                connection.check_database()
+                if not server.read_only:
+                    connection.check_database()
                 yield from (f"`{name}` will not report {what}" for what in connection.lacking())
             finally:
                 connection.stop()
@@ -87,6 +94,8 @@ def load_once(bench: Bench, plan: Plan, note: Callable[[str], object]) -> None:
     for trial in plan.trials:
         first.setdefault(cells[trial.cell].server, cells[trial.cell])
     for name, server in bench.given.items():
+        if server.read_only:
+            continue
         cell = first[name]
         connection = server.open()
         try:
@@ -207,11 +216,12 @@ class GivenAttempt(ServerAttempt):
         self.server.hold()
         connection = self.server.open()
         try:
-            data = _Data(self.bench, self.cell, connection)
-            self.restored_by = data.put_back(self.log)
+            if not self.server.read_only:
+                data = _Data(self.bench, self.cell, connection)
+                self.restored_by = data.put_back(self.log)
+                if self.workload.writes:
+                    data.will_change()
             self._data_bytes = connection.data_bytes()
-            if self.workload.writes:
-                data.will_change()
         finally:
             connection.stop()
         self.lap("restore_s")
@@ -228,6 +238,8 @@ class GivenAttempt(ServerAttempt):
                 f"`{self.cell.server}` is not ready for {self.cell.id}: {error}"
             ) from error
         self.note(ONLY_ASKED, UNSEEN)
+        if self.server.read_only:
+            self.note(ONLY_ASKED, GUARDED)
         for what in self.running.lacking():
             self.note(RIGHTS, say("the server does not report {what}", what=what))
         self.lap("start_s")

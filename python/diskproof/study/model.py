@@ -287,6 +287,15 @@ class Study(Part):
         return self
 
     @model_validator(mode="after")
+    def _only_reads_run_where_nothing_may_be_written(self) -> Self:
+        for name, workload in self.workloads.items():
+            for server, choice in self.servers.items():
+                reads_only = choice.read_only and workload.runs_on("servers", server)
+                if reads_only and (reason := workload.why_it_writes):
+                    raise mistake(f"server `{server}` is `read_only`, and {reason}", "workloads", name)
+        return self
+
+    @model_validator(mode="after")
     def _only_innodb_has_a_redo_log_of_a_set_size(self) -> Self:
         others = [
             name

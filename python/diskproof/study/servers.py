@@ -78,6 +78,13 @@ class ServerChoice(Part):
         "later trials find what earlier ones left, and the report says so",
     )
 
+    read_only: bool = Field(
+        False,
+        description="With `url`: open all sessions read-only, so that the server refuses what writes. The "
+        "database may then be anybody's, with tables of its own; only workloads of kind `script` without "
+        "`prepare` can read it",
+    )
+
     @property
     def is_given(self) -> bool:
         """Whether it is there already: it is never started, stopped or placed."""
@@ -109,13 +116,17 @@ class ServerChoice(Part):
             return {**given, "family": "mysql"}  # the URL itself is refused
 
     @model_validator(mode="after")
-    def _keys_are_of_one_kind(self) -> Self:
+    def _an_image_has_the_program(self) -> Self:
         if self.image is not None and self.basedir is not None:
             raise mistake("the server is in an image: leave this or `image` out", "basedir")
         if self.image is not None and self.family == "sqlite":
             raise mistake("SQLite is built into the load generator: leave `image` out", "image")
+        return self
+
+    @model_validator(mode="after")
+    def _keys_are_of_one_kind(self) -> Self:
         if self.url is None:
-            for key in ("password_file", "password_env", "reset", "reload"):
+            for key in ("password_file", "password_env", "reset", "reload", "read_only"):
                 if key in self.model_fields_set:
                     raise mistake("it belongs to a server with a `url`", key)
             return self
@@ -130,6 +141,9 @@ class ServerChoice(Part):
             raise mistake(f"the URL is of family `{address.family}`: leave `family` out", "family")
         if self.password_file is not None and self.password_env is not None:
             raise mistake("name one place of the password: leave this or `password_file` out", "password_env")
+        for key in ("reset", "reload") if self.read_only else ():
+            if key in self.model_fields_set:
+                raise mistake("nothing is written with `read_only`: leave it out", key)
         if self.reset is not None and not self.reload:
             raise mistake("with `reload = false` nothing is put back: leave one of the two out", "reset")
         return self

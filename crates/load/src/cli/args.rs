@@ -17,7 +17,7 @@ pub(super) struct Connection {
     /// null:, which answers at once and shows the load generator's own cost. For encryption:
     /// `ssl-mode=required` checks no certificate, verify-ca and verify-identity check it with
     /// `ssl-ca=FILE`; for PostgreSQL `sslmode=require`, verify-ca, verify-full and
-    /// `sslrootcert=FILE`
+    /// `sslrootcert=FILE`. With `read-only=on` the server refuses what writes
     #[arg(long, value_name = "URL")]
     pub(super) url: String,
 

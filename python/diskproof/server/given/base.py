@@ -39,11 +39,13 @@ class Given(Asked[Connection]):
         super().__init__(facts, None, settings)
         self._address, self._password = address, password
         self.database = address.database
+        self.read_only = False
 
     @property
     def url(self) -> str:
-        """Where diskproof-load finds the database."""
-        return self._address.url
+        """Where diskproof-load finds the database, and whether it only reads there."""
+        url = self._address.url
+        return f"{url}{'&' if '?' in url else '?'}read-only=on" if self.read_only else url
 
     @property
     def password(self) -> str | None:

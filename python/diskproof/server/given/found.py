@@ -26,9 +26,13 @@ ER_DBACCESS_DENIED_ERROR, and PostgreSQL's words."""
 class GivenServer:
     """A server that is there already."""
 
-    def __init__(self, facts: ServerFacts, address: Address, secret: Secret) -> None:
+    def __init__(
+        self, facts: ServerFacts, address: Address, secret: Secret, *, read_only: bool = False
+    ) -> None:
         """Hold a server that was found."""
         self.facts, self._address, self._secret = facts, address, secret
+        self.read_only = read_only
+        """Whether all sessions in its database are read-only."""
         self._recorded: set[tuple[str, str]] = set()
         self._before: dict[str, str] = {}
         self._set: list[str] = []
@@ -39,6 +43,7 @@ class GivenServer:
         settings = Settings({}, dict(wanted or {}))
         kind = GivenMysql if self._address.family == "mysql" else GivenPostgresql
         given = kind(self.facts, settings, self._address, self._secret.read())
+        given.read_only = self.read_only
         if why := given.refuses_connections():
             raise ServerError(f"{self._address} refuses the connection: {why}")
         return given
@@ -138,7 +143,7 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
         address=str(address),
         may_be_here=address.may_be_here,
     )
-    return GivenServer(facts, address, secret)
+    return GivenServer(facts, address, secret, read_only=choice.read_only)
 
 
 def _which(address: Address, connection: Any) -> tuple[str, str]:  # noqa: ANN401 - of either driver

@@ -111,4 +111,5 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
 
     def _connect(self, database: str | None, limit_s: float) -> "pymysql.Connection[Any]":
         del database  # the account may have no other
-        return connect_mysql(self._address, self._password, limit_s, self.release.character_set)
+        charset, guard = self.release.character_set, self.read_only
+        return connect_mysql(self._address, self._password, limit_s, charset, read_only=guard)

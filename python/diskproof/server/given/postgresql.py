@@ -96,4 +96,4 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
 
     def _connect(self, database: str | None, limit_s: float) -> Connection:
         del database, limit_s  # the account may have no other; each answer has its own limit
-        return connect_postgresql(self._address, self._password)
+        return connect_postgresql(self._address, self._password, read_only=self.read_only)

@@ -133,6 +133,11 @@ class Load(OfLevels):
         return True
 
     @property
+    def why_it_writes(self) -> str:
+        """Return why it cannot run if the server refuses what writes; empty if it can."""
+        return "it makes its own tables"
+
+    @property
     def declared_engine(self) -> str | None:
         """Storage engine that the prepared tables must have; None if there are none or any will do."""
         return getattr(self, "engine", None) if self.prepares else None

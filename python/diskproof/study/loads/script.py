@@ -1,6 +1,7 @@
 """The user's own SQL."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
@@ -42,6 +43,18 @@ def _sql_file(value: object, info: ValidationInfo) -> object:
     file = kept_file(name, info, MAX_SQL_BYTES, "a file of SQL, such as `hot.sql`")
     return SqlFile(file.path, file.content, weight)
 
+
+COMMENT = re.compile(r"/\*(?![!+]).*?\*/|--[^\n]*|^\s*[#\\][^\n]*", re.DOTALL | re.MULTILINE)
+"""Comments, and pgbench's own commands."""
+
+WRITES = re.compile(
+    r"(?:\A|;)\s*(insert|update|delete|replace|merge|truncate|create|drop|alter|rename|load|call|copy|grant)\b",
+    re.IGNORECASE,
+)
+"""How a statement begins that writes."""
+
+LIFTS = re.compile(r"\b(read\s+write|\w*transaction_read_only|tx_read_only)\b", re.IGNORECASE)
+"""How a session gets back the right to write."""
 
 Sql = Annotated[SqlFile, BeforeValidator(_sql_file), WithJsonSchema({"type": "string", "format": "path"})]
 
@@ -108,6 +121,20 @@ class Script(Steady):
     def files_to_keep(self) -> Mapping[str, bytes]:
         """The scripts: a report must be repeatable."""
         return {file.path.name: file.content for file in self._all_files()}
+
+    @property
+    def why_it_writes(self) -> str:
+        """Return what its files would write, or how they would lift the server's guard.
+
+        The server has the last word: this only says it before the run.
+        """
+        if self.prepare:
+            return "`prepare` makes tables"
+        for file in self.files:
+            text = COMMENT.sub(" ", file.content.decode(errors="replace"))
+            if found := WRITES.search(text) or LIFTS.search(text):
+                return f"{file.path.name} has `{' '.join(found[1].split())}`"
+        return ""
 
     @property
     def data_identity(self) -> list[str]:

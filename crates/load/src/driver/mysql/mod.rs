@@ -37,10 +37,13 @@ use opening::Opening;
 
 use super::socket::{Route, Stream, Tls, Vocabulary};
 use super::{Admin, Dialect, Driver, Fault, Protocol, Statement};
-use crate::target::{Endpoint, Server, TargetError};
+use crate::target::{Endpoint, READ_ONLY, Server, TargetError};
 
 /// The parameters of the URL that are read here (`socket` was, for all servers).
-const OPTIONS: [&str; 2] = Vocabulary::MYSQL.names();
+const OPTIONS: [&str; 3] = {
+    let [mode, authority] = Vocabulary::MYSQL.names();
+    [mode, authority, READ_ONLY]
+};
 
 /// One database of a MySQL server and the account that is used there.
 #[derive(Debug)]
@@ -57,6 +60,8 @@ struct Account {
     login: Login,
     /// `None`: connections are not encrypted.
     tls: Option<Tls>,
+    /// Sessions are opened with read-only transactions.
+    read_only: bool,
     statement_limit: Option<Duration>,
 }
 
@@ -66,6 +71,7 @@ impl MysqlDriver {
         server.refuse_options_except(&OPTIONS)?;
         let tls = Tls::from_options(&server, &Vocabulary::MYSQL)?;
         let account = Account {
+            read_only: server.read_only()?,
             login: Login {
                 private_channel: matches!(server.endpoint, Endpoint::Unix(_)),
                 encrypt: tls.is_some(),

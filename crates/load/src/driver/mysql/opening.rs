@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::Account;
+use super::error::server_error;
 use super::handshake::{Handshake, Step};
 use super::inbound::Inbound;
 use super::outbound::Outbound;
@@ -15,6 +16,9 @@ use super::wire::{closed_by_server, protocol};
 use crate::driver::Fault;
 use crate::driver::socket::Stream;
 
+/// A query, after its code: from MySQL 5.6 and MariaDB 10.0 on the server then refuses what writes.
+const READ_ONLY: &[u8] = b"\x03SET SESSION TRANSACTION READ ONLY";
+
 /// A connection being opened; dropped when it is open.
 pub(super) struct Opening {
     account: Arc<Account>,
@@ -22,6 +26,8 @@ pub(super) struct Opening {
     /// The preparations; answers are read into them once the log-in is over.
     preparations: Preparations,
     logged_in: bool,
+    /// The answer to [`READ_ONLY`] is still to come.
+    guarding: bool,
     inbound: Inbound,
     /// The log-in's next packet, which waits until the request for encryption has gone.
     encrypted_answer: Option<Vec<u8>>,
@@ -37,6 +43,7 @@ impl Opening {
             handshake,
             preparations: Preparations::new(forms),
             logged_in: false,
+            guarding: false,
             inbound: Inbound::default(),
             encrypted_answer: None,
             server_version: String::new(),
@@ -103,8 +110,20 @@ impl Opening {
                     self.refuse_surplus()?;
                     self.server_version = server_version;
                     self.logged_in = true;
+                    if self.account.read_only {
+                        outbound.push(0, READ_ONLY)?;
+                        self.inbound.begin_answer();
+                        self.guarding = true;
+                    }
                     self.preparations.ask(outbound)?;
                 }
+            }
+        }
+        if self.guarding {
+            match self.inbound.next_packet()? {
+                None => return Ok(false),
+                Some([0x00, ..]) => self.guarding = false,
+                Some(refusal) => return Err(server_error(refusal)),
             }
         }
         self.preparations.take_answers(&mut self.inbound)

@@ -25,6 +25,8 @@ pub struct Login {
     pub private_channel: bool,
     /// The connection is encrypted.
     pub encrypted: bool,
+    /// The server shall refuse what writes.
+    pub read_only: bool,
 }
 
 /// The caller's step after a message.
@@ -66,7 +68,11 @@ impl Handshake {
             // Literals are escaped by doubling quotes alone, which is right only with this.
             ("standard_conforming_strings", "on"),
         ];
-        frontend::startup_message(parameters, out).map_err(|error| {
+        // Said only if asked for: the account may have a value of its own.
+        let guard = login
+            .read_only
+            .then_some(("default_transaction_read_only", "on"));
+        frontend::startup_message(parameters.into_iter().chain(guard), out).map_err(|error| {
             Fault::Protocol(format!("cannot send the user or database name: {error}"))
         })?;
         Ok(Self {

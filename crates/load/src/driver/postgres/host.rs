@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::handshake::Login;
 use crate::driver::Fault;
 use crate::driver::socket::{Route, Stream, Tls, Vocabulary};
-use crate::target::{Endpoint, Server, TargetError};
+use crate::target::{Endpoint, READ_ONLY, Server, TargetError};
 
 /// The URL parameter that picks among the sockets of one directory.
 const PORT: &str = "port";
@@ -27,7 +27,7 @@ impl Host {
     /// Checks the target; does not connect.
     pub(super) fn new(mut server: Server) -> Result<Self, TargetError> {
         let [mode, authority] = Vocabulary::POSTGRES.names();
-        server.refuse_options_except(&[PORT, mode, authority])?;
+        server.refuse_options_except(&[PORT, mode, authority, READ_ONLY])?;
         let tls = Tls::from_options(&server, &Vocabulary::POSTGRES)?;
         if let Endpoint::Unix(path) = &server.endpoint {
             if tls.is_some() {
@@ -48,6 +48,7 @@ impl Host {
             });
         }
         let login = Login {
+            read_only: server.read_only()?,
             private_channel: tls.is_some() || matches!(server.endpoint, Endpoint::Unix(_)),
             encrypted: tls.is_some(),
             user: server.user,

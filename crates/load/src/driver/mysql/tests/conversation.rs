@@ -122,6 +122,7 @@ fn connect() -> (MysqlSession, UnixStream) {
     let forms: Arc<[_]> = forms(&catalogue, Protocol::Prepared).into();
     let endpoint = Endpoint::Unix("/nowhere".into());
     let account = Account {
+        read_only: false,
         statement_limit: None,
         route: Route::new(endpoint.clone()),
         endpoint,
