@@ -111,6 +111,9 @@ def test_like_results_of_one_file_are_repeats_and_excerpts_are_not() -> None:
     assert cells_of(result(), result(asked={"time": "60"})) == [("not told", 0, 1)] * 2
     first, second = result(source__tool=None), result(source__tool=None, source__line=40)
     assert cells_of(first, second) == [("not told", 0, 1)] * 2
+    levels = [result(source__tool=None, load__clients=clients) for clients in (2, 4)]
+    plan, _, _ = assemble(levels, "test")
+    assert len({cell.workload for cell in plan.cells}) == 1, "they may be levels of clients of one load"
     assert cells_of(result(), result(heading="raid")) == [("output", 0, 1), ("output #2", 0, 1)]
     assert cells_of(result(load__clients=1), result(load__clients=8)) == [
         ("not told", 1, 1),

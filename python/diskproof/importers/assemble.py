@@ -4,6 +4,7 @@ Nothing is made up: a level that no file says is "-" or "not told", and such a f
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -191,6 +192,7 @@ def _variants(
     works: dict[tuple[str, ...], list[object]] = {}
     places: dict[object, list[object]] = {}
     firsts: dict[object, float] = {}
+    unknown = Counter[object]()
     variants = []
     for (result, metric), told in zip(measured, levels, strict=True):
         at = (result.source.file, *(level for factor, level in told.items() if factor != "clients"))
@@ -198,6 +200,9 @@ def _variants(
         of_work = works.setdefault(at, [])
         of_place = (result.source.tool, _CLIENTS.sub("", result.heading))
         asked = _likeness(result)
+        if asked is None:
+            asked = unknown[at, told["clients"]]
+            unknown[at, told["clients"]] += 1
         work = 0
         for work in range(len(of_work) + 1):
             if work == len(of_work):
@@ -262,10 +267,10 @@ def _in_id(level: str) -> str:
 
 
 def _likeness(result: ImportedResult) -> object:
-    """Return what is equal of results of the same work.
+    """Return what is equal of results of the same work; None if that is unknown.
 
     Outputs without their options may be anything, so each is work of its own, unless somebody numbered them
-    as repeats; an article's results have names of their own.
+    as repeats, or they differ in clients; an article's results have names of their own.
     """
     asked = {
         name: value
@@ -276,7 +281,7 @@ def _likeness(result: ImportedResult) -> object:
     if result.numbered and not asked:
         return result.heading
     if (result.source.tool is None and not asked) or (files is not None and files.direct is None):
-        return result.source.line, result.name
+        return None
     return tuple(sorted(asked.items()))
 
 
