@@ -139,6 +139,13 @@ def test_a_title_of_markdown_is_found_above_whatever_figures_follow_it(tmp_path:
     assert cells_of(tmp_path, post.replace("# HDD", "HDD")) == [2]
 
 
+def test_a_comment_in_the_outputs_own_block_is_a_heading(tmp_path: Path) -> None:
+    command, read = "# pgbench -c 8\n", "1024 blocks = 4 MiB\n"
+    post = f"```\n# without the cache\n{command}{output(500)}\n# {{}}\n{read}{command}{output(510)}```\n"
+    assert cells_of(tmp_path, post.format("with the cache")) == [1, 1]
+    assert cells_of(tmp_path, post.format("without the cache")) == [2]
+
+
 def test_a_line_between_marks_of_code_is_no_block(tmp_path: Path) -> None:
     post = f"```\n{output(500)}```\n```With the new settings:```\n\n```\n{output(510)}```\n"
     assert cells_of(tmp_path, post) == [1, 1]

@@ -48,6 +48,9 @@ _FENCE = re.compile(r"\s*```[^`]*$")
 
 _TITLE = re.compile(r"(#{1,6}) +\w")
 
+_OF_COMMENTS = 7
+"""The depth of a comment, below all titles of Markdown."""
+
 MOST_CHANGES = 50
 """Of so many settings, one or another differs between two of a post's outputs."""
 
@@ -102,15 +105,26 @@ class Headings:
         return "; ".join(filter(None, [*titles, self._words, *self._changes]))
 
     def _read_titles(self, lines: Sequence[str]) -> None:
-        """Keep the titles that the end of some lines stands under, by their depth."""
+        """Keep the titles that the end of some lines stands under, by their depth.
+
+        A comment in the output's own block is the deepest title; those of other blocks are none.
+        """
+        comment = ""
         for said in lines:
-            self._in_block ^= _FENCE.match(said) is not None
-            title = None if self._in_block or _SHELL.match(said) else _TITLE.match(said)
-            if title:
+            if _FENCE.match(said):
+                self._in_block, comment = not self._in_block, ""
+            title = None if _SHELL.match(said) else _TITLE.match(said)
+            named = _without_numbers(said) if title else ""
+            if self._in_block:
+                comment = named or comment
+            elif title:
                 depth = len(title[1])
                 self._titles = [one for one in self._titles if one[0] < depth]
-                if (named := _without_numbers(said)) and not WARM_UP.fullmatch(named):
+                if named and not WARM_UP.fullmatch(named):
                     self._titles.append((depth, named))
+        if comment and self._in_block and not WARM_UP.fullmatch(comment):
+            self._titles = [one for one in self._titles if one[0] < _OF_COMMENTS]
+            self._titles.append((_OF_COMMENTS, comment))
 
 
 def _words(lines: Sequence[str]) -> str:
