@@ -21,7 +21,8 @@ warm_up_s = 0.2
 measure_s = {measure_s}
 clients = [2]
 memory = ["64 MiB"]
-{servers}
+[servers.contained]
+{line}
 [storages.here]
 directory = "here"
 [tunings.safest]
@@ -37,31 +38,28 @@ def podman_here() -> Iterator[None]:
         yield
 
 
-def write_study(folder: Path, *lines: str, measure_s: float = 1) -> None:
-    servers = "".join(f"[servers.contained-{number}]\n{line}\n" for number, line in enumerate(lines))
-    (folder / "study.toml").write_text(STUDY.format(servers=servers, measure_s=measure_s))
+def write_study(folder: Path, line: str, measure_s: float = 1) -> None:
+    (folder / "study.toml").write_text(STUDY.format(line=line, measure_s=measure_s))
 
 
 @pytest.mark.usefixtures("podman_here")
-def test_containers_are_measured_and_left_nowhere(tmp_path: Path) -> None:
+def test_a_container_is_measured_and_left_nowhere(tmp_path: Path) -> None:
     open_for_others(tmp_path)
-    lines = [f'image = "{image}"' for image in IMAGES.values()]
-    write_study(tmp_path, *lines, measure_s=0.5)
+    image = IMAGES["postgresql"]  # of several processes, and another user's
+    write_study(tmp_path, f'image = "{image}"', measure_s=0.5)
     ended = diskproof(tmp_path, "run", "study.toml")
     assert ended.returncode in (0, 12), ended.stderr
     folder = RunFolder.open(next((tmp_path / "runs" / "study").iterdir()))
-    trials = folder.trials()
-    assert [trial.finished for trial in trials] == [True] * 2, [trial.findings for trial in trials]
-    for trial in trials:
-        wrong = {finding.check for finding in invalidating(folder, trial)}
-        assert not wrong & {"finished", "settings", "placement", "cpus"}, wrong
-        assert {file.role for file in trial.open_files if file.role} >= {"data", "redo"}
-        assert trial.usage is not None
-        assert trial.usage.server_cpu_s
-    report = (folder.path / "report.md").read_text()
-    assert all(image in report for image in IMAGES.values())
+    (trial,) = folder.trials()
+    assert trial.finished, trial.findings
+    wrong = {finding.check for finding in invalidating(folder, trial)}
+    assert not wrong & {"finished", "settings", "placement", "cpus"}, wrong
+    assert {file.role for file in trial.open_files if file.role} >= {"data", "redo"}
+    assert trial.usage is not None
+    assert trial.usage.server_cpu_s
+    assert image in (folder.path / "report.md").read_text()
 
-    write_study(tmp_path, lines[0], measure_s=60)
+    write_study(tmp_path, f'image = "{image}"', measure_s=60)
     for number in (signal.SIGINT, signal.SIGKILL):
         run = begin(tmp_path, "run", "study.toml")
         wait_for(the_server)

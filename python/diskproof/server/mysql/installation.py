@@ -52,16 +52,14 @@ class Installation(Release):
         """Return the folder with the error messages and the system tables' SQL."""
         share = (self.basedir or self.binary.parent.parent) / "share"
         candidates = [share, share / "mysql", share / "mariadb"]
-        return next((path for path in candidates if self.has(path / "english" / "errmsg.sys")), None)
+        errors = "english/errmsg.sys"
+        return next((path for path in candidates if self.text_of(path / errors) is not None), None)
 
-    def has(self, file: Path) -> bool:
-        """Return whether the installation has a file."""
-        return file.is_file() if self.image is None else self.image.text_of(file) is not None
-
-    def text_of(self, file: Path) -> str:
-        """Return the text of a file that the installation has."""
-        text = None if self.image is None else self.image.text_of(file)
-        return file.read_text(errors="replace") if text is None else text
+    def text_of(self, file: Path) -> str | None:
+        """Return the text of a file of the installation; None if it has no such file."""
+        if self.image is not None:
+            return self.image.text_of(file)
+        return file.read_text(errors="replace") if file.is_file() else None
 
     def plugin_folder(self) -> Path | None:
         """Return the folder of a named basedir's plugins, if it has one."""

@@ -143,11 +143,12 @@ def _system_tables(server: Installation) -> str:
         )
     parts = ["CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n"]
     for names in SYSTEM_TABLES:
-        file = next((share / name for name in names if server.has(share / name)), None)
-        if file is not None:
+        texts = (server.text_of(share / name) for name in names)
+        text = next((one for one in texts if one is not None), None)
+        if text is not None:
             # Install scripts leave out the accounts of this machine's name for a foreign machine. With
             # skip_name_resolve the server would complain about them at each start.
-            lines = server.text_of(file).splitlines(keepends=True)
+            lines = text.splitlines(keepends=True)
             parts += [line for line in lines if "@current_hostname" not in line]
         elif OPTIONAL not in names[0]:
             raise _incomplete(server, f"{share / names[0]} is missing")
