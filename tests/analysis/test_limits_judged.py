@@ -299,7 +299,7 @@ def test_the_writes_of_one_client_compute_if_it_waits_for_no_page(
     def made(number: int) -> Trial:
         trial = trial_of(plan, number, dict.fromkeys(WRITES, 1000.0))
         load = load_of(trial)
-        n = load.transactions
+        n = load.transactions or 0
         read_s = None if page_read_s is None else n * page_read_s
         account = ServerAccount(commits=n, page_reads=round(n * page_reads), page_read_s=read_s)
         disk = device(load, busy=0.1, reads=page_reads, read_us=200.0)
