@@ -14,7 +14,7 @@ from diskproof.importers.dd import DD
 from diskproof.results.imported import Beside, ImportedResult
 from diskproof.results.load import Latency
 from support.imported import make_option_file
-from support.samples import SAMPLES, as_text, found_in, results_in
+from support.samples import SAMPLES, as_text, found_in, results_in, results_of
 from support.trials import change
 
 
@@ -329,12 +329,12 @@ def test_sysbench_without_transactions_counts_its_events() -> None:
 
 def test_a_rate_of_pgbench_that_stands_alone_is_read() -> None:
     quoted = "progress: 6.0 s, 980.0 tps, lat 8.1 ms stddev 6.1, 0 failed\n...\n"
-    first, second = found_in(
+    first, second = results_of(
         f"{quoted}tps = 1053.281863 (without initial connection time)\ntps = 1053\n\ntps = 7828.491621\n"
     )
     assert [one.load.transactions_per_s for one in (first, second)] == [1053.281863, 7828.491621]
     assert first.load.seconds is None and not first.intervals_per_s, "progress lines above it are an excerpt"
-    (both,) = found_in(
+    (both,) = results_of(
         "tps = 85.18 (including connections establishing)\ntps = 85.29 (excluding connections establishing)"
     )
     assert both.load.transactions_per_s == 85.29
@@ -342,13 +342,13 @@ def test_a_rate_of_pgbench_that_stands_alone_is_read() -> None:
 
 def test_outputs_of_pgbench_in_comments_of_sql_are_read() -> None:
     whole = (SAMPLES / "pgbench-old.txt").read_text()
-    (plain,) = found_in(whole)
-    (commented,) = found_in("".join(f"--{line}\n" for line in whole.splitlines()))
+    (plain,) = results_of(whole)
+    (commented,) = results_of("".join(f"--{line}\n" for line in whole.splitlines()))
     assert commented.load == plain.load
 
 
 def test_statements_of_pgbench_end_with_their_list() -> None:
     whole = (SAMPLES / "pgbench-old.txt").read_text()
     listed = "statement latencies in milliseconds:\n         0.002  \\set a 1\n         1.25  SELECT 1;\n"
-    (one,) = found_in(f"{whole}{listed}\nnode1 ALIVE\n   5.45 GB   7.95 GB\n")
+    (one,) = results_of(f"{whole}{listed}\nnode1 ALIVE\n   5.45 GB   7.95 GB\n")
     assert "mean ms of each statement: SELECT 1 1.25" in one.remarks

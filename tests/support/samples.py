@@ -20,8 +20,13 @@ def found_in(content: str) -> list[Found]:
     return list(one.read(text))
 
 
-def results_in(sample: str) -> list[ImportedResult]:
-    found = found_in((SAMPLES / sample).read_text())
+def results_of(content: str) -> list[ImportedResult]:
+    """Read a text that holds results alone."""
+    found = found_in(content)
     results = [one for one in found if isinstance(one, ImportedResult)]
     assert len(results) == len(found)
     return results
+
+
+def results_in(sample: str) -> list[ImportedResult]:
+    return results_of((SAMPLES / sample).read_text())

@@ -118,8 +118,8 @@ def _read(text: Text) -> Iterator[Found]:
     for place, one in enumerate(told, start=1):
         yield _of_rate(text, one, place) if one in alone else _result(text, one, place, tool)
     if progress and not told:
-        for place, one in enumerate(_apart(progress), start=1):
-            yield _of_progress(text, one, place, tool)
+        for place, moments in enumerate(_apart(progress), start=1):
+            yield _of_progress(text, moments, place, tool)
 
 
 def _apart(progress: list[_Moment]) -> list[list[_Moment]]:
