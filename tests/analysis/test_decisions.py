@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.decisions import decide
-from diskproof.analysis.limits.records import Demand, WhatIf
+from diskproof.analysis.limits.records import WhatIf
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Setting, Trial
 from support.cuts import make_crash_plan, make_cuts, make_ledger
@@ -106,38 +106,6 @@ def test_no_disk_gains_more_than_main_memory() -> None:
     [ratio] = [one.ratio for one in analysis.verdicts]
     assert ratio and ratio.low
     assert (found.storage, found.most) == ("disk", {"safest": 1 / ratio.low})
-
-
-def computing(analysis: Analysis, cpu_us: dict[str, float]) -> Analysis:
-    """Return the analysis with cells that the CPUs hold back, each with its CPU time by storage."""
-    limits = make_limits(analysis.plan)
-    cells = [
-        change(
-            one,
-            limit="CPU",
-            demands=[
-                Demand(
-                    centre="CPU",
-                    limit="CPU",
-                    servers=2,
-                    demand_us=cpu_us[one.cell.storage],
-                    utilisation=0.9,
-                    bound_per_s=None,
-                )
-            ],
-        )
-        for one in limits.cells
-    ]
-    return change(analysis, limits=change(limits, cells=cells))
-
-
-def test_a_difference_between_full_cpus_is_cpu_time() -> None:
-    plan = make_plan(tunings=("safest",), clients=(8,), blocks=5)
-    slow = {"dram": 900.0, "disk": 500.0}
-    analysis = of_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))
-    [found] = decide(computing(analysis, {"dram": 600.0, "disk": 1100.0})).same_limits
-    assert (found.cpu_us, found.baseline_cpu_us) == (1100.0, 600.0)
-    assert decide(computing(analysis, {"dram": 1100.0, "disk": 600.0})).same_limits == [], "no explanation"
 
 
 def test_only_what_is_no_main_memory_has_a_lever() -> None:

@@ -48,11 +48,11 @@ def test_speed_and_safety_come_in_one_report(tmp_path: Path) -> None:
     cuts = [json.loads(line) for line in (run / "cuts.jsonl").read_text().splitlines()]
     assert len(cuts) == 4
     assert all(cut["finished"] and cut["silent_because"] is None for cut in cuts), cuts
-    lost = dict.fromkeys(("mariadb/honest/safest", "mariadb/honest/fast"), 0)
+    lost = dict.fromkeys(("mariadb/flushing-disk/safest", "mariadb/flushing-disk/fast"), 0)
     for cut in cuts:
         lost[cut["cell"]] += cut["ledger"]["lost"]
-    assert lost["mariadb/honest/safest"] == 0
-    assert lost["mariadb/honest/fast"] > 0
+    assert lost["mariadb/flushing-disk/safest"] == 0
+    assert lost["mariadb/flushing-disk/fast"] > 0
     assert "Safety" in done.stdout and "Transactions/s" in done.stdout
     page = (run / "report.html").read_text()
     assert "What each cut took" in page

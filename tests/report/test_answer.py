@@ -269,7 +269,7 @@ def test_a_level_without_a_flush_that_is_no_faster_shows_no_commit_cost(make_run
     same = change(second, outcome="the same", difference=None)
     said = summary_of(change(analysis, verdicts=[lost, same]))["Answer"]
     assert "fast against safest: " in said, "no time is saved, so it is no cost"
-    assert ", mostly the wait for a CPU: not a commit's cost, but another effect or scatter." in said
+    assert ", mostly the wait for a CPU: not a commit's cost." in said
     assert " TPS, no commit cost." in said
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from diskproof.analysis.decisions import Durability, LevelChoice, Milder, OwnDisk, SameLimit, decide
+from diskproof.analysis.decisions import Durability, LevelChoice, Milder, OwnDisk, decide
 from diskproof.analysis.safety.shapes import CutAnswer
-from diskproof.report.compose import answer, decision_words
+from diskproof.report.compose import decision_words
 from diskproof.report.document import Line
 from diskproof.stats.intervals import Interval
 from support.cuts import make_crash_plan, make_cuts, make_ledger
@@ -108,18 +108,6 @@ def test_a_level_that_may_ruin_says_what_it_gains_over_the_one_before_it() -> No
     assert said(change(ruinous, milder=open_one)).endswith(
         " That it is faster than `fast` is not shown (between 10% slower and 40% faster)."
     )
-
-
-def test_full_cpus_on_both_sides_are_explained_by_cpu_time(make_run: MakeRun) -> None:
-    plan = make_plan(tunings=("safest",), clients=(8,), blocks=5)
-    _, analysis = make_run(plan)
-    [verdict] = analysis.verdicts
-    one = SameLimit(verdict=verdict, cpu_us=1_130, baseline_cpu_us=630)
-    assert answer.same_limits([one]) == (
-        "Where the CPUs hold both back, disk is slower than dram because a transaction takes 1.1 ms of CPU "
-        "time instead of 630 us."
-    )
-    assert answer.same_limits([]) == ""
 
 
 def test_only_a_study_without_cuts_speaks_of_better_disks(make_run: MakeRun) -> None:

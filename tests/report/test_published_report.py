@@ -166,18 +166,19 @@ def test_json_holds_it_whole(repeated: Run) -> None:
     assert [row.mark for row in again.beside.ratios] == ["agrees", "order differs", "not measured"]
 
 
-def test_the_scale_stands_near_the_head(repeated: Run) -> None:
-    said = "can show: the order of the storages."
-    assert said in markdown.render(repeated[1]).split("\n## ")[0]
-    assert said in " ".join(printed(repeated[1]).split())[:600]
-    page = html.render(*repeated)
-    assert said in page[: page.index("</header>")]
+def test_the_head_names_the_scale_and_the_method_says_what_it_can_show(repeated: Run) -> None:
+    head, *sections = markdown.render(repeated[1]).split("\n## ")
+    assert ", at scale `short`." in head
+    assert ", at scale `short`." in " ".join(printed(repeated[1]).split())[:600]
+    [method] = [one for one in sections if one.startswith("How it was measured")]
+    assert "It can show: the order of the storages." in method
+    assert "It can show: the order of the storages." in html.render(*repeated)
 
 
 def test_a_run_of_the_study_as_it_stands_speaks_of_no_scale(quickstart: Run) -> None:
     folder, analysis = quickstart
     for report in (markdown.render(analysis), printed(analysis), html.render(folder, analysis)):
-        assert " can show: " not in report
+        assert " at scale `" not in report and " can show: " not in report
         assert "Beside" not in report
     assert "scale" not in csv.render(folder, analysis).splitlines()[0].split(",")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field
 
-from diskproof.analysis.answers import Analysis, Outcome, Verdict
+from diskproof.analysis.answers import Analysis, Outcome
 from diskproof.analysis.limits.records import CellLimit, WhatIf
 from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.analysis.safety.worst import worst_way
@@ -124,21 +124,12 @@ class Lever(Record):
     """The variables with which no commit waits for a log's flush, if that holds it back."""
 
 
-class SameLimit(Record):
-    """Two cells that the CPUs hold back. One is faster because its transaction takes less CPU time."""
-
-    verdict: Verdict
-    cpu_us: float
-    baseline_cpu_us: float
-
-
 class Decisions(Record):
     """What follows from a run for a database."""
 
     durability: list[Durability]
     headroom: list[Headroom]
     levers: list[Lever]
-    same_limits: list[SameLimit]
 
 
 def decide(analysis: Analysis) -> Decisions:
@@ -147,7 +138,6 @@ def decide(analysis: Analysis) -> Decisions:
         durability=list(_durability(analysis)),
         headroom=list(_headroom(analysis)),
         levers=list(_levers(analysis)),
-        same_limits=list(_same_limits(analysis)),
     )
 
 
@@ -344,14 +334,3 @@ def _observed(analysis: Analysis, cell: Cell) -> Mapping[str, str | None]:
 def _what_is_changed(one: CellLimit) -> tuple[Limit, str]:
     assert one.limit and one.what_if  # those without were left out
     return one.limit, one.what_if.says.form
-
-
-def _same_limits(analysis: Analysis) -> Iterator[SameLimit]:
-    limits = {one.cell.id: one for one in analysis.limits.cells} if analysis.limits else {}
-    for one in analysis.verdicts:
-        sides = [limits.get(one.cell), limits.get(one.baseline_cell)]
-        known = [side for side in sides if side and side.limit == "CPU"]
-        used = [demand.demand_us for side in known for demand in side.demands if demand.limit == "CPU"]
-        decided = one.outcome in ("faster", "slower") and len(known) == len(used) == len(sides)
-        if decided and (used[0] < used[1]) == (one.outcome == "faster"):
-            yield SameLimit(verdict=one, cpu_us=used[0], baseline_cpu_us=used[1])

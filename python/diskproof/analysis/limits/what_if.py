@@ -92,7 +92,7 @@ def _faster_cpus(residence: Residence) -> WhatIf | None:
     ends = (residence.whole - computing / 2, (residence.whole + waits) / 2)
     low, high = sorted(residence.ratio(one) for one in ends)
     ratio = math.sqrt(low * high)
-    says = say("CPUs twice as fast would give about {gain}", gain=as_much(ratio))
+    says = say("CPUs twice as fast, for the load generator too, would give about {gain}", gain=as_much(ratio))
     basis = say("{time} of {whole} is computing", time=us(computing), whole=us(residence.whole))
     return WhatIf(says=says, ratio=ratio, low=low, high=high, basis=basis)
 

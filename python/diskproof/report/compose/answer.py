@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from diskproof.analysis.answers import Analysis, CellAnswer, CellComparison, Outcome, Verdict
-from diskproof.analysis.decisions import SameLimit
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.safety.ranking import whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
@@ -132,7 +131,7 @@ def _no_cost(one: Verdict) -> str:
     """Return what it means that a level without a flush is not faster than one that waits for it."""
     meanings: dict[Outcome, str] = {
         "the same": ", no commit cost",
-        "slower": ": not a commit's cost, but another effect or scatter",
+        "slower": ": not a commit's cost",
     }
     return meanings.get(one.outcome, "")
 
@@ -187,20 +186,6 @@ def _speeds(analysis: Analysis, found: Sequence[CellLimit]) -> str:
     if len({one.metric for one in cells}) != 1:
         return ""
     return f": {_ends(cells)} {UNITS[cells[0].metric]}"
-
-
-def same_limits(found: Sequence[SameLimit]) -> str:
-    """Return why one of two cells is faster that the CPUs hold back alike: the largest such difference."""
-    if not found:
-        return ""
-    most = by_importance([one.verdict for one in found])[0]
-    one = next(one for one in found if one.verdict is most)
-    times = say("{own} of CPU time instead of {other}", own=us(one.cpu_us), other=us(one.baseline_cpu_us))
-    level, baseline = most.level, verdict_words.subject(most.factor, most.baseline)
-    return (
-        f"Where the CPUs hold both back, {level} is {most.outcome} than {baseline} because a "
-        f"transaction takes {times.text}{verdict_words.conditions(most.held)}."
-    )
 
 
 def cuts(safety: Safety) -> Iterator[str | Line]:

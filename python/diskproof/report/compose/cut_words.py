@@ -282,6 +282,8 @@ def _gone(answer: CutAnswer) -> str:
 def _most(answer: CutAnswer, worst: Moments) -> str:
     """Return the most transactions and the longest window, which may be of different cuts."""
     window_s = answer.window_s.worst if answer.window_s else worst.first_lost_before_s or 0.0
+    if answer.open_windows:  # the load began too late to lose more
+        return f"{transactions(worst.lost)} and {seconds(window_s)} of commits, or more"
     up_to = "" if 0 < window_s < LEAST_S else "up to "
     return f"up to {transactions(worst.lost)} and {up_to}{seconds(window_s)} of commits"
 

@@ -20,11 +20,10 @@ def lead(analysis: Analysis) -> tuple[Paragraph, ...]:
     """Return what is shown below the question."""
     state = "" if analysis.complete else "Incomplete"
     whole, made = measured(analysis), made_on(analysis)
-    scaled, named = scale(analysis.plan), names.names(analysis)
+    named = names.names(analysis)
     return (
         Paragraph(whole, lead=state, only="short"),
         Paragraph(f"{whole}{f' {made}.' if made else ''}", lead=state, only="full"),
-        *([Paragraph(scaled)] if scaled else []),
         *([Paragraph(f"Names: {named}")] if named else []),
     )
 
@@ -32,7 +31,8 @@ def lead(analysis: Analysis) -> tuple[Paragraph, ...]:
 def measured(analysis: Analysis) -> str:
     """Return what was measured: ``MariaDB 10.11 on 2 CPUs; 40 of 40 trials, all valid; 8 cells in …``."""
     tested = names.tested(analysis)
-    return f"{f'{tested}. ' if tested else ''}{progress(analysis)}; {design(analysis.plan)}."
+    scaled = f", at scale `{analysis.plan.scale.name}`" if analysis.plan.scale else ""
+    return f"{f'{tested}. ' if tested else ''}{progress(analysis)}; {design(analysis.plan)}{scaled}."
 
 
 def made_on(analysis: Analysis) -> str:
@@ -131,17 +131,13 @@ def _imported(plan: Plan) -> str:
 
 
 def scale(plan: Plan) -> str:
-    """Return what the run's scale can still show; empty for the whole study."""
+    """Return what the run's scale makes smaller, and what it can still show; empty for the whole study."""
     if plan.scale is None:
         return ""
-    return f"Scale `{plan.scale.name}` can show: {_one_line(plan.scale.carries)}."
-
-
-def shrunk(plan: Plan) -> str:
-    """Return what the run's scale makes smaller; empty for the whole study."""
-    if plan.scale is None:
-        return ""
-    return f"Scale `{plan.scale.name}` makes smaller: {_one_line(plan.scale.shrinks)}."
+    return (
+        f"Scale `{plan.scale.name}` makes smaller: {_one_line(plan.scale.shrinks)}. "
+        f"It can show: {_one_line(plan.scale.carries)}."
+    )
 
 
 def _one_line(text: str) -> str:

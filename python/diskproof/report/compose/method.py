@@ -19,7 +19,7 @@ def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
     return Section(
         "How it was measured",
         (
-            *map(Paragraph, filter(None, [*head.method(analysis), head.shrunk(analysis.plan)])),
+            *map(Paragraph, filter(None, [*head.method(analysis), head.scale(analysis.plan)])),
             Section("The order of the trials", (order(analysis),) if ordered else (), folded=True),
             Section(
                 "The load by hand", (Paragraph(BY_HAND), Code(commands)) if commands else (), folded=True

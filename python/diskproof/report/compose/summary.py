@@ -38,10 +38,9 @@ def run(analysis: Analysis) -> Items:
     about = scope.sentence(analysis)
     speed = [*answer.speed(analysis), *(answer.cuts(analysis.safety) if analysis.safety else [])]
     limits = list(answer.limits(analysis, analysis.limits.cells)) if analysis.limits else []
-    why = answer.same_limits(decisions.same_limits)
     answered: list[str | Line] = [*([about] if about else []), *speed]
     first: dict[str, Sequence[str | Line]] = {"Answer": answered}
-    other: dict[str, Sequence[str | Line]] = {"What holds it back": [*limits, *([why] if why else [])]}
+    other: dict[str, Sequence[str | Line]] = {"What holds it back": limits}
     if analysis.plan.asks == "limits" and limits:
         first, other = {"Answer": [scope.of_limits(analysis), *limits]}, {"How fast": speed}
     entries: dict[str, Sequence[str | Line]] = {

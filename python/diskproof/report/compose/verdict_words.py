@@ -218,7 +218,8 @@ def by_how_much_within(ratio: Interval) -> str:
     if (ratio.low < 1) != (ratio.high < 1):
         return f"{said} ({between(ratio.low, ratio.high)})"
     if max(ratio.estimate, 1 / ratio.estimate) >= TIMES_FROM:
-        low, high = map(_two_digits, sorted(max(one, 1 / one) for one in (ratio.low, ratio.high)))
+        ends = sorted(max(one, 1 / one) for one in (ratio.low, ratio.high))
+        low, high = (_two_digits(one) if one < 99.5 else significant(one, 2) for one in ends)
     else:
         low, high = (_points(share) for share in sorted(abs(one - 1) for one in (ratio.low, ratio.high)))
     return f"{said} ({low} to {high})"
@@ -249,5 +250,5 @@ def _points(share: float) -> str:
 
 
 def _two_digits(value: float) -> str:
-    """Return two significant digits, and every digit before the point: ``4.7``, ``213``."""
+    """Return a ratio above 1 with one decimal, or as a whole number: ``4.7``, ``213``."""
     return f"{value:.1f}" if value < 10 else f"{value:,.0f}"
