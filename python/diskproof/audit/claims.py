@@ -438,11 +438,13 @@ def _order(one: Statement) -> Iterator[Said]:
     shown = [
         say("{figures}, {ratio} times as fast", figures=pair.figures, ratio=pair.ratio) for pair in against
     ]
+    most = one.holds_for_most(len(against))
     yield Problem(
-        "note" if one.holds_for_most(len(against)) else one.gravity(len(against)),
+        "note" if most else one.gravity(len(against)),
         say(
-            "{says}: the figures contradict it{pairs} ({shown:/; })",
+            "{says}: {fault}{pairs} ({shown:/; })",
             says=one.says,
+            fault="as “most” allows, it does not hold" if most else "the figures contradict it",
             pairs=one.of_all(len(against)),
             shown=shown,
         ),
