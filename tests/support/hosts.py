@@ -5,8 +5,11 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import psutil
 
 BRIDGE = f"dp{os.getpid() % 100_000}"
 NET = "10.231.99"
@@ -66,11 +69,23 @@ class Host:
             *("--address", self.address, "--out", str(self.out)),
         )
 
+    def joins(self, head: "Host") -> list[str]:
+        """Return the arguments with which it joins."""
+        here = ["--token-file", "token", "--label", self.name, "--out", str(self.out)]
+        return ["host", "join", head.address, *here]
+
     def join(self, head: "Host") -> None:
-        self.run(
-            *("host", "join", head.address, "--token-file", "token", "--label", self.name),
-            *("--out", str(self.out)),
-        )
+        self.run(*self.joins(head))
+
+    def processes(self) -> list[psutil.Process]:
+        """Return the processes that this host has started."""
+        entry = f"DISKPROOF_STATE={self.state}".encode()
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error, OSError):
+                if entry in Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0"):
+                    found.append(process)
+        return found
 
 
 def why_no_hosts() -> str | None:

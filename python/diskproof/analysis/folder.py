@@ -84,8 +84,9 @@ def findings_of(folder: RunFolder, trial: Trial) -> list[Finding]:
     found = list(trial.findings)
     if trial.finished:
         plan = folder.plan()
-        rates = _throughputs(folder, plan, trial)
-        found += audit_trial(Evidence(trial, plan.cell(trial.cell), plan, folder.machine(), rates))
+        rates, machine = _throughputs(folder, plan, trial), folder.machine()
+        at = machine.at(plan.host_of(trial.id)) if machine else None
+        found += audit_trial(Evidence(trial, plan.cell(trial.cell), plan, at, rates))
     return found
 
 

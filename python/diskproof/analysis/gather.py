@@ -59,10 +59,12 @@ class Gathered:
         self.machine = machine
         self.series = series
         known = {cell.id: cell for cell in plan.cells}
+        hosts = {planned.id: planned.host for planned in plan.trials}
         self._by_cell: dict[str, list[Audited]] = {cell.id: [] for cell in plan.cells}
         for trial in trials:
             if trial.cell in known:
-                evidence = Evidence(trial, known[trial.cell], plan, machine, series.get(trial.id, ()))
+                at = machine.at(hosts.get(trial.id)) if machine else None
+                evidence = Evidence(trial, known[trial.cell], plan, at, series.get(trial.id, ()))
                 self._by_cell[trial.cell].append(Audited(trial, _merged(trial, audit_trial(evidence))))
         valid = [one.trial for one in self.all() if one.valid]
         # A run of cuts alone has no trials to be asked whether they are enough.

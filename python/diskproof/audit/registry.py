@@ -14,6 +14,7 @@ from diskproof.audit import (
     figures,
     files,
     host,
+    hosts,
     idle,
     intervals,
     kinds,
@@ -78,6 +79,7 @@ RUN_CHECKS: tuple[Check[Run], ...] = (
     run.common_settings,
     run.order,
     run.repeats,
+    hosts.equal_hosts,
 )
 
 CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (

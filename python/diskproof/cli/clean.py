@@ -4,12 +4,13 @@ from pathlib import Path
 
 from diskproof.cli.exits import DONE, REFUSED
 from diskproof.cli.screen import results, say
+from diskproof.hosts.cluster import Lost, answers, connected, labs
 from diskproof.run.dataset import IMAGES, remove_images
 from diskproof.storage import attached
 from diskproof.system.journal import clean as undo_everything
 
 
-def clean(*, images: bool = False, out: Path = Path("runs")) -> int:
+def clean(*, images: bool = False, out: Path = Path("runs"), hosts: bool = False) -> int:
     """End processes, unmount and remove what a killed run left behind.
 
     Parameters
@@ -18,8 +19,12 @@ def clean(*, images: bool = False, out: Path = Path("runs")) -> int:
         Remove the loaded data sets as well; the next run loads them again.
     out
         Folder for runs and for loaded data sets.
+    hosts
+        Do this on every host of the cluster that this machine is in; loaded data sets stay.
 
     """
+    if hosts:
+        return _clean_hosts()
     undone = [*undo_everything(lambda command: say(f"running `{command}`")), *attached.clean()]
     for item in undone:
         results.print(f"{'removed' if item.done else 'still there'}: {item.what}")
@@ -29,3 +34,21 @@ def clean(*, images: bool = False, out: Path = Path("runs")) -> int:
     if not undone and not removed:
         results.print("nothing to clean")
     return DONE if all(item.done for item in undone) else REFUSED
+
+
+def _clean_hosts() -> int:
+    """Undo on each host what killed runs left there."""
+    code = DONE
+    with connected() as hosts:
+        answered = answers([lab.clean.remote() for lab in labs(hosts)])
+        for host, undone in zip(hosts, answered, strict=True):
+            if isinstance(undone, Lost):
+                results.print(f"host {host.name}: {undone.why}")
+                code = REFUSED
+                continue
+            for what, is_done in undone:
+                results.print(f"host {host.name}: {'removed' if is_done else 'still there'}: {what}")
+                code = code if is_done else REFUSED
+            if not undone:
+                results.print(f"host {host.name}: nothing to clean")
+    return code

@@ -1,6 +1,7 @@
 """What `run` and `crash` share: the reports of a run, and its exit code."""
 
 import shlex
+from collections.abc import Callable
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.folder import analyse_folder
@@ -17,17 +18,22 @@ from diskproof.report.intervals import with_bounds
 from diskproof.report.write import terminal
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
-from diskproof.run.session import Request
+from diskproof.run.session import Progress, Request
 from diskproof.study.read import StudyFile
 from diskproof.study.threshold import Threshold
 from diskproof.wording.numbers import number
 
 
-def see_through(request: Request, what: str, going_on: str) -> int:
+def see_through(
+    request: Request,
+    what: str,
+    going_on: str,
+    execute: Callable[[Request, Progress], RunFolder] = execute,
+) -> int:
     """Make a run, report what there is of it, and return the exit code.
 
-    `what` it makes: trials or cuts; `going_on` is the command that resumes it. A run that a refusal ends is
-    reported as far as it came.
+    `what` it makes: trials or cuts; `going_on` is the command that resumes it; `execute` runs it. A run
+    that a refusal ends is reported as far as it came.
     """
     refusal: StoppedError | None = None
     with progress_display(request.plan) as progress:

@@ -51,7 +51,7 @@ def plan(
     """
     file = choice.read(study)
     made = choice.plan(file)
-    whole, with_cuts = check_as_run(file, made, choice.out)
+    whole, with_cuts = (file, made) if choice.hosts else check_as_run(file, made, choice.out)
     results.print(made.question)
     if made.scale:
         results.print(f"scale {made.scale.name}: {made.scale.shrinks}")
@@ -65,6 +65,8 @@ def plan(
             further += f", then further blocks of open verdicts, {duration(made.at_most_s)} at most"
         if made.turns is not None:
             further += f"; the levels of {made.turns.factor} are up at once, in alternate windows"
+        if made.hosts:
+            further += f"; on {numbers.count(len(made.hosts), 'host')} at once"
         said = (
             f"{len(made.cells)} cells x {len(made.blocks())} blocks = {len(made.trials)} trials; "
             f"about {duration(made.estimated_s)}{further}; "
@@ -72,7 +74,7 @@ def plan(
     if made.crash:
         results.print(_cut_table(made.crash))
         results.print(_cuts_in_words(made.crash))
-    for line in _where(whole.study, with_cuts):
+    for line in _where(whole.study, with_cuts) if not choice.hosts else []:
         results.print(line, markup=False)
     for line in _expected(made, choice.out):
         results.print(line, markup=False)

@@ -5,6 +5,8 @@ from pathlib import Path
 from diskproof.analysis.limits.thresholds import FEWEST_PAIRS
 from diskproof.cli.outcome import see_through
 from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
+from diskproof.crash.campaign import execute
+from diskproof.hosts.over import execute_over_hosts
 from diskproof.refusal import RefusalError
 from diskproof.run.session import Request
 
@@ -39,8 +41,11 @@ def run(
     if pairs is not None and not FEWEST_PAIRS <= pairs <= MOST_PAIRS:
         raise RefusalError(f"--pairs is a number from {FEWEST_PAIRS} to {MOST_PAIRS}, not {pairs}")
     asked = (pairs or FEWEST_PAIRS) if prove else 0
+    if prove and choice.hosts:
+        raise RefusalError("--prove and --hosts do not go together: prove limits on one machine")
     file = choice.read(study)
     request = Request(file=file, plan=choice.plan(file), out=choice.out, resume=resume, pairs=asked)
     further = ["--prove"] if prove else []
     further += ["--pairs", str(pairs)] if pairs is not None else []
-    return see_through(request, "trials", choice.resuming("run", study, further))
+    going_on = choice.resuming("run", study, further)
+    return see_through(request, "trials", going_on, execute_over_hosts if choice.hosts else execute)

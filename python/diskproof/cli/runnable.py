@@ -67,15 +67,18 @@ class TimedChoice(Choice):
     """After the study's blocks, go on until each verdict is decided."""
     at_most: str | None = None
     """Time that the trials may take then, such as 90s, 20m or 2h; default: 20m."""
+    hosts: bool = False
+    """Run on the machines of the study's [hosts], each of which has joined with `diskproof host`."""
 
     def plan(self, file: StudyFile) -> Plan:
         """Return the plan of the chosen cells."""
-        return make_plan(file, self.only, no_power_cuts(), self._at_most_s(file))
+        return make_plan(file, self.only, no_power_cuts(), self._at_most_s(file), over_hosts=self.hosts)
 
     def resuming(self, verb: str, study: Path, further: Sequence[str] = ()) -> str:
         """Return the command that resumes a run: with as much time."""
         timed = ["--until-decided"] if self.until_decided else []
         timed += ["--at-most", self.at_most] if self.at_most is not None else []
+        timed += ["--hosts"] if self.hosts else []
         return super().resuming(verb, study, [*further, *timed])
 
     def _at_most_s(self, file: StudyFile) -> float | None:

@@ -1,15 +1,32 @@
-"""What runs on a host, in a worker of Ray."""
+"""What runs on a host, in a worker of Ray: it starts a part of a run, and hands over its files in pieces.
 
+It is silent while the part measures: one call begins a block, and its answer comes when the block is done.
+"""
+
+import json
 import os
+import pickle
+import shutil
+import sys
 import time
+from collections.abc import Collection, Iterator
+from hashlib import sha256
 from pathlib import Path
+from typing import Literal
 
 from diskproof import load
-from diskproof.hosts.membership import OUT, versions
+from diskproof.hosts.membership import MARK, OUT, versions
+from diskproof.hosts.part import LENGTH_BYTES
 from diskproof.refusal import RefusalError
+from diskproof.results.folder import TRIALS
+from diskproof.results.plan import Plan
 from diskproof.results.record import Record
+from diskproof.run.dataset import IMAGES
+from diskproof.run.session import Request
 from diskproof.storage import attached
 from diskproof.storage.kinds.base import free_bytes, nearest
+from diskproof.study.read import StudyFile
+from diskproof.system import programs
 from diskproof.system.journal import AnotherRunError, clean
 
 
@@ -26,8 +43,135 @@ class HostFacts(Record):
     """Why the load generator does not run; None: it does."""
 
 
+AGAIN_S = 1.0
+
+APART = ("setsid", "--fork")
+"""No child of ours: Ray ends the children of its workers with them."""
+
+PIECE_BYTES = 2**20
+"""Files come in pieces of this size: Ray would hold whole ones in memory, twice."""
+
+MOST_RECORDS_BYTES = 16 * 2**20
+"""Records come in so many bytes at once, or in one that is larger."""
+
+
+class Step(Record):
+    """How far a host's part of a run has come."""
+
+    state: Literal["waits", "done", "refused"]
+    """`waits`: it is ready for its next block."""
+    why: str = ""
+    """Why it was refused, and what to do."""
+    notes: tuple[str, ...] = ()
+
+
+class Found(Record):
+    """A trial that a host has finished: where it lies there, and its line of `trials.jsonl`."""
+
+    folder: str
+    line: str
+
+
 class HostLab:
     """The lab of one host, as the head calls it."""
+
+    def __init__(self) -> None:
+        """Nothing is started before `begin`."""
+        self._part: programs.Process | None = None
+
+    def begin(self, run: str, file: StudyFile, plan: Plan, wait_s: float) -> Step:
+        """Start a part of a run, and return when it is ready for its first block.
+
+        `wait_s`: how long to wait for an earlier part whose head is gone, and which finishes its trial.
+        """
+        until = time.monotonic() + wait_s
+        while True:
+            step, busy = self._begin(run, file, plan)
+            if not busy or time.monotonic() > until:
+                return step
+            time.sleep(AGAIN_S)
+
+    def run_block(self) -> Step:
+        """Run the block that the part waits for, and return when it is done."""
+        assert self._part is not None
+        assert self._part.stdin is not None
+        try:
+            self._part.stdin.write(b"go\n")
+            self._part.stdin.flush()
+        except BrokenPipeError:
+            return Step(state="refused", why="its part of the run has ended")
+        return self._await()[0]
+
+    def records(self, run: str, known: Collection[str]) -> list[Found]:
+        """Return the finished trials of a run whose lines' digests are not known yet, some at a time."""
+        found: list[Found] = []
+        for folder, line in _lines(run):
+            if digest(line) not in known and sum(len(one.line) for one in found) < MOST_RECORDS_BYTES:
+                found.append(Found(folder=folder, line=line))
+        return found
+
+    def machine(self, folder: str) -> str:
+        """Return the facts of this machine, as a part has them."""
+        return (Path(folder) / "machine.json").read_text()
+
+    def files(self, folder: str, trial: str) -> list[tuple[str, int]]:
+        """Return the files of a trial, relative to its run folder, and their sizes."""
+        root = Path(folder)
+        series, kept = root / "series" / f"{trial}.parquet", (root / "servers" / trial).rglob("*")
+        files = [path for path in (series, *kept) if path.is_file() and not path.is_symlink()]
+        return [(str(path.relative_to(root)), path.stat().st_size) for path in files]
+
+    def piece(self, folder: str, name: str, offset: int) -> bytes:
+        """Return a piece of a file; an empty one at its end."""
+        with (Path(folder) / name).open("rb") as file:
+            file.seek(offset)
+            return file.read(PIECE_BYTES)
+
+    def forget(self, run: str) -> None:
+        """Remove what a run has left here, once the head has all of it."""
+        shutil.rmtree(_out() / "parts" / run, ignore_errors=True)
+
+    def _begin(self, run: str, file: StudyFile, plan: Plan) -> tuple[Step, bool]:
+        parts = _out() / "parts" / run
+        parts.mkdir(parents=True, exist_ok=True)
+        number = 1 + max((int(path.name) for path in parts.glob("*") if path.name.isdecimal()), default=0)
+        out = parts / str(number)
+        out.mkdir()
+        request = pickle.dumps(Request(file=file, plan=plan, out=out, images=_out() / IMAGES))
+        with (out / "log").open("wb") as log:
+            self._part = programs.start(
+                [*APART, *_without_ray(), sys.executable, "-m", "diskproof.hosts.part"],
+                stdin=programs.PIPE,
+                stdout=programs.PIPE,
+                stderr=log,
+                outlives=True,
+                marked=False,
+            )
+        assert self._part.stdin is not None
+        try:
+            self._part.stdin.write(len(request).to_bytes(LENGTH_BYTES) + request)
+            self._part.stdin.flush()
+        except BrokenPipeError:
+            return Step(state="refused", why=f"its part of the run did not start: see {out / 'log'}"), False
+        step, busy = self._await()
+        if step.state == "refused" and not any(out.glob("*/*/plan.json")):
+            (out / "log").unlink(missing_ok=True)
+            out.rmdir()
+        return step, busy
+
+    def _await(self) -> tuple[Step, bool]:
+        """Read what the part says until it waits or ends; also return whether another run is in its way."""
+        assert self._part is not None
+        assert self._part.stdout is not None
+        notes: list[str] = []
+        for line in self._part.stdout:
+            said = json.loads(line)
+            if "note" in said:
+                notes.append(said["note"])
+                continue
+            step = Step(state=said["state"], why=said.get("why", ""), notes=tuple(notes))
+            return step, said.get("busy", False)
+        return Step(state="refused", why="its part of the run was killed", notes=tuple(notes)), False
 
     def facts(self) -> HostFacts:
         """Return what the head must know before it begins."""
@@ -57,3 +201,23 @@ def _out() -> Path:
     """Return the folder of this host's parts: as `host join --out` names it, or one in the user's home."""
     named = os.environ.get(OUT)
     return Path(named) if named else Path.home() / "diskproof-runs"
+
+
+def digest(line: str) -> str:
+    """Return what tells one record from another."""
+    return sha256(line.encode()).hexdigest()
+
+
+def _lines(run: str) -> Iterator[tuple[str, str]]:
+    """Yield each whole record of a run on this host, with its folder, the oldest first."""
+    parts = _out() / "parts" / run
+    for part in sorted(parts.glob("*"), key=lambda path: int(path.name) if path.name.isdecimal() else 0):
+        for trials in sorted(part.glob(f"*/*/{TRIALS}")):
+            for line in trials.read_bytes().split(b"\n")[:-1]:
+                yield str(trials.parent), line.decode()
+
+
+def _without_ray() -> list[str]:
+    """Return the command that takes from the environment what Ray and the host have added to it."""
+    added = (MARK, "RAY_", "OMP_NUM_THREADS")
+    return ["env", *(f"--unset={name}" for name in os.environ if name.startswith(added))]

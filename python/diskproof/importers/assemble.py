@@ -244,6 +244,7 @@ def _levels(result: ImportedResult, told: dict[Factor, str]) -> dict[Factor, str
         "workload": told.get("workload", result.load.workload),
         "memory": told.get("memory", ""),
         "clients": str(clients) if clients else "",
+        "host": told.get("host", NO_LEVEL),
     }
 
 
@@ -259,6 +260,7 @@ def _cell(levels: dict[Factor, str]) -> Cell:
         workload=levels["workload"],
         memory_bytes=_memory_bytes(levels["memory"]),
         clients=int(levels["clients"] or 0),
+        host=levels["host"],
     )
 
 

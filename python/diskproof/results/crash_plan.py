@@ -44,6 +44,8 @@ class CrashCell(Record):
         """Return the level of one factor, as a person reads it; all cuts have the same workload."""
         if factor == "memory":
             return numbers.size(self.memory_bytes)
+        if factor == "host":  # cuts run on one machine
+            return "-"
         return "ledger" if factor == "workload" else str(getattr(self, factor))
 
 

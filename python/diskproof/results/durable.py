@@ -1,7 +1,7 @@
 """Files that are on the disk before the lab continues: a kill never leaves half a file."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,6 +48,19 @@ def write_whole(path: Path, text: str) -> None:
     except OSError:
         scratch.unlink(missing_ok=True)  # on a full disk half a file would take what room there is
         raise
+    sync_folder(path.parent)
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a whole file from pieces, or none of it if they break off."""
+    scratch = path.with_name(path.name + ".partial")
+    try:
+        with scratch.open("wb") as file:
+            file.writelines(pieces)
+        sync(scratch)
+        scratch.rename(path)
+    finally:
+        scratch.unlink(missing_ok=True)
     sync_folder(path.parent)
 
 

@@ -2,9 +2,9 @@
 
 from typing import Literal, Protocol
 
-Factor = Literal["server", "storage", "tuning", "workload", "memory", "clients"]
+Factor = Literal["server", "storage", "tuning", "workload", "memory", "clients", "host"]
 
-FACTORS: tuple[Factor, ...] = ("server", "storage", "tuning", "workload", "memory", "clients")
+FACTORS: tuple[Factor, ...] = ("server", "storage", "tuning", "workload", "memory", "clients", "host")
 
 
 class Levelled(Protocol):

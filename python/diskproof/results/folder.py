@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from diskproof.reading import MIB, UnreadableError, read_bytes
 from diskproof.refusal import RefusalError, why_refused
 from diskproof.results.cut import CutTrial
-from diskproof.results.durable import append_line, make_folder, write_whole, writing
+from diskproof.results.durable import append_line, make_folder, write_pieces, write_whole, writing
 from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
@@ -93,6 +93,21 @@ class RunFolder:
     def append_trial(self, trial: Trial) -> None:
         """Append one finished trial and flush it to the disk: from then on no kill can take it."""
         self._append(TRIALS, trial.model_dump_json())
+
+    def append_trial_line(self, line: str) -> None:
+        """Append the record of a trial as another machine wrote it; its files must be here already."""
+        self._append(TRIALS, line)
+
+    def trial_lines(self) -> list[str]:
+        """Return the whole lines of the trials, also of those that were run again."""
+        return [line.decode() for line in self._lines(TRIALS)]
+
+    def take_file(self, name: str, pieces: Iterable[bytes]) -> None:
+        """Write a file of a trial that another machine has made: the whole of it, or nothing."""
+        path = self.path / name
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_pieces(path, pieces)
 
     def append_pilot(self, trial: Trial) -> None:
         """Append one finished trial of the pilot."""

@@ -210,6 +210,12 @@ class Machine(Record):
     privileged: bool
     places: list[Place]
     servers: list[ServerFacts]
+    others: dict[str, "Machine"] = {}
+    """The machines of a run over many hosts besides this one, by name."""
+
+    def at(self, host: str | None) -> "Machine":
+        """Return the machine of that name: this one if no other has it."""
+        return self.others.get(host, self) if host else self
 
     def server(self, name: str) -> ServerFacts | None:
         """Return the server that a study names; None if there is none."""

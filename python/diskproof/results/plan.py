@@ -39,6 +39,8 @@ class Cell(Record):
     """Buffer pool; 0 without a server."""
     clients: int
     """0 where an imported result does not tell."""
+    host: str = NO_LEVEL
+    """The machine, if machines are compared."""
 
     @property
     def has_server(self) -> bool:
@@ -61,6 +63,8 @@ class PlannedTrial(Record):
     block: int
     position: int
     cell: str
+    host: str | None = None
+    """The machine that runs it, in a study over many hosts."""
 
 
 class Scale(Record):
@@ -208,20 +212,29 @@ class Plan(Record):
         """
         if self.turns is None:
             return [[cell] for cell in self.cells]
-        sides: dict[tuple[str, int], list[Cell]] = {}
+        sides: dict[tuple[str, int, str], list[Cell]] = {}
         for cell in self.cells:
-            sides.setdefault((cell.workload, cell.clients), []).append(cell)
+            sides.setdefault((cell.workload, cell.clients, cell.host), []).append(cell)
         return list(sides.values())
 
     def at_once(self, trials: Iterable[PlannedTrial]) -> list[list[PlannedTrial]]:
         """Return those trials of a block together that are measured at once, in their order."""
         if self.turns is None:
             return [[planned] for planned in trials]
-        together: dict[tuple[int, str, int], list[PlannedTrial]] = {}
+        together: dict[tuple[int, str, int, str], list[PlannedTrial]] = {}
         for planned in trials:
             cell = self.cell(planned.cell)
-            together.setdefault((planned.block, cell.workload, cell.clients), []).append(planned)
+            together.setdefault((planned.block, cell.workload, cell.clients, cell.host), []).append(planned)
         return list(together.values())
+
+    @property
+    def hosts(self) -> list[str]:
+        """The machines that run it, in their order; empty if it is one machine that nobody named."""
+        return list(dict.fromkeys(trial.host for trial in self.trials if trial.host is not None))
+
+    def host_of(self, trial_id: str) -> str | None:
+        """Return the machine that runs a trial; None if there is but one, or no such trial."""
+        return next((trial.host for trial in self.trials if trial.id == trial_id), None)
 
     def blocks(self, *of: Cell) -> list[int]:
         """Return the numbers of the blocks in which all of these cells are planned, ascending."""

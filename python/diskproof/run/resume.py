@@ -101,13 +101,17 @@ def check_same_machine(folder: RunFolder, now: Machine) -> None:
     if before is None:
         folder.write_machine(now)
         return
-    then, today = _identity(before), _identity(now)
-    changed = [f"{what}: {then[what]} then, {today[what]} now" for what in then if then[what] != today[what]]
-    if changed:
+    if changed := changed_machine(before, now):
         raise RunFolderError(
             f"{folder.path} was made on another machine ({'; '.join(changed)}), so its trials would not be "
             "comparable; start a new run without --resume"
         )
+
+
+def changed_machine(before: Machine, now: Machine) -> list[str]:
+    """Return what makes a machine another one; empty if it is the same."""
+    then, today = _identity(before), _identity(now)
+    return [f"{what}: {then[what]} then, {today[what]} now" for what in then if then[what] != today[what]]
 
 
 def _identity(machine: Machine) -> dict[str, object]:

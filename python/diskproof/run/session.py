@@ -96,6 +96,8 @@ class Request:
     resume: bool = False
     pairs: int = 0
     """Pairs of trials that prove what holds each cell back; 0: no proofs."""
+    images: Path | None = None
+    """Folder of the loaded data sets; None: in `out`."""
 
 
 @contextmanager
@@ -138,7 +140,7 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
         folder = within
         if request.resume:
             folder = folder_to_resume(request.out, request.file, request.plan)
-        images = GoldenImages(request.out.absolute() / IMAGES, journal)
+        images = GoldenImages(request.images or request.out.absolute() / IMAGES, journal)
         check_room(study, here, servers, images.folder)
         with ExitStack() as stack:
             limits = disk_limits(study, here)
@@ -193,10 +195,8 @@ def _set_up(
     fio_version = None if all(cell.has_server for cell in whole.plan.cells) else fio.version()
     machine = describe_machine(places, facts, load.version(), wake_up_us, division, fio_version=fio_version)
     if folder is None:
-        folder = _new_folder(request)
+        folder = new_folder(request)
         folder.write_machine(machine)
-        for name, files in request.file.study.files_to_keep.items():
-            folder.keep_scripts(name, files)
     elif request.resume:
         check_same_machine(folder, machine)
         folder.write_plan(resumed_plan(folder.plan(), request.plan))
@@ -221,12 +221,16 @@ def _layout(study: Study, name: str, places: Places) -> Layout:
     return Layout(name, study.storages[name], places) if name in study.storages else Layout.nowhere(name)
 
 
-def _new_folder(request: Request) -> RunFolder:
+def new_folder(request: Request) -> RunFolder:
+    """Make a run's folder, with the study, its plan and the files that it names."""
     root = request.out / request.file.name
     while True:
         path = root / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
         if not path.exists():
-            return RunFolder.create(path, request.file.text, request.plan)
+            folder = RunFolder.create(path, request.file.text, request.plan)
+            for name, files in request.file.study.files_to_keep.items():
+                folder.keep_scripts(name, files)
+            return folder
         time.sleep(0.1)  # a run that was refused within this second has the name
 
 

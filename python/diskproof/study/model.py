@@ -13,6 +13,7 @@ from diskproof.results.record import Family, Role
 from diskproof.study.alternate import ALTERNATING, check_alternate
 from diskproof.study.crash import CrashChoice
 from diskproof.study.design import Design
+from diskproof.study.hosts import HostsChoice
 from diskproof.study.loads import Workload
 from diskproof.study.loads.base import Timed
 from diskproof.study.part import (
@@ -64,6 +65,9 @@ class Study(Part):
     )
     crash: CrashChoice | None = Field(
         None, description="Power cuts while clients commit, and what is left after them"
+    )
+    hosts: HostsChoice | None = Field(
+        None, description="Machines that run the study with `--hosts`; without that it runs on one"
     )
     thresholds: list[Threshold] = Field(
         [], description="Claims that the run must prove; those about a server that is left out are skipped"
@@ -185,6 +189,8 @@ class Study(Part):
                 raise mistake(
                     f"a load on bare files has no {claim.factor} to compare", "thresholds", number - 1
                 )
+            if claim.factor == "host" and self.hosts is None:
+                raise mistake("the study names no [hosts]", "thresholds", number - 1, "factor")
             first, *others = self.levels(claim.factor)
             if claim.figure != "ratio":
                 if claim.level not in (first, *others):
@@ -348,6 +354,7 @@ class Study(Part):
                     for clients in workload.clients or self.design.clients
                 )
             ),
+            "host": self.hosts.names if self.hosts and self.hosts.how == "compare" else [],
         }[factor]
 
     @property

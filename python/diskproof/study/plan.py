@@ -13,6 +13,7 @@ from diskproof.study.alternate import ALTERNATING, alternating
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.cuts import plan_cuts
 from diskproof.study.design import WINDOW_S
+from diskproof.study.hosts import HostsChoice
 from diskproof.study.loads.base import Load, Timed
 from diskproof.study.model import Study
 from diskproof.study.read import StudyError, StudyFile
@@ -35,15 +36,19 @@ def make_plan(
     only: list[str] | None = None,
     no_power_cuts: str | None = None,
     at_most_s: float | None = None,
+    over_hosts: bool = False,
 ) -> Plan:
     """Plan a study; `only` keeps the cells whose id contains one of the given texts.
 
     `no_power_cuts` says why only processes can be killed here; None: power can be cut. `at_most_s`: the run
-    goes on until its verdicts are decided, or so long; None: as the study says.
+    goes on until its verdicts are decided, or so long; None: as the study says. `over_hosts`: the machines of
+    `[hosts]` run it.
     """
+    hosts = _hosts(file.study, at_most_s) if over_hosts else None
     study = _provisional(file.study)
     design = study.design
-    cells = [cell for cell in _cells(study) if not only or any(text in cell.id for text in only)]
+    compared = hosts.names if hosts and hosts.how == "compare" else [NO_LEVEL]
+    cells = [cell for cell in _cells(study, compared) if not only or any(text in cell.id for text in only)]
     crash = plan_cuts(study, only, no_power_cuts)
     if not cells and crash is None:
         asked, known = " or ".join(f"`{text}`" for text in only or []), "\n  ".join(_ids(study))
@@ -95,11 +100,42 @@ def make_plan(
         cells=cells,
         trials=[],
         crash=crash,
-        estimated_s=estimated_s,
+        estimated_s=estimated_s / (len(hosts.names) if hosts else 1),
         estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
         + _copied_bytes(study, [cell for cell in cells if not _in_memory(study, cell)]),
     )
-    return plan.model_copy(update={"trials": _order(plan.sides(), design.blocks, design.seed)})
+    trials = _order(plan.sides(), design.blocks, design.seed)
+    return plan.model_copy(update={"trials": _on_hosts(trials, plan, hosts) if hosts else trials})
+
+
+def _hosts(study: Study, at_most_s: float | None) -> HostsChoice:
+    """Return the machines; StudyError if the study cannot run on several at once."""
+    if study.hosts is None:
+        raise StudyError("--hosts needs [hosts] in the study: `how` and the `names` of the machines")
+    given = [name for name, server in study.servers.items() if server.is_given]
+    why = None
+    if given:
+        why = f"server `{given[0]}` is one, and hosts would load it at once: leave it out"
+    elif study.crash is not None:
+        why = "power cuts run on one machine: leave [crash] out, or run without --hosts"
+    elif at_most_s is not None or study.design.decided_within_s is not None:
+        why = "it needs a fixed number of `blocks`: leave `until`, `precision` and --until-decided out"
+    elif study.hosts.how == "spread" and study.design.blocks < len(study.hosts.names):
+        why = f"{study.design.blocks} blocks are too few for {len(study.hosts.names)} hosts: raise `blocks`"
+    if why:
+        raise StudyError(f"--hosts: {why}")
+    return study.hosts
+
+
+def _on_hosts(trials: Sequence[PlannedTrial], plan: Plan, hosts: HostsChoice) -> list[PlannedTrial]:
+    """Give each trial its machine: that of its cell, or blocks in turn."""
+    of_cell = {cell.id: cell.host for cell in plan.cells}
+
+    def host(trial: PlannedTrial) -> str:
+        spread = hosts.how == "spread"
+        return hosts.names[(trial.block - 1) % len(hosts.names)] if spread else of_cell[trial.cell]
+
+    return [trial.model_copy(update={"host": host(trial)}) for trial in trials]
 
 
 def _provisional(study: Study) -> Study:
@@ -191,7 +227,7 @@ def load_seconds(study: Study, workload: str) -> float:
     return phases.warm_up_s + phases.measure_s
 
 
-def _cells(study: Study) -> list[Cell]:
+def _cells(study: Study, hosts: Sequence[str] = (NO_LEVEL,)) -> list[Cell]:
     """Return every combination of the factors, in the order in which the study names their levels."""
     return [
         cell
@@ -202,7 +238,8 @@ def _cells(study: Study) -> list[Cell]:
         if _is_run(study, workload, server, storage, tuning)
         for memory in (study.design.memory if _has_memory(study, workload, server) else [ByteSize(0)])
         for clients in workload.clients or study.design.clients
-        for cell in [_cell(server, storage, tuning, name, memory, clients)]
+        for host in hosts
+        for cell in [_cell(server, storage, tuning, name, memory, clients, host)]
     ]
 
 
@@ -224,11 +261,14 @@ def _has_memory(study: Study, workload: Load, server: str) -> bool:
     return workload.needs_server and server in study.servers and not study.servers[server].is_given
 
 
-def _cell(server: str, storage: str, tuning: str, workload: str, memory: ByteSize, clients: int) -> Cell:
+def _cell(
+    server: str, storage: str, tuning: str, workload: str, memory: ByteSize, clients: int, host: str
+) -> Cell:
     sized = [_compact_bytes(memory)] if memory else []
     levels = [server, storage, tuning, workload, *sized, f"{clients}c"]
     if server == NO_LEVEL:
         levels = [storage, workload, f"{clients}c"]
+    levels += [host] if host != NO_LEVEL else []
     return Cell(
         id="/".join(levels),
         server=server,
@@ -237,6 +277,7 @@ def _cell(server: str, storage: str, tuning: str, workload: str, memory: ByteSiz
         workload=workload,
         memory_bytes=int(memory),
         clients=clients,
+        host=host,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from diskproof.audit import places, run, sweep, virtual
+from diskproof.audit import hosts, places, run, sweep, virtual
 from diskproof.audit.check import Run
 from diskproof.results.imported import Source
 from diskproof.results.load import Iterations
@@ -109,6 +109,18 @@ def jobs(*ranges: tuple[float, float, float]) -> Run:
     return Run(plan, None, trials)
 
 
+def on_two_hosts(faster: float) -> Run:
+    """Return a run whose blocks lie on `a` and `b` in turn, the latter so many times as fast."""
+    plan = make_plan(blocks=10)
+    planned = [one.model_copy(update={"host": "ba"[one.block % 2]}) for one in plan.trials]
+    plan = plan.model_copy(update={"trials": planned})
+    trials = [
+        change(one, load__transactions_per_s=load_of(one).transactions_per_s * faster ** (1 - one.block % 2))
+        for one in make_trials(plan, spread=0.004)
+    ]
+    return whole(plan, trials)
+
+
 SOUND = whole(make_plan())
 
 RUN_CASES: tuple[Case[Run], ...] = (
@@ -125,6 +137,12 @@ RUN_CASES: tuple[Case[Run], ...] = (
     ),
     Case(run.order, slowing(0.95), "from the first block to the last", SOUND),
     Case(run.repeats, whole(make_plan(blocks=3)), "3 blocks", SOUND),
+    Case(
+        hosts.equal_hosts,
+        on_two_hosts(1.1),
+        r"host `b` is 1\.\d+ times as fast as `a` \(1\.0\d+ to 1\.1\d+, 95%\)$",
+        on_two_hosts(1.0),
+    ),
 )
 
 SWEEP_CASES: tuple[Case[Run], ...] = (

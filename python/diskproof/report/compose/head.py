@@ -39,7 +39,9 @@ def made_on(analysis: Analysis) -> str:
     """Return where and when a run was made: ``On bench1, started …``; empty if that is not known."""
     if analysis.machine is None or analysis.started_at is None:
         return ""
-    return f"On {analysis.machine.host}, started {moment(analysis.started_at)}"
+    hosts = analysis.plan.hosts
+    on = f"{count(len(hosts), 'host')} ({', '.join(hosts)})" if hosts else analysis.machine.host
+    return f"On {on}, started {moment(analysis.started_at)}"
 
 
 def moment(iso_time: str) -> str:

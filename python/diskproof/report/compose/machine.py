@@ -34,7 +34,8 @@ def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
     else:
         of_disks = virtual_disks(analysis, trials)
         blocks = (
-            machine(facts),
+            *(() if facts.others else (machine(facts),)),
+            *(Section(f"Host {name}", (machine(other),)) for name, other in facts.others.items()),
             Section("Servers", (servers(facts),)),
             Section("Places", (places(facts),)),
             Section("Devices", (devices(facts),)),

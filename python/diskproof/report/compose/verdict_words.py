@@ -27,6 +27,7 @@ _PREPOSITIONS: dict[Factor, str] = {
     "tuning": "at",
     "memory": "with",
     "clients": "with",
+    "host": "of host",
 }
 """What a sentence says before each condition, in this order."""
 

@@ -1,0 +1,246 @@
+"""A run over many hosts, as its head sees it: rounds of a block a host, then their trials are gathered.
+
+Nothing is asked of a host while any of them measures. A host that is lost is left out of the further rounds.
+"""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from pydantic import ValidationError
+
+from diskproof.analysis.folder import invalidating
+from diskproof.crash.campaign import StoppedError
+from diskproof.hosts.cluster import Asked, Host, Lost, answers, ask, connected, labs, named
+from diskproof.hosts.lab import Found, Step, digest
+from diskproof.reading import read_text
+from diskproof.refusal import RefusalError, refusal_of
+from diskproof.results.durable import write_whole, writing
+from diskproof.results.folder import RunFolder
+from diskproof.results.machine import Machine
+from diskproof.results.plan import Plan, PlannedTrial
+from diskproof.results.trial import Trial
+from diskproof.run.resume import changed_machine, folder_to_resume
+from diskproof.run.session import Progress, Request, new_folder
+
+CLEANING_S = 60.0
+"""Longer than an orderly end of a run takes."""
+
+MOST_FILE_BYTES = 2**30
+"""A trial's largest file, its time series, takes some 100 KB."""
+
+
+class LostError(Exception):
+    """A host does not answer, or sends what cannot be: it takes no further part."""
+
+
+@dataclass
+class _Hand:
+    """A host that takes part, and how far its part is."""
+
+    host: Host
+    lab: Any
+    step: Step | None = None
+    lost: str | None = None
+    """Why it takes no further part."""
+    is_gone: bool = False
+    """Whether it does not answer any more."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it waits for its next block."""
+        return self.lost is None and self.step is not None and self.step.state == "waits"
+
+    def ask(self, method: str, *arguments: object) -> Any:  # noqa: ANN401 - what the method returns
+        """Call the host and wait; LostError if it does not answer."""
+        if self.is_gone:
+            raise LostError(self.lost)
+        (answer,) = answers([getattr(self.lab, method).remote(*arguments)])
+        if isinstance(answer, Lost):
+            self.is_gone = True
+            raise LostError(answer.why)
+        return answer
+
+
+def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
+    """Make all trials of a run that do not count yet, on its hosts.
+
+    StoppedError if hosts were lost: the others' trials are in the folder by then.
+    """
+    hosts = request.file.study.hosts
+    assert hosts is not None
+    with connected() as known:
+        chosen = named(known, hosts.names)
+        hands = [_Hand(host, lab) for host, lab in zip(chosen, labs(chosen), strict=True)]
+        _check(ask(chosen, [hand.lab for hand in hands]))
+        folder = folder_to_resume(request.out, request.file, request.plan) if request.resume else None
+        folder = folder or new_folder(request)
+        try:
+            _Head(request, folder, hands, progress).run()
+        except RefusalError as error:
+            raise StoppedError(str(error), folder) from error
+        except OSError as error:
+            if (refused := refusal_of(error)) is None:
+                raise
+            raise StoppedError(refused, folder) from error
+    return folder
+
+
+def _check(asked: Sequence[Asked]) -> None:
+    wrong = [f"host `{one.host.name}`: {one.why_not}" for one in asked if one.why_not]
+    if wrong:
+        raise RefusalError("\n".join(wrong))
+
+
+class _Head:
+    """Lets the hosts run block by block, and gathers their trials into one run folder."""
+
+    def __init__(
+        self, request: Request, folder: RunFolder, hands: Sequence[_Hand], progress: Progress
+    ) -> None:
+        self._request = request
+        self._folder = folder
+        self._hands = hands
+        self._progress = progress
+        self._plan = folder.plan()
+        self._planned = {trial.id: trial for trial in self._plan.trials}
+        self._run_id = _run_id(folder)
+        self._known = {digest(line) for line in folder.trial_lines()}
+
+    def run(self) -> None:
+        """Gather what an earlier head did not, and run what is left; RefusalError names lost hosts."""
+        if self._request.resume:
+            self._gather()
+        self._begin()
+        while ready := [hand for hand in self._hands if hand.is_ready]:
+            self._step(ready, [hand.lab.run_block.remote() for hand in ready])
+            self._gather()
+            self._check_clocks()
+        lost = [f"host `{hand.host.name}`: {hand.lost}" for hand in self._hands if hand.lost]
+        if lost:
+            raise RefusalError("\n".join(lost))
+        answers([hand.lab.forget.remote(self._run_id) for hand in self._hands])
+
+    def _begin(self) -> None:
+        """Give each host its part: its trials that do not count yet."""
+        counted = {trial.id for trial in self._folder.trials() if not invalidating(self._folder, trial)}
+        left = [
+            trial
+            for group in self._plan.at_once(self._plan.trials)
+            if any(one.id not in counted for one in group)
+            for trial in group
+        ]
+        parts = {hand.host.name: _part(self._plan, left, hand.host.name) for hand in self._hands}
+        begun = [hand for hand in self._hands if parts[hand.host.name].trials and not hand.lost]
+        phases = [self._plan.phases_of(cell) for cell in self._plan.cells]
+        wait_s = max(one.warm_up_s + one.measure_s for one in phases) + CLEANING_S
+        file = self._request.file
+        calls = [hand.lab.begin.remote(self._run_id, file, parts[hand.host.name], wait_s) for hand in begun]
+        self._step(begun, calls)
+
+    def _step(self, hands: Sequence[_Hand], calls: Sequence[Any]) -> None:
+        """Wait until all of these hosts have come to the end of their step."""
+        for hand, answer in zip(hands, answers(calls), strict=True):
+            if isinstance(answer, Lost):
+                hand.is_gone = True
+                self._lose(hand, answer.why)
+                continue
+            hand.step = answer
+            for note in dict.fromkeys(answer.notes):
+                self._progress.note(f"{hand.host.name}: {note}")
+            if answer.state == "refused":
+                self._lose(hand, answer.why)
+
+    def _lose(self, hand: _Hand, why: str) -> None:
+        if hand.lost is None:
+            hand.lost = why
+            self._progress.note(f"host `{hand.host.name}` takes no further part: {why}")
+
+    def _check_clocks(self) -> None:
+        ready = [hand for hand in self._hands if hand.is_ready]
+        asked = ask([hand.host for hand in ready], [hand.lab for hand in ready])
+        for hand, one in zip(ready, asked, strict=True):
+            if one.why_not:
+                self._lose(hand, one.why_not)
+
+    # ------------------------------------------------------------ gathering
+
+    def _gather(self) -> None:
+        """Fetch the trials that the hosts have finished, and not handed over yet."""
+        for hand in self._hands:
+            try:
+                while found := hand.ask("records", self._run_id, self._known):
+                    for one in found:
+                        self._take(hand, one)
+            except LostError as lost:
+                self._lose(hand, str(lost))
+
+    def _take(self, hand: _Hand, found: Found) -> None:
+        """Fetch the files of a trial, then its record: a record whose files are missing would be wrong."""
+        trial = self._checked(found.line, hand.host.name)
+        self._take_machine(hand, found.folder)
+        for name, size_bytes in hand.ask("files", found.folder, trial.id):
+            _check_name(name, size_bytes, trial.id)
+            self._folder.take_file(name, _pieces(hand, found.folder, name, size_bytes))
+        self._folder.append_trial_line(found.line)
+        self._known.add(digest(found.line))
+        self._progress.trial_begins(self._planned[trial.id])
+        self._progress.trial_ends(trial, invalidating(self._folder, trial))
+
+    def _checked(self, line: str, host: str) -> Trial:
+        """Read a record that a host has sent; LostError if it is of no trial that the host was given."""
+        try:
+            trial = Trial.model_validate_json(line)
+        except ValidationError:
+            raise LostError("it sent a trial that cannot be read") from None
+        planned = self._planned.get(trial.id)
+        if planned is None or (planned.host, planned.cell) != (host, trial.cell):
+            raise LostError(f"it sent a trial that it was not given: {trial.id} of {trial.cell}")
+        return trial
+
+    def _take_machine(self, hand: _Hand, folder: str) -> None:
+        """Keep the facts of a host's machine; LostError if it is another than before."""
+        name, now = hand.host.name, Machine.model_validate_json(hand.ask("machine", folder))
+        machine = self._folder.machine() or now
+        if name not in machine.others:
+            self._folder.write_machine(machine.model_copy(update={"others": {**machine.others, name: now}}))
+        elif changed := changed_machine(machine.others[name], now):
+            raise LostError(f"it is another machine than when the run began ({'; '.join(changed)})")
+
+
+def _pieces(hand: _Hand, folder: str, name: str, size_bytes: int) -> Iterator[bytes]:
+    """Yield a file of a host in pieces; LostError if the host is lost meanwhile, or the file shrinks."""
+    fetched = 0
+    while fetched < size_bytes:
+        piece: bytes = hand.ask("piece", folder, name, fetched)
+        if not piece:
+            raise LostError(f"{name} there is shorter than it was")
+        fetched += len(piece)
+        yield piece
+
+
+def _check_name(name: str, size_bytes: int, trial: str) -> None:
+    """Refuse a file that is none of a trial's: it would be written anywhere."""
+    path = PurePosixPath(name)
+    own = name == f"series/{trial}.parquet" or path.parts[:2] == ("servers", trial)
+    if not own or path.is_absolute() or ".." in path.parts or size_bytes > MOST_FILE_BYTES:
+        raise LostError(f"it sent a file that is none of trial {trial}'s: {name}")
+
+
+def _part(plan: Plan, left: Sequence[PlannedTrial], host: str) -> Plan:
+    """Return what a host does of what is left."""
+    trials = [trial for trial in left if trial.host == host]
+    cells = {trial.cell for trial in trials}
+    update = {"trials": trials, "cells": [cell for cell in plan.cells if cell.id in cells]}
+    return plan.model_copy(update=update)
+
+
+def _run_id(folder: RunFolder) -> str:
+    """Return what the hosts call this run: made once, since two runs of a study have the same plan."""
+    path = folder.path / "hosts.id"
+    if not path.exists():
+        with writing(path):
+            write_whole(path, secrets.token_hex(8))
+    return read_text(path, 100)

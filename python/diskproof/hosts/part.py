@@ -1,0 +1,161 @@
+"""A host's part of a run: an ordinary run of the host's trials, which waits for its head before each block.
+
+It is a process of its own. Its line to the head closes if the head, the network or Ray is gone. Then it ends
+its trial, which does not count, cleans up and ends.
+"""
+
+import json
+import os
+import pickle
+import select
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from diskproof.analysis.answers import Verdict
+from diskproof.refusal import RefusalError, refusal_of
+from diskproof.results.crash_plan import PlannedCut
+from diskproof.results.cut import CutTrial
+from diskproof.results.folder import RunFolder
+from diskproof.results.limit import ProofPair
+from diskproof.results.plan import PlannedTrial
+from diskproof.results.trial import Finding, Trial
+from diskproof.run.session import PlannedPair, Request, session
+from diskproof.run.trials import run_trials
+from diskproof.system.endings import ending_in_good_order
+from diskproof.system.journal import AnotherRunError
+from diskproof.wording import Message, as_message
+
+ALONE = "head-lost"
+"""What the finding of a trial is called during which the host lost its head."""
+
+STDIN = 0
+
+
+LENGTH_BYTES = 8
+"""What comes first on stdin: how long the request is."""
+
+
+class _Line:
+    """The line to the head, which is also told of the run's progress: only between blocks."""
+
+    def __init__(self, said: int) -> None:
+        self._said = said
+        self._block: int | None = None
+        self._notes: list[str] = []
+        self.folder: RunFolder | None = None
+
+    def tell(self, **what: Any) -> None:  # noqa: ANN401 - whatever JSON has
+        """Say something to the head; nothing if it is gone."""
+        with suppress(BrokenPipeError):
+            os.write(self._said, (json.dumps(what) + "\n").encode())
+
+    def note(self, text: str) -> None:
+        """Keep a message until the block is done: nothing is sent while a trial is measured."""
+        self._notes.append(text)
+
+    def trial_begins(self, planned: PlannedTrial) -> None:
+        """Wait for the head before each block; KeyboardInterrupt if it is gone."""
+        if planned.block != self._block:
+            self._block = planned.block
+            self.flush()
+            self.tell(state="waits")
+            if os.read(STDIN, 100) == b"":
+                raise KeyboardInterrupt
+        elif self._is_alone():
+            raise KeyboardInterrupt
+
+    def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:  # noqa: ARG002 - the head looks itself
+        """Record that a trial does not count, if the head was lost meanwhile."""
+        if self._is_alone():
+            assert self.folder is not None
+            alone = Finding(
+                check=ALONE,
+                severity="invalid",
+                message=as_message("The host lost the head of the cluster during this trial."),
+                remedy=as_message("Run again with --resume."),
+            )
+            self.folder.append_trial(trial.model_copy(update={"findings": [*trial.findings, alone]}))
+
+    def flush(self) -> None:
+        """Send the messages that were kept."""
+        for text in self._notes:
+            self.tell(note=text)
+        self._notes.clear()
+
+    def _is_alone(self) -> bool:
+        """Tell whether the head is gone: it says nothing unasked, so what can be read now is an end."""
+        return bool(select.select([STDIN], [], [], 0)[0])
+
+    def looked(self, is_open: Sequence[Verdict], needed_s: float | None, left_s: float) -> None:
+        """Do nothing: a run over hosts has a fixed number of blocks."""
+
+    def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
+        """Do nothing: nothing is proved over hosts."""
+
+    def pair_begins(self, planned: PlannedPair) -> None:
+        """Do nothing."""
+
+    def pair_ends(self, pair: ProofPair, failing: Sequence[Message]) -> None:
+        """Do nothing."""
+
+    def cut_begins(self, planned: PlannedCut) -> None:
+        """Do nothing: nothing is cut over hosts."""
+
+    def cut_ends(self, cut: CutTrial) -> None:
+        """Do nothing."""
+
+
+def _whole(size_bytes: int) -> bytes:
+    """Read so many bytes, and none of what comes later."""
+    content = b""
+    while len(content) < size_bytes and (more := os.read(STDIN, size_bytes - len(content))):
+        content += more
+    return content
+
+
+def _check_priority() -> None:
+    """Have the priority of any other program: Ray's workers have less, unless it is told otherwise."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, min(0, os.getpriority(os.PRIO_PROCESS, 0)))
+    except PermissionError:
+        raise RefusalError(
+            "Ray gives its workers a low priority on this host, which would slow the server down: set "
+            "RAY_worker_niceness=0 in the environment in which Ray starts"
+        ) from None
+
+
+def main() -> None:
+    """Run the part that comes on stdin."""
+    line = _Line(os.dup(1))
+    os.dup2(2, 1)  # stdout is the line to the head
+    request: Request = pickle.loads(_whole(int.from_bytes(_whole(LENGTH_BYTES))))  # noqa: S301 - from the head
+    try:
+        with ending_in_good_order():
+            _check_priority()
+            with session(request, line) as bench:
+                line.folder = bench.folder
+                run_trials(bench, line)
+        line.flush()
+        line.tell(state="done")
+    except KeyboardInterrupt:
+        line.flush()
+        line.tell(state="refused", why="its part of the run was interrupted")
+    except AnotherRunError as error:
+        line.tell(state="refused", why=str(error), busy=True)
+    except RefusalError as error:
+        line.flush()
+        line.tell(state="refused", why=str(error))
+    except OSError as error:
+        traceback.print_exc()
+        line.tell(state="refused", why=refusal_of(error) or str(error))
+    except BaseException as error:  # noqa: BLE001 - the head must hear of it
+        traceback.print_exc()
+        line.tell(state="refused", why=f"an error of diskproof: {type(error).__name__}: {error}")
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
