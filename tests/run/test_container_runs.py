@@ -8,7 +8,7 @@ import pytest
 
 from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
-from support.command import begin, diskproof, diskproof_here, open_for_others, wait_for
+from support.command import begin, diskproof_here, open_for_others, wait_for
 from support.containers import IMAGES, engine, podman
 
 pytestmark = pytest.mark.timeout(300)
@@ -20,6 +20,7 @@ blocks = 1
 warm_up_s = 0.2
 measure_s = {measure_s}
 clients = [2]
+repeat_disturbed = false
 memory = ["64 MiB"]
 [servers.contained]
 {line}
@@ -47,7 +48,7 @@ def test_a_container_is_measured_and_left_nowhere(tmp_path: Path) -> None:
     open_for_others(tmp_path)
     image = IMAGES["postgresql"]  # of several processes, and another user's
     write_study(tmp_path, f'image = "{image}"', measure_s=0.5)
-    ended = diskproof(tmp_path, "run", "study.toml")
+    ended = diskproof_here(tmp_path, "run", "study.toml")
     assert ended.returncode in (0, 12), ended.stderr
     folder = RunFolder.open(next((tmp_path / "runs" / "study").iterdir()))
     (trial,) = folder.trials()
@@ -67,7 +68,7 @@ def test_a_container_is_measured_and_left_nowhere(tmp_path: Path) -> None:
         out, err = run.communicate()
         if number == signal.SIGKILL:
             assert the_server()
-            cleaned = diskproof(tmp_path, "clean")
+            cleaned = diskproof_here(tmp_path, "clean")
             assert cleaned.returncode == 0, cleaned.stderr
             assert "removed: process" in cleaned.stdout
         else:

@@ -39,6 +39,7 @@ blocks = 1
 warm_up_s = 0.1
 measure_s = 0.5
 clients = [2]
+repeat_disturbed = false
 [servers.production]
 url = "{url}"
 {keys}
