@@ -277,23 +277,32 @@ def test_sessions_that_never_waited_are_an_answer() -> None:
     ]
 
 
-def test_few_threads_found_computing_are_no_evidence() -> None:
+@pytest.mark.parametrize(("clients", "told"), [(1, []), (8, [False])])
+def test_few_threads_of_one_client_found_computing_are_no_evidence(clients: int, told: list[bool]) -> None:
     """A look takes a CPU: for it the one client, or its server, may have to wait."""
-    cell = limited("CPU", 1, usage__activity=activity(("computing", None, 0.1, 0.1)))
-    assert (cell.limit, says(cell, "CPU", "threads")) == ("CPU", [])
+    cell = limited("CPU", clients, usage__activity=activity(("computing", None, 0.1, 0.1)))
+    assert cell.limit == "CPU"
+    assert [supports for supports, _ in says(cell, "CPU", "threads")] == told
 
 
 WRITES = ("update_index", "update_non_index", "delete", "insert")
 
 
 @pytest.mark.parametrize(
-    ("clients", "page_reads", "page_read_s", "known"),
-    [(1, 0.0, None, True), (8, 0.0, None, False), (1, 0.5, 0.0001, True), (1, 2.0, 0.004, False)],
+    ("clients", "page_reads", "page_read_s", "further", "known"),
+    [
+        (1, 0.0, None, {}, True),
+        (8, 0.0, None, {}, False),
+        (1, 0.5, 0.0001, {}, True),
+        (1, 2.0, 0.004, {}, False),
+        (1, 0.0, None, {"clean_page_waits": 1000}, False),
+        (1, 0.0, None, {"checkpoint_age_mean": 0.97}, False),
+    ],
 )
-def test_the_writes_of_one_client_compute_if_it_waits_for_no_page(
-    clients: int, page_reads: float, page_read_s: float | None, *, known: bool
+def test_the_writes_of_one_client_compute_if_it_waits_for_nothing(
+    clients: int, page_reads: float, page_read_s: float | None, further: dict[str, float], *, known: bool
 ) -> None:
-    """Nobody else holds its locks; of 8 clients, or of pages that come from the disk, it is not known."""
+    """Nobody else holds its locks; of 8 clients, of pages from the disk or a full log it is not known."""
     plan = one_cell(clients)
 
     def made(number: int) -> Trial:
@@ -301,7 +310,8 @@ def test_the_writes_of_one_client_compute_if_it_waits_for_no_page(
         load = load_of(trial)
         n = load.transactions or 0
         read_s = None if page_read_s is None else n * page_read_s
-        account = ServerAccount(commits=n, page_reads=round(n * page_reads), page_read_s=read_s)
+        reads = round(n * page_reads)
+        account = ServerAccount(commits=n, page_reads=reads, page_read_s=read_s, **further)
         disk = device(load, busy=0.1, reads=page_reads, read_us=200.0)
         return used(trial, disk, server_us=900.0, doing=activity(), account=account)
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from diskproof.analysis.limits.disks import MICRO
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.records import Signal
-from diskproof.analysis.limits.signals.judge import against, full_log, supports
-from diskproof.analysis.limits.split import data_reads, load_generator
+from diskproof.analysis.limits.signals.judge import against, by_time, full_log, supports
+from diskproof.analysis.limits.split import data_reads, load_generator, page_writes
 from diskproof.analysis.limits.thresholds import FULL_SHARE, IDLE_SHARE, LITTLE, MOST, SELDOM
 from diskproof.wording import Message, say, share, us
 
@@ -47,12 +47,14 @@ def cpus_are_busy(seen: Observed) -> Iterator[Signal]:
 def threads_compute(seen: Observed) -> Iterator[Signal]:
     """Count how many threads of the database computed, or were ready to.
 
-    Few are no evidence: a look takes a CPU itself, for which the client may have to wait meanwhile.
+    With a single client few are no evidence: a look takes a CPU itself, and the client may have to wait.
     """
-    threads = seen.threads.computing.threads if seen.threads is not None else 0.0
-    if threads / seen.inside >= MOST:
+    if seen.threads is not None:
+        threads = seen.threads.computing.threads
         says = say("on average {n:2} threads computed or waited for a CPU", n=threads)
-        yield supports("CPU", "threads", says)
+        for signal in by_time("CPU", "threads", threads / seen.inside, says):
+            if signal.supports or seen.inside > 1:
+                yield signal
 
 
 def nothing_to_wait_for(seen: Observed) -> Iterator[Signal]:
@@ -80,12 +82,14 @@ def nothing_to_wait_for(seen: Observed) -> Iterator[Signal]:
 def statements_on_pages_in_memory(seen: Observed) -> Iterator[Signal]:
     """Judge by the clients' clock whether work on pages in memory takes the time: then they compute.
 
-    Writes of one of many clients may wait for locks, and COMMIT for the log, which the clients cannot tell
-    apart.
+    Writes of one of many clients may wait for locks, those of one alone for room in the log or in the buffer
+    pool, and COMMIT for the log, which the clients cannot tell apart.
     """
     own, commit = seen.own_us, seen.statements.commit_us
     what, work = say("reads"), seen.statements.read_us
-    if seen.inside == 1 and commit is not None:  # else the flush is part of a write
+    if (
+        seen.inside == 1 and commit is not None and not _writes_wait(seen)
+    ):  # else the flush is part of a write
         what, work = say("reads and writes"), seen.statements.data_us
     waited = _wait_for_pages_us(seen)
     if not own or work is None or waited is None:
@@ -98,15 +102,19 @@ def statements_on_pages_in_memory(seen: Observed) -> Iterator[Signal]:
         yield against("CPU", "clients", says)
 
 
+def _writes_wait(seen: Observed) -> bool:
+    """Return whether writes wait for room in the log or in the buffer pool."""
+    return full_log(seen) is not None or (seen.account_each.clean_page_waits or 0.0) >= SELDOM
+
+
 def _wait_for_pages_us(seen: Observed) -> float | None:
-    """Return how long a transaction waits for pages to be read; None if that is not known."""
+    """Return how long a transaction reads and writes pages at the disks; None if that is not known."""
     asked, at_disks = seen.account_each.page_reads, seen.disk_reads
-    if asked is None:
-        return None
-    if asked < SELDOM or (at_disks is not None and at_disks < SELDOM):
-        return 0.0
-    part = data_reads(seen)
-    return part.mean_us if part else None
+    written, read = page_writes(seen), data_reads(seen)
+    written_us = written.mean_us if written else 0.0
+    if asked is not None and min(asked, asked if at_disks is None else at_disks) < SELDOM:
+        return written_us
+    return None if asked is None or read is None else read.mean_us + written_us
 
 
 # ---------------------------------------------------------------- the load generator
