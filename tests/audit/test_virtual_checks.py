@@ -6,6 +6,7 @@ import pytest
 
 from diskproof.audit.check import Evidence, Run
 from diskproof.audit.registry import audit_run, audit_trial, bars_comparison
+from diskproof.results.load import Rate
 from diskproof.results.machine import BlockDevice, PoolFacts, PoolMember, PoolPart
 from diskproof.results.trial import Finding
 from diskproof.results.usage import DeviceUsage, Waiting
@@ -18,9 +19,10 @@ NAMES = ("lateness", "disk-errors", "virtual-bytes")
 LOOP = DeviceUsage(reads=0, read_bytes=0, writes=10_000, written_bytes=163_840_000, flushes=5_000, busy_s=50)
 
 
-def audit(loop: DeviceUsage | None = LOOP, **use: Any) -> dict[str, Finding]:
+def audit(loop: DeviceUsage | None = LOOP, *, disks: int = 1, **use: Any) -> dict[str, Finding]:
     planned = PLAN.trials[0]
-    trial = make_trial(PLAN, planned, virtual_disks=[make_use(**use)])
+    loads = {key: use.pop(key) for key in list(use) if key.startswith("load__")}
+    trial = change(make_trial(PLAN, planned, virtual_disks=[make_use(**use)] * disks), **loads)
     assert trial.usage is not None
     devices = {**trial.usage.devices, **({"loop7": loop} if loop else {})}
     trial = change(trial, usage__devices=devices)
@@ -48,7 +50,7 @@ def test_a_late_disk_makes_its_trial_invalid_and_its_cell_incomparable() -> None
 
 def test_what_waited_in_the_kernel_makes_a_trial_invalid() -> None:
     waiting = Waiting(kinds=["read"], requests=90_000, await_us=2707.0, modelled_us=2000.0, in_line_us=0.0)
-    finding = audit(waiting=waiting)["lateness"]
+    finding = audit(waiting=waiting, load__writes=0)["lateness"]
     assert finding.severity == "invalid"
     assert "reads took 2.7 ms on average at loop7, and 2.0 ms by the model, 35% more" in finding.message.text
     assert "quieter machine" in finding.remedy.text
@@ -63,22 +65,43 @@ def test_what_waited_in_the_kernel_makes_a_trial_invalid() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kinds", "requests", "severity"),
+    ("kinds", "requests", "writes", "severity"),
     [
-        (["read"], 60_000, "note"),
-        (["read"], 80_000, "invalid"),
-        (["flush"], 7_000, "note"),
-        (["flush"], 10_000, "invalid"),
-        (["read", "flush"], 10_000, "invalid"),
+        (["read"], 60_000, 0, "note"),
+        (["read"], 80_000, 0, "invalid"),
+        (["read"], 60_000, 1, "invalid"),
+        (["read"], 7_000, 1, "note"),
+        (["flush"], 7_000, 1, "note"),
+        (["flush"], 10_000, 1, "invalid"),
+        (["read", "flush"], 10_000, 0, "invalid"),
     ],
 )
 def test_a_wait_counts_by_what_it_can_take_of_the_clients_time(
-    kinds: list[str], requests: int, severity: str
+    kinds: list[str], requests: int, writes: int, severity: str
 ) -> None:
-    """707 us more each, in 60 s: a read holds one of 8 clients, a flush may hold all."""
+    """707 us more each, in 60 s: a read that locks nothing holds one of 8 clients, anything else all."""
     waiting = Waiting(kinds=kinds, requests=requests, await_us=2707.0, modelled_us=2000.0, in_line_us=0.0)
-    finding = audit(waiting=waiting)["lateness"]
+    finding = audit(waiting=waiting, load__writes=writes)["lateness"]
     assert (finding.severity, bars_comparison(finding)) == (severity, severity == "invalid")
+
+
+def test_waits_of_all_disks_count_together_and_at_a_set_rate_always() -> None:
+    waiting = Waiting(kinds=["flush"], requests=7_000, await_us=2707.0, modelled_us=2000.0, in_line_us=0.0)
+    assert audit(waiting=waiting)["lateness"].severity == "note"
+    assert audit(waiting=waiting, disks=2)["lateness"].severity == "invalid"
+    rate = Rate(
+        asked_per_s=100.0,
+        arrivals="poisson",
+        achieved_per_s=100.0,
+        arrived=6000,
+        waiting=0,
+        behind_s=0.0,
+        most_waiting=0,
+        most_behind_s=0.0,
+        held=True,
+        start_delay_mean_us=1.0,
+    )
+    assert audit(waiting=waiting, load__rate=rate)["lateness"].severity == "invalid"
 
 
 @pytest.mark.parametrize(("part", "severity"), [("cache", "note"), ("log", "invalid")])

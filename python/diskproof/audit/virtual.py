@@ -42,15 +42,17 @@ DISAGREEMENT = 0.02
 def lateness(evidence: Evidence) -> Iterator[Said]:
     """Find disks that were slower than their model by more than is allowed, by either account.
 
-    A wait in the kernel that cannot have held the clients for long is a note. A pool fills its cache devices
-    in the background: no request of the database waits for such a write.
+    Waits in the kernel that together cannot have held the clients for long are notes, if the load takes all
+    that it can get: at a set rate clients have time to spare, and the latency is the answer. A pool fills its
+    cache devices in the background: no request of the database waits for such a write.
     """
-    for disk in _disks(evidence):
+    disks = _disks(evidence)
+    held = sum(_held_share(evidence, disk) for disk in disks)
+    for disk in disks:
         only_cache = _parts(evidence, disk) == {"cache"}
         if disk.waiting and disk.waiting.late:
             unheeded = only_cache and disk.waiting.kinds == ["write"]
-            held = _held_share(disk, disk.waiting, max(evidence.cell.clients, 1))
-            unheeded |= held <= ALLOWED_LATENESS_SHARE
+            unheeded |= held <= ALLOWED_LATENESS_SHARE and evidence.load.rate is None
             yield Problem("note" if unheeded else "invalid", _waited(disk, disk.waiting, held))
         if disk.late and disk.lateness_us and disk.lateness_share is not None:
             mean_us = disk.lateness_us.p99 / disk.lateness_share if disk.lateness_share else 0.0
@@ -69,13 +71,18 @@ def lateness(evidence: Evidence) -> Iterator[Said]:
             )
 
 
-def _held_share(disk: VirtualUse, waiting: Waiting, clients: int) -> float:
-    """Return the largest share of the clients' time that the wait in the kernel can have taken.
+def _held_share(evidence: Evidence, disk: VirtualUse) -> float:
+    """Return the largest share of the clients' time that the wait in the kernel can have taken at a disk.
 
-    A read holds one client. A flush, or the write of a log, may hold all of them.
+    A read of a load that only reads holds one client. A flush, the write of a log, or a read with a row
+    locked may hold all of them.
     """
+    waiting = disk.waiting
+    if waiting is None or not waiting.late:
+        return 0.0
     pending = waiting.requests * waiting.late_us / (disk.seconds * 1e6)
-    return min(pending / clients if waiting.kinds == ["read"] else pending, 1.0)
+    alone = waiting.kinds == ["read"] and evidence.load.writes == 0
+    return pending / max(evidence.cell.clients, 1) if alone else pending
 
 
 def _waited(disk: VirtualUse, waiting: Waiting, held: float) -> Message:
@@ -92,7 +99,7 @@ def _waited(disk: VirtualUse, waiting: Waiting, held: float) -> Message:
     return say(
         "the virtual disk {disk} was slower than its model: {kinds} took {took} on average at {at}, and "
         "{modelled} by the model{in_line}{queued}, {share} more; they waited in the kernel, before the disk "
-        "got them. That took at most {held} of the clients' time; {allowed} is allowed",
+        "got them. All such waits took at most {held} of the clients' time; {allowed} is allowed",
         disk=disk.name,
         kinds=[f"{kind}{'es' if kind == 'flush' else 's'}" for kind in waiting.kinds],
         took=us(waiting.await_us),
@@ -101,7 +108,7 @@ def _waited(disk: VirtualUse, waiting: Waiting, held: float) -> Message:
         in_line=in_line,
         queued=queued,
         share=share(waiting.share),
-        held=share(held),
+        held=share(min(held, 1.0)),
         allowed=share(ALLOWED_LATENESS_SHARE),
     )
 
