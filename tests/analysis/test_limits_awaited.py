@@ -82,13 +82,14 @@ def test_page_flushes_that_the_server_does_not_count_are_those_of_threads() -> N
     assert found.most == pytest.approx(2, rel=0.02)
 
 
-def test_each_of_several_clients_waits_for_one_to_two_flushes_of_each_log() -> None:
+def test_each_flush_of_several_clients_may_wait_for_one_of_each_log() -> None:
+    """Two of its own; each may find one of the redo log and one of the binary log that have just begun."""
     found = flushes_of(committed(8, 0.6, binlog_groups=0.3, commit_us=40_000.0))
     assert found.least == pytest.approx(2)
-    assert found.most == pytest.approx(4, rel=0.01)
+    assert found.most == pytest.approx(6, rel=0.01)
     journal = flushes_of(committed(8, 0.9, binlog_groups=0.3, commit_us=40_000.0))
     assert journal.least == pytest.approx(2)
-    assert journal.most == pytest.approx(6, rel=0.01)
+    assert journal.most == pytest.approx(9, rel=0.01)
     untold = flushes_of(limited("log flush", 8, usage__account=None, usage__activity=None))
     assert untold.least == pytest.approx(1)
     assert untold.most == pytest.approx(2)

@@ -46,8 +46,9 @@ def _alone(seen: Observed, disk: Disk, logs: Sequence[Role]) -> tuple[float, flo
 
 
 def _shared(seen: Observed, disk: Disk, logs: Sequence[Role]) -> tuple[float, float] | None:
-    """Return the flushes a second that several clients wait for: of each log their own and one under way.
+    """Return the flushes a second that several clients wait for: of each log their own, and those under way.
 
+    Each may find a flush of every log on the disk that has just begun: the kernel sends a disk one at a time.
     If the number of flushes a group is not reported, it is one for each log, and one more for the file
     system's journal if the log's file grows.
     """
@@ -59,7 +60,7 @@ def _shared(seen: Observed, disk: Disk, logs: Sequence[Role]) -> tuple[float, fl
     each = float(len(logs) + ("binlog" in logs))
     if groups and pages is not None:
         each = min(max(max(sent - pages, 0.0) / groups, len(logs)), 2.0 * len(logs))
-    return seen.commits_per_s * len(logs), 2 * seen.commits_per_s * each
+    return seen.commits_per_s * len(logs), (1 + len(logs)) * seen.commits_per_s * each
 
 
 def _log_flushes_per_s(seen: Observed, logs: Sequence[Role]) -> float | None:

@@ -6,9 +6,9 @@ The band is what the record leaves open; it is no allowance for error:
 
 - Slower flushes. Each takes longer by a known time, so R grows by the sum over the flushes that a transaction
   waits for (`awaited.py`). One client waits for its own. Several wait for at least one of each log, and their
-  reads need not queue for the same disk, since clients come less often. They wait for at most twice that,
-  since each commit may find a flush that has just begun. A disk that turns is slowed by whole turns
-  (`run/interventions.py`), so what a flush waits for a platter stays the same.
+  reads need not queue for the same disk, since clients come less often. At most each of these finds a flush
+  of every log on that disk that has just begun: a disk gets one flush at a time. A disk that turns is slowed
+  by whole turns (`run/interventions.py`), so what a flush waits for a platter stays the same.
 - Flushes relaxed. At most all of W goes, until the next centre is full. At least only S goes, and a
   transaction finds all others before it at the CPUs. It also finds them at the disk if every changed page is
   written at once (pessimistic bound).
