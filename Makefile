@@ -16,7 +16,7 @@ build: $(VENV)/.installed
 ## run: build, then a verdict on this machine's disk against main memory
 run: $(VENV)/.installed
 	@scripts/system-packages run
-	@test "$$($(BIN)/diskproof doctor --quickstart)" != quickstart-sqlite || $(INSTALL) -r requirements/server.lock || true
+	@test $$(id -u) = 0 || test "$$($(BIN)/diskproof doctor --quickstart)" != quickstart-sqlite || $(INSTALL) -r requirements/server.lock || true
 	@$(BIN)/diskproof run studies/$$($(BIN)/diskproof doctor --quickstart).toml
 
 ## test: everything, with real servers, real mounts and a real browser

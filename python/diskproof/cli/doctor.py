@@ -87,11 +87,14 @@ def _report(checks: list[Check]) -> int:
 
 
 def _quickstart() -> str:
-    """Return the study for `make run`: of the first family that is installed; SQLite is always there."""
+    """Return the study for `make run`: of the first family that is installed; SQLite is always there.
+
+    PostgreSQL refuses to run as root, and another user may not reach a folder of root's.
+    """
     families = {found.family for found in installed() if found.facts}
     if "mysql" in families:
         return "quickstart"
-    return "quickstart-postgresql" if "postgresql" in families else "quickstart-sqlite"
+    return "quickstart-postgresql" if "postgresql" in families and os.geteuid() != 0 else "quickstart-sqlite"
 
 
 def _hosts() -> list[Check]:
