@@ -165,8 +165,8 @@ class Load:
                 line = self._lines.get(timeout=longest_s + SILENCE_S)
             except queue.Empty:
                 raise LoadFailedError(
-                    f"diskproof-load reported nothing for {longest_s + SILENCE_S:.0f} s; its threads are in "
-                    f"{', '.join(waits_of_threads(self.pid)) or 'no call: it has ended'}"
+                    f"diskproof-load reported nothing for {longest_s + SILENCE_S:.0f} s; its threads: "
+                    f"{', '.join(waits_of_threads(self.pid))}. Run it again, and report it if it comes back"
                 ) from None
             if not line:
                 raise LoadFailedError(self._last_words())

@@ -84,7 +84,7 @@ def test_what_else_changed_is_named() -> None:
         "memory": ("4 GiB", "8 GiB"),
         "kernel": ("6.1.0-31-amd64", "6.12.1"),
         "version of mariadb": ("MariaDB 10.11.11", "MariaDB 11.4.5"),
-        "idle cores": ("may sleep", "kept awake"),
+        "idle cores": ("may sleep", "asked to stay awake"),
         "fio": ("3.33", "3.41"),
     }
 

@@ -14,7 +14,7 @@ def test_a_silent_load_is_given_up_with_what_its_threads_wait_for(starter: Start
     try:
         events = silent.events(1.0 - load.SILENCE_S)
         assert next(events)["event"] == "ready"
-        with pytest.raises(load.LoadFailedError, match=r"nothing for 1 s; its threads are in .*: \w+"):
+        with pytest.raises(load.LoadFailedError, match=r"nothing for 1 s; its threads: \d+ x .* in \w+"):
             next(events)
     finally:
         silent.end()

@@ -287,7 +287,7 @@ def _facts(analysis: Analysis, common: Sequence[Cell | CrashCell]) -> Facts:
         "kernel": machine.kernel,
         **_place_facts([place for place in machine.places if place.storage in storages]),
         **cpus,
-        "idle cores": "may sleep" if machine.idle_wake_up_us is None else "kept awake",
+        "idle cores": "may sleep" if machine.idle_wake_up_us is None else "asked to stay awake",
         "machine": machine.host,
         "CPU": machine.cpu_model,
         "number of CPUs": _cpus(machine),

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from collections import Counter
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
@@ -130,13 +131,14 @@ def has_dead_children(pid: int) -> bool:
 
 
 def waits_of_threads(pid: int) -> list[str]:
-    """Return for each thread of a process its name and the kernel function that it waits in (proc(5)).
+    """Return the threads of a process by name and the kernel function that they wait in, with their number.
 
-    ``0`` is a thread that computes, or whose wait this user may not see.
+    The kernel gives ``0`` for a thread that computes, and for one whose wait this user may not see (proc(5)).
     """
-    found = []
-    for thread in sorted(Path(f"/proc/{pid}/task").glob("*")):
+    found: Counter[str] = Counter()
+    for thread in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(OSError):  # it has ended meanwhile
             name, wait = ((thread / what).read_text().strip() for what in ("comm", "wchan"))
-            found.append(f"{name}: {wait}")
-    return found
+            at = "no call" if wait == "0" else wait
+            found[f"{name.rstrip(' 0123456789')} in {at}"] += 1
+    return [f"{number} x {what}" for what, number in sorted(found.items())]
