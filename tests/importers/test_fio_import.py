@@ -87,18 +87,35 @@ def test_terse_lines(place: int, rate: float, p99: float, largest: float) -> Non
     assert (terse.load.file_requests.written_bytes, terse.load.file_requests.block_bytes) == (4 * 2**20, None)
 
 
+def terse_of_people() -> str:
+    """Return a terse line of the first job of the output for people, with other latencies."""
+    terse = (SAMPLES / "fio-terse.txt").read_text().splitlines()[0].replace("fio-3.33", "fio-3.7")
+    return terse.replace(";seq;", ";4k-write;").replace(";4096;512000;8000;8;", ";124320;4144;1035;30001;")
+
+
+def p95_of(path: Path) -> list[float]:
+    """Return that percentile of each result of the job that is called 4k-write."""
+    found = (one for one in read_files([path]) if isinstance(one, ImportedResult) and one.name == "4k-write")
+    return [one.load.latency_us.percentiles["95"] for one in found if one.load.latency_us]
+
+
 def test_a_job_that_fio_prints_in_two_forms_counts_once(tmp_path: Path) -> None:
     people = (SAMPLES / "fio-people.txt").read_text().split("$ fio")[0]
-    terse = (SAMPLES / "fio-terse.txt").read_text().splitlines()[0].replace("fio-3.33", "fio-3.7")
-    same = terse.replace(";seq;", ";4k-write;").replace(";4096;512000;8000;8;", ";124320;4144;1035;30001;")
     path = tmp_path / "both.txt"
-    for line, count in ((same, 2), (same.replace("30001", "30002"), 3)):
-        path.write_text(f"{line}\n{people}")
-        first, *others = (one for one in read_files([path]) if "4k-write" in str(one))
-        assert len(others) == count - 2
-        assert isinstance(first, ImportedResult)
-        waits = [one.load.latency_us for one in (first, *others) if isinstance(one, ImportedResult)]
-        assert [one.percentiles["95"] for one in waits if one] == [39] + [2540] * (count - 2)
+    path.write_text(f"{terse_of_people()}\n{people}")
+    assert p95_of(path) == [39]
+    path.write_text(f"{terse_of_people().replace('30001', '30002')}\n{people}")
+    assert p95_of(path) == [39, 2540]
+
+
+def test_repeats_of_equal_time_keep_their_own_latencies(tmp_path: Path) -> None:
+    people = (SAMPLES / "fio-people.txt").read_text().split("$ fio")[0]
+    first = terse_of_people()
+    second = first.replace("95.000000%=39;", "95.000000%=49;")
+    path = tmp_path / "repeats.txt"
+    for content in (f"{first}\n{second}\n", f"{first}\n{people}\n{second}\n{people}\n"):
+        path.write_text(content)
+        assert p95_of(path) == [39, 49]
 
 
 @pytest.mark.parametrize(

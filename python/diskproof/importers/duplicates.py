@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from diskproof.importers.base import Found
 from diskproof.results.imported import ImportedResult
+from diskproof.stats.groups import grouped
 
 FEWEST_COUNTED = 100
 """Transactions from which two runs do not agree in count, time and each latency by chance. A judgement."""
@@ -51,24 +52,30 @@ def _identities(result: ImportedResult) -> list[object]:
 def _in_one_form(found: Sequence[Found]) -> list[Found]:
     """Return each job of fio once, also if it was printed both for people and tersely.
 
-    Its latencies have more digits in the terse line; all else is in the other form.
+    Its latencies have more digits in the terse line; all else is in the other form. Repeats may have equal
+    times, so the first of one form is the first of the other.
     """
-    results = [
-        one for one in found if isinstance(one, ImportedResult) and one.source.format.startswith("fio")
+    fio = [one for one in found if isinstance(one, ImportedResult) and one.source.format.startswith("fio")]
+    terse = grouped(filter(_is_terse, fio), _job)
+    twins: dict[int, ImportedResult] = {}
+    for one in fio:
+        if not _is_terse(one) and (alike := terse.get(_job(one))):
+            twins[id(one)] = alike.pop(0)
+    paired = set(map(id, twins.values()))
+    return [
+        _with_latency_of(twins[id(one)], one) if isinstance(one, ImportedResult) and id(one) in twins else one
+        for one in found
+        if id(one) not in paired
     ]
-    terse = {_job(one): one for one in results if one.source.format.startswith("fio terse")}
-    jobs = {_job(one) for one in results if not one.source.format.startswith("fio terse")}
-    kept: list[Found] = []
-    for one in found:
-        twin = terse.get(_job(one)) if isinstance(one, ImportedResult) else None
-        if one is twin and _job(twin) in jobs:
-            continue
-        if twin is not None and one is not twin and isinstance(one, ImportedResult):
-            load = one.load.model_copy(update={"latency_us": twin.load.latency_us or one.load.latency_us})
-            kept.append(one.model_copy(update={"load": load}))
-        else:
-            kept.append(one)
-    return kept
+
+
+def _is_terse(result: ImportedResult) -> bool:
+    return result.source.format.startswith("fio terse")
+
+
+def _with_latency_of(twin: ImportedResult, result: ImportedResult) -> ImportedResult:
+    load = result.load.model_copy(update={"latency_us": twin.load.latency_us or result.load.latency_us})
+    return result.model_copy(update={"load": load})
 
 
 def _job(result: ImportedResult) -> object:
