@@ -10,11 +10,10 @@ from diskproof.audit.imported import evidence_of
 from diskproof.audit.intervals import stalls
 from diskproof.audit.load import errors, littles_law
 from diskproof.importers.base import ImportRefusedError
-from diskproof.importers.dd import DD
 from diskproof.results.imported import Beside, ImportedResult
 from diskproof.results.load import Latency
 from support.imported import make_option_file
-from support.samples import SAMPLES, as_text, found_in, results_in, results_of
+from support.samples import SAMPLES, found_in, results_in, results_of
 from support.trials import change
 
 
@@ -153,15 +152,34 @@ def test_pgbench_in_an_indented_block_is_read() -> None:
     assert one.load == other.load
 
 
+def copied_by_dd(blocks: int, block_bytes: int, seconds: str, flags: str = "") -> str:
+    records = f"{blocks}+0 records in\n{blocks}+0 records out\n"
+    command = f"$ dd if=/dev/zero of=x bs={block_bytes} count={blocks} {flags}\n"
+    return f"{command}{records}{blocks * block_bytes} bytes copied, {seconds} s, 64 kB/s\n"
+
+
 def test_a_few_bytes_copied_by_dd_are_no_measurement() -> None:
     content = (SAMPLES / "pgbench-old.txt").read_text()
-    patched = "8+0 records in\n8+0 records out\n8 bytes copied, 0.00810796 s, 1.0 kB/s\n"
+    patched = copied_by_dd(8, 1, "0.00810796", "oflag=dsync conv=notrunc")
     assert len(found_in(content + patched)) == len(found_in(content))
-    assert not DD.recognises(as_text(patched))
-    looked, synced = (
-        f"512000 bytes (512 kB, 500 KiB) copied, {time} s, 64 kB/s\n" for time in ("0.00810796", "8.10796")
-    )
-    assert not DD.recognises(as_text(looked)) and DD.recognises(as_text(synced))
+    with pytest.raises(ImportRefusedError, match=r"old\.txt: dd copied 8 B \(line 4\), too little"):
+        found_in(patched)
+    (one,) = results_of(patched + copied_by_dd(1024, 2**20, "8.2"))
+    assert one.load.transactions == 1024
+    assert "too little to measure a disk, so left out: 8 B (line 4)" in one.remarks
+
+
+@pytest.mark.parametrize("seconds", ["0.3", "8.1"])
+def test_a_copy_counts_by_what_was_asked_for_and_not_by_its_time(seconds: str) -> None:
+    """Of two disks, the faster one would be left out."""
+    for measured in (
+        copied_by_dd(1000, 512, seconds),
+        copied_by_dd(10, 4096, seconds, "oflag=dsync"),
+        copied_by_dd(10, 4096, seconds, "conv=notrunc,fsync"),
+    ):
+        assert len(results_of(measured)) == 1
+    with pytest.raises(ImportRefusedError, match="too little"):
+        found_in(copied_by_dd(4, 2048, seconds, "conv=notrunc"))
 
 
 def test_benchbase_counts_its_two_rates_over_other_seconds() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from diskproof.audit.check import Evidence, NothingToCheckError, Problem, Said, Untold, check, note, warning
 from diskproof.audit.storage import FASTEST_SPINDLE_RPM
+from diskproof.importers.dd import waits_for_the_disk
 from diskproof.results.load import Latency
 from diskproof.results.record import NotRecordedError, recorded
 from diskproof.wording import NOTHING, bytes_, ms, printed, say, seconds
@@ -137,9 +138,6 @@ def synced_writes(evidence: Evidence) -> Iterator[Said]:
 SHORTEST_S = 1.0
 """A disk's cache takes tens of megabytes at once: a shorter copy may never have left it."""
 
-WAITS = frozenset({"fsync", "fdatasync", "direct", "sync", "dsync"})
-"""Values of `conv` and `oflag` that make dd wait for the disk, at the end or at each block."""
-
 
 @check(
     "buffered-copy",
@@ -158,7 +156,7 @@ def buffered_copy(evidence: Evidence) -> Iterator[Said]:
     if evidence.result is None or moved.written_bytes is None:  # a run folder does not keep dd's command
         raise NotRecordedError("dd's command")
     asked, size, took_s = evidence.result.asked, bytes_(moved.written_bytes), evidence.load.known_seconds
-    if not WAITS & set(f"{asked.get('conv', '')},{asked.get('oflag', '')}".split(",")):
+    if not waits_for_the_disk(asked):
         yield warning(
             "{size} were written to the page cache: the time ends before the disk has them (its command has "
             "neither `conv=fsync` nor `oflag=direct` or `dsync`)",

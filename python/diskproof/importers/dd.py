@@ -5,14 +5,14 @@ dd prints how much was copied and for how long. Only its arguments say which end
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.numbers import count, number
 from diskproof.results.imported import ImportedResult
 from diskproof.results.load import FileRequests, LoadResult
-from diskproof.wording.numbers import size
+from diskproof.wording.numbers import listed, size
 
 _RECORDS = re.compile(r"\s*(\d{1,18})\+(\d{1,18}) \S+")
 """``160+0 records in``: whole and partial ones, in any language."""
@@ -37,8 +37,12 @@ FEWEST_BYTES = 4096
 """One page. Who copies less writes a few bytes into a file, and measures nothing."""
 
 ENOUGH_BYTES = 2**20
-"""Of a copy that takes less than a second: who copies less looks at blocks, and measures nothing. A
-judgement: a thousand synced writes of one sector are less, and take longer."""
+ENOUGH_REQUESTS = 100
+"""Who copies less in fewer requests, and waits for none of them, looks at blocks. A judgement: a hundred
+writes of one sector are a measurement, and so is one synced page."""
+
+WAITS = frozenset({"fsync", "fdatasync", "direct", "sync", "dsync"})
+"""Values of `conv` and `oflag` that make dd wait for the disk, at the end or at each block."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +54,26 @@ class _Copy:
     arguments: dict[str, str]
     records_out: tuple[int, int] | None
 
+    @property
+    def is_measurement(self) -> bool:
+        """Whether enough was asked for. Its time does not count: of two disks, it would drop the faster."""
+        copied = int(self.told["bytes"])
+        asked = sum(self.records_out or ()) >= ENOUGH_REQUESTS or waits_for_the_disk(self.arguments)
+        return copied >= ENOUGH_BYTES or (copied >= FEWEST_BYTES and asked)
+
+    @property
+    def named(self) -> str:
+        """How much was copied, and where that stands."""
+        return f"{size(int(self.told['bytes']))} (line {self.line})"
+
+
+def waits_for_the_disk(arguments: Mapping[str, str]) -> bool:
+    """Tell whether a copy's time includes the disk's: it is flushed, or bypasses the page cache."""
+    return bool(WAITS & set(f"{arguments.get('conv', '')},{arguments.get('oflag', '')}".split(",")))
+
 
 def _is_dd(text: Text) -> bool:
-    return any(told and _is_measured(told) for told in map(_summary, text.lines))
-
-
-def _is_measured(told: re.Match[str]) -> bool:
-    took_a_second = not (told["seconds"].startswith("0") or "e-" in told["seconds"])
-    return int(told["bytes"]) >= (FEWEST_BYTES if took_a_second else ENOUGH_BYTES)
+    return any(map(_summary, text.lines))
 
 
 def _summary(line: str) -> re.Match[str] | None:
@@ -67,9 +83,17 @@ def _summary(line: str) -> re.Match[str] | None:
 
 
 def _read(text: Text) -> Iterator[Found]:
-    measured = [copy for copy in _copies(text) if _is_measured(copy.told)]
+    copies = _copies(text)
+    measured = [copy for copy in copies if copy.is_measurement]
+    small = [copy.named for copy in copies if not copy.is_measurement]
+    if not measured:
+        raise ImportRefusedError(
+            f"{text.file}: dd copied {listed(small)}, too little to measure a disk; copy 1 MiB or more, or "
+            f"{ENOUGH_REQUESTS} blocks, or with oflag=dsync"
+        )
+    left_out = [f"too little to measure a disk, so left out: {listed(small)}"] if small else []
     for place, copy in enumerate(measured, start=1):
-        yield _result(text, copy, place)
+        yield _result(text, copy, place, left_out if place == 1 else [])
 
 
 def _copies(text: Text) -> list[_Copy]:
@@ -99,12 +123,12 @@ def _arguments(told: str) -> dict[str, str]:
     return {name: value for name, _, value in (word.partition("=") for word in words)}
 
 
-def _result(text: Text, copy: _Copy, place: int) -> ImportedResult:
+def _result(text: Text, copy: _Copy, place: int, left_out: Sequence[str]) -> ImportedResult:
     copied = count(text, copy.line, copy.told["bytes"], "the bytes copied")
     seconds = number(text, copy.line, copy.told["seconds"], "the time of the copy", decimal_comma=True)
     read, written = _directions(copy.arguments)
     block, requests, remarks = _requests(copy, copied)
-    remarks.append(f"dd itself says {copy.told['rate'].strip()}")
+    remarks += [f"dd itself says {copy.told['rate'].strip()}", *left_out]
     if not (read or written):
         remarks.append("which end of the copy was the disk is not known")
     flags = f"{copy.arguments.get('iflag', '')},{copy.arguments.get('oflag', '')}".split(",")
