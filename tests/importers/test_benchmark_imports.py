@@ -358,11 +358,28 @@ def test_a_rate_of_pgbench_that_stands_alone_is_read() -> None:
     assert both.load.transactions_per_s == 85.29
 
 
+def test_equal_rates_of_pgbench_are_quotes_only_if_they_have_many_digits() -> None:
+    def rates(*lines: str) -> list[float]:
+        post = "\n\n".join(f"tps = {line}" for line in lines)
+        return [one.load.transactions_per_s for one in results_of(post)]
+
+    assert rates("1200", "1200") == [1200, 1200]
+    assert rates("1200.4", "1201") == [1200.4, 1201]
+    assert rates("1200.4", "1200.40", "1200") == [1200.4, 1200.4]
+    assert rates("1053.281", "1053.281", "1053.28", "1053") == [1053.281]
+    assert rates("1053.781", "1053", "1054", "1053.8") == [1053.781], "cut or rounded"
+    whole = (SAMPLES / "pgbench-old.txt").read_text()
+    few_digits = re.sub(r"(tps = \d+)\.\d+", r"\1", whole)
+    assert len(results_of(few_digits)) == 1, "the rate of an output is no second result"
+
+
 def test_outputs_of_pgbench_in_comments_of_sql_are_read() -> None:
     whole = (SAMPLES / "pgbench-old.txt").read_text()
     (plain,) = results_of(whole)
     (commented,) = results_of("".join(f"--{line}\n" for line in whole.splitlines()))
     assert commented.load == plain.load
+    (kept,) = results_of("-- work_mem = 4MB\n--tps = 510.25\n")
+    assert kept.load.transactions_per_s == 510.25
 
 
 def test_statements_of_pgbench_end_with_their_list() -> None:

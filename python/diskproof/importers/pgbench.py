@@ -66,6 +66,9 @@ REMARKED = (
 HALF_DIGIT = 0.5e-6
 """Rates are printed with six decimals."""
 
+ENOUGH_DECIMALS = 3
+"""Two runs do not agree in so many decimals by chance. A judgement."""
+
 _ERROR = re.compile(r"pgbench: (?:error|fatal): (?P<said>.{1,200})")
 _BEGIN = re.compile(r"starting vacuum|(?:.{0,80}[$#>%] )?(?:\S{0,80}/)?pgbench\s+-")
 """What stands where pgbench is started: its command, or its first line."""
@@ -107,7 +110,12 @@ class _Told:
 def _is_pgbench(text: Text) -> bool:
     if FIRST in text.content and PROCESSED in text.content:
         return True
-    return any(_PROGRESS.match(line.strip()) or _ALONE.fullmatch(line.strip()) for line in text.lines)
+    return any(_PROGRESS.match(said) or _ALONE.fullmatch(said) for said in map(_plain, text.lines))
+
+
+def _plain(line: str) -> str:
+    """Return a line without its indent and the mark of a comment: notes in SQL have outputs as comments."""
+    return line.strip().removeprefix("--").strip()
 
 
 def _read(text: Text) -> Iterator[Found]:
@@ -184,7 +192,7 @@ def _runs(text: Text) -> tuple[list[_Told], list[_Told], list[_Moment]]:
     progress: list[_Moment] = []
     errors: list[str] = []
     for line, raw in enumerate(text.lines, start=1):
-        said = raw.strip().removeprefix("--").strip()  # notes in SQL have outputs as comments
+        said = _plain(raw)
         if _BEGIN.match(said):
             errors = []  # those of a command before this one
         if moment := _PROGRESS.match(said):
@@ -197,9 +205,9 @@ def _runs(text: Text) -> tuple[list[_Told], list[_Told], list[_Moment]]:
         elif wrong := _ERROR.match(said):
             errors.append(wrong["said"])
         rate = _TPS.match(said)
-        if rate and found:
-            found[-1].rates.setdefault(rate["which"], (line, rate["tps"]))
-        if (only := _ALONE.fullmatch(said)) and not _is_read(only["tps"], [*found, *alone]):
+        if rate and found and rate["which"] not in found[-1].rates:
+            found[-1].rates[rate["which"]] = (line, rate["tps"])
+        elif (only := _ALONE.fullmatch(said)) and not _is_quoted(only["tps"], [*found, *alone]):
             which = only["which"] or PREFERRED[0]
             if not alone or alone[-1].line != line - 1 or which in alone[-1].rates:
                 alone.append(_Told(line))
@@ -210,11 +218,22 @@ def _runs(text: Text) -> tuple[list[_Told], list[_Told], list[_Moment]]:
     return found, alone, progress
 
 
-def _is_read(tps: str, told: list[_Told]) -> bool:
-    """Tell whether a rate, perhaps with fewer digits, is one that was read before."""
-    last_digit = 1 / 10 ** len(tps.partition(".")[2])
-    read = (rate for one in told for _, rate in one.rates.values() if _ALONE.fullmatch(f"tps = {rate}"))
-    return any(abs(float(tps) - float(rate)) < last_digit for rate in read)
+def _is_quoted(tps: str, told: list[_Told]) -> bool:
+    """Tell whether a rate was read before: cut or rounded to fewer digits, or with the same ones.
+
+    Two disks may have equal rates of few digits: these are two results.
+    """
+    decimals = _decimals(tps)
+    last_digit = 0.1**decimals
+    read = [rate for one in told for _, rate in one.rates.values() if _ALONE.fullmatch(f"tps = {rate}")]
+    return (decimals >= ENOUGH_DECIMALS and tps in read) or any(
+        _decimals(rate) > decimals and -last_digit / 2 <= float(rate) - float(tps) < last_digit
+        for rate in read
+    )
+
+
+def _decimals(tps: str) -> int:
+    return len(tps.partition(".")[2])
 
 
 def _take(told: _Told, line: int, raw: str, said: str) -> None:
