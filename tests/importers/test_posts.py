@@ -246,4 +246,6 @@ def test_settings_above_all_outputs_are_not_of_one_that_had_others(tmp_path: Pat
 
     assert measured("Small data", "Large data") == [True, True]
     assert measured("Tuned", "With the defaults") == [True, False]
+    assert measured("With the defaults", "Tuned") == [False, False]
+    assert measured("With the defaults") == [False]
     assert measured("First", "ALTER SYSTEM SET synchronous_commit = on;\n") == [True, False]

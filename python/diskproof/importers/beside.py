@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from diskproof.importers.heading import names_settings
+from diskproof.importers.heading import names_settings, says_defaults
 from diskproof.importers.levels import named_levels, without_repeats
 from diskproof.importers.which_server import ServerTold, server_of_result, server_of_settings
 from diskproof.results.factor import Factor
@@ -105,13 +105,13 @@ def belonging(results: Sequence[ImportedResult], given: Sequence[Given]) -> list
     reached = [_reach(server, measured) for server in servers]
     told: list[Beside] = []
     for at, result in enumerate(measured):
-        near = {place: reach[at] for place, reach in enumerate(reached) if at in reach}
+        near = {place: reach[at] for place, reach in enumerate(reached) if reach and at in reach}
         nearest = max(near.values(), default=None)
         places = [place for place, close in near.items() if close == nearest]
         if not near:
             possible = [place for place, kind in enumerate(kinds) if result.may_be_on(kind)]
             # The only one that it can be, and marked for no other.
-            places = possible if len(possible) == 1 and not reached[possible[0]] else []
+            places = possible if len(possible) == 1 and reached[possible[0]] is None else []
         told.append(servers[places[0]] if len(places) == 1 else _untied(servers, kinds, result))
     of_measured = iter(told)
     return [next(of_measured) if one.load.file_requests is None else Beside() for one in results]
@@ -153,16 +153,16 @@ def _apart(servers: list[Beside], results: Sequence[_Measured]) -> list[Beside]:
 def _marked(given: Given, results: Sequence[_Measured]) -> frozenset[int] | None:
     """Return the results that a file is marked for, by its name or its folder; None if it is for any."""
     reach = _reach(_together([given]), results)
-    return frozenset(reach) if reach else None
+    return None if reach is None else frozenset(reach)
 
 
 # ---------------------------------------------------------------- for which results
 
 
-def _reach(server: Beside, results: Sequence[_Measured]) -> dict[int, _Closeness]:
+def _reach(server: Beside, results: Sequence[_Measured]) -> dict[int, _Closeness] | None:
     """Return the places of the results that a server's files are marked for, with how closely.
 
-    A mark that some of the results have excludes the others; one that none of them has says nothing. Empty if
+    A mark that some of the results have excludes the others; one that none of them has says nothing. None if
     no mark says to which server they belong.
     """
     kind, files = server_of_settings(server), server.files
@@ -179,18 +179,21 @@ def _reach(server: Beside, results: Sequence[_Measured]) -> dict[int, _Closeness
         if len(below) < len(results) and (near := [at for at in kept if at in below]):
             kept, folders = near, max(folders, len(folder))
     marked = levels or words or folders
-    return dict.fromkeys(kept, (0, levels, words, folders)) if marked else {}
+    return dict.fromkeys(kept, (0, levels, words, folders)) if marked else None
 
 
 def _below(server: Beside, inside: Sequence[int], results: Sequence[_Measured]) -> Sequence[int]:
     """Return the results of one file that stand below its settings: those above may have had others.
 
-    So may those below whose own heading speaks of settings. Settings below all results are of the last one.
+    So may those below whose own heading speaks of settings. If the first of them ran with the defaults,
+    nothing says which one had the settings. Settings below all results are of the last one.
     """
     told = [one for one in (server.asked, server.observed) if one]
     last = {one.source.file: max(one.lines.values(), default=0) for one in told}
     below = [at for at in inside if results[at].line > last.get(results[at].file, 0)] or inside[-1:]
     first = results[below[0]].heading
+    if told and says_defaults(first):
+        return []
     return [at for at in below if results[at].heading == first or not names_settings(results[at].heading)]
 
 

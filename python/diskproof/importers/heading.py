@@ -59,12 +59,18 @@ MOST_LINES = 4
 
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 
-_OF_SETTINGS = re.compile(r"\b(?:defaults?|settings?|config\w*|tun(?:ed|ing)|param\w*)\b")
+_OF_DEFAULTS = re.compile(r"\bdefaults?\b")
+_OF_SETTINGS = re.compile(rf"{_OF_DEFAULTS.pattern}|\b(?:settings?|config\w*|tun(?:ed|ing)|param\w*)\b")
 
 
 def names_settings(heading: str) -> bool:
     """Tell whether a heading says that settings were changed, or speaks of which they were."""
     return any(_CHANGE.search(said) or _OF_SETTINGS.search(said) for said in heading.split("; "))
+
+
+def says_defaults(heading: str) -> bool:
+    """Tell whether a heading says that a server had its default settings."""
+    return _OF_DEFAULTS.search(heading) is not None
 
 
 class Headings:
