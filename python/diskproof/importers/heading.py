@@ -98,7 +98,7 @@ class Headings:
         """
         lines = self._text.lines[self._before : line - 1]
         words = _words(lines)
-        self.numbered = any(_NUMBERED.fullmatch(one) for one in lines)
+        self.numbered = _numbers_a_repeat(lines)
         self._read_titles(lines)
         changes = [one.strip().casefold() for one in lines if self._before and _CHANGE.search(one)]
         if changes or words not in {"", self._words}:
@@ -131,6 +131,22 @@ class Headings:
         if comment and self._in_block and not WARM_UP.fullmatch(comment):
             self._titles = [one for one in self._titles if one[0] < _OF_COMMENTS]
             self._titles.append((_OF_COMMENTS, comment))
+
+
+def _numbers_a_repeat(lines: Sequence[str]) -> bool:
+    """Tell whether the lines above an output number it; what was printed before it ends the search.
+
+    A rate that was kept alone is its output's last line: figures right above it are its own.
+    """
+    own = True
+    for said in reversed(lines):
+        plain = said.strip()
+        if _NUMBERED.fullmatch(plain):
+            return True
+        own = own and bool(plain)
+        if not own and _FIGURE.search(plain) and not _is_output(plain):
+            break
+    return False
 
 
 def _words(lines: Sequence[str]) -> str:
