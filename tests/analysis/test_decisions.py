@@ -10,6 +10,7 @@ from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Setting, Trial
 from support.cuts import make_crash_plan, make_cuts, make_ledger
 from support.limits import make_limits
+from support.machines import comparing, make_machines
 from support.safety import analysed
 from support.trials import change, make_machine, make_plan, make_series, make_trials
 
@@ -57,6 +58,16 @@ def test_the_machines_own_disks_below_the_safe_levels_log_are_known() -> None:
     assert (disk.name, disk.flush_us, disk.is_too_fast_for_a_platter) == ("vda", 55.0, True)
     [unseen] = decide(change(analysis, limits=limits)).durability
     assert [one.flush_us for one in unseen.own_disks] == [None]
+
+
+def test_each_machine_has_its_own_disk_and_its_flushes() -> None:
+    plan = comparing(make_plan(blocks=2))
+    trials, limits = make_trials(plan), make_limits(plan)
+    flushed = {"a": 55.0, "b": 9_000.0}
+    cells = [change(one, flush_us=flushed[one.cell.host]) for one in limits.cells]
+    analysis = analyse(plan, make_machines(plan), trials, make_series(trials))
+    [found] = decide(change(analysis, limits=change(limits, cells=cells))).durability
+    assert {disk.name: disk.flush_us for disk in found.own_disks} == {"vda of a": 55.0, "vda of b": 9_000.0}
 
 
 def test_a_gain_that_no_verdict_decided_is_none() -> None:

@@ -7,6 +7,7 @@ from diskproof.results.machine import VirtualFacts
 from diskproof.results.plan import Plan
 from diskproof.study.loads.fileio import Fileio
 from diskproof.study.loads.oltp import Oltp
+from support.machines import comparing, make_machines
 from support.trials import change, make_machine, make_plan, make_series, make_trials
 
 
@@ -63,3 +64,14 @@ def test_a_workload_is_said_with_its_data() -> None:
     )
     files = Fileio(kind="fileio", mode="rndrd").in_short
     assert files.text == "random reads of 16 KiB in files, without a database"
+
+
+def test_each_machine_has_its_version_cpus_and_disks() -> None:
+    plan = comparing(make_plan())
+    [server] = make_machine(plan).servers
+    nvme = [change(one, device__name="nvme0n1") if one.device else one for one in make_machine(plan).places]
+    other = {"cpus": 32, "servers": [change(server, version="11.4.2")], "places": nvme}
+    trials = make_trials(plan)
+    run = analyse(plan, make_machines(plan, b=other), trials, make_series(trials))
+    assert names.tested(run).startswith("MariaDB 10.11.11 and MariaDB 11.4.2 on 2 or 32 CPUs with ")
+    assert "disk = a directory on vda or a directory on nvme0n1;" in names.names(run)

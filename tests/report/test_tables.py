@@ -1,7 +1,10 @@
 """The tables say where each value was read, and leave nothing out."""
 
+from diskproof.analysis.analyse import analyse
 from diskproof.report.compose import cells, machine, method, settings
+from diskproof.report.document import Section, Table
 from diskproof.results.trial import Setting
+from support.machines import comparing, make_machines
 from support.runs import MakeRun, Run
 from support.trials import MIB, change, make_machine, make_plan, make_trials
 
@@ -87,3 +90,22 @@ def test_bare_files_have_a_table_of_their_own_columns(make_run: MakeRun) -> None
     assert "Transactions/s" in headings[0] - headings[1]
     assert "Requests/s" in headings[1] - headings[0]
     assert "Tuning" in headings[0] - headings[1]
+
+
+def test_each_machine_has_its_own_servers_places_and_devices() -> None:
+    plan = comparing(make_plan())
+    nvme = [change(one, device__name="nvme0n1") if one.device else one for one in make_machine(plan).places]
+    trials = make_trials(plan)
+    run = analyse(plan, make_machines(plan, b={"places": nvme}), trials, {})
+    on_a, on_b, _ = machine.section(run, trials).blocks
+    assert isinstance(on_a, Section)
+    assert isinstance(on_b, Section)
+    assert (on_a.heading, on_b.heading) == ("Host a", "Host b")
+    assert "nvme0n1" not in str(on_a.blocks)
+    assert "nvme0n1" in str(on_b.blocks)
+    assert [table.label for table in on_b.blocks if isinstance(table, Table)] == [
+        "Facts of the machine",
+        "Servers and their versions",
+        "Where each role of each storage lies",
+        "Block devices",
+    ]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.results.folder import RunFolder, RunFolderError
-from diskproof.run.resume import check_same_machine, folder_to_resume
+from diskproof.run.resume import changed_machine, check_same_machine, folder_to_resume
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyError, StudyFile, parse_study
 from support.trials import change, make_machine
@@ -115,3 +115,18 @@ def test_another_fio_is_another_load(tmp_path: Path) -> None:
     check_same_machine(folder, before)
     with pytest.raises(RunFolderError, match=r"\(fio: 3\.33 then, 3\.41 now\)"):
         check_same_machine(folder, change(before, fio_version="3.41"))
+
+
+def test_another_server_or_disk_is_another_machine() -> None:
+    before = make_machine()
+    [server] = before.servers
+    moved = [change(one, device__name="nvme0n1") if one.role == "redo" else one for one in before.places[4:]]
+    after = change(
+        before, servers=[change(server, version="11.4.2")], places=[*before.places[:4], *moved], held_cpus=[1]
+    )
+    assert changed_machine(before, after) == [
+        "CPUs of server and load: all then, 1 now",
+        "server mariadb: MariaDB 10.11.11 (/usr/sbin/mariadbd) then, MariaDB 11.4.2 (/usr/sbin/mariadbd) now",
+        "redo of disk: ext4 on vda then, ext4 on nvme0n1 now",
+    ]
+    assert changed_machine(before, change(before, servers=[]))[0].endswith(" then, none now")

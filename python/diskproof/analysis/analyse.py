@@ -12,8 +12,9 @@ from diskproof.analysis.prices.answer import answer_prices
 from diskproof.analysis.published.beside import answer_published
 from diskproof.analysis.safety.answer import answer_safety
 from diskproof.analysis.scatter import answer_scatter
-from diskproof.analysis.verdicts import make_verdicts, varying_factors
+from diskproof.analysis.verdicts import make_verdicts
 from diskproof.audit.levels import observed_by_level
+from diskproof.audit.run import varying_factors
 from diskproof.results.cut import CutTrial
 from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
@@ -58,7 +59,7 @@ def analyse(
         beside=answer_published(gathered, limits),
         level_differences=_level_differences(plan, [one.trial for one in audited if one.valid]),
         efficiency=answer_efficiency(gathered),
-        prices=answer_prices(gathered, machine),
+        prices=answer_prices(gathered),
         safety=safety,
         scatter=None if plan.imported else answer_scatter(gathered),
         limits=limits,

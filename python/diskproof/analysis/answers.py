@@ -113,7 +113,7 @@ class Verdict(Record):
     ratio: Interval | None
     """Speed of ``level`` over speed of ``baseline``, paired by block: throughputs, or times turned over.
 
-    Imported results are not paired."""
+    Imported results are not paired, nor are two machines."""
     p_adjusted: float | None
     """Two-sided p of ratio = 1, after Holm over all verdicts of the run."""
     outcome: Outcome

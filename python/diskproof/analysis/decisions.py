@@ -179,30 +179,33 @@ def _durability(analysis: Analysis) -> Iterator[Durability]:
 
 
 def _own_disks(analysis: Analysis, server: str, tuning: str) -> Iterator[OwnDisk]:
-    """Yield the machine's own disks below the log of a level, each once."""
+    """Yield the machines' own disks below the log of a level, each once."""
     facts = analysis.machine.server(server) if analysis.machine else None
-    role = of(facts.family).log_roles[0] if facts else None
-    cells = {
-        one.id: one.storage for one in analysis.plan.cells if (one.server, one.tuning) == (server, tuning)
-    }
-    flushes: dict[str, list[float]] = {}
+    if analysis.machine is None or facts is None:
+        return
+    role = of(facts.family).log_roles[0]
+    cells = {one.id: one for one in analysis.plan.cells if (one.server, one.tuning) == (server, tuning)}
+    storages = {one.storage for one in cells.values()}
+    flushes: dict[tuple[str, str], list[float]] = {}
     for one in analysis.limits.cells if analysis.limits else []:
         if one.cell.id in cells and one.flush_us:
-            flushes.setdefault(one.cell.storage, []).append(one.flush_us)
-    places = analysis.machine.places if analysis.machine else []
+            flushes.setdefault((one.cell.storage, one.cell.host), []).append(one.flush_us)
     named = set()
-    for place in places:
-        disk = place.device
-        if place.role != role or place.storage not in cells.values() or not disk or place.virtual_disks:
-            continue
-        if disk.name not in named:
-            yield OwnDisk(
-                name=disk.name,
-                flush_us=max(flushes.get(place.storage, []), default=None),
-                has_no_cache=disk.write_cache == "write through",
-                unsent=place.barriers_off,
-            )
-        named.add(disk.name)
+    for host, machine in (analysis.machine.others or {NO_LEVEL: analysis.machine}).items():
+        for place in machine.places:
+            disk = place.device
+            if place.role != role or place.storage not in storages or not disk or place.virtual_disks:
+                continue
+            name = disk.name if host == NO_LEVEL else f"{disk.name} of {host}"
+            timed = flushes.get((place.storage, host)) or flushes.get((place.storage, NO_LEVEL), [])
+            if name not in named:
+                yield OwnDisk(
+                    name=name,
+                    flush_us=max(timed, default=None),
+                    has_no_cache=disk.write_cache == "write through",
+                    unsent=place.barriers_off,
+                )
+            named.add(name)
 
 
 def _worst(analysis: Analysis, server: str) -> list[CutAnswer]:

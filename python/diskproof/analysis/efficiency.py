@@ -1,10 +1,11 @@
 """What part of its storage's raw peak a cell made use of: bytes moved over bytes that could be."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Efficiency
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.results.plan import Cell
+from diskproof.stats.groups import grouped
 from diskproof.stats.intervals import geometric_mean_interval
 
 MB = 1e6
@@ -21,16 +22,16 @@ def answer_efficiency(gathered: Gathered) -> list[Efficiency]:
     """
     return [
         one
-        for storage in dict.fromkeys(cell.storage for cell in gathered.plan.cells)
-        if (peak := _peak(gathered, storage))
-        for one in _of_storage(gathered, storage, peak)
+        for cells in grouped(gathered.plan.cells, lambda cell: (cell.storage, cell.host)).values()
+        if (peak := _peak(gathered, cells))
+        for one in _of_storage(gathered, cells, peak)
     ]
 
 
-def _of_storage(gathered: Gathered, storage: str, peak: Cell) -> Iterator[Efficiency]:
+def _of_storage(gathered: Gathered, cells: Sequence[Cell], peak: Cell) -> Iterator[Efficiency]:
     could = _by_block(gathered, peak)
-    for cell in gathered.plan.cells:
-        if cell.storage != storage or not cell.has_server or gathered.bars(cell, peak):
+    for cell in cells:
+        if not cell.has_server or gathered.bars(cell, peak):
             continue
         moved = {one.trial.block: rate for one in gathered.valid(cell) if (rate := _moved(one))}
         if share := gathered.ratio(moved, could):
@@ -43,15 +44,12 @@ def _of_storage(gathered: Gathered, storage: str, peak: Cell) -> Iterator[Effici
             )
 
 
-def _peak(gathered: Gathered, storage: str) -> Cell | None:
+def _peak(gathered: Gathered, cells: Sequence[Cell]) -> Cell | None:
     """Return the cell with the fastest sequential pass on a storage; None if none was measured."""
     passes = {
         cell.id: (geometric_mean_interval(list(rates.values())).estimate, cell)
-        for cell in gathered.plan.cells
-        if cell.storage == storage
-        and not cell.has_server
-        and not gathered.bars_of(cell)
-        and (rates := _by_block(gathered, cell))
+        for cell in cells
+        if not cell.has_server and not gathered.bars_of(cell) and (rates := _by_block(gathered, cell))
     }
     return max(passes.values(), key=lambda one: one[0])[1] if passes else None
 

@@ -54,7 +54,7 @@ class Side:
     @staticmethod
     def of(gathered: Gathered, cell: Cell, parts: frozenset[str] | None) -> "Side":
         """Return a cell as a side of a comparison; `parts` are the operations that it is about."""
-        machine, trials = gathered.machine, gathered.valid(cell)
+        machine, trials = gathered.machine_of(cell), gathered.valid(cell)
         facts = machine.server(cell.server) if machine else None
         places = [place for place in (machine.places if machine else []) if place.storage == cell.storage]
         # A resumed run has other loop devices than the machine's first facts.
@@ -68,10 +68,10 @@ class Side:
         if not any(one.trial.usage and one.trial.usage.held_cpu_busy_s is not None for one in trials):
             held = 0
 
-        def of_usage(figure: Callable[[Usage], float | None]) -> float | None:
+        def of_usage(figure: Callable[[Usage, Machine | None], float | None]) -> float | None:
             # While trials took turns, a share of time has the pauses in it, and the others' work.
-            alone = [one.trial.usage for one in trials if not one.trial.took_turns_with]
-            return middle(figure(usage) for usage in alone if usage)
+            alone = [one for one in trials if not one.trial.took_turns_with]
+            return middle(figure(one.trial.usage, one.machine) for one in alone if one.trial.usage)
 
         return Side(
             cell=cell,
@@ -83,13 +83,13 @@ class Side:
             reads_anything=any(one.load.reads for one in trials),
             writes_anything=any(one.load.writes for one in trials),
             cpus=gathered.plan.cpus or (machine.cpus if machine else None),
-            machine_share=of_usage(lambda usage: _busy(usage, host_cpus, held)) if cell.has_server else None,
+            machine_share=of_usage(_busy) if cell.has_server else None,
             counted_cpus=held or host_cpus,
             disks_apart=machine is not None and 0 < len(machine.held_cpus) < machine.cpus,
             one_at_a_time=serial,
             counts_flushes=counts_flushes,
             disk_share_at_most=of_usage(
-                lambda usage: _largest(
+                lambda usage, _: _largest(
                     [one.busy_s + (one.flush_s or 0) for one in usage.devices.values()], usage
                 )
             ),
@@ -100,10 +100,10 @@ class Side:
         )
 
 
-def _busy(usage: Usage, host_cpus: int | None, held_cpus: int) -> float | None:
-    busy_s, cpus = usage.host_cpu_busy_s, host_cpus
-    if usage.held_cpu_busy_s is not None and held_cpus:
-        busy_s, cpus = usage.held_cpu_busy_s, held_cpus
+def _busy(usage: Usage, machine: Machine | None) -> float | None:
+    busy_s, cpus = usage.host_cpu_busy_s, (machine.host_cpus or machine.cpus) if machine else None
+    if machine and machine.held_cpus and usage.held_cpu_busy_s is not None:
+        busy_s, cpus = usage.held_cpu_busy_s, len(machine.held_cpus)
     # The kernel counts in ticks: a full machine may seem a little fuller than that.
     return min(busy_s / usage.seconds / cpus, 1.0) if busy_s is not None and usage.seconds and cpus else None
 

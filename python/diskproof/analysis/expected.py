@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.scatter import HARDLY_S, scatter_of_pair
-from diskproof.analysis.verdicts import compared_pairs
+from diskproof.audit.run import compared_pairs
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.record import Record
 from diskproof.stats.distributions import special
@@ -58,7 +58,8 @@ def _known_pairs(plan: Plan, earlier: Gathered) -> Iterator[tuple[tuple[Cell, Ce
     known = {cell.id for cell in earlier.plan.cells}
     for _, baseline, cell in compared_pairs(plan.cells):
         if {baseline.id, cell.id} <= known:
-            test = earlier.ratio(earlier.speeds(cell), earlier.speeds(baseline))
+            speeds = earlier.speeds(cell), earlier.speeds(baseline)
+            test = earlier.ratio(*speeds, on_one_host=cell.host == baseline.host)
             scatter = scatter_of_pair(earlier, (baseline, cell), test) if test else None
             if test is not None and scatter is not None:
                 yield (baseline, cell), test, scatter

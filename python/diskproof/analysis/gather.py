@@ -31,6 +31,8 @@ class Audited:
 
     trial: Trial
     findings: list[Finding]
+    machine: Machine | None
+    """The one that it was made on."""
 
     @property
     def valid(self) -> bool:
@@ -65,7 +67,8 @@ class Gathered:
             if trial.cell in known:
                 at = machine.at(hosts.get(trial.id)) if machine else None
                 evidence = Evidence(trial, known[trial.cell], plan, at, series.get(trial.id, ()))
-                self._by_cell[trial.cell].append(Audited(trial, _merged(trial, audit_trial(evidence))))
+                findings = _merged(trial, audit_trial(evidence))
+                self._by_cell[trial.cell].append(Audited(trial, findings, at))
         valid = [one.trial for one in self.all() if one.valid]
         # A run of cuts alone has no trials to be asked whether they are enough.
         self._of_run = audit_run(Run(plan, machine, valid)) if plan.trials or plan.crash is None else []
@@ -91,6 +94,10 @@ class Gathered:
         """Return the cell's valid trials, in the order of their blocks."""
         return sorted((one for one in self.of(cell) if one.valid), key=lambda one: one.trial.block)
 
+    def machine_of(self, cell: Cell) -> Machine | None:
+        """Return the machine of a cell; if machines share its blocks, the first of them."""
+        return self.machine.at(cell.host) if self.machine else None
+
     def parts(self, cell: Cell) -> frozenset[str]:
         """Return the operations that every valid trial of a job ran; empty for other loads."""
         ran = [one.load.parts for one in self.valid(cell)]
@@ -102,13 +109,16 @@ class Gathered:
         speeds = {one.trial.block: one.load.speed(metric, parts) for one in self.valid(cell)}
         return {block: speed for block, speed in speeds.items() if speed is not None}
 
-    def ratio(self, above: Mapping[int, float], below: Mapping[int, float]) -> RatioTest | None:
+    def ratio(
+        self, above: Mapping[int, float], below: Mapping[int, float], *, on_one_host: bool = True
+    ) -> RatioTest | None:
         """Return one positive figure over another, both by block; None if no trials can be compared.
 
-        Pairs are of one block. Nothing says which of another tool's runs belong together: those are not
-        paired, because the order of the files would change the interval.
+        Pairs are of one block. Blocks of two machines (not `on_one_host`) have nothing in common but their
+        number. Nothing says which of another tool's runs belong together. Neither are paired: chance would
+        change the interval.
         """
-        if self.plan.imported:
+        if self.plan.imported or not on_one_host:
             return independent_ratio([*above.values()], [*below.values()]) if above and below else None
         blocks = sorted(above.keys() & below.keys())
         ratio = paired_ratio if self.plan.at_most_s is None else anytime_ratio

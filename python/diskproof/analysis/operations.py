@@ -25,7 +25,7 @@ def _answer(gathered: Gathered, cells: Sequence[Cell], key: str, part: Operation
         test=part.test,
         name=part.name,
         cells={cell_id: _figure(list(parts.values())) for cell_id, parts in found.items() if parts},
-        ratio=_ratio(gathered, *found.values()) if len(cells) == 2 else None,
+        ratio=_ratio(gathered, cells, *found.values()) if len(cells) == 2 else None,
     )
 
 
@@ -44,12 +44,14 @@ def _figure(parts: Sequence[Operation]) -> OperationFigure:
     )
 
 
-def _ratio(gathered: Gathered, one: dict[int, Operation], other: dict[int, Operation]) -> Interval | None:
+def _ratio(
+    gathered: Gathered, cells: Sequence[Cell], one: dict[int, Operation], other: dict[int, Operation]
+) -> Interval | None:
     """Return the speed of the second over that of the first: seconds, turned over."""
     first, second = (
         {block: part.whole_s for block, part in parts.items() if part.whole_s} for parts in (one, other)
     )
-    test = gathered.ratio(first, second)
+    test = gathered.ratio(first, second, on_one_host=len({cell.host for cell in cells}) == 1)
     return test.interval if test else None
 
 

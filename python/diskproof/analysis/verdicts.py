@@ -7,9 +7,9 @@ from diskproof.analysis.answers import Advice, Outcome, Verdict
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.difference import difference_of
 from diskproof.analysis.scatter import HARDLY_S, pair_s, scatter_of_pair, sooner
-from diskproof.audit.run import compared_cells
-from diskproof.results.factor import FACTORS, Factor
-from diskproof.results.plan import NO_LEVEL, Cell, Plan
+from diskproof.audit.run import compared_pairs, varying_factors
+from diskproof.results.factor import Factor
+from diskproof.results.plan import Cell, Plan
 from diskproof.stats.intervals import Interval, RatioTest, blocks_needed
 from diskproof.stats.multiple import holm
 from diskproof.stats.sequential import blocks_for_precision, blocks_needed_at_any_time
@@ -17,8 +17,6 @@ from diskproof.wording import Message, counted, say, share
 from diskproof.wording.numbers import duration
 
 LEVEL_OF_SIGNIFICANCE = 0.05
-
-CONDITIONS: tuple[Factor, ...] = ("workload", "clients")
 
 FEWEST_PAIRS = 2
 """One ratio has no interval."""
@@ -45,15 +43,9 @@ class Pair:
     """Whether some of the seconds that were compared are extrapolated."""
 
 
-def varying_factors(cells: Sequence[Cell]) -> list[Factor]:
-    """Return the factors of which these cells have more than one level, in the order of FACTORS."""
-    return [factor for factor in FACTORS if len({cell.level(factor) for cell in cells} - {NO_LEVEL}) > 1]
-
-
 def make_verdicts(gathered: Gathered) -> list[Verdict]:
     """Return a verdict for every factor that varies, at every setting of the others.
 
-    The number of clients and the workload are conditions, not questions, unless one of them alone varies.
     Holm's adjustment runs over all verdicts that have a p at all.
     """
     varying = varying_factors(gathered.plan.cells)
@@ -64,12 +56,6 @@ def make_verdicts(gathered: Gathered) -> list[Verdict]:
         _verdict(gathered, pair, varying, next(adjusted) if pair.test is not None else None, len(tested))
         for pair in pairs
     ]
-
-
-def compared_pairs(cells: Sequence[Cell]) -> list[tuple[Factor, Cell, Cell]]:
-    """Return what gets a verdict: the factor, the baseline and the other cell."""
-    varying = varying_factors(cells)
-    return [one for one in compared_cells(list(cells)) if one[0] not in CONDITIONS or varying == [one[0]]]
 
 
 def decide(ratio: Interval, p_adjusted: float | None, same_within: float) -> Outcome:
@@ -89,7 +75,7 @@ def decide(ratio: Interval, p_adjusted: float | None, same_within: float) -> Out
 def _compare(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> Pair:
     parts = gathered.parts(baseline) & gathered.parts(cell)
     below, above = gathered.speeds(baseline, parts or None), gathered.speeds(cell, parts or None)
-    test = gathered.ratio(above, below)
+    test = gathered.ratio(above, below, on_one_host=factor != "host")
     reasons = list(too_few_pairs(gathered, baseline, cell, test.interval.n if test else 0))
     reasons += gathered.bars(baseline, cell)
     if reasons:

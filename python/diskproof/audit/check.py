@@ -10,8 +10,8 @@ from diskproof.results.article import Article
 from diskproof.results.imported import Beside, ImportedResult, Settings
 from diskproof.results.load import FileRequests, LoadResult
 from diskproof.results.machine import Machine, Place, ServerFacts
-from diskproof.results.plan import Cell, Metric, Plan
-from diskproof.results.record import NotRecordedError, Role
+from diskproof.results.plan import NO_LEVEL, Cell, Metric, Plan
+from diskproof.results.record import NotRecordedError, Role, recorded
 from diskproof.results.trial import Finding, Severity, Trial
 from diskproof.wording import NOTHING, Item, Message, as_message, say
 
@@ -127,6 +127,11 @@ class Run:
     def trials_of(self, cell: Cell) -> list[Trial]:
         """Return the cell's valid trials."""
         return self._by_cell.get(cell.id, [])
+
+    def machines_of(self, cell: Cell) -> list[Machine]:
+        """Return the machines that run a cell; NotRecordedError if nothing is known of them."""
+        machine = recorded(self.machine, "where the storages lay")
+        return machine.each if cell.host == NO_LEVEL else [machine.at(cell.host)]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from diskproof.audit.check import NothingToCheckError, Run, Said, check, warning
 from diskproof.audit.run import compared_cells
 from diskproof.results.machine import Machine, Place
-from diskproof.results.record import NotRecordedError, Role, recorded
+from diskproof.results.plan import Cell
+from diskproof.results.record import NotRecordedError, Role
 from diskproof.wording import Message, say
 
 HELD_OPEN: tuple[Role, ...] = ("redo", "binlog")
@@ -25,17 +26,18 @@ def same_storage(run: Run) -> Iterator[Said]:
     pairs = [pair for factor, *pair in compared_cells(run.plan.cells) if factor == "storage"]
     if not pairs:
         raise NothingToCheckError("no two storages are compared")
-    machine = recorded(run.machine, "where the storages lay")
     for cell, other in pairs:
-        one, two = _places(machine, cell.storage), _places(machine, other.storage)
-        if one and one.keys() == two.keys() and all(_alike(one[role], two[role]) for role in one):
-            yield warning(
-                "storages `{one}` and `{other}` are one and the same: every role of both lies {where:/ or }",
-                cells=(cell.id, other.id),
-                one=cell.storage,
-                other=other.storage,
-                where=_where(one),
-            )
+        for machine in run.machines_of(cell):
+            one, two = _places(machine, cell.storage), _places(machine, other.storage)
+            if one and one.keys() == two.keys() and all(_alike(one[role], two[role]) for role in one):
+                yield warning(
+                    "storages `{one}` and `{other}` are one and the same: every role of both lies "
+                    "{where:/ or }",
+                    cells=(cell.id, other.id),
+                    one=cell.storage,
+                    other=other.storage,
+                    where=_where(one),
+                )
 
 
 @check(
@@ -51,14 +53,14 @@ def unused_place(run: Run) -> Iterator[Said]:
     served = [cell for cell in run.plan.cells if cell.has_server]
     if not served:
         raise NothingToCheckError("no server: bare files lie with the data, and nowhere else")
-    machine = recorded(run.machine, "where the storages lay")
+    own = {cell.id: _own_places(run, cell) for cell in served}
     if not any(trial.open_files for cell in served for trial in run.trials_of(cell)):
         raise NotRecordedError("the server's open files")
     for cell in served:
         held = {file.role for trial in run.trials_of(cell) for file in trial.open_files}
-        for role, place in _own_places(_places(machine, cell.storage)) if held - {None} else ():
+        for role, path in own[cell.id] if held - {None} else ():
             if role not in held:
-                unused.setdefault((role, place.path, cell.server), []).append(cell.id)
+                unused.setdefault((role, path, cell.server), []).append(cell.id)
     for (role, path, server), cells in unused.items():
         yield warning(
             "`{server}` never wrote to the place of `{role}` ({path})",
@@ -94,10 +96,14 @@ def _where(places: dict[Role, Place]) -> list[Message]:
     )
 
 
-def _own_places(places: dict[Role, Place]) -> Iterator[tuple[Role, Place]]:
-    """Yield the roles that must show an open file, if they do not lie with the data."""
-    data = places.get("data")
-    for role in HELD_OPEN:
-        place = places.get(role)
-        if data is not None and place is not None and place.path != data.path:
-            yield role, place
+def _own_places(run: Run, cell: Cell) -> dict[tuple[Role, str], None]:
+    """Return the roles that must show an open file, as they do not lie with the data, and their paths."""
+    found: dict[tuple[Role, str], None] = {}
+    for machine in run.machines_of(cell):
+        places = _places(machine, cell.storage)
+        data = places.get("data")
+        for role in HELD_OPEN:
+            place = places.get(role)
+            if data is not None and place is not None and place.path != data.path:
+                found[role, place.path] = None
+    return found

@@ -22,7 +22,7 @@ from diskproof.families.values import Values, is_off
 from diskproof.importers.assemble import FARTHEST
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.imported import Beside
-from diskproof.results.plan import Cell, Metric
+from diskproof.results.plan import NO_LEVEL, Cell, Metric
 from diskproof.results.record import NotRecordedError
 from diskproof.results.trial import Trial
 from diskproof.stats.intervals import geometric_mean_interval
@@ -37,6 +37,8 @@ _MEASURES: dict[Metric, str] = {
     "latency_mean_us": "mean latency at a set rate",
     "seconds": "a job's seconds",
 }
+
+CONDITIONS: tuple[Factor, ...] = ("workload", "clients")
 
 NO_PAIR = "no two cells differ in one factor alone"
 
@@ -123,14 +125,20 @@ def order(run: Run) -> Iterator[Said]:
     """Find throughput that depends on the position in a block or on the block's number."""
     if run.plan.imported:
         raise NotRecordedError("the order in which the trials were run")
+    shared = run.plan.shares_blocks  # then a block's number says nothing of time, but of the machine
     observations = [
-        Observation(trial.cell, trial.block, trial.position, math.log(speed))
+        Observation(
+            f"{trial.cell}@{run.plan.host_of(trial.id)}" if shared else trial.cell,
+            trial.block,
+            trial.position,
+            math.log(speed),
+        )
         for cell in run.plan.cells
         for trial in run.trials_of(cell)
         if (speed := _speed(run, cell, trial)) is not None
     ]
     within = position_effect(observations)
-    over = block_drift(observations)
+    over = None if shared else block_drift(observations)
     if within is None and over is None:
         raise NothingToCheckError("too few trials for their order to show")
     for trend, level, span in (
@@ -270,6 +278,20 @@ def compared_cells(cells: list[Cell]) -> Iterator[tuple[Factor, Cell, Cell]]:
             baseline = baselines.setdefault(others, cell)
             if baseline is not cell:
                 yield factor, baseline, cell
+
+
+def varying_factors(cells: Sequence[Cell]) -> list[Factor]:
+    """Return the factors of which these cells have more than one level, in the order of FACTORS."""
+    return [factor for factor in FACTORS if len({cell.level(factor) for cell in cells} - {NO_LEVEL}) > 1]
+
+
+def compared_pairs(cells: Sequence[Cell]) -> list[tuple[Factor, Cell, Cell]]:
+    """Return what gets a verdict: the factor, the baseline and the other cell.
+
+    The number of clients and the workload are conditions, not questions, unless one of them alone varies.
+    """
+    varying = varying_factors(cells)
+    return [one for one in compared_cells(list(cells)) if one[0] not in CONDITIONS or varying == [one[0]]]
 
 
 def compared(run: Run) -> Iterator[tuple[Factor, Cell, Cell]]:

@@ -15,7 +15,8 @@ from diskproof.audit.check import (
     note,
     warning,
 )
-from diskproof.results.machine import PoolMember, PoolPart, VirtualFacts
+from diskproof.results.machine import PoolMember, PoolPart
+from diskproof.results.plan import NO_LEVEL
 from diskproof.results.record import ROLES, recorded
 from diskproof.results.usage import ALLOWED_LATENESS_SHARE, VirtualUse, Waiting
 from diskproof.wording import NOTHING, Message, bytes_, counted, say, share, us
@@ -198,20 +199,25 @@ def _members(evidence: Evidence, disk: VirtualUse) -> list[PoolMember]:
 def virtual_label(run: Run) -> Iterator[Said]:
     """Name what must be said with the figures of some disks."""
     machine = recorded(run.machine, "where the storages lay")
-    labelled: dict[str, tuple[VirtualFacts, list[str]]] = {}
-    for place in machine.places:
-        for disk in place.virtual_disks:
-            labelled.setdefault(disk.name, (disk, []))[1].append(place.storage)
+    labelled: dict[tuple[str, str | None, bool], dict[str, None]] = {}
+    for host, one in (machine.others or {NO_LEVEL: machine}).items():
+        for place in one.places:
+            here = [
+                cell.id
+                for cell in run.plan.cells
+                if cell.storage == place.storage and cell.host in (host, NO_LEVEL)
+            ]
+            for disk in place.virtual_disks:
+                labelled.setdefault((disk.name, disk.label, disk.fua), {}).update(dict.fromkeys(here))
     if not labelled:
         raise NothingToCheckError("no virtual disk of ours")
-    for name, (disk, storages) in labelled.items():
-        cells = [cell.id for cell in run.plan.cells if cell.storage in storages]
-        if disk.label:
-            yield note("the virtual disk {disk}: {label}", cells=cells, disk=name, label=disk.label)
-        if disk.fua:
+    for (name, label, fua), cells in labelled.items():
+        if label:
+            yield note("the virtual disk {disk}: {label}", cells=list(cells), disk=name, label=label)
+        if fua:
             yield note(
                 "the virtual disk {disk} gets a whole flush for each durable write: a loop device cannot "
                 "pass on single durable writes (FUA). Commits cost at least as much as on the real disk",
-                cells=cells,
+                cells=list(cells),
                 disk=name,
             )

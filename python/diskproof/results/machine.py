@@ -158,6 +158,17 @@ class Place(Record):
         found = [self.virtual, *(member.virtual for member in members)]
         return list({disk.name: disk for disk in found if disk}.values())
 
+    @property
+    def identity(self) -> str:
+        """What it lies on; a virtual disk is the same on any loop device."""
+        disk = self.device.name if self.device else self.kind
+        if self.pool:
+            members = ", ".join(f"{member.part} {member.disk}" for member in self.pool.members)
+            disk = f"a pool of {members}"
+        if self.virtual:
+            disk = f"virtual {self.virtual.device} of {self.virtual.size_bytes} bytes"
+        return f"{self.filesystem} on {disk}"
+
 
 class ServerFacts(Record):
     """A server under test: what it says it is."""
@@ -176,6 +187,12 @@ class ServerFacts(Record):
     """Account, host and database of a server that was there already: only its own answers are known."""
     may_be_here: bool = False
     """Whether such a server may be on the machine of the load."""
+
+    @property
+    def identity(self) -> str:
+        """Which server it is: another build of the same version is another server."""
+        place = " of ".join(filter(None, (self.binary, self.image))) or self.address
+        return f"{self.flavour} {self.version}{f' ({place})' if place else ''}"
 
 
 def _options(joined: str) -> set[str]:
@@ -217,6 +234,32 @@ class Machine(Record):
         """Return the machine of that name: this one if no other has it."""
         return self.others.get(host, self) if host else self
 
+    @property
+    def each(self) -> list["Machine"]:
+        """All machines of the run; this one, if it is not over many hosts."""
+        return list(self.others.values()) or [self]
+
     def server(self, name: str) -> ServerFacts | None:
         """Return the server that a study names; None if there is none."""
         return next((one for one in self.servers if one.name == name), None)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What must not change between the trials of a run, by the fact's name."""
+        return {
+            "host": self.host,
+            "kernel": self.kernel,
+            "CPU": f"{self.cpus} x {self.cpu_model}",
+            "CPUs of server and load": ", ".join(map(str, self.held_cpus)) or "all",
+            "load generator": self.load_version,
+            "fio": self.fio_version or "not used",
+            **{f"server {one.name}": one.identity for one in self.servers},
+            **{f"{one.role} of {one.storage}": one.identity for one in self.places},
+        }
+
+
+def differences(one: Machine, other: Machine) -> list[tuple[str, str, str]]:
+    """Return the facts that make two machines different: name, value of one, value of the other."""
+    ours, theirs = one.identity, other.identity
+    sides = ((fact, ours.get(fact, "none"), theirs.get(fact, "none")) for fact in {**ours, **theirs})
+    return [(fact, mine, its) for fact, mine, its in sides if mine != its]

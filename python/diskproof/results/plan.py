@@ -230,7 +230,13 @@ class Plan(Record):
     @property
     def hosts(self) -> list[str]:
         """The machines that run it, in their order; empty if it is one machine that nobody named."""
-        return list(dict.fromkeys(trial.host for trial in self.trials if trial.host is not None))
+        compared = [cell.host for cell in self.cells if cell.host != NO_LEVEL]
+        return list(dict.fromkeys(compared or [trial.host for trial in self.trials if trial.host]))
+
+    @property
+    def shares_blocks(self) -> bool:
+        """Whether many machines share the blocks, instead of being compared."""
+        return len(self.hosts) > 1 and all(cell.host == NO_LEVEL for cell in self.cells)
 
     def host_of(self, trial_id: str) -> str | None:
         """Return the machine that runs a trial; None if there is but one, or no such trial."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from diskproof.results.folder import RunFolder, RunFolderError
-from diskproof.results.machine import Machine, Place, ServerFacts
+from diskproof.results.machine import Machine, differences
 from diskproof.results.plan import Plan
 from diskproof.study.read import StudyError, StudyFile
 
@@ -110,38 +110,4 @@ def check_same_machine(folder: RunFolder, now: Machine) -> None:
 
 def changed_machine(before: Machine, now: Machine) -> list[str]:
     """Return what makes a machine another one; empty if it is the same."""
-    then, today = _identity(before), _identity(now)
-    return [f"{what}: {then[what]} then, {today[what]} now" for what in then if then[what] != today[what]]
-
-
-def _identity(machine: Machine) -> dict[str, object]:
-    """Return what must not change between the trials of a run."""
-    return {
-        "host": machine.host,
-        "kernel": machine.kernel,
-        "CPU": f"{machine.cpus} x {machine.cpu_model}",
-        "CPUs of server and load": machine.held_cpus,
-        "load generator": machine.load_version,
-        "fio": machine.fio_version or "not used",
-        "servers": [_server_identity(server) for server in machine.servers],
-        "storage": [
-            f"{place.storage}/{place.role}: {place.filesystem} on {_device_identity(place)}"
-            for place in machine.places
-        ],
-    }
-
-
-def _server_identity(server: ServerFacts) -> str:
-    """Return which server it is: another build of the same version is another server."""
-    place = " of ".join(filter(None, (server.binary, server.image))) or server.address
-    where = f" ({place})" if place else ""
-    return f"{server.name}: {server.flavour} {server.version}{where}"
-
-
-def _device_identity(place: Place) -> str:
-    """Return what a place lies on; a virtual disk is the same on any loop device."""
-    if place.virtual:
-        return f"virtual {place.virtual.device} of {place.virtual.size_bytes} bytes"
-    if place.pool:
-        return f"a pool of {', '.join(f'{member.part} {member.disk}' for member in place.pool.members)}"
-    return place.device.name if place.device else place.kind
+    return [f"{fact}: {then} then, {today} now" for fact, then, today in differences(before, now)]

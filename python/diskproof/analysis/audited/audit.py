@@ -53,7 +53,7 @@ def audit_run_folder(
     measured = [
         (
             one.trial.id,
-            Evidence(one.trial, plan.cell(one.trial.cell), plan, machine, series.get(one.trial.id, ())),
+            Evidence(one.trial, plan.cell(one.trial.cell), plan, one.machine, series.get(one.trial.id, ())),
         )
         for one in audited
         if one.trial.finished and one.trial.load

@@ -47,7 +47,7 @@ class Cpu:
 
 def taken_share(gathered: Gathered, side: Side) -> float:
     """Return the share of the usable CPU time that others took, as a median; 0 if it is not known."""
-    evidence = (Evidence(one.trial, side.cell, gathered.plan, gathered.machine) for one in side.trials)
+    evidence = (Evidence(one.trial, side.cell, gathered.plan, one.machine) for one in side.trials)
     return middle(map(taken_by_others, evidence)) or 0.0
 
 

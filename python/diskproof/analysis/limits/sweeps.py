@@ -15,7 +15,8 @@ def answer_sweeps(gathered: Gathered, limits: Sequence[CellLimit]) -> list[Sweep
     """Return the sweeps of a plan: two or more numbers of clients in a closed loop."""
     rates = [cell for cell in gathered.plan.cells if gathered.plan.metric(cell) in THROUGHPUTS]
     by_rest = grouped(
-        rates, lambda cell: (cell.server, cell.storage, cell.tuning, cell.workload, cell.memory_bytes)
+        rates,
+        lambda cell: (cell.server, cell.storage, cell.tuning, cell.workload, cell.memory_bytes, cell.host),
     )
     known = {one.cell.id: one for one in limits}
     swept = [sorted(cells, key=lambda cell: cell.clients) for cells in by_rest.values()]

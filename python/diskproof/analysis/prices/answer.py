@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.prices.durable import find_not_durable
 from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, RequestPrice, StoragePrice
-from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Metric
 from diskproof.results.prices import Price
 from diskproof.stats.groups import grouped
@@ -28,7 +27,7 @@ JOBS_PER = 3_600.0
 """A job's speed is given in runs an hour."""
 
 
-def answer_prices(gathered: Gathered, machine: Machine | None) -> Prices | None:
+def answer_prices(gathered: Gathered) -> Prices | None:
     """Return what the storages of a run cost, and what the speed of its cells does; None without prices."""
     plan = gathered.plan
     if not plan.prices:
@@ -46,7 +45,7 @@ def answer_prices(gathered: Gathered, machine: Machine | None) -> Prices | None:
             [
                 priced
                 for cell in plan.cells
-                if cell.storage in plan.prices and (priced := _price_cell(gathered, machine, cell, basis))
+                if cell.storage in plan.prices and (priced := _price_cell(gathered, cell, basis))
             ]
         ),
     )
@@ -131,7 +130,7 @@ def _of_random_requests(gathered: Gathered, storage: str) -> list[Cell]:
 # ---------------------------------------------------------------- a cell
 
 
-def _price_cell(gathered: Gathered, machine: Machine | None, cell: Cell, basis: Basis) -> CellPrice | None:
+def _price_cell(gathered: Gathered, cell: Cell, basis: Basis) -> CellPrice | None:
     """Return what a cell's speed costs; None if it has none of its own, or no valid trial."""
     speed = _speed(gathered, cell)
     if speed is None:
@@ -139,7 +138,7 @@ def _price_cell(gathered: Gathered, machine: Machine | None, cell: Cell, basis: 
     devices = gathered.plan.prices[cell.storage]
     price, metric = amount(devices, basis), gathered.plan.metric(cell)
     transacts = metric == "transactions_per_s"
-    not_durable = find_not_durable(gathered, machine, cell) if transacts else None
+    not_durable = find_not_durable(gathered, cell) if transacts else None
     bars = gathered.bars_of(cell)
     has_price = transacts and not bars  # prices are held against each other
     return CellPrice(
@@ -213,4 +212,4 @@ def _beaten(one: CellPrice, others: Sequence[CellPrice]) -> bool:
 
 def _offer(cell: Cell) -> tuple[object, ...]:
     """Return what must be equal for two storages to be offers of the same: all but clients."""
-    return cell.server, cell.tuning, cell.workload, cell.memory_bytes
+    return cell.server, cell.tuning, cell.workload, cell.memory_bytes, cell.host

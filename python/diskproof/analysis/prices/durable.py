@@ -12,12 +12,13 @@ from diskproof.results.plan import Cell
 from diskproof.wording import say
 
 
-def find_not_durable(gathered: Gathered, machine: Machine | None, cell: Cell) -> NotDurable | None:
+def find_not_durable(gathered: Gathered, cell: Cell) -> NotDurable | None:
     """Return why acknowledged commits of a cell may be lost in a power cut, or None if nothing shows it.
 
     What counts is what the running servers answered, where the files were and what the checks found, not the
     tuning's name. That the disk keeps what it has flushed is taken on trust: only a power cut proves it.
     """
+    machine = gathered.machine_of(cell)
     server = machine.server(cell.server) if machine else None
     for one in gathered.valid(cell):
         if one.load.writes == 0:

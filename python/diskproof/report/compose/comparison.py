@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from diskproof.analysis.answers import CellComparison, ComparedRun, Comparison, FailedCondition
 from diskproof.analysis.regression import WORSE
 from diskproof.analysis.safety.shapes import CutAnswer, CutComparison
-from diskproof.analysis.verdicts import varying_factors
+from diskproof.audit.run import varying_factors
 from diskproof.report.compose import answer, cut_words, difference_words, summary, verdict_words
 from diskproof.report.compose.head import moment
 from diskproof.report.compose.safety import levels_shown

@@ -33,12 +33,19 @@ def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
         blocks: tuple[Paragraph | Table | Section, ...] = (Paragraph(nothing),)
     else:
         of_disks = virtual_disks(analysis, trials)
-        blocks = (
-            *(() if facts.others else (machine(facts),)),
-            *(Section(f"Host {name}", (machine(other),)) for name, other in facts.others.items()),
+        alone = (
+            machine(facts),
             Section("Servers", (servers(facts),)),
             Section("Places", (places(facts),)),
             Section("Devices", (devices(facts),)),
+        )
+        of_hosts = (
+            Section(f"Host {name}", (machine(one), servers(one), places(one), devices(one)))
+            for name, one in facts.others.items()
+        )
+        blocks = (
+            *(() if facts.others else alone),
+            *of_hosts,
             Section("Virtual disks", (Paragraph(VIRTUAL_NOTE), of_disks) if of_disks.rows else ()),
         )
     return Section("Machine", blocks, anchor="machine", contents="Machine", only="full")

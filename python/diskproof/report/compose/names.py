@@ -8,6 +8,7 @@ from diskproof.results.crash_plan import CrashCell
 from diskproof.results.factor import Factor, Levelled
 from diskproof.results.machine import Machine, Place
 from diskproof.results.plan import Cell
+from diskproof.stats.groups import grouped
 from diskproof.wording import numbers
 
 TUNINGS: dict[Level, str] = {
@@ -27,14 +28,17 @@ def tested(analysis: Analysis) -> str:
         return ""
     cells: list[Cell | CrashCell] = [*plan.cells, *(plan.crash.cells if plan.crash else [])]
     used = {cell.server for cell in cells}
-    servers = [f"{one.flavour} {one.version}" for one in machine.servers if one.name in used]
+    machines = machine.each
+    servers = [f"{one.flavour} {one.version}" for at in machines for one in at.servers if one.name in used]
     memory = list(dict.fromkeys(cell.memory_bytes for cell in cells if cell.memory_bytes))
     clients = {cell.clients for cell in plan.cells}
     common = [f"{numbers.size(memory[0])} of memory for data"] if len(memory) == 1 else []
     common += [numbers.count(number, "client") for number in clients] if len(clients) == 1 else []
-    cpus = numbers.count(plan.cpus or machine.cpus, "CPU")
+    *fewer, most = sorted({plan.cpus or one.cpus for one in machines})
+    cpus = " or ".join([*map(str, fewer), numbers.count(most, "CPU")])
     return (
-        f"{numbers.listed(servers)} on {cpus}{f' with {numbers.listed(common)}' if common else ''}"
+        f"{numbers.listed(list(dict.fromkeys(servers)))} on {cpus}"
+        f"{f' with {numbers.listed(common)}' if common else ''}"
         if servers
         else ""
     )
@@ -68,14 +72,17 @@ def _workloads(analysis: Analysis) -> Iterator[str]:
 
 
 def _storages(machine: Machine | None, names: Sequence[str]) -> Iterator[str]:
-    data = {one.storage: one for one in (machine.places if machine else []) if one.role == "data"}
+    places = [place for one in (machine.each if machine else []) for place in one.places]
+    data = grouped((one for one in places if one.role == "data"), lambda one: one.storage)
     titles: dict[str, str] = {}
     for name in names:
+        own = data.get(name, [])
+        virtual = [one.virtual for one in own if one.virtual]
         # Of one storage alone, only that it is a model needs words.
-        if name in data and (len(names) > 1 or data[name].virtual):
-            yield f"{name} = {_place(data[name], titles)}"
-            if virtual := data[name].virtual:
-                titles.setdefault(virtual.title, name)
+        if own and (len(names) > 1 or virtual):
+            yield f"{name} = {' or '.join(dict.fromkeys(_place(one, titles) for one in own))}"
+            for one in virtual:
+                titles.setdefault(one.title, name)
 
 
 def _place(place: Place, titles: Mapping[str, str]) -> str:

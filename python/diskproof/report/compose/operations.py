@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from diskproof.analysis.answers import Analysis, OperationAnswer, OperationFigure
-from diskproof.analysis.verdicts import varying_factors
+from diskproof.audit.run import varying_factors
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Block, Paragraph, Section, Shortened, Table
