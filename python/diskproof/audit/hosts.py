@@ -1,37 +1,96 @@
-"""Whether machines that share the blocks of a run are equal."""
+"""Whether the machines of a run over many hosts are alike, as far as they must be."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from statistics import fmean
 
 from diskproof.audit.check import NothingToCheckError, Run, Said, Untold, check, note, warning
-from diskproof.results.plan import NO_LEVEL
+from diskproof.audit.run import compared_pairs
+from diskproof.results.machine import differences
+from diskproof.results.plan import Cell
+from diskproof.results.record import recorded
 from diskproof.stats.intervals import RatioTest, independent_ratio
 from diskproof.stats.multiple import holm
+from diskproof.stats.variance import same_mean
+from diskproof.wording import say
 
 LEVEL = 0.05
+
+FEWEST_BLOCKS = 2
+"""Of each host: one has no scatter."""
+
+SOFTWARE = ("server ", "load generator", "fio")
+"""How the facts begin that are no part of a machine, and must be equal if machines are compared."""
+
+
+@check(
+    "unlike-hosts",
+    reason="If machines are compared, another version of a server or load is part of their difference. "
+    "If they share the blocks, they should be equal: what differs widens intervals, and may change ratios.",
+    remedy="install the same versions on each machine; machines that share blocks should be equal: leave the "
+    "one that differs out of `names`",
+    source="what each machine reports of itself before its first trial; Fisher, The Design of Experiments, "
+    "1935, on confounding",
+)
+def unlike_hosts(run: Run) -> Iterator[Said]:
+    """Compare the facts of the machines: of machines that are compared only the software."""
+    if len(run.plan.hosts) < 2:
+        raise NothingToCheckError("one machine ran it")
+    machines = recorded(run.machine, "the facts of the machines").others
+    known = [host for host in run.plan.hosts if host in machines]
+    if len(known) < len(run.plan.hosts):
+        yield Untold("the facts of each machine")
+    for host in known[1:]:
+        for fact, ours, theirs in differences(machines[known[0]], machines[host]):
+            matters = fact != "host" if run.plan.shares_blocks else fact.startswith(SOFTWARE)
+            if matters:
+                yield warning(
+                    "hosts `{baseline}` and `{host}` differ in {fact}: {ours} against {theirs}",
+                    baseline=known[0],
+                    host=host,
+                    fact=fact,
+                    ours=ours,
+                    theirs=theirs,
+                )
 
 
 @check(
     "equal-hosts",
-    reason="If machines share the blocks, a cell's figure is a mean over machines. A ratio is not: both its "
-    "sides are of one block, so of one machine. It holds even if the machines differ.",
+    reason="If machines share the blocks, a cell's figure is the mean of the machines' figures, and a "
+    "verdict's ratio the mean of the machines' ratios. Both hold for each machine only if they are alike.",
     remedy='more `blocks` show whether they are equal; if they are not, use `how = "compare"`, or leave the '
     "one that differs out of `names`",
-    source="Fisher, The Design of Experiments, 1935 (blocks); Welch, Biometrika 34, 1947; Holm, Scandinavian "
-    "Journal of Statistics 6, 1979",
+    source="speeds: Welch, Biometrika 34, 1947; ratios: one-way F test, Fisher, Statistical Methods for "
+    "Research Workers, 1925, chapter 7; both: Holm, Scandinavian Journal of Statistics 6, 1979",
 )
 def equal_hosts(run: Run) -> Iterator[Said]:
-    """Compare the same cells between the machines that share the blocks: an A/A test."""
-    hosts = run.plan.hosts
-    if not hosts or any(cell.host != NO_LEVEL for cell in run.plan.cells):
+    """Compare speeds and ratios between the machines that share the blocks: an A/A test."""
+    if not run.plan.shares_blocks:
         raise NothingToCheckError("no machines share its blocks")
-    by_host = _speeds(run)
-    baseline, *others = hosts
-    if any(len(by_host.get(host, [])) < 2 for host in hosts):
+    logs = {cell.id: _logs(run, cell) for cell in run.plan.cells}
+    yield from _speeds(run, logs)
+    yield from _ratios(run, logs)
+
+
+Logs = Mapping[str, Mapping[int, float]]
+"""Logarithms of speeds or ratios, by host and block; every host has an entry."""
+
+
+def _speeds(run: Run, logs: Mapping[str, Logs]) -> Iterator[Said]:
+    """Compare the speed of a block between the hosts: its mean over the cells that every host has."""
+    baseline, *others = run.plan.hosts
+    blocks: dict[str, dict[int, list[float]]] = {host: {} for host in run.plan.hosts}
+    for of_cell in logs.values():
+        if all(of_cell.values()):
+            middle = fmean(fmean(speeds.values()) for speeds in of_cell.values())
+            for host, speeds in of_cell.items():
+                for block, speed in speeds.items():
+                    blocks[host].setdefault(block, []).append(speed - middle)
+    speeds_of = {host: [math.exp(fmean(one)) for one in of_host.values()] for host, of_host in blocks.items()}
+    if any(len(speeds) < FEWEST_BLOCKS for speeds in speeds_of.values()):
         yield Untold("two blocks or more on each host")
         return
-    ratios = {host: independent_ratio(by_host[host], by_host[baseline]) for host in others}
+    ratios = {host: independent_ratio(speeds_of[host], speeds_of[baseline]) for host in others}
     adjusted = dict(zip(ratios, holm([_p(ratio) for ratio in ratios.values()]), strict=True))
     for host, ratio in ratios.items():
         low, high = ratio.interval.low, ratio.interval.high
@@ -50,19 +109,37 @@ def _p(ratio: RatioTest) -> float:
     return 1.0 if ratio.p is None else ratio.p
 
 
-def _speeds(run: Run) -> dict[str, list[float]]:
-    """Return the speed of each block, by host: the mean over its cells, each in shares of its own mean."""
-    logs: dict[int, list[float]] = {}
-    for cell in run.plan.cells:
-        speeds = {
-            trial.block: math.log(speed)
-            for trial in run.trials_of(cell)
-            if trial.load and (speed := trial.load.speed(run.plan.metric(cell)))
+def _ratios(run: Run, logs: Mapping[str, Logs]) -> Iterator[Said]:
+    """Find verdicts whose ratio is not the same on all hosts."""
+    found = []
+    for factor, baseline, cell in compared_pairs(run.plan.cells):
+        below, above = logs[baseline.id], logs[cell.id]
+        ratios = {
+            host: [speeds[block] - below[host][block] for block in speeds.keys() & below[host].keys()]
+            for host, speeds in above.items()
         }
-        for block, speed in speeds.items():
-            logs.setdefault(block, []).append(speed - fmean(speeds.values()))
-    host_of = {planned.block: planned.host for planned in run.plan.trials}
-    by_host: dict[str, list[float]] = {}
-    for block, relative in logs.items():
-        by_host.setdefault(host_of[block] or "", []).append(math.exp(fmean(relative)))
-    return by_host
+        if all(len(of_host) >= FEWEST_BLOCKS for of_host in ratios.values()):
+            found.append((factor, baseline, cell, ratios))
+    adjusted = holm([same_mean(list(ratios.values())) for *_, ratios in found])
+    for (factor, baseline, cell, ratios), p in zip(found, adjusted, strict=True):
+        if p < LEVEL:
+            yield warning(
+                "`{level}` against `{baseline}` differs between the hosts: {ratios}",
+                cells=(cell.id, baseline.id),
+                level=cell.level(factor),
+                baseline=baseline.level(factor),
+                ratios=[
+                    say("{ratio:.3f} times as fast on `{host}`", ratio=math.exp(fmean(of_host)), host=host)
+                    for host, of_host in ratios.items()
+                ],
+            )
+
+
+def _logs(run: Run, cell: Cell) -> Logs:
+    found: dict[str, dict[int, float]] = {host: {} for host in run.plan.hosts}
+    for trial in run.trials_of(cell):
+        speed = trial.load.speed(run.plan.metric(cell)) if trial.load else None
+        host = run.plan.host_of(trial.id)
+        if host and speed:
+            found[host][trial.block] = math.log(speed)
+    return found

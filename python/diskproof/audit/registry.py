@@ -79,6 +79,7 @@ RUN_CHECKS: tuple[Check[Run], ...] = (
     run.common_settings,
     run.order,
     run.repeats,
+    hosts.unlike_hosts,
     hosts.equal_hosts,
 )
 

@@ -10,6 +10,7 @@ from diskproof.results.load import Iterations
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Setting, Trial
 from support.cases import Case
+from support.machines import make_machines, sharing
 from support.trials import DISK_DEVICE, change, load_of, make_machine, make_plan, make_trials
 from support.virtual import make_facts
 
@@ -109,11 +110,15 @@ def jobs(*ranges: tuple[float, float, float]) -> Run:
     return Run(plan, None, trials)
 
 
+def on_unlike_hosts(**of_b: Any) -> Run:
+    """Return a run whose blocks lie on `a` and `b` in turn, the latter with other facts."""
+    plan = sharing(make_plan(blocks=10))
+    return Run(plan, make_machines(plan, b=of_b), make_trials(plan))
+
+
 def on_two_hosts(faster: float) -> Run:
     """Return a run whose blocks lie on `a` and `b` in turn, the latter so many times as fast."""
-    plan = make_plan(blocks=10)
-    planned = [one.model_copy(update={"host": "ba"[one.block % 2]}) for one in plan.trials]
-    plan = plan.model_copy(update={"trials": planned})
+    plan = sharing(make_plan(blocks=10))
     trials = [
         change(one, load__transactions_per_s=load_of(one).transactions_per_s * faster ** (1 - one.block % 2))
         for one in make_trials(plan, spread=0.004)
@@ -137,6 +142,12 @@ RUN_CASES: tuple[Case[Run], ...] = (
     ),
     Case(run.order, slowing(0.95), "from the first block to the last", SOUND),
     Case(run.repeats, whole(make_plan(blocks=3)), "3 blocks", SOUND),
+    Case(
+        hosts.unlike_hosts,
+        on_unlike_hosts(kernel="6.12"),
+        "differ in kernel: 6.1.0-31-amd64 against 6.12",
+        on_unlike_hosts(),
+    ),
     Case(
         hosts.equal_hosts,
         on_two_hosts(1.1),
