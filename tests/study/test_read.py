@@ -140,6 +140,7 @@ def test_roles_that_are_not_named_lie_with_the_data() -> None:
 
 
 THRESHOLD = '\n[[thresholds]]\nfactor = "storage"\nlevel = "disk"\nbaseline = "dram"\n'
+HOSTS = '\n[hosts]\nhow = "spread"\nnames = ["disk", "dram"]\n'
 
 
 @pytest.mark.parametrize(
@@ -154,6 +155,7 @@ THRESHOLD = '\n[[thresholds]]\nfactor = "storage"\nlevel = "disk"\nbaseline = "d
         (THRESHOLD + "at_least = inf\n", "at_least`: give a number that is finite, not inf"),
         (THRESHOLD + "at_most = inf\n", "at_most`: give a number that is finite, not inf"),
         (THRESHOLD.replace('"storage"', '"server"') + "at_least = 1\n", "server compares nothing"),
+        (HOSTS + THRESHOLD.replace('"storage"', '"host"') + "at_least = 1\n", "no machines are compared"),
     ],
 )
 def test_a_threshold_that_claims_nothing_is_refused_before_the_run(claim: str, said: str) -> None:

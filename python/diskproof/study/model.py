@@ -189,8 +189,11 @@ class Study(Part):
                 raise mistake(
                     f"a load on bare files has no {claim.factor} to compare", "thresholds", number - 1
                 )
-            if claim.factor == "host" and self.hosts is None:
-                raise mistake("the study names no [hosts]", "thresholds", number - 1, "factor")
+            if claim.factor == "host" and not self.levels("host"):
+                raise mistake(
+                    'no machines are compared: that needs [hosts] with `how = "compare"`',
+                    *("thresholds", number - 1, "factor"),
+                )
             first, *others = self.levels(claim.factor)
             if claim.figure != "ratio":
                 if claim.level not in (first, *others):
