@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+import pytest
+
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.decisions import decide
@@ -117,6 +119,19 @@ def test_no_disk_gains_more_than_main_memory() -> None:
     [ratio] = [one.ratio for one in analysis.verdicts]
     assert ratio and ratio.low
     assert (found.storage, found.most) == ("disk", {"safest": 1 / ratio.low})
+
+
+def test_a_faster_storage_is_one_that_was_measured_and_no_main_memory() -> None:
+    plan = make_plan(storages=("dram", "slow", "quick"), tunings=("safest",), clients=(1, 8), blocks=5)
+    speeds = {"dram": 900.0, "slow": 100.0, "quick": 300.0}
+    analysis = of_run(plan, make_trials(plan, lambda cell: speeds[cell.storage]))
+    for found in decide(analysis).faster_storages:
+        assert "dram" not in (found.storage, found.than)
+    plan = make_plan(storages=("slow", "quick"), tunings=("safest",), clients=(1, 8), blocks=5)
+    analysis = of_run(plan, make_trials(plan, lambda cell: speeds[cell.storage]))
+    [found] = decide(analysis).faster_storages
+    assert (found.storage, found.than) == ("quick", "slow")
+    assert found.ratios == pytest.approx([3.0, 3.0], rel=0.1)
 
 
 def test_only_what_is_no_main_memory_has_a_lever() -> None:

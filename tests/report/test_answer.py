@@ -4,11 +4,11 @@ import io
 import re
 
 from diskproof.analysis.analyse import analyse
-from diskproof.analysis.answers import Analysis
+from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.limits.records import Difference
 from diskproof.cli.screen import Screen
 from diskproof.report import markdown
-from diskproof.report.compose import difference_words, summary
+from diskproof.report.compose import answer, difference_words, summary
 from diskproof.report.compose.run import compose
 from diskproof.report.compose.summary import precision
 from diskproof.report.compose.verdict_words import between, by_how_much, by_how_much_within
@@ -51,7 +51,7 @@ def test_each_comparison_has_a_line_with_its_interval_and_both_figures(make_run:
     _, both = make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))
     said = said_of(both)
     assert re.search(
-        r"- Answer: For `complex` on dram .*\. disk against dram: 1 client: (2\.0 times|50%) slower \(",
+        r"- Answer: disk is .* slower than dram\. disk against dram: 1 client: (2\.0 times|50%) slower \(",
         said,
     )
     assert re.search(
@@ -70,7 +70,9 @@ def test_the_answer_names_a_single_condition(make_run: MakeRun) -> None:
     said = said_of(mixed)
     assert "disk against dram: 1 client: " in said
     assert "8 clients: undecided (between " in said
-    assert "- How sure: 1 of 2 comparisons is decided." in said
+    assert re.search(r"- Answer: disk is .+ slower than dram with 1 client and undecided with 8 c", said)
+    assert re.search(r"- How sure: (Sure|The direction is sure).* 1 of 2 comparisons has a result; ", said)
+    assert "; without one: disk against dram with 8 clients. Brackets hold 95% intervals." in said
 
 
 def test_a_difference_that_is_not_shown_has_a_bound() -> None:
@@ -102,8 +104,9 @@ def test_other_work_on_the_machine_stands_above_the_verdicts(make_run: MakeRun) 
     plan = make_plan(tunings=("safest",), clients=(1,), blocks=3)
     busy = [change(one, usage__host_cpu_steal_s=20.0) for one in make_trials(plan)]
     said = said_of(make_run(plan, busy)[1])
-    assert "Caution: the hypervisor withheld" in said
-    assert said.index("Caution: ") < said.index("▼ ")
+    rough = "- How sure: The direction is sure, the sizes are rough: the hypervisor withheld"
+    assert rough in said
+    assert said.index(rough) < said.index("▼ ")
 
 
 def test_a_difference_is_said_with_its_largest_parts_and_the_rest() -> None:
@@ -170,13 +173,13 @@ def test_a_report_begins_with_what_was_tested_and_the_answer(make_run: MakeRun) 
     assert names == "Names: dram = main memory; disk = a directory on vda."
     said = summary_of(analysis)
     assert list(said) == ["Answer", "How sure", "What holds it back", "What to do"]
-    assert said["Answer"].startswith(
-        "For `complex` on dram and disk with 8 clients; not measured: reads from a disk (the data fit in "
-        "memory). disk is 3."
+    assert re.match(
+        r"disk is 3\.1 times slower than dram \(\S+ to \S+\): 429 instead of 1,344 TPS \(", said["Answer"]
     )
-    assert said["How sure"].startswith("The ratio is known to within ")
+    assert said["Answer"].endswith(" Not measured: reads from a disk (the data fit in memory).")
+    assert said["How sure"] == "Sure. Brackets hold 95% intervals."
     assert said["What holds it back"] == (
-        "The CPUs on dram (90% of a transaction). The redo log's flush on disk (79% of a transaction)."
+        "dram: the CPUs (90% of a transaction). disk: the redo log's flush (79%)."
     )
     assert "A better disk: gains at most what main memory gains over disk: 3." in said["What to do"]
 
@@ -186,24 +189,27 @@ def test_the_summary_says_what_to_do_next() -> None:
     trials = make_trials(plan)
     busy = [change(one, usage__host_cpu_steal_s=20.0) for one in trials]
     said = summary_of(analyse(plan, make_machine(plan), busy, {}))
-    assert "Caution: the hypervisor withheld" in said["How sure"]
+    assert "the sizes are rough: the hypervisor withheld" in said["How sure"]
     assert "To be surer: Stop other work on the machine" in said["What to do"]
     broken_off = summary_of(analyse(plan, make_machine(plan), trials[:4], {}))
     assert "--resume" in broken_off["What to do"]
     noisy = summary_of(analyse(plan, make_machine(plan), make_trials(plan, lambda _: 500.0, spread=0.2), {}))
-    assert ". disk against dram: undecided (between " in noisy["Answer"]
-    assert "ratio is known" not in noisy["How sure"]
-    assert "For what is not decided: more blocks" in noisy["What to do"]
+    assert noisy["Answer"].startswith("disk against dram: undecided (between ")
+    assert noisy["How sure"].startswith("Weak. The comparison has no result.")
+    assert "For what has no result: more blocks" in noisy["What to do"]
 
 
 def test_the_summary_of_cuts_says_what_they_took() -> None:
     crash = make_crash_plan(cuts=20)
     said = summary_of(analysed(crash))
     assert said["Answer"] == (
-        "Cuts during transfers on ssd with 8 clients; not measured: speed. Cuts on ssd: safest lost none in "
-        "20 cuts. fast lost up to 3,291 transactions and up to 0.91 s of commits (17 of 20 cuts)."
+        "On ssd, safest lost none in 20 cuts. fast lost up to 3,291 transactions and up to 0.91 s of commits "
+        "(17 of 20 cuts). Not measured: speed."
     )
-    assert said["How sure"] == "Where none was lost, up to 14% of cuts could still lose (95% bound)."
+    assert said["How sure"] == (
+        "Losses: sure, because they were seen. "
+        "Where none was lost, up to 14% of cuts could still lose (95% bound)."
+    )
     assert said["What to do"].startswith("If no commit may be lost: `safest`")
     assert "it lost none in 20 cuts on ssd" in said["What to do"]
     assert (
@@ -226,12 +232,13 @@ def test_an_outcome_is_said_with_the_condition_that_it_alone_has(make_run: MakeR
 def test_a_limits_study_is_answered_by_its_limits(make_run: MakeRun) -> None:
     plan = change(make_plan(clients=(8,), blocks=5), asks="limits")
     said = summary_of(change(make_run(plan)[1], limits=make_limits(plan)))
-    assert list(said)[:3] == ["Answer", "How sure", "How fast"]
-    assert said["Answer"].startswith(
-        "What holds a database back for `complex` on dram and disk with 8 clients: The CPUs on dram (90% of "
+    assert list(said)[:4] == ["Answer", "How sure", "What holds it back", "How fast"]
+    assert said["Answer"].startswith("The database is held back by the CPUs on dram, and by the redo log's ")
+    assert "; not established on disk at fast." in said["Answer"]
+    assert "dram: the CPUs (90% of a transaction). disk: the redo log's " in said["What holds it back"]
+    assert said["How sure"].startswith(
+        "Sure: in 3 of 4 cells two independent measurements agree on the limit. Speed: "
     )
-    assert "Not established on disk at fast" in said["Answer"]
-    assert "In 3 of 4 cells two independent measurements agree on the limit." in said["How sure"]
 
 
 def test_the_cost_of_a_durable_commit_is_said_in_ms(make_run: MakeRun) -> None:
@@ -246,12 +253,12 @@ def test_the_cost_of_a_durable_commit_is_said_in_ms(make_run: MakeRun) -> None:
     )
     verdict = change(analysis.verdicts[0], difference=spared)
     said = summary_of(change(analysis, verdicts=[verdict]))["Answer"]
-    assert said.endswith("; a durable commit costs about 1.3 ms, mostly the log flush.")
+    assert "; a durable commit costs about 1.3 ms, mostly the log flush." in said
     both = [verdict, change(verdict, level="unsafe")]
     assert summary_of(change(analysis, verdicts=both))["Answer"].count("a durable commit costs") == 1
     others = change(verdict, difference=change(spared, flush_spared=False))
     said = summary_of(change(analysis, verdicts=[others]))["Answer"]
-    assert said.endswith(" (about 1.3 ms less a transaction, mostly the log flush).")
+    assert " (about 1.3 ms less a transaction, mostly the log flush)." in said
 
 
 def test_a_level_without_a_flush_that_is_no_faster_shows_no_commit_cost(make_run: MakeRun) -> None:
@@ -269,8 +276,64 @@ def test_a_level_without_a_flush_that_is_no_faster_shows_no_commit_cost(make_run
     same = change(second, outcome="the same", difference=None)
     said = summary_of(change(analysis, verdicts=[lost, same]))["Answer"]
     assert "fast against safest: " in said, "no time is saved, so it is no cost"
-    assert ", mostly the wait for a CPU: not a commit's cost." in said
-    assert " TPS, no commit cost." in said
+    assert said.startswith("A durable commit costs nothing on dram. ")
+    assert " TPS: not a commit's cost." in said
+
+
+def test_the_answer_begins_with_a_sentence_for_each_pair_of_levels(make_run: MakeRun) -> None:
+    _, analysis = make_run(make_plan(clients=(1, 8), blocks=5))
+
+    def outcome_of(one: Verdict) -> Verdict:
+        if one.factor == "tuning":
+            saved_us = 280 if one.held["clients"] == "1" else 1_800
+            saved = Difference(
+                whole_us=interval(-saved_us, 20),
+                baseline_us=interval(4_200, 300),
+                parts={},
+                unexplained_us=interval(-saved_us, 20),
+                flush_spared=True,
+            )
+            costs = one.held["storage"] == "disk"
+            return change(one, outcome="faster" if costs else "the same", difference=saved if costs else None)
+        if one.held["tuning"] == "safest":
+            ratio = interval(0.66 if one.held["clients"] == "1" else 0.55, 0.02)
+            return change(one, outcome="slower", ratio=ratio)
+        same = one.held["clients"] == "1"
+        return change(one, outcome="the same" if same else "inconclusive", ratio=interval(1.0, 0.01))
+
+    told = change(analysis, verdicts=[outcome_of(one) for one in analysis.verdicts])
+    assert sorted(answer.opening(told)) == [
+        "A durable commit costs 280 us (1 client) and 1.8 ms (8 clients) on disk, and nothing on dram.",
+        "disk is 34% (1 client) to 45% (8 clients) slower than dram at safest and the same within 3% or "
+        "undecided at fast.",
+    ]
+    assert summary_of(told)["How sure"].startswith(
+        "Sure. 7 of 8 comparisons have a result; without one: disk against dram at fast with 8 clients. "
+    )
+
+
+def test_wide_intervals_make_sizes_rough(make_run: MakeRun) -> None:
+    _, analysis = make_run(make_plan(tunings=("safest",), clients=(8,), blocks=5))
+    wide = Interval(estimate=4.0, low=2.0, high=8.0, n=5)
+    [verdict] = analysis.verdicts
+    said = summary_of(change(analysis, verdicts=[change(verdict, outcome="faster", ratio=wide)]))["How sure"]
+    assert said.startswith(
+        "The direction is sure, the sizes are rough: the widest interval spans a factor of 4.0. Brackets "
+    )
+
+
+def test_speed_and_loss_of_a_level_are_one_sentence() -> None:
+    both = analysed(make_crash_plan(storages=("ssd", "liar"), cuts=15), speed=True)
+    eight = [one for one in both.verdicts if one.held.get("clients") == "8" and one.factor == "tuning"]
+    on_ssd = [one for one in eight if one.held["storage"] == "ssd"]
+    said = summary_of(change(both, verdicts=on_ssd))
+    assert said["Answer"].startswith("On ssd, safest lost ")
+    with_both = r"\. fast is .+ safest \(.+; [\d,]+ against [\d,]+ TPS\) and lost up to [\d,]+ transactions"
+    assert re.search(with_both, said["Answer"])
+    assert ". On liar, safest lost " in said["Answer"]
+    assert "Losses: sure, because they were seen." in said["How sure"]
+    apart = summary_of(change(both, verdicts=eight + on_ssd))["Answer"]
+    assert apart.index(" TPS") < apart.index("On ssd, safest lost ")
 
 
 def test_what_a_difference_is_made_of_is_said_beside_a_limit_that_is_not_established(
@@ -294,10 +357,9 @@ def test_what_a_difference_is_made_of_is_said_beside_a_limit_that_is_not_establi
         limits=change(limits, cells=open_ones),
         verdicts=[change(verdict, outcome="slower", difference=longer)],
     )
-    assert summary_of(told)["What holds it back"] == (
-        "Not established in any of the 2 cells: the slower side's extra time is mostly CPU time, but two "
-        "measurements must agree on a limit. The kernel's counters point to CPU, but no second measurement "
-        "confirms it."
+    assert summary_of(told)["What holds it back"].endswith(
+        "disk: not established: the slower side's extra time is mostly CPU time, but two measurements must "
+        "agree on a limit. The kernel's counters point to CPU, but no second measurement confirms it."
     )
 
 
@@ -305,10 +367,11 @@ def test_whole_databases_that_one_level_alone_lost_may_be_chance() -> None:
     crash = make_crash_plan(tunings=("safest", "fast"), cuts=15)
     made = [change(cut, ledger=make_ledger(900, lost=3)) for cut in make_cuts(crash)]
     safest = [index for index, cut in enumerate(made) if cut.cell.endswith("safest")]
-    said = summary_of(analysed(crash, changed(made, dict.fromkeys(safest[:4], refused))))["Answer"]
-    assert "safest lost the whole database in 4 of 15 cuts, and transactions in 11 more. That fast " in said
-    assert "That fast lost no whole database may be chance: 22 cuts of each would tell." in said
-    certain = summary_of(analysed(crash, changed(made, dict.fromkeys(safest[:6], refused))))["Answer"]
+    said = summary_of(analysed(crash, changed(made, dict.fromkeys(safest[:4], refused))))
+    assert "safest lost the whole database in 4 of 15 cuts, and transactions in 11 more. " in said["Answer"]
+    chance = "With 15 cuts it may be chance that only safest on ssd lost whole databases."
+    assert chance in said["How sure"]
+    certain = summary_of(analysed(crash, changed(made, dict.fromkeys(safest[:6], refused))))["How sure"]
     assert "may be chance" not in certain
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from diskproof.analysis.decisions import Durability, LevelChoice, Milder, OwnDisk, decide
+from diskproof.analysis.decisions import Durability, FasterStorage, LevelChoice, Milder, OwnDisk, decide
 from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.report.compose import decision_words
 from diskproof.report.document import Line
@@ -108,6 +108,17 @@ def test_a_level_that_may_ruin_says_what_it_gains_over_the_one_before_it() -> No
     assert said(change(ruinous, milder=open_one)).endswith(
         " That it is faster than `fast` is not shown (between 10% slower and 40% faster)."
     )
+
+
+def test_a_faster_storage_of_the_study_comes_before_predictions(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), clients=(8,), blocks=5)
+    _, analysis = make_run(plan)
+    measured = change(analysis, limits=make_limits(plan), plan__asks="limits")
+    faster = FasterStorage(storage="ssd", than="disk", ratios=[2.7, 12.0])
+    told = change(decide(measured), faster_storages=[faster])
+    first, second, *_ = decision_words.lines(measured, told)
+    assert f"{first.lead}: {first.text}" == "ssd: 2.7 to 12 times as fast as disk (measured)."
+    assert second.lead.startswith("Against "), "a prediction"
 
 
 def test_only_a_study_without_cuts_speaks_of_better_disks(make_run: MakeRun) -> None:

@@ -87,9 +87,8 @@ def test_markdown_reads_as_it_did(swept: Run) -> None:
 
 def test_the_answer_says_which_limit_holds_where_with_the_part_of_the_time(run: Run) -> None:
     said = on_one_line(printed(run[1]))
-    assert "What holds it back: The CPUs on dram (90% of a transaction). The redo log's flush on disk" in said
-    assert "on disk at safest (79% of a transaction). Not established on disk at fast" in said
-    assert "Not established on disk at fast: the CPUs are 64% busy, and no second signal supports" in said
+    assert "What holds it back: dram: the CPUs (90% of a transaction). disk: the redo log's flush" in said
+    assert "at safest (79%); not established at fast: the CPUs are 64% busy, and no second signal" in said
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -97,14 +96,18 @@ def test_no_line_is_too_wide(run: Run, width: int) -> None:
     assert max(map(len, printed(run[1], width).splitlines())) <= width
 
 
-def test_where_no_limit_is_established_the_most_frequent_reason_is_said(run: Run) -> None:
+def test_where_no_limit_is_established_each_reason_is_said_with_its_cells(run: Run) -> None:
     _, analysis = run
     cells = [
         change(one, limit=None, signals=[], missing=say("nothing stands out" if at else "it is not known"))
         for at, one in enumerate(limits_of(analysis).cells)
     ]
     said = on_one_line(printed(change(analysis, limits__cells=cells)))
-    assert "What holds it back: Not established in any of the 8 cells: in 7 of 8 nothing stands out." in said
+    assert "disk: not established: nothing stands out." in said
+    assert (
+        "dram: not established: at safest with 8 clients, and at fast, nothing stands out; at safest with 1 "
+        "client, it is not known." in said
+    )
 
 
 def test_a_study_of_one_cell_says_what_holds_it_back_in_full(make_run: MakeRun) -> None:

@@ -107,6 +107,15 @@ class Headroom(Record):
     """The high end of the intervals of main memory's speed over the storage's, by tuning level."""
 
 
+class FasterStorage(Record):
+    """A storage that was measured to be faster than another one. Neither is main memory."""
+
+    storage: str
+    than: str
+    ratios: list[float]
+    """Speed over the other's, of each verdict that shows it."""
+
+
 class Lever(Record):
     """A change that is predicted to make cells faster which share a limit."""
 
@@ -129,6 +138,7 @@ class Decisions(Record):
 
     durability: list[Durability]
     headroom: list[Headroom]
+    faster_storages: list[FasterStorage]
     levers: list[Lever]
 
 
@@ -137,6 +147,7 @@ def decide(analysis: Analysis) -> Decisions:
     return Decisions(
         durability=list(_durability(analysis)),
         headroom=list(_headroom(analysis)),
+        faster_storages=list(_faster_storages(analysis)),
         levers=list(_levers(analysis)),
     )
 
@@ -305,6 +316,21 @@ def _headroom(analysis: Analysis) -> Iterator[Headroom]:
             found.setdefault(disk, {}).setdefault(tuning, []).append(pair[disk])
     for storage, by_tuning in found.items():
         yield Headroom(storage=storage, most={tuning: max(most) for tuning, most in by_tuning.items()})
+
+
+def _faster_storages(analysis: Analysis) -> Iterator[FasterStorage]:
+    memory = in_memory(analysis)
+    found: dict[tuple[str, str], list[float]] = {}
+    for one in analysis.verdicts:
+        if one.factor != "storage" or not one.ratio or memory & {one.level, one.baseline}:
+            continue
+        if one.outcome == "faster":
+            found.setdefault((one.level, one.baseline), []).append(one.ratio.estimate)
+        elif one.outcome == "slower":
+            found.setdefault((one.baseline, one.level), []).append(1 / one.ratio.estimate)
+    for (storage, than), ratios in found.items():
+        if (than, storage) not in found:
+            yield FasterStorage(storage=storage, than=than, ratios=ratios)
 
 
 def _levers(analysis: Analysis) -> Iterator[Lever]:

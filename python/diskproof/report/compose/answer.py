@@ -5,20 +5,21 @@ from typing import Any
 
 from diskproof.analysis.answers import Analysis, CellAnswer, CellComparison, Outcome, Verdict
 from diskproof.analysis.limits.records import CellLimit
-from diskproof.analysis.safety.ranking import whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.analysis.safety.worst import worst_way
 from diskproof.report.compose import cut_words, difference_words, limits_words, verdict_words
 from diskproof.report.compose.verdicts import Compared, by_importance, has_verdict, why_no_verdict
 from diskproof.report.document import Line
 from diskproof.results.factor import Factor
-from diskproof.results.plan import Cell, Metric
+from diskproof.results.plan import Asks, Cell, Metric
 from diskproof.stats.boxes import boxes
 from diskproof.stats.groups import grouped
 from diskproof.wording import Range, numbers, say, us
 
 CONDITIONS: tuple[Factor, ...] = ("workload", "clients")
 """Factors that a study varies to see the others under them. They are the question if nothing else varies."""
+
+NO_COST = "nothing"
 
 NOT_COMPARABLE = "no comparison is possible"
 
@@ -40,8 +41,11 @@ MOST_SENTENCES = 4
 MOST_LINES = 8
 """Comparisons of several levels that each have a line; of more, a sentence has the range."""
 
-COST = " (the time saved is what a durable commit costs)"
+SIDES: tuple[Factor, ...] = ("storage", "server", "tuning", "memory", "host")
+"""The first of these that a study varies has the sides: what holds each back has a line."""
 
+MOST_SIDES = 4
+"""Of more, each limit has a line."""
 
 MOST_PLACES = 2
 """Conditions under which an outcome is said to be found; with more of them, the comparisons are counted."""
@@ -60,7 +64,7 @@ def speed(analysis: Analysis) -> Iterator[str | Line]:
             yield why_no_verdict(analysis)
         return
     groups = _asked(analysis)
-    compared = [group for group in groups if any(one.outcome != "not comparable" for one in group)]
+    compared = [group for group in groups if _is_compared(group)]
     spared: set[str] = set()
     listed = is_listed(analysis)
     for group in compared if listed else compared[:MOST_SENTENCES]:
@@ -75,6 +79,84 @@ def speed(analysis: Analysis) -> Iterator[str | Line]:
         yield f"{levels} against {verdict_words.subject(alike[0].factor, baseline)}: {NOT_COMPARABLE}."
 
 
+def opening(analysis: Analysis) -> Iterator[str]:
+    """Yield a sentence for each pair of levels that has several lines: the outcome over all its cells."""
+    if has_verdict(analysis) and is_listed(analysis):
+        for group in filter(_is_compared, _asked(analysis)):
+            if len(group) > 1 and (said := _cost(group) or _overall(group)):
+                yield said
+
+
+def _is_compared(group: Sequence[Verdict]) -> bool:
+    return any(one.outcome != "not comparable" for one in group)
+
+
+def _cost(group: Sequence[Verdict]) -> str:
+    """Return what a durable commit costs on each storage; empty if no level here spares its flush.
+
+    ``A durable commit costs 280 us (1 client) and 1.8 ms (8 clients) on disk, and nothing on dram.``
+    """
+    if not any(one.difference and one.difference.flush_spared for one in group):
+        return ""
+    on = grouped(group, lambda one: one.held.get("storage"))
+    costing = sum(any(one.outcome == "faster" for one in some) for some in on.values())
+    costs = [
+        (_time_saved(some, each=costing == 1), f" on {storage}" if storage else "")
+        for storage, some in on.items()
+    ]
+    costs.sort(key=lambda one: one[0] == NO_COST)
+    return f"A durable commit costs {', and '.join(f'{cost}{where}' for cost, where in costs)}."
+
+
+def _time_saved(found: Sequence[Verdict], *, each: bool) -> str:
+    """Return how much shorter transactions are: ``280 us (1 client) and 1.8 ms (8 clients)``.
+
+    `each`: with the condition of each of two; otherwise the range.
+    """
+    timed = [one for one in found if one.outcome == "faster" and _saved_us(one) > 0]
+    if not timed:
+        decided = any(one.outcome not in UNDECIDED for one in found)
+        return NO_COST if decided else "a time that is undecided"
+    if len(timed) < len(found):
+        return f"up to {_sizes([max(timed, key=_saved_us)])}"
+    if each and (told := _told_apart(timed)):
+        return numbers.listed([f"{_sizes([one])} ({where})" for one, where in zip(timed, told, strict=True)])
+    return _sizes(timed)
+
+
+def _saved_us(one: Verdict) -> float:
+    return -one.difference.whole_us.estimate if one.difference else 0.0
+
+
+def _overall(group: Sequence[Verdict]) -> str:
+    """Return the outcomes of two levels: ``disk is 34% to 45% slower than dram at safest and the same …``."""
+    first = group[0]
+    level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
+
+    def where(some: Sequence[Verdict]) -> str:
+        found = boxes([one.held for one in some], [one.held for one in group])
+        few = len(found) <= MOST_PLACES
+        return verdict_words.where(found) if few else f" in {len(some)} of {len(group)} comparisons"
+
+    differing = [one for one in group if one.outcome in ("faster", "slower") and one.ratio]
+    said = [
+        f"{_outcome(some, baseline, first.same_within)}{where(some)}"
+        for some in grouped(differing, lambda one: one.outcome).values()
+    ]
+    rest = [one for one in group if one.outcome in ("the same", "inconclusive")]
+    if rest and not said and all(one.outcome == "inconclusive" for one in rest):
+        return f"{verdict_words.against(first)} is undecided{where(rest)}."
+    if rest:
+        same = f"the same{'' if said else f' as {baseline}'} within {numbers.percent(first.same_within)}"
+        kinds = dict.fromkeys(UNDECIDED.get(one.outcome, same) for one in rest)
+        said.append(f"{' or '.join(kinds)}{where(rest)}")
+    return f"{level} {_verb(first)} {numbers.listed(said)}." if said else ""
+
+
+def _verb(one: Verdict) -> str:
+    return "are" if one.factor == "clients" and one.level != "1" else "is"
+
+
 def _asked(analysis: Analysis) -> list[list[Verdict]]:
     """Return the verdicts that the study asks for, by their two levels: those that are decided first."""
     asked = [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
@@ -85,7 +167,7 @@ def _asked(analysis: Analysis) -> list[list[Verdict]]:
 def is_listed(analysis: Analysis) -> bool:
     """Tell whether each comparison has a line of its own, with its interval."""
     found = [one for group in _asked(analysis) for one in group if one.outcome != "not comparable"]
-    return 1 < len(found) <= MOST_LINES
+    return len(found) <= MOST_LINES
 
 
 def _lines(group: Sequence[Verdict], analysis: Analysis, *, cost: bool) -> Iterator[str | Line]:
@@ -98,11 +180,11 @@ def _lines(group: Sequence[Verdict], analysis: Analysis, *, cost: bool) -> Itera
         return
     cells = {one.cell.id: one for one in analysis.cells}
     spares = any(one.difference and one.difference.flush_spared for one in group)
-    saves = spares and any(one.outcome == "faster" for one in group)
-    yield _heading(f"{verdict_words.against(group[0])}{COST if saves else ''}:")
+    yield _heading(f"{verdict_words.against(group[0])}:")
     decided = [one for one in group if one.outcome not in UNDECIDED and one.ratio]
     for one in decided:
-        said = f"{_decided(one)}{_both([one], cells)}{_change(one)}{_no_cost(one) if spares else ''}"
+        more = _no_cost(one) if spares else _change(one, analysis.plan.asks)
+        said = f"{_decided(one)}{_both([one], cells)}{more}"
         yield f"{verdict_words.listed(one.held)}: {said}."
     for outcome, some in grouped(
         [one for one in group if one not in decided], lambda one: one.outcome
@@ -117,23 +199,20 @@ def _heading(text: str) -> Line:
     return Line(text, style="strong")
 
 
-def _change(one: Verdict) -> str:
+def _change(one: Verdict, asks: Asks) -> str:
     """Return how much longer a transaction takes, if that is sure: ``, +6.6 ms, mostly the log flush``."""
     if one.difference is None or not one.difference.whole_us.excludes(0):
         return ""
     change_us = one.difference.whole_us.estimate
-    name = difference_words.largest(one.difference)
+    # If limits are asked for, they have been said.
+    name = difference_words.largest(one.difference) if asks == "speed" else None
     size = say("{time}", time=us(abs(change_us))).text
     return f", {'+' if change_us > 0 else '-'}{size}{f', mostly {name}' if name else ''}"
 
 
 def _no_cost(one: Verdict) -> str:
     """Return what it means that a level without a flush is not faster than one that waits for it."""
-    meanings: dict[Outcome, str] = {
-        "the same": ", no commit cost",
-        "slower": ": not a commit's cost",
-    }
-    return meanings.get(one.outcome, "")
+    return ": not a commit's cost" if one.outcome == "slower" else ""
 
 
 def _decided(one: Verdict) -> str:
@@ -143,19 +222,64 @@ def _decided(one: Verdict) -> str:
     return verdict_words.by_how_much_within(one.ratio)
 
 
-def limits(analysis: Analysis, found: Sequence[CellLimit]) -> Iterator[str]:
-    """Yield each limit with the cells that it holds back: ``Log flush on disk (80% of a transaction).``."""
+def limits_in_short(analysis: Analysis, found: Sequence[CellLimit]) -> str:
+    """Return the limits of all cells in a sentence: ``The database is held back by … on disk; …``."""
     every = [_levels(analysis, one.cell) for one in found]
-    groups = grouped(found, lambda one: (one.limit, limits_words.kind(one)))
-    for cells in sorted(groups.values(), key=lambda one: (one[0].limit is None, -len(one))):
+    groups = grouped(found, lambda one: one.limit)
+    held, without = [], ""
+    for limit, cells in sorted(groups.items(), key=lambda one: -len(one[1])):
         where = verdict_words.where(boxes([_levels(analysis, one.cell) for one in cells], every))
-        every_cell = f" in {'all' if cells[0].limit else 'any of the'} {len(cells)} cells"
-        where = where or (every_cell if len(cells) > 1 else "")
+        if limit is None:
+            without = f"{limits_words.NOT_ESTABLISHED}{where}"
+        else:
+            held.append(f"by {limits_words.bound_by(cells)}{where}")
+    if not held:
+        return f"What holds the database back is {limits_words.NOT_ESTABLISHED}."
+    return f"The database is held back {', and '.join(held)}{f'; {without}' if without else ''}."
+
+
+def limits(analysis: Analysis, found: Sequence[CellLimit]) -> Iterator[str | Line]:
+    """Yield what holds each side back: ``disk: the redo log's flush (80% of a transaction).``."""
+    side = next((one for one in SIDES if len({cell.cell.level(one) for cell in found}) > 1), None)
+    if side is None or len({one.cell.level(side) for one in found}) > MOST_SIDES:
+        yield from (f"{numbers.sentence_case(one)}." for one in _held_back(analysis, found))
+        return
+    by_side = grouped(found, lambda one: one.cell.level(side))
+    said, is_first = {}, True
+    for name, cells in by_side.items():
+        said[name] = "; ".join(_held_back(analysis, cells, of_what=is_first))
+        is_first = is_first and not any(one.limit for one in cells)
+    for text, names in grouped(said, lambda one: said[one]).items():
+        lead = numbers.listed([verdict_words.subject(side, one) for one in names])
+        yield Line(f"{text}.", lead=lead, style="plain")
+
+
+def _held_back(analysis: Analysis, found: Sequence[CellLimit], *, of_what: bool = True) -> Iterator[str]:
+    """Yield each limit with the cells that it holds back, those without one last, by their reason.
+
+    `of_what`: the first says what the shares are of.
+    """
+    every = [_levels(analysis, one.cell) for one in found]
+
+    def where(some: Sequence[CellLimit]) -> str:
+        told = boxes([_levels(analysis, one.cell) for one in some], every)
+        few = len(told) <= MOST_PLACES
+        return verdict_words.where(told) if few else f" in {len(some)} of {len(found)} cells"
+
+    groups = list(grouped(found, lambda one: (one.limit, limits_words.kind(one))).values())
+    groups.sort(key=len, reverse=True)
+    named = [cells for cells in groups if cells[0].limit]
+    open_ones = [cells for cells in groups if not cells[0].limit]
+    for index, cells in enumerate(named):
+        share = limits_words.evidence(cells, of_what=of_what and not index)
+        yield f"{limits_words.bound_by(cells)}{where(cells)}{share}"
+    if len(open_ones) == 1:
+        [cells] = open_ones
         why = _beside_the_difference(analysis, cells) or limits_words.evidence(cells)
-        held = f"{limits_words.bound_by(cells)}{where}{why}"
-        # If the study asks for speeds, they have been said.
-        speeds = _speeds(analysis, cells) if analysis.plan.asks == "limits" else ""
-        yield f"{numbers.sentence_case(held)}{speeds}."
+        yield f"{limits_words.NOT_ESTABLISHED}{where(cells)}{why}"
+    elif open_ones:
+        each = [f"{where(cells).strip()}, {limits_words.why_open(cells)[0]}" for cells in open_ones]
+        yield f"{limits_words.NOT_ESTABLISHED}: {'; '.join(each)}"
 
 
 def _beside_the_difference(analysis: Analysis, open_ones: Sequence[CellLimit]) -> str:
@@ -179,29 +303,55 @@ def _beside_the_difference(analysis: Analysis, open_ones: Sequence[CellLimit]) -
     return f": the slower side's extra time is mostly {numbers.listed(list(parts))}, but {why}"
 
 
-def _speeds(analysis: Analysis, found: Sequence[CellLimit]) -> str:
-    """Return how fast some cells are: ``: 34 to 323 TPS``; empty if not known, or of several kinds."""
-    ids = {one.cell.id for one in found if one.limit}
-    cells = [one for one in analysis.cells if one.cell.id in ids and one.figure]
-    if len({one.metric for one in cells}) != 1:
-        return ""
-    return f": {_ends(cells)} {UNITS[cells[0].metric]}"
+def has_one_speed_each(analysis: Analysis) -> bool:
+    """Tell whether each level that was cut has one speed, and nothing else has any: a sentence has both."""
+    groups = _asked(analysis) if analysis.safety and has_verdict(analysis) else []
+    answers = analysis.safety.answers if analysis.safety else []
+    cut = {(one.cell.server, one.cell.storage, one.cell.tuning) for one in answers}
+    return bool(groups) and all(
+        len(group) == 1 and group[0].factor == "tuning" and group[0].ratio and _setting(analysis, one) in cut
+        for group in groups
+        for one in group
+    )
 
 
-def cuts(safety: Safety) -> Iterator[str | Line]:
-    """Yield for each server and storage what the worst way to die took at each level."""
+def _setting(analysis: Analysis, one: Verdict) -> tuple[str, str, str]:
+    cell = analysis.plan.cell(one.cell)
+    return cell.server, cell.storage, cell.tuning
+
+
+def cuts(analysis: Analysis, safety: Safety) -> Iterator[str]:
+    """Yield for each storage what cuts took at each level: a line a level of the one that keeps commits."""
     several = len({one.cell.server for one in safety.answers}) > 1
-    for (server, storage), answers in grouped(
-        safety.answers, lambda one: (one.cell.server, one.cell.storage)
-    ).items():
-        by_cell = grouped(answers, lambda one: one.cell.tuning)
-        chance = list(whole_losses_by_chance(answers))
-        yield _heading(f"Cuts on {storage}{f' in {server}' if several else ''}:")
-        for tuning, dying in by_cell.items():
-            worst = worst_way(dying)
-            spared = [one for one in chance if (one.b.cell.tuning, one.b.way) == (tuning, worst.way)]
-            by_chance = f" {cut_words.by_chance(spared)}" if spared else ""
-            yield f"{cut_words.in_short(tuning, dying)}.{by_chance}"
+    gains = _gains(analysis) if has_one_speed_each(analysis) else {}
+    of_storage = grouped(safety.answers, lambda one: (one.cell.server, one.cell.storage))
+    kept_first = sorted(of_storage.items(), key=lambda one: not worst_way(one[1][:1]).is_whole)
+    for index, ((server, storage), answers) in enumerate(kept_first):
+        said = [
+            cut_words.in_short(tuning, dying, gains.get((server, storage, tuning), ""))
+            for tuning, dying in grouped(answers, lambda one: one.cell.tuning).items()
+        ]
+        on = f"On {storage}{f' in {server}' if several else ''}"
+        if index:
+            yield f"{on}, {'; '.join(said)}."
+        else:
+            yield from (f"{one}." for one in (f"{on}, {said[0]}", *said[1:]))
+
+
+def _gains(analysis: Analysis) -> dict[tuple[str, str, str], str]:
+    """Return how fast levels are, by server, storage and level, to follow a level's name."""
+    cells = {one.cell.id: one for one in analysis.cells}
+    found = {}
+    for one in (one for group in _asked(analysis) for one in group):
+        assert one.ratio  # else the answer says speed and safety apart
+        how = f"{verdict_words.by_how_much(one.ratio.estimate)} {one.baseline}"
+        if one.outcome not in ("faster", "slower"):
+            how = "as fast as" if one.outcome == "the same" else "undecided against"
+            how = f"{how} {one.baseline}"
+        ends = "" if one.outcome == "the same" else verdict_words.ends(one.ratio).strip(" ()")
+        figures = "; ".join(filter(None, [ends, _both([one], cells).removeprefix(": ")]))
+        found[_setting(analysis, one)] = f"is {how}{f' ({figures})' if figures else ''}"
+    return found
 
 
 # ---------------------------------------------------------------- two levels
@@ -218,15 +368,14 @@ def _sentence(verdicts: Sequence[Verdict], analysis: Analysis, *, cost: bool) ->
         return _figures(found, cells, cost=cost)
 
     first = verdicts[0]
-    verb = "are" if first.factor == "clients" and first.level != "1" else "is"
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     if len(verdicts) == 1 and first.outcome not in UNDECIDED:
         no_cost = _no_cost(first) if first.difference and first.difference.flush_spared else ""
-        return f"{verdict_words.verdict(first)}{detail(verdicts)}{no_cost}."
+        return f"{verdict_words.verdict(first, brief=True)}{detail(verdicts)}{no_cost}."
     said, rest = outcomes(verdicts, baseline, first.same_within, lambda some: _where(some, verdicts), detail)
     if not said:
         return f"{verdict_words.against(first)}: {rest}{_both(verdicts, cells)}."
-    return f"{level} {verb} {said}{f'; {rest}' if rest else ''}."
+    return f"{level} {_verb(first)} {said}{f'; {rest}' if rest else ''}."
 
 
 def outcomes(

@@ -288,11 +288,14 @@ def _most(answer: CutAnswer, worst: Moments) -> str:
     return f"up to {transactions(worst.lost)} and {up_to}{seconds(window_s)} of commits"
 
 
-def in_short(tuning: str, dying: Sequence[CutAnswer]) -> str:
-    """Say what the worst of the ways to die took at a level: ``safest lost none in 15 cuts``."""
+def in_short(tuning: str, dying: Sequence[CutAnswer], gain: str = "") -> str:
+    """Say what the worst of the ways to die took at a level: ``safest lost none in 15 cuts``.
+
+    `gain`: how fast the level is, to follow its name.
+    """
     worst = worst_way(dying)
     if not worst.telling:
-        return f"{tuning}: no cut proves what {CAUSES[worst.way]} takes"
+        return f"{tuning}{f' {gain}' if gain else ''}: no cut proves what {CAUSES[worst.way]} takes"
     said = f"lost none in {cuts(worst.telling)}"
     if worst.gone:
         more = worst.with_loss - worst.gone
@@ -300,14 +303,15 @@ def in_short(tuning: str, dying: Sequence[CutAnswer]) -> str:
     elif worst.worst and worst.with_loss:
         said = f"lost {_most(worst, worst.worst)} ({worst.with_loss} of {cuts(worst.telling)})"
     harm = f" and was damaged in {worst.damaged}" if worst.damaged > worst.gone else ""
-    return f"{tuning} {said}{harm}{'' if worst.way == 'power' else f', to {CAUSES[worst.way]}'}"
+    by = "" if worst.way == "power" else f", to {CAUSES[worst.way]}"
+    return f"{tuning} {f'{gain} and ' if gain else ''}{said}{harm}{by}"
 
 
-def by_chance(spared: Sequence[Unranked]) -> str:
-    """Say that other levels lost no whole database by chance, perhaps, and how many cuts would tell."""
-    others = listed(list(dict.fromkeys(one.a.cell.tuning for one in spared)))
-    needed = significant(max(one.cuts_needed or 0 for one in spared), 2)
-    return f"That {others} lost no whole database may be chance: {needed} cuts of each would tell."
+def by_chance(pairs: Sequence[Unranked]) -> str:
+    """Say that one level alone lost whole databases by chance, perhaps: the cuts are too few."""
+    few = min(min(one.a.telling, one.b.telling) for one in pairs)
+    lost = listed(list(dict.fromkeys(level(one.b.cell) for one in pairs)))
+    return f"With {cuts(few)} it may be chance that only {lost} lost whole databases."
 
 
 def level(cell: CrashCell) -> str:

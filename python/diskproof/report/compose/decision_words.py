@@ -3,7 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.decisions import Decisions, Durability, Headroom, LevelChoice, Lever, Milder, OwnDisk
+from diskproof.analysis.decisions import (
+    Decisions,
+    Durability,
+    FasterStorage,
+    Headroom,
+    LevelChoice,
+    Lever,
+    Milder,
+    OwnDisk,
+)
 from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.families import of
 from diskproof.report.compose import cut_words, verdict_words
@@ -27,7 +36,8 @@ NO_GAIN = ": whether it is faster is not decided"
 MOST_DISKS = 2
 MOST_LEVERS = 2
 MOST_TROUBLES = 1
-MOST_HEADROOM = 2
+MOST_HEADROOM = 1
+MOST_FASTER = 2
 
 
 def lines(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
@@ -38,6 +48,7 @@ def lines(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
     yield from _replicas(decisions)
     yield from _own_disk(analysis, decisions)
     if analysis.plan.crash is None:  # else the question is what is lost
+        yield from map(_faster, decisions.faster_storages[:MOST_FASTER])
         yield from _levers(analysis, decisions.levers, tested=bool(decisions.durability))
         if analysis.plan.asks == "limits":
             yield from _troubles(analysis)
@@ -203,6 +214,11 @@ def _headroom(one: Headroom) -> Line:
     )
 
 
+def _faster(one: FasterStorage) -> Line:
+    said = f"{verdict_words.by_how_much(*one.ratios)} {one.than} (measured)."
+    return Line(said, lead=one.storage, style="plain")
+
+
 def _troubles(analysis: Analysis) -> Iterator[Line]:
     """Yield the remedy of the known problem that most cells have."""
     cells = analysis.limits.cells if analysis.limits else []
@@ -224,8 +240,10 @@ def _by_settings(one: Lever, *, tested: bool) -> str:
 
 def _levers(analysis: Analysis, levers: list[Lever], *, tested: bool) -> Iterator[Line]:
     every = [{factor: cell.level(factor) for factor in analysis.varying} for cell in analysis.plan.cells]
-    shown = MOST_LEVERS if analysis.plan.asks == "limits" else 1
-    for one in sorted(levers, key=lambda lever: -lever.what_if.ratio)[:shown]:
+    is_asked = analysis.plan.asks == "limits"
+    shown = MOST_LEVERS if is_asked else 1
+    useful = [one for one in levers if is_asked or one.limit != "CPU"]
+    for one in sorted(useful, key=lambda lever: -lever.what_if.ratio)[:shown]:
         best = {factor: one.best.level(factor) for factor in analysis.varying}
         where = verdict_words.where(boxes([best], every))
         yield Line(

@@ -1,5 +1,6 @@
 """How a limit is said: under a verdict, in a cell, in a split of time."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -73,11 +74,16 @@ def bound_by(cells: Sequence[CellLimit]) -> str:
 
 
 def kind(one: CellLimit) -> str:
-    """Return what tells limits of one name apart: CPUs that are full, and clients that compute."""
+    """Return what tells limits of one name apart: CPUs that are full, and clients that compute.
+
+    Of a cell without a limit, the reason without its figures.
+    """
+    if one.limit is None:
+        return str(without_figures(_without_evidence(one.missing)))
     return one.bound_by.text if one.limit == "CPU" else ""
 
 
-def evidence(cells: Sequence[CellLimit]) -> str:
+def evidence(cells: Sequence[CellLimit], *, of_what: bool = True) -> str:
     """Return in brackets what part of their time cells spend at the limit that they share.
 
     Of cells without a limit, the most frequent reason after a colon. Empty if nothing is known.
@@ -89,7 +95,8 @@ def evidence(cells: Sequence[CellLimit]) -> str:
     shares = [min(one.part(*PARTS_OF.get(limit, ())) / one.latency_us, 1.0) for one in splits]
     if not any(shares):
         return ""
-    return say(" ({part} of a transaction)", part=Range(low=min(shares), high=max(shares), unit="share")).text
+    form = " ({part} of a transaction)" if of_what else " ({part})"
+    return say(form, part=Range(low=min(shares), high=max(shares), unit="share")).text
 
 
 def why_open(cells: Sequence[CellLimit]) -> tuple[str, bool]:
@@ -106,6 +113,8 @@ def why_open(cells: Sequence[CellLimit]) -> tuple[str, bool]:
 
 def _without_evidence(missing: Message) -> Message:
     """Return why no limit is established without figures for and against one, which the verdicts give."""
+    if "parts" in missing.values:
+        return _without(missing, "parts")
     points = missing.values.get("points")
     if not isinstance(points, Message):
         return missing
@@ -115,7 +124,7 @@ def _without_evidence(missing: Message) -> Message:
 def _without(message: Message, name: str, **changed: Message) -> Message:
     """Return a message without the value that its form has in brackets."""
     rest = {key: changed.get(key, value) for key, value in message.values.items() if key != name}
-    return Message(form=message.form.replace(f" ({{{name}}})", ""), values=rest)
+    return Message(form=re.sub(rf" \(\{{{name}[^}}]*\}}\)", "", message.form), values=rest)
 
 
 def summary(limits: Limits) -> str:

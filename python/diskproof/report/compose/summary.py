@@ -3,13 +3,21 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from diskproof.analysis.answers import Analysis
+from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.decisions import Decisions, decide
 from diskproof.analysis.safety.ranking import Unranked, unranked, whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.audit.host import host_busy
-from diskproof.report.compose import answer, cut_words, decision_words, scope, verdicts
+from diskproof.report.compose import (
+    answer,
+    cut_words,
+    decision_words,
+    limits_words,
+    scope,
+    verdict_words,
+    verdicts,
+)
 from diskproof.report.document import Item, Items, Line
 from diskproof.results.trial import Finding
 from diskproof.stats.groups import grouped
@@ -17,10 +25,14 @@ from diskproof.stats.intervals import Interval
 from diskproof.wording import first_of, numbers
 
 MOST_CAUTIONS = 1
+MOST_NAMED = 3
 MOST_ACTIONS = 2
 
 GLOSSES = {"lateness": "a virtual disk answered later than its model"}
 """Names of checks that do not explain themselves, in a few words."""
+
+ROUGH_FROM = 0.1
+"""Other work beside this share of the trials makes the sizes of all differences rough."""
 
 FACTOR_FROM = 0.2
 """Beyond this share the ends of an interval say more than their distance."""
@@ -35,18 +47,23 @@ def items(lines: dict[str, str]) -> Items:
 def run(analysis: Analysis) -> Items:
     """Return a run in a few lines, the answer to its question first."""
     decisions = decide(analysis)
-    about = scope.sentence(analysis)
-    speed = [*answer.speed(analysis), *(answer.cuts(analysis.safety) if analysis.safety else [])]
-    limits = list(answer.limits(analysis, analysis.limits.cells)) if analysis.limits else []
-    answered: list[str | Line] = [*([about] if about else []), *speed]
-    first: dict[str, Sequence[str | Line]] = {"Answer": answered}
-    other: dict[str, Sequence[str | Line]] = {"What holds it back": limits}
-    if analysis.plan.asks == "limits" and limits:
-        first, other = {"Answer": [scope.of_limits(analysis), *limits]}, {"How fast": speed}
+    limits = analysis.limits.cells if analysis.limits else []
+    is_of_limits = analysis.plan.asks == "limits" and bool(limits)
+    speed = list(answer.speed(analysis))
+    if answer.has_one_speed_each(analysis):
+        speed = []  # said beside what the cuts took
+    answered: list[str | Line] = [*answer.opening(analysis), *speed]
+    if is_of_limits:
+        answered = [answer.limits_in_short(analysis, limits)]
+    if analysis.safety:
+        answered += answer.cuts(analysis, analysis.safety)
+    held = list(answer.limits(analysis, limits))
+    missing = scope.not_measured(analysis)
     entries: dict[str, Sequence[str | Line]] = {
-        **first,
-        "How sure": [" ".join(_how_sure(analysis))],
-        **other,
+        "Answer": [*answered, *([missing] if missing else [])],
+        "How sure": list(_how_sure(analysis)),
+        limits_words.TITLE: held if held and isinstance(held[0], str) else ["", *held],
+        "How fast": speed if is_of_limits else [],
         "What to do": ["", *_what_to_do(analysis, decisions)],
     }
     return Items(tuple(made for lead, lines in entries.items() if (made := _entry(lead, lines))))
@@ -108,40 +125,98 @@ def _caution(finding: Finding, concerned: int, of: int, noun: str) -> Caution:
 
 
 def _how_sure(analysis: Analysis) -> Iterator[str]:
-    decided = [one.ratio for one in analysis.verdicts if one.outcome not in answer.UNDECIDED and one.ratio]
-    if analysis.limits and analysis.plan.asks == "limits":
-        named = sum(one.limit is not None for one in analysis.limits.cells)
-        cells = numbers.count(len(analysis.limits.cells), "cell")
-        yield f"In {named} of {cells} two independent measurements agree on the limit."
-    if (of := len(analysis.verdicts)) > 1 and verdicts.has_verdict(analysis):
-        yield f"{len(decided)} of {of} comparisons {_is(len(decided))} decided."
-    if not answer.is_listed(analysis):
-        yield precision(decided)
+    """Yield how sure the limits, the speeds and the losses are: a line each, a word on the whole first."""
+    found, limits = cautions(analysis), list(_of_limits(analysis))
+    has_verdict = bool(analysis.verdicts) and verdicts.has_verdict(analysis)
+    speed = list(_of_speed(analysis, found)) if has_verdict else []
+    safety = analysis.safety if analysis.safety and analysis.safety.made else None
+    if speed and (safety or limits):
+        speed[0] = f"Speed: {speed[0][:1].lower()}{speed[0][1:]}"
     if invalid := analysis.trials_run - analysis.trials_valid:
         checks = dict.fromkeys(
             one.finding.check for one in analysis.findings if one.finding.severity == "invalid" and one.trials
         )
         glossed = [f"{name}: {GLOSSES[name]}" if name in GLOSSES else name for name in checks]
         why = f" ({', '.join(glossed)})" if glossed else ""
-        yield f"{invalid} of {numbers.count(analysis.trials_run, 'trial')} {_is(invalid)} invalid{why}."
-    if (safety := analysis.safety) and safety.made:
-        yield from _of_cuts(safety)
-    found = cautions(analysis)
-    for one in found[:MOST_CAUTIONS]:
-        rough = ", so sizes are rough" if one.finding.check == host_busy.name else ""
-        yield f"Caution: {first_of(one.finding.message).text.rstrip('.')}{one.where}{rough}."
+        trials = numbers.count(analysis.trials_run, "trial")
+        speed.append(f"{invalid} of {trials} {_is(invalid)} invalid{why}.")
+    if found and not (has_verdict and _makes_rough(found)):  # else it is the reason for the word
+        speed.append(f"Caution: {_said(found[0])}.")
     if (more := len(found) - MOST_CAUTIONS) > 0:
-        yield f"{numbers.count(more, 'more warning')}: see the findings."
+        speed.append(f"{numbers.count(more, 'more warning')}: see the findings.")
+    for said in (limits, speed, list(_of_cuts(analysis, safety)) if safety else []):
+        if said:
+            yield " ".join(said)
 
 
-def _of_cuts(safety: Safety) -> Iterator[str]:
+def _makes_rough(found: Sequence[Caution]) -> bool:
+    """Tell whether the gravest warning is of other work on the machine, beside more than a few trials."""
+    return bool(found) and found[0].finding.check == host_busy.name and found[0].share >= ROUGH_FROM
+
+
+def _said(one: Caution) -> str:
+    return f"{first_of(one.finding.message).text.rstrip('.')}{one.where}"
+
+
+def _of_speed(analysis: Analysis, found: Sequence[Caution]) -> Iterator[str]:
+    """Yield a word on the comparisons, and which have no result."""
+    decided = [one.ratio for one in analysis.verdicts if one.outcome not in answer.UNDECIDED and one.ratio]
+    open_ones = [one for one in analysis.verdicts if one.outcome in answer.UNDECIDED]
+    widest = max((one.uncertainty or 0.0 for one in decided), default=0.0)
+    rough = ""
+    if _makes_rough(found):
+        rough = f": {_said(found[0])}"
+    elif widest > FACTOR_FROM:
+        rough = f": the widest interval spans a factor of {numbers.significant((1 + widest) ** 2, 2)}"
+    word = "The direction is sure, the sizes are rough" if rough else "Sure"
+    yield f"{'Weak' if len(decided) < len(open_ones) else word}{rough}."
+    of = len(analysis.verdicts)
+    if of > 1 or not decided:
+        yield f"{_with_a_result(len(decided), of)}{_named(open_ones) if decided else ''}."
+    if decided and answer.is_listed(analysis):
+        yield f"Brackets hold {numbers.percent(decided[0].confidence)} intervals."
+    elif decided:
+        yield precision(decided)
+
+
+def _with_a_result(number: int, of: int) -> str:
+    if of == 1:
+        return "The comparison has no result"
+    if number == of:
+        return f"{'Both' if of == 2 else f'All {of}'} comparisons have a result"
+    return f"{number or 'None'} of {of} comparisons {'has' if number == 1 else 'have'} a result"
+
+
+def _named(open_ones: Sequence[Verdict]) -> str:
+    """Name the comparisons without a result, if they are few."""
+    if not 0 < len(open_ones) <= MOST_NAMED:
+        return ""
+    named = [f"{verdict_words.against(one)}{verdict_words.conditions(one.held)}" for one in open_ones]
+    return f"; without one: {numbers.listed(named)}"
+
+
+def _of_limits(analysis: Analysis) -> Iterator[str]:
+    if analysis.limits and analysis.plan.asks == "limits":
+        named = sum(one.limit is not None for one in analysis.limits.cells)
+        cells = numbers.count(len(analysis.limits.cells), "cell")
+        word = "Sure" if named * 2 >= len(analysis.limits.cells) else "Weak"
+        yield f"{word}: in {named} of {cells} two independent measurements agree on the limit."
+
+
+def _of_cuts(analysis: Analysis, safety: Safety) -> Iterator[str]:
+    if failed_controls(analysis):
+        yield "Losses: weak, because a control failed."
+    elif any(one.harmed for one in safety.answers):
+        yield "Losses: sure, because they were seen."
     if safety.telling < safety.made:
         yield f"{safety.telling:,} of {numbers.count(safety.made, 'cut')} are valid."
     whole = [one for one in safety.answers if one.is_whole and one.loss_share]
     if whole:
         could = cut_words.points(max(one.loss_share.high for one in whole if one.loss_share))
         yield f"Where none was lost, up to {could} of cuts could still lose (95% bound)."
-    if not any(whole_losses_by_chance(safety.answers)):  # else the answer says what may be chance
+    if chance := list(whole_losses_by_chance(safety.answers)):
+        yield cut_words.by_chance(chance)
+    else:
         yield from _not_ranked(unranked(safety.answers))
 
 
@@ -192,7 +267,7 @@ def _to_be_surer(analysis: Analysis) -> Iterator[str]:
     if analysis.trials_valid < analysis.trials_run:
         yield "Mend what made trials invalid (see the findings), then `diskproof run --resume`."
     if open_ones := [one for one in analysis.verdicts if one.outcome == "inconclusive"]:
-        yield f"For what is not decided: {verdicts.what_decides(open_ones, analysis.plan)}."
+        yield f"For what has no result: {verdicts.what_decides(open_ones, analysis.plan)}."
     if analysis.plan.scale:
         yield "Run the study at a larger scale (`--scale`): this run is a small one."
     safety, limits = analysis.safety, analysis.limits

@@ -32,11 +32,14 @@ _PREPOSITIONS: dict[Factor, str] = {
 """What a sentence says before each condition, in this order."""
 
 
-def verdict(one: Verdict) -> str:
-    """Return a verdict as a sentence: ``disk is 4.7 times slower than dram (0.212, …) at safest``."""
+def verdict(one: Verdict, *, brief: bool = False) -> str:
+    """Return a verdict as a sentence: ``disk is 4.7 times slower than dram (0.212, …) at safest``.
+
+    `brief`: with the ends of the interval alone, in the words of the sentence.
+    """
     above, below = subject(one.factor, one.level), subject(one.factor, one.baseline)
     several = one.factor == "clients" and one.level != "1"
-    sentence = _outcome(one.outcome, above, below, one.ratio, one.same_within, several)
+    sentence = _outcome(one.outcome, above, below, one.ratio, one.same_within, several, brief=brief)
     sentence += _by(one) + conditions(one.held)
     if one.common_operations is not None:
         sentence += f" over the {numbers.count(one.common_operations, 'operation')} that both ran"
@@ -81,10 +84,12 @@ def _outcome(
     ratio: Interval | None,
     same_within: float,
     several: bool = False,
+    *,
+    brief: bool = False,
 ) -> str:
     if ratio is None:
         return f"{level} and {baseline} are not comparable"
-    return difference(outcome, level, baseline, ratio, same_within, several)
+    return difference(outcome, level, baseline, ratio, same_within, several, brief=brief)
 
 
 def difference(
@@ -94,10 +99,13 @@ def difference(
     ratio: Interval,
     same_within: float,
     several: bool = False,
+    *,
+    brief: bool = False,
 ) -> str:
     """Return the outcome of a comparison: ``disk is 4.7 times slower than dram (0.212, 95% interval …)``.
 
     "a% slower" is 1 - x/y and "a% faster" x/y - 1, never one for the other. `several`: the level is plural.
+    `brief`: as in `verdict`.
     """
     match outcome:
         case "the same":
@@ -106,6 +114,8 @@ def difference(
             said = f"{level} against {baseline} is inconclusive"
         case _:
             said = f"{level} {'are' if several else 'is'} {by_how_much(ratio.estimate)} {baseline}"
+    if brief:
+        return f"{said}{'' if outcome == 'the same' else ends(ratio)}"
     return f"{said} ({figures(ratio)})"
 
 
@@ -213,17 +223,21 @@ def amount(*ratios: float) -> str:
 
 def by_how_much_within(ratio: Interval) -> str:
     """Return a ratio to one side of 1 with its interval: ``7.8 times slower (5.3 to 12)``."""
-    said = amount(ratio.estimate)
+    return f"{amount(ratio.estimate)}{ends(ratio)}"
+
+
+def ends(ratio: Interval) -> str:
+    """Return the ends of a ratio's interval in the words of its estimate: `` (5.3 to 12)``."""
     if ratio.low is None or ratio.high is None:
-        return f"{said}, without an interval"
+        return ", without an interval"
     if (ratio.low < 1) != (ratio.high < 1):
-        return f"{said} ({between(ratio.low, ratio.high)})"
+        return f" ({between(ratio.low, ratio.high)})"
     if max(ratio.estimate, 1 / ratio.estimate) >= TIMES_FROM:
-        ends = sorted(max(one, 1 / one) for one in (ratio.low, ratio.high))
-        low, high = (_two_digits(one) if one < 99.5 else significant(one, 2) for one in ends)
+        both = sorted(max(one, 1 / one) for one in (ratio.low, ratio.high))
+        low, high = (_two_digits(one) if one < 99.5 else significant(one, 2) for one in both)
     else:
         low, high = (_points(share) for share in sorted(abs(one - 1) for one in (ratio.low, ratio.high)))
-    return f"{said} ({low} to {high})"
+    return f" ({low} to {high})"
 
 
 def between(low: float, high: float) -> str:
