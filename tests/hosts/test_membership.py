@@ -33,9 +33,6 @@ def test_hosts_join_are_checked_and_leave(hosts: list[Host]) -> None:
     listed = " ".join(a.run("host", "list").split())
     assert f"b {b.address} python" in listed
     assert "diskproof 9.9.9 there" in listed
-    assert "diskproof 9.9.9 there, diskproof 0.1.0 here" in " ".join(
-        a.run("doctor", "--hosts", expect=2).split()
-    )
     b.run("host", "leave")
     b.join(a)
     checked = a.run("doctor", "--hosts")
@@ -47,7 +44,6 @@ def test_hosts_join_are_checked_and_leave(hosts: list[Host]) -> None:
     assert refused.returncode == 2
     assert "refuses the token in" in said
     b.run("host", "leave")
-    assert "b     " not in a.run("host", "list")
     a.run("host", "leave")
     left = [path for path in Path("/proc").glob("[0-9]*") if str(token).encode() in _environ(path)]
     assert [(path / "cmdline").read_text() for path in left] == []

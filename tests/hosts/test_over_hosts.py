@@ -109,6 +109,7 @@ def test_a_run_goes_on_after_kills(cluster: list[Host]) -> None:
     study = write_study(a, "spread", "spread", 6, 1)
     said = a.run("run", study, "--hosts", expect=2)
     assert "host `c`: its clock is 5.0 s ahead of this machine's" in said
+    assert not (a.scratch / "runs").exists()
     c.run("host", "leave")
     c.join(a)
 
@@ -146,6 +147,14 @@ def test_a_run_goes_on_after_kills(cluster: list[Host]) -> None:
 
 def test_machines_are_compared(cluster: list[Host]) -> None:
     a, *_ = cluster
+    # What one machine cannot run is refused on all of them.
+    study = write_study(a, "small", "compare", 2, 0.5)
+    path = a.scratch / study
+    path.write_text(path.read_text().replace("400 MiB", "16 MiB"))
+    assert "host `b`: storage `memory`: the data set needs" in a.run("run", study, "--hosts", expect=2)
+    assert nothing_left(cluster)
+    assert list((a.scratch / "runs" / "small").iterdir()) == []
+
     study = write_study(a, "compare", "compare", 2, 0.5)
     assert "6 cells x 2 blocks = 12 trials" in a.run("plan", study, "--hosts")
     said = a.run("run", study, "--hosts")

@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -79,17 +80,21 @@ class HostLab:
         """Nothing is started before `begin`."""
         self._part: programs.Process | None = None
 
-    def begin(self, run: str, file: StudyFile, plan: Plan, wait_s: float) -> Step:
-        """Start a part of a run, and return when it is ready for its first block.
+    def settle(self, wait_s: float) -> str | None:
+        """Wait until no run is under way here, and undo what killed ones left; return why it did not.
 
-        `wait_s`: how long to wait for an earlier part whose head is gone, and which finishes its trial.
+        A part whose head is gone finishes its trial, and what it records of that is not whole before its end.
         """
         until = time.monotonic() + wait_s
         while True:
-            step, busy = self._begin(run, file, plan)
-            if not busy or time.monotonic() > until:
-                return step
-            time.sleep(AGAIN_S)
+            try:
+                clean()
+            except AnotherRunError as error:
+                if time.monotonic() > until:
+                    return str(error)
+                time.sleep(AGAIN_S)
+            else:
+                return None
 
     def run_block(self) -> Step:
         """Run the block that the part waits for, and return when it is done."""
@@ -100,7 +105,7 @@ class HostLab:
             self._part.stdin.flush()
         except BrokenPipeError:
             return Step(state="refused", why="its part of the run has ended")
-        return self._await()[0]
+        return self._await()
 
     def records(self, run: str, known: Collection[str]) -> list[Found]:
         """Return the finished trials of a run whose lines' digests are not known yet, some at a time."""
@@ -128,10 +133,16 @@ class HostLab:
             return file.read(PIECE_BYTES)
 
     def forget(self, run: str) -> None:
-        """Remove what a run has left here, once the head has all of it."""
+        """End the part, if it waits for a block, and remove what the run has left here."""
+        if self._part is not None:
+            assert self._part.stdin is not None
+            with suppress(BrokenPipeError):
+                self._part.stdin.close()
+            self._await()
         shutil.rmtree(_out() / "parts" / run, ignore_errors=True)
 
-    def _begin(self, run: str, file: StudyFile, plan: Plan) -> tuple[Step, bool]:
+    def begin(self, run: str, file: StudyFile, plan: Plan) -> Step:
+        """Start a part of a run, and return when it is ready for its first block."""
         parts = _out() / "parts" / run
         parts.mkdir(parents=True, exist_ok=True)
         number = 1 + max((int(path.name) for path in parts.glob("*") if path.name.isdecimal()), default=0)
@@ -152,15 +163,11 @@ class HostLab:
             self._part.stdin.write(len(request).to_bytes(LENGTH_BYTES) + request)
             self._part.stdin.flush()
         except BrokenPipeError:
-            return Step(state="refused", why=f"its part of the run did not start: see {out / 'log'}"), False
-        step, busy = self._await()
-        if step.state == "refused" and not any(out.glob("*/*/plan.json")):
-            (out / "log").unlink(missing_ok=True)
-            out.rmdir()
-        return step, busy
+            return Step(state="refused", why=f"its part of the run did not start: see {out / 'log'}")
+        return self._await()
 
-    def _await(self) -> tuple[Step, bool]:
-        """Read what the part says until it waits or ends; also return whether another run is in its way."""
+    def _await(self) -> Step:
+        """Read what the part says until it waits or ends."""
         assert self._part is not None
         assert self._part.stdout is not None
         notes: list[str] = []
@@ -169,9 +176,8 @@ class HostLab:
             if "note" in said:
                 notes.append(said["note"])
                 continue
-            step = Step(state=said["state"], why=said.get("why", ""), notes=tuple(notes))
-            return step, said.get("busy", False)
-        return Step(state="refused", why="its part of the run was killed", notes=tuple(notes)), False
+            return Step(state=said["state"], why=said.get("why", ""), notes=tuple(notes))
+        return Step(state="refused", why="its part of the run was killed", notes=tuple(notes))
 
     def facts(self) -> HostFacts:
         """Return what the head must know before it begins."""

@@ -3,6 +3,7 @@
 Nothing is asked of a host while any of them measures. A host that is lost is left out of the further rounds.
 """
 
+import re
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -108,20 +109,47 @@ class _Head:
         self._planned = {trial.id: trial for trial in self._plan.trials}
         self._run_id = _run_id(folder)
         self._known = {digest(line) for line in folder.trial_lines()}
+        self._same: set[tuple[str, str]] = set()
+        """Host and folder of each part whose machine is known to be the one of the run."""
 
     def run(self) -> None:
         """Gather what an earlier head did not, and run what is left; RefusalError names lost hosts."""
+        self._settle()
         if self._request.resume:
             self._gather()
         self._begin()
+        if not self._request.resume and any(hand.lost for hand in self._hands):
+            self._forget()
+            self._folder.drop()  # nothing was measured; `--resume` is for an earlier run
+            self._refuse_lost()
         while ready := [hand for hand in self._hands if hand.is_ready]:
             self._step(ready, [hand.lab.run_block.remote() for hand in ready])
             self._gather()
             self._check_clocks()
-        lost = [f"host `{hand.host.name}`: {hand.lost}" for hand in self._hands if hand.lost]
-        if lost:
+        self._refuse_lost()
+        self._forget()
+
+    def _refuse_lost(self) -> None:
+        if lost := [f"host `{hand.host.name}`: {hand.lost}" for hand in self._hands if hand.lost]:
             raise RefusalError("\n".join(lost))
-        answers([hand.lab.forget.remote(self._run_id) for hand in self._hands])
+
+    def _forget(self) -> None:
+        """Have the hosts remove what they keep of the run."""
+        answers([hand.lab.forget.remote(self._run_id) for hand in self._hands if not hand.is_gone])
+
+    def _settle(self) -> None:
+        """Wait for parts of an earlier head, which finish their trials."""
+        phases = [self._plan.phases_of(cell) for cell in self._plan.cells]
+        longest_s = max(one.warm_up_s + one.measure_s for one in phases) + CLEANING_S
+        wait_s = longest_s if self._request.resume else 0.0
+        for hand, answer in zip(
+            self._hands, answers([hand.lab.settle.remote(wait_s) for hand in self._hands]), strict=True
+        ):
+            if isinstance(answer, Lost):
+                hand.is_gone = True
+                self._lose(hand, answer.why)
+            elif answer is not None:
+                self._lose(hand, answer)
 
     def _begin(self) -> None:
         """Give each host its part: its trials that do not count yet."""
@@ -134,10 +162,8 @@ class _Head:
         ]
         parts = {hand.host.name: _part(self._plan, left, hand.host.name) for hand in self._hands}
         begun = [hand for hand in self._hands if parts[hand.host.name].trials and not hand.lost]
-        phases = [self._plan.phases_of(cell) for cell in self._plan.cells]
-        wait_s = max(one.warm_up_s + one.measure_s for one in phases) + CLEANING_S
         file = self._request.file
-        calls = [hand.lab.begin.remote(self._run_id, file, parts[hand.host.name], wait_s) for hand in begun]
+        calls = [hand.lab.begin.remote(self._run_id, file, parts[hand.host.name]) for hand in begun]
         self._step(begun, calls)
 
     def _step(self, hands: Sequence[_Hand], calls: Sequence[Any]) -> None:
@@ -202,12 +228,16 @@ class _Head:
 
     def _take_machine(self, hand: _Hand, folder: str) -> None:
         """Keep the facts of a host's machine; LostError if it is another than before."""
-        name, now = hand.host.name, Machine.model_validate_json(hand.ask("machine", folder))
+        name = hand.host.name
+        if (name, folder) in self._same:
+            return
+        now = Machine.model_validate_json(hand.ask("machine", folder))
         machine = self._folder.machine() or now
         if name not in machine.others:
             self._folder.write_machine(machine.model_copy(update={"others": {**machine.others, name: now}}))
         elif changed := changed_machine(machine.others[name], now):
             raise LostError(f"it is another machine than when the run began ({'; '.join(changed)})")
+        self._same.add((name, folder))
 
 
 def _pieces(hand: _Hand, folder: str, name: str, size_bytes: int) -> Iterator[bytes]:
@@ -243,4 +273,7 @@ def _run_id(folder: RunFolder) -> str:
     if not path.exists():
         with writing(path):
             write_whole(path, secrets.token_hex(8))
-    return read_text(path, 100)
+    name = read_text(path, 100)
+    if not re.fullmatch("[0-9a-f]{16}", name):  # hosts make and remove folders of that name
+        raise RefusalError(f"{path} is damaged: start a new run without --resume")
+    return name

@@ -25,7 +25,6 @@ from diskproof.results.trial import Finding, Trial
 from diskproof.run.session import PlannedPair, Request, session
 from diskproof.run.trials import run_trials
 from diskproof.system.endings import ending_in_good_order
-from diskproof.system.journal import AnotherRunError
 from diskproof.wording import Message, as_message
 
 ALONE = "head-lost"
@@ -143,8 +142,6 @@ def main() -> None:
     except KeyboardInterrupt:
         line.flush()
         line.tell(state="refused", why="its part of the run was interrupted")
-    except AnotherRunError as error:
-        line.tell(state="refused", why=str(error), busy=True)
     except RefusalError as error:
         line.flush()
         line.tell(state="refused", why=str(error))

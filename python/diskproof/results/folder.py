@@ -94,6 +94,11 @@ class RunFolder:
         """Append one finished trial and flush it to the disk: from then on no kill can take it."""
         self._append(TRIALS, trial.model_dump_json())
 
+    def drop(self) -> None:
+        """Remove a new run's folder: nothing of it has begun."""
+        with writing(self.path):
+            shutil.rmtree(self.path)
+
     def append_trial_line(self, line: str) -> None:
         """Append the record of a trial as another machine wrote it; its files must be here already."""
         self._append(TRIALS, line)
