@@ -93,7 +93,7 @@ def connected() -> Iterator[list[Host]]:
 
     try:
         ray.init(**where, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
-    except (ConnectionError, RuntimeError, OSError, TimeoutError, ValueError) as error:
+    except (ray.exceptions.RayError, RuntimeError, OSError, ValueError) as error:
         at = theirs or (member.head if member else "")
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise RefusalError(
