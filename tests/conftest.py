@@ -15,7 +15,7 @@ STRICT = "DISKPROOF_TEST_STRICT"
 FAILURES = "DISKPROOF_TEST_FAILURES"
 """Names the file for what failed, a line each: pytest's own summary cuts the reasons off."""
 
-LONG = ("crash", "run")
+LONG = ("crash", "run", "hosts")
 """Folders whose tests take up to a minute: first, so that no worker is left with one of them in the end."""
 
 _skipped: list[str] = []
