@@ -17,6 +17,7 @@ names = ["a", "b", "c"]
 blocks = 4
 clients = [1]
 [servers.sqlite]
+family = "sqlite"
 [storages.memory]
 ram = "1 GiB"
 [tunings.fast]
