@@ -6,6 +6,7 @@ It is silent while the part measures: one call begins a block, and its answer co
 import json
 import os
 import pickle
+import re
 import shutil
 import sys
 import time
@@ -43,6 +44,9 @@ class HostFacts(Record):
     why_no_load: str | None = None
     """Why the load generator does not run; None: it does."""
 
+
+RUN_NAME = re.compile("[0-9a-f]{16}")
+"""What hosts call a run."""
 
 AGAIN_S = 1.0
 
@@ -139,11 +143,11 @@ class HostLab:
             with suppress(BrokenPipeError):
                 self._part.stdin.close()
             self._await()
-        shutil.rmtree(_out() / "parts" / run, ignore_errors=True)
+        shutil.rmtree(_parts(run), ignore_errors=True)
 
     def begin(self, run: str, file: StudyFile, plan: Plan) -> Step:
         """Start a part of a run, and return when it is ready for its first block."""
-        parts = _out() / "parts" / run
+        parts = _parts(run)
         parts.mkdir(parents=True, exist_ok=True)
         number = 1 + max((int(path.name) for path in parts.glob("*") if path.name.isdecimal()), default=0)
         out = parts / str(number)
@@ -209,6 +213,16 @@ def _out() -> Path:
     return Path(named) if named else Path.home() / "diskproof-runs"
 
 
+def _parts(run: str) -> Path:
+    """Return the folder of a run's parts; RefusalError if that is no name of a run.
+
+    The folder is removed with all in it, so a name must not lead elsewhere.
+    """
+    if not RUN_NAME.fullmatch(run):
+        raise RefusalError(f"{run!r} is no name of a run: `hosts.id` in its run folder is damaged")
+    return _out() / "parts" / run
+
+
 def digest(line: str) -> str:
     """Return what tells one record from another."""
     return sha256(line.encode()).hexdigest()
@@ -216,8 +230,8 @@ def digest(line: str) -> str:
 
 def _lines(run: str) -> Iterator[tuple[str, str]]:
     """Yield each whole record of a run on this host, with its folder, the oldest first."""
-    parts = _out() / "parts" / run
-    for part in sorted(parts.glob("*"), key=lambda path: int(path.name) if path.name.isdecimal() else 0):
+    parts = _parts(run).glob("*")
+    for part in sorted(parts, key=lambda path: int(path.name) if path.name.isdecimal() else 0):
         for trials in sorted(part.glob(f"*/*/{TRIALS}")):
             for line in trials.read_bytes().split(b"\n")[:-1]:
                 yield str(trials.parent), line.decode()

@@ -3,7 +3,6 @@
 Nothing is asked of a host while any of them measures. A host that is lost is left out of the further rounds.
 """
 
-import re
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from pydantic import ValidationError
 from diskproof.analysis.folder import invalidating
 from diskproof.crash.campaign import StoppedError
 from diskproof.hosts.cluster import Asked, Host, Lost, answers, ask, connected, labs, named
-from diskproof.hosts.lab import Found, Step, digest
+from diskproof.hosts.lab import RUN_NAME, Found, Step, digest
 from diskproof.reading import read_text
 from diskproof.refusal import RefusalError, refusal_of
 from diskproof.results.durable import write_whole, writing
@@ -274,6 +273,6 @@ def _run_id(folder: RunFolder) -> str:
         with writing(path):
             write_whole(path, secrets.token_hex(8))
     name = read_text(path, 100)
-    if not re.fullmatch("[0-9a-f]{16}", name):  # hosts make and remove folders of that name
+    if not RUN_NAME.fullmatch(name):  # hosts make and remove folders of that name
         raise RefusalError(f"{path} is damaged: start a new run without --resume")
     return name
