@@ -22,7 +22,7 @@ def hosts() -> Iterator[list[Host]]:
     """Three machines that reach each other; none is in a cluster yet."""
     if why := why_no_hosts():
         pytest.skip(why)
-    scratch = Path(tempfile.mkdtemp(prefix="dp", dir="/tmp"))  # short: Ray's sockets lie in it
+    scratch = Path(tempfile.mkdtemp(prefix="dp"))
     made: list[Host] = []
     sh(f"ip link add {BRIDGE} type bridge && ip link set {BRIDGE} up")
     try:
@@ -42,7 +42,6 @@ def hosts() -> Iterator[list[Host]]:
             assert holder.stdout.readline() == b"up\n"
             host = Host(name, number, scratch, holder)
             host.state.mkdir()
-            (scratch / name).mkdir()
             made.append(host)
         yield made
     finally:

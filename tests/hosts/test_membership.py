@@ -1,5 +1,6 @@
 """Machines join a cluster of real Ray, are listed, are refused in words, and leave."""
 
+import json
 import os
 import subprocess
 import sys
@@ -15,6 +16,9 @@ def test_hosts_join_are_checked_and_leave(hosts: list[Host]) -> None:
     a.head()
     token = a.scratch / "token"
     assert token.stat().st_mode & 0o777 == 0o600
+    folder = _folder(a)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert [*folder.glob("ray/session_*/sockets/raylet")]
     assert "already the host `a`" in a.run("host", "start", "--head", expect=2)
 
     (a.scratch / "open").write_text(token.read_text())
@@ -47,6 +51,13 @@ def test_hosts_join_are_checked_and_leave(hosts: list[Host]) -> None:
     a.run("host", "leave")
     left = [path for path in Path("/proc").glob("[0-9]*") if str(token).encode() in _environ(path)]
     assert [(path / "cmdline").read_text() for path in left] == []
+    assert not folder.exists()
+    assert not [path for host in hosts for path in host.state.glob("host.json")]
+
+
+def _folder(host: Host) -> Path:
+    member = json.loads((host.state / "host.json").read_text())
+    return Path("/tmp") / f"diskproof-{member['mark']}"
 
 
 def _environ(process: Path) -> bytes:

@@ -45,7 +45,6 @@ class Host:
         variables = {
             **os.environ,
             "DISKPROOF_STATE": str(self.state),
-            "RAY_TMPDIR": str(self.scratch / self.name),
             **self.env,
         }
         return subprocess.Popen(

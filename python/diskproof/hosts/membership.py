@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import secrets
+import shutil
 import socket
 import sys
 import time
@@ -73,6 +74,11 @@ class Membership(Record):
     mark: str
     is_head: bool
 
+    @property
+    def folder(self) -> Path:
+        """Where Ray keeps its sockets and logs: for this user alone, with a short path, as sockets need."""
+        return Path("/tmp") / f"diskproof-{self.mark}"  # noqa: S108 - made new, with mode 0700
+
 
 def require_ray() -> None:
     """Refuse to go on without Ray."""
@@ -132,8 +138,19 @@ def leave() -> str:
             process.terminate()
     psutil.wait_procs(first, timeout=ENDING_S)
     _kill(known.mark, found)
-    (state_folder() / "host.json").unlink(missing_ok=True)
+    _forget(known)
     return known.name
+
+
+def _forget(member: Membership) -> None:
+    """Remove what is kept of a host whose processes have ended; RefusalError if one has not."""
+    if left := sorted({process.pid for process in _processes(member.mark)}):
+        raise RefusalError(
+            f"processes of Ray do not end: {', '.join(map(str, left))}. They may wait for a disk: run "
+            "`diskproof host leave` again later"
+        )
+    shutil.rmtree(member.folder, ignore_errors=True)
+    (state_folder() / "host.json").unlink(missing_ok=True)
 
 
 def check_token(path: Path) -> None:
@@ -170,7 +187,23 @@ def _as_member(name: str | None, head: str, address: str, token_file: Path, *, i
 
 
 def _start(member: Membership, first_port: int, out: Path) -> Membership:
-    """Start the processes of Ray; RefusalError says why they did not start."""
+    """Start the processes of Ray, which are recorded first; RefusalError says why they did not start."""
+    try:
+        state_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(state_folder() / "host.json", member.model_dump_json(indent=1))
+        member.folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise RefusalError(why_not_written(state_folder() / "host.json", error)) from None
+    try:
+        _start_ray(member, first_port, out)
+    except BaseException:
+        _kill(member.mark)
+        _forget(member)
+        raise
+    return member
+
+
+def _start_ray(member: Membership, first_port: int, out: Path) -> None:
     argv = [sys.executable, "-m", "ray.scripts.scripts", "start", f"--node-ip-address={member.address}"]
     argv += ["--head", f"--port={first_port}", "--include-dashboard=false"]
     if not member.is_head:
@@ -184,6 +217,7 @@ def _start(member: Membership, first_port: int, out: Path) -> Membership:
         f"--metrics-export-port={first_port + 6}",
         f"--min-worker-port={first_port + 10}",
         f"--max-worker-port={first_port + PORTS - 1}",
+        f"--temp-dir={member.folder / 'ray'}",  # Ray opens its own folders to all users
         "--num-cpus=1",
         f"--object-store-memory={STORE_BYTES}",
         "--disable-usage-stats",
@@ -202,11 +236,6 @@ def _start(member: Membership, first_port: int, out: Path) -> Membership:
         complaint = _run_ray(argv, env, member.mark)
     if complaint:
         raise RefusalError(_why_not_started(member, complaint))
-    try:
-        write_whole(state_folder() / "host.json", member.model_dump_json(indent=1))
-    except OSError as error:
-        raise RefusalError(why_not_written(state_folder() / "host.json", error)) from None
-    return member
 
 
 def _run_ray(argv: Sequence[str], env: dict[str, str], mark: str) -> str | None:
@@ -249,10 +278,13 @@ def _write_token(path: Path) -> None:
 def _check_free(first: int) -> None:
     """Refuse ports that are none, and a machine that is a host already."""
     known = membership()
-    if known is not None and any(_processes(known.mark)):
-        raise RefusalError(
-            f"this machine is already the host `{known.name}` of {known.head}: `diskproof host leave` first"
-        )
+    if known is not None:
+        if any(_processes(known.mark)):
+            raise RefusalError(
+                f"this machine is already the host `{known.name}` of {known.head}: `diskproof host leave` "
+                "first"
+            )
+        _forget(known)
     if not 1024 <= first <= 65_536 - PORTS:
         raise RefusalError(f"--first-port is a number from 1024 to {65_536 - PORTS}, not {first}")
 
