@@ -58,8 +58,17 @@ PATIENCE = {
 }
 """A host that does not answer for about 20 s is gone: Ray's own values take more than a minute."""
 
-UNTOUCHED = {"RAY_worker_niceness": "0", "RAY_worker_oom_score_adjustment": "0"}
-"""What a worker of Ray starts is as any other program: Ray's own values would slow it, or have it killed."""
+UNTOUCHED = {
+    "RAY_worker_niceness": "0",
+    "RAY_worker_oom_score_adjustment": "0",
+    "RAY_memory_monitor_refresh_ms": "0",
+    "RAY_debug_dump_period_milliseconds": "0",
+    "RAY_enable_metrics_collection": "0",
+}
+"""What a worker of Ray starts is as any other program: Ray's own values would slow it, or have it killed.
+
+Ray's monitor kills its workers if a server fills the memory. Its dumps and metrics take time beside a trial.
+"""
 
 
 class Membership(Record):
