@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -91,6 +92,7 @@ def connected() -> Iterator[list[Host]]:
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"  # Ray warns of graphics cards else
     import ray  # noqa: PLC0415 - optional, and it reads the environment when it is loaded
 
+    ending = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(**where, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
     except (ray.exceptions.RayError, RuntimeError, OSError, ValueError) as error:
@@ -99,6 +101,8 @@ def connected() -> Iterator[list[Host]]:
         raise RefusalError(
             f"the cluster at {at} does not answer: {why}. Run `diskproof host leave`, then `start` or `join`"
         ) from None
+    finally:
+        signal.signal(signal.SIGTERM, ending)  # Ray's own handler would end a run without its clean-up
     try:
         nodes = ray.nodes()  # type: ignore[no-untyped-call]
         yield sorted(_hosts(nodes), key=lambda host: host.name)
