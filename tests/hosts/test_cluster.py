@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from diskproof.hosts.cluster import connected
+from diskproof.refusal import RefusalError
 
 
 def rays_own(_number: int, _frame: FrameType | None) -> None:
@@ -29,3 +30,13 @@ def test_ray_takes_no_signal(monkeypatch: pytest.MonkeyPatch) -> None:
         assert signal.getsignal(signal.SIGTERM) == before
     assert hosts == []
     assert len(given) == 1
+
+
+def test_an_empty_address_is_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_ADDRESS", "")
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path_factory.mktemp("state")))
+    with pytest.raises(RefusalError, match="is in no cluster"), connected():
+        pass

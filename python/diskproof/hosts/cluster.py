@@ -77,7 +77,7 @@ def connected() -> Iterator[list[Host]]:
     RefusalError if there is none.
     """
     require_ray()
-    member, theirs = membership(), os.environ.get("RAY_ADDRESS")
+    member, theirs = membership(), os.environ.get("RAY_ADDRESS") or None
     where: dict[str, Any] = {}
     if theirs is None:
         if member is None:

@@ -232,6 +232,8 @@ def _start_ray(member: Membership, first_port: int, out: Path) -> None:
         "--disable-usage-stats",
         f"--labels={NAME}={member.name},{VERSIONS}={versions()}",
     ]
+    if importlib.util.find_spec("grpc") is not None:  # else Ray refuses the option; with it, it opens 10001
+        argv.append(f"--ray-client-server-port={first_port + 7}")
     env = {
         MARK: member.mark,
         OUT: str(out.absolute()),
