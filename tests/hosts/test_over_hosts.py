@@ -113,7 +113,7 @@ def test_a_run_goes_on_after_kills(cluster: list[Host]) -> None:
     c.run("host", "leave")
     c.join(a)
 
-    # The head dies in the second block: the hosts finish their trials and clean up.
+    # The head dies in the second block: the hosts break off their trials and clean up.
     head = a.start("run", study, "--hosts")
     wait_for(lambda: [*(a.scratch / "runs" / "spread").glob("*/trials.jsonl")])
     head.kill()

@@ -87,7 +87,7 @@ class HostLab:
     def settle(self, wait_s: float) -> str | None:
         """Wait until no run is under way here, and undo what killed ones left; return why it did not.
 
-        A part whose head is gone finishes its trial, and what it records of that is not whole before its end.
+        A part whose head is gone cleans up first.
         """
         until = time.monotonic() + wait_s
         while True:

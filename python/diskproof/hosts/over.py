@@ -137,10 +137,8 @@ class _Head:
         answers([hand.lab.forget.remote(self._run_id) for hand in self._hands if not hand.is_gone])
 
     def _settle(self) -> None:
-        """Wait for parts of an earlier head, which finish their trials."""
-        phases = [self._plan.phases_of(cell) for cell in self._plan.cells]
-        longest_s = max(one.warm_up_s + one.measure_s for one in phases) + CLEANING_S
-        wait_s = longest_s if self._request.resume else 0.0
+        """Wait for parts of an earlier head, which clean up."""
+        wait_s = CLEANING_S if self._request.resume else 0.0
         for hand, answer in zip(
             self._hands, answers([hand.lab.settle.remote(wait_s) for hand in self._hands]), strict=True
         ):

@@ -1,14 +1,16 @@
 """A host's part of a run: an ordinary run of the host's trials, which waits for its head before each block.
 
-It is a process of its own. Its line to the head closes if the head, the network or Ray is gone. Then it ends
-its trial, which does not count, cleans up and ends.
+It is a process of its own. Its line to the head closes if the head, the network or Ray is gone. Then it
+breaks off its trial, cleans up and ends, as after Ctrl-C.
 """
 
 import json
 import os
 import pickle
 import select
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,10 +27,7 @@ from diskproof.results.trial import Finding, Trial
 from diskproof.run.session import PlannedPair, Request, session
 from diskproof.run.trials import run_trials
 from diskproof.system.endings import ending_in_good_order
-from diskproof.wording import Message, as_message
-
-ALONE = "head-lost"
-"""What the finding of a trial is called during which the host lost its head."""
+from diskproof.wording import Message
 
 STDIN = 0
 
@@ -56,37 +55,22 @@ class _Line:
         self._notes.append(text)
 
     def trial_begins(self, planned: PlannedTrial) -> None:
-        """Wait for the head before each block; KeyboardInterrupt if it is gone."""
+        """Wait for the head before each block; end if it is gone."""
         if planned.block != self._block:
             self._block = planned.block
             self.flush()
             self.tell(state="waits")
             if os.read(STDIN, 100) == b"":
-                raise KeyboardInterrupt
-        elif self._is_alone():
-            raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGTERM)
 
-    def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:  # noqa: ARG002 - the head looks itself
-        """Record that a trial does not count, if the head was lost meanwhile."""
-        if self._is_alone():
-            assert self.folder is not None
-            alone = Finding(
-                check=ALONE,
-                severity="invalid",
-                message=as_message("The host lost the head of the cluster during this trial."),
-                remedy=as_message("Run again with --resume."),
-            )
-            self.folder.append_trial(trial.model_copy(update={"findings": [*trial.findings, alone]}))
+    def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
+        """Do nothing: the head reads the record."""
 
     def flush(self) -> None:
         """Send the messages that were kept."""
         for text in self._notes:
             self.tell(note=text)
         self._notes.clear()
-
-    def _is_alone(self) -> bool:
-        """Tell whether the head is gone: it says nothing unasked, so what can be read now is an end."""
-        return bool(select.select([STDIN], [], [], 0)[0])
 
     def looked(self, is_open: Sequence[Verdict], needed_s: float | None, left_s: float) -> None:
         """Do nothing: a run over hosts has a fixed number of blocks."""
@@ -115,6 +99,14 @@ def _whole(size_bytes: int) -> bytes:
     return content
 
 
+def _end_without_head() -> None:
+    """Wait until the line to the head closes, then end this process in good order."""
+    line = select.poll()
+    line.register(STDIN, 0)  # its end is reported unasked
+    line.poll()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def _check_priority() -> None:
     """Have the priority of any other program: Ray's workers have less, unless it is told otherwise."""
     try:
@@ -133,6 +125,7 @@ def main() -> None:
     request: Request = pickle.loads(_whole(int.from_bytes(_whole(LENGTH_BYTES))))  # noqa: S301 - from the head
     try:
         with ending_in_good_order():
+            threading.Thread(target=_end_without_head, daemon=True).start()
             _check_priority()
             with session(request, line) as bench:
                 line.folder = bench.folder
