@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from diskproof.hosts.cluster import connected
+from diskproof.hosts.cluster import Asked, Host, connected
+from diskproof.hosts.lab import HostFacts
+from diskproof.hosts.membership import versions
 from diskproof.refusal import RefusalError
 
 
@@ -40,3 +42,21 @@ def test_an_empty_address_is_none(
     monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path_factory.mktemp("state")))
     with pytest.raises(RefusalError, match="is in no cluster"), connected():
         pass
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "within_s", "why"),
+    [
+        (5.0, 0.1, "its clock is 5.0 s ahead of this machine's"),
+        (-1.2, 0.1, "its clock is 1.2 s behind this machine's"),
+        (1.05, 0.1, None),
+        (-5.0, 4.5, None),
+    ],
+)
+def test_a_clock_is_refused_if_it_is_certainly_off(ahead_s: float, within_s: float, why: str | None) -> None:
+    pytest.importorskip("ray")
+    facts = HostFacts(versions=versions(), time_s=0.0, free_bytes=2**40, out="runs")
+    asked = Asked(Host("a", "10.0.0.1", "", versions()), facts, ahead_s, within_s)
+    assert asked.clock_is_off == (why is not None)
+    assert (asked.why_not or "").startswith(why or "")
+    assert (asked.why_not is None) == (why is None)
