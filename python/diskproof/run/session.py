@@ -55,7 +55,7 @@ class PlannedPair:
 
 
 class Progress(Protocol):
-    """Receives the events of a run: a terminal, a log, a test."""
+    """Receives the events of a run: a terminal, a log, a test. A subclass need not define what it ignores."""
 
     def note(self, text: str) -> None:
         """Show a message that belongs to no trial."""
