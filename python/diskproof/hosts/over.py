@@ -3,8 +3,11 @@
 Nothing is asked of a host while any of them measures. A host that is lost is left out of the further rounds.
 """
 
+import fcntl
+import os
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -17,7 +20,7 @@ from diskproof.hosts.cluster import Asked, Host, Lost, answers, ask, connected, 
 from diskproof.hosts.lab import RUN_NAME, Found, Step, digest
 from diskproof.reading import read_text
 from diskproof.refusal import RefusalError, refusal_of
-from diskproof.results.durable import write_whole, writing
+from diskproof.results.durable import writing
 from diskproof.results.folder import RunFolder
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan, PlannedTrial
@@ -78,7 +81,8 @@ def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
         folder = folder_to_resume(request.out, request.file, request.plan) if request.resume else None
         folder = folder or new_folder(request)
         try:
-            _Head(request, folder, hands, progress).run()
+            with _run_name(folder) as name:
+                _Head(request, folder, name, hands, progress).run()
         except RefusalError as error:
             raise StoppedError(str(error), folder) from error
         except OSError as error:
@@ -98,7 +102,7 @@ class _Head:
     """Lets the hosts run block by block, and gathers their trials into one run folder."""
 
     def __init__(
-        self, request: Request, folder: RunFolder, hands: Sequence[_Hand], progress: Progress
+        self, request: Request, folder: RunFolder, name: str, hands: Sequence[_Hand], progress: Progress
     ) -> None:
         self._request = request
         self._folder = folder
@@ -106,7 +110,7 @@ class _Head:
         self._progress = progress
         self._plan = folder.plan()
         self._planned = {trial.id: trial for trial in self._plan.trials}
-        self._run_id = _run_id(folder)
+        self._run_id = name
         self._known = {digest(line) for line in folder.trial_lines()}
         self._same: set[tuple[str, str]] = set()
         """Host and folder of each part whose machine is known to be the one of the run."""
@@ -264,13 +268,31 @@ def _part(plan: Plan, left: Sequence[PlannedTrial], host: str) -> Plan:
     return plan.model_copy(update=update)
 
 
-def _run_id(folder: RunFolder) -> str:
-    """Return what the hosts call this run: made once, since two runs of a study have the same plan."""
+@contextmanager
+def _run_name(folder: RunFolder) -> Iterator[str]:
+    """Yield what the hosts call this run: made once, since two runs of a study have the same plan.
+
+    The file is locked meanwhile: RefusalError if another program writes the same run folder.
+    """
     path = folder.path / "hosts.id"
-    if not path.exists():
-        with writing(path):
-            write_whole(path, secrets.token_hex(8))
-    name = read_text(path, 100)
-    if not RUN_NAME.fullmatch(name):  # hosts make and remove folders of that name
-        raise RefusalError(f"{path} is damaged: start a new run without --resume")
-    return name
+    with writing(path):
+        descriptor = os.open(
+            path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644
+        )
+    with os.fdopen(descriptor, "rb"):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RefusalError(
+                f"another program runs {folder.path} over its hosts: wait for it, or end it with Ctrl-C in "
+                "its terminal"
+            ) from None
+        name = read_text(path, 100)
+        if not name:
+            name = secrets.token_hex(8)
+            with writing(path):
+                os.write(descriptor, name.encode())
+                os.fsync(descriptor)
+        if not RUN_NAME.fullmatch(name):  # hosts make and remove folders of that name
+            raise RefusalError(f"{path} is damaged: start a new run without --resume")
+        yield name
