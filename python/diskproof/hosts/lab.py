@@ -67,6 +67,8 @@ class Step(Record):
     """`waits`: it is ready for its next block."""
     why: str = ""
     """Why it was refused, and what to do."""
+    folder: str = ""
+    """Its run folder there, if it waits."""
     notes: tuple[str, ...] = ()
 
 
@@ -180,7 +182,8 @@ class HostLab:
             if "note" in said:
                 notes.append(said["note"])
                 continue
-            return Step(state=said["state"], why=said.get("why", ""), notes=tuple(notes))
+            what = {name: said[name] for name in ("state", "why", "folder") if name in said}
+            return Step(**what, notes=tuple(notes))
         return Step(state="refused", why="its part of the run was killed", notes=tuple(notes))
 
     def facts(self) -> HostFacts:

@@ -112,8 +112,8 @@ class _Head:
         self._planned = {trial.id: trial for trial in self._plan.trials}
         self._run_id = name
         self._known = {digest(line) for line in folder.trial_lines()}
-        self._same: set[tuple[str, str]] = set()
-        """Host and folder of each part whose machine is known to be the one of the run."""
+        self._another: dict[tuple[str, str], str | None] = {}
+        """Why a part, by its host and folder, is of another machine than the run; None if it is not."""
 
     def run(self) -> None:
         """Gather what an earlier head did not, and run what is left; RefusalError names lost hosts."""
@@ -166,6 +166,25 @@ class _Head:
         file = self._request.file
         calls = [hand.lab.begin.remote(self._run_id, file, parts[hand.host.name]) for hand in begun]
         self._step(begun, calls)
+        for hand in begun:
+            self._check_machine(hand)
+
+    def _check_machine(self, hand: _Hand) -> None:
+        """Lose a host, before it measures, if its machine is another than when the run began."""
+        if not hand.is_ready:
+            return
+        assert hand.step is not None
+        try:
+            why = self._why_another(hand, hand.step.folder)
+        except LostError as lost:
+            self._lose(hand, str(lost))
+            return
+        if why:
+            self._lose(
+                hand,
+                f"it is another machine than when the run began ({why}): put that back and use --resume, or "
+                "start a new run without --resume",
+            )
 
     def _step(self, hands: Sequence[_Hand], calls: Sequence[Any]) -> None:
         """Wait until all of these hosts have come to the end of their step."""
@@ -207,7 +226,12 @@ class _Head:
     def _take(self, hand: _Hand, found: Found) -> None:
         """Fetch the files of a trial, then its record: a record whose files are missing would be wrong."""
         trial = self._checked(found.line, hand.host.name)
-        self._take_machine(hand, found.folder)
+        if why := self._why_another(hand, found.folder):  # a trial of it must not count, nor be in the way
+            self._known.add(digest(found.line))
+            self._progress.note(
+                f"host `{hand.host.name}`: {trial.id} is left out, of another machine ({why})"
+            )
+            return
         for name, size_bytes in hand.ask("files", found.folder, trial.id):
             _check_name(name, size_bytes, trial.id)
             self._folder.take_file(name, _pieces(hand, found.folder, name, size_bytes))
@@ -227,18 +251,19 @@ class _Head:
             raise LostError(f"it sent a trial that it was not given: {trial.id} of {trial.cell}")
         return trial
 
-    def _take_machine(self, hand: _Hand, folder: str) -> None:
-        """Keep the facts of a host's machine; LostError if it is another than before."""
+    def _why_another(self, hand: _Hand, folder: str) -> str | None:
+        """Keep the facts of a host's machine; return why it is another than before, None if it is not."""
         name = hand.host.name
-        if (name, folder) in self._same:
-            return
-        now = Machine.model_validate_json(hand.ask("machine", folder))
-        machine = self._folder.machine() or now
-        if name not in machine.others:
-            self._folder.write_machine(machine.model_copy(update={"others": {**machine.others, name: now}}))
-        elif changed := changed_machine(machine.others[name], now):
-            raise LostError(f"it is another machine than when the run began ({'; '.join(changed)})")
-        self._same.add((name, folder))
+        if (name, folder) not in self._another:
+            now = Machine.model_validate_json(hand.ask("machine", folder))
+            machine = self._folder.machine() or now
+            first = machine.others.get(name)
+            if first is None:
+                others = {**machine.others, name: now}
+                self._folder.write_machine(machine.model_copy(update={"others": others}))
+            changed = changed_machine(first or now, now)
+            self._another[name, folder] = "; ".join(changed) or None
+        return self._another[name, folder]
 
 
 def _pieces(hand: _Hand, folder: str, name: str, size_bytes: int) -> Iterator[bytes]:

@@ -55,7 +55,8 @@ class _Line(Progress):
         if planned.block != self._block:
             self._block = planned.block
             self.flush()
-            self.tell(state="waits")
+            assert self.folder is not None
+            self.tell(state="waits", folder=str(self.folder.path))
             if os.read(STDIN, 100) == b"":
                 signal.raise_signal(signal.SIGTERM)
 
