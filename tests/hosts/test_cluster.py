@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from diskproof.hosts.cluster import Asked, Host, connected
+from diskproof.hosts.cluster import Asked, Host, connected, named
 from diskproof.hosts.lab import HostFacts
 from diskproof.hosts.membership import versions
 from diskproof.refusal import RefusalError
@@ -60,3 +60,13 @@ def test_a_clock_is_refused_if_it_is_certainly_off(ahead_s: float, within_s: flo
     assert asked.clock_is_off == (why is not None)
     assert (asked.why_not or "").startswith(why or "")
     assert (asked.why_not is None) == (why is None)
+
+
+def test_a_run_is_resumed_without_a_host_that_is_gone() -> None:
+    pytest.importorskip("ray")
+    a, b = (Host(name, "10.0.0.1", "", versions()) for name in "ab")
+    with pytest.raises(RefusalError, match="the cluster has no host `c`"):
+        named([a, b], ["a", "c"])
+    assert named([a, b], ["a", "c"], resume=True) == [a]
+    with pytest.raises(RefusalError, match="the cluster has no host `c`, `d`"):
+        named([a, b], ["c", "d"], resume=True)

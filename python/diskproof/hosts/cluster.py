@@ -122,15 +122,19 @@ def _hosts(nodes: Sequence[dict[str, Any]]) -> Iterator[Host]:
             )
 
 
-def named(hosts: Sequence[Host], names: Sequence[str]) -> list[Host]:
-    """Return the hosts of these names, in their order; RefusalError names what is missing or twice."""
+def named(hosts: Sequence[Host], names: Sequence[str], *, resume: bool = False) -> list[Host]:
+    """Return the hosts of these names, in their order; RefusalError names what is missing or twice.
+
+    To `resume`, one host of them is enough: a machine that is gone for good does not stop the others.
+    """
     known = {host.name: host for host in hosts}
     missing = [name for name in names if name not in known]
-    if missing:
+    if missing and not (resume and len(missing) < len(names)):
         raise RefusalError(
             f"the cluster has no host {', '.join(f'`{name}`' for name in missing)}; it has "
             f"{', '.join(known) or 'none'}: run `diskproof host join` there, with --label"
         )
+    names = [name for name in names if name in known]
     twice = [name for name in names if sum(host.name == name for host in hosts) > 1]
     if twice:
         raise RefusalError(f"two hosts are called `{twice[0]}`: join one of them with another --label")

@@ -75,9 +75,11 @@ def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
     hosts = request.file.study.hosts
     assert hosts is not None
     with connected() as known:
-        chosen = named(known, hosts.names)
+        chosen = named(known, hosts.names, resume=request.resume)
         hands = [_Hand(host, lab) for host, lab in zip(chosen, labs(chosen), strict=True)]
         _check(ask(chosen, [hand.lab for hand in hands]))
+        missing = [name for name in hosts.names if name not in {host.name for host in chosen}]
+        hands += [_missing(name) for name in missing]
         folder = folder_to_resume(request.out, request.file, request.plan) if request.resume else None
         folder = folder or new_folder(request)
         try:
@@ -90,6 +92,12 @@ def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
                 raise
             raise StoppedError(refused, folder) from error
     return folder
+
+
+def _missing(name: str) -> _Hand:
+    """Return a host that is not in the cluster: it takes no part, and the run says so in its end."""
+    why = "it is not in the cluster: run `diskproof host join` there, then --resume"
+    return _Hand(Host(name, "", "", None), None, lost=why, is_gone=True)
 
 
 def _check(asked: Sequence[Asked]) -> None:
@@ -143,9 +151,9 @@ class _Head:
     def _settle(self) -> None:
         """Wait for parts of an earlier head, which clean up."""
         wait_s = CLEANING_S if self._request.resume else 0.0
-        for hand, answer in zip(
-            self._hands, answers([hand.lab.settle.remote(wait_s) for hand in self._hands]), strict=True
-        ):
+        here = [hand for hand in self._hands if not hand.is_gone]
+        settled = answers([hand.lab.settle.remote(wait_s) for hand in here])
+        for hand, answer in zip(here, settled, strict=True):
             if isinstance(answer, Lost):
                 hand.is_gone = True
                 self._lose(hand, answer.why)
