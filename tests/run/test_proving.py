@@ -21,7 +21,7 @@ from diskproof.run import prove as room
 from diskproof.run.bench import Bench
 from diskproof.run.interventions import Subject, Way
 from diskproof.run.prove import check_request, prove
-from diskproof.run.session import PlannedPair, Request
+from diskproof.run.session import PlannedPair, Progress, Request
 from diskproof.storage.virtual import Slowness
 from diskproof.study.plan import make_plan as plan_study
 from diskproof.study.read import StudyFile, parse_study
@@ -36,7 +36,7 @@ BROKEN = Finding(check="finished", severity="invalid", message="the server died 
 
 
 @dataclass
-class Watcher:
+class Watcher(Progress):
     """Remembers what a run says."""
 
     notes: list[str] = field(default_factory=list)

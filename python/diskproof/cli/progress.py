@@ -74,7 +74,7 @@ class _Steps:
         return f"[{self._label}{self._numbers[step]}/{self.count}]"
 
 
-class _Display:
+class _Display(Watcher):
     """A run's events as steps: trials, then pairs of trials for proofs, then cuts."""
 
     def __init__(self, plan: Plan) -> None:

@@ -6,7 +6,6 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
 
 from diskproof import load
 from diskproof.analysis.answers import Verdict
@@ -54,7 +53,7 @@ class PlannedPair:
     estimated_s: float
 
 
-class Progress(Protocol):
+class Progress:
     """Receives the events of a run: a terminal, a log, a test. A subclass need not define what it ignores."""
 
     def note(self, text: str) -> None:
