@@ -70,3 +70,10 @@ def test_a_run_is_resumed_without_a_host_that_is_gone() -> None:
     assert named([a, b], ["a", "c"], resume=True) == [a]
     with pytest.raises(RefusalError, match="the cluster has no host `c`, `d`"):
         named([a, b], ["c", "d"], resume=True)
+
+
+def test_a_label_with_fewer_versions_differs() -> None:
+    pytest.importorskip("ray")
+    differs = Host("a", "10.0.0.1", "", versions().rpartition("_")[0]).differs
+    assert differs is not None
+    assert differs.startswith("nothing there, diskproof ")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,9 @@ class Host:
             return None
         theirs, ours = _in_words(self.versions), _in_words(versions())
         return ", ".join(
-            f"{one} there, {other} here" for one, other in zip(theirs, ours, strict=True) if one != other
+            f"{one} there, {other} here"
+            for one, other in zip_longest(theirs, ours, fillvalue="nothing")
+            if one != other
         )
 
 
