@@ -19,5 +19,8 @@ def test_only_a_name_of_a_run_is_removed(run: str, tmp_path: Path, monkeypatch: 
         HostLab().forget(run)
     assert others.is_dir()
     assert kept.is_dir()
+    (others / "log").write_text("begun")
+    assert HostLab().kept() == (str(others.parent), 5)
     HostLab().forget(others.name)
     assert not others.exists()
+    assert HostLab().kept() == (str(others.parent), 0)

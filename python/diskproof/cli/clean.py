@@ -8,6 +8,7 @@ from diskproof.hosts.cluster import Lost, answers, connected, labs
 from diskproof.run.dataset import IMAGES, remove_images
 from diskproof.storage import attached
 from diskproof.system.journal import clean as undo_everything
+from diskproof.wording import numbers
 
 
 def clean(*, images: bool = False, out: Path = Path("runs"), hosts: bool = False) -> int:
@@ -40,8 +41,10 @@ def _clean_hosts() -> int:
     """Undo on each host what killed runs left there."""
     code = DONE
     with connected() as hosts:
-        answered = answers([lab.clean.remote() for lab in labs(hosts)])
-        for host, undone in zip(hosts, answered, strict=True):
+        handles = labs(hosts)
+        answered = answers([lab.clean.remote() for lab in handles])
+        kept = answers([lab.kept.remote() for lab in handles])
+        for host, undone, parts in zip(hosts, answered, kept, strict=True):
             if isinstance(undone, Lost):
                 results.print(f"host {host.name}: {undone.why}")
                 code = REFUSED
@@ -51,4 +54,10 @@ def _clean_hosts() -> int:
                 code = code if is_done else REFUSED
             if not undone:
                 results.print(f"host {host.name}: nothing to clean")
+            if not isinstance(parts, Lost) and parts[1]:
+                folder, size_bytes = parts
+                results.print(
+                    f"host {host.name}: {numbers.size(size_bytes)} of runs that were not completed are in "
+                    f"{folder}: remove it if you resume none of them"
+                )
     return code

@@ -202,6 +202,12 @@ class HostLab:
             why_no_load=why,
         )
 
+    def kept(self) -> tuple[str, int]:
+        """Return the folder of the parts of runs that were not completed, and their size in bytes."""
+        parts = _out() / "parts"
+        files = (path for path in parts.rglob("*") if path.is_file() and not path.is_symlink())
+        return str(parts), sum(path.stat().st_size for path in files)
+
     def clean(self) -> list[tuple[str, bool]]:
         """Undo what killed runs left; return what, and whether it is done."""
         try:
