@@ -39,16 +39,6 @@ def test_without_cuts_the_level_that_waits_for_the_disk_is_the_safe_one() -> Non
     assert all(found.safe.settings[name] != value for name, value in fast.settings.items())
 
 
-def test_a_level_that_may_ruin_is_held_against_the_one_before_it() -> None:
-    plan = make_plan(storages=("disk",), tunings=("safest", "fast", "unsafe"), clients=(1, 8), blocks=5)
-    speeds = rates({"disk safest": 100.0, "disk fast": 300.0, "disk unsafe": 360.0})
-    [found] = decide(of_run(plan, make_trials(plan, speeds))).durability
-    fast, unsafe = found.others
-    assert fast.milder is None, "that is the comparison with the safe level"
-    assert unsafe.milder is not None and unsafe.milder.tuning == "fast"
-    assert [1.15 < one.estimate < 1.25 for one in unsafe.milder.ratios] == [True, True]
-
-
 def test_the_machines_own_disks_below_the_safe_levels_log_are_known() -> None:
     plan = make_plan(blocks=2)
     analysis = of_run(plan)

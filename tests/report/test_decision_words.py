@@ -2,7 +2,7 @@
 
 import pytest
 
-from diskproof.analysis.decisions import Durability, FasterStorage, LevelChoice, Milder, OwnDisk, decide
+from diskproof.analysis.decisions import Durability, FasterStorage, LevelChoice, OwnDisk, decide
 from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.report.compose import decision_words
 from diskproof.report.document import Line
@@ -97,17 +97,6 @@ def test_the_safe_level_says_whether_the_machines_own_disk_may_be_believed() -> 
     )
     assert own_disk(has_no_cache=True).startswith("vda says that it has no cache to flush")
     assert own_disk(unsent="nobarrier") == "But no flush reaches vda: it is mounted with `nobarrier`."
-
-
-def test_a_level_that_may_ruin_says_what_it_gains_over_the_one_before_it() -> None:
-    ruinous = change(FAST, tuning="unsafe", may_ruin=True)
-    sure = Interval(estimate=1.2, low=1.1, high=1.3, n=5)
-    gained = Milder(tuning="fast", ratios=[sure])
-    assert said(change(ruinous, milder=gained)).endswith(" It is 20% faster than `fast`.")
-    open_one = change(gained, ratios=[sure, Interval(estimate=1.1, low=0.9, high=1.4, n=5)])
-    assert said(change(ruinous, milder=open_one)).endswith(
-        " That it is faster than `fast` is not shown (between 10% slower and 40% faster)."
-    )
 
 
 def test_a_faster_storage_of_the_study_comes_before_predictions(make_run: MakeRun) -> None:

@@ -3,7 +3,7 @@
 Each conclusion is a record of what was measured or cut. Where nothing was, its fields are empty.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import Field
 
@@ -14,18 +14,15 @@ from diskproof.analysis.safety.worst import worst_way
 from diskproof.audit.storage import FASTEST_SPINDLE_RPM
 from diskproof.families import of
 from diskproof.families.facts import LEVELS
-from diskproof.results.factor import FACTORS, Levelled
+from diskproof.results.factor import Levelled
 from diskproof.results.limit import Limit
 from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.results.record import Family, Record
 from diskproof.stats.groups import grouped
-from diskproof.stats.intervals import Interval, paired_ratio
+from diskproof.stats.intervals import Interval
 
 HALF_A_TURN_US = 0.5 * 60e6 / FASTEST_SPINDLE_RPM
 """A flush waits at least so long, as a mean, for the platter of any hard disk."""
-
-FEWEST_PAIRS = 2
-"""One ratio has no interval."""
 
 
 class OwnDisk(Record):
@@ -45,14 +42,6 @@ class OwnDisk(Record):
         return self.flush_us is not None and self.flush_us < HALF_A_TURN_US
 
 
-class Milder(Record):
-    """A level held against the one before it, which risks less."""
-
-    tuning: str
-    ratios: list[Interval]
-    """Speed over that level's, a ratio a pair of cells, paired by block."""
-
-
 class LevelChoice(Record):
     """One tuning level of a server."""
 
@@ -67,8 +56,6 @@ class LevelChoice(Record):
     gains: dict[str, list[Interval]] = Field(default_factory=dict)
     """Speed over the level that keeps every commit, by storage: those that verdicts decided. Main memory is
     one of them only if it is alone."""
-    milder: Milder | None = None
-    """What its risk gains over the level before it; None: that is the safe one, or it was not measured."""
     cuts: list[CutAnswer] = Field(default_factory=list)
     """What the worst way to die took, by storage; empty: it was not cut."""
 
@@ -245,32 +232,9 @@ def _level(
         tuning=tuning,
         settings=_settings(analysis, server, tuning, safe),
         may_ruin=tuning == LEVELS[-1],
-        milder=_milder(analysis, of_level.values(), tuning, safe),
         outcomes=[one.outcome for one in verdicts],
         gains=on_disks or gains,
         cuts=list(cuts),
-    )
-
-
-def _milder(analysis: Analysis, cells: Iterable[Cell], tuning: str, safe: str) -> Milder | None:
-    """Return how fast a level is beside the one before it, if that is not the safe one."""
-    before = LEVELS[LEVELS.index(tuning) - 1] if tuning in LEVELS[1:] else safe
-    if before == safe or analysis.plan.at_most_s is not None:  # such blocks have no t-interval
-        return None
-    speeds = {one.cell.id: one.block_speeds for one in analysis.cells}
-    ratios = []
-    for cell in cells:
-        other = next((one for one in analysis.plan.cells if _is_same(one, cell, before)), None)
-        own, its = speeds.get(cell.id, {}), speeds.get(other.id, {}) if other else {}
-        if cell.tuning == tuning and len(both := sorted(own.keys() & its.keys())) >= FEWEST_PAIRS:
-            ratios.append(paired_ratio([own[one] for one in both], [its[one] for one in both]).interval)
-    return Milder(tuning=before, ratios=ratios) if ratios else None
-
-
-def _is_same(one: Cell, other: Cell, tuning: str) -> bool:
-    """Tell whether a cell is another one at some tuning level."""
-    return all(
-        one.level(factor) == (tuning if factor == "tuning" else other.level(factor)) for factor in FACTORS
     )
 
 

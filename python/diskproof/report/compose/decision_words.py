@@ -10,7 +10,6 @@ from diskproof.analysis.decisions import (
     Headroom,
     LevelChoice,
     Lever,
-    Milder,
     OwnDisk,
 )
 from diskproof.analysis.safety.shapes import CutAnswer
@@ -102,11 +101,11 @@ def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
     name, gain = f"`{other.tuning}`{where}{_settings(one, other, named=False)}", _gain(other)
     no_gain = NO_GAIN if other.outcomes else NOT_MEASURED
     if other.ruins:
-        said = f"{name}: {_harmed(other.ruins)}.{_over_milder(other.milder)}"
+        said = f"{name}: {_harmed(other.ruins)}."
         yield Line(said, lead="Not for data you need", style="plain")
     elif other.may_ruin:
         seen = f", though none of {_cuts(other.cuts)} did" if other.cuts else ""
-        said = f"{name}: a crash of the machine may destroy the database{seen}.{_over_milder(other.milder)}"
+        said = f"{name}: a crash of the machine may destroy the database{seen}."
         yield Line(said, lead="Not for data you need", style="plain")
     elif other.outcomes and set(other.outcomes) <= {"the same", "slower"}:
         yield Line(f"{name} is no faster.", lead="Not worth its risk", style="plain")
@@ -124,18 +123,6 @@ def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
             lead="If a crash may take the last commits",
             style="plain",
         )
-
-
-def _over_milder(milder: Milder | None) -> str:
-    """Say what a level gains over the one that risks less."""
-    if milder is None:
-        return ""
-    if all(one.low and one.low > 1 for one in milder.ratios):
-        return (
-            f" It is {verdict_words.by_how_much(*(one.estimate for one in milder.ratios))} `{milder.tuning}`."
-        )
-    low, high = min(one.low or 0 for one in milder.ratios), max(one.high or 0 for one in milder.ratios)
-    return f" That it is faster than `{milder.tuning}` is not shown ({verdict_words.between(low, high)})."
 
 
 def _settings(one: Durability, choice: LevelChoice, *, named: bool) -> str:
