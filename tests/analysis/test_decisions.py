@@ -48,6 +48,9 @@ def test_the_machines_own_disks_below_the_safe_levels_log_are_known() -> None:
     [found] = decide(change(analysis, limits=change(limits, cells=cells))).durability
     [disk] = found.own_disks
     assert (disk.name, disk.flush_us, disk.is_too_fast_for_a_platter) == ("vda", 55.0, True)
+    queued = [change(one, flush_us=55.0 if one.cell.clients == 1 else 2_500.0) for one in limits.cells]
+    [shortest] = decide(change(analysis, limits=change(limits, cells=queued))).durability
+    assert [one.flush_us for one in shortest.own_disks] == [55.0], "the others waited for each other"
     [unseen] = decide(change(analysis, limits=limits)).durability
     assert [one.flush_us for one in unseen.own_disks] == [None]
 

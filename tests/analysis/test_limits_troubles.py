@@ -238,3 +238,22 @@ def test_a_point_without_valid_trials_is_left_open() -> None:
     limits = answer_limits(Gathered(plan, make_machine(plan), broken, {}))
     assert limits is not None
     assert limits.sweeps[0].throughput_per_s[1] is None
+
+
+def test_a_disk_with_the_binary_log_alone_does_not_time_the_redo_logs_flush() -> None:
+    plan = one_cell(1)
+    machine = make_machine(plan)
+    places = [
+        change(one, device__name="sda")
+        if (one.storage, one.role) == (plan.cells[0].storage, "binlog")
+        else one
+        for one in machine.places
+    ]
+    made = [flush_bound(plan, number) for number in range(3)]
+    apart = []
+    for trial in made:
+        assert trial.usage is not None
+        redo = trial.usage.devices["vda"]
+        binlog = change(redo, flush_s=(redo.flush_s or 0.0) / 100)
+        apart.append(change(trial, usage__devices={"sda": binlog, "vda": redo}))
+    assert limit_of(plan, apart, change(machine, places=places)).flush_us == limit_of(plan, made).flush_us

@@ -85,8 +85,8 @@ def own_disk(**changes: object) -> str:
 
 def test_the_safe_level_says_whether_the_machines_own_disk_may_be_believed() -> None:
     assert own_disk() == (
-        "A flush of vda took 34 us, too short for a hard disk. Ask its maker or provider whether flushed "
-        "data survive a power cut."
+        "A flush of vda took 34 us. No platter can do that; a protected cache, or one that ignores flushes, "
+        "can. Ask its maker which it is."
     )
     slow = own_disk(flush_us=8_300.0)
     assert slow == (

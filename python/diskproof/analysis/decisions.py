@@ -30,7 +30,8 @@ class OwnDisk(Record):
 
     name: str
     flush_us: float | None
-    """Mean time of its flushes while commits waited for them; None: the kernel counted none."""
+    """Mean time of its flushes in the cell where it was shortest: with more clients they wait for each other.
+    None: the kernel counted none."""
     has_no_cache: bool
     """Whether it says so: then the kernel sends it no flushes."""
     unsent: str | None
@@ -199,7 +200,7 @@ def _own_disks(analysis: Analysis, server: str, tuning: str) -> Iterator[OwnDisk
             if name not in named:
                 yield OwnDisk(
                     name=name,
-                    flush_us=max(timed, default=None),
+                    flush_us=min(timed, default=None),
                     has_no_cache=disk.write_cache == "write through",
                     unsent=place.barriers_off,
                 )

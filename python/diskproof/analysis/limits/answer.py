@@ -63,7 +63,7 @@ def _answer(gathered: Gathered, seen: Observed) -> CellLimit:
         bound_per_s=bound.bound_per_s if bound else None,
         data_bytes=seen.data_bytes,
         flush_us=first_known(
-            (seen.disks,), seen.log_roles, lambda disk: disk.flush.mean_us if disk.flush else None
+            (seen.disks,), seen.log_roles[:1], lambda disk: disk.flush.mean_us if disk.flush else None
         ),
         disks_cpu_share=seen.cpu.shares.get("disks"),
         others_cpu_share=seen.cpu.others_share,

@@ -90,8 +90,8 @@ def _kept_by(disk: OwnDisk) -> str:
     took = say("A flush of {disk} took {time}", disk=disk.name, time=us(disk.flush_us)).text
     if disk.is_too_fast_for_a_platter:
         return (
-            f"{took}, too short for a hard disk. Ask its maker or provider whether flushed data survive a "
-            "power cut."
+            f"{took}. No platter can do that; a protected cache, or one that ignores flushes, can. Ask its "
+            "maker which it is."
         )
     return f"{took}, long enough to reach the medium; only a power cut proves that it does."
 
