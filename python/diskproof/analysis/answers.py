@@ -133,6 +133,8 @@ class Verdict(Record):
     """None: it is decided, or longer trials are not better than more blocks."""
     difference: Difference | None = None
     """Where the difference lies in a transaction's time; None: not known, or there is none."""
+    flush_spared: bool = False
+    """Whether the baseline's commits wait for a disk's flush, and those of ``level`` do not."""
 
 
 class RunFinding(Record):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from diskproof.analysis.answers import Advice, Outcome, Verdict
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.difference import difference_of
+from diskproof.analysis.limits.difference import difference_of, flush_spared
 from diskproof.analysis.scatter import HARDLY_S, pair_s, scatter_of_pair, sooner
 from diskproof.audit.run import compared_pairs, varying_factors
 from diskproof.results.factor import Factor
@@ -184,6 +184,7 @@ def _verdict(
         difference=difference_of(gathered, pair.factor, pair.cell, pair.baseline)
         if outcome in ("faster", "slower")
         else None,
+        flush_spared=pair.test is not None and flush_spared(gathered, pair.cell, pair.baseline),
     )
 
 

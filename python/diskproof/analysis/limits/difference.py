@@ -4,6 +4,7 @@ from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.observed import observe
 from diskproof.analysis.limits.records import Difference, Split
 from diskproof.analysis.limits.split import split_of
+from diskproof.families import of
 from diskproof.families.durability import awaited_flush
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell
@@ -42,8 +43,22 @@ def difference_of(gathered: Gathered, factor: Factor, cell: Cell, baseline: Cell
             name: mean_interval([one.part(name) - other.part(name) for one, other in pairs]) for name in names
         },
         unexplained_us=mean_interval([one.unexplained_us - other.unexplained_us for one, other in pairs]),
-        flush_spared=[_no_commit_waits(gathered, one) for one in (cell, baseline)] == [True, False],
     )
+
+
+def flush_spared(gathered: Gathered, cell: Cell, baseline: Cell) -> bool:
+    """Tell whether commits of `baseline` wait for a disk's flush, and those of `cell` do not."""
+    waits = [_no_commit_waits(gathered, one) for one in (cell, baseline)] == [True, False]
+    return waits and not _logs_in_memory(gathered, baseline)
+
+
+def _logs_in_memory(gathered: Gathered, cell: Cell) -> bool:
+    """Tell whether no commit of a cell can be durable, because a log lies in main memory."""
+    machine = gathered.machine_of(cell)
+    facts = machine.server(cell.server) if machine else None
+    roles = of(facts.family).log_roles if facts and facts.family else ()
+    places = machine.places if machine else []
+    return any(one.in_memory for one in places if one.storage == cell.storage and one.role in roles)
 
 
 def _no_commit_waits(gathered: Gathered, cell: Cell) -> bool | None:

@@ -68,8 +68,6 @@ class Difference(Record):
     """The time of the other cell's transaction."""
     parts: dict[PartName, Interval]
     unexplained_us: Interval
-    flush_spared: bool = False
-    """Whether commits of the other cell wait for a flush, and those of this one do not."""
 
 
 class Awaited(Record):
