@@ -393,6 +393,14 @@ def test_whole_databases_that_one_level_alone_lost_may_be_chance() -> None:
     assert "safest lost the whole database in 4 of 15 cuts, and transactions in 11 more. " in said["Answer"]
     chance = "With 15 cuts it may be chance that only safest on ssd lost whole databases."
     assert chance in said["How sure"]
+    whole = [
+        change(cut, ledger=make_ledger(900)) if nth in safest[4:7] else cut for nth, cut in enumerate(made)
+    ]
+    both = summary_of(analysed(crash, changed(whole, dict.fromkeys(safest[:4], refused))))["How sure"]
+    assert chance in both
+    assert (
+        "It may be chance that fast on ssd (15 of 15) lost more often than safest on ssd (12 of 15)" in both
+    )
     certain = summary_of(analysed(crash, changed(made, dict.fromkeys(safest[:6], refused))))["How sure"]
     assert "may be chance" not in certain
 

@@ -216,8 +216,7 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> Iterator[str]:
         yield f"Where none was lost, up to {could} of cuts could still lose (95% bound)."
     if chance := list(whole_losses_by_chance(safety.answers)):
         yield cut_words.by_chance(chance)
-    else:
-        yield from _not_ranked(unranked(safety.answers))
+    yield from _not_ranked(unranked(safety.answers))
 
 
 def _not_ranked(found: Iterable[Unranked]) -> Iterator[str]:
