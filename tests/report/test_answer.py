@@ -176,7 +176,7 @@ def test_a_report_begins_with_what_was_tested_and_the_answer(make_run: MakeRun) 
     assert re.match(
         r"disk is 3\.1 times slower than dram \(\S+ to \S+\): 429 instead of 1,344 TPS \(", said["Answer"]
     )
-    assert said["Answer"].endswith(" Not measured: reads from a disk (the data fit in memory).")
+    assert said["Answer"].endswith(" Not measured: reads from a disk (below 0.1 a transaction).")
     assert said["How sure"] == "Sure. Brackets hold 95% intervals."
     assert said["What holds it back"] == (
         "dram: the CPUs (90% of a transaction). disk: the redo log's flush (79%)."

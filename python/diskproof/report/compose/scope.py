@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.answers import Analysis
+from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.analysis.decisions import in_memory
 from diskproof.report.compose.head import has_speed
 from diskproof.report.compose.verdicts import has_verdict
 from diskproof.results.factor import Factor, Levelled
 from diskproof.results.plan import NO_LEVEL
 from diskproof.wording import numbers
+
+FEW_READS = 0.1
+"""A disk with fewer reads a transaction in every cell says little of reads. Other programs and the start of a
+server cause some: a quickstart whose data fit in memory had up to 0.04."""
 
 
 def not_measured(analysis: Analysis) -> str:
@@ -27,17 +31,25 @@ def _not_measured(analysis: Analysis) -> Iterator[str]:
     if not has_speed(plan):
         yield "speed"
         return
-    storages = _levels(plan.cells, "storage")
-    if plan.crash:
-        if without := [one for one in _levels(plan.crash.cells, "storage") if one not in storages]:
-            yield f"speed on {numbers.listed(without)}"
-        return
+    measured = _measured(analysis)
+    storages = _levels([one.cell for one in measured], "storage")
+    planned = _levels([*plan.cells, *(plan.crash.cells if plan.crash else [])], "storage")
+    if without := [one for one in planned if one not in storages]:
+        yield f"speed on {numbers.listed(without)}"
     disks = set(storages) - in_memory(analysis)
-    on_disks = [one for one in analysis.cells if one.cell.storage in disks]
-    if on_disks and all(one.data and one.data.data_bytes <= one.cell.memory_bytes for one in on_disks):
-        yield "reads from a disk (the data fit in memory)"
-    if len(_levels(plan.cells, "tuning")) > 1:
+    on_disks = [one.cost.reads for one in measured if one.cell.storage in disks]
+    if on_disks and all(reads is not None and reads < FEW_READS for reads in on_disks):
+        yield f"reads from a disk (below {FEW_READS:g} a transaction)"
+    if not plan.crash and len(_levels([one.cell for one in measured], "tuning")) > 1:
         yield "power cuts"
+
+
+def _measured(analysis: Analysis) -> list[CellAnswer]:
+    """Return the cells with a valid trial, but those that no verdict could compare."""
+    compared, barred = set[str](), set[str]()
+    for one in analysis.verdicts:
+        (barred if one.outcome == "not comparable" else compared).update((one.cell, one.baseline_cell))
+    return [one for one in analysis.cells if one.valid and one.cell.id not in barred - compared]
 
 
 def _levels(cells: Sequence[Levelled], factor: Factor) -> list[str]:
