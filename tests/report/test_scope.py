@@ -16,7 +16,7 @@ def with_reads(analysis: Analysis, reads: float | None) -> Analysis:
 def test_a_run_says_what_it_leaves_open(make_run: MakeRun) -> None:
     _, analysis = make_run(make_plan(clients=(8, 1), blocks=2))
     assert scope.not_measured(with_reads(analysis, 0.04)) == (
-        "Not measured: reads from a disk (below 0.1 a transaction) and power cuts."
+        "Not measured: reads from a disk (there were few) and power cuts."
     )
     assert scope.not_measured(with_reads(analysis, 0.5)) == "Not measured: power cuts."
     assert scope.not_measured(with_reads(analysis, None)) == "Not measured: power cuts."
@@ -52,5 +52,5 @@ def test_cuts_say_which_speeds_were_not_measured() -> None:
     without = change(both, plan=change(both.plan, cells=on_ssd), cells=cells)
     assert scope.not_measured(without) == "Not measured: speed on liar."
     assert scope.not_measured(with_reads(without, 0.0)) == (
-        "Not measured: speed on liar and reads from a disk (below 0.1 a transaction)."
+        "Not measured: speed on liar and reads from a disk (there were few)."
     )

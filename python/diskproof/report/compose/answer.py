@@ -297,32 +297,10 @@ def _held_back(analysis: Analysis, found: Sequence[CellLimit], *, of_what: bool 
         yield f"{limits_words.bound_by(cells)}{where(cells)}{share}"
     if len(open_ones) == 1:
         [cells] = open_ones
-        why = _beside_the_difference(analysis, cells) or limits_words.evidence(cells)
-        yield f"{limits_words.NOT_ESTABLISHED}{where(cells)}{why}"
+        yield f"{limits_words.NOT_ESTABLISHED}{where(cells)}{limits_words.evidence(cells)}"
     elif open_ones:
-        each = [f"{where(cells).strip()}, {limits_words.why_open(cells)[0]}" for cells in open_ones]
+        each = [f"{where(cells).strip()}, {limits_words.why_open(cells)}" for cells in open_ones]
         yield f"{limits_words.NOT_ESTABLISHED}: {'; '.join(each)}"
-
-
-def _beside_the_difference(analysis: Analysis, open_ones: Sequence[CellLimit]) -> str:
-    """Return why cells have no limit although it is known why they are slower than others; may be empty.
-
-    ``: the slower side's extra time is mostly CPU time, but two measurements must agree on a limit. …``
-    """
-    slower = {one.cell.id for one in open_ones if one.limit is None}
-    differences = [
-        one.difference
-        for one in analysis.verdicts
-        if one.difference
-        and (one.cell if one.difference.whole_us.estimate > 0 else one.baseline_cell) in slower
-    ]
-    parts = dict.fromkeys(name for one in differences if (name := difference_words.largest(one)))
-    why, is_named = limits_words.why_open(open_ones) if parts else ("", False)
-    if not why:
-        return ""
-    if is_named:
-        why = f"two measurements must agree on a limit. {numbers.sentence_case(why)}"
-    return f": the slower side's extra time is mostly {numbers.listed(list(parts))}, but {why}"
 
 
 def has_one_speed_each(analysis: Analysis) -> bool:
@@ -515,7 +493,7 @@ def _time(found: Sequence[Compared]) -> str:
     if not sure or len({one.whole_us.estimate > 0 for one in differences}) > 1:
         return ""
     longer = "more" if differences[0].whole_us.estimate > 0 else "less"
-    spared = [one for one in sure if isinstance(one, Verdict) and one.flush_spared]
+    spared: list[Any] = [one for one in sure if isinstance(one, Verdict) and one.flush_spared]
     if longer == "less" and spared:
         on = grouped(spared, lambda one: one.held.get("storage"))
         named = len(on) > 1 or len(spared) < len(sure)

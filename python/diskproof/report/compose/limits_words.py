@@ -90,7 +90,7 @@ def evidence(cells: Sequence[CellLimit], *, of_what: bool = True) -> str:
     """
     limit = cells[0].limit
     if limit is None:
-        return f": {text}" if (text := why_open(cells)[0]) else ""
+        return f": {text}" if (text := why_open(cells)) else ""
     splits = [one.split for one in cells if one.split and one.split.latency_us > 0]
     shares = [min(one.part(*PARTS_OF.get(limit, ())) / one.latency_us, 1.0) for one in splits]
     if not any(shares):
@@ -99,16 +99,13 @@ def evidence(cells: Sequence[CellLimit], *, of_what: bool = True) -> str:
     return say(form, part=Range(low=min(shares), high=max(shares), unit="share")).text
 
 
-def why_open(cells: Sequence[CellLimit]) -> tuple[str, bool]:
-    """Return the most frequent reason why cells have no limit, and whether it names one that may be.
-
-    The reason is empty if no cell has any.
-    """
+def why_open(cells: Sequence[CellLimit]) -> str:
+    """Return the most frequent reason why cells have no limit; empty if no cell has any."""
     reasons = [_without_evidence(one.missing) for one in cells]
     alike = max(grouped(reasons, without_figures).values(), key=len)
     of = "" if len(alike) == len(cells) else f"in {len(alike)} of {len(cells)} "
     text = together(alike).text
-    return (f"{of}{text}" if text else ""), "points" in alike[0].values
+    return f"{of}{text}" if text else ""
 
 
 def _without_evidence(missing: Message) -> Message:

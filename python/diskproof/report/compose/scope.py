@@ -39,7 +39,7 @@ def _not_measured(analysis: Analysis) -> Iterator[str]:
     disks = set(storages) - in_memory(analysis)
     on_disks = [one.cost.reads for one in measured if one.cell.storage in disks]
     if on_disks and all(reads is not None and reads < FEW_READS for reads in on_disks):
-        yield f"reads from a disk (below {FEW_READS:g} a transaction)"
+        yield "reads from a disk (there were few)"
     if not plan.crash and len(_levels([one.cell for one in measured], "tuning")) > 1:
         yield "power cuts"
 
