@@ -57,7 +57,11 @@ def everything(own: Path, seen: Seen, may_change: tuple[Path, ...]) -> Things:
     there: Things = {}
     for root in ROOTS:
         there |= dict(_files(root, may_change))
-    there |= {f"mount {mount.point}": f"{mount.kind} {mount.source}" for mount in mounts()}
+    there |= {
+        f"mount {mount.point}": f"{mount.kind} {mount.source}"
+        for mount in mounts()
+        if not mount.point.startswith("/run/netns/")  # another's network namespace; diskproof makes none
+    }
     there |= {f"process {pid}": name for pid, name in processes().items()}
     for kind in SYSTEM_V:
         lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]

@@ -34,29 +34,28 @@ def stopped_run(path: Path, finished: int) -> RunFolder:
     return folder
 
 
-def see_through(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> int:
+def see_through(folder: RunFolder) -> int:
     def execute(request: Request, progress: Progress) -> RunFolder:
         del request, progress
         raise StoppedError("the server never starts", folder)
 
-    monkeypatch.setattr(outcome, "execute", execute)
-    file = StudyFile("s", STUDY, parse_study(STUDY, "s.toml"))
-    return outcome.see_through(Request(file, PLAN, folder.path.parent), "cuts", "diskproof crash s --resume")
+    request = Request(StudyFile("s", STUDY, parse_study(STUDY, "s.toml")), PLAN, folder.path.parent)
+    return outcome.see_through(request, "cuts", "diskproof crash s --resume", execute)
 
 
 def test_what_was_finished_is_reported_with_the_reason_and_the_way_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = stopped_run(tmp_path / "run", finished=2)
-    assert see_through(folder, monkeypatch) == 2
+    assert see_through(folder) == 2
     said = capsys.readouterr().err
     assert "the server never starts" in said
     assert "the finished cuts are kept: fix the cause, then `diskproof crash s --resume`" in said
     assert (folder.path / "report.html").is_file()
 
 
-def test_nothing_finished_is_nothing_to_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_finished_is_nothing_to_report(tmp_path: Path) -> None:
     folder = stopped_run(tmp_path / "run", finished=0)
     with pytest.raises(StoppedError, match="never starts"):
-        see_through(folder, monkeypatch)
+        see_through(folder)
     assert not (folder.path / "report.html").exists()

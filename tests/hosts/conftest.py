@@ -34,7 +34,10 @@ def hosts() -> Iterator[list[Host]]:
                 f" && ip -n {space} addr add {NET}.{number}/24 dev eth0"
                 f" && ip -n {space} link set eth0 up && ip -n {space} link set lo up"
             )
-            inside = "mount -t tmpfs -o size=1g tmpfs /dev/shm && echo up && exec sleep 3600"
+            # A copy of another test's mount would keep its disk in use after that test has unmounted it.
+            others = 'awk \'$1 ~ "^/dev/loop" || $3 ~ "^fuse" {print $2}\' /proc/self/mounts'
+            inside = f"{others} | sort -r | xargs -r umount -l; "
+            inside += "mount -t tmpfs -o size=1g tmpfs /dev/shm && echo up && exec sleep 3600"
             holder = subprocess.Popen(
                 ["ip", "netns", "exec", space, "unshare", "-m", "sh", "-c", inside], stdout=subprocess.PIPE
             )

@@ -294,6 +294,7 @@ fn damaged_scram_exchanges_never_enter() {
         database: "db".into(),
         private_channel: true,
         encrypted: false,
+        read_only: false,
     };
     let mut refused = 0;
     for seed in 0..EXCHANGES {
