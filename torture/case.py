@@ -322,7 +322,10 @@ def _hide(roots: tuple[Path, ...], kept: list[Path]) -> None:
     for mount in reversed(mounts()):  # those of others would stay in use as long as the case
         point = Path(mount.point)
         if point.is_relative_to(roots[0]) and not any(path.is_relative_to(point) for path in kept):
-            _command("umount", "--lazy", mount.point)
+            ended = subprocess.run(("umount", "--lazy", mount.point), check=False).returncode
+            # The file that it lies on may have been removed meanwhile: the kernel then takes the mount away.
+            if ended and mount in mounts():
+                sys.exit(f"{mount.point} cannot be unmounted")
     held = {path: os.open(path, os.O_PATH) for path in kept if path.is_relative_to(roots[0])}
     for root in roots:
         _command("mount", "-t", "tmpfs", "-o", f"size={MEMORY},mode=1777", "torture", str(root))
