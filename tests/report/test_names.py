@@ -55,6 +55,26 @@ def test_a_second_disk_of_the_same_model_refers_to_the_first() -> None:
     )
 
 
+def test_a_role_that_lies_elsewhere_is_said() -> None:
+    plan = make_plan(storages=("disk", "split", "log-disk"), tunings=("safest",))
+    run, of_ssd = run_of(plan, "disk", "split"), run_of(plan, "log-disk")
+    assert run.machine and of_ssd.machine
+    virtual = next(place.virtual for place in of_ssd.machine.places if place.virtual)
+    ssd = change(virtual, title="A small SSD")
+    places = [
+        change(place, virtual=ssd)
+        if place.storage == "log-disk" or (place.storage, place.role) == ("split", "redo")
+        else place
+        for place in run.machine.places
+    ]
+    assert names.names(change(run, machine__places=places)) == (
+        "disk = a model of a published disk: desktop disk, 7200 rpm; "
+        "split = the same model as disk, which answers flushes without doing them, "
+        "but redo on a model of a published disk: small SSD; "
+        "log-disk = a model of a published disk: small SSD."
+    )
+
+
 def test_a_workload_is_said_with_its_data() -> None:
     plan = make_plan(storages=("disk",), tunings=("safest",))
     [workload] = {cell.workload for cell in plan.cells}

@@ -72,17 +72,27 @@ def _workloads(analysis: Analysis) -> Iterator[str]:
 
 
 def _storages(machine: Machine | None, names: Sequence[str]) -> Iterator[str]:
-    places = [place for one in (machine.each if machine else []) for place in one.places]
-    data = grouped((one for one in places if one.role == "data"), lambda one: one.storage)
+    by_host = [grouped(one.places, lambda place: place.storage) for one in (machine.each if machine else [])]
     titles: dict[str, str] = {}
     for name in names:
-        own = data.get(name, [])
-        virtual = [one.virtual for one in own if one.virtual]
+        hosts = [places[name] for places in by_host if name in places]
+        virtual = [place.virtual for places in hosts for place in places if place.virtual]
         # Of one storage alone, only that it is a model needs words.
-        if own and (len(names) > 1 or virtual):
-            yield f"{name} = {' or '.join(dict.fromkeys(_place(one, titles) for one in own))}"
-            for one in virtual:
-                titles.setdefault(one.title, name)
+        if hosts and (len(names) > 1 or virtual):
+            yield f"{name} = {' or '.join(dict.fromkeys(_roles(places, titles) for places in hosts))}"
+            # "The same model as" a storage of several disks would not say which of them.
+            if len({one.title for one in virtual}) == 1:
+                titles.setdefault(virtual[0].title, name)
+
+
+def _roles(places: Sequence[Place], titles: Mapping[str, str]) -> str:
+    """Return what a storage is: where the data lie, and the roles that lie elsewhere."""
+    said = {place.role: _place(place, titles) for place in places}
+    data = said.get("data", next(iter(said.values())))
+    elsewhere = grouped((role for role in said if said[role] != data), said.__getitem__)
+    return ", ".join(
+        [data, *(f"but {numbers.listed(roles)} on {where}" for where, roles in elsewhere.items())]
+    )
 
 
 def _place(place: Place, titles: Mapping[str, str]) -> str:
