@@ -119,7 +119,7 @@ def test_one_client_waits_for_what_its_own_flush_takes_longer() -> None:
         cell = cell_of(1, [part("log flush", flush_us, flush_us)], other_us=10_000 - flush_us)
         found = flushes_later(cell, 8000)
         assert found.low == found.ratio == found.high == pytest.approx(10 / 18)
-    assert found.basis.text == "a transaction of 10 ms waits for 1 flushes of `disk`, 8.0 ms longer each"
+    assert found.basis.text == "a transaction of 10 ms waits for 1 flush of `disk`, 8.0 ms longer each"
 
 
 def test_logs_on_two_disks_are_longer_by_the_delay_of_each() -> None:

@@ -174,7 +174,7 @@ def _later(limit: CellLimit, residence: Residence, intervention: Intervention) -
             say(
                 "{n:2} {kind} of `{disk}`, {longer} longer each",
                 n=Range(low=one.least, high=one.most),
-                kind="reads" if on == "read" else "flushes",
+                kind=_called(on, one),
                 disk=one.disk,
                 longer=us(add_us),
             )
@@ -187,6 +187,11 @@ def _later(limit: CellLimit, residence: Residence, intervention: Intervention) -
         residence.ratio(max(residence.whole + least_us - residence.queue_that_goes, residence.whole)),
         basis,
     )
+
+
+def _called(on: On, waits: Awaited) -> str:
+    lone = round(waits.least, 1) == round(waits.most, 1) == 1.0
+    return on if lone else {"read": "reads", "flush": "flushes"}[on]
 
 
 def _awaited(limit: CellLimit, disk: str, on: On) -> Awaited | None:
