@@ -12,6 +12,7 @@ from diskproof.results.load import FileRequests, Iterations, Operation
 from diskproof.results.plan import Cell, Phases, Plan, Scale, Turns
 from diskproof.results.trial import Setting, Trial
 from support.intervals import bounds
+from support.machines import make_machines, sharing
 from support.trials import change, make_machine, make_plan, make_server, make_trials, typical_rate
 from support.words import compared, texts
 
@@ -87,6 +88,20 @@ def test_what_else_changed_is_named() -> None:
         "idle cores": ("may sleep", "asked to stay awake"),
         "fio": ("3.33", "3.41"),
     }
+
+
+def test_what_changed_on_one_of_many_machines_is_named() -> None:
+    plan = sharing(make_plan(blocks=6, **QUESTION))
+    trials = make_trials(plan)
+    first, second = (
+        analyse(plan, make_machines(plan, b={"kernel": kernel}), trials, {})
+        for kernel in ("6.1.0-31-amd64", "6.12.1")
+    )
+    made = compare(first, second)
+    assert {one.fact: (one.a.text, one.b.text) for one in made.differences} == {
+        "kernel": ("6.1.0-31-amd64", "6.1.0-31-amd64 (a), 6.12.1 (b)")
+    }
+    assert made.a.host == "a and b"
 
 
 def test_another_disk_under_the_same_name_is_named_once() -> None:

@@ -65,6 +65,19 @@ def test_each_machine_has_its_own_disk_and_its_flushes() -> None:
     assert {disk.name: disk.flush_us for disk in found.own_disks} == {"vda of a": 55.0, "vda of b": 9_000.0}
 
 
+def test_main_memory_of_any_machine_is_known() -> None:
+    plan = comparing(make_plan(tunings=("safest",), clients=(1,), blocks=5))
+    swapped = [
+        change(one, storage="disk" if one.in_memory else "dram") for one in make_machine(plan).places
+    ]
+    machines = make_machines(plan, b={"places": swapped})
+    speeds = {"dram a": 900.0, "disk a": 300.0, "dram b": 300.0, "disk b": 900.0}
+    trials = make_trials(plan, lambda cell: speeds[f"{cell.storage} {cell.host}"])
+    found = decide(analyse(plan, machines, trials, {}))
+    assert [one.storage for one in found.headroom] == ["disk", "dram"]
+    assert found.faster_storages == []
+
+
 def test_a_gain_that_no_verdict_decided_is_none() -> None:
     plan = make_plan(storages=("disk",), clients=(1,), blocks=3)
     [found] = decide(of_run(plan, make_trials(plan, lambda _: 500.0, spread=0.2))).durability

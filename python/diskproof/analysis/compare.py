@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from diskproof.analysis.answers import (
     Analysis,
@@ -20,7 +21,8 @@ from diskproof.audit.registry import bars_comparison
 from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import CrashCell
 from diskproof.results.machine import Machine, Place
-from diskproof.results.plan import Cell, Phases, Plan
+from diskproof.results.plan import NO_LEVEL, Cell, Phases, Plan
+from diskproof.stats.groups import grouped
 from diskproof.stats.intervals import Interval, RatioTest, independent_ratio
 from diskproof.stats.multiple import holm
 from diskproof.wording import Message, Quantity, as_message, bytes_, say, seconds
@@ -107,7 +109,7 @@ def _labels(a: Analysis, b: Analysis) -> tuple[str, str]:
     """Return the shortest names that tell two runs apart: study, machine, day, or time to the minute."""
     parts: tuple[Callable[[Analysis], str | None], ...] = (
         lambda run: run.plan.study,
-        lambda run: run.machine.host if run.machine else None,
+        _host,
         lambda run: run.started_at and run.started_at[:10],
         lambda run: run.started_at and run.started_at[:16].replace("T", " "),
     )
@@ -122,10 +124,15 @@ def _run(analysis: Analysis, label: str, common: list[str]) -> ComparedRun:
     return ComparedRun(
         label=label,
         study=analysis.plan.study,
-        host=analysis.machine.host if analysis.machine else None,
+        host=_host(analysis),
         started_at=analysis.started_at,
         disturbances=[one for one in analysis.disturbances if not set(one.cells).isdisjoint(common)],
     )
+
+
+def _host(analysis: Analysis) -> str | None:
+    """Return the machines of a run, by their own names."""
+    return listed([one.host for one in analysis.machine.each], 3) if analysis.machine else None
 
 
 def _ids(analysis: Analysis) -> list[str]:
@@ -275,15 +282,41 @@ def _facts(analysis: Analysis, common: Sequence[Cell | CrashCell]) -> Facts:
     """
     plan, machine = analysis.plan, analysis.machine
     facts: Facts = {"scale": _scale(analysis), **_phase_facts(plan)}
-    cpus = {"CPUs of server and load": "all" if plan.cpus is None else str(plan.cpus)}
+    cpus: Facts = {"CPUs of server and load": "all" if plan.cpus is None else str(plan.cpus)}
     if machine is None:
         return facts | cpus
+    if not machine.others:
+        return facts | _machine_facts(machine, common, cpus)
+    compared = {cell.level("host") for cell in common}
+    hosts = {
+        host: _machine_facts(one, common, cpus)
+        for host, one in machine.others.items()
+        if host in compared or NO_LEVEL in compared
+    }
+    return facts | {
+        fact: _by_host({host: of_host.get(fact, "unknown") for host, of_host in hosts.items()})
+        for fact in dict.fromkeys(chain.from_iterable(hosts.values()))
+    }
+
+
+def _by_host(values: dict[str, Message | str]) -> Message | str:
+    """Return the value of a fact on all hosts, each with the hosts that have it if they differ."""
+    names = grouped(values, lambda host: as_message(values[host]).text)
+    if len(names) == 1:
+        return next(iter(values.values()))
+    each = [say("{value} ({names})", value=values[hosts[0]], names=hosts) for hosts in names.values()]
+    return say("{each}", each=each)
+
+
+def _machine_facts(machine: Machine, common: Sequence[Cell | CrashCell], cpus: Facts) -> Facts:
     servers, storages = {cell.server for cell in common}, {cell.storage for cell in common}
-    for server in machine.servers:
-        if server.name in servers:
-            facts[f"version of {server.name}"] = f"{server.flavour} {server.version}"
+    versions: Facts = {
+        f"version of {server.name}": f"{server.flavour} {server.version}"
+        for server in machine.servers
+        if server.name in servers
+    }
     return {
-        **facts,
+        **versions,
         "kernel": machine.kernel,
         **_place_facts([place for place in machine.places if place.storage in storages]),
         **cpus,

@@ -224,11 +224,12 @@ def _level(
         if (one.factor, one.level, one.baseline) == ("tuning", tuning, safe) and one.cell in of_level
     ]
     gains: dict[str, list[Interval]] = {}
+    on_disks: dict[str, list[Interval]] = {}
     for one in verdicts:
         if one.outcome == "faster" and one.ratio:
-            gains.setdefault(of_level[one.cell].storage, []).append(one.ratio)
-    memory = in_memory(analysis)
-    on_disks = {storage: ratios for storage, ratios in gains.items() if storage not in memory}
+            cell = of_level[one.cell]
+            for found in (gains,) if in_memory(analysis, cell) else (gains, on_disks):
+                found.setdefault(cell.storage, []).append(one.ratio)
     return LevelChoice(
         tuning=tuning,
         settings=_settings(analysis, server, tuning, safe),
@@ -262,32 +263,33 @@ def _settings(analysis: Analysis, server: str, tuning: str, other: str) -> dict[
 # ---------------------------------------------------------------- storage and limits
 
 
-def in_memory(analysis: Analysis) -> set[str]:
-    """Return the storages that are main memory."""
-    places = analysis.machine.places if analysis.machine else []
-    return {one.storage for one in places if one.role == "data" and one.in_memory}
+def in_memory(analysis: Analysis, cell: Cell) -> bool:
+    """Return whether the data of a cell are in main memory, on any machine that runs it."""
+    machines = analysis.machine.running(cell.host) if analysis.machine else []
+    places = (place for machine in machines for place in machine.places)
+    return any(one.in_memory for one in places if (one.storage, one.role) == (cell.storage, "data"))
 
 
 def _headroom(analysis: Analysis) -> Iterator[Headroom]:
-    memory = in_memory(analysis)
     found: dict[str, dict[str, list[float]]] = {}
     for one in analysis.verdicts:
         if one.factor != "storage" or not one.ratio or not one.ratio.low or not one.ratio.high:
             continue
-        pair = {one.level: 1 / one.ratio.low, one.baseline: one.ratio.high}
-        if len(memory & pair.keys()) == 1:
-            [disk] = pair.keys() - memory
-            tuning = analysis.plan.cell(one.cell).tuning
-            found.setdefault(disk, {}).setdefault(tuning, []).append(pair[disk])
+        most = {one.cell: 1 / one.ratio.low, one.baseline_cell: one.ratio.high}
+        on_disks = [cell for cell in map(analysis.plan.cell, most) if not in_memory(analysis, cell)]
+        if len(on_disks) == 1:
+            [cell] = on_disks
+            found.setdefault(cell.storage, {}).setdefault(cell.tuning, []).append(most[cell.id])
     for storage, by_tuning in found.items():
-        yield Headroom(storage=storage, most={tuning: max(most) for tuning, most in by_tuning.items()})
+        yield Headroom(storage=storage, most={tuning: max(ratios) for tuning, ratios in by_tuning.items()})
 
 
 def _faster_storages(analysis: Analysis) -> Iterator[FasterStorage]:
-    memory = in_memory(analysis)
     found: dict[tuple[str, str], list[float]] = {}
     for one in analysis.verdicts:
-        if one.factor != "storage" or not one.ratio or memory & {one.level, one.baseline}:
+        if one.factor != "storage" or not one.ratio:
+            continue
+        if any(in_memory(analysis, analysis.plan.cell(id)) for id in (one.cell, one.baseline_cell)):
             continue
         if one.outcome == "faster":
             found.setdefault((one.level, one.baseline), []).append(one.ratio.estimate)
@@ -299,9 +301,8 @@ def _faster_storages(analysis: Analysis) -> Iterator[FasterStorage]:
 
 
 def _levers(analysis: Analysis) -> Iterator[Lever]:
-    memory = in_memory(analysis)
     cells = analysis.limits.cells if analysis.limits else []
-    useful = [one for one in cells if one.what_if and one.limit and one.cell.storage not in memory]
+    useful = [one for one in cells if one.what_if and one.limit and not in_memory(analysis, one.cell)]
     for (limit, _), alike in grouped(useful, _what_is_changed).items():
         best = max(alike, key=lambda one: one.what_if.ratio if one.what_if else 0.0)
         assert best.what_if  # those without were left out

@@ -10,7 +10,7 @@ from diskproof.results.article import Article
 from diskproof.results.imported import Beside, ImportedResult, Settings
 from diskproof.results.load import FileRequests, LoadResult
 from diskproof.results.machine import Machine, Place, ServerFacts
-from diskproof.results.plan import NO_LEVEL, Cell, Metric, Plan
+from diskproof.results.plan import Cell, Metric, Plan
 from diskproof.results.record import NotRecordedError, Role, recorded
 from diskproof.results.trial import Finding, Severity, Trial
 from diskproof.wording import NOTHING, Item, Message, as_message, say
@@ -130,8 +130,7 @@ class Run:
 
     def machines_of(self, cell: Cell) -> list[Machine]:
         """Return the machines that run a cell; NotRecordedError if nothing is known of them."""
-        machine = recorded(self.machine, "where the storages lay")
-        return machine.each if cell.host == NO_LEVEL else [machine.at(cell.host)]
+        return recorded(self.machine, "where the storages lay").running(cell.host)
 
 
 @dataclass(frozen=True)

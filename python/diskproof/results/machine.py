@@ -234,6 +234,10 @@ class Machine(Record):
         """Return the machine of that name: this one if no other has it."""
         return self.others.get(host, self) if host else self
 
+    def running(self, host: str) -> list["Machine"]:
+        """Return the machines that run a cell of that host: all of them if they share its blocks."""
+        return [self.others[host]] if host in self.others else self.each
+
     @property
     def each(self) -> list["Machine"]:
         """All machines of the run; this one, if it is not over many hosts."""
