@@ -132,6 +132,18 @@ def test_doctor_says_what_is_there() -> None:
     assert diskproof("doctor", "--quickstart").stdout.strip() == "quickstart"
 
 
+def test_doctor_names_the_engine_that_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for engine in ("podman", "docker"):
+        (tmp_path / engine).write_text(f"#!/bin/sh\necho {engine} is asleep >&2; exit 125\n")
+        (tmp_path / engine).chmod(0o755)
+    silent = " ".join(diskproof("doctor").stdout.split())
+    assert "no engine answers" in silent
+    assert "podman: podman is asleep; docker: docker is asleep" in silent
+    (tmp_path / "docker").write_text("#!/bin/sh\n")
+    assert "docker can run servers of an `image`" in " ".join(diskproof("doctor").stdout.split())
+
+
 def test_clean_has_nothing_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
     result = diskproof("clean", cwd=tmp_path)

@@ -24,6 +24,7 @@ from diskproof.storage.kinds.ram import can_mount
 from diskproof.storage.kinds.virtual import as_directory
 from diskproof.storage.virtual import missing_means
 from diskproof.study.places import FileSystem
+from diskproof.system.containers import engines
 from diskproof.system.cpus import usable
 from diskproof.system.idle import may_keep_cores_awake
 from diskproof.system.mounts import block_device, mount_of
@@ -67,6 +68,7 @@ def doctor(*, basedir: list[str] | None = None, quickstart: bool = False, hosts:
         _setpriv(),
         _virtual_disks(),
         _idle_cores(),
+        _containers(),
         _fio(),
         _zfs(),
         _memory(),
@@ -155,6 +157,17 @@ def _virtual_disks() -> Check:
     can = ", ".join(filesystem for filesystem, why in makers.items() if why is None)
     missing = "; ".join(why for why in makers.values() if why)
     return Check("virtual disks", f"{len(disk.devices())} devices, on {can or 'no file system'}", missing)
+
+
+def _containers() -> Check:
+    """Say which engine can run servers of an image."""
+    found = engines()
+    if answering := [engine for engine, why in found.items() if why is None]:
+        return Check("containers", f"{' and '.join(answering)} can run servers of an `image`")
+    remedy = "; ".join(why for why in found.values() if why) or "install podman"
+    return Check(
+        "containers", "no engine answers: servers of an `image` cannot be run", remedy=remedy
+    )
 
 
 def _fio() -> Check:

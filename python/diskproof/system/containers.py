@@ -95,6 +95,19 @@ class Image:
             ) from None
 
 
+def engines() -> dict[str, str | None]:
+    """Return the engines of this machine, each with why it does not answer; None if it does."""
+    return {engine: _why_silent(engine) for engine in ENGINES if shutil.which(engine)}
+
+
+def _why_silent(engine: str) -> str | None:
+    try:
+        ended = programs.run([engine, "ps", "--quiet"], limit_s=ANSWER_S)
+    except programs.TimedOut:
+        return f"{engine} did not answer within {ANSWER_S:g} s"
+    return f"{engine}: {ended.complaint.splitlines()[-1]}" if ended.code else None
+
+
 def find_image(name: str) -> Image:
     """Find an image that was pulled or built before; ImageNotFoundError says what to do."""
     found = [engine for engine in ENGINES if shutil.which(engine)]
