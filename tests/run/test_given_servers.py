@@ -1,5 +1,6 @@
 """Whole runs on servers that are there already: reached by a URL, with a password and limited rights."""
 
+import hashlib
 import signal
 import subprocess
 import time
@@ -351,6 +352,23 @@ def test_a_second_run_is_refused_and_ctrl_c_puts_the_variables_back(tmp_path: Pa
     _, err = run.communicate(timeout=60)
     assert run.returncode == 130, err
     assert empty.value(name) == before
+
+
+def test_a_trial_that_lost_its_lock_does_not_count(tmp_path: Path, empty: Theirs) -> None:
+    write_study(tmp_path, empty, tunings="", mix="read-only", blocks=1, measure_s=2)
+    run = begin(tmp_path, "run", "study.toml")
+    wait_for(lambda: [*(tmp_path / "runs").glob("study/*/servers/b01-t01/load.log")] or run.poll() is not None)
+    if empty.scheme == "postgresql":
+        empty.ask("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+    else:
+        name = f"diskproof {hashlib.sha256(b'load').hexdigest()[:16]}"
+        ((session,),) = empty.ask(f"SELECT IS_USED_LOCK('{name}')")
+        empty.ask(f"KILL {session}")
+    run.communicate(timeout=60)
+    folder = the_run(tmp_path)
+    (trial,) = folder.trials()
+    assert trial.finished
+    assert "lock" in {finding.check for finding in invalidating(folder, trial)}
 
 
 def test_proofs_are_refused(tmp_path: Path, empty: Theirs) -> None:

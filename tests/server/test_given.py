@@ -96,6 +96,18 @@ def test_one_run_at_a_time_has_the_database(theirs: Theirs) -> None:
     first.release()
 
 
+def test_a_session_that_may_write_is_refused_where_only_reads_may_be(theirs: Theirs) -> None:
+    guarded = find(theirs.url, read_only=True).open()
+    (setting,) = [one for one in guarded.read_settings() if one.requested is not None]
+    assert setting.name.endswith("read_only")
+    assert setting.holds
+    guarded.stop()
+    open_to_writes = find(theirs.url).open()
+    with pytest.raises(ServerError, match="does not keep sessions read-only"):
+        open_to_writes.check_guard()
+    open_to_writes.stop()
+
+
 def test_only_an_empty_database_gets_the_mark(theirs: Theirs) -> None:
     given = find(theirs.url).open()
     given.check_database()

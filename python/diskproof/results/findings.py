@@ -27,6 +27,9 @@ ONLY_ASKED = "only asked"
 DIRECT = "direct"
 """A file system does not take O_DIRECT."""
 
+LOCK = "lock"
+"""The lock on the database of a server that was there already was lost during the trial."""
+
 IMPORTED = "imported"
 """A remark of another tool or of its importer."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from diskproof import load
-from diskproof.results.findings import ONLY_ASKED, RIGHTS
+from diskproof.results.findings import LOCK, ONLY_ASKED, RIGHTS
 from diskproof.results.plan import Cell, Plan, PlannedTrial
 from diskproof.results.trial import DataFacts, OpenFile, RestoredBy
 from diskproof.run.attempt import Attempt
@@ -249,6 +249,14 @@ class GivenAttempt(ServerAttempt):
 
     def stop(self) -> None:
         """Put the variables back and disconnect; the trial is finished."""
+        if not self.server.is_held():
+            self.invalid(
+                LOCK,
+                say(
+                    "the connection that keeps other runs out of the database was lost during the trial, so "
+                    "another run may have used the database at the same time"
+                ),
+            )
         self.end_processes()
         self.lap("stop_s")
         self.finished = True

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diskproof.families.address import Address
+from diskproof.families.values import same
 from diskproof.results.machine import ServerFacts
 from diskproof.results.record import Role
 from diskproof.results.trial import Setting
@@ -66,7 +67,19 @@ class Given(Asked[Connection]):
         for name in (self._family.memory_variable, *needs):
             if name in observed and name not in asked:
                 settings.append(Setting.read_only(name, *observed[name]))
+        if self.read_only:
+            name, value = self.guard()
+            settings.append(Setting(name=name, requested="on", observed=value, holds=same("on", value)))
         return settings
+
+    def check_guard(self) -> None:
+        """Refuse a session in which the server would write (ServerError)."""
+        name, value = self.guard()
+        if not same("on", value):
+            raise ServerError(
+                f"{self._address} does not keep sessions read-only, as `read_only = true` asks: `{name}` is "
+                f"{value}. Connect to the server itself, not through a proxy"
+            )
 
     def damage(self) -> list[str]:
         """Refuse: only servers of ours are crashed."""
@@ -112,6 +125,10 @@ class Given(Asked[Connection]):
     @abstractmethod
     def lacking(self) -> list[str]:
         """Return what the account may not see, each with the GRANT that would show it."""
+
+    @abstractmethod
+    def guard(self) -> tuple[str, str]:
+        """Return the variable that keeps this session from writing, and its value."""
 
     @abstractmethod
     def lock(self) -> str:

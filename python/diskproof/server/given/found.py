@@ -46,6 +46,8 @@ class GivenServer:
         given.read_only = self.read_only
         if why := given.refuses_connections():
             raise ServerError(f"{self._address} refuses the connection: {why}")
+        if self.read_only:
+            given.check_guard()
         return given
 
     def hold(self) -> None:
@@ -53,13 +55,9 @@ class GivenServer:
 
         A connection that was lost is replaced.
         """
-        if self._keeper is not None:
-            try:
-                self._keeper.lock()
-            except ServerError:
-                self.release()
-            else:
-                return
+        if self.is_held():
+            return
+        self.release()
         keeper = self.open()
         if ending := keeper.lock():
             keeper.stop()
@@ -68,6 +66,16 @@ class GivenServer:
                 f"overwrite the other's data: wait for it. If its machine is gone, end its session: {ending}"
             )
         self._keeper = keeper
+
+    def is_held(self) -> bool:
+        """Whether the connection that keeps other runs out is still there."""
+        if self._keeper is None:
+            return False
+        try:
+            self._keeper.lock()
+        except ServerError:
+            return False
+        return True
 
     def release(self) -> None:
         """Let other runs use the database."""

@@ -72,6 +72,12 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
             )
         return lacks
 
+    def guard(self) -> tuple[str, str]:
+        """Return the variable that keeps this session from writing, by the server's own name."""
+        names = "('transaction_read_only', 'tx_read_only')"
+        name, value = self._query(f"SHOW SESSION VARIABLES WHERE Variable_name IN {names}")[0]
+        return str(name), str(value)
+
     def lock(self) -> str:
         """Take a lock of the server's own, whose name has at most 64 characters."""
         name = f"diskproof {hashlib.sha256(self.database.encode()).hexdigest()[:16]}"

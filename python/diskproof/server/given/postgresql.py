@@ -72,6 +72,11 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
         """Return nothing: what is read here, every account may read."""
         return []
 
+    def guard(self) -> tuple[str, str]:
+        """Return the variable that keeps this session from writing."""
+        name = "default_transaction_read_only"
+        return name, str(self._query(f"SHOW {name}")[0][0])
+
     def lock(self) -> str:
         """Take an advisory lock, which belongs to this database."""
         if self.version >= (14,):
