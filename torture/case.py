@@ -309,7 +309,7 @@ def main() -> None:
     if Path("/proc/1/comm").read_text().strip() not in {"sh", "dash", "bash"} or os.getppid() != 1:
         sys.exit("a case runs in namespaces of its own: use campaign.py")
     case = Case(int(seed), int(number), [Path(path) for path in kept])
-    _hide(ROOTS, case.kept)
+    hide(ROOTS, case.kept)
     try:
         outcome = case.run()
     finally:
@@ -317,7 +317,7 @@ def main() -> None:
     print(json.dumps(asdict(outcome)))
 
 
-def _hide(roots: tuple[Path, ...], kept: list[Path]) -> None:
+def hide(roots: tuple[Path, ...], kept: list[Path]) -> None:
     """Mount an empty tmpfs over each folder that runs write to; what is kept below it shows through."""
     for mount in reversed(mounts()):  # those of others would stay in use as long as the case
         point = Path(mount.point)

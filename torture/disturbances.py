@@ -129,12 +129,17 @@ def fill_disk(scene: Scene) -> str:
     """Fill the disk under test, or the file system that holds the run folder and the journal."""
     full = scene.random.choice((scene.folder / "disk", scene.folder))
     scene.debris.append(full / "filler")
-    with (full / "filler").open("wb") as filler:
+    fill(full / "filler")
+    return full.name
+
+
+def fill(file: Path) -> None:
+    """Make a file that takes all room of its disk."""
+    with file.open("wb") as filler:
         for size in (2**28, 2**24, 2**20, 2**16, 2**12):
             with suppress(OSError):
                 while True:
                     os.posix_fallocate(filler.fileno(), filler.seek(0, os.SEEK_END), size)
-    return full.name
 
 
 def delete_folder(scene: Scene) -> str:

@@ -180,10 +180,10 @@ CLEAN = Work("clean", 1.0, ("umount", "losetup", "zpool"), verb=("clean",), agai
 def is_possible(work: Work) -> bool:
     """Return whether this machine has what a kind of work needs."""
     there = {"throttle": controller() is not None, "zfs": zfs.flavour() == "zfs-fuse"}
-    return all(there.get(need, _found(need)) for need in work.needs)
+    return all(there.get(need, is_found(need)) for need in work.needs)
 
 
-def _found(program: str) -> bool:
+def is_found(program: str) -> bool:
     """Return whether a program is on PATH or where Debian keeps servers."""
     return bool(
         shutil.which(program, path=SEARCHED) or any(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.hosts import Host
+from machines import Host
 
 
 def test_hosts_join_are_checked_and_leave(hosts: list[Host]) -> None:

@@ -1,14 +1,10 @@
 """Studies over three machines: real Ray, real trials, and what is left if a process dies."""
 
-from contextlib import suppress
-
-import psutil
 import pytest
 
-from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
+from machines import Host, is_quiet, make_cluster, wrong_in
 from support.command import wait_for
-from support.hosts import Host
 
 STUDY = """
 question = "Does it matter which machine runs it?"
@@ -38,10 +34,7 @@ rows = 100
 @pytest.fixture(scope="module")
 def cluster(hosts: list[Host]) -> list[Host]:
     """Three hosts in a cluster."""
-    a, b, c = hosts
-    a.head()
-    for process in [b.start(*b.joins(a)), c.start(*c.joins(a))]:
-        assert process.wait(60) == 0, process.communicate()
+    make_cluster(hosts)
     return hosts
 
 
@@ -56,26 +49,6 @@ def folder_of(head: Host, name: str) -> RunFolder:
     return RunFolder.open(path)
 
 
-def nothing_left(hosts: list[Host]) -> bool:
-    """Tell whether no lab of these hosts runs, and none has left anything to undo."""
-    for process in (process for host in hosts for process in host.processes()):
-        with suppress(psutil.Error):
-            if "diskproof.hosts.part" in process.cmdline():
-                return False
-    return not [journal for host in hosts for journal in host.state.glob("*.jsonl")]
-
-
-def check_whole(folder: RunFolder) -> None:
-    """Every planned trial is there, counts, and was made by its own host; its files are here."""
-    plan, trials, machine = folder.plan(), folder.trials(), folder.machine()
-    assert sorted(trial.id for trial in trials) == sorted(planned.id for planned in plan.trials)
-    assert machine is not None
-    assert set(machine.others) == {"a", "b", "c"}
-    for trial in trials:
-        assert invalidating(folder, trial) == []
-        assert folder.series(trial.id) is not None
-
-
 def test_a_run_goes_on_after_kills(cluster: list[Host]) -> None:
     a, b, c = cluster
     study = write_study(a, "spread", "spread", 6, 1)
@@ -85,28 +58,28 @@ def test_a_run_goes_on_after_kills(cluster: list[Host]) -> None:
     head.kill()
     head.communicate()
     before = {trial.id: trial.started_at for trial in folder_of(a, "spread").trials()}
-    wait_for(lambda: nothing_left(cluster), 20)
+    wait_for(lambda: is_quiet(cluster), 20)
 
     # The raylet of a host dies: the others go on, and the run says who is lost.
     resumed = b.start("run", study, "--hosts", "--resume")
-    wait_for(lambda: any("diskproof.hosts.part" in one.cmdline() for one in c.processes()))
+    wait_for(lambda: c.parts())
     for process in c.processes():
         if process.name() == "raylet":
             process.kill()
     said = resumed.communicate(timeout=60)[1]
     assert resumed.returncode == 2, said
     assert "host `c`: it is gone" in said
-    wait_for(lambda: nothing_left(cluster), 20)
+    wait_for(lambda: is_quiet(cluster), 20)
     c.run("host", "leave")
     c.join(a)
 
     said = a.run("run", study, "--hosts", "--resume")
     folder = folder_of(a, "spread")
-    check_whole(folder)
+    assert [*wrong_in(folder, cluster)] == []
     assert {trial.id: trial.started_at for trial in folder.trials()}.items() >= before.items()
     hosts = {planned.block: planned.host for planned in folder.plan().trials}
     assert hosts == {1: "a", 2: "b", 3: "c", 4: "a", 5: "b", 6: "c"}
-    assert nothing_left(cluster)
+    assert is_quiet(cluster)
     assert not [path for host in cluster for path in (host.out / "parts").iterdir()]
     assert "host c: nothing to clean" in a.run("clean", "--hosts")
 
@@ -118,13 +91,13 @@ def test_machines_are_compared(cluster: list[Host]) -> None:
     path = a.scratch / study
     path.write_text(path.read_text().replace("400 MiB", "16 MiB"))
     assert "host `b`: storage `memory`: the data set needs" in a.run("run", study, "--hosts", expect=2)
-    assert nothing_left(cluster)
+    assert is_quiet(cluster)
     assert list((a.scratch / "runs" / "small").iterdir()) == []
 
     study = write_study(a, "compare", "compare", 2, 0.5)
     assert "6 cells x 2 blocks = 12 trials" in a.run("plan", study, "--hosts")
     said = a.run("run", study, "--hosts")
     folder = folder_of(a, "compare")
-    check_whole(folder)
+    assert [*wrong_in(folder, cluster)] == []
     assert "b against a" in said
     assert all(planned.cell.endswith(f"/{planned.host}") for planned in folder.plan().trials)
