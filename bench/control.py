@@ -1,8 +1,8 @@
 """What control over hosts costs: runs of one study on a cluster of this host alone, and without a cluster.
 
 A pair has one run of each, in an order by seed. Ray is up only while it has a run to control. The ratio of
-their throughputs should be 1. Each pair is a line of `results.jsonl`; a further call adds pairs. Run it alone:
-what else the machine does is in the figures.
+their throughputs should be 1. Each pair is a line of `results.jsonl`; a further call adds pairs. Run it
+alone: what else the machine does is in the figures.
 """
 
 import argparse
@@ -105,7 +105,9 @@ def show(pairs: list[dict[str, float]]) -> None:
     """Print the ratio of all pairs, with its interval."""
     found = paired_ratio([pair[WITH] for pair in pairs], [pair[WITHOUT] for pair in pairs]).interval
     bounds = f"{found.low:.4f} to {found.high:.4f}" if found.low and found.high else "no interval"
-    print(f"with control / without: {found.estimate:.4f} ({bounds}, 95%), {numbers.count(len(pairs), 'pair')}")
+    print(
+        f"with control / without: {found.estimate:.4f} ({bounds}, 95%), {numbers.count(len(pairs), 'pair')}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Kills and other disturbances by seed over the hosts of a run; `make torture` runs it, too.
 
 Machines in namespaces are one cluster. A case begins a short run over them, or resumes it, and disturbs it.
-Then nothing may be left, and of each machine at most the trial under way may be lost. After some cases the run
-is resumed to its end: each finished trial must be there, and each planned one must count.
+Then nothing may be left, and of each machine at most the trial under way may be lost. After some cases the
+run is resumed to its end: each finished trial must be there, and each planned one must be finished.
 Ends with 1 if anything was found. `--seed 7 --only 12` begins with a new run and disturbs it as case 12 did.
 """
 
@@ -127,6 +127,7 @@ VICTIMS: dict[str, Callable[[Host], list[psutil.Process]]] = {
     "host": Host.processes,
     "load": lambda host: named(host, "diskproof-load"),
     "server": lambda host: named(host, *PROGRAMS)[:1] or named(host, "diskproof-load"),
+    "cluster": lambda host: named(host, "gcs_server"),
 }
 """Whose processes are killed; an embedded server is the load."""
 
@@ -136,6 +137,7 @@ WEIGHTS = {
     "lab": 14,
     "part": 14,
     "raylet": 12,
+    "cluster": 4,
     "host": 10,
     "load": 14,
     "server": 14,
@@ -144,7 +146,7 @@ WEIGHTS = {
     "clock": 4,
 }
 
-TOLD = ("host `", "cluster", "space")
+TOLD = ("host `", "cluster", "its disk is full")
 """One of these is in the words of a run that was refused."""
 
 UNCLEAN = ("part", "host")
@@ -173,6 +175,8 @@ class Campaign:
         random = Random(f"{self._seed} {number}")
         drawn = random.choices([*WEIGHTS], [*WEIGHTS.values()])[0]
         case = Case(what or drawn, random.choice(self._hosts), random.choice(self._hosts), random)
+        if case.what == "cluster":
+            case.host = self._hosts[0]
         if not self._study:
             self._begin(number)
         process = self._start(case)
@@ -206,6 +210,7 @@ class Campaign:
         how = "compare" if number % 3 == 2 else "spread"
         blocks = 2 if how == "compare" else 3 * len(self._hosts)
         text = STUDY.replace("blocks = 1", f"blocks = {blocks}\nrepeat_disturbed = false")
+        text = text.replace("clients = [2]", "clients = [1]")
         text = text.format(family=possible[self._runs % len(possible)], storage='ram = "400 MiB"')
         names = str([host.name for host in self._hosts])
         question, rest = text.split("\n", 1)
@@ -297,7 +302,7 @@ class Campaign:
                 case.killed.add(victim.pid)
         if in_trial and attempts and time.monotonic() - seen_s < MEASURE_S * 0.7:
             case.attempt = attempts[0]
-        return [host] if case.what in {"raylet", "host"} else []
+        return [host] if case.what in {"raylet", "host", "cluster"} else []
 
     def _disturb(self, case: Case) -> list[Host]:
         match case.what:

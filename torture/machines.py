@@ -13,7 +13,6 @@ from pathlib import Path
 
 import psutil
 
-from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
 
 BRIDGE = f"dp{os.getpid() % 100_000}"
@@ -183,13 +182,14 @@ def is_quiet(hosts: Sequence[Host]) -> bool:
 
 
 def wrong_in(folder: RunFolder, hosts: Sequence[Host]) -> Iterator[str]:
-    """Say what is missing in a run that has ended, or does not count."""
+    """Say what is missing in a run that has ended."""
     plan, trials, machine = folder.plan(), folder.trials(), folder.machine()
     if sorted(trial.id for trial in trials) != sorted(planned.id for planned in plan.trials):
         yield f"{len(trials)} of {len(plan.trials)} trials are there"
     if machine is None or set(machine.others) != {host.name for host in hosts}:
         yield "the facts of a machine are missing"
     for trial in trials:
-        yield from (f"{trial.id} does not count: {one.message.text}" for one in invalidating(folder, trial))
+        if not trial.finished:
+            yield f"{trial.id} broke off"
         if folder.series(trial.id) is None:
             yield f"{trial.id} has no series"

@@ -99,7 +99,7 @@ def test_what_changed_on_one_of_many_machines_is_named() -> None:
     )
     made = compare(first, second)
     assert {one.fact: (one.a.text, one.b.text) for one in made.differences} == {
-        "kernel": ("6.1.0-31-amd64", "6.1.0-31-amd64 (a), 6.12.1 (b)")
+        "kernel": ("6.1.0-31-amd64", "6.1.0-31-amd64 (a) and 6.12.1 (b)")
     }
     assert made.a.host == "a and b"
 

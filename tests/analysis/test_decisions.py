@@ -67,9 +67,7 @@ def test_each_machine_has_its_own_disk_and_its_flushes() -> None:
 
 def test_main_memory_of_any_machine_is_known() -> None:
     plan = comparing(make_plan(tunings=("safest",), clients=(1,), blocks=5))
-    swapped = [
-        change(one, storage="disk" if one.in_memory else "dram") for one in make_machine(plan).places
-    ]
+    swapped = [change(one, storage="disk" if one.in_memory else "dram") for one in make_machine(plan).places]
     machines = make_machines(plan, b={"places": swapped})
     speeds = {"dram a": 900.0, "disk a": 300.0, "dram b": 300.0, "disk b": 900.0}
     trials = make_trials(plan, lambda cell: speeds[f"{cell.storage} {cell.host}"])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
 from machines import Host, is_quiet, make_cluster, wrong_in
 from support.command import wait_for
@@ -62,7 +63,7 @@ def test_a_run_goes_on_after_kills(cluster: list[Host]) -> None:
 
     # The raylet of a host dies: the others go on, and the run says who is lost.
     resumed = b.start("run", study, "--hosts", "--resume")
-    wait_for(lambda: c.parts())
+    wait_for(c.parts)
     for process in c.processes():
         if process.name() == "raylet":
             process.kill()
@@ -100,4 +101,5 @@ def test_machines_are_compared(cluster: list[Host]) -> None:
     folder = folder_of(a, "compare")
     assert [*wrong_in(folder, cluster)] == []
     assert "b against a" in said
+    assert [found for trial in folder.trials() for found in invalidating(folder, trial)] == []
     assert all(planned.cell.endswith(f"/{planned.host}") for planned in folder.plan().trials)

@@ -357,7 +357,9 @@ def test_a_second_run_is_refused_and_ctrl_c_puts_the_variables_back(tmp_path: Pa
 def test_a_trial_that_lost_its_lock_does_not_count(tmp_path: Path, empty: Theirs) -> None:
     write_study(tmp_path, empty, tunings="", mix="read-only", blocks=1, measure_s=2)
     run = begin(tmp_path, "run", "study.toml")
-    wait_for(lambda: [*(tmp_path / "runs").glob("study/*/servers/b01-t01/load.log")] or run.poll() is not None)
+    wait_for(
+        lambda: [*(tmp_path / "runs").glob("study/*/servers/b01-t01/load.log")] or run.poll() is not None
+    )
     if empty.scheme == "postgresql":
         empty.ask("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
     else:

@@ -289,7 +289,8 @@ def _faster_storages(analysis: Analysis) -> Iterator[FasterStorage]:
     for one in analysis.verdicts:
         if one.factor != "storage" or not one.ratio:
             continue
-        if any(in_memory(analysis, analysis.plan.cell(id)) for id in (one.cell, one.baseline_cell)):
+        sides = map(analysis.plan.cell, (one.cell, one.baseline_cell))
+        if any(in_memory(analysis, cell) for cell in sides):
             continue
         if one.outcome == "faster":
             found.setdefault((one.level, one.baseline), []).append(one.ratio.estimate)

@@ -165,9 +165,7 @@ def _containers() -> Check:
     if answering := [engine for engine, why in found.items() if why is None]:
         return Check("containers", f"{' and '.join(answering)} can run servers of an `image`")
     remedy = "; ".join(why for why in found.values() if why) or "install podman"
-    return Check(
-        "containers", "no engine answers: servers of an `image` cannot be run", remedy=remedy
-    )
+    return Check("containers", "no engine answers: servers of an `image` cannot be run", remedy=remedy)
 
 
 def _fio() -> Check:
