@@ -301,7 +301,7 @@ def _facts(analysis: Analysis, common: Sequence[Cell | CrashCell]) -> Facts:
 
 def _by_host(values: dict[str, Message | str]) -> Message | str:
     """Return the value of a fact on all hosts, each with the hosts that have it if they differ."""
-    names = grouped(values, lambda host: as_message(values[host]).text)
+    names = grouped(values, lambda host: as_message(values[host]).model_dump_json())
     if len(names) == 1:
         return next(iter(values.values()))
     each = [say("{value} ({names})", value=values[hosts[0]], names=hosts) for hosts in names.values()]
