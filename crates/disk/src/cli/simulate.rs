@@ -1,10 +1,15 @@
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
 use clap::Args;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::output;
 use super::promise::PromiseOptions;
-use crate::device::{self, Build, Pattern, Probe};
+use crate::device::{self, Build, Device, Pattern, Probe};
+use crate::file;
 use crate::request::Nanos;
+use crate::simulate::transactions::{self, Load};
 use crate::simulate::{self, Length};
 
 /// Run a probe against a device's model in virtual time, without a disk
@@ -36,6 +41,9 @@ pub(super) struct Simulate {
     /// Also print how many requests the model answered per second of processor time
     #[arg(long)]
     speed: bool,
+    /// Instead of a probe: loads of a database's clients, one JSON object a line; each gives a line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "block_bytes", "depth", "span_bytes", "seconds", "requests", "speed"])]
+    transactions: Option<PathBuf>,
 }
 
 fn pattern(text: &str) -> Result<Pattern, String> {
@@ -51,6 +59,9 @@ fn processor_s() -> f64 {
 impl Simulate {
     pub(super) fn run(&self) -> anyhow::Result<()> {
         let device = device::open(&self.device)?;
+        if let Some(file) = &self.transactions {
+            return self.run_loads(&device, file);
+        }
         let mut timing = device.device.build(Build {
             seed: self.seed,
             promise: self.promise.promise()?,
@@ -87,5 +98,22 @@ impl Simulate {
             said["requests_per_cpu_s"] = (outcome.answers as f64 / took_s).into();
         }
         output::print_line(&said)
+    }
+
+    /// Each load finds a new device.
+    fn run_loads(&self, device: &Device, path: &Path) -> anyhow::Result<()> {
+        let shown = path.display();
+        let text = file::read_text(path).with_context(|| format!("the loads in {shown}"))?;
+        for (place, line) in text.lines().enumerate() {
+            let of_line = |why: String| anyhow!("{shown}, line {}: {why}", place + 1);
+            let load: Load = serde_json::from_str(line).map_err(|why| of_line(why.to_string()))?;
+            let mut timing = device.device.build(Build {
+                seed: load.seed,
+                promise: self.promise.promise()?,
+            });
+            let outcome = transactions::run(timing.as_mut(), &load).map_err(of_line)?;
+            output::print_line(&serde_json::to_value(&outcome)?)?;
+        }
+        Ok(())
     }
 }

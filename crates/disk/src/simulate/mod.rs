@@ -1,6 +1,7 @@
 //! A probe against a model, in virtual time: what the disk would do, without a disk and without waiting.
 
 mod generator;
+pub mod transactions;
 
 use generator::Generator;
 use hdrhistogram::Histogram;

@@ -228,6 +228,7 @@ fn hostile_files_that_are_none() {
         let mut attempts = vec![
             vec![word("show"), file],
             vec![word("simulate"), file],
+            vec![word("simulate"), word("null"), word("--transactions"), file],
             serve("null", "--faults"),
             vec![word("replay"), file],
             vec![word("control"), theirs.as_os_str(), word("faults"), file],
