@@ -3,6 +3,7 @@
 import json
 import signal
 import socket
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ READY_S = 120.0
 
 ANSWER_S = 30.0
 """How long an answer to a control request may take."""
+
+LOADS_AT_ONCE = 500
+"""Loads in one file, which the program refuses above 1 MiB."""
 
 END_S = 10.0
 """How long the program may take to end once it was told to."""
@@ -82,6 +86,17 @@ def simulate(device: str, *options: str) -> Facts:
     """Return what the model says to a probe, in virtual time."""
     facts: Facts = json.loads(_say("simulate", device, *options))
     return facts
+
+
+def simulate_loads(device: str, loads: Sequence[str]) -> list[Facts]:
+    """Return what clients would see on a device, in virtual time: one answer for each load, as JSON."""
+    said: list[str] = []
+    for begin in range(0, len(loads), LOADS_AT_ONCE):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write("\n".join(loads[begin : begin + LOADS_AT_ONCE]))
+            file.flush()
+            said += _say("simulate", device, "--transactions", file.name).splitlines()
+    return [json.loads(line) for line in said]
 
 
 def show(device: str) -> Facts:

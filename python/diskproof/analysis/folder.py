@@ -34,18 +34,21 @@ def analyse_folder(folder: RunFolder) -> Analysis:
     )
 
 
+def gather_folder(folder: RunFolder) -> Gathered:
+    """Gather a run's trials from its folder alone."""
+    trials, plan = folder.trials(), folder.plan()
+    return Gathered(plan, folder.machine(), trials, _series_of(folder, plan, trials))
+
+
 def open_verdicts(folder: RunFolder) -> list[Verdict]:
     """Return the verdicts for which the run would go on."""
-    trials, plan = folder.trials(), folder.plan()
-    series = _series_of(folder, plan, trials)
-    verdicts = make_verdicts(Gathered(plan, folder.machine(), trials, series))
-    return [verdict for verdict in verdicts if is_open(verdict, plan)]
+    gathered = gather_folder(folder)
+    return [verdict for verdict in make_verdicts(gathered) if is_open(verdict, gathered.plan)]
 
 
 def expect_from(folder: RunFolder, plan: Plan) -> Expected | None:
     """Return what a plan will probably come to by an earlier run; None if that says nothing."""
-    trials, earlier = folder.trials(), folder.plan()
-    return expect(plan, Gathered(earlier, folder.machine(), trials, _series_of(folder, earlier, trials)))
+    return expect(plan, gather_folder(folder))
 
 
 def pilot_has_settled(folder: RunFolder, block: int) -> bool:

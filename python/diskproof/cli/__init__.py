@@ -28,6 +28,7 @@ VERBS = {
     "plan": "Show a study's cells, their order, the time it takes and the bytes it writes.",
     "report": "Print the report of a run, from its folder alone.",
     "compare": "Compare the same cells of two runs: ratio, interval, verdict.",
+    "predict": "Predict what the loads of a run would do on other disks.",
     "audit": "Check what results can support: runs, other tools' output, settings and articles.",
     "doctor": "Report what this machine can do, with a remedy for what is missing.",
     "clean": "End processes, unmount and remove what a killed run left behind.",
@@ -41,6 +42,7 @@ EXAMPLES = {
     "plan": "diskproof plan study.toml --only safest",
     "report": "diskproof report runs/study/20260314-090000 --html page.html",
     "compare": "diskproof compare runs/study/20260314-090000 runs/study/20260315-090000",
+    "predict": "diskproof predict runs/study/20260314-090000 --on intel-x25-e --on mine.toml",
     "audit": "diskproof audit old-sysbench.txt my.cnf",
     "schema": "diskproof schema > study.schema.json",
 }

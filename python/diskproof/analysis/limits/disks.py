@@ -25,6 +25,7 @@ class Requests:
     """Mean number under way at the disk."""
     per_s: float
     mean_us: float | None
+    mean_bytes: float | None = None
 
     @property
     def serial_share(self) -> float | None:
@@ -78,25 +79,27 @@ def counted_disks(
                 roles=_roles(place for place in places if name in _names_below(place)),
                 one_at_a_time=name in one_at_a_time,
                 busy=middle(min(device.busy_s / whole_s, 1.0) for device, whole_s in used),
-                read=_counted(used, lambda device: (device.reads, device.read_s)),
-                write=_counted(used, lambda device: (device.writes, device.write_s)),
-                flush=_counted(used, lambda device: (device.flushes, device.flush_s)) if counted else None,
+                read=_counted(used, lambda device: (device.reads, device.read_s, device.read_bytes)),
+                write=_counted(used, lambda device: (device.writes, device.write_s, device.written_bytes)),
+                flush=_counted(used, lambda device: (device.flushes, device.flush_s, 0)) if counted else None,
             )
         )
     return found
 
 
 def _counted(
-    used: Sequence[tuple[DeviceUsage, float]], kind: Callable[[DeviceUsage], tuple[int | None, float | None]]
+    used: Sequence[tuple[DeviceUsage, float]],
+    kind: Callable[[DeviceUsage], tuple[int | None, float | None, int]],
 ) -> Requests:
     timed = [(*kind(device), whole_s) for device, whole_s in used]
     return Requests(
-        present=middle(None if spent_s is None else spent_s / whole_s for _, spent_s, whole_s in timed),
-        per_s=middle((number or 0) / whole_s for number, _, whole_s in timed) or 0.0,
+        present=middle(None if spent_s is None else spent_s / whole_s for _, spent_s, _, whole_s in timed),
+        per_s=middle((number or 0) / whole_s for number, *_, whole_s in timed) or 0.0,
         mean_us=middle(
             spent_s / number * MICRO if spent_s is not None and number else None
-            for number, spent_s, _ in timed
+            for number, spent_s, *_ in timed
         ),
+        mean_bytes=middle(size / number if number and size else None for number, _, size, _ in timed),
     )
 
 
@@ -128,6 +131,9 @@ def _served(uses: Sequence[VirtualUse], kind: Callable[[VirtualUse], RequestsSer
         present=middle(_present(requests, whole_s) for requests, whole_s in served),
         per_s=middle(requests.requests / whole_s for requests, whole_s in served) or 0.0,
         mean_us=middle(requests.latency_us.mean if requests.latency_us else None for requests, _ in served),
+        mean_bytes=middle(
+            one.bytes / one.requests if one.requests and one.bytes else None for one, _ in served
+        ),
     )
 
 

@@ -1,0 +1,1 @@
+"""What a recorded load would do on another disk."""

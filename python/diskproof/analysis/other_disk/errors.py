@@ -1,0 +1,20 @@
+"""How far predictions were off, by what held the predicted cell back: where their intervals come from.
+
+Made by ``tools/prediction.py`` from recorded runs; docs/prediction.md has the runs and the whole table.
+"""
+
+from collections.abc import Mapping
+
+from diskproof.results.limit import Limit
+
+CONFIDENCE = 0.9
+
+WIDTH: Mapping[Limit | None, float] = {
+    "CPU": 0.23,
+    None: 0.29,
+    "log flush": 0.43,
+}
+"""The 90% quantile of |ln(measured / predicted)|; None: of all cells."""
+
+LATENCY_WIDTH = 0.47
+"""The 90% quantile of |ln(measured / predicted)| of 95th percentiles."""

@@ -1,0 +1,90 @@
+"""`diskproof predict`: what a recorded load would do on another disk."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from diskproof import disk
+from diskproof.analysis.folder import gather_folder
+from diskproof.analysis.other_disk.answer import MEMORY, answer
+from diskproof.analysis.other_disk.records import Load, Predictions, Simulated
+from diskproof.cli.exits import DONE
+from diskproof.cli.forms import Form, put_in_form
+from diskproof.refusal import RefusalError
+from diskproof.report.compose.predicted import compose
+from diskproof.results.folder import RunFolder
+
+TIMELESS = "null"
+"""The device that stands for main memory: it takes no time."""
+
+
+def predict(
+    run: Path,
+    /,
+    *,
+    on: Annotated[list[str], Parameter(consume_multiple=True)],
+    was: list[str] | None = None,
+    format: Form = "text",  # noqa: A002
+) -> int:
+    """Predict what the loads of a run would do on other disks.
+
+    Parameters
+    ----------
+    run
+        Folder of a finished run; one on two different storages predicts better.
+    on
+        Disks: names that `diskproof disk list` shows, paths of device files that end in .toml, or `ram`.
+    was
+        Device file of a storage of the run that is no virtual disk: `STORAGE=FILE.toml`; can be repeated.
+    format
+        Format of the output.
+
+    """
+    for device in on:
+        _check(device)
+    folder = RunFolder.open(run)
+    known = storages_were(was)
+    found = answer(gather_folder(folder), list(dict.fromkeys(on)), simulate, read_us, known)
+    if not found.cells:
+        raise RefusalError(nothing(run, found))
+    put_in_form(format, compose(found), found)
+    return DONE
+
+
+def simulate(device: str, loads: Sequence[Load]) -> list[Simulated]:
+    """Run loads on a device's model, in virtual time."""
+    asked = [load.model_dump_json() for load in loads]
+    said = disk.simulate_loads(TIMELESS if device == MEMORY else device, asked)
+    return [Simulated.model_validate(one) for one in said]
+
+
+def read_us(device: str) -> float:
+    """Return the median time of a single 4 KiB read."""
+    return float(disk.simulate(device, "--seconds", "1", "--requests", "1000")["median_us"])
+
+
+def _check(device: str) -> None:
+    """Refuse a device that is none, before a run is read."""
+    if device != MEMORY:
+        disk.show(device)
+
+
+def storages_were(texts: Sequence[str] | None) -> dict[str, str]:
+    """Return the device files of storages that are no virtual disks, by storage."""
+    return dict(_was(text) for text in texts or [])
+
+
+def _was(text: str) -> tuple[str, str]:
+    storage, _, device = text.partition("=")
+    if not storage or not device:
+        raise RefusalError(f"--was takes STORAGE=DEVICE, such as `ssd=mine.toml`, not `{text}`")
+    _check(device)
+    return storage, device
+
+
+def nothing(run: Path, found: Predictions) -> str:
+    """Say why nothing of a run can be predicted."""
+    why = "; ".join(one.text for one in found.left_out) or "it has no cells"
+    return f"{run} has no load that can be predicted: {why}"

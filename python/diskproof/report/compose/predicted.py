@@ -1,0 +1,78 @@
+"""What recorded loads would do on other disks: a table a disk."""
+
+from collections.abc import Sequence
+
+from diskproof.analysis.other_disk.records import Predicted, Predictions
+from diskproof.report.compose.tables import figures, table
+from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section
+from diskproof.report.intervals import bounds, estimate
+from diskproof.results.limit import IN_WORDS
+from diskproof.results.plan import NO_LEVEL, Cell
+from diskproof.stats.groups import grouped
+from diskproof.wording import Message, counted, say
+from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number, percent, size
+
+MOST_SHOWN = 40
+
+
+def compose(found: Predictions) -> Document:
+    """Return the predictions of each disk, then what is not predicted and why."""
+    by_device = grouped(found.cells, lambda one: one.device)
+    return Document(
+        name="",
+        heading=f"Predictions from the run of `{found.run}`",
+        lead=(Paragraph(_how(found.cells)),),
+        sections=(
+            *(_device(device, cells) for device, cells in by_device.items()),
+            Section("Not predicted", _items(found.left_out)),
+            Section("What must be known", _items(found.notes)),
+        ),
+    )
+
+
+def _items(messages: Sequence[Message]) -> tuple[Items, ...]:
+    return (Items(tuple(Item(one.text, tone="note") for one in messages)),) if messages else ()
+
+
+def _how(cells: Sequence[Predicted]) -> str:
+    confidence = next((one.per_s.confidence for one in cells if one.per_s), 0.9)
+    return (
+        f"Nothing was measured on these disks. The {percent(confidence)} intervals come from the errors of "
+        "earlier predictions (docs/prediction.md). They hold for this machine's CPUs and memory: another "
+        "machine needs a record of its own."
+    )
+
+
+def _device(device: str, cells: Sequence[Predicted]) -> Section:
+    answered = [one for one in cells if one.per_s is not None]
+    rows = table(
+        answered,
+        ("Load", lambda one: _load(one.cell)),
+        (figures("clients"), lambda one: str(one.cell.clients)),
+        (Column("Recorded, per second", drop=1), _recorded),
+        (figures("per second"), lambda one: estimate(one.per_s)),
+        (figures("interval"), lambda one: bounds(one.per_s)),
+        (figures("mean ms"), lambda one: milliseconds(one.mean_us)),
+        (figures("p95 ms"), lambda one: milliseconds(one.p95_us)),
+        ("Limit", lambda one: IN_WORDS[one.limit] if one.limit else "none takes half of the time"),
+        most=MOST_SHOWN,
+        noun="load",
+    )
+    missing = [
+        say(
+            "{load}, {n}: {why}", load=_load(one.cell), n=counted(one.cell.clients, "client"), why=one.missing
+        )
+        for one in cells
+        if one.missing is not None
+    ]
+    return Section(f"On {device}", (*((rows,) if answered else ()), *_items(missing)))
+
+
+def _load(cell: Cell) -> str:
+    """Return a cell's load without its storage: server, level, workload, memory."""
+    parts = [cell.server, cell.tuning, cell.workload, size(cell.memory_bytes).replace(" ", "")]
+    return "/".join([*parts, cell.host] if cell.host != NO_LEVEL else parts)
+
+
+def _recorded(one: Predicted) -> str:
+    return ", ".join(f"{storage} {number(per_s)}" for storage, per_s in one.recorded.items()) or NOT_OBSERVED

@@ -1,0 +1,163 @@
+"""Predictions on another disk: demands from the record, agreement with it, and when none is made."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from diskproof.analysis.gather import Gathered
+from diskproof.analysis.other_disk.answer import LeftOut, answer, sources_of
+from diskproof.analysis.other_disk.calibrated import Source, calibrate
+from diskproof.analysis.other_disk.records import Load, Simulated
+from diskproof.results.machine import Machine
+from diskproof.results.trial import Trial
+from diskproof.results.usage import ServerAccount
+from support.limited import MAKERS, one_cell
+from support.trials import change, make_machine
+from support.virtual import make_facts
+
+FLUSH_US = {"desktop-7200": 8000.0, "quick": 500.0, "ram": 0.0}
+READ_US = {"desktop-7200": 10_000.0, "quick": 200.0, "ram": 0.0}
+
+
+def simulate(device: str, loads: Sequence[Load]) -> list[Simulated]:
+    """Stand in for the program: clients that share nothing but the CPUs, each commit a flush of each log."""
+    return [_simulated(device, load) for load in loads]
+
+
+def _simulated(device: str, load: Load, pages_owed: float = 0.0) -> Simulated:
+    log_us = load.commits * len(load.logs) * load.log_work * FLUSH_US[device]
+    reads_us = load.reads * READ_US[device]
+    alone_us = load.cpu_us + log_us + reads_us
+    per_s = min(load.clients / alone_us, load.cores / load.cpu_us) * 1e6
+    mean_us = load.clients / per_s * 1e6
+    return Simulated(
+        seconds=10.0,
+        transactions=round(per_s * 10),
+        per_s=per_s,
+        mean_us=mean_us,
+        p95_us=2 * mean_us,
+        cpu_us=mean_us - log_us - reads_us,
+        reads_us=reads_us,
+        log_us=log_us,
+        others_us=0.0,
+        cpu_share=per_s * load.cpu_us / 1e6 / load.cores,
+        group=1.0,
+        flushes=1.0,
+        flush_us=FLUSH_US[device],
+        read_us=READ_US[device],
+        page_writes=load.page_writes,
+        pages_owed=pages_owed,
+    )
+
+
+def read_us(device: str) -> float:
+    return READ_US[device]
+
+
+def machine_on(device: str) -> Machine:
+    machine = make_machine(one_cell())
+    facts = make_facts(name="disk", device=device)
+    places = [change(place, kind="virtual", virtual=facts) for place in machine.places]
+    return change(machine, places=places)
+
+
+def gathered(what: str = "log flush", clients: int = 1, **changes: object) -> Gathered:
+    """Return a cell that one thing holds back on a desktop disk."""
+    plan = one_cell(clients)
+    trials: list[Trial] = [
+        change(MAKERS[what](plan, number), **changes) for number in range(len(plan.trials))
+    ]
+    return Gathered(plan, machine_on("desktop-7200"), trials, {})
+
+
+def source_of(cell: Gathered) -> Source:
+    (found,) = sources_of(cell, {})
+    assert isinstance(found, Source), found
+    return found
+
+
+def why_left_out(cell: Gathered) -> str:
+    (found,) = sources_of(cell, {})
+    assert isinstance(found, LeftOut)
+    return found.why.text
+
+
+def test_demands_are_those_that_were_counted() -> None:
+    source = source_of(gathered())
+    assert source.device == "desktop-7200"
+    assert source.load.clients == 1
+    assert source.load.commits == pytest.approx(1.0)
+    assert [log.grows for log in source.load.logs] == [False], "there is no binary log"
+    assert source.load.cpu_us > 0
+    assert source.load.lock_share == 0
+
+
+@pytest.mark.parametrize("clients", [1, 8])
+def test_the_model_agrees_with_the_record_afterwards(clients: int) -> None:
+    source = source_of(gathered(clients=clients))
+    (found,) = calibrate([source], simulate)
+    assert found.simulated.per_s == pytest.approx(source.per_s, rel=0.02)
+
+
+def test_an_error_is_laid_on_the_part_that_takes_the_time() -> None:
+    """If a transaction waits for the disk, the number of its flushes is in doubt, not its CPU time."""
+    (found,) = calibrate([source_of(gathered())], simulate)
+    assert abs(found.scales.disk) > 5 * abs(found.scales.cpu)
+
+
+def test_a_quicker_disk_moves_the_limit() -> None:
+    made = {
+        one.device: one for one in answer(gathered(), ["desktop-7200", "quick"], simulate, read_us, {}).cells
+    }
+    same, quick = made["desktop-7200"], made["quick"]
+    assert same.per_s is not None
+    assert quick.per_s is not None
+    assert same.per_s.estimate == pytest.approx(sum(same.recorded.values()), rel=0.05)
+    assert same.limit == "log flush"
+    assert quick.per_s.estimate > 3 * same.per_s.estimate
+    assert quick.mean_us is not None
+    assert same.mean_us is not None
+    assert quick.mean_us < same.mean_us / 3
+
+
+def test_an_interval_is_around_its_estimate() -> None:
+    (one,) = answer(gathered(), ["quick"], simulate, read_us, {}).cells
+    assert one.per_s is not None
+    assert one.per_s.low is not None
+    assert one.per_s.high is not None
+    middle = math.sqrt(one.per_s.low * one.per_s.high)
+    assert middle == pytest.approx(one.per_s.estimate)
+    assert one.per_s.confidence == 0.9
+
+
+def test_pages_that_a_disk_cannot_write_bar_a_prediction() -> None:
+    def overloaded(device: str, loads: Sequence[Load]) -> list[Simulated]:
+        owed = 1e6 if device == "quick" else 0.0
+        return [_simulated(device, load, owed) for load in loads]
+
+    (one,) = answer(gathered(), ["quick"], overloaded, read_us, {}).cells
+    assert one.per_s is None
+    assert one.missing is not None
+    assert "Record the load on a disk of similar speed" in one.missing.text
+
+
+def test_a_full_log_bars_a_prediction() -> None:
+    account = ServerAccount(log_flushes=1000, checkpoint_age_mean=0.97)
+    assert "larger log" in why_left_out(gathered(usage__account=account))
+
+
+def test_uncounted_cpu_time_bars_a_prediction() -> None:
+    assert "CPU time was not counted" in why_left_out(
+        gathered(usage__cpu={}, usage__server_cpu_s=None, load__client=None)
+    )
+
+
+def test_a_disk_without_a_model_needs_a_device_file() -> None:
+    plan = one_cell()
+    trials = [MAKERS["log flush"](plan, number) for number in range(len(plan.trials))]
+    real = Gathered(plan, make_machine(plan), trials, {})
+    assert "--was disk=FILE.toml" in why_left_out(real)
+    (found,) = sources_of(real, {"disk": "quick"})
+    assert isinstance(found, Source)
+    assert found.device == "quick"
