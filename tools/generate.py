@@ -203,6 +203,7 @@ def commands_page() -> str:
         "plan",
         "report",
         "compare",
+        "predict",
         "audit",
         "doctor",
         "clean",
