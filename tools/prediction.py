@@ -18,8 +18,8 @@ from pathlib import Path
 from diskproof import disk
 from diskproof.analysis.folder import gather_folder
 from diskproof.analysis.other_disk import errors
-from diskproof.analysis.other_disk.answer import MEMORY, Source, combined, load_key, scaled, sources_of
-from diskproof.analysis.other_disk.calibrated import Calibrated, calibrate
+from diskproof.analysis.other_disk.answer import MEMORY, combined, load_key, scaled, sources_of
+from diskproof.analysis.other_disk.calibrated import Calibrated, Source, calibrate
 from diskproof.analysis.other_disk.records import Predicted
 from diskproof.cli.predict import simulate
 from diskproof.results.folder import RunFolder
@@ -198,7 +198,11 @@ def _part(some: Sequence[Case]) -> Iterator[str]:
     rows.append(_row("diskproof's 95th percentile", [case.of_p95 for case in some]))
     yield "\n".join([HEAD, *rows])
     yield f"Without a prediction: {len(some) - len(answered)} of {len(some)}."
-    units = {"disk": lambda c: c.device, "load": lambda c: c.load, "server": lambda c: c.server}
+    units: dict[str, Callable[[Case], str]] = {
+        "disk": lambda case: case.device,
+        "load": lambda case: case.load,
+        "server": lambda case: case.server,
+    }
     said = []
     for name, unit in units.items():
         if len({unit(case) for case in answered}) > 1:

@@ -110,9 +110,9 @@ def answer(
 
     `read_us` gives the time of a single small read of a device; `devices` are those of `sources_of`.
     """
-    sources, left_out = [], []
-    for one in sources_of(gathered, devices):
-        (sources if isinstance(one, Source) else left_out).append(one)
+    found = list(sources_of(gathered, devices))
+    sources = [one for one in found if isinstance(one, Source)]
+    left_out = [one for one in found if isinstance(one, LeftOut)]
     return Predictions(
         run=gathered.plan.study,
         cells=predict(calibrate(sources, simulate), targets, simulate),
