@@ -150,7 +150,7 @@ TOLD = ("host `", "cluster", "its disk is full")
 """One of these is in the words of a run that was refused."""
 
 UNCLEAN = ("part", "host")
-"""What these leave is undone by `clean --hosts`."""
+"""What these leave is undone by `clean --hosts`, as is what a run has left that ended without a machine."""
 
 
 class Campaign:
@@ -190,7 +190,7 @@ class Campaign:
         self._repair(broken)
         if not _until(lambda: not any(host.parts() for host in self._hosts), QUIET_S):
             case.found.append(f"hung: a part has not ended after {QUIET_S:.0f} s")
-        if case.what in UNCLEAN:
+        if case.what in UNCLEAN or not self._folders():
             self._clean(case)
         self._compare(case)
         self._count(case)
@@ -341,7 +341,8 @@ class Campaign:
         rays = {f"process {pid}" for pid in _rays()}
         there = {name: what for name, what in there.items() if name not in rays}
         for host in self._hosts:
-            there |= {f"mount {one.point} of {host.name}": one.kind for one in mounts(host.holder.pid)}
+            own = [one for one in mounts(host.holder.pid) if not one.point.startswith("/run/netns")]
+            there |= {f"mount {one.point} of {host.name}": one.kind for one in own}
         return there
 
     def _compare(self, case: Case, when: str = "") -> None:

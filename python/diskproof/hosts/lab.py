@@ -209,11 +209,19 @@ class HostLab:
         return str(parts), sum(path.stat().st_size for path in files)
 
     def clean(self) -> list[tuple[str, bool]]:
-        """Undo what killed runs left; return what, and whether it is done."""
+        """Undo what killed runs left; return what, and whether it is done.
+
+        A part without a finished trial goes, too: its run may have ended while this host was lost.
+        """
         try:
-            return [(item.what, item.done) for item in [*clean(), *attached.clean()]]
+            undone = [(item.what, item.done) for item in [*clean(), *attached.clean()]]
         except AnotherRunError as error:
             return [(str(error), False)]
+        for run in sorted((_out() / "parts").glob("*")):
+            if RUN_NAME.fullmatch(run.name) and not any(_lines(run.name)):
+                shutil.rmtree(run, ignore_errors=True)
+                undone.append((f"part of a run without a finished trial: {run}", not run.exists()))
+        return undone
 
 
 def _out() -> Path:
