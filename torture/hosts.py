@@ -277,16 +277,17 @@ class Campaign:
 
         random, host = case.random, case.host
         if case.what.startswith("head"):
-            early = case.what == "head" and random.random() < 0.3
-            if early or wait(ENDING_S, lambda: any(one.parts() for one in self._hosts)):
-                case.struck = wait(random.uniform(0, 5))
+            sign = random.choice((Host.parts, _attempts, _attempts))
+            early = case.what == "head" and random.random() < 0.2
+            if early or wait(ENDING_S, lambda: any(sign(one) for one in self._hosts)):
+                case.struck = wait(random.uniform(0, 3))
             if case.struck and case.what == "head":
                 process.kill()
                 case.killed.add(process.pid)
             elif case.struck:
                 process.send_signal(signal.SIGINT)
             return []
-        in_trial = case.what in {"load", "server", "partition", "full disk", "clock"}
+        in_trial = case.what not in {"lab", "part", "raylet", "host", "cluster"} or random.random() < 0.6
         if not wait(ENDING_S, (lambda: _attempts(host)) if in_trial else host.parts):
             return []
         seen_s = time.monotonic()
@@ -300,7 +301,7 @@ class Campaign:
             with suppress(psutil.Error):
                 victim.kill()
                 case.killed.add(victim.pid)
-        if in_trial and attempts and time.monotonic() - seen_s < MEASURE_S * 0.7:
+        if case.what in {"load", "server"} and attempts and time.monotonic() - seen_s < MEASURE_S * 0.7:
             case.attempt = attempts[0]
         return [host] if case.what in {"raylet", "host", "cluster"} else []
 
