@@ -59,7 +59,7 @@ def test_a_block_is_never_shared() -> None:
     ("text", "at_most_s", "why"),
     [
         (TEXT.replace("[hosts]", "[hosts_]"), None, "unknown key `hosts_`"),
-        (TEXT.replace('"a", "b", "c"', '"a"'), None, "hosts.names"),
+        (TEXT.replace('"a", "b", "c"', ""), None, "hosts.names"),
         (TEXT.replace('"b"', '"a"'), None, "hosts.names"),
         (TEXT.replace("compare", "spread").replace("blocks = 4", "blocks = 2"), None, "raise `blocks`"),
         (TEXT + CRASH, None, "power cuts run on one machine"),

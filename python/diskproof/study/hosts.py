@@ -17,7 +17,7 @@ class HostsChoice(Part):
         "machines share the blocks, for the same answer sooner"
     )
     names: Annotated[list[Name], Distinct] = Field(
-        min_length=2,
+        min_length=1,
         max_length=1_000,
         description="The machines, as `diskproof host join --label` called them; the first is the baseline",
     )
