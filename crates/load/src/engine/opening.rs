@@ -81,16 +81,19 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     /// Connects every client.
     pub(super) fn connect(&mut self, poll: &mut Poll) -> Result<(), Failure> {
         let mut events = Events::with_capacity(AT_A_TIME);
-        while self.openings.missing > 0 {
+        loop {
             self.attend_openings(self.worker.clock.now_ns());
             self.end_waits(self.worker.clock.now_ns());
             self.check()?;
+            // The last may have been connected just now: then no event comes any more.
+            if self.openings.missing == 0 {
+                return Ok(());
+            }
             self.await_events(poll, &mut events)?;
             for event in &events {
                 self.carry_on(event.token());
             }
         }
-        self.check()
     }
 
     /// Begins the connections that are due, continues those just begun, and gives up those that

@@ -1,7 +1,10 @@
 //! What every session begins with is sent after each log-in, and counted nowhere.
 
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
+use std::thread;
+use std::time::Duration;
 
 use diskproof_load::driver::null::NullDriver;
 use diskproof_load::driver::{
@@ -20,20 +23,31 @@ type Sessions = Arc<Mutex<Vec<Vec<StatementId>>>>;
 struct Recording<D> {
     driver: D,
     sessions: Sessions,
+    log_in: Duration,
 }
 
 struct Recorded<S> {
     session: S,
     number: usize,
+    log_in: Duration,
     sessions: Sessions,
 }
 
 /// Runs one client whose sessions begin with statements 1 and 2; the sessions, and the summary.
 fn sessions(driver: impl Driver + Send + 'static) -> (Vec<Vec<StatementId>>, Summary) {
+    sessions_after(Duration::ZERO, driver)
+}
+
+/// The same with log-ins that hold up the client's thread for so long.
+fn sessions_after(
+    log_in: Duration,
+    driver: impl Driver + Send + 'static,
+) -> (Vec<Vec<StatementId>>, Summary) {
     let sessions = Sessions::default();
     let recording = Recording {
         driver,
         sessions: Arc::clone(&sessions),
+        log_in,
     };
     let steps = Steps::new(&[ASK, COME_AGAIN, ASK]);
     let steps = steps.in_sessions_that_begin_with(&["SET one", "SET two"]);
@@ -65,6 +79,17 @@ fn the_first_session_and_those_that_are_asked_for_begin_alike() {
 fn so_do_those_of_a_database_that_answers_at_once() {
     let (sessions, summary) = sessions(NullDriver);
     check(&sessions, &summary);
+}
+
+#[test]
+fn a_last_session_that_is_there_without_an_event_is_not_waited_for() {
+    // Longer than the time between two checks for log-ins that take too long.
+    let (outbox, inbox) = channel();
+    thread::spawn(move || outbox.send(sessions_after(Duration::from_millis(150), NullDriver)));
+    let (sessions, _) = inbox
+        .recv_timeout(Duration::from_secs(20))
+        .expect("the run ends");
+    assert_eq!(sessions[0][..2], [1, 2]);
 }
 
 #[test]
@@ -109,6 +134,7 @@ impl<D: Driver> Driver for Recording<D> {
         Ok(Recorded {
             session,
             number: sessions.len() - 1,
+            log_in: self.log_in,
             sessions: Arc::clone(&self.sessions),
         })
     }
@@ -133,6 +159,7 @@ impl<S: Session> Session for Recorded<S> {
     }
 
     fn poll_open(&mut self) -> Poll<Result<(), Fault>> {
+        thread::sleep(self.log_in);
         self.session.poll_open()
     }
 
