@@ -204,6 +204,7 @@ def commands_page() -> str:
         "report",
         "compare",
         "predict",
+        "advise",
         "audit",
         "doctor",
         "clean",

@@ -29,6 +29,7 @@ VERBS = {
     "report": "Print the report of a run, from its folder alone.",
     "compare": "Compare the same cells of two runs: ratio, interval, verdict.",
     "predict": "Predict what the loads of a run would do on other disks.",
+    "advise": "Name the cheapest disk on which a recorded load is predicted to meet a target.",
     "audit": "Check what results can support: runs, other tools' output, settings and articles.",
     "doctor": "Report what this machine can do, with a remedy for what is missing.",
     "clean": "End processes, unmount and remove what a killed run left behind.",
@@ -43,6 +44,7 @@ EXAMPLES = {
     "report": "diskproof report runs/study/20260314-090000 --html page.html",
     "compare": "diskproof compare runs/study/20260314-090000 runs/study/20260315-090000",
     "predict": "diskproof predict runs/study/20260314-090000 --on intel-x25-e --on mine.toml",
+    "advise": "diskproof advise runs/study/20260314-090000 --target '2000 transactions/s, p95 20 ms'",
     "audit": "diskproof audit old-sysbench.txt my.cnf",
     "schema": "diskproof schema > study.schema.json",
 }

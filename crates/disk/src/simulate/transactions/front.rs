@@ -52,7 +52,7 @@ pub(super) struct Answer {
 impl Front {
     /// Takes a request; `send` sends it.
     pub(super) fn ask(&mut self, now: Nanos, asker: Asker, request: Request, holds: bool) {
-        let asked = Asked {
+        let entry = Asked {
             request,
             asker,
             also: Vec::new(),
@@ -61,11 +61,11 @@ impl Front {
         };
         if request.kind != Kind::Flush {
             self.holding += usize::from(holds);
-            self.waiting.push_back(asked);
+            self.waiting.push_back(entry);
         } else if let Some(pending) = &mut self.pending {
             pending.also.push(asker);
         } else {
-            self.pending = Some(asked);
+            self.pending = Some(entry);
         }
     }
 

@@ -1,0 +1,1 @@
+"""Which disk meets a target for the least money."""

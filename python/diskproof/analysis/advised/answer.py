@@ -1,0 +1,159 @@
+"""The cheapest disk that meets a target, from predictions on everything that can be bought."""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import NormalDist
+
+from diskproof.analysis.advised.records import Advice, Candidate, Configuration, Target
+from diskproof.analysis.gather import Gathered
+from diskproof.analysis.limits.observed import observe
+from diskproof.analysis.other_disk.answer import MEMORY
+from diskproof.analysis.other_disk.errors import CONFIDENCE, LATENCY_WIDTH
+from diskproof.analysis.other_disk.records import Predicted
+from diskproof.families.durability import at_risk
+from diskproof.wording import Message, say
+
+SURE = 0.9
+"""A candidate meets the target if it does so with at least this probability."""
+
+CLEARLY = 1.1
+"""A step up gives at least this many times as much: less is within the error of a prediction."""
+
+QUANTILE = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+
+
+def durable_cells(gathered: Gathered) -> dict[str, bool]:
+    """Return by cell whether its settings keep every acknowledged commit at a power cut of an honest disk."""
+    found = {}
+    for cell in gathered.plan.cells:
+        seen = observe(gathered, cell)
+        if seen is not None and seen.family is not None:
+            found[cell.id] = not at_risk(seen.family, seen.settings)
+    return found
+
+
+def probability(predicted: Predicted, target: Target) -> float | None:
+    """Return the probability that a load meets each part of a target; None if nothing is predicted.
+
+    Errors are normal on logarithms, with the width that the interval has. The parts hang together, so the
+    least probability counts.
+    """
+    if predicted.per_s is None or predicted.per_s.high is None:
+        return None
+    error = math.log(predicted.per_s.high / predicted.per_s.estimate) / QUANTILE
+    of_latency = max(LATENCY_WIDTH / QUANTILE, error)
+    found = []
+    if target.per_s is not None:
+        found.append(_below(target.per_s, predicted.per_s.estimate, error))
+    for limit_us, estimate_us, width in (
+        (target.mean_us, predicted.mean_us, error),
+        (target.p95_us, predicted.p95_us, of_latency),
+    ):
+        if limit_us is not None and estimate_us is None:
+            return None
+        if limit_us is not None and estimate_us is not None:
+            found.append(_below(estimate_us, limit_us, width))
+    return min(found)
+
+
+def _below(value: float, bound: float, error: float) -> float:
+    return NormalDist(math.log(value), error).cdf(math.log(bound))
+
+
+def advise(
+    target: Target,
+    configurations: Sequence[Configuration],
+    predicted: Sequence[Predicted],
+    durable: Mapping[str, bool],
+    *,
+    durable_only: bool,
+) -> Advice:
+    """Rank what can be bought.
+
+    `predicted` has each load on each device, and on main memory; `durable` says by cell whether its commits
+    survive a power cut.
+    """
+    every = [one for one in predicted if durable.get(one.cell.id, False) or not durable_only]
+    candidates = [
+        found
+        for one in sorted(configurations, key=lambda one: one.a_month)
+        if (found := _nearest(one, [p for p in every if p.device == one.device], target, durable))
+    ]
+    chosen = _cheapest(candidates)
+    step_up = next((one for one in candidates if chosen and _does_more(one, chosen)), None)
+    known = [one.per_s.estimate for one in every if one.device == MEMORY and one.per_s]
+    return Advice(
+        target=target,
+        durable_only=durable_only,
+        candidates=candidates,
+        chosen=chosen,
+        step_up=step_up,
+        held_back_by=chosen.predicted.limit if chosen and step_up is None else None,
+        durability_costs=_price_of_durability(target, configurations, every, durable),
+        most_per_s=max(known, default=None),
+        notes=_notes(configurations),
+    )
+
+
+def _nearest(
+    one: Configuration, loads: Sequence[Predicted], target: Target, durable: Mapping[str, bool]
+) -> Candidate | None:
+    """Return the load that meets the target most probably; among equals the one that does most."""
+    found = [
+        Candidate(
+            configuration=one,
+            predicted=load,
+            durable=durable.get(load.cell.id, False),
+            probability=probability(load, target),
+        )
+        for load in loads
+    ]
+    return max(found, key=_merit, default=None)
+
+
+def _merit(one: Candidate) -> tuple[float, float]:
+    per_s = one.predicted.per_s
+    return (-1.0 if one.probability is None else round(one.probability, 3)), per_s.estimate if per_s else 0.0
+
+
+def _cheapest(candidates: Sequence[Candidate]) -> Candidate | None:
+    return next((one for one in candidates if (one.probability or 0.0) >= SURE), None)
+
+
+def _does_more(one: Candidate, chosen: Candidate) -> bool:
+    a, b = one.predicted.per_s, chosen.predicted.per_s
+    return a is not None and b is not None and a.estimate >= CLEARLY * b.estimate
+
+
+def _price_of_durability(
+    target: Target,
+    configurations: Sequence[Configuration],
+    predicted: Sequence[Predicted],
+    durable: Mapping[str, bool],
+) -> float | None:
+    """Return how much more a month costs if commits must survive a power cut."""
+
+    def least(kept: Sequence[Predicted]) -> float | None:
+        found = [
+            _nearest(one, [p for p in kept if p.device == one.device], target, durable)
+            for one in sorted(configurations, key=lambda one: one.a_month)
+        ]
+        cheapest = _cheapest([one for one in found if one])
+        return cheapest.configuration.a_month if cheapest else None
+
+    safe = [one for one in predicted if durable.get(one.cell.id, False)]
+    if not safe or len(safe) == len(predicted):
+        return None
+    with_it, without = least(safe), least([one for one in predicted if one not in safe])
+    return None if with_it is None or without is None else with_it - without
+
+
+def _notes(configurations: Sequence[Configuration]) -> list[Message]:
+    stale: dict[str, str] = {}
+    for one in configurations:
+        if one.stale_since is not None:
+            stale.setdefault(one.source, one.stale_since)
+    return [
+        say("prices of {day} are more than a year old; check them: {source}", day=day, source=source)
+        for source, day in stale.items()
+    ]

@@ -1,0 +1,57 @@
+"""A target, what can be bought, and what it is predicted to do."""
+
+from diskproof.analysis.other_disk.records import Predicted
+from diskproof.results.limit import Limit
+from diskproof.results.record import Record
+from diskproof.wording import Message
+
+
+class Target(Record):
+    """What a load must do."""
+
+    per_s: float | None = None
+    mean_us: float | None = None
+    p95_us: float | None = None
+
+
+class Configuration(Record):
+    """A disk as it can be bought."""
+
+    name: str
+    """``AWS EBS gp3, us-east-1, 100 GiB, 4,500 IOPS``."""
+    device: str
+    """What predictions call it."""
+    currency: str
+    a_month: float
+    stale_since: str | None = None
+    """The day of a price that is older than a year."""
+    source: str
+
+
+class Candidate(Record):
+    """A configuration with the load that comes nearest to the target on it."""
+
+    configuration: Configuration
+    predicted: Predicted
+    durable: bool
+    probability: float | None
+    """That it meets the target; None: the record cannot tell."""
+
+
+class Advice(Record):
+    """Candidates by price, and what follows."""
+
+    target: Target
+    durable_only: bool
+    candidates: list[Candidate]
+    chosen: Candidate | None
+    """The cheapest that meets the target."""
+    step_up: Candidate | None
+    """The cheapest that does clearly more than that."""
+    held_back_by: Limit | None
+    """What holds the chosen one back, if no other does clearly more."""
+    durability_costs: float | None
+    """A month: the cheapest whose commits survive a power cut, less the cheapest; None: only one is known."""
+    most_per_s: float | None
+    """What main memory is predicted to do: no disk does more."""
+    notes: list[Message]

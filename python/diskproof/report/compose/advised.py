@@ -1,0 +1,103 @@
+"""The cheapest disk for a target: the answer in sentences, then every candidate by price."""
+
+from collections.abc import Iterator
+
+from diskproof.analysis.advised.answer import SURE
+from diskproof.analysis.advised.records import Advice, Configuration, Target
+from diskproof.report.compose.tables import figures, table
+from diskproof.report.document import Document, Item, Items, Paragraph, Section
+from diskproof.report.intervals import bounds, estimate, with_bounds
+from diskproof.results.limit import IN_WORDS
+from diskproof.wording.numbers import NOT_OBSERVED, listed, milliseconds, number, percent, time
+
+MOST_SHOWN = 30
+
+
+def compose(advice: Advice) -> Document:
+    """Return the advice, the candidates, and what must be known of their prices."""
+    rows = table(
+        advice.candidates,
+        ("Disk", lambda one: one.configuration.name),
+        (figures("a month"), lambda one: _price(one.configuration)),
+        (figures("per second"), lambda one: estimate(one.predicted.per_s)),
+        (figures("interval"), lambda one: bounds(one.predicted.per_s)),
+        (figures("p95 ms"), lambda one: milliseconds(one.predicted.p95_us)),
+        (figures("meets it"), lambda one: _chance(one.probability)),
+        ("Load", lambda one: f"{one.predicted.cell.tuning}, {one.predicted.cell.clients} clients"),
+        ("Limit", lambda one: IN_WORDS[one.predicted.limit] if one.predicted.limit else "none alone"),
+        most=MOST_SHOWN,
+        noun="disk",
+    )
+    notes = Items(tuple(Item(one.text, tone="warning") for one in advice.notes))
+    return Document(
+        name="",
+        heading=f"Disks for {_target(advice.target)}",
+        lead=tuple(Paragraph(text) for text in _answer(advice)),
+        sections=(
+            Section("What can be bought", (rows,)),
+            Section("What must be known", (notes,) if advice.notes else ()),
+        ),
+    )
+
+
+def _target(target: Target) -> str:
+    parts = [f"{number(target.per_s)} transactions/s"] if target.per_s is not None else []
+    parts += [f"a mean of {time(target.mean_us)}"] if target.mean_us is not None else []
+    parts += [f"a 95th percentile of {time(target.p95_us)}"] if target.p95_us is not None else []
+    return listed(parts)
+
+
+def _answer(advice: Advice) -> Iterator[str]:
+    chosen = advice.chosen
+    if chosen is None:
+        yield f"No disk here meets the target with {percent(SURE)}. {_nearest(advice)}"
+        return
+    keeps = "commits survive a power cut" if chosen.durable else "a power cut may lose commits"
+    yield (
+        f"The cheapest disk that meets the target is {chosen.configuration.name}, for "
+        f"{_price(chosen.configuration)} a month. {with_bounds(chosen.predicted.per_s)} transactions/s are "
+        f"predicted; it meets the target with {_chance(chosen.probability)}. By its settings, {keeps}."
+    )
+    if advice.step_up is not None:
+        yield (
+            f"The next step up is {advice.step_up.configuration.name}, for "
+            f"{_price(advice.step_up.configuration)} a month: {with_bounds(advice.step_up.predicted.per_s)} "
+            "transactions/s."
+        )
+    elif advice.held_back_by is not None:
+        yield f"No dearer disk here does clearly more. The limit is then {IN_WORDS[advice.held_back_by]}."
+    if advice.durability_costs is not None:
+        yield (
+            f"Commits that survive a power cut cost {number(advice.durability_costs)} "
+            f"{chosen.configuration.currency} a month more than commits that need not."
+        )
+
+
+def _nearest(advice: Advice) -> str:
+    known = [one for one in advice.candidates if one.probability is not None]
+    said = ""
+    if known:
+        best = max(known, key=lambda one: one.probability or 0.0)
+        said = (
+            f"The nearest is {best.configuration.name}: {with_bounds(best.predicted.per_s)} transactions/s, "
+            f"which meets it with {_chance(best.probability)}."
+        )
+    target, most = advice.target.per_s, advice.most_per_s
+    if target is not None and most is not None and most < target:
+        said += (
+            f" Main memory is predicted to do {number(most)} transactions/s, and no disk does more: the load "
+            "needs other CPUs, other settings or fewer statements."
+        )
+    return said
+
+
+def _price(one: Configuration) -> str:
+    return f"{one.a_month:,.2f} {one.currency}"
+
+
+def _chance(probability: float | None) -> str:
+    if probability is None:
+        return NOT_OBSERVED
+    if 0.01 <= probability <= 0.99:
+        return percent(round(probability, 2))
+    return "under 1%" if probability < 0.5 else "over 99%"

@@ -1,0 +1,104 @@
+"""Advice: the cheapest that meets a target, and what follows from the others."""
+
+import math
+
+import pytest
+
+from diskproof.analysis.advised.answer import advise, probability
+from diskproof.analysis.advised.records import Advice, Configuration, Target
+from diskproof.analysis.other_disk.records import Predicted
+from diskproof.results.limit import Limit
+from diskproof.stats.intervals import Interval
+from support.trials import make_plan
+
+CELLS = {cell.tuning: cell for cell in make_plan(storages=("disk",), clients=(8,)).cells}
+DURABLE = {CELLS["safest"].id: True, CELLS["fast"].id: False}
+
+
+def configuration(name: str, a_month: float) -> Configuration:
+    return Configuration(name=name, device=name, currency="USD", a_month=a_month, source="chosen")
+
+
+SOLD = [configuration("dear", 100.0), configuration("cheap", 10.0), configuration("middling", 30.0)]
+
+
+def predicted(
+    device: str, per_s: float | None, tuning: str = "safest", limit: Limit = "log flush"
+) -> Predicted:
+    interval = None
+    if per_s is not None:
+        interval = Interval(estimate=per_s, low=per_s / 1.2, high=per_s * 1.2, n=1, confidence=0.9)
+    return Predicted(
+        device=device,
+        cell=CELLS[tuning],
+        recorded={"disk": 100.0},
+        per_s=interval,
+        mean_us=None if per_s is None else 8e6 / per_s,
+        p95_us=None if per_s is None else 16e6 / per_s,
+        limit=limit,
+    )
+
+
+SAFE = [predicted("cheap", 500.0), predicted("middling", 1000.0), predicted("dear", 2000.0)]
+
+
+def advice(target: Target, found: list[Predicted], *, durable_only: bool = False) -> Advice:
+    return advise(target, SOLD, found, DURABLE, durable_only=durable_only)
+
+
+def test_the_cheapest_that_meets_the_target_is_chosen() -> None:
+    made = advice(Target(per_s=800.0), SAFE)
+    assert [one.configuration.name for one in made.candidates] == ["cheap", "middling", "dear"]
+    assert made.chosen is not None
+    assert made.chosen.configuration.name == "middling"
+    assert made.step_up is not None
+    assert made.step_up.configuration.name == "dear"
+
+
+def test_near_the_target_the_next_one_is_chosen() -> None:
+    """A prediction that just reaches it is right in half of the cases."""
+    made = advice(Target(per_s=1000.0), SAFE)
+    assert made.candidates[1].probability == pytest.approx(0.5)
+    assert made.chosen is not None
+    assert made.chosen.configuration.name == "dear"
+
+
+def test_the_interval_holds_its_share() -> None:
+    low = Target(per_s=500.0 / 1.2)
+    assert probability(SAFE[0], low) == pytest.approx(0.95, abs=0.001)
+
+
+def test_all_parts_of_a_target_must_hold() -> None:
+    both = Target(per_s=300.0, p95_us=16e6 / 500.0)
+    assert probability(SAFE[0], both) == pytest.approx(0.5)
+
+
+def test_a_target_beyond_everything_has_no_choice() -> None:
+    made = advice(Target(per_s=1e5), [*SAFE, predicted("ram", 3000.0)])
+    assert made.chosen is None
+    assert made.most_per_s == 3000.0
+
+
+def test_what_cannot_be_predicted_is_never_chosen() -> None:
+    made = advice(Target(per_s=1.0), [predicted("cheap", None), SAFE[1]])
+    assert made.chosen is not None
+    assert made.chosen.configuration.name == "middling"
+    assert math.isclose(made.chosen.probability or 0, 1.0)
+
+
+def test_durability_has_a_price() -> None:
+    fast = [predicted(one.device, 900.0, "fast") for one in SAFE]
+    made = advice(Target(per_s=700.0), [*SAFE, *fast])
+    assert made.chosen is not None
+    assert (made.chosen.configuration.name, made.chosen.durable) == ("cheap", False)
+    assert made.durability_costs == pytest.approx(20.0)
+    only = advice(Target(per_s=700.0), [*SAFE, *fast], durable_only=True)
+    assert only.chosen is not None
+    assert (only.chosen.configuration.name, only.chosen.durable) == ("middling", True)
+
+
+def test_money_buys_nothing_where_the_cpus_decide() -> None:
+    same = [predicted(one.device, 2000.0, limit="CPU") for one in SAFE]
+    made = advice(Target(per_s=800.0), same)
+    assert made.step_up is None
+    assert made.held_back_by == "CPU"
