@@ -8,9 +8,11 @@ import pytest
 
 from diskproof.cli import call
 from diskproof.crash import evidence
-from diskproof.crash.replay import differences, open_evidence
+from diskproof.crash.replay import check_study, differences, open_evidence
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import Recovery
+from diskproof.study.model import Study
+from diskproof.study.read import StudyFile
 from diskproof.wording import say
 from support.cuts import make_crash_plan, make_cut, make_ledger, refused, with_cuts
 from support.runs import write_run
@@ -56,6 +58,13 @@ def test_an_unreadable_run_is_refused_with_a_message(
     monkeypatch.setattr(os, "open", closed)
     assert call(["crash", "--replay", str(kept)]) == 2
     assert "cannot be read: you have no permission" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_server_that_is_not_here_is_asked_for(kept: Path) -> None:
+    found = open_evidence(kept)
+    file = StudyFile("study", found.run.study_text(), Study(question="?"), left_out=(found.cell.server,))
+    with pytest.raises(RefusalError, match=f"--basedir {found.cell.server}=DIR"):
+        check_study(found, file)
 
 
 def test_a_folder_outside_its_run_is_refused_with_a_remedy(kept: Path, tmp_path: Path) -> None:

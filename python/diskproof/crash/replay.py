@@ -184,9 +184,14 @@ def _said(value: object) -> str:
 
 
 def check_study(found: Evidence, file: StudyFile) -> None:
-    """Refuse a study that is not the run's own."""
+    """Refuse a study that is not the run's own, and a machine without the server that was cut."""
     if file.text != found.run.study_text():
         raise RefusalError(
             f"{file.name} is not the study of {found.run.path}: leave it out to use the run's own copy, "
             "unless the study names device files by relative paths"
+        )
+    if found.cell.server in file.left_out:
+        raise RefusalError(
+            f"{found.folder} is a cut of the server `{found.cell.server}`, which is not found here: name its "
+            f"folder, --basedir {found.cell.server}=DIR"
         )
