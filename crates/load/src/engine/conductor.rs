@@ -290,10 +290,15 @@ impl<'a> Conductor<'a> {
         Ok(None)
     }
 
-    /// Lets the workers go; returns when the measured phase has begun. The first window of runs that
-    /// take turns opens at an instant of the machine's monotonic clock, or now.
+    /// Lets the workers go at an instant of the machine's monotonic clock, or now; returns when the
+    /// measured phase has begun. Runs that take turns open their first window then.
     pub(super) fn begin(&mut self, at_ns: Option<u64>) -> Result<(Schedule, Cpu), RunError> {
         let schedule = self.schedule(at_ns)?;
+        if schedule.windows.is_none() {
+            while !self.clock.until(schedule.start_ns).is_zero() && self.goes_on() {
+                self.attend(&schedule, Some(schedule.start_ns))?;
+            }
+        }
         let Schedule {
             start_ns,
             measure_ns,
@@ -326,6 +331,7 @@ impl<'a> Conductor<'a> {
         }
         self.report.event(&Event::Measuring {
             unix_s: self.clock.unix_s(measure_ns),
+            monotonic_ns: self.clock.monotonic(measure_ns),
             seconds: self.options.seconds.map(|seconds| seconds.as_secs_f64()),
         })?;
         Ok((schedule, Cpu::now()))
@@ -334,24 +340,22 @@ impl<'a> Conductor<'a> {
     fn schedule(&self, at_ns: Option<u64>) -> Result<Schedule, Failure> {
         let (options, now_ns) = (self.options, self.clock.now_ns());
         let (warm_up, seconds) = (options.warm_up, options.seconds);
+        let first_ns = at_ns.map_or(now_ns, |at_ns| self.clock.of_monotonic(at_ns));
+        if first_ns < now_ns {
+            let late_ms = (now_ns - first_ns) as f64 / 1e6;
+            return Err(Failure::new(
+                "late",
+                format!("the run was to begin {late_ms:.1} ms ago: name a later moment"),
+            ));
+        }
         if let Some((sharing, seconds)) = options.sharing.zip(seconds) {
-            let first_ns = at_ns.map_or(now_ns, |at_ns| self.clock.of_monotonic(at_ns));
-            if first_ns < now_ns {
-                let late_ms = (now_ns - first_ns) as f64 / 1e6;
-                return Err(Failure::new(
-                    "late",
-                    format!(
-                        "the first window was to open {late_ms:.1} ms ago: name a later moment"
-                    ),
-                ));
-            }
             return Ok(Schedule::of_windows(
                 sharing.windows(first_ns, warm_up, seconds),
             ));
         }
-        let measure_ns = now_ns.saturating_add(nanoseconds(warm_up));
+        let measure_ns = first_ns.saturating_add(nanoseconds(warm_up));
         Ok(Schedule {
-            start_ns: now_ns,
+            start_ns: first_ns,
             measure_ns,
             end_ns: seconds.map_or(u64::MAX, |seconds| {
                 measure_ns.saturating_add(nanoseconds(seconds))

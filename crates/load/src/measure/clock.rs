@@ -31,10 +31,20 @@ impl Clock {
     /// This clock's time of an instant of the machine's monotonic clock (`CLOCK_MONOTONIC`).
     #[must_use]
     pub fn of_monotonic(&self, at_ns: u64) -> u64 {
+        u64::try_from(i128::from(at_ns) - self.machine_ahead_ns()).unwrap_or(0)
+    }
+
+    /// The machine's monotonic clock at an instant of this clock.
+    #[must_use]
+    pub fn monotonic(&self, at_ns: u64) -> u64 {
+        u64::try_from(i128::from(at_ns) + self.machine_ahead_ns()).unwrap_or(0)
+    }
+
+    /// How far the machine's monotonic clock is ahead of this one: both count alike.
+    fn machine_ahead_ns(&self) -> i128 {
         let machine = clock_gettime(ClockId::Monotonic);
         let machine_ns = Duration::try_from(machine).map_or(0, |since| since.as_nanos());
-        let away_ns = i128::from(at_ns) - i128::try_from(machine_ns).unwrap_or(i128::MAX);
-        u64::try_from(i128::from(self.now_ns()) + away_ns).unwrap_or(0)
+        i128::try_from(machine_ns).unwrap_or(i128::MAX) - i128::from(self.now_ns())
     }
 
     /// Calendar time of an instant of this clock, in seconds since 1970.

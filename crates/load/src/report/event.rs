@@ -20,6 +20,7 @@ pub enum Event {
     },
     Measuring {
         unix_s: f64,
+        monotonic_ns: u64,
         seconds: Option<f64>,
     },
     Interval(Interval),

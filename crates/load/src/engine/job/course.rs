@@ -87,6 +87,7 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
         self.start_ns = self.clock.now_ns();
         self.report.event(&Event::Measuring {
             unix_s: self.clock.unix_s(self.start_ns),
+            monotonic_ns: self.clock.monotonic(self.start_ns),
             seconds: None,
         })?;
         self.go_through(job, admin)?;
