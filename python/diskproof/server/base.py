@@ -7,7 +7,7 @@ The rest of the lab uses no server's options, file names or counters: it asks he
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -21,6 +21,7 @@ from diskproof.results.machine import ServerFacts
 from diskproof.results.record import ROLES, Role
 from diskproof.results.trial import Setting, with_unit
 from diskproof.results.usage import ServerAccount
+from diskproof.server.door import Door
 from diskproof.system.processes import Starter
 
 DATABASE = "sbtest"
@@ -115,6 +116,8 @@ class Settings:
     away, and its stop only ends the server in good order."""
     notes: tuple[str, ...] = ()
     """What this place does not allow, in words: ``tmpfs takes no O_DIRECT …``."""
+    door: Door | None = None
+    """Where clients on other machines come in; None: none may."""
 
     def merged(self) -> dict[str, str]:
         """Return all variables; the level wins."""
@@ -328,6 +331,10 @@ class ServerKind(ABC):
         redo_bytes: int | None,
     ) -> Settings:
         """Return the variables for one trial, given those of its tuning level."""
+
+    def opened(self, settings: Settings, door: Door) -> Settings:
+        """Return settings with which clients on other machines may connect."""
+        return replace(settings, door=door)
 
     def check_variables(self, variables: Mapping[str, str]) -> None:
         """Ask the server itself, before it has data, whether it takes a study's variables (ServerError)."""

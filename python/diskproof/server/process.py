@@ -13,6 +13,7 @@ from diskproof.results.machine import ServerFacts
 from diskproof.results.record import Family
 from diskproof.server.asked import Asked, Connection
 from diskproof.server.base import CHECK_LIMIT_S, Dirs, ServerFailedError, ServerKind, Settings, user_variables
+from diskproof.server.door import Door, listens_on
 from diskproof.server.lifecycle import (
     check_socket_folder,
     clear_run_folder,
@@ -69,6 +70,24 @@ class ServerProcess(Asked[Connection]):
         """Return the last lines of the error log."""
         return self._log.tail(lines)
 
+    def open_door(self) -> None:
+        """Admit the account of the run, if clients come from other machines; ServerFailedError if it fails.
+
+        Also if the server listens on anything but the door.
+        """
+        door = self._settings.door
+        if door is None:
+            return
+        self._admit(door)
+        found = listens_on(self.pids)
+        if found != {(door.address, door.port)}:
+            listed = ", ".join(f"{address}:{port}" for address, port in sorted(found)) or "nothing"
+            raise self._failed(f"should listen on {door.address}:{door.port} alone, and listens on {listed}")
+
+    @abstractmethod
+    def _admit(self, door: Door) -> None:
+        """Make the account that a door is for."""
+
     @abstractmethod
     def _damage(self, connection: Connection) -> list[str]:
         """Return what the server's own checks find wrong, asked on one connection."""
@@ -110,6 +129,8 @@ class ServerProgram(ServerKind):
         self.check(dirs)
         clear_run_folder(dirs.run)
         dirs.run.chmod(0o700)  # the superuser has no password: the folder of its socket is the lock
+        if settings.door is not None:
+            settings.door.lend(dirs.run)
         command = self._configured(dirs, settings)
         log = ServerLog(dirs.error_log)
         process = self._launch(command, dirs, starter)
@@ -130,6 +151,11 @@ class ServerProgram(ServerKind):
         if isinstance(process, Contained) and not process.is_seen:
             running.kill()
             raise failure("runs in a machine of the engine's own, whose processes diskproof does not see")
+        try:
+            running.open_door()
+        except BaseException:
+            running.kill()
+            raise
         return running
 
     def check_variables(self, variables: Mapping[str, str]) -> None:

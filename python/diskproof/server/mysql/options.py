@@ -11,6 +11,7 @@ from pathlib import Path
 
 from diskproof.families.values import same
 from diskproof.server.base import Dirs, ServerError, connections
+from diskproof.server.door import CERTIFICATE, KEY, Door
 from diskproof.server.lifecycle import is_on_zfs, takes_direct_io
 from diskproof.server.mysql.installation import LEAST_POOL_BYTES, Installation
 from diskproof.wording import numbers
@@ -123,7 +124,9 @@ def _character_set(server: Installation) -> dict[str, str]:
 # ---------------------------------------------------------------- the file
 
 
-def configuration(server: Installation, dirs: Dirs, variables: Mapping[str, str]) -> str:
+def configuration(
+    server: Installation, dirs: Dirs, variables: Mapping[str, str], door: Door | None = None
+) -> str:
     """Return the whole my.cnf: the only one that the server reads."""
     options = _places(server, dirs)
     for name, value in variables.items():
@@ -131,6 +134,7 @@ def configuration(server: Installation, dirs: Dirs, variables: Mapping[str, str]
             options.update(_binary_log(server, dirs, value))
         else:
             options[name] = _as_listed(value, server.known.get(name, ""))
+    options |= {"skip_networking": ""} if door is None else _door(door, dirs)
     lines = [f"{name} = {_quoted(value)}" if value else name for name, value in options.items()]
     return "\n".join(["[mysqld]", *lines, ""])
 
@@ -192,7 +196,16 @@ def _places(server: Installation, dirs: Dirs) -> dict[str, str]:
     known = {name: str(value) for name, value in wanted.items() if value is not None and name in server.known}
     if os.geteuid() == 0:
         known["user"] = "root"  # without it a server refuses to run as root
-    return known | {"skip_networking": "", "skip_name_resolve": ""}
+    return known | {"skip_name_resolve": ""}
+
+
+def _door(door: Door, dirs: Dirs) -> dict[str, str]:
+    return {
+        "bind_address": door.address,
+        "port": str(door.port),
+        "ssl_cert": str(dirs.run / CERTIFICATE),
+        "ssl_key": str(dirs.run / KEY),
+    }
 
 
 def is_on(value: str) -> bool:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pymysql
 
 from diskproof.server.base import DATABASE
+from diskproof.server.door import USER, Door
 from diskproof.server.lifecycle import describe_death, kill_tree, wait_for_end
 from diskproof.server.mysql import aftermath, binlog, options
 from diskproof.server.mysql.asked import MysqlAsked
@@ -45,6 +46,24 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
         """Kill the server."""
         self._disconnect()
         kill_tree(self._process)
+
+    def _admit(self, door: Door) -> None:
+        """Make an account for each machine that is admitted.
+
+        Old servers have others without a password, which could come in too. MySQL 8 takes no REQUIRE in a
+        GRANT, older servers none elsewhere.
+        """
+        created, granted = (" REQUIRE SSL", "") if self.installation.mysql_since(8) else ("", " REQUIRE SSL")
+        self._query("SET SESSION sql_log_bin = 0")
+        others = (
+            "SELECT user, host FROM mysql.user WHERE user = '' OR (user = 'root' AND host <> 'localhost')"
+        )
+        for account in self._query(others):
+            self._query("DROP USER %s@%s", *account)
+        for address in door.admitted:
+            self._query(f"CREATE USER %s@%s IDENTIFIED BY %s{created}", USER, address, door.password)
+            self._query(f"GRANT ALL ON {DATABASE}.* TO %s@%s{granted}", USER, address)
+        self._query("SET SESSION sql_log_bin = 1")
 
     def _connect(self, database: str | None, limit_s: float) -> "pymysql.Connection[Any]":
         return pymysql.connect(

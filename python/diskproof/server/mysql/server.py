@@ -125,7 +125,7 @@ class MysqlServer(ServerProgram):
 
     def _configured(self, dirs: Dirs, settings: Settings) -> list[str]:
         path = dirs.log / "my.cnf"
-        path.write_text(options.configuration(self.installation, dirs, settings.merged()))
+        path.write_text(options.configuration(self.installation, dirs, settings.merged(), settings.door))
         return [str(self.installation.binary), f"--defaults-file={path}"]
 
     def _running(self, dirs: Dirs, settings: Settings, process: Started, log: ServerLog) -> MysqlRunning:

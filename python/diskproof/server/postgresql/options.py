@@ -4,15 +4,19 @@ Places, memory and differences between versions that would blur a comparison are
 server's default.
 """
 
+import ipaddress
 from collections.abc import Mapping
 
-from diskproof.server.base import Dirs, ServerError, connections
+from diskproof.server.base import DATABASE, Dirs, ServerError, connections
+from diskproof.server.door import CERTIFICATE, KEY, USER, Door
 from diskproof.server.postgresql.installation import Installation
 from diskproof.system.clock import has_quick_clock
 from diskproof.wording import numbers
 
 KIB = 2**10
 MIB = 2**20
+
+ACCESS = "pg_hba.conf"
 
 TMP_TABLESPACE = "diskproof_tmp"
 """Temporary tables and sort files go to this tablespace, which lies in the tmp role's directory."""
@@ -62,10 +66,31 @@ def _timings(server: Installation) -> dict[str, str]:
     return timings
 
 
-def configuration(dirs: Dirs, variables: Mapping[str, str]) -> str:
+def configuration(dirs: Dirs, variables: Mapping[str, str], door: Door | None = None) -> str:
     """Return the whole postgresql.conf."""
     parameters = {**variables, "unix_socket_directories": str(dirs.run)}
-    return conf_file(parameters)
+    return conf_file(parameters | ({} if door is None else _door(door, dirs)))
+
+
+def _door(door: Door, dirs: Dirs) -> dict[str, str]:
+    return {
+        "listen_addresses": door.address,
+        "port": str(door.port),
+        "ssl": "on",
+        "ssl_cert_file": str(dirs.run / CERTIFICATE),
+        "ssl_key_file": str(dirs.run / KEY),
+        "hba_file": str(dirs.run / ACCESS),
+    }
+
+
+def access(server: Installation, door: Door) -> str:
+    """Return the pg_hba.conf of a server with a door: the lab at the socket, the run's account with TLS."""
+    how = "scram-sha-256" if server.version >= (10,) else "md5"
+    lines = ["local all all trust"]
+    for address in door.admitted:
+        network = ipaddress.ip_network(address)
+        lines.append(f"hostssl {DATABASE} {USER} {network} {how}")
+    return "\n".join([*lines, ""])
 
 
 def conf_file(parameters: Mapping[str, str]) -> str:

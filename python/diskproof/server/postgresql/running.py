@@ -1,11 +1,13 @@
 """One started PostgreSQL: asked, stopped and killed."""
 
+import hashlib
 import signal
 from urllib.parse import quote
 
 import psycopg
 
 from diskproof.server.base import CHECK_LIMIT_S, DATABASE
+from diskproof.server.door import USER, Door, scram_verifier
 from diskproof.server.lifecycle import describe_death, kill_orphans, kill_tree, wait_for_end
 from diskproof.server.postgresql import aftermath, cluster, options
 from diskproof.server.postgresql.asked import Connection, PostgresqlAsked
@@ -36,6 +38,11 @@ class PostgresqlRunning(PostgresqlAsked, ServerProcess[Connection]):
     def refuses_connections(self) -> str:
         """Return why the server cannot be asked yet; empty if it can."""
         return super().refuses_connections() if self._says_ready() else "it has not reported that it is ready"
+
+    def _admit(self, door: Door) -> None:
+        """Make the account, which may do what the lab may with the workload's tables: they are the lab's."""
+        kept = scram_verifier(door.password) if self.version >= (10,) else _md5(door.password)
+        self._query(f"CREATE ROLE {USER} LOGIN PASSWORD '{kept}' IN ROLE {cluster.SUPERUSER}")
 
     def make_database(self) -> None:
         """Make the workloads' database and the tablespace for temporary files."""
@@ -81,6 +88,7 @@ class PostgresqlRunning(PostgresqlAsked, ServerProcess[Connection]):
         del limit_s  # each answer has its own
         return psycopg.connect(
             host=str(self._dirs.run),
+            port=self._settings.door.port if self._settings.door else None,
             user=cluster.SUPERUSER,
             dbname=database or "postgres",
             autocommit=True,
@@ -92,3 +100,8 @@ class PostgresqlRunning(PostgresqlAsked, ServerProcess[Connection]):
             lambda sql, *arguments: self._answer(connection, CHECK_LIMIT_S, sql, *arguments),
             lambda: describe_death(self._process),
         )
+
+
+def _md5(password: str) -> str:
+    """Return what PostgreSQL before 10 keeps of a password (its manual, pg_authid)."""
+    return "md5" + hashlib.md5(f"{password}{USER}".encode(), usedforsecurity=False).hexdigest()
