@@ -8,7 +8,7 @@ import pytest
 from diskproof.report.charts import cells, still
 from diskproof.report.charts.curves import MOST_POINTS, over_time, read_curve, thin
 from diskproof.report.charts.parts import Span, log_ticks
-from diskproof.report.charts.split import COLOUR_OF_PART
+from diskproof.report.charts.split import COLOUR_OF_PART, NINTH
 from diskproof.report.charts.style import COLOURS, DASHES, SHAPES, encode
 from diskproof.report.document import Bar
 from diskproof.report.ratio_scale import axis, ticks
@@ -30,7 +30,7 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("colour", COLOURS)
+@pytest.mark.parametrize("colour", [*COLOURS, NINTH])
 def test_data_stand_out_from_the_light_and_the_dark_page(colour: str) -> None:
     for paper in (LIGHT.paper, DARK.paper, "#fbfaf7"):
         assert contrast(colour, paper) >= 3
@@ -76,12 +76,12 @@ def oklab(colour: str, sees: list[list[float]]) -> np.ndarray:
 @pytest.mark.parametrize("sees", DICHROMATS.values(), ids=DICHROMATS)
 def test_colours_are_told_apart_without_red_and_green(sees: list[list[float]]) -> None:
     """The page has the same colours in light and dark; 2 is a difference that is just seen."""
-    for one, other in combinations(COLOURS, 2):
+    for one, other in combinations([*COLOURS, NINTH], 2):
         assert np.linalg.norm(oklab(one, sees) - oklab(other, sees)) > 8, (one, other)
 
 
 def test_the_parts_of_a_transaction_have_a_colour_each() -> None:
-    assert set(COLOUR_OF_PART.values()) == set(COLOURS)
+    assert set(COLOUR_OF_PART.values()) == {*COLOURS, NINTH}
 
 
 def test_a_legend_names_what_is_drawn_alone(make_run: MakeRun) -> None:

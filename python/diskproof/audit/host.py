@@ -57,7 +57,9 @@ def _other(evidence: Evidence) -> tuple[float, str]:
         raise NotRecordedError("the server's CPU time")
     # The kernel counts the time of every CPU of the host, whichever of them the run may use.
     host_cpus = machine.host_cpus or machine.cpus
-    ours_s = (usage.server_cpu_s or 0) + evidence.load.known_client.cpu_s
+    ours_s = usage.server_cpu_s or 0
+    if not evidence.trial.load_hosts:  # else the load used other machines' CPUs
+        ours_s += evidence.load.known_client.cpu_s
     if "sides" in usage.cpu:
         ours_s += usage.cpu["sides"].used_s  # the servers and loads that it took turns with
     if "disks" in usage.cpu and len(machine.held_cpus) in (0, machine.cpus):

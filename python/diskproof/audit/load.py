@@ -412,6 +412,7 @@ def client(evidence: Evidence) -> Iterator[Said]:
     account, measured_s = load.known_client, load.known_seconds
     brief = evidence.metric == "seconds" and (load.figure("seconds") or 0.0) < SHORTEST_JOB_S
     cpus = evidence.plan.cpus or (evidence.machine.cpus if evidence.machine else None)
+    cpus = sum(one.cpus for one in evidence.trial.load_hosts) or cpus
     usable = min(account.workers, cpus or account.workers)
     # With a load on bare files, system time is the storage's own work: file system, page cache.
     own_s = account.cpu_user_s + (account.cpu_system_s if evidence.cell.has_server else 0.0)

@@ -7,12 +7,21 @@ from diskproof.results.trial import Trial
 from diskproof.wording import Message
 
 Limit = Literal[
-    "log flush", "data reads", "page writes", "CPU", "locks", "load generator", "arrivals", "disk"
+    "log flush",
+    "data reads",
+    "page writes",
+    "CPU",
+    "locks",
+    "load generator",
+    "network",
+    "arrivals",
+    "disk",
 ]
 """``log flush``: commits wait until a log (redo, WAL, binary log) is on the disk. ``data reads``: statements
 wait for pages that are not in memory. ``page writes``: statements wait until pages are written, to make room
 or for a checkpoint. ``CPU``: the CPUs that server, load and virtual disks share are busy. ``arrivals``: the
-study sets a rate that leaves capacity idle. ``disk``: the disk below a load on bare files."""
+study sets a rate that leaves capacity idle. ``network``: clients on other machines wait for round trips, or
+for bytes. ``disk``: the disk below a load on bare files."""
 
 IN_WORDS: dict[Limit, str] = {
     "log flush": "the log's flush",
@@ -21,6 +30,7 @@ IN_WORDS: dict[Limit, str] = {
     "CPU": "the CPUs",
     "locks": "locks",
     "load generator": "the load generator",
+    "network": "the network",
     "arrivals": "the rate of arrivals",
     "disk": "the disk itself",
 }

@@ -4,6 +4,7 @@ from typing import Literal, get_args
 
 from diskproof.results.imported import Source
 from diskproof.results.load import LoadResult
+from diskproof.results.load_host import LoadHost
 from diskproof.results.machine import Place
 from diskproof.results.record import Record, Role, StepId
 from diskproof.results.usage import PoolUse, Usage, VirtualUse
@@ -126,6 +127,8 @@ class Trial(Record):
     finished: bool
     """False: the trial broke off; ``findings`` says why and ``load`` is None."""
     load: LoadResult | None = None
+    load_hosts: list[LoadHost] = []
+    """The machines that made the load together; empty: it was made beside the server."""
     usage: Usage | None = None
     virtual_disks: list[VirtualUse] = []
     """The virtual disks below its storage."""

@@ -54,6 +54,7 @@ NO_WAY: dict[Limit, str] = {
     "locks": "the load decides which transactions meet, and another load would be another cell; work under a "
     "lock would also be slower for another limit",
     "load generator": "the study does not ask about it: use another machine or load",
+    "network": "another network is another pair of machines",
     "arrivals": "the study sets the rate, and another rate is another cell",
 }
 """Limits that no intervention proves, and why."""

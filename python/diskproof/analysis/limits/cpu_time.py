@@ -28,7 +28,7 @@ class Cpu:
     waited_us: Mapping[Party, float]
     """Time for which a party's threads were ready and had no CPU."""
     shares: Mapping[Party, float]
-    """Each party's share of the CPU time; virtual disks only if they use the same CPUs."""
+    """Each party's share of the CPU time; virtual disks and the load only if they use the same CPUs."""
     work_us: float | None
     """The database's, including background threads."""
     all_us: float | None
@@ -75,7 +75,9 @@ def cpu_time(
             each_client=None,
             runnable=None,
         )
-    shared = {party: used for party, used in used_us.items() if party != "disks" or not side.disks_apart}
+    apart = {"disks"} if side.disks_apart else set()
+    apart |= {"load"} if any(one.trial.load_hosts for one in side.trials) else set()
+    shared = {party: used for party, used in used_us.items() if party not in apart}
     all_us = sum(shared.values()) if database in used_us else None
     used_cpus = all_us * per_s / MICRO if all_us is not None and per_s else None
     busy, others = side.machine_share, None

@@ -71,6 +71,8 @@ def evidence_of(
 ) -> list[Message]:
     """Return the main figures behind a limit: its part of a transaction's time, else its signals."""
     supporting = [one.says for one in signals if one.limit == limit and one.supports]
+    if limit == "load generator" and seen.loaders is not None:
+        return supporting[:2]
     if limit in ("CPU", "load generator"):
         return _computing(seen, limit, supporting, split)
     part = _part_of_time(seen, limit, split) if split else None
@@ -87,7 +89,12 @@ def evidence_of(
     return [*found, say(form, busy=share(seen.cpu.busy))]
 
 
-WAITS: dict[Limit, PartName] = {"log flush": "log flush", "data reads": "data reads", "locks": "locks"}
+WAITS: dict[Limit, PartName] = {
+    "log flush": "log flush",
+    "data reads": "data reads",
+    "locks": "locks",
+    "network": "network",
+}
 
 
 def _part_of_time(seen: Observed, limit: Limit, split: Split) -> Message | None:
@@ -100,6 +107,9 @@ def _part_of_time(seen: Observed, limit: Limit, split: Split) -> Message | None:
         what = "commit" if seen.statements.commit_us is not None else "write that commits itself"
         commits = max(seen.commits_per_s / seen.per_s if seen.commits_per_s and seen.per_s else 1.0, 1.0)
         waits = say("each {what} waits {time} for the disk", what=what, time=us(part_us / commits))
+    elif limit == "network":
+        form = "a transaction waits {time} for its {n:2} round trips"
+        waits = say(form, time=us(part_us), n=seen.statement_count or 0.0)
     elif limit == "locks":
         waits = say("a transaction waits {time} for them", time=us(part_us))
     else:

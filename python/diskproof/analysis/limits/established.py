@@ -12,7 +12,7 @@ from diskproof.wording import NOTHING, Message, say, share
 OF_A_DISK: tuple[Limit, ...] = ("log flush", "data reads", "page writes", "disk")
 """Limits for which kernel and virtual disk count as one: they time the same requests on the same wire."""
 
-WAITED_FOR: tuple[Limit, ...] = ("log flush", "data reads", "page writes", "locks")
+WAITED_FOR: tuple[Limit, ...] = ("log flush", "data reads", "page writes", "locks", "network")
 """Limits that hold clients back by a wait: a disk may be as busy while no client waits for it."""
 
 WHO_WAITS: tuple[Instrument, ...] = ("clients", "server", "threads")
@@ -33,6 +33,7 @@ PARTS: dict[Limit, tuple[PartName, ...]] = {
     "CPU": ("CPU", "waiting for a CPU"),
     "locks": ("locks",),
     "load generator": ("load generator",),
+    "network": ("network",),
 }
 
 

@@ -14,6 +14,7 @@ from diskproof.analysis.evidence import Side, middle
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.analysis.limits.cpu_time import Cpu, cpu_time, taken_share
 from diskproof.analysis.limits.disks import MICRO, Disk, counted_disks, virtual_disks
+from diskproof.analysis.limits.loaders import Loaders, loaders_of
 from diskproof.analysis.limits.threads import Threads, threads_of
 from diskproof.analysis.limits.thresholds import MOSTLY_TIMED
 from diskproof.families import Family, limit_of_wait, of
@@ -128,6 +129,8 @@ class Observed:
     rates: Sequence[Rate]
     """Of each trial, if the study sets a rate."""
     workers: int | None
+    loaders: Loaders | None
+    """The machines of the load; None: it runs beside the server."""
 
     cpu: Cpu
     disks: Sequence[Disk]
@@ -228,6 +231,7 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         delay_us=_of_load(trials, lambda load: load.client.delay_mean_us if load.client else None),
         rates=rates,
         workers=next((one.load.client.workers for one in trials if one.load.client), None),
+        loaders=loaders_of(trials),
         cpu=cpu_time(side, each, per_s, inside, database, taken_share(gathered, side)),
         disks=counted_disks(
             [one.trial for one in trials], places, side.one_at_a_time, counts_flushes=side.counts_flushes

@@ -29,7 +29,14 @@ class Signal(Record):
 
 
 PartName = Literal[
-    "CPU", "waiting for a CPU", "log flush", "data reads", "page writes", "locks", "load generator"
+    "CPU",
+    "waiting for a CPU",
+    "log flush",
+    "data reads",
+    "page writes",
+    "locks",
+    "load generator",
+    "network",
 ]
 
 

@@ -24,7 +24,10 @@ def split_of(seen: Observed) -> Split | None:
     latency = seen.latency_us
     if latency is None or not seen.per_s or not seen.speaks_of_the_load:
         return None
-    waits = (log_flush(seen), data_reads(seen), page_writes(seen), locks(seen), load_generator(seen))
+    waits = (
+        *(log_flush(seen), data_reads(seen), page_writes(seen), locks(seen)),
+        *(load_generator(seen), network(seen)),
+    )
     parts = list(_of_files(seen, seen.per_s)) if seen.bare else [one for one in waits if one is not None]
     left = max(latency - sum(part.mean_us for part in parts), 0.0)
     parts += _computing(seen, left)
@@ -203,6 +206,7 @@ def _commit_wait(seen: Observed) -> tuple[float | None, str]:
     """Return what a transaction's commits take beyond what a statement computes, and what commits it."""
     times = seen.statements
     one_statement = (seen.cpu.work_us or 0.0) / seen.statement_count if seen.statement_count else 0.0
+    one_statement += seen.loaders.round_trip_us if seen.loaders else 0.0
     if times.commit_us is not None:
         computed = max(one_statement, 0.0 if seen.embedded else times.begin_us or 0.0)
         return max(times.commit_us - computed, 0.0), "COMMIT"
@@ -315,6 +319,15 @@ def load_generator(seen: Observed) -> Part | None:
     else:
         return None
     return Part(name="load generator", mean_us=mean_us, source=source)
+
+
+def network(seen: Observed) -> Part | None:
+    """Return the time of a transaction's round trips, one for each statement, as measured without a load."""
+    if seen.loaders is None or not seen.statement_count:
+        return None
+    n, trip_us = seen.statement_count, seen.loaders.round_trip_us
+    source = say("{n:2} statements, each a round trip of {time} before the load", n=n, time=us(trip_us))
+    return Part(name="network", mean_us=n * trip_us, source=source)
 
 
 def _computing(seen: Observed, left_us: float) -> Iterator[Part]:

@@ -40,6 +40,8 @@ class Threads:
     """Mean number of threads that serve clients and read data. None: too few threads were known to serve."""
     serving_writes: float | None
     serving_flushes: float | None
+    serving: float | None = None
+    """Mean number of threads that serve clients and do anything but wait for them."""
 
 
 def threads_of(
@@ -67,13 +69,16 @@ def threads_of(
             threads=pooled(lambda activity: sum(one.threads for one in doings(activity))) or 0.0,
         )
 
-    def serving(act: Act) -> float | None:
+    def serving(at: Callable[[Doing], bool]) -> float | None:
         def threads(activity: Activity) -> float | None:
             if activity.serving is None or activity.serving < KNOWN_TO_SERVE * clients:
                 return None
-            return sum(one.serving or 0.0 for one in activity.doings if one.act == act and one.role in DATA)
+            return sum(one.serving or 0.0 for one in activity.doings if at(one))
 
         return pooled(threads)
+
+    def serving_data(act: Act) -> float | None:
+        return serving(lambda one: one.act == act and one.role in DATA)
 
     at: tuple[Act, ...] = ("flushing",) if embedded else ("flushing", "writing")
     at_log, log_share = found(at, log_roles), pooled(lambda activity: activity.log_share)
@@ -90,7 +95,8 @@ def threads_of(
         flushing_redo=found(["flushing"], REDO),
         flushing_binlog=found(["flushing"], BINLOG),
         flushing_data=found(["flushing"], DATA),
-        serving_reads=serving("reading"),
-        serving_writes=serving("writing"),
-        serving_flushes=serving("flushing"),
+        serving_reads=serving_data("reading"),
+        serving_writes=serving_data("writing"),
+        serving_flushes=serving_data("flushing"),
+        serving=serving(lambda _: True),
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.disks import BINLOG, DATA, MICRO, REDO, holding
+from diskproof.analysis.limits.loaders import load_machine_busy
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.records import Trouble
 from diskproof.analysis.limits.split import logs_of_commit
@@ -171,6 +172,8 @@ def client_is_the_limit(_: Gathered, seen: Observed, limit: Limit | None) -> Ite
     if limit != "load generator":
         return
     own, says = seen.cpu.shares.get("load"), say("its workers are full")
+    if seen.loaders is not None and seen.loaders.busy >= FULL_SHARE:
+        says = load_machine_busy(seen.loaders)
     if own is not None:
         says = say("the load generator has {own} of the CPU time used", own=share(own))
     yield Trouble(

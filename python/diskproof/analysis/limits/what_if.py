@@ -23,7 +23,7 @@ def what_if(seen: Observed, limit: CellLimit) -> WhatIf | None:
             return None  # other work may take what more CPUs would leave
         case "CPU":
             return _more_cpus(residence) if (seen.cpu.busy or 0) >= FULL_SHARE else _faster_cpus(residence)
-        case "load generator":
+        case "load generator" if seen.loaders is None:
             return _load_elsewhere(seen)
         case "arrivals":
             return _at_capacity(seen, limit)

@@ -48,6 +48,7 @@ TELLING = frozenset(
 NO_DISK: dict[Limit, Message] = {
     "CPU": say("CPU-bound here"),
     "load generator": say("bound by the load generator here"),
+    "network": say("bound by the network here"),
     "arrivals": say("bound by the rate of arrivals here"),
 }
 """Limits under which the disk makes no difference. Locks are none: they may be held until a flush."""

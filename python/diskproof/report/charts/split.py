@@ -14,6 +14,9 @@ from diskproof.report.document import Figure, Key
 from diskproof.wording.numbers import milliseconds
 from diskproof.wording.numbers import whole_percent as share_of
 
+NINTH = "#6090C0"
+"""A colour beside the eight of all charts, found as they were."""
+
 COLOUR_OF_PART: dict[str, str] = {
     "log flush": COLOURS[0],
     "data reads": COLOURS[2],
@@ -22,6 +25,7 @@ COLOUR_OF_PART: dict[str, str] = {
     "CPU": COLOURS[1],
     "waiting for a CPU": COLOURS[3],
     "load generator": COLOURS[6],
+    "network": NINTH,
     said.UNEXPLAINED: INVALID_COLOUR,
 }
 """In the order of the bars; neighbours are told apart best."""

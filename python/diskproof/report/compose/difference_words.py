@@ -28,6 +28,7 @@ WORDS: dict[PartName, str] = {
     "page writes": "page writes",
     "locks": "locks",
     "load generator": "the load generator",
+    "network": "the network",
 }
 
 

@@ -30,6 +30,7 @@ PARTS: tuple[PartName, ...] = (
     "CPU",
     "waiting for a CPU",
     "load generator",
+    "network",
 )
 """In the order in which they are shown: what is waited for, then what is computed."""
 

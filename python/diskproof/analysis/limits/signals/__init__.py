@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.records import Signal
-from diskproof.analysis.limits.signals import computing, files, locks, log, pages
+from diskproof.analysis.limits.signals import computing, files, locks, log, network, pages
 
 OF_DATABASES: tuple[Callable[[Observed], Iterator[Signal]], ...] = (
     computing.rate_is_held,
@@ -23,6 +23,9 @@ OF_DATABASES: tuple[Callable[[Observed], Iterator[Signal]], ...] = (
     pages.writes_by_server,
     computing.load_uses_most,
     computing.load_by_its_own_account,
+    network.round_trips_take,
+    network.sessions_wait_for_clients,
+    network.network_is_full,
     computing.cpus_are_busy,
     computing.threads_compute,
     computing.nothing_to_wait_for,

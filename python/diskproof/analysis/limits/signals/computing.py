@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from diskproof.analysis.limits.disks import MICRO
+from diskproof.analysis.limits.loaders import Loaders, load_machine_busy
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.records import Signal
 from diskproof.analysis.limits.signals.judge import against, by_time, full_log, supports
@@ -126,6 +127,9 @@ def load_uses_most(seen: Observed) -> Iterator[Signal]:
     Fewer clients than CPUs leave CPUs idle, whatever they wait for. Then the load generator is the limit if
     it computes for at least half of each client's time.
     """
+    if seen.loaders is not None:
+        yield from _load_machine_is_full(seen.loaders)
+        return
     busy, used = seen.cpu.busy, seen.cpu.used_us.get("load")
     if not seen.cpu.shares or busy is None or seen.embedded:
         return
@@ -144,6 +148,14 @@ def load_uses_most(seen: Observed) -> Iterator[Signal]:
     elif busy <= IDLE_SHARE or seen.cpu.shares.get("load", 0.0) <= LITTLE:
         form = "the load generator has {own} of the CPU time; the CPUs are {busy} busy"
         yield against("load generator", "kernel", say(form, own=share(own), busy=share(busy)))
+
+
+def _load_machine_is_full(loaders: Loaders) -> Iterator[Signal]:
+    says = load_machine_busy(loaders)
+    if loaders.busy >= FULL_SHARE:
+        yield supports("load generator", "kernel", says)
+    elif loaders.busy <= IDLE_SHARE:
+        yield against("load generator", "kernel", says)
 
 
 def load_by_its_own_account(seen: Observed) -> Iterator[Signal]:
