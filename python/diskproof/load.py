@@ -139,15 +139,17 @@ class Load:
         return self._process.pid
 
     @property
+    def pids(self) -> list[int]:
+        """Its processes on this machine."""
+        return [self.pid]
+
+    @property
     def alive(self) -> bool:
         """Whether the program runs."""
         return self._process.poll() is None
 
     def go_on(self, at_ns: int | None = None) -> None:
-        """Let the program pass the point at which it waits.
-
-        Its first window opens at `at_ns`, nanoseconds of the monotonic clock, if it takes turns.
-        """
+        """Let the program pass the point at which it waits; it begins at `at_ns` of the monotonic clock."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(b"\n" if at_ns is None else b"%d\n" % at_ns)

@@ -77,3 +77,58 @@ def test_a_block_is_never_shared() -> None:
 def test_what_cannot_be_is_refused(text: str, at_most_s: float | None, why: str) -> None:
     with pytest.raises(StudyError, match=why):
         plan(text, at_most_s)
+
+
+ROLES = """
+question = "How fast is it from another machine?"
+[hosts]
+database = "db"
+load = ["load-1", "load-2"]
+[design]
+blocks = 2
+clients = [3]
+[servers.mariadb]
+family = "mysql"
+[storages.memory]
+ram = "1 GiB"
+[tunings.fast]
+[workloads.complex]
+tables = 1
+rows = 1000
+"""
+
+
+def test_a_machine_with_the_database_runs_all_trials() -> None:
+    made = plan(ROLES)
+    assert made.hosts == ["db"]
+    assert {trial.host for trial in made.trials} == {"db"}
+    assert made.load_hosts == ["load-1", "load-2"]
+    assert {cell.host for cell in made.cells} == {"-"}
+    assert not made.shares_blocks
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('database = "db"', 'database = "load-1"', "has the database: name other machines"),
+        ('load = ["load-1", "load-2"]', "", "`load` is missing"),
+        ('database = "db"', "", "`how` and `names`, or `database` and `load`"),
+        ('database = "db"', 'database = "db"\nhow = "spread"', "compared, or have roles"),
+        ('family = "mysql"', 'family = "sqlite"', "is SQLite, which runs inside the load generator"),
+        ('family = "mysql"', 'image = "mariadb:11"', "in a container, which has no network"),
+        ("blocks = 2", "blocks = 2\ncpus = 1", "have machines of their own"),
+        ("blocks = 2", "blocks = 2\nalternate = true", "cannot share a port"),
+        ("[tunings.fast]", "[tunings.fast]\n[tunings.unsafe]\n[crash]", "power cuts run on one machine"),
+        ("rows = 1000", "rows = 1000\n[workloads.job]\nkind = 'slap'\nqueries = 10", "ends by itself"),
+        ("rows = 1000", "rows = 1000\n[workloads.kept]\nkind = 'ledger'", "name one machine in `load`"),
+        ("rows = 1000", "rows = 1000\nrate = 10\narrivals = 'even'", "at even intervals"),
+        ("rows = 1000", "rows = 1000\n[workloads.raw]\nkind = 'fileio'\nmode = 'rndrd'", "is of bare files"),
+    ],
+)
+def test_what_needs_one_machine_is_refused(old: str, new: str, why: str) -> None:
+    assert old in ROLES
+    text = (
+        ROLES.replace("[tunings.fast]", "[tunings.fast]\n[tunings.unsafe]") if "alternate" in new else ROLES
+    )
+    with pytest.raises(StudyError, match=why):
+        plan(text.replace(old, new))

@@ -65,7 +65,9 @@ def plan(
             further += f", then further blocks of open verdicts, {duration(made.at_most_s)} at most"
         if made.turns is not None:
             further += f"; the levels of {made.turns.factor} are up at once, in alternate windows"
-        if made.hosts:
+        if made.load_hosts:
+            further += f"; on host {made.hosts[0]}, with the load on {', '.join(made.load_hosts)}"
+        elif made.hosts:
             further += f"; on {numbers.count(len(made.hosts), 'host')} at once"
         said = (
             f"{len(made.cells)} cells x {len(made.blocks())} blocks = {len(made.trials)} trials; "

@@ -10,15 +10,16 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from diskproof import load
 from diskproof.hosts.membership import MARK, OUT, versions
 from diskproof.hosts.part import LENGTH_BYTES
+from diskproof.hosts.remote import Roles
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import TRIALS
 from diskproof.results.plan import Plan
@@ -63,8 +64,13 @@ MOST_RECORDS_BYTES = 16 * 2**20
 class Step(Record):
     """How far a host's part of a run has come."""
 
-    state: Literal["waits", "done", "refused"]
-    """`waits`: it is ready for its next block."""
+    state: Literal["waits", "asks", "answers", "done", "refused"]
+    """`waits`: it is ready for its next block, or for the first question about a load. `asks`: it needs
+    answers of the load's machines. `answers`: it is such a machine, and has one."""
+    said: Mapping[str, Any] = {}
+    """The questions, by machine; or the answer."""
+    machine: str = ""
+    """The facts of a machine of the load, when it waits."""
     why: str = ""
     """Why it was refused, and what to do."""
     folder: str = ""
@@ -103,15 +109,12 @@ class HostLab:
                 return None
 
     def run_block(self) -> Step:
-        """Run the block that the part waits for, and return when it is done."""
-        assert self._part is not None
-        assert self._part.stdin is not None
-        try:
-            self._part.stdin.write(b"go\n")
-            self._part.stdin.flush()
-        except BrokenPipeError:
-            return Step(state="refused", why="its part of the run has ended")
-        return self._await()
+        """Run the block that the part waits for, and return when it is done, or asks the load's machines."""
+        return self._say({"go": True})
+
+    def say(self, said: dict[str, Any]) -> Step:
+        """Pass on answers that a part has asked for, or a question to the load; return what it says then."""
+        return self._say(said)
 
     def records(self, run: str, known: Collection[str]) -> list[Found]:
         """Return the finished trials of a run whose lines' digests are not known yet, some at a time."""
@@ -147,29 +150,35 @@ class HostLab:
             self._await()
         shutil.rmtree(_parts(run), ignore_errors=True)
 
-    def begin(self, run: str, file: StudyFile, plan: Plan) -> Step:
-        """Start a part of a run, and return when it is ready for its first block."""
-        parts = _parts(run)
-        parts.mkdir(parents=True, exist_ok=True)
-        number = 1 + max((int(path.name) for path in parts.glob("*") if path.name.isdecimal()), default=0)
-        out = parts / str(number)
-        out.mkdir()
-        request = pickle.dumps(Request(file=file, plan=plan, out=out, images=_out() / IMAGES))
-        with (out / "log").open("wb") as log:
-            self._part = programs.start(
-                [*APART, *_without_ray(), sys.executable, "-m", "diskproof.hosts.part"],
-                stdin=programs.PIPE,
-                stdout=programs.PIPE,
-                stderr=log,
-                outlives=True,
-                marked=False,
-            )
+    def begin(self, run: str, file: StudyFile, plan: Plan, roles: Roles | None = None) -> Step:
+        """Start a part of a run, and return when it is ready for its first block; `roles` if it has any."""
+        out = _new_part(run)
+        self._part = _launched("part", out)
         assert self._part.stdin is not None
+        request = pickle.dumps((Request(file=file, plan=plan, out=out, images=_out() / IMAGES), roles))
         try:
             self._part.stdin.write(len(request).to_bytes(LENGTH_BYTES) + request)
             self._part.stdin.flush()
         except BrokenPipeError:
             return Step(state="refused", why=f"its part of the run did not start: see {out / 'log'}")
+        return self._await()
+
+    def begin_load(self, run: str, cores_awake: bool) -> Step:
+        """Start what makes the load of another machine's trials, and return when it waits for questions.
+
+        `cores_awake` keeps idle cores out of deep sleep, as on the database's machine.
+        """
+        self._part = _launched("loader", _new_part(run))
+        return self._say({"cores_awake": cores_awake})
+
+    def _say(self, said: dict[str, Any]) -> Step:
+        assert self._part is not None
+        assert self._part.stdin is not None
+        try:
+            self._part.stdin.write((json.dumps(said) + "\n").encode())
+            self._part.stdin.flush()
+        except BrokenPipeError:
+            return Step(state="refused", why="its part of the run has ended")
         return self._await()
 
     def _await(self) -> Step:
@@ -182,8 +191,7 @@ class HostLab:
             if "note" in said:
                 notes.append(said["note"])
                 continue
-            what = {name: said[name] for name in ("state", "why", "folder") if name in said}
-            return Step(**what, notes=tuple(notes))
+            return Step(**said, notes=tuple(notes))
         return Step(state="refused", why="its part of the run was killed", notes=tuple(notes))
 
     def facts(self) -> HostFacts:
@@ -238,6 +246,29 @@ def _parts(run: str) -> Path:
     if not RUN_NAME.fullmatch(run):
         raise RefusalError(f"{run!r} is no name of a run: `hosts.id` in its run folder is damaged")
     return _out() / "parts" / run
+
+
+def _new_part(run: str) -> Path:
+    """Make the folder of a further part of a run."""
+    parts = _parts(run)
+    parts.mkdir(parents=True, exist_ok=True)
+    number = 1 + max((int(path.name) for path in parts.glob("*") if path.name.isdecimal()), default=0)
+    out = parts / str(number)
+    out.mkdir()
+    return out
+
+
+def _launched(module: str, out: Path) -> programs.Process:
+    """Start a program of this room, with a line to it; what else it says goes to the log of its part."""
+    with (out / "log").open("wb") as log:
+        return programs.start(
+            [*APART, *_without_ray(), sys.executable, "-m", f"diskproof.hosts.{module}"],
+            stdin=programs.PIPE,
+            stdout=programs.PIPE,
+            stderr=log,
+            outlives=True,
+            marked=False,
+        )
 
 
 def digest(line: str) -> str:

@@ -6,7 +6,7 @@ Nothing is asked of a host while any of them measures. A host that is lost is le
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -18,6 +18,7 @@ from diskproof.analysis.folder import invalidating
 from diskproof.crash.campaign import StoppedError
 from diskproof.hosts.cluster import Asked, Host, Lost, answers, ask, connected, labs, named
 from diskproof.hosts.lab import RUN_NAME, Found, Step, digest
+from diskproof.hosts.remote import Roles
 from diskproof.reading import read_text
 from diskproof.refusal import RefusalError, refusal_of
 from diskproof.results.durable import writing
@@ -27,6 +28,7 @@ from diskproof.results.plan import Plan, PlannedTrial
 from diskproof.results.trial import Trial
 from diskproof.run.resume import changed_machine, folder_to_resume
 from diskproof.run.session import Progress, Request, new_folder
+from diskproof.study.hosts import HostsChoice
 
 CLEANING_S = 60.0
 """Longer than an orderly end of a run takes."""
@@ -74,17 +76,18 @@ def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
     """
     hosts = request.file.study.hosts
     assert hosts is not None
+    names = [*hosts.labs, *hosts.loaders]
     with connected() as known:
-        chosen = named(known, hosts.names, resume=request.resume)
+        chosen = named(known, names, resume=request.resume and not hosts.has_roles)
         hands = [_Hand(host, lab) for host, lab in zip(chosen, labs(chosen), strict=True)]
         _check(ask(chosen, [hand.lab for hand in hands]))
-        missing = [name for name in hosts.names if name not in {host.name for host in chosen}]
+        missing = [name for name in names if name not in {host.name for host in chosen}]
         hands += [_missing(name) for name in missing]
         folder = folder_to_resume(request.out, request.file, request.plan) if request.resume else None
         folder = folder or new_folder(request)
         try:
             with _run_name(folder) as name:
-                _Head(request, folder, name, hands, progress).run()
+                _Head(request, folder, name, hands, progress, _roles(hosts, chosen)).run()
         except RefusalError as error:
             raise StoppedError(str(error), folder) from error
         except OSError as error:
@@ -92,6 +95,14 @@ def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
                 raise
             raise StoppedError(refused, folder) from error
     return folder
+
+
+def _roles(hosts: HostsChoice, chosen: Sequence[Host]) -> Roles | None:
+    """Return who does what, and where; None if all do the same."""
+    if hosts.database is None:
+        return None
+    address = {host.name: host.address for host in chosen}
+    return Roles(address[hosts.database], hosts.port, {name: address[name] for name in hosts.loaders})
 
 
 def _missing(name: str) -> _Hand:
@@ -110,11 +121,19 @@ class _Head:
     """Lets the hosts run block by block, and gathers their trials into one run folder."""
 
     def __init__(
-        self, request: Request, folder: RunFolder, name: str, hands: Sequence[_Hand], progress: Progress
+        self,
+        request: Request,
+        folder: RunFolder,
+        name: str,
+        hands: Sequence[_Hand],
+        progress: Progress,
+        roles: Roles | None = None,
     ) -> None:
         self._request = request
         self._folder = folder
         self._hands = hands
+        self._roles = roles
+        self._loaders = {hand.host.name: hand for hand in hands if roles and hand.host.name in roles.loads}
         self._progress = progress
         self._plan = folder.plan()
         self._planned = {trial.id: trial for trial in self._plan.trials}
@@ -128,17 +147,25 @@ class _Head:
         self._settle()
         if self._request.resume:
             self._gather()
+        loads = self._begin_loads()
         self._begin()
+        self._check_loads(loads)
         if not self._request.resume and any(hand.lost for hand in self._hands):
             self._forget()
             self._folder.drop()  # nothing was measured; `--resume` is for an earlier run
             self._refuse_lost()
-        while ready := [hand for hand in self._hands if hand.is_ready]:
+        while ready := self._ready():
             self._step(ready, [hand.lab.run_block.remote() for hand in ready])
             self._gather()
             self._check_clocks()
         self._refuse_lost()
         self._forget()
+
+    def _ready(self) -> list[_Hand]:
+        """Return the hosts that wait for their next block; none if a machine of the load is lost."""
+        if any(hand.lost for hand in self._loaders.values()):
+            return []
+        return [hand for hand in self._hands if hand.is_ready and hand.host.name not in self._loaders]
 
     def _refuse_lost(self) -> None:
         if lost := [f"host `{hand.host.name}`: {hand.lost}" for hand in self._hands if hand.lost]:
@@ -169,13 +196,36 @@ class _Head:
             if any(one.id not in counted for one in group)
             for trial in group
         ]
+        if any(hand.lost for hand in self._loaders.values()):
+            return
         parts = {hand.host.name: _part(self._plan, left, hand.host.name) for hand in self._hands}
         begun = [hand for hand in self._hands if parts[hand.host.name].trials and not hand.lost]
-        file = self._request.file
-        calls = [hand.lab.begin.remote(self._run_id, file, parts[hand.host.name]) for hand in begun]
+        file, roles = self._request.file, self._roles
+        calls = [hand.lab.begin.remote(self._run_id, file, parts[hand.host.name], roles) for hand in begun]
         self._step(begun, calls)
         for hand in begun:
             self._check_machine(hand)
+
+    def _begin_loads(self) -> dict[str, Machine]:
+        """Have the machines of the load wait for questions; return their facts."""
+        hands = [hand for hand in self._loaders.values() if not hand.lost]
+        awake = bool(hands) and self._request.file.study.design.cores_awake
+        self._step(hands, [hand.lab.begin_load.remote(self._run_id, awake) for hand in hands])
+        return {
+            hand.host.name: Machine.model_validate_json(hand.step.machine)
+            for hand in hands
+            if hand.lost is None and hand.step is not None
+        }
+
+    def _check_loads(self, found: Mapping[str, Machine]) -> None:
+        """Keep the facts of the load's machines; lose one that is another than when the run began."""
+        machine = self._folder.machine()
+        if machine is None:
+            return  # no trial can be made: the database's machine is lost
+        for name, now in found.items():
+            if changed := changed_machine(machine.loads.get(name, now), now):
+                self._lose(self._loaders[name], _another_machine("; ".join(changed)))
+        self._folder.write_machine(machine.model_copy(update={"loads": {**found, **machine.loads}}))
 
     def _check_machine(self, hand: _Hand) -> None:
         """Lose a host, before it measures, if its machine is another than when the run began."""
@@ -188,24 +238,37 @@ class _Head:
             self._lose(hand, str(lost))
             return
         if why:
-            self._lose(
-                hand,
-                f"it is another machine than when the run began ({why}): put that back and use --resume, or "
-                "start a new run without --resume",
-            )
+            self._lose(hand, _another_machine(why))
 
     def _step(self, hands: Sequence[_Hand], calls: Sequence[Any]) -> None:
         """Wait until all of these hosts have come to the end of their step."""
         for hand, answer in zip(hands, answers(calls), strict=True):
-            if isinstance(answer, Lost):
-                hand.is_gone = True
-                self._lose(hand, answer.why)
-                continue
-            hand.step = answer
-            for note in dict.fromkeys(answer.notes):
-                self._progress.note(f"{hand.host.name}: {note}")
-            if answer.state == "refused":
-                self._lose(hand, answer.why)
+            self._take_step(hand, answer)
+            while hand.lost is None and hand.step is not None and hand.step.state == "asks":
+                self._take_step(hand, *answers([hand.lab.say.remote(self._ask_loads(hand.step.said))]))
+
+    def _take_step(self, hand: _Hand, answer: Step | Lost) -> None:
+        if isinstance(answer, Lost):
+            hand.is_gone = True
+            self._lose(hand, answer.why)
+            return
+        hand.step = answer
+        for note in dict.fromkeys(answer.notes):
+            self._progress.note(f"{hand.host.name}: {note}")
+        if answer.state == "refused":
+            self._lose(hand, answer.why)
+
+    def _ask_loads(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Pass questions on to machines of the load, and return their answers."""
+        hands = [self._loaders[name] for name in asked]
+        left = [hand for hand in hands if hand.lost is None]
+        self._step(left, [hand.lab.say.remote(asked[hand.host.name]) for hand in left])
+        return {
+            hand.host.name: {"failed": hand.lost, "lost": True}
+            if hand.lost is not None or hand.step is None
+            else hand.step.said
+            for hand in hands
+        }
 
     def _lose(self, hand: _Hand, why: str) -> None:
         if hand.lost is None:
@@ -269,9 +332,15 @@ class _Head:
             if first is None:
                 others = {**machine.others, name: now}
                 self._folder.write_machine(machine.model_copy(update={"others": others}))
-            changed = changed_machine(first or now, now)
-            self._another[name, folder] = "; ".join(changed) or None
+            self._another[name, folder] = "; ".join(changed_machine(first or now, now)) or None
         return self._another[name, folder]
+
+
+def _another_machine(why: str) -> str:
+    return (
+        f"it is another machine than when the run began ({why}): put that back and use --resume, or start a "
+        "new run without --resume"
+    )
 
 
 def _pieces(hand: _Hand, folder: str, name: str, size_bytes: int) -> Iterator[bytes]:

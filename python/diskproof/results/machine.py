@@ -229,6 +229,8 @@ class Machine(Record):
     servers: list[ServerFacts]
     others: dict[str, "Machine"] = {}
     """The machines of a run over many hosts besides this one, by name."""
+    loads: dict[str, "Machine"] = {}
+    """The machines that made the load of its trials, by name; empty: it was made beside the servers."""
 
     def at(self, host: str | None) -> "Machine":
         """Return the machine of that name: this one if no other has it."""

@@ -150,6 +150,8 @@ class Plan(Record):
     """The pilot that chose them; None: there is none yet, or none is needed."""
     cpus: int | None = None
     """How many CPUs the server and its load were held to; None: all that the run may use."""
+    load_hosts: list[str] = []
+    """The machines that run the load; empty: it runs beside the server."""
     scale: Scale | None = None
     """None: the study as written."""
     left_out: list[str] = []

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from diskproof.results.findings import FINISHED, STOPPED
 from diskproof.results.load import LoadResult
+from diskproof.results.load_host import LoadHost
 from diskproof.results.machine import Place
 from diskproof.results.plan import Cell, PlannedTrial
 from diskproof.results.record import Role
@@ -84,6 +85,7 @@ class Attempt(Steps, ABC):
         self.held_cpus: HeldCpus | None = None
         self.command = ""
         self.result: LoadResult | None = None
+        self.load_hosts: list[LoadHost] = []
         self.usage: Usage | None = None
         self.disk_use: list[VirtualUse] = []
         self.pool_use: list[PoolUse] = []
@@ -135,6 +137,7 @@ class Attempt(Steps, ABC):
             started_at=self.started_at,
             finished=self.finished,
             load=self.result if self.finished else None,
+            load_hosts=self.load_hosts if self.finished else [],
             usage=self.usage,
             virtual_disks=self.disk_use,
             places=self.places,

@@ -8,6 +8,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
 from diskproof.results.machine import Place
 from diskproof.run.dataset import GoldenImages
+from diskproof.run.elsewhere import Loaders
 from diskproof.server.base import ServerKind
 from diskproof.server.given import GivenServer
 from diskproof.storage.layout import Layout
@@ -44,6 +45,8 @@ class Bench:
     images: GoldenImages
     beside: Sequence[Mapping[str, Layout]] = ()
     """The layouts of the second side and the further ones, if sides that are up at once share a storage."""
+    elsewhere: Loaders | None = None
+    """The machines of the load; None: it runs on this one."""
     slowness: Mapping[str, Slowness] = field(default_factory=dict)
     """Extra time of virtual disks, by name, while clients are at work."""
 

@@ -1,6 +1,7 @@
 """A trial of a database server: start, load, check, stop."""
 
 import shlex
+from pathlib import Path
 
 from diskproof import load
 from diskproof.results.findings import FINISHED, SETTINGS, START
@@ -9,15 +10,17 @@ from diskproof.results.series import Row
 from diskproof.results.trial import DataFacts, OpenFile, RestoredBy
 from diskproof.run.attempt import Attempt, Counted
 from diskproof.run.bench import Bench
+from diskproof.run.elsewhere import LoadElsewhere, Order
 from diskproof.run.server_setup import restore_data, settings_of
 from diskproof.run.turns import ALONE, Alone
-from diskproof.server.base import Dirs, Running, ServerError
+from diskproof.server.base import DATABASE, Dirs, Running, ServerError
 from diskproof.storage.proof import prove_placement
 from diskproof.study.loads.base import Load
 from diskproof.system.counters import open_files
 from diskproof.system.threads import Threads
 from diskproof.wording import as_message
 from diskproof.workload.arguments import run_arguments
+from diskproof.workload.shared import SEEDS_APART, shared
 
 """Check name of the finding that a server did not start."""
 
@@ -39,7 +42,7 @@ class ServerAttempt(Attempt):
         self.image = bench.images.get(self.kind, self.workload, bench.seed)
         self.dirs = Dirs(**self.folders, run=bench.sockets, log=self.log)
         self.running: Running | None = None
-        self._load: load.Load | None = None
+        self._load: load.Load | LoadElsewhere | None = None
         self.restored_by: RestoredBy = "copy"
         self.engine: str | None = None
 
@@ -57,6 +60,8 @@ class ServerAttempt(Attempt):
             settings = settings_of(self.bench, self.cell, self.dirs)
             for note in [*map(as_message, settings.notes), *self.layout.notes()]:
                 self.note(SETTINGS, note)
+            if self.bench.elsewhere is not None:
+                settings = self.kind.opened(settings, self.bench.elsewhere.door)
             self.running = self.kind.start(self.dirs, settings, self.bench.starter)
             self.layout.throttle(lambda: self.running.pids if self.running else [])
         except ServerError as error:
@@ -76,16 +81,16 @@ class ServerAttempt(Attempt):
         assert self.running is not None
         embedded = self.running.where == "load generator"
         if embedded:
-            threads = Threads(lambda: [current.pid], embedded_workers=load.WORKERS)
+            threads = Threads(lambda: current.pids, embedded_workers=load.WORKERS)
         else:
             threads = Threads(lambda: self.running.pids if self.running else [])
-        counted = Counted(self, self.running, lambda: [current.pid], threads, self.running.role_of)
+        counted = Counted(self, self.running, lambda: current.pids, threads, self.running.role_of)
         current = self._load = self._begin_load(self.running)
         try:
             if embedded:
-                self.layout.throttle(lambda: [current.pid])
+                self.layout.throttle(lambda: current.pids)
             longest_s = max(self.phases.warm_up_s, self.phases.measure_s)
-            self.turn.join(lambda: [current.pid, *(self.running.pids if self.running else [])])
+            self.turn.join(lambda: [*current.pids, *(self.running.pids if self.running else [])])
             longest_s *= self.turn.runs
             for event in current.events(longest_s=JOB_SILENCE_S if self.workload.is_job else longest_s):
                 match event["event"]:
@@ -101,15 +106,15 @@ class ServerAttempt(Attempt):
                         self.turn.wait_for_others()
                         counted.end()
                     case "idle":
-                        self.files = self._prove([current.pid] if embedded else self.running.pids)
+                        self.files = self._prove(current.pids if embedded else self.running.pids)
                         started = self.running.where == "process"
-                        self.look_at_cpus(self.running.pids if started else None, [current.pid])
+                        self.look_at_cpus(self.running.pids if started else None, current.pids)
                         self.let_disks_take_time(on=False)
                         current.go_on()
                     case "interval":
                         self.series.add(_series(event, self.turn.warming_s(self.phases)))
                     case "summary":
-                        self.result = load.to_result(event)
+                        self.result = event.get("result") or load.to_result(event)
         finally:
             current.end()
             counted.abandon()
@@ -153,16 +158,34 @@ class ServerAttempt(Attempt):
             restored_by=self.restored_by,
         )
 
-    def _begin_load(self, running: Running) -> load.Load:
+    def _begin_load(self, running: Running) -> load.Load | LoadElsewhere:
         # Each block draws other keys, or five blocks would repeat one sequence; within a block all cells draw
         # alike.
         seed = self.bench.seed + self.planned.block
+        current = self._here(running, seed) if self.bench.elsewhere is None else self._elsewhere(seed)
+        self.command = shlex.join(["diskproof-load", *current.argv[1:]])
+        return current
+
+    def _here(self, running: Running, seed: int) -> load.Load:
         copies = self.bench.folder.scripts(self.cell.workload)
         turns = self.turn.arguments(self.phases)
         arguments = run_arguments(self.workload, self.phases, self.cell.clients, seed, copies, turns)
         log, password = self.log / "load.log", running.password
-        current = load.Load(self.bench.starter, running.url, self.workload.kind, arguments, log, password)
-        self.command = shlex.join(["diskproof-load", *current.argv[1:]])
+        return load.Load(self.bench.starter, running.url, self.workload.kind, arguments, log, password)
+
+    def _elsewhere(self, seed: int) -> LoadElsewhere:
+        loaders = self.bench.elsewhere
+        assert loaders is not None
+        shares = shared(self.workload, self.cell.clients, len(loaders.names))
+        files = Path(loaders.files)
+        arguments = [
+            run_arguments(workload, self.phases, clients, seed + number * SEEDS_APART, files)
+            for number, (workload, clients) in enumerate(shares)
+        ]
+        url = loaders.door.url(self.kind.facts.family, DATABASE)
+        kept = self.bench.study.files_to_keep.get(self.cell.workload, {})
+        current = loaders.begin(Order(url, self.workload.kind, arguments, kept, self.phases))
+        self.load_hosts = current.hosts  # filled when it has ended
         return current
 
     def _prove(self, pids: list[int]) -> list[OpenFile]:

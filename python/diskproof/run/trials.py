@@ -90,6 +90,8 @@ class _Trials:
         layouts = [self._bench.layouts[cell.storage] for cell in cells]
         for layout in layouts:
             check_disks(layout)
+        if self._bench.elsewhere is not None:
+            self._bench.elsewhere.check()
         for planned in group:
             self._progress.trial_begins(planned)
         if len(group) == 1:

@@ -357,7 +357,7 @@ class Study(Part):
                     for clients in workload.clients or self.design.clients
                 )
             ),
-            "host": self.hosts.names if self.hosts and self.hosts.how == "compare" else [],
+            "host": self.hosts.compared if self.hosts else [],
         }[factor]
 
     @property

@@ -47,7 +47,7 @@ def make_plan(
     hosts = _hosts(file.study, at_most_s) if over_hosts else None
     study = _provisional(file.study)
     design = study.design
-    compared = hosts.names if hosts and hosts.how == "compare" else [NO_LEVEL]
+    compared = (hosts.compared if hosts else []) or [NO_LEVEL]
     cells = [cell for cell in _cells(study, compared) if not only or any(text in cell.id for text in only)]
     crash = plan_cuts(study, only, no_power_cuts)
     if not cells and crash is None:
@@ -80,6 +80,7 @@ def make_plan(
         precision=design.precision,
         left_to_a_pilot=_left_to_a_pilot(file.study, cells),
         cpus=design.cpus,
+        load_hosts=hosts.loaders if hosts else [],
         scale=_scale(file),
         left_out=list(file.left_out),
         published=study.published.record(study.levels) if study.published else None,
@@ -100,7 +101,7 @@ def make_plan(
         cells=cells,
         trials=[],
         crash=crash,
-        estimated_s=estimated_s / (len(hosts.names) if hosts else 1),
+        estimated_s=estimated_s / (len(hosts.labs) if hosts else 1),
         estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
         + _copied_bytes(study, [cell for cell in cells if not _in_memory(study, cell)]),
     )
@@ -111,7 +112,10 @@ def make_plan(
 def _hosts(study: Study, at_most_s: float | None) -> HostsChoice:
     """Return the machines; StudyError if the study cannot run on several at once."""
     if study.hosts is None:
-        raise StudyError("--hosts needs [hosts] in the study: `how` and the `names` of the machines")
+        raise StudyError(
+            "--hosts needs [hosts] in the study: `how` and the `names` of the machines, or `database` "
+            "and `load`"
+        )
     given = [name for name, server in study.servers.items() if server.is_given]
     why = None
     if given:
@@ -120,11 +124,39 @@ def _hosts(study: Study, at_most_s: float | None) -> HostsChoice:
         why = "power cuts run on one machine: leave [crash] out, or run without --hosts"
     elif at_most_s is not None or study.design.decided_within_s is not None:
         why = "it needs a fixed number of `blocks`: leave `until`, `precision` and --until-decided out"
-    elif study.hosts.how == "spread" and study.design.blocks < len(study.hosts.names):
-        why = f"{study.design.blocks} blocks are too few for {len(study.hosts.names)} hosts: raise `blocks`"
+    elif study.hosts.how == "spread" and study.design.blocks < len(study.hosts.labs):
+        why = f"{study.design.blocks} blocks are too few for {len(study.hosts.labs)} hosts: raise `blocks`"
+    elif study.hosts.has_roles:
+        why = _why_no_roles(study, study.hosts)
     if why:
         raise StudyError(f"--hosts: {why}")
     return study.hosts
+
+
+def _why_no_roles(study: Study, hosts: HostsChoice) -> str | None:
+    """Return why a study cannot have its load on other machines; None if it can."""
+    if study.design.alternate:
+        return "`alternate` has two servers up at once, which cannot share a port: leave it out"
+    if study.design.cpus is not None:
+        return "`cpus` divides one machine, and server and load have machines of their own: leave it out"
+    for name, server in study.servers.items():
+        if server.family == "sqlite":
+            return f"server `{name}` is SQLite, which runs inside the load generator: leave it out"
+        if server.image is not None:
+            return f"server `{name}` is in a container, which has no network: name an installed server"
+    for name, load in study.workloads.items():
+        if not load.needs_server:
+            return f"workload `{name}` is of bare files, and has no server to be loaded from elsewhere"
+        if load.is_job:
+            return f"workload `{name}` ends by itself, and its stages cannot begin on two machines at once"
+        if load.kind == "ledger" and len(hosts.loaders) > 1:
+            return f"workload `{name}` numbers the entries of each client: name one machine in `load`"
+        if getattr(load, "arrivals", None) == "even" and len(hosts.loaders) > 1:
+            return (
+                f"workload `{name}` has arrivals at even intervals, which several machines do not keep "
+                'together: name one machine in `load`, or `arrivals = "poisson"`'
+            )
+    return None
 
 
 def _on_hosts(trials: Sequence[PlannedTrial], plan: Plan, hosts: HostsChoice) -> list[PlannedTrial]:
@@ -132,8 +164,9 @@ def _on_hosts(trials: Sequence[PlannedTrial], plan: Plan, hosts: HostsChoice) ->
     of_cell = {cell.id: cell.host for cell in plan.cells}
 
     def host(trial: PlannedTrial) -> str:
-        spread = hosts.how == "spread"
-        return hosts.names[(trial.block - 1) % len(hosts.names)] if spread else of_cell[trial.cell]
+        if hosts.how == "compare":
+            return of_cell[trial.cell]
+        return hosts.labs[(trial.block - 1) % len(hosts.labs)]
 
     return [trial.model_copy(update={"host": host(trial)}) for trial in trials]
 

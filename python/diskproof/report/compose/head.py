@@ -41,6 +41,8 @@ def made_on(analysis: Analysis) -> str:
         return ""
     hosts = analysis.plan.hosts
     on = f"{count(len(hosts), 'host')} ({', '.join(hosts)})" if hosts else analysis.machine.host
+    if loads := analysis.plan.load_hosts:
+        on = f"host {hosts[0]}, with the load on {', '.join(loads)}"
     return f"On {on}, started {moment(analysis.started_at)}"
 
 

@@ -7,6 +7,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Column, Paragraph, Section, Table
+from diskproof.results.load_host import LoadHost
 from diskproof.results.machine import Machine, Place, PoolFacts, ServerFacts
 from diskproof.results.plan import Cell
 from diskproof.results.trial import Trial
@@ -24,6 +25,13 @@ VIRTUAL_NOTE = (
     "a tenth is allowed."
 )
 
+LOAD_HOSTS_NOTE = (
+    "Means over the trials; the worst trial for the last two columns. X R: how many clients throughput and "
+    "latency account for (Little's law). Round trip: a few bytes over TCP, before each trial. Network: the "
+    "slower direction of one connection, before the first trial; used: the larger share of that in the "
+    "measured phase. Began after: how much later than the first machine."
+)
+
 
 def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
     """Return the facts of the machine, or why there are none."""
@@ -32,7 +40,7 @@ def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
         nothing = NO_MACHINE_IMPORTED if analysis.plan.imported else NO_MACHINE
         blocks: tuple[Paragraph | Table | Section, ...] = (Paragraph(nothing),)
     else:
-        of_disks = virtual_disks(analysis, trials)
+        of_disks, loaders = virtual_disks(analysis, trials), load_hosts(analysis, trials)
         alone = (
             machine(facts),
             Section("Servers", (servers(facts),)),
@@ -43,9 +51,12 @@ def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
             Section(f"Host {name}", (machine(one), servers(one), places(one), devices(one)))
             for name, one in facts.others.items()
         )
+        of_loads = (Section(f"Load host {name}", (machine(one),)) for name, one in facts.loads.items())
         blocks = (
             *(() if facts.others else alone),
             *of_hosts,
+            *of_loads,
+            *([Section("Load hosts", (Paragraph(LOAD_HOSTS_NOTE), loaders))] if loaders.rows else []),
             Section("Virtual disks", (Paragraph(VIRTUAL_NOTE), of_disks) if of_disks.rows else ()),
         )
     return Section("Machine", blocks, anchor="machine", contents="Machine", only="full")
@@ -161,6 +172,61 @@ def _pool_name(pool: PoolFacts) -> str:
     """Return what a pool is made of: ``zfs-fuse pool: data on loop0 (seagate), log on loop2 (ocz)``."""
     members = ", ".join(f"{member.part} on {member.device.name} ({member.disk})" for member in pool.members)
     return f"{pool.flavour} pool: {members}"
+
+
+# ---------------------------------------------------------------- load hosts
+
+Loads = tuple[str, str, list[LoadHost]]
+"""A cell in words, a load host, and what it did in each trial."""
+
+
+def load_hosts(analysis: Analysis, trials: Sequence[Trial]) -> Table:
+    """Return a row a cell and load host: its share of the load, its CPUs, and the way to the server."""
+    rows: list[Loads] = [
+        (cell_words(cell, analysis.varying), name, did)
+        for cell in analysis.plan.cells
+        for name, did in grouped(_loads(trials, cell), lambda one: one.name).items()
+    ]
+
+    def mean(figure: Callable[[LoadHost], float | None]) -> Callable[[Loads], str]:
+        return lambda row: number(_mean([figure(one) for one in row[2]]))
+
+    def worst(figure: Callable[[LoadHost], float | None]) -> Callable[[Loads], str]:
+        return lambda row: number(_worst([figure(one) for one in row[2]]))
+
+    return table(
+        rows,
+        ("Cell", lambda row: row[0]),
+        ("Load host", lambda row: row[1]),
+        (figures("Clients"), lambda row: str(row[2][-1].clients)),
+        (figures("Transactions/s"), mean(lambda one: one.transactions_per_s)),
+        (figures("X R"), mean(lambda one: one.in_service)),
+        (figures("CPUs busy"), lambda row: _share(_mean([one.busy_share for one in row[2]]))),
+        (
+            figures("With the load"),
+            lambda row: _share(_mean([one.client.cpu_s / one.seconds / one.host_cpus for one in row[2]])),
+        ),
+        (figures("Round trip us"), mean(lambda one: one.network.round_trip_us)),
+        (figures("Network MB/s"), mean(_network_mb_per_s)),
+        (figures("Used"), lambda row: _share(_mean([one.network_share for one in row[2]]))),
+        (figures("Began after us"), worst(lambda one: one.began_after_us)),
+        (figures("Clock error us"), worst(lambda one: one.clock_error_us)),
+        label="Load hosts over the measured phases",
+        heads=2,
+    )
+
+
+def _loads(trials: Sequence[Trial], cell: Cell) -> list[LoadHost]:
+    return [one for trial in trials if trial.cell == cell.id for one in trial.load_hosts]
+
+
+def _network_mb_per_s(one: LoadHost) -> float:
+    return min(one.network.to_database_bytes_per_s, one.network.from_database_bytes_per_s) / 1e6
+
+
+def _mean(figures: Sequence[float | None]) -> float | None:
+    known = [one for one in figures if one is not None]
+    return fmean(known) if known else None
 
 
 # ---------------------------------------------------------------- virtual disks
