@@ -1,12 +1,13 @@
 """Predictions on another disk: demands from the record, agreement with it, and when none is made."""
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
 import pytest
 
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.other_disk.answer import LeftOut, answer, sources_of
+from diskproof.analysis.other_disk.answer import LeftOut, answer, predict, sources_of
 from diskproof.analysis.other_disk.calibrated import Source, calibrate
 from diskproof.analysis.other_disk.records import Load, Simulated
 from diskproof.results.machine import Machine
@@ -43,7 +44,7 @@ def _simulated(device: str, load: Load, pages_owed: float = 0.0) -> Simulated:
         others_us=0.0,
         cpu_share=per_s * load.cpu_us / 1e6 / load.cores,
         group=1.0,
-        flushes=1.0,
+        flushes=load.commits * len(load.logs) * load.log_work,
         flush_us=FLUSH_US[device],
         read_us=READ_US[device],
         page_writes=load.page_writes,
@@ -95,7 +96,7 @@ def test_demands_are_those_that_were_counted() -> None:
 
 @pytest.mark.parametrize("clients", [1, 8])
 def test_the_model_agrees_with_the_record_afterwards(clients: int) -> None:
-    source = source_of(gathered(clients=clients))
+    source = dataclasses.replace(source_of(gathered(clients=clients)), flushes=None)
     (found,) = calibrate([source], simulate)
     assert found.simulated.per_s == pytest.approx(source.per_s, rel=0.02)
 
@@ -104,6 +105,22 @@ def test_an_error_is_laid_on_the_part_that_takes_the_time() -> None:
     """If a transaction waits for the disk, the number of its flushes is in doubt, not its CPU time."""
     (found,) = calibrate([source_of(gathered())], simulate)
     assert abs(found.scales.disk) > 5 * abs(found.scales.cpu)
+
+
+def test_logs_get_the_flushes_that_were_counted() -> None:
+    source = source_of(gathered())
+    twice = dataclasses.replace(source, flushes=1.6)
+    (found,) = calibrate([twice], simulate)
+    assert found.source.load.log_work == pytest.approx(1.6, rel=0.05)
+
+
+def test_a_record_that_explains_too_little_is_not_used() -> None:
+    source = source_of(gathered())
+    (found,) = calibrate([dataclasses.replace(source, per_s=source.per_s / 5)], simulate)
+    assert not found.explains
+    (one,) = predict([found], ["quick"], simulate)
+    assert one.missing is not None
+    assert "explains too little" in one.missing.text
 
 
 def test_a_quicker_disk_moves_the_limit() -> None:

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 from diskproof.analysis.evidence import middle
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.established import establish
+from diskproof.analysis.limits.disks import Disk
 from diskproof.analysis.limits.observed import observe
-from diskproof.analysis.limits.signals import signals_of
-from diskproof.analysis.limits.split import split_of
 from diskproof.analysis.limits.thresholds import FULL_SHARE, MOST
 from diskproof.analysis.other_disk.calibrated import Calibrated, Simulate, Source, calibrate
 from diskproof.analysis.other_disk.errors import CONFIDENCE, WIDTH
@@ -71,8 +69,13 @@ def sources_of(gathered: Gathered, devices: Mapping[str, str]) -> Iterator[Sourc
             per_s=seen.per_s or 0.0,
             mean_us=seen.completed_us or seen.latency_us or 0.0,
             p95_us=middle(one.latency_us.percentiles.get("95") for one in loads if one.latency_us),
-            limit=establish(signals_of(seen), split_of(seen), seen.cpu.taken).limit,
+            flushes=_flushes(seen.virtual, seen.per_s or 0.0) if load.logs else None,
         )
+
+
+def _flushes(disks: Sequence[Disk], per_s: float) -> float | None:
+    counted = sum(one.flush.per_s for one in disks if one.flush)
+    return counted / per_s if counted and per_s else None
 
 
 def _recorded_on(gathered: Gathered, cell: Cell, devices: Mapping[str, str]) -> tuple[str, int] | Message:

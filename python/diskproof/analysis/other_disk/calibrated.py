@@ -9,10 +9,9 @@ method of Gauss and Newton finds it, with the parts' shares as the gradient: d l
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from diskproof.analysis.other_disk.records import Load, Simulated
-from diskproof.results.limit import Limit
 from diskproof.results.plan import Cell
 
 Simulate = Callable[[str, Sequence[Load]], Sequence[Simulated]]
@@ -24,6 +23,9 @@ PRIOR = 0.4
 ERROR = 0.03
 """That of a throughput that was measured and simulated."""
 MOST = math.log(4)
+
+FLUSH_ROUNDS, DAMPED, MOST_WORK = 3, 0.7, 2.5
+"""Rounds to find the work on logs, the exponent of a step, and the most work."""
 
 TRUSTED = math.log(1.6)
 """A demand that must be off by more is not the one that was counted: something else took the time."""
@@ -40,7 +42,8 @@ class Source:
     per_s: float
     mean_us: float
     p95_us: float | None
-    limit: Limit | None
+    flushes: float | None = None
+    """Of its disk, a transaction; None: not counted, or there are none."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ class Calibrated:
 def calibrate(sources: Sequence[Source], simulate: Simulate) -> list[Calibrated]:
     """Return each source with its scales; sources whose simulation completes nothing are left out."""
     scales = [Scales() for _ in sources]
+    sources = _with_counted_flushes(sources, simulate)
     made = _simulated(sources, scales, simulate)
     for _ in range(ROUNDS):
         scales = [
@@ -94,6 +98,28 @@ def calibrate(sources: Sequence[Source], simulate: Simulate) -> list[Calibrated]
         ]
         made = _simulated(sources, scales, simulate)
     return [Calibrated(sources[place], scales[place], one) for place, one in sorted(made.items())]
+
+
+def _with_counted_flushes(sources: Sequence[Source], simulate: Simulate) -> Sequence[Source]:
+    """Return the sources with as much work on their logs as gives the counted flushes.
+
+    How commits form groups depends on when threads wake, which the model does not know.
+    """
+    for _ in range(FLUSH_ROUNDS):
+        made = _simulated(sources, [Scales() for _ in sources], simulate)
+        sources = [
+            _with_flushes(source, made[place].flushes) if place in made else source
+            for place, source in enumerate(sources)
+        ]
+    return sources
+
+
+def _with_flushes(source: Source, simulated: float) -> Source:
+    if not source.flushes or not simulated or not source.load.logs:
+        return source
+    work = source.load.log_work * (source.flushes / simulated) ** DAMPED
+    work = min(max(work, 1 / MOST_WORK), MOST_WORK)
+    return replace(source, load=source.load.model_copy(update={"log_work": work}))
 
 
 def _simulated(
