@@ -84,7 +84,8 @@ PUBLISHED = """\
 which is true if a parameter was fitted to it. Only the other figures are evidence; `diskproof disk \
 verify` shows both groups separately.
 
-To fit a device of your own:
+`diskproof disk clone` makes a device file of a disk that you can measure ([clone.md](clone.md)). To fit one \
+by hand:
 
 1. Take what its data sheet says.
 2. Measure the disk with `diskproof disk profile`.

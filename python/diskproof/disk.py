@@ -99,6 +99,17 @@ def simulate_loads(device: str, loads: Sequence[str]) -> list[Facts]:
     return [json.loads(line) for line in said]
 
 
+def simulate_probes(device: str, probes: Sequence[Facts], seed: int) -> list[Facts]:
+    """Return what the model says to each probe, each time a new model."""
+    if not probes:
+        return []
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        file.write("\n".join(map(json.dumps, probes)))
+        file.flush()
+        said = _say("simulate", device, "--probes", file.name, "--seed", str(seed))
+    return [json.loads(line) for line in said.splitlines()]
+
+
 def show(device: str) -> Facts:
     """Return a device file, checked; DiskError where there is no such device or its file is wrong."""
     facts: Facts = json.loads(_say("show", device))

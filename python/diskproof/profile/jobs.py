@@ -110,7 +110,7 @@ def _rounds(length: Length) -> int:
 
 def _span(probe: Probe, target: Target) -> int:
     """Return the bytes that a probe touches: whole blocks, at least one."""
-    span = min(probe.span_bytes or target.size_bytes, target.size_bytes)
+    span = probe.span_of(target.size_bytes)
     return max(probe.block_bytes, span // probe.block_bytes * probe.block_bytes)
 
 

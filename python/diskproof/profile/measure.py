@@ -1,7 +1,7 @@
 """A profile from beginning to end: refuse early, take the machine, measure cell by cell, give it back."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,11 +60,22 @@ class Watcher(Protocol):
         """Report something that could not be cleared away."""
 
 
+Plan = Callable[[ProfilePlace], Sequence[Probe]]
+"""The cells to measure at a place."""
+
+
 def profile(wanted: Wanted, effort: Effort, only: Sequence[str], watcher: Watcher) -> Profile:
     """Measure a place. Nothing of ours is left on it, however this ends."""
+    return profile_of(
+        wanted, effort, lambda place: plan_cells(effort, writable=place.writable, only=only), watcher
+    )
+
+
+def profile_of(wanted: Wanted, effort: Effort, plan: Plan, watcher: Watcher) -> Profile:
+    """Measure cells of one's own choice at a place, as `profile` does."""
     version, engine = fio.version(), fio.engine()
     ready = look_at(wanted)
-    probes = plan_cells(effort, writable=ready.place.writable, only=only)
+    probes = plan(ready.place)
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     place, cells = _measure_all(effort, ready, probes, engine, watcher)
     return Profile(
@@ -206,5 +217,5 @@ SLOWEST_BYTES_PER_S = 1e6
 
 def _longest_s(probe: Probe, effort: Effort, target: Target) -> float:
     if probe.pattern.startswith("pass-"):
-        return target.size_bytes / SLOWEST_BYTES_PER_S
+        return probe.span_of(target.size_bytes) / SLOWEST_BYTES_PER_S
     return effort.seconds + effort.ramp_s

@@ -46,6 +46,10 @@ class Effort:
         """Return the same with another time for each cell, and a ramp in proportion."""
         return replace(self, seconds=seconds, ramp_s=self.ramp_s * seconds / self.seconds)
 
+    def within(self, size_bytes: int) -> "Effort":
+        """Return the same within so many bytes."""
+        return replace(self, size_bytes=size_bytes)
+
 
 FULL = Effort(seconds=5.0, ramp_s=1.0, depths=DEPTHS, size_bytes=2**30, quick=False)
 QUICK = Effort(seconds=0.3, ramp_s=0.1, depths=QUICK_DEPTHS, size_bytes=256 * 2**20, quick=True)
@@ -81,7 +85,7 @@ def plan_cells(effort: Effort, *, writable: bool, only: Sequence[str] = ()) -> l
 def estimated_s(probe: Probe, effort: Effort, size_bytes: int) -> float:
     """Estimate the time of a cell, with start and end of fio."""
     if probe.pattern.startswith("pass-"):
-        return OVERHEAD_S + size_bytes / ASSUMED_PASS_BYTES_PER_S
+        return OVERHEAD_S + probe.span_of(size_bytes) / ASSUMED_PASS_BYTES_PER_S
     return OVERHEAD_S + effort.ramp_s + effort.seconds
 
 

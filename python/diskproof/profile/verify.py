@@ -10,6 +10,7 @@ from diskproof.fio import program as fio
 from diskproof.profile.jobs import Length, Target
 from diskproof.profile.measure import Bench, Watcher, describe
 from diskproof.profile.plan import OVERHEAD_S
+from diskproof.profile.simulated import figure_of, simulated
 from diskproof.refusal import RefusalError
 from diskproof.results.machine import VirtualFacts
 from diskproof.results.profile import Probe, ProfileCell
@@ -67,7 +68,7 @@ def verify(order: Order, watcher: Watcher) -> Verification:
     figures = [
         figure.model_copy(
             update={
-                "model": _of_model(model[figure.probe], figure.measure),
+                "model": figure_of(model[figure.probe], figure.measure),
                 "measured": _of_cell(cells.get(figure.probe), figure.measure),
             }
         )
@@ -110,17 +111,7 @@ def _check_means() -> str:
 
 
 def _simulated(order: Order, probe: Probe) -> disk.Facts:
-    options = ["--pattern", probe.pattern, "--block-bytes", str(probe.block_bytes)]
-    options += ["--depth", str(probe.depth), "--seconds", str(order.simulated_s), "--seed", str(order.seed)]
-    if probe.span_bytes is not None:
-        options += ["--span-bytes", str(probe.span_bytes)]
-    return disk.simulate(order.device, *options)
-
-
-def _of_model(told: disk.Facts, measure: MeasureName) -> float | None:
-    if measure == "flushes_per_s":
-        return float(told["flushes"] / told["seconds"]) if told["seconds"] else None
-    return float(told[measure]) if told["requests"] else None
+    return simulated(order.device, probe, seconds=order.simulated_s, seed=order.seed)
 
 
 def _served(

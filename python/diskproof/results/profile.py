@@ -46,6 +46,10 @@ class Probe(Record):
         """Name the probe; unique among those of one span."""
         return f"{self.pattern}-{_size(self.block_bytes)}-qd{self.depth}"
 
+    def span_of(self, size_bytes: int) -> int:
+        """Return the bytes that it touches of a place."""
+        return min(self.span_bytes or size_bytes, size_bytes)
+
     @property
     def writes(self) -> bool:
         """Whether it changes data on the disk."""

@@ -1,5 +1,6 @@
 //! The command line of diskproof-disk: one file a verb.
 
+mod batch;
 mod control;
 mod floor;
 mod list;

@@ -3,7 +3,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use clap::Args;
 use rustix::time::{ClockId, clock_gettime};
+use serde_json::Value;
 
+use super::batch::{self, Wanted};
 use super::output;
 use super::promise::PromiseOptions;
 use crate::device::{self, Build, Device, Pattern, Probe};
@@ -44,6 +46,9 @@ pub(super) struct Simulate {
     /// Instead of a probe: loads of a database's clients, one JSON object a line; each gives a line
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "block_bytes", "depth", "span_bytes", "seconds", "requests", "speed"])]
     transactions: Option<PathBuf>,
+    /// Instead of a probe: many of them, one JSON object a line; each gives a line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "block_bytes", "depth", "span_bytes", "seconds", "requests", "speed"])]
+    probes: Option<PathBuf>,
 }
 
 fn pattern(text: &str) -> Result<Pattern, String> {
@@ -62,22 +67,36 @@ impl Simulate {
         if let Some(file) = &self.transactions {
             return self.run_loads(&device, file);
         }
-        let mut timing = device.device.build(Build {
+        let build = Build {
             seed: self.seed,
             promise: self.promise.promise()?,
-        });
+        };
+        if let Some(file) = &self.probes {
+            let answers = batch::run(&batch::read(file)?, |one| self.answer(&device, build, one));
+            return answers.iter().try_for_each(output::print_line);
+        }
         let probe = Probe {
             pattern: self.pattern,
             block_bytes: self.block_bytes,
             depth: self.depth,
             span_bytes: self.span_bytes,
         };
-        let length = Length {
+        let wanted = Wanted {
+            probe,
+            seconds: self.seconds,
             requests: self.requests,
-            ..Length::seconds(self.seconds)
+        };
+        output::print_line(&self.answer(&device, build, &wanted))
+    }
+
+    fn answer(&self, device: &Device, build: Build, wanted: &Wanted) -> Value {
+        let mut timing = device.device.build(build);
+        let length = Length {
+            requests: wanted.requests,
+            ..Length::seconds(wanted.seconds)
         };
         let began_s = processor_s();
-        let outcome = simulate::run(timing.as_mut(), &probe, length, self.seed);
+        let outcome = simulate::run(timing.as_mut(), &wanted.probe, length, self.seed);
         let took_s = processor_s() - began_s;
         let us = |nanos: Nanos| nanos as f64 / 1e3;
         let mut said = serde_json::json!({
@@ -97,7 +116,7 @@ impl Simulate {
         if self.speed {
             said["requests_per_cpu_s"] = (outcome.answers as f64 / took_s).into();
         }
-        output::print_line(&said)
+        said
     }
 
     /// Each load finds a new device.

@@ -11,6 +11,7 @@ VERBS = {
     "detach": "Detach a virtual disk and delete its contents.",
     "verify": "Compare a virtual disk with the published figures of the real one.",
     "profile": "Measure a directory, a block device or an attached virtual disk with fio.",
+    "clone": "Measure a disk, and write a device file that behaves like it.",
 }
 
 EXAMPLES = {
@@ -19,6 +20,7 @@ EXAMPLES = {
     "detach": "diskproof disk detach fujitsu-mbc2073rc",
     "verify": "diskproof disk verify intel-x25-e --simulate",
     "profile": "diskproof disk profile /mnt/ssd --quick",
+    "clone": "diskproof disk clone /mnt/ssd -o mine.toml",
 }
 
 

@@ -32,7 +32,7 @@ class _Bar:
         self._task = bar.add_task("getting ready", total=None, left="")
 
     def begins(self, probes: Sequence[Probe], left_s: float) -> None:
-        self._bar.update(self._task, total=len(probes), left=_left(left_s))
+        self._bar.update(self._task, total=len(probes), completed=0, left=_left(left_s))
 
     def cell_begins(self, probe: Probe, left_s: float) -> None:
         self._bar.update(self._task, description=named(probe), left=_left(left_s))

@@ -1,0 +1,115 @@
+"""`diskproof disk clone`: a device file that behaves like a disk of the user's."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from diskproof.cli.disk.bar import profile_display
+from diskproof.cli.disk.late import punctuality
+from diskproof.cli.disk.sizes import size_of
+from diskproof.cli.exits import DONE, TRIAL_INVALID
+from diskproof.cli.screen import results, say
+from diskproof.profile.clone.cells import FULL, QUICK
+from diskproof.profile.clone.foreign import foreign
+from diskproof.profile.clone.make import make
+from diskproof.profile.clone.material import WHOLE_DISK, Material, measure
+from diskproof.profile.place import FEWEST_BYTES, Wanted
+from diskproof.refusal import RefusalError, why_not_written
+from diskproof.report.compose.clone import compose
+from diskproof.report.profile import check_writable
+from diskproof.report.write import terminal
+from diskproof.results.durable import write_whole
+from diskproof.storage.attached import find
+from diskproof.wording import numbers
+
+
+def clone(
+    place: str | None = None,
+    /,
+    *,
+    out: Annotated[Path, Parameter(name=["--out", "-o"])],
+    quick: bool = False,
+    write: str | None = None,
+    size: str | None = None,
+    source: Annotated[list[Path] | None, Parameter(name="--from")] = None,
+    capacity: str | None = None,
+    title: str | None = None,
+    record: Annotated[Path | None, Parameter(name="--json")] = None,
+) -> int:
+    """Measure a disk, and write a device file that behaves like it.
+
+    Parameters
+    ----------
+    place
+        A directory (a file is made in it and removed), a block device (only read), or an attached disk.
+    out
+        The device file to write; its name ends in .toml.
+    quick
+        About a minute instead of ten: fewer queue depths, 0.8 s each.
+    write
+        The block device's name again, to overwrite it; otherwise all that concerns writes is assumed.
+    size
+        Bytes that are used, such as `4 GiB`; default: 1 GiB, or 256 MiB with --quick.
+    source
+        Instead of measuring: somebody else's fio output in JSON, or a data sheet's figures in TOML; can be
+        repeated.
+    capacity
+        With --from: the size of that disk, such as `960 GB`.
+    title
+        Title of the device file.
+    record
+        Write all figures to this file as JSON.
+
+    """
+    if out.suffix != ".toml":
+        raise RefusalError(f"a device file's name ends in .toml: -o {out.name}.toml")
+    check_writable(out, None)
+    check_writable(record, None)
+    if (place is None) == (source is None):
+        raise RefusalError("name the disk to measure, or give figures of others with --from")
+    invalid = False
+    if source is not None:
+        if write or quick or size:
+            raise RefusalError("--from measures nothing: leave out --write, --quick and --size")
+        material = foreign(source, None if capacity is None else size_of("--capacity", capacity))
+    else:
+        if capacity is not None:
+            raise RefusalError("--capacity belongs to --from: a disk that is measured shows its size")
+        material, invalid = _measured(str(place), quick=quick, write=write, size=size)
+    made = make(material, str(out), title, lambda kind: say(f"fitting: {kind}"))
+    _write(out, made.text)
+    if record:
+        _write(record, made.clone.model_dump_json(indent=1) + "\n")
+    terminal.write(compose(made.clone), results)
+    say(f"written: {out}")
+    return TRIAL_INVALID if invalid else DONE
+
+
+def _measured(place: str, *, quick: bool, write: str | None, size: str | None) -> tuple[Material, bool]:
+    effort = QUICK if quick else FULL
+    attached = None if Path(place).exists() else find(place)
+    at = (attached.mount_point or attached.block) if attached else None
+    of_block = (at or Path(place)).is_block_device()
+    used = effort.size_bytes if size is None else size_of("--size", size)
+    if used < FEWEST_BYTES:
+        raise RefusalError(f"a clone needs at least {numbers.size(FEWEST_BYTES)}; raise --size")
+    effort = effort.within(used)
+    wanted = Wanted(
+        name=place,
+        size_bytes=WHOLE_DISK if of_block else used,
+        write=write,
+        at=at,
+        virtual=attached.facts.device if attached else None,
+    )
+    with profile_display() as watcher, punctuality(attached) as late:
+        material = measure(wanted, effort, watcher)
+    failed = material.profile is not None and any(cell.error for cell in material.profile.cells)
+    return material.with_notes(late.notes), late.invalid or failed
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise RefusalError(why_not_written(path, error)) from None

@@ -1,0 +1,1 @@
+"""Makes a device file that behaves like a measured disk."""

@@ -1,0 +1,118 @@
+"""The cells that a clone is made from: which are measured, and which of them are held back."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from diskproof.profile.plan import LOG_BLOCK, RANDOM_BLOCKS, SEQUENTIAL_BLOCKS, THE_WRITING_PASS, Effort
+from diskproof.profile.simulated import MODELLED
+from diskproof.results.profile import Pattern, Probe, ProfileCell, ProfilePlace
+from diskproof.results.verification import MeasureName
+
+FULL = Effort(seconds=5.0, ramp_s=1.0, depths=(1, 2, 4, 8, 16, 32, 64, 128), size_bytes=2**30, quick=False)
+QUICK = Effort(seconds=0.8, ramp_s=0.2, depths=(1, 4, 32, 128), size_bytes=256 * 2**20, quick=True)
+
+SEQUENTIAL_DEPTHS = (1, 2, 8, 32)
+QUICK_SEQUENTIAL_DEPTHS = (1, 8)
+
+PAGE = 16 * 2**10
+
+MARKER = Probe(pattern="random-read", block_bytes=4 * 2**10, depth=32)
+"""Measured early and again at the end: a volume whose credits are used up is slower then."""
+
+ALWAYS_HELD: frozenset[Pattern] = frozenset({"fileio", "mixed", "synced-write"})
+"""Mixes of what other patterns do alone: a clone must predict them."""
+
+WIDE_SPANS = (1.0, 0.1)
+"""Shares of a whole disk that an arm travels over, to learn how long its seeks take."""
+
+WIDE_DEPTHS = (1, 8, 32)
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """A probe, and what somebody measured of it."""
+
+    probe: Probe
+    figures: Mapping[MeasureName, float]
+    source: str
+    seconds: float = 5.0
+    """How long it was measured: a buffer that fills meanwhile must have that time in a simulation too."""
+    held: bool = False
+    """Whether it is held back: nothing is fitted to it, and no kind is chosen by it."""
+
+
+def plan(place: ProfilePlace, effort: Effort) -> list[Probe]:
+    """Return the probes of a place, all within the same first bytes. Reads come first, then what writes."""
+    span = min(effort.size_bytes, place.size_bytes)
+    deep = QUICK_SEQUENTIAL_DEPTHS if effort.quick else SEQUENTIAL_DEPTHS
+    blocks = (LOG_BLOCK, PAGE)
+    probes = [
+        THE_WRITING_PASS,
+        *_grid("random-read", RANDOM_BLOCKS, effort.depths),
+        *_grid("sequential-read", SEQUENTIAL_BLOCKS, deep),
+        *_grid("synced-append", blocks, (1,)),
+        *_grid("synced-write", blocks, (1,)),
+        Probe(pattern="fileio", block_bytes=PAGE),
+        *_grid("mixed", (PAGE,), (1, 8)),
+        *_grid("sequential-write", SEQUENTIAL_BLOCKS, deep),
+        *_grid("random-write", RANDOM_BLOCKS, effort.depths),
+        MARKER,
+    ]
+    chosen = [probe for probe in probes if place.writable or not probe.writes]
+    return [probe.model_copy(update={"span_bytes": span}) for probe in chosen]
+
+
+def wide_plan(place: ProfilePlace) -> list[Probe]:
+    """Return reads over a whole disk and a tenth of it, which show the seeks of an arm."""
+    spans = [int(place.size_bytes * share) // 2**20 * 2**20 for share in WIDE_SPANS]
+    depths = (WIDE_DEPTHS, (1,))
+    return [
+        Probe(pattern="random-read", block_bytes=4 * 2**10, depth=depth, span_bytes=span)
+        for span, some in zip(spans, depths, strict=True)
+        for depth in some
+    ]
+
+
+def _grid(pattern: Pattern, blocks: Sequence[int], depths: Sequence[int]) -> Iterator[Probe]:
+    for block in blocks:
+        for depth in depths:
+            yield Probe(pattern=pattern, block_bytes=block, depth=depth)
+
+
+def observed(cells: Iterable[ProfileCell], source: str) -> list[Observation]:
+    """Return what fio measured, as far as a model can be asked the same; a probe counts once."""
+    found: dict[Probe, Observation] = {}
+    for cell in cells:
+        if cell.requests is None or cell.error or cell.probe.pattern not in MODELLED:
+            continue
+        figures = figures_of(cell.requests.per_s, cell.requests.percentiles_us)
+        found.setdefault(cell.probe, Observation(cell.probe, figures, source, cell.seconds))
+    return list(found.values())
+
+
+def figures_of(per_s: float, percentiles_us: Mapping[str, float]) -> dict[MeasureName, float]:
+    """Return rate, median and 99th percentile; with too few requests for that, the 95th."""
+    figures: dict[MeasureName, float] = {"iops": per_s}
+    tails: tuple[tuple[MeasureName, str], ...] = (("p99_us", "99"), ("p95_us", "95"))
+    if "50" in percentiles_us:
+        figures["median_us"] = percentiles_us["50"]
+    tail = next((one for one in tails if one[1] in percentiles_us), None)
+    return figures | ({tail[0]: percentiles_us[tail[1]]} if tail else {})
+
+
+def split(observations: Sequence[Observation]) -> list[Observation]:
+    """Hold back every second depth of each pattern, block and span, and the mixes.
+
+    The rule does not depend on the figures, so nobody can choose what is held back.
+    """
+    groups: dict[tuple[Pattern, int, int | None], list[Observation]] = defaultdict(list)
+    for one in observations:
+        groups[one.probe.pattern, one.probe.block_bytes, one.probe.span_bytes].append(one)
+    held = [
+        one.probe
+        for group in groups.values()
+        for number, one in enumerate(sorted(group, key=lambda one: one.probe.depth))
+        if number % 2 or one.probe.pattern in ALWAYS_HELD
+    ]
+    return [replace(one, held=one.probe in held) for one in observations]

@@ -1,0 +1,59 @@
+"""Chooses the kind of device that comes nearest to the fitted figures."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from diskproof.profile.clone.cells import Observation
+from diskproof.profile.clone.fit import STEPS, Candidate, Fitted, Model, fit
+from diskproof.profile.clone.kinds import built, cloud, flash, spinning
+from diskproof.profile.clone.sight import Sight
+
+HOPELESS = 1.5
+"""After the coarsest steps, a kind with more than so many times the least error is given up."""
+
+REMOVED_US = 1_500.0
+"""No flash drive and no memory answers reads of 4 KiB so late."""
+
+POOR = 0.3
+"""Arrays take long to fit: they are tried only if the nearest kind has a larger error."""
+
+USB_BONUS = 0.8
+"""The kernel's word that a disk hangs on USB weighs as much as a fifth of the error."""
+
+Tell = Callable[[str], None]
+
+
+def candidates(sight: Sight) -> Iterator[Candidate]:
+    """Yield every kind that the figures do not rule out, but for arrays."""
+    yield cloud.candidate(sight)
+    read_us = sight.latency_us("random-read")
+    if read_us is None or read_us < REMOVED_US:
+        yield from flash.candidates(sight)
+    yield from spinning.candidates(sight)
+    yield from built.bridges(sight)
+    yield from built.caches(sight)
+
+
+def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell: Tell) -> list[Fitted]:
+    """Fit all kinds; return them with the nearest first. `observations` are those that may be fitted to."""
+
+    def roughly(some: Iterable[Candidate]) -> Iterator[Fitted]:
+        for one in some:
+            tell(one.kind)
+            yield fit(one, model, observations, STEPS[:1])
+
+    coarse = list(roughly(candidates(sight)))
+    if min(one.error for one in coarse) > POOR:
+        coarse += roughly(built.arrays(sight))
+    least = min(one.error for one in coarse)
+    fitted = []
+    for one in coarse:
+        if one.error > HOPELESS * least + 0.05:
+            fitted.append(one)
+            continue
+        tell(one.candidate.kind)
+        fitted.append(fit(one.candidate, model, observations, STEPS, one.values))
+    return sorted(fitted, key=lambda one: one.error * _weight(one, sight))
+
+
+def _weight(one: Fitted, sight: Sight) -> float:
+    return USB_BONUS if sight.usb and "bridge" in one.tree else 1.0

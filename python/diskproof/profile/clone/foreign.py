@@ -1,0 +1,143 @@
+"""Figures that others measured: fio's JSON, and data sheets in the words of device files."""
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from diskproof.importers.fio.options import size_of
+from diskproof.importers.read import read_files
+from diskproof.profile.clone.cells import Observation
+from diskproof.profile.clone.material import Material
+from diskproof.profile.simulated import MODELLED
+from diskproof.reading import read_text
+from diskproof.refusal import RefusalError
+from diskproof.results.clone import Evidence
+from diskproof.results.imported import ImportedResult
+from diskproof.results.profile import Pattern, Probe
+from diskproof.results.verification import MeasureName
+from diskproof.wording import Message, say
+
+MOST_BYTES = 2**20
+ASSUMED_CAPACITY_BYTES = 256 * 10**9
+
+_PATTERNS: dict[str, Pattern] = {
+    "randread": "random-read",
+    "randwrite": "random-write",
+    "read": "sequential-read",
+    "write": "sequential-write",
+}
+_SYNCED: dict[Pattern, Pattern] = {"random-write": "synced-write", "sequential-write": "synced-append"}
+
+_PERCENTILES: dict[str, MeasureName] = {"50": "median_us", "95": "p95_us", "99": "p99_us"}
+
+
+class _Sheet(BaseModel):
+    """One figure of a data sheet, as `[[published]]` of a device file has it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    probe: Probe
+    measure: dict[MeasureName, float] = Field(min_length=1)
+    source: str
+    fitted: bool = False
+
+
+class _Sheets(BaseModel):
+    """A file of figures."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    published: list[_Sheet] = Field(min_length=1, max_length=1000)
+
+
+def foreign(paths: Sequence[Path], capacity_bytes: int | None) -> Material:
+    """Read what others measured of one disk; RefusalError says what a file lacks."""
+    sheets = [path for path in paths if path.suffix == ".toml"]
+    outputs = [path for path in paths if path.suffix != ".toml"]
+    observations, notes = _from_fio(outputs) if outputs else ([], [])
+    observations += [one for path in sheets for one in _from_sheet(path)]
+    first = {(one.probe, *sorted(one.figures)): one for one in reversed(observations)}
+    evidence: Evidence = "fio" if outputs else "data sheet"
+    what = "fio's output" if evidence == "fio" else "a data sheet's figures"
+    return Material(
+        name=", ".join(path.name for path in paths),
+        evidence=evidence,
+        how=f"Made by `diskproof disk clone` from {what}: less evidence than a measurement.",
+        observations=list(reversed(first.values())),
+        capacity_bytes=capacity_bytes or ASSUMED_CAPACITY_BYTES,
+        capacity_source="given with --capacity" if capacity_bytes else "assumed: not given",
+        notes=notes,
+    )
+
+
+def _from_fio(paths: Sequence[Path]) -> tuple[list[Observation], list[Message]]:
+    found: list[Observation] = []
+    left: dict[str, Message] = {}
+    for result in read_files(paths):
+        if not isinstance(result, ImportedResult) or result.source.format != "fio JSON":
+            continue
+        one = _of_job(result)
+        if isinstance(one, Observation):
+            found.append(one)
+        else:
+            left[result.name] = one
+    if not found:
+        why = "; ".join(f"{name}: {one.text}" for name, one in list(left.items())[:3])
+        raise RefusalError(
+            f"no job of fio's JSON in {', '.join(map(str, paths))} can be used"
+            + (f" ({why})" if why else "")
+            + ": run fio with --output-format=json, direct=1, and rw=randread at least"
+        )
+    return found, [say("{job} does not count: {why}", job=name, why=one) for name, one in left.items()]
+
+
+def _of_job(result: ImportedResult) -> Observation | Message:
+    """Return a job as a probe and its figures, or why it is none."""
+    asked, load = result.asked, result.load
+    pattern = _PATTERNS.get(asked.get("rw", "").partition(":")[0])
+    files = load.file_requests
+    if pattern is None:
+        return say("its rw is {rw}, not one kind of request", rw=asked.get("rw", "not printed"))
+    if files is None or files.block_bytes is None or load.clients is None:
+        return say("its block size or queue depth is not known, or it was held back")
+    if files.direct is False:
+        return say("it went through the page cache: direct=1 is missing")
+    if files.sync_every == 1 and pattern in _SYNCED:
+        pattern = _SYNCED[pattern]
+    elif files.sync_every:
+        return say("it syncs after every {count} requests", count=files.sync_every)
+    figures: dict[MeasureName, float] = {"iops": load.transactions_per_s}
+    if load.latency_us:
+        figures |= {
+            measure: load.latency_us.percentiles[name]
+            for name, measure in _PERCENTILES.items()
+            if name in load.latency_us.percentiles
+        }
+    if not load.transactions_per_s or not 512 <= files.block_bytes <= 2**24:
+        return say("no request was answered")
+    probe = Probe(
+        pattern=pattern,
+        block_bytes=files.block_bytes,
+        depth=1 if files.sync_every == 1 else load.clients,
+        span_bytes=size_of(asked.get("size")),
+    )
+    return Observation(probe, figures, f"fio, {result.source.file}", load.seconds or 5.0)
+
+
+def _from_sheet(path: Path) -> Iterator[Observation]:
+    try:
+        sheets = _Sheets.model_validate(tomllib.loads(read_text(path, MOST_BYTES)))
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        raise RefusalError(
+            f"{path} has no figures of a data sheet: {why}; write each as [[published]] with probe, measure "
+            "and source, as docs/devices.md says"
+        ) from None
+    for one in sheets.published:
+        if one.probe.pattern not in MODELLED:
+            raise RefusalError(f"{path}: no model can be asked `{one.probe.pattern}`; leave it out")
+        if not all(0 < value < 1e12 for value in one.measure.values()):
+            raise RefusalError(f"{path}: a figure of {one.probe.name} is not above 0")
+        yield Observation(one.probe, one.measure, one.source)

@@ -1,0 +1,157 @@
+"""Devices built of others: a USB bridge before a disk, and an SSD that caches a disk."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from diskproof.profile.clone.device import Parameter, Tree, Value
+from diskproof.profile.clone.fit import Candidate, Knob, Setting
+from diskproof.profile.clone.kinds import flash, spinning
+from diskproof.profile.clone.sight import Sight
+from diskproof.results.profile import Pattern
+
+MOST_GAIN = 1.25
+"""A disk that answers more than this many times as much at depth has a queue."""
+
+COMMAND_US = 60.0
+"""Of a bridge. It cannot be told from the disk's own overhead, so it is assumed and the rest is fitted."""
+
+BUS = Knob("bus_mb_per_s", spinning.SEQUENTIAL | frozenset({"random-read", "random-write"}), 5.0, 5_000.0)
+
+FAST_WRITE = 0.4
+"""A cache before a disk answers writes in less than this share of a read's time, and so it does flushes."""
+
+FRONT: frozenset[Pattern] = frozenset({"random-write", "synced-append", "synced-write"})
+LARGEST_FRONT_BYTES = 64 * 2**30
+
+ONE_ARM_GAIN = 2.5
+"""A disk with one arm answers hardly more than this many times as many reads at depth as one at a time."""
+
+ARRAYS = ((1, 2, 1), (10, 4, 2), (0, 2, 2), (0, 4, 4))
+"""Level, disks, and the disks whose size the array has."""
+
+CACHE_KNOBS = (
+    Knob("line_bytes", FRONT | {"random-read"}, choices=(4_096, 16_384, 65_536)),
+    Knob("sequential_bypass_bytes", FRONT | spinning.SEQUENTIAL, choices=(0, 2**22)),
+)
+
+
+def bridges(sight: Sight) -> Iterator[Candidate]:
+    """Yield bridges that pass one command at a time, if a queue gains nothing."""
+    gain = sight.gain_by_depth("random-read")
+    if gain is None or gain > MOST_GAIN:
+        return
+    inner = list(spinning.single(sight)) if spinning.is_possible(sight) else [flash.single(sight)]
+    rate = sight.top_mb_per_s("sequential-read", "sequential-write") or 400.0
+    for one in inner:
+        yield replace(
+            one,
+            kind=f"bridge over {one.kind}",
+            start={**one.start, "bus_mb_per_s": rate * 1.2},
+            knobs=(BUS, *one.knobs),
+            build=_Bridge(one),
+        )
+
+
+class _Bridge:
+    def __init__(self, inner: Candidate) -> None:
+        self._inner = inner
+
+    def __call__(self, setting: Setting) -> Tree:
+        bus = setting.number("bus_mb_per_s")
+        disk = dict(self._inner.build(setting))
+        flash_inside = disk.get("flash")
+        if isinstance(flash_inside, Mapping):  # the bus is the slower of the two
+            fast = Parameter(max(530.0, bus * 1.2), "assumed: SATA behind the bridge")
+            disk = {"flash": {**flash_inside, "interface_mb_per_s": fast}}
+        return {
+            "bridge": {
+                "protocol": Parameter("bulk-only", "fitted to random-read: a queue gains nothing"),
+                "command_us": Parameter(COMMAND_US, "assumed: part of the time of each command"),
+                "bus_mb_per_s": setting.fitted("bus_mb_per_s"),
+                "flush": Parameter("passed", "assumed: no measurement shows whether flushes reach the disk"),
+                "disk": disk,
+            }
+        }
+
+
+def arrays(sight: Sight) -> Iterator[Candidate]:
+    """Yield arrays of equal disks, if more reads are answered at depth than one arm can."""
+    gain = sight.gain_by_depth("random-read")
+    if gain is None or gain < ONE_ARM_GAIN:
+        return
+    for level, disks, usable in ARRAYS:
+        capacity = sight.capacity_bytes // usable
+        for one in spinning.candidates(replace(sight, capacity_bytes=capacity)):
+            rate = float(one.start["outer_mb_per_s"]) / usable
+            yield replace(
+                one,
+                kind=f"RAID {level} of {disks} {one.kind}",
+                start={**one.start, "outer_mb_per_s": rate},
+                build=_Array(one, level, disks),
+            )
+
+
+class _Array:
+    def __init__(self, inner: Candidate, level: int, disks: int) -> None:
+        self._inner, self._level, self._disks = inner, level, disks
+
+    def __call__(self, setting: Setting) -> Tree:
+        return {
+            "raid": {
+                "level": Parameter(self._level, "fitted to random-read: more than one arm answers"),
+                "chunk_bytes": Parameter(524_288, "assumed: the default of mdadm"),
+                "disks": [self._inner.build(setting)] * self._disks,
+            }
+        }
+
+
+def caches(sight: Sight) -> Iterator[Candidate]:
+    """Yield an SSD before a disk, if reads wait for an arm and durable writes do not."""
+    read_us, write_us = sight.latency_us("random-read"), sight.latency_us("random-write")
+    synced = sight.top_iops("synced-write") or sight.top_iops("synced-append")
+    if not (read_us and write_us and synced and spinning.is_possible(sight)):
+        return
+    if write_us > FAST_WRITE * read_us or 1e6 / synced > FAST_WRITE * read_us:
+        return
+    front = next(flash.candidates(sight.only(FRONT)))
+    for back in spinning.candidates(sight.only(("random-read", *spinning.SEQUENTIAL))):
+        yield _cache(sight, front, back)
+
+
+def _cache(sight: Sight, front: Candidate, back: Candidate) -> Candidate:
+    parts = {"front": front, "back": back}
+    start: dict[str, Value] = {"line_bytes": 16_384, "sequential_bypass_bytes": 2**22}
+    knobs = list(CACHE_KNOBS)
+    for name, part in parts.items():
+        start |= {f"{name}.{key}": value for key, value in part.start.items()}
+        mine = FRONT if name == "front" else frozenset({"random-read", *spinning.SEQUENTIAL})
+        knobs += [
+            replace(knob, name=f"{name}.{knob.name}", patterns=knob.patterns & mine)
+            for knob in part.knobs
+            if knob.patterns & mine
+        ]
+
+    def build(setting: Setting) -> Tree:
+        inner = {name: dict(part.build(_part(setting, name))) for name, part in parts.items()}
+        flash_inside = inner["front"]["flash"]
+        assert isinstance(flash_inside, Mapping)
+        size = min(LARGEST_FRONT_BYTES, sight.capacity_bytes // 4) // 32_768 * 32_768
+        small = Parameter(size, "assumed: more than was written")
+        inner["front"] = {"flash": {**flash_inside, "capacity_bytes": small}}
+        return {
+            "cache": {
+                "policy": Parameter("write-back", "fitted to synced-write: faster than the disk behind"),
+                "line_bytes": setting.fitted("line_bytes"),
+                "sequential_bypass_bytes": setting.fitted("sequential_bypass_bytes"),
+                **inner,
+            }
+        }
+
+    return Candidate("cache", start, tuple(knobs), build)
+
+
+def _part(setting: Setting, name: str) -> Setting:
+    own = len(name) + 1
+    values = {key[own:]: value for key, value in setting.values.items() if key.startswith(f"{name}.")}
+    told = {key[own:]: words for key, words in setting.sources.items() if key.startswith(f"{name}.")}
+    return Setting(values, told)

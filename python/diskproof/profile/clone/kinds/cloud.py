@@ -1,0 +1,91 @@
+"""A cloud volume: a round trip behind limits of requests and bytes."""
+
+import math
+
+from diskproof.profile.clone.device import Parameter, Tree
+from diskproof.profile.clone.fit import Candidate, Knob, Setting
+from diskproof.profile.clone.sight import LARGE_BLOCK, Sight
+from diskproof.results.verification import MeasureName
+
+MIB = 2**20
+
+READS = frozenset({"random-read", "sequential-read", "mixed"})
+WRITES = frozenset({"random-write", "sequential-write", "synced-append", "synced-write"})
+SEQUENTIAL = frozenset({"sequential-read", "sequential-write"})
+RANDOM = frozenset({"random-read", "random-write", "mixed"})
+SYNCED = frozenset({"synced-append", "synced-write"})
+
+USUAL_US = 1000.0
+SIGMAS: dict[MeasureName, float] = {"p99_us": 2.326, "p95_us": 1.645}
+"""Standard deviations from the median to a percentile of a normal distribution."""
+
+KNOBS = (
+    Knob("read_us", READS, 1.0, 1e6),
+    Knob("write_us", WRITES, 1.0, 1e6),
+    Knob("sigma", READS | WRITES, 0.005, 2.0),
+    Knob("iops", RANDOM | SEQUENTIAL | SYNCED, 1.0, 1e7),
+    Knob("mib_per_s", RANDOM | SEQUENTIAL, 0.1, 1e5),
+    Knob("concurrency", RANDOM | SEQUENTIAL, choices=(1, 2, 4, 8, 16, 32, 64, 128, 256)),
+    Knob("io_bytes", SEQUENTIAL, choices=(16_384, 65_536, 262_144, 1_048_576)),
+    Knob("flush_us", SYNCED, 0.0, 1e6),
+)
+
+
+def candidate(sight: Sight) -> Candidate:
+    """Return a volume whose limits are the highest rates that were measured."""
+    read_us = sight.latency_us("random-read") or sight.latency_us("random-read", LARGE_BLOCK)
+    write_us = sight.latency_us("random-write") or sight.latency_us("sequential-write")
+    iops = max(filter(None, (sight.top_iops("random-read"), sight.top_iops("random-write"))), default=3000.0)
+    rate = sight.top_mb_per_s("sequential-read", "sequential-write", "random-read") or 125.0
+    synced_us = sight.latency_us("synced-append")
+    rates = [one.figures["iops"] for one in sight.only(("synced-append",)).observations]
+    flush_us = 1e6 / max(rates) - synced_us if rates and synced_us and max(rates) else 0.0
+    start = {
+        "read_us": read_us or USUAL_US,
+        "write_us": write_us or synced_us or read_us or USUAL_US,
+        "sigma": _sigma(sight),
+        "iops": sight.credits.burst_iops if sight.credits else iops,
+        "mib_per_s": rate * 1e6 / MIB,
+        "concurrency": 64,
+        "io_bytes": 262_144,
+        "flush_us": max(flush_us, 1.0),
+    }
+
+    def build(setting: Setting) -> Tree:
+        return {"cloud": _tree(setting, sight)}
+
+    return Candidate("cloud", start, KNOBS, build)
+
+
+def _sigma(sight: Sight) -> float:
+    for one in sight.only(("random-read",)).observations:
+        median = one.figures.get("median_us")
+        for measure, sigmas in SIGMAS.items():
+            if one.probe.depth == 1 and median and (slow := one.figures.get(measure)):
+                return min(max(math.log(slow / median) / sigmas, 0.01), 1.5)
+    return 0.2
+
+
+def _tree(setting: Setting, sight: Sight) -> Tree:
+    fitted = setting.fitted
+    tree: dict[str, Parameter | Tree] = {
+        "capacity_bytes": Parameter(sight.capacity_bytes // 512 * 512, sight.capacity_source),
+        "read_median_us": fitted("read_us"),
+        "write_median_us": fitted("write_us"),
+        "sigma": fitted("sigma"),
+        "flush_us": fitted("flush_us"),
+        "concurrency": fitted("concurrency"),
+        "mib_per_s": fitted("mib_per_s"),
+        "io_bytes": fitted("io_bytes"),
+    }
+    seen = sight.credits
+    if seen is None:
+        return tree | {"iops": {"fixed": fitted("iops")}}
+    why = "measured: served beyond the base rate until it fell; a full account may hold more"
+    burst: Tree = {
+        "iops": fitted("iops"),
+        "most_credits": Parameter(seen.credits, why),
+        "credits": Parameter(seen.credits, why),
+    }
+    base = Parameter(seen.base_iops, "measured: random reads at depth 32 after the fall")
+    return tree | {"iops": {"fixed": base}, "burst": burst}

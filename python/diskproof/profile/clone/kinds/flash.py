@@ -1,0 +1,168 @@
+"""A flash drive: reads pass controller, dies and channels; writes pass a buffer."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from diskproof.profile.clone.device import Parameter, Tree
+from diskproof.profile.clone.fit import Candidate, Knob, Setting
+from diskproof.profile.clone.sight import LARGE_BLOCK, SMALL_BLOCK, Sight
+
+READS = frozenset({"random-read", "sequential-read", "mixed"})
+RANDOM_READS = frozenset({"random-read", "mixed"})
+WRITES = frozenset({"random-write", "sequential-write", "synced-append", "synced-write", "mixed"})
+SUSTAINED = frozenset({"random-write", "sequential-write"})
+SYNCED = frozenset({"synced-append", "synced-write"})
+
+READ_US, WRITE_US = 100.0, 50.0
+"""Usual times of a drive behind SATA, for what was not measured."""
+
+WORN_SPARE = 0.3
+
+WORN_SHARE = 0.8
+"""Random writes below this share of the sequential ones' bytes a second may wait for garbage collection."""
+
+PAGES_PER_BLOCK = 64
+MOST_UNITS = 2**31 / 3
+"""Pieces that the model's page map holds, with room for any spare share."""
+
+KNOBS = (
+    Knob("read_total_us", READS, 2.0, 1e5),
+    Knob("cells_share", RANDOM_READS, 0.05, 0.97),
+    Knob("read_command_us", READS, 0.1, 1e4),
+    Knob("channels", READS, choices=(1, 2, 4, 8, 16, 32)),
+    Knob("dies_per_channel", RANDOM_READS, choices=(1, 2, 4, 8)),
+    Knob("channel_mb_per_s", READS, 10.0, 1e4),
+    Knob("interface_mb_per_s", READS | SUSTAINED, 10.0, 2e4),
+    Knob("queue_depth", READS | SUSTAINED, choices=(1, 8, 32, 1024)),
+    Knob("write_total_us", WRITES, 1.0, 1e5),
+    Knob("write_command_us", WRITES, 0.1, 1e4),
+    Knob("program_mb_per_s", WRITES, 1.0, 2e4),
+    Knob("page_bytes", WRITES, choices=(4_096, 8_192, 16_384, 32_768, 65_536, 131_072)),
+    Knob("write_buffer_bytes", SUSTAINED, choices=(2**20, 2**22, 2**24, 2**26)),
+    Knob("mapping_bytes", SUSTAINED, choices=(4_096, 8_192, 16_384)),
+    Knob("spare", SUSTAINED, 0.05, 2.0),
+    Knob("flush_us", SYNCED, 1.0, 1e6),
+)
+
+FASTEST_HONEST_US = 100.0
+"""No flash that is sold is programmed faster than this, so a faster flush did not wait for it."""
+
+ASSUMED_HONEST = "assumed: no measurement shows whether a flush reaches the flash"
+ASSUMED_LYING = "assumed: a flush is faster than programming. Capacitors may make that safe; nothing shows it"
+
+
+def candidates(sight: Sight) -> Iterator[Candidate]:
+    """Yield a drive with room to write, and one that must collect garbage first."""
+    yield _candidate(sight, worn=False)
+    scattered, streamed = sight.top_mb_per_s("random-write"), sight.top_mb_per_s("sequential-write")
+    if scattered and streamed and scattered < WORN_SHARE * streamed:
+        yield _candidate(sight, worn=True)
+
+
+def single(sight: Sight) -> Candidate:
+    """Return the drive that takes one command at a time, as behind a bridge: its queue is no question."""
+    made = _candidate(sight, worn=False)
+    knobs = tuple(knob for knob in made.knobs if knob.name != "queue_depth")
+    return replace(made, start={**made.start, "queue_depth": 32}, knobs=knobs)
+
+
+def _candidate(sight: Sight, *, worn: bool) -> Candidate:
+    read_us = sight.latency_us("random-read") or READ_US
+    large_us = sight.latency_us("random-read", LARGE_BLOCK) or read_us
+    interface = sight.top_mb_per_s("sequential-read", "sequential-write") or 500.0
+    more_us = large_us - read_us - (LARGE_BLOCK - SMALL_BLOCK) / interface
+    channel = (LARGE_BLOCK - SMALL_BLOCK) / more_us if more_us > 1 else 400.0
+    top_reads = sight.top_iops("random-read") or 1e6 / read_us
+    top_writes = max(
+        filter(None, (sight.top_iops("random-write"), sight.top_iops("sequential-write"))), default=2e4
+    )
+    sustained = sight.top_mb_per_s("sequential-write") or sight.top_mb_per_s("random-write") or interface / 2
+    synced = sight.top_iops("synced-append")
+    write_us = _buffered_us(sight)
+    flush_us = 1e6 / synced - write_us if synced else 1000.0
+    start = {
+        "read_total_us": read_us,
+        "cells_share": 0.6,
+        "read_command_us": max(0.8e6 / top_reads, 0.2),
+        "channels": 8,
+        "dies_per_channel": 2,
+        "channel_mb_per_s": min(max(channel, 20.0), 4000.0),
+        "interface_mb_per_s": interface * 1.02,
+        "queue_depth": 32,
+        "write_total_us": write_us,
+        "write_command_us": max(0.8e6 / top_writes, 0.2),
+        "program_mb_per_s": sustained * (2.5 if worn else 1.1),
+        "page_bytes": 16_384,
+        "write_buffer_bytes": 2**24,
+        "mapping_bytes": 4_096,
+        "spare": WORN_SPARE,
+        "flush_us": max(flush_us if flush_us < FASTEST_HONEST_US else flush_us / 2, 2.0),
+        "flush": "ignored" if flush_us < FASTEST_HONEST_US else "honest",
+    }
+    knobs = tuple(knob for knob in KNOBS if worn or knob.name != "spare")
+
+    def build(setting: Setting) -> Tree:
+        return {"flash": _tree(setting, sight, worn=worn)}
+
+    return Candidate("worn flash" if worn else "flash", start, knobs, build)
+
+
+def _buffered_us(sight: Sight) -> float:
+    """Return the time of a write that finds room in the buffer, as far as anything shows it."""
+    latencies = (sight.latency_us(name) for name in ("synced-append", "synced-write", "random-write"))
+    return min((one for one in latencies if one), default=WRITE_US)
+
+
+def _tree(setting: Setting, sight: Sight, *, worn: bool) -> Tree:
+    number, fitted = setting.number, setting.fitted
+    interface, channel = number("interface_mb_per_s"), number("channel_mb_per_s")
+    mapping = _mapping_bytes(int(number("mapping_bytes")), sight.capacity_bytes)
+    page = max(int(number("page_bytes")), mapping)
+    dies = int(number("channels") * number("dies_per_channel"))
+    moving_us = SMALL_BLOCK / interface + SMALL_BLOCK / channel
+    own_us = max(number("read_total_us") - moving_us, 1.0)
+    cells_us = own_us * number("cells_share")
+    row_bytes = dies * page * PAGES_PER_BLOCK
+    while row_bytes * 8 > sight.capacity_bytes and row_bytes > dies * page:
+        row_bytes //= 2
+    worn_source = "assumed: a drive in use, because its random writes are slower than its sequential ones"
+    honest = setting.values["flush"] == "honest"
+    return {
+        "capacity_bytes": Parameter(sight.capacity_bytes // mapping * mapping, sight.capacity_source),
+        "channels": fitted("channels"),
+        "dies_per_channel": fitted("dies_per_channel"),
+        "page_bytes": fitted("page_bytes", page),
+        "pages_per_block": Parameter(row_bytes // (dies * page), "assumed"),
+        "mapping_bytes": fitted("mapping_bytes", mapping),
+        "read_us": fitted("cells_share", cells_us),
+        "program_us": fitted("program_mb_per_s", dies * page / number("program_mb_per_s")),
+        "erase_us": Parameter(3000.0, "assumed: usual"),
+        "channel_mb_per_s": fitted("channel_mb_per_s"),
+        "interface_mb_per_s": fitted("interface_mb_per_s"),
+        "full_duplex": Parameter(interface > 650, "assumed: faster than SATA is PCI Express"),
+        "queue_depth": Parameter(
+            int(setting.values["queue_depth"]), setting.sources.get("queue_depth", "assumed")
+        ),
+        "read_command_us": fitted("read_command_us"),
+        "write_command_us": fitted("write_command_us"),
+        "read_overhead_us": fitted("read_total_us", own_us - cells_us),
+        "write_overhead_us": fitted(
+            "write_total_us", max(number("write_total_us") - SMALL_BLOCK / interface, 0.0)
+        ),
+        "write_buffer_bytes": fitted("write_buffer_bytes", max(int(number("write_buffer_bytes")), page)),
+        "flush_us": fitted("flush_us"),
+        "flush": Parameter(setting.values["flush"], ASSUMED_HONEST if honest else ASSUMED_LYING),
+        "flush_queued": Parameter(interface > 650, "assumed: faster than SATA is NVMe"),
+        "power_loss_protection": Parameter(False, "assumed: no measurement shows capacitors"),
+        "over_provisioning": fitted("spare") if worn else Parameter(0.073, "assumed: usual"),
+        "filled": Parameter(0.8 if worn else 0.5, worn_source if worn else "assumed: a drive in light use"),
+        "preconditioning": Parameter(
+            "random" if worn else "sequential", worn_source if worn else "assumed: a drive in light use"
+        ),
+    }
+
+
+def _mapping_bytes(wanted: int, capacity_bytes: int) -> int:
+    while capacity_bytes / wanted > MOST_UNITS and wanted < 32_768:
+        wanted *= 2
+    return wanted

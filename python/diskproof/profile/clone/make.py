@@ -1,0 +1,139 @@
+"""A clone from beginning to end: figures, kinds, the device file, and how near it comes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from diskproof import __version__, disk
+from diskproof.profile.clone.cells import Observation, split
+from diskproof.profile.clone.choose import Tell, choose
+from diskproof.profile.clone.device import Published, Tree, device_text
+from diskproof.profile.clone.fit import Fitted, Model
+from diskproof.profile.clone.material import Material
+from diskproof.profile.clone.sight import Sight
+from diskproof.profile.clone.unknown import unknown
+from diskproof.refusal import RefusalError
+from diskproof.results.clone import Clone, Tried
+from diskproof.results.verification import VerifiedFigure
+from diskproof.wording import Message, say, us
+
+SEED_OF_THE_CHECK = 2
+"""The figures beside the measured ones come from other draws than those that were fitted."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A clone, and its device file's text."""
+
+    clone: Clone
+    text: str
+
+
+def make(material: Material, device_file: str, title: str | None, tell: Tell) -> Made:
+    """Fit all kinds to the material, and write down the nearest; RefusalError if it shows too little."""
+    observations = split(material.observations)
+    fitted_to = [one for one in observations if not one.held]
+    if not any(one.probe.pattern == "random-read" for one in fitted_to):
+        raise RefusalError(
+            f"{material.name} has no figure of random reads, without which no kind of disk can be chosen: "
+            "measure random reads of 4 KiB, at best at depths 1 and 32"
+        )
+    sight = Sight(
+        fitted_to,
+        material.capacity_bytes,
+        material.capacity_source,
+        material.sector_bytes,
+        material.usb,
+        material.credits,
+    )
+    with TemporaryDirectory(prefix="diskproof-") as folder:
+        fitted = choose(sight, Model(Path(folder)), fitted_to, tell)
+        figures = _figures(fitted[0].tree, observations, Model(Path(folder), SEED_OF_THE_CHECK))
+    kind = fitted[0].candidate.kind
+    clone = Clone(
+        diskproof_version=__version__,
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        device_file=device_file,
+        title=title or f"Clone of {material.name}",
+        kind=kind,
+        evidence=material.evidence,
+        tried=[Tried(kind=one.candidate.kind, error=one.error) for one in fitted],
+        figures=figures,
+        unknown=unknown(material, fitted[0]),
+        notes=[*material.notes, *_below_floor(figures)],
+        profile=material.profile,
+    )
+    return Made(clone, _text(clone, material, fitted[0]))
+
+
+def _figures(tree: Tree, observations: Sequence[Observation], model: Model) -> list[VerifiedFigure]:
+    return [
+        VerifiedFigure(
+            probe=one.probe,
+            measure=measure,
+            published=one.figures[measure],
+            source=one.source,
+            fitted=not one.held,
+            model=modelled,
+        )
+        for one, found in zip(observations, model.figures(tree, observations), strict=True)
+        for measure, modelled in found.items()
+    ]
+
+
+def _below_floor(figures: Sequence[VerifiedFigure]) -> list[Message]:
+    """Say if this machine cannot serve so fast a disk."""
+    read_us = min(
+        (
+            one.model
+            for one in figures
+            if one.measure == "median_us" and one.probe.pattern == "random-read" and one.model
+        ),
+        default=None,
+    )
+    if read_us is None:
+        return []
+    try:
+        floor_us = disk.floor_us()
+    except disk.DiskError:
+        return []
+    if read_us >= floor_us:
+        return []
+    return [
+        say(
+            "the clone answers a read in {read}, and this machine takes at least {floor} for a virtual disk: "
+            "attach it on a faster machine, or slower than it is with --below-floor",
+            read=us(read_us),
+            floor=us(floor_us),
+        )
+    ]
+
+
+def _text(clone: Clone, material: Material, best: Fitted) -> str:
+    others = ", ".join(f"{one.kind} {one.error:.2f}" for one in clone.tried[1:])
+    lines = [
+        material.how,
+        "",
+        f"The kind, {clone.kind}, was chosen by the error of the fitted figures: {best.error:.2f}"
+        + (f" (others: {others})." if others else "."),
+        "",
+        "What it cannot know:",
+        *(f"- {one.text}" for one in clone.unknown),
+    ]
+    published = [
+        Published(
+            pattern=one.probe.pattern,
+            block_bytes=one.probe.block_bytes,
+            depth=one.probe.depth,
+            span_bytes=one.probe.span_bytes,
+            measure=one.measure,
+            value=one.published,
+            source=one.source,
+            fitted=one.fitted,
+        )
+        for one in clone.figures
+        if one.measure not in ("median_us", "p95_us", "p99_us")
+    ]
+    return device_text(clone.title, "\n".join(lines), best.tree, published)

@@ -1,0 +1,247 @@
+"""Clones of virtual disks, blind: their figures are measured, their files are not looked at."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from clones import agreeing, simulated_material
+from diskproof import disk
+from diskproof.cli import call
+from diskproof.profile.clone.cells import MARKER, QUICK, Observation, plan, split
+from diskproof.profile.clone.credits import fall
+from diskproof.profile.clone.device import Parameter, Published, device_text
+from diskproof.profile.clone.make import Made, make
+from diskproof.profile.clone.material import measure
+from diskproof.profile.place import Wanted
+from diskproof.results.clone import Clone
+from diskproof.results.profile import Probe, ProfileCell, ProfilePlace, Stream
+from support.profiles import Ear
+
+SAMPLES = Path(__file__).parents[1] / "importers" / "samples"
+
+pytestmark = pytest.mark.skipif(not disk.is_installed(), reason="diskproof-disk is not installed")
+
+FEW = replace(QUICK, depths=(1, 32))
+
+Screen = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+
+
+def cloned(name: str, tmp_path: Path) -> tuple[Made, disk.Facts]:
+    made = make(simulated_material(name, FEW), "mine.toml", None, lambda _: None)
+    file = tmp_path / "mine.toml"
+    file.write_text(made.text)
+    return made, disk.show(str(file))
+
+
+# ---------------------------------------------------------------- kinds, in virtual time
+
+
+def test_a_volume_is_recognised_with_its_limits(tmp_path: Path) -> None:
+    made, facts = cloned("ebs-gp3", tmp_path)
+    assert made.clone.kind == "cloud"
+    volume = facts["device"]["cloud"]
+    assert volume["iops"]["fixed"]["value"] == pytest.approx(3000, rel=0.05)
+    assert volume["mib_per_s"]["value"] == pytest.approx(125, rel=0.1)
+    assert volume["read_median_us"]["value"] == pytest.approx(1000, rel=0.1)
+    assert volume["read_median_us"]["source"].startswith("fitted to ")
+    assert agreeing(made.clone) >= 0.8
+    assert any("power cut" in one.text for one in made.clone.unknown)
+    held, fitted = made.clone.of(fitted=False), made.clone.of(fitted=True)
+    assert {one.probe for one in held}.isdisjoint({one.probe for one in fitted})
+    assert [one["fitted"] for one in facts["published"]].count(False) > 3
+
+
+def test_a_disk_with_an_arm_keeps_its_speed_and_its_seeks(tmp_path: Path) -> None:
+    made, facts = cloned("desktop-7200", tmp_path)
+    assert made.clone.kind == "spinning"
+    arm = facts["device"]["spinning"]
+    assert arm["rpm"]["value"] == 7200
+    assert arm["average_seek_us"]["value"] == pytest.approx(6900, rel=0.1)
+    assert arm["outer_mb_per_s"]["value"] == pytest.approx(138, rel=0.05)
+    assert arm["write_cache"]["value"] is True
+    assert agreeing(made.clone) >= 0.5
+
+
+# ---------------------------------------------------------------- the parts
+
+
+def test_what_is_held_back_does_not_depend_on_the_figures() -> None:
+    place = ProfilePlace(kind="block device", name="x", path="", size_bytes=2**40, writable=True, direct=True)
+    probes = list(dict.fromkeys(plan(place, QUICK)))
+    once = [one.held for one in split([Observation(probe, {"iops": 1.0}, "") for probe in probes])]
+    again = [one.held for one in split([Observation(probe, {"iops": 9.0}, "") for probe in probes[::-1]])]
+    assert once == again[::-1]
+    assert 0.3 < sum(once) / len(once) < 0.6
+    reading = plan(place.model_copy(update={"writable": False}), QUICK)
+    assert reading
+    assert not any(probe.writes for probe in reading)
+    assert {probe.span_bytes for probe in probes} == {QUICK.size_bytes}
+
+
+def test_a_file_is_written_as_the_program_reads_it(tmp_path: Path) -> None:
+    tree = {
+        "memory": {
+            "capacity_bytes": Parameter(2**30, 'a "source" \\ of its own'),
+            "latency_us": Parameter(0.000123, "x"),
+            "mb_per_s": Parameter(1.25e5, "y"),
+        }
+    }
+    figure = Published("random-read", 4096, 4, 2**20, "iops", 12345.678, "measured", fitted=True)
+    file = tmp_path / "odd.toml"
+    file.write_text(device_text('A "title"\n', 'He said """ and \\ and \x1b[1m', tree, [figure]))
+    facts = disk.show(str(file))
+    assert facts["title"] == 'A "title"\n'
+    memory = facts["device"]["memory"]
+    assert memory["latency_us"] == {"value": 0.000123, "source": "x"}
+    assert memory["mb_per_s"]["value"] == 125_000
+    assert memory["capacity_bytes"]["source"] == 'a "source" \\ of its own'
+    assert facts["published"][0]["measure"] == {"iops": 12345.7}
+
+
+def cell(probe: Probe, per_s: float) -> ProfileCell:
+    stream = Stream(
+        requests=1000,
+        bytes=0,
+        per_s=per_s,
+        megabytes_per_s=0,
+        mean_us=1,
+        min_us=1,
+        max_us=1,
+        percentiles_us={},
+    )
+    return ProfileCell(probe=probe, job="", seconds=5.0, requests=stream)
+
+
+def test_a_rate_that_falls_shows_credits() -> None:
+    writes = Probe(pattern="random-write", block_bytes=4096, depth=64)
+    alone = Probe(pattern="random-read", block_bytes=4096)
+    steady = [cell(MARKER, 3000), cell(writes, 3000), cell(MARKER, 2900)]
+    assert fall(steady, 1.0) is None
+    falling = [cell(alone, 500), cell(MARKER, 3000), cell(writes, 3000), cell(writes, 320), cell(MARKER, 300)]
+    found = fall(falling, 1.0)
+    assert found
+    before, seen = found
+    assert len(before) == 3
+    assert (seen.burst_iops, seen.base_iops) == (3000, 300)
+    assert seen.credits == pytest.approx(6 * (500 + 3000 + 3000) - 300 * 18)
+
+
+# ---------------------------------------------------------------- figures of others
+
+
+def test_the_output_of_somebody_elses_fio_is_enough(tmp_path: Path, capsys: Screen) -> None:
+    words = ["--from", str(SAMPLES / "fio-2.json"), "--capacity", "400 GB", "-o", "theirs.toml"]
+    assert call(["disk", "clone", *words, "--json", "clone.json"]) == 0
+    out = capsys.readouterr().out
+    assert "nothing was held back" in out
+    assert "less evidence" in out
+    made = Clone.model_validate_json((tmp_path / "clone.json").read_text())
+    assert made.evidence == "fio"
+    facts = disk.show("theirs.toml")
+    assert facts["capacity_bytes"] == pytest.approx(400e9, rel=1e-6)
+
+
+def test_a_data_sheet_is_enough(tmp_path: Path) -> None:
+    sheet = tmp_path / "sheet.toml"
+    figures = {("random-read", 1): 9_000.0, ("random-read", 32): 80_000.0, ("random-write", 32): 60_000.0}
+    sheet.write_text(
+        "\n".join(
+            f'[[published]]\nprobe = {{ pattern = "{pattern}", block_bytes = 4096, depth = {depth} }}\n'
+            f'measure = {{ iops = {iops} }}\nsource = "data sheet"\n'
+            for (pattern, depth), iops in figures.items()
+        )
+    )
+    assert call(["disk", "clone", "--from", str(sheet), "-o", "sheet-clone.toml"]) == 0
+    asked = ("--pattern", "random-read", "--seconds", "1", "--requests", "5000")
+    told = disk.simulate("sheet-clone.toml", *asked)
+    assert told["iops"] == pytest.approx(9000, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("place", "-o", "mine"), "ends in .toml"),
+        (("-o", "mine.toml"), "name the disk"),
+        (("place", "--from", "x.json", "-o", "mine.toml"), "name the disk"),
+        (("place", "--capacity", "1 GB", "-o", "mine.toml"), "belongs to --from"),
+        (("nowhere", "-o", "mine.toml"), "there is no nowhere"),
+        (("place", "--size", "1 KiB", "-o", "mine.toml"), "raise --size"),
+        (("place", "-o", "none/mine.toml"), "there is no folder"),
+        (("--from", "absent.json", "-o", "mine.toml"), "there is no file absent.json"),
+        (("--from", "buffered.json", "-o", "mine.toml"), "direct=1"),
+        (("--from", "writes.toml", "-o", "mine.toml"), "random reads"),
+        (("--from", "empty.toml", "-o", "mine.toml"), "no figures of a data sheet"),
+    ],
+)
+def test_what_cannot_be_cloned_is_refused_in_words(
+    words: tuple[str, ...], why: str, tmp_path: Path, capsys: Screen
+) -> None:
+    (tmp_path / "place").mkdir()
+    (tmp_path / "empty.toml").write_text("title = 'nothing'\n")
+    (tmp_path / "buffered.json").write_text((SAMPLES / "fio-two-jobs.json").read_text())
+    (tmp_path / "writes.toml").write_text(
+        '[[published]]\nprobe = { pattern = "random-write", block_bytes = 4096 }\n'
+        'measure = { iops = 100.0 }\nsource = "me"\n'
+    )
+    assert call(["disk", "clone", *words]) == 2
+    out, err = capsys.readouterr()
+    assert why in err, err
+    assert out == ""
+    assert not (tmp_path / "mine.toml").exists()
+
+
+def test_without_fio_nothing_is_begun(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Screen
+) -> None:
+    monkeypatch.setenv("PATH", str(Path(disk.program()).parent))
+    assert call(["disk", "clone", str(tmp_path), "-o", "mine.toml"]) == 2
+    assert "fio is not installed" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- a real disk
+
+
+def test_a_directory_is_measured_and_cloned(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    brief = replace(QUICK, seconds=0.1, ramp_s=0.02, depths=(1, 8), size_bytes=32 * 2**20)
+    material = measure(Wanted(str(place), brief.size_bytes), brief, Ear())
+    assert list(place.iterdir()) == []
+    made = make(material, "mine.toml", "This machine's disk", lambda _: None)
+    (tmp_path / "mine.toml").write_text(made.text)
+    facts = disk.show("mine.toml")
+    assert facts["title"] == "This machine's disk"
+    assert facts["capacity_bytes"] > brief.size_bytes
+    assert made.clone.profile
+    assert {one.measure for one in made.clone.figures} >= {"iops", "median_us"}
+    record = json.loads(made.clone.model_dump_json())
+    assert record["kind"] == made.clone.kind
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="loop devices need root")
+def test_a_device_in_use_is_refused(tmp_path: Path, capsys: Screen) -> None:
+    file = tmp_path / "backing"
+    subprocess.run(["truncate", "-s", "64M", str(file)], check=True)
+    subprocess.run(["mkfs.ext4", "-q", str(file)], check=True)
+    argv = ["losetup", "--find", "--show", str(file)]
+    device = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+    try:
+        before = file.read_bytes()
+        assert call(["disk", "clone", device, "--write", device, "-o", "mine.toml"]) == 2
+        assert "ext4" in capsys.readouterr().err
+        assert file.read_bytes() == before
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=True)
