@@ -56,10 +56,8 @@ def main(words: Sequence[str] | None = None) -> int:
     for name in names:
         file = arguments.out.with_suffix("") / f"{name}.toml"
         file.parent.mkdir(parents=True, exist_ok=True)
-        if arguments.simulate:
-            made = simulated_clone(name, QUICK if arguments.quick else FULL, file)
-        else:
-            made = served_clone(name, file, quick=arguments.quick)
+        effort = QUICK if arguments.quick else FULL
+        made = simulated_clone(name, effort, file) if arguments.simulate else served_clone(name, effort, file)
         if made:
             clones[name] = made
             console.print(
@@ -134,14 +132,14 @@ def _observation(probe: Probe, told: disk.Facts, effort: Effort) -> Observation:
 # ---------------------------------------------------------------- through a block device
 
 
-def served_clone(name: str, file: Path, *, quick: bool) -> Clone | None:
+def served_clone(name: str, effort: Effort, file: Path) -> Clone | None:
     """Attach a disk and clone its block device; None if this machine cannot serve it."""
     if call(["disk", "attach", name, "--none"]) != 0:
         return None
     try:
         record = file.with_suffix(".json")
         words = ["disk", "clone", name, "--write", name, "-o", str(file), "--json", str(record)]
-        call(words + (["--quick"] if quick else []))
+        call(words + (["--quick"] if effort.quick else []))
         return Clone.model_validate_json(record.read_text()) if record.exists() else None
     finally:
         call(["disk", "detach", name])

@@ -15,12 +15,15 @@ MOST_GAIN = 1.25
 COMMAND_US = 60.0
 """Of a bridge. It cannot be told from the disk's own overhead, so it is assumed and the rest is fitted."""
 
-BUS = Knob("bus_mb_per_s", spinning.SEQUENTIAL | frozenset({"random-read", "random-write"}), 5.0, 5_000.0)
+RANDOM: frozenset[Pattern] = frozenset({"random-read", "random-write"})
+
+BUS = Knob("bus_mb_per_s", spinning.SEQUENTIAL | RANDOM, 5.0, 5_000.0)
 
 FAST_WRITE = 0.4
 """A cache before a disk answers writes in less than this share of a read's time, and so it does flushes."""
 
 FRONT: frozenset[Pattern] = frozenset({"random-write", "synced-append", "synced-write"})
+BACK: frozenset[Pattern] = frozenset({"random-read", "sequential-read", "sequential-write"})
 LARGEST_FRONT_BYTES = 64 * 2**30
 
 ONE_ARM_GAIN = 2.5
@@ -30,7 +33,7 @@ ARRAYS = ((1, 2, 1), (10, 4, 2), (0, 2, 2), (0, 4, 4))
 """Level, disks, and the disks whose size the array has."""
 
 CACHE_KNOBS = (
-    Knob("line_bytes", FRONT | {"random-read"}, choices=(4_096, 16_384, 65_536)),
+    Knob("line_bytes", FRONT | RANDOM, choices=(4_096, 16_384, 65_536)),
     Knob("sequential_bypass_bytes", FRONT | spinning.SEQUENTIAL, choices=(0, 2**22)),
 )
 
@@ -114,7 +117,7 @@ def caches(sight: Sight) -> Iterator[Candidate]:
     if write_us > FAST_WRITE * read_us or 1e6 / synced > FAST_WRITE * read_us:
         return
     front = next(flash.candidates(sight.only(FRONT)))
-    for back in spinning.candidates(sight.only(("random-read", *spinning.SEQUENTIAL))):
+    for back in spinning.candidates(sight.only(BACK)):
         yield _cache(sight, front, back)
 
 
@@ -124,7 +127,7 @@ def _cache(sight: Sight, front: Candidate, back: Candidate) -> Candidate:
     knobs = list(CACHE_KNOBS)
     for name, part in parts.items():
         start |= {f"{name}.{key}": value for key, value in part.start.items()}
-        mine = FRONT if name == "front" else frozenset({"random-read", *spinning.SEQUENTIAL})
+        mine = FRONT if name == "front" else BACK
         knobs += [
             replace(knob, name=f"{name}.{knob.name}", patterns=knob.patterns & mine)
             for knob in part.knobs

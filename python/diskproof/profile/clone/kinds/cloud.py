@@ -5,15 +5,16 @@ import math
 from diskproof.profile.clone.device import Parameter, Tree
 from diskproof.profile.clone.fit import Candidate, Knob, Setting
 from diskproof.profile.clone.sight import LARGE_BLOCK, Sight
+from diskproof.results.profile import Pattern
 from diskproof.results.verification import MeasureName
 
 MIB = 2**20
 
-READS = frozenset({"random-read", "sequential-read", "mixed"})
-WRITES = frozenset({"random-write", "sequential-write", "synced-append", "synced-write"})
-SEQUENTIAL = frozenset({"sequential-read", "sequential-write"})
-RANDOM = frozenset({"random-read", "random-write", "mixed"})
-SYNCED = frozenset({"synced-append", "synced-write"})
+READS: frozenset[Pattern] = frozenset({"random-read", "sequential-read", "mixed"})
+WRITES: frozenset[Pattern] = frozenset({"random-write", "sequential-write", "synced-append", "synced-write"})
+SEQUENTIAL: frozenset[Pattern] = frozenset({"sequential-read", "sequential-write"})
+RANDOM: frozenset[Pattern] = frozenset({"random-read", "random-write", "mixed"})
+SYNCED: frozenset[Pattern] = frozenset({"synced-append", "synced-write"})
 
 USUAL_US = 1000.0
 SIGMAS: dict[MeasureName, float] = {"p99_us": 2.326, "p95_us": 1.645}

@@ -6,12 +6,15 @@ from dataclasses import replace
 from diskproof.profile.clone.device import Parameter, Tree
 from diskproof.profile.clone.fit import Candidate, Knob, Setting
 from diskproof.profile.clone.sight import LARGE_BLOCK, SMALL_BLOCK, Sight
+from diskproof.results.profile import Pattern
 
-READS = frozenset({"random-read", "sequential-read", "mixed"})
-RANDOM_READS = frozenset({"random-read", "mixed"})
-WRITES = frozenset({"random-write", "sequential-write", "synced-append", "synced-write", "mixed"})
-SUSTAINED = frozenset({"random-write", "sequential-write"})
-SYNCED = frozenset({"synced-append", "synced-write"})
+READS: frozenset[Pattern] = frozenset({"random-read", "sequential-read", "mixed"})
+RANDOM_READS: frozenset[Pattern] = frozenset({"random-read", "mixed"})
+WRITES: frozenset[Pattern] = frozenset(
+    {"random-write", "sequential-write", "synced-append", "synced-write", "mixed"}
+)
+SUSTAINED: frozenset[Pattern] = frozenset({"random-write", "sequential-write"})
+SYNCED: frozenset[Pattern] = frozenset({"synced-append", "synced-write"})
 
 READ_US, WRITE_US = 100.0, 50.0
 """Usual times of a drive behind SATA, for what was not measured."""

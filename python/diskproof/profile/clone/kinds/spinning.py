@@ -6,11 +6,12 @@ from dataclasses import replace
 from diskproof.profile.clone.device import Parameter, Tree
 from diskproof.profile.clone.fit import Candidate, Knob, Setting
 from diskproof.profile.clone.sight import Sight
+from diskproof.results.profile import Pattern
 
-READS = frozenset({"random-read", "mixed"})
-WRITES = frozenset({"random-write", "mixed"})
-SEQUENTIAL = frozenset({"sequential-read", "sequential-write"})
-SYNCED = frozenset({"synced-append", "synced-write"})
+READS: frozenset[Pattern] = frozenset({"random-read", "mixed"})
+WRITES: frozenset[Pattern] = frozenset({"random-write", "mixed"})
+SEQUENTIAL: frozenset[Pattern] = frozenset({"sequential-read", "sequential-write"})
+SYNCED: frozenset[Pattern] = frozenset({"synced-append", "synced-write"})
 
 SPEEDS = (4200, 5400, 5900, 7200, 10_000, 15_000)
 """Revolutions a minute of the disks that were sold."""
