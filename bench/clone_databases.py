@@ -89,7 +89,7 @@ def run(asked: argparse.Namespace, name: str) -> Path:
     study.parent.mkdir(exist_ok=True)
     text = STUDY.format(name=name, file=f"../{name}.toml", blocks=asked.blocks, seconds=asked.seconds)
     study.write_text(text, encoding="utf-8")
-    out = asked.clones / "runs"
+    out: Path = asked.clones / "runs"
     subprocess.run([sys.executable, "-m", "diskproof", "run", str(study), "--out", str(out)], check=False)
     runs = sorted((out / name).glob("*-*"))
     if not runs:

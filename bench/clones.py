@@ -41,7 +41,7 @@ UNUSED = ("null", "dram")
 SEED = 7
 """Of the disk that is cloned; the fit draws from others."""
 
-MOST_REQUESTS = 400_000
+MOST_REQUESTS = 100_000
 """Of a simulated cell, so that the fastest ones take a second too."""
 
 PERCENTILES = {"50": "median_us", "95": "p95_us", "99": "p99_us"}

@@ -54,8 +54,8 @@ def _table(name: str, tree: Tree) -> Iterator[str]:
     own = {key: one for key, one in tree.items() if isinstance(one, Parameter)}
     if own:
         yield from ("", f"[{name}]")
-        for key, one in own.items():
-            yield f"{key} = {{ value = {_literal(one.value)}, source = {_quoted(one.source)} }}"
+        for key, parameter in own.items():
+            yield f"{key} = {{ value = {_literal(parameter.value)}, source = {_quoted(parameter.source)} }}"
     for key, one in tree.items():
         if isinstance(one, Mapping):
             yield from _table(f"{name}.{key}", one)

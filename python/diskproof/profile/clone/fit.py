@@ -21,11 +21,11 @@ SWEEPS = 3
 IN_ONE_DIRECTION = 4
 """Most steps of one parameter before the next has its turn."""
 
-ENOUGH_REQUESTS = 2_000
-"""Of a probe that only reads: twenty are beyond the 99th percentile."""
+ENOUGH_REQUESTS = 1_500
+"""Of a probe that only reads: fifteen are beyond the 99th percentile."""
 
-MOST_REQUESTS = 120_000
-"""Of a probe that writes: enough to fill any buffer that is fitted, at a tenth of a second each."""
+MOST_REQUESTS = 25_000
+"""Of a probe that writes: enough to fill a usual buffer."""
 
 LONGEST_S = 60
 """Virtual seconds of a probe on the slowest disk."""

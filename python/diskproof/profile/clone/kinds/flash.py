@@ -10,11 +10,9 @@ from diskproof.results.profile import Pattern
 
 READS: frozenset[Pattern] = frozenset({"random-read", "sequential-read", "mixed"})
 RANDOM_READS: frozenset[Pattern] = frozenset({"random-read", "mixed"})
-WRITES: frozenset[Pattern] = frozenset(
-    {"random-write", "sequential-write", "synced-append", "synced-write", "mixed"}
-)
 SUSTAINED: frozenset[Pattern] = frozenset({"random-write", "sequential-write"})
 SYNCED: frozenset[Pattern] = frozenset({"synced-append", "synced-write"})
+WRITES: frozenset[Pattern] = SUSTAINED | SYNCED | frozenset({"mixed"})
 
 READ_US, WRITE_US = 100.0, 50.0
 """Usual times of a drive behind SATA, for what was not measured."""
