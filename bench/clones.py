@@ -41,6 +41,9 @@ UNUSED = ("null", "dram")
 SEED = 7
 """Of the disk that is cloned; the fit draws from others."""
 
+SIMULATED_S = 10
+"""Virtual seconds of each cell, so that the queue of a slow disk forms."""
+
 MOST_REQUESTS = 100_000
 """Of a simulated cell, so that the fastest ones take a second too."""
 
@@ -96,10 +99,10 @@ def simulated_material(name: str, effort: Effort) -> Material:
     place = ProfilePlace(
         kind="block device", name=name, path="", size_bytes=size_bytes, writable=True, direct=True
     )
-    observations = _observed(name, [one for one in plan(place, effort) if one.pattern in MODELLED], effort)
+    observations = _observed(name, [one for one in plan(place, effort) if one.pattern in MODELLED])
     slow = max(one.figures["median_us"] for one in observations if _is_first(one)) > FASTEST_US
     if slow:
-        observations += _observed(name, wide_plan(place), effort)
+        observations += _observed(name, wide_plan(place))
     return Material(
         name=name,
         evidence="measured",
@@ -109,7 +112,7 @@ def simulated_material(name: str, effort: Effort) -> Material:
         capacity_source="measured",
         sector_bytes=int(shown_facts["sector_bytes"]),
         whole_disk=slow,
-        longest_s=effort.seconds,
+        longest_s=SIMULATED_S,
     )
 
 
@@ -117,16 +120,16 @@ def _is_first(one: Observation) -> bool:
     return one.probe.pattern == "random-read" and one.probe.depth == 1
 
 
-def _observed(name: str, probes: Sequence[Probe], effort: Effort) -> list[Observation]:
-    length = {"seconds": max(1, round(effort.seconds)), "requests": MOST_REQUESTS}
+def _observed(name: str, probes: Sequence[Probe]) -> list[Observation]:
+    length = {"seconds": SIMULATED_S, "requests": MOST_REQUESTS}
     told = disk.simulate_probes(name, [probe.model_dump() | length for probe in probes], SEED)
-    return [_observation(probe, one, effort) for probe, one in zip(probes, told, strict=True)]
+    return [_observation(probe, one) for probe, one in zip(probes, told, strict=True)]
 
 
-def _observation(probe: Probe, told: disk.Facts, effort: Effort) -> Observation:
+def _observation(probe: Probe, told: disk.Facts) -> Observation:
     known = known_percentiles(told["requests"], PERCENTILES)
     figures = figures_of(told["iops"], {name: told[PERCENTILES[name]] for name in known})
-    return Observation(probe, figures, "simulated", effort.seconds)
+    return Observation(probe, figures, "simulated", SIMULATED_S)
 
 
 # ---------------------------------------------------------------- through a block device

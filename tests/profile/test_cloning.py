@@ -26,7 +26,7 @@ SAMPLES = Path(__file__).parents[1] / "importers" / "samples"
 
 pytestmark = pytest.mark.skipif(not disk.is_installed(), reason="diskproof-disk is not installed")
 
-FEW = replace(QUICK, depths=(1, 32))
+FEW = replace(QUICK, depths=(1, 4, 32))
 
 Screen = pytest.CaptureFixture[str]
 

@@ -23,6 +23,9 @@ MARKER = Probe(pattern="random-read", block_bytes=4 * 2**10, depth=32)
 ALWAYS_HELD: frozenset[Pattern] = frozenset({"fileio", "mixed", "synced-write"})
 """Mixes of what other patterns do alone: a clone must predict them."""
 
+ENDS = 2
+"""A single request and a full queue."""
+
 WIDE_SPANS = (1.0, 0.1)
 """Shares of a whole disk that an arm travels over, to learn how long its seeks take."""
 
@@ -104,7 +107,8 @@ def figures_of(per_s: float, percentiles_us: Mapping[str, float]) -> dict[Measur
 def split(observations: Sequence[Observation]) -> list[Observation]:
     """Hold back every second depth of each pattern, block and span, and the mixes.
 
-    The rule does not depend on the figures, so nobody can choose what is held back.
+    Two depths alone are both fitted: one shows a request's time, the other the limits. The rule does not
+    depend on the figures, so nobody can choose what is held back.
     """
     groups: dict[tuple[Pattern, int, int | None], list[Observation]] = defaultdict(list)
     for one in observations:
@@ -113,6 +117,6 @@ def split(observations: Sequence[Observation]) -> list[Observation]:
         one.probe
         for group in groups.values()
         for number, one in enumerate(sorted(group, key=lambda one: one.probe.depth))
-        if number % 2 or one.probe.pattern in ALWAYS_HELD
+        if (number % 2 and len(group) > ENDS) or one.probe.pattern in ALWAYS_HELD
     ]
     return [replace(one, held=one.probe in held) for one in observations]

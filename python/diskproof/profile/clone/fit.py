@@ -21,6 +21,9 @@ SWEEPS = 3
 IN_ONE_DIRECTION = 4
 """Most steps of one parameter before the next has its turn."""
 
+LEAST_GAIN = 0.005
+"""Error that a step must remove, or a parameter that shows in nothing would drift with the noise."""
+
 ENOUGH_REQUESTS = 1_500
 """Of a probe that only reads: fifteen are beyond the 99th percentile."""
 
@@ -209,7 +212,7 @@ class _Search:
             for value in way:
                 values = {**self.values, knob.name: value}
                 errors = self.model.errors(self.tree(values), affected)
-                if sum(errors) >= before - 1e-4:
+                if sum(errors) >= before - LEAST_GAIN:
                     break
                 before, self.values, moved = sum(errors), values, True
                 self.errors.update(zip(affected, errors, strict=True))

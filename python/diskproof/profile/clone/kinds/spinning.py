@@ -40,7 +40,7 @@ KNOBS = (
     Knob("track_seek_us", READS, 50.0, 10_000.0),
     Knob("outer_mb_per_s", SEQUENTIAL, 1.0, 1000.0),
     Knob("queue_depth", READS | WRITES, choices=(1, 4, 8, 16, 32, 64, 128)),
-    Knob("ageing", READS, 0.000_5, 1.0),
+    Knob("ageing", READS | WRITES, 0.000_5, 1.0),
     Knob("write_cache", WRITES | SEQUENTIAL | SYNCED, choices=(True, False)),
     Knob("write_cache_commands", WRITES, 1, 1024, whole=True),
     Knob("write_settle_us", WRITES | SYNCED, 50.0, 5_000.0),
