@@ -69,7 +69,7 @@ def test_a_disk_with_an_arm_keeps_its_speed_and_its_seeks(tmp_path: Path) -> Non
     assert made.clone.kind == "spinning"
     arm = facts["device"]["spinning"]
     assert arm["rpm"]["value"] == 7200
-    assert arm["average_seek_us"]["value"] == pytest.approx(6900, rel=0.1)
+    assert arm["average_seek_us"]["value"] == pytest.approx(6900, rel=0.15)
     assert arm["outer_mb_per_s"]["value"] == pytest.approx(138, rel=0.05)
     assert arm["write_cache"]["value"] is True
     assert agreeing(made.clone) >= 0.5
@@ -220,7 +220,8 @@ def test_a_directory_is_measured_and_cloned(tmp_path: Path) -> None:
     brief = replace(QUICK, seconds=0.1, ramp_s=0.02, depths=(1, 8), size_bytes=32 * 2**20)
     material = measure(Wanted(str(place), brief.size_bytes), brief, Ear())
     assert list(place.iterdir()) == []
-    made = make(material, "mine.toml", "This machine's disk", lambda _: None)
+    few = [one for one in material.observations if one.probe.pattern in ("random-read", "synced-append")]
+    made = make(replace(material, observations=few), "mine.toml", "This machine's disk", lambda _: None)
     (tmp_path / "mine.toml").write_text(made.text)
     facts = disk.show("mine.toml")
     assert facts["title"] == "This machine's disk"

@@ -20,7 +20,7 @@ PAGE = 16 * 2**10
 MARKER = Probe(pattern="random-read", block_bytes=4 * 2**10, depth=32)
 """Measured early and again at the end: a volume whose credits are used up is slower then."""
 
-ALWAYS_HELD: frozenset[Pattern] = frozenset({"fileio", "mixed", "synced-write"})
+ALWAYS_HELD: frozenset[Pattern] = frozenset({"mixed", "synced-write"})
 """Mixes of what other patterns do alone: a clone must predict them."""
 
 ENDS = 2

@@ -9,6 +9,9 @@ from diskproof.results.profile import Pattern
 SMALL_BLOCK = 4 * 2**10
 LARGE_BLOCK = 16 * 2**10
 
+DEEP = 8
+"""A queue so deep shows what a disk gains by one."""
+
 MOST_OF_IT = 0.5
 """Reads over more than this share of a disk move its arm as far as it goes."""
 
@@ -83,13 +86,15 @@ class Sight:
 
     def gain_by_depth(self, pattern: Pattern) -> float | None:
         """Return how many times more requests a deep queue gets answered than one at a time."""
-        alone = [
-            one.figures["iops"]
-            for one in self._some(lambda one: one.probe.pattern == pattern and one.probe.depth == 1)
-            if one.probe.block_bytes == SMALL_BLOCK and "iops" in one.figures
-        ]
-        deep = self.top_iops(pattern, SMALL_BLOCK, depth=8)
-        return deep / min(alone) if alone and deep else None
+        small = self._some(
+            lambda one: (
+                (one.probe.pattern, one.probe.block_bytes) == (pattern, SMALL_BLOCK) and "iops" in one.figures
+            )
+        )
+        span = min((self._share(one) for one in small), default=None)
+        rates = {one.probe.depth: one.figures["iops"] for one in small if self._share(one) == span}
+        deep = max((rate for depth, rate in rates.items() if depth >= DEEP), default=None)
+        return deep / rates[1] if deep and 1 in rates else None
 
     def _share(self, one: Observation) -> float:
         return one.probe.span_of(self.capacity_bytes) / self.capacity_bytes

@@ -60,19 +60,13 @@ class _Bridge:
         self._inner = inner
 
     def __call__(self, setting: Setting) -> Tree:
-        bus = setting.number("bus_mb_per_s")
-        disk = dict(self._inner.build(setting))
-        flash_inside = disk.get("flash")
-        if isinstance(flash_inside, Mapping):  # the bus is the slower of the two
-            fast = Parameter(max(530.0, bus * 1.2), "assumed: SATA behind the bridge")
-            disk = {"flash": {**flash_inside, "interface_mb_per_s": fast}}
         return {
             "bridge": {
                 "protocol": Parameter("bulk-only", "fitted to random-read: a queue gains nothing"),
                 "command_us": Parameter(COMMAND_US, "assumed: part of the time of each command"),
                 "bus_mb_per_s": setting.fitted("bus_mb_per_s"),
                 "flush": Parameter("passed", "assumed: no measurement shows whether flushes reach the disk"),
-                "disk": disk,
+                "disk": self._inner.build(setting),
             }
         }
 

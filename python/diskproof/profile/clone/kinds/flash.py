@@ -11,8 +11,11 @@ from diskproof.results.profile import Pattern
 READS: frozenset[Pattern] = frozenset({"random-read", "sequential-read", "mixed"})
 RANDOM_READS: frozenset[Pattern] = frozenset({"random-read", "mixed"})
 SUSTAINED: frozenset[Pattern] = frozenset({"random-write", "sequential-write"})
-SYNCED: frozenset[Pattern] = frozenset({"synced-append", "synced-write"})
+SYNCED: frozenset[Pattern] = frozenset({"synced-append", "synced-write", "fileio"})
 WRITES: frozenset[Pattern] = SUSTAINED | SYNCED | frozenset({"mixed"})
+
+SATA_MB_PER_S = 530.0
+"""Of SATA at 6 Gb/s; what is faster is taken for PCI Express."""
 
 READ_US, WRITE_US = 100.0, 50.0
 """Usual times of a drive behind SATA, for what was not measured."""
@@ -38,9 +41,9 @@ KNOBS = (
     Knob("write_total_us", WRITES, 1.0, 1e5),
     Knob("write_command_us", WRITES, 0.1, 1e4),
     Knob("program_mb_per_s", WRITES, 1.0, 2e4),
-    Knob("page_bytes", WRITES, choices=(4_096, 8_192, 16_384, 32_768, 65_536, 131_072)),
+    Knob("page_bytes", WRITES | READS, choices=(4_096, 8_192, 16_384, 32_768, 65_536, 131_072)),
     Knob("write_buffer_bytes", SUSTAINED, choices=(2**20, 2**22, 2**24, 2**26)),
-    Knob("mapping_bytes", SUSTAINED, choices=(4_096, 8_192, 16_384)),
+    Knob("mapping_bytes", SUSTAINED | READS, choices=(4_096, 8_192, 16_384)),
     Knob("spare", SUSTAINED, 0.05, 2.0),
     Knob("flush_us", SYNCED, 1.0, 1e6),
 )
@@ -63,8 +66,9 @@ def candidates(sight: Sight) -> Iterator[Candidate]:
 def single(sight: Sight) -> Candidate:
     """Return the drive that takes one command at a time, as behind a bridge: its queue is no question."""
     made = _candidate(sight, worn=False)
-    knobs = tuple(knob for knob in made.knobs if knob.name != "queue_depth")
-    return replace(made, start={**made.start, "queue_depth": 32}, knobs=knobs)
+    knobs = tuple(knob for knob in made.knobs if knob.name not in ("queue_depth", "interface_mb_per_s"))
+    fast = max(SATA_MB_PER_S, float(made.start["interface_mb_per_s"]) * 1.2)
+    return replace(made, start={**made.start, "queue_depth": 32, "interface_mb_per_s": fast}, knobs=knobs)
 
 
 def _candidate(sight: Sight, *, worn: bool) -> Candidate:
@@ -95,7 +99,7 @@ def _candidate(sight: Sight, *, worn: bool) -> Candidate:
         "program_mb_per_s": sustained * (2.5 if worn else 1.1),
         "page_bytes": 16_384,
         "write_buffer_bytes": 2**24,
-        "mapping_bytes": 4_096,
+        "mapping_bytes": 16_384 if _writes_large_pieces(sight) else 4_096,
         "spare": WORN_SPARE,
         "flush_us": max(flush_us if flush_us < FASTEST_HONEST_US else flush_us / 2, 2.0),
         "flush": "ignored" if flush_us < FASTEST_HONEST_US else "honest",
@@ -106,6 +110,12 @@ def _candidate(sight: Sight, *, worn: bool) -> Candidate:
         return {"flash": _tree(setting, sight, worn=worn)}
 
     return Candidate("worn flash" if worn else "flash", start, knobs, build)
+
+
+def _writes_large_pieces(sight: Sight) -> bool:
+    """Return whether small writes are no faster than large ones, as if each wrote a large piece."""
+    small, large = (sight.top_iops("random-write", block) for block in (SMALL_BLOCK, LARGE_BLOCK))
+    return small is not None and large is not None and small < 1.3 * large
 
 
 def _buffered_us(sight: Sight) -> float:
@@ -140,7 +150,7 @@ def _tree(setting: Setting, sight: Sight, *, worn: bool) -> Tree:
         "erase_us": Parameter(3000.0, "assumed: usual"),
         "channel_mb_per_s": fitted("channel_mb_per_s"),
         "interface_mb_per_s": fitted("interface_mb_per_s"),
-        "full_duplex": Parameter(interface > 650, "assumed: faster than SATA is PCI Express"),
+        "full_duplex": Parameter(interface > 1.2 * SATA_MB_PER_S, "assumed: faster than SATA is PCI Express"),
         "queue_depth": Parameter(
             int(setting.values["queue_depth"]), setting.sources.get("queue_depth", "assumed")
         ),
@@ -153,7 +163,7 @@ def _tree(setting: Setting, sight: Sight, *, worn: bool) -> Tree:
         "write_buffer_bytes": fitted("write_buffer_bytes", max(int(number("write_buffer_bytes")), page)),
         "flush_us": fitted("flush_us"),
         "flush": Parameter(setting.values["flush"], ASSUMED_HONEST if honest else ASSUMED_LYING),
-        "flush_queued": Parameter(interface > 650, "assumed: faster than SATA is NVMe"),
+        "flush_queued": Parameter(interface > 1.2 * SATA_MB_PER_S, "assumed: faster than SATA is NVMe"),
         "power_loss_protection": Parameter(False, "assumed: no measurement shows capacitors"),
         "over_provisioning": fitted("spare") if worn else Parameter(0.073, "assumed: usual"),
         "filled": Parameter(0.8 if worn else 0.5, worn_source if worn else "assumed: a drive in light use"),
