@@ -4,6 +4,7 @@ Nothing is asked of a host while any of them measures. A host that is lost is le
 """
 
 import fcntl
+import json
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
@@ -138,7 +139,11 @@ class _Head:
         self._plan = folder.plan()
         self._planned = {trial.id: trial for trial in self._plan.trials}
         self._run_id = name
-        self._known = {digest(line) for line in folder.trial_lines()}
+        self._known: dict[str | None, set[str]] = {planned.host: set() for planned in self._plan.trials}
+        """Digests of the records that are here, by host: each is told its own with every call."""
+        folder.trials()  # a damaged folder is refused in words
+        for line in folder.trial_lines():
+            self._known[self._planned[json.loads(line)["id"]].host].add(digest(line))
         self._another: dict[tuple[str, str], str | None] = {}
         """Why a part, by its host and folder, is of another machine than the run; None if it is not."""
 
@@ -288,7 +293,7 @@ class _Head:
         """Fetch the trials that the hosts have finished, and not handed over yet."""
         for hand in self._hands:
             try:
-                while found := hand.ask("records", self._run_id, self._known):
+                while found := hand.ask("records", self._run_id, self._known[hand.host.name]):
                     for one in found:
                         self._take(hand, one)
             except LostError as lost:
@@ -298,7 +303,7 @@ class _Head:
         """Fetch the files of a trial, then its record: a record whose files are missing would be wrong."""
         trial = self._checked(found.line, hand.host.name)
         if why := self._why_another(hand, found.folder):  # a trial of it must not count, nor be in the way
-            self._known.add(digest(found.line))
+            self._known[hand.host.name].add(digest(found.line))
             self._progress.note(
                 f"host `{hand.host.name}`: {trial.id} is left out, of another machine ({why})"
             )
@@ -307,7 +312,7 @@ class _Head:
             _check_name(name, size_bytes, trial.id)
             self._folder.take_file(name, _pieces(hand, found.folder, name, size_bytes))
         self._folder.append_trial_line(found.line)
-        self._known.add(digest(found.line))
+        self._known[hand.host.name].add(digest(found.line))
         self._progress.trial_begins(self._planned[trial.id])
         self._progress.trial_ends(trial, invalidating(self._folder, trial))
 
