@@ -27,6 +27,12 @@ from diskproof.wording import numbers
 STARTING_S = 60.0
 """How long a host may take to start its lab."""
 
+OUTLASTING_S = 86_400
+"""How long this program goes on if the cluster's head is gone: Ray would end it after 60 s, without a word.
+
+The hosts' labs do end then, which is noticed here.
+"""
+
 WAKE_S = 0.5
 """Waiting is broken off so often, for Ctrl-C."""
 
@@ -91,10 +97,15 @@ def connected() -> Iterator[list[Host]]:
         check_token(Path(member.token_file))
         os.environ.update(token_variables(Path(member.token_file)))
         where = {"address": member.head, "_node_ip_address": member.address}
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"  # Ray warns of graphics cards else
+    os.environ |= {
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_gcs_rpc_server_reconnect_timeout_s": str(OUTLASTING_S),
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # Ray warns of graphics cards else
+    }
     import ray  # noqa: PLC0415 - optional, and it reads the environment when it is loaded
 
+    # Ray prints the end of a log among a run's own lines if one of its processes is killed.
+    vars(ray._private.worker)["print_to_stdstream"] = lambda *_, **__: None
     ending = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(**where, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
