@@ -24,6 +24,7 @@ mod slap;
 mod sqlbench;
 mod stop;
 mod tables;
+mod tpcc;
 
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -40,6 +41,7 @@ use slap::args::{CleanupSlap, PrepareSlap, RunSlap};
 use sqlbench::args::{CleanupSqlbench, RunSqlbench};
 pub(crate) use stop::Stop;
 use stop::{exit, say_failed};
+use tpcc::args::{CheckTpcc, CleanupTpcc, PrepareTpcc, RunTpcc};
 
 /// The program's version, and that of the database which is built into it.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -72,6 +74,9 @@ enum Verb {
     /// Run the workload and measure it
     #[command(subcommand)]
     Run(Box<Run>),
+    /// Check that the workload's tables are consistent
+    #[command(subcommand)]
+    Check(Check),
     /// Drop the workload's tables
     #[command(subcommand)]
     Cleanup(Cleanup),
@@ -89,6 +94,8 @@ enum Prepare {
     Script(OnceScript),
     /// Nothing: slap makes its table itself in each iteration
     Slap(PrepareSlap),
+    /// TPC-C's nine tables
+    Tpcc(PrepareTpcc),
 }
 
 #[derive(Debug, Subcommand)]
@@ -105,6 +112,14 @@ enum Run {
     Slap(RunSlap),
     /// sql-bench 2.15's nine tests of single operations
     Sqlbench(RunSqlbench),
+    /// TPC-C's five transactions
+    Tpcc(RunTpcc),
+}
+
+#[derive(Debug, Subcommand)]
+enum Check {
+    /// TPC-C's numbers of rows and its twelve consistency conditions
+    Tpcc(CheckTpcc),
 }
 
 #[derive(Debug, Subcommand)]
@@ -122,6 +137,8 @@ enum Cleanup {
     /// Tables that a killed run of sql-bench's tests left: every table with a name that begins with
     /// `sqlbench_`
     Sqlbench(CleanupSqlbench),
+    /// TPC-C's nine tables
+    Tpcc(CleanupTpcc),
 }
 
 /// The whole program.
@@ -162,6 +179,7 @@ fn obey(verb: Verb) -> Result<(), Stop> {
         Verb::Prepare(Prepare::Oltp(args)) => oltp::prepare(&args),
         Verb::Prepare(Prepare::Script(args)) => script::prepare(&args),
         Verb::Prepare(Prepare::Slap(_)) => slap::prepare(),
+        Verb::Prepare(Prepare::Tpcc(args)) => tpcc::prepare(&args),
         Verb::Run(run) => match *run {
             Run::Conditions(args) => conditions::run(&args),
             Run::Ledger(args) => ledger::run(&args),
@@ -169,13 +187,16 @@ fn obey(verb: Verb) -> Result<(), Stop> {
             Run::Script(args) => script::run(&args),
             Run::Slap(args) => slap::run(&args),
             Run::Sqlbench(args) => sqlbench::run(&args),
+            Run::Tpcc(args) => tpcc::run(&args),
         },
+        Verb::Check(Check::Tpcc(args)) => tpcc::check(&args),
         Verb::Cleanup(Cleanup::Conditions(args)) => conditions::cleanup(&args),
         Verb::Cleanup(Cleanup::Ledger(args)) => ledger::cleanup(&args),
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),
         Verb::Cleanup(Cleanup::Script(args)) => script::cleanup(&args),
         Verb::Cleanup(Cleanup::Slap(args)) => slap::cleanup(&args),
         Verb::Cleanup(Cleanup::Sqlbench(args)) => sqlbench::cleanup(&args),
+        Verb::Cleanup(Cleanup::Tpcc(args)) => tpcc::cleanup(&args),
     }
 }
 

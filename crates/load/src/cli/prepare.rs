@@ -67,7 +67,14 @@ fn build_tables<D: Driver, T: TableSet>(
         progress: Progress::default(),
         over: AtomicBool::new(false),
     };
+    let preparing = |fault| load.failed("the tables", &fault);
+    let mut admin = working(driver)?;
+    set.begin(&mut *admin, driver.dialect())
+        .map_err(preparing)?;
     load_all(&load, driver, asked_threads)?;
+    set.finish(&mut *admin, driver.dialect())
+        .map_err(preparing)?;
+    drop(admin);
     settle_all(driver, set)
 }
 
@@ -97,7 +104,7 @@ fn load_all<D: Driver, T: TableSet>(
 /// connection's transaction might not see yet.
 fn settle_all<D: Driver, T: TableSet>(driver: &D, set: &T) -> Result<(), Failure> {
     let mut admin = working(driver)?;
-    for name in (1..=set.count()).map(|number| set.name(number)) {
+    for name in set.tables() {
         admin.settle(&name).map_err(|fault| {
             Failure::from_fault(&format!("analysing the loaded table {name}"), &fault)
         })?;
@@ -159,7 +166,7 @@ fn refuse_existing<D: Driver, T: TableSet>(
 ) -> Result<(), Failure> {
     let connecting = |fault| Failure::from_fault("connecting", &fault);
     let mut admin = driver.admin().map_err(connecting)?;
-    for name in (1..=set.count()).map(|number| set.name(number)) {
+    for name in set.tables() {
         let exists = tables::exists(&mut *admin, driver.dialect(), &name)
             .map_err(|fault| Failure::from_fault("looking for tables", &fault))?;
         if exists {
@@ -202,27 +209,28 @@ impl<T: TableSet> Load<'_, T> {
                 return Ok(());
             }
             let name = self.set.name(number);
-            let loading = |fault: Fault| {
-                let doing = format!(
-                    "loading {name} (drop the unfinished tables with `{}`)",
-                    self.cleanup
-                );
-                Failure::from_fault(&doing, &fault)
-            };
             let loaded = self
                 .set
                 .build(&mut *admin, driver.dialect(), number, &self.progress)
-                .map_err(loading)?;
+                .map_err(|fault| self.failed(&name, &fault))?;
             let sent = self.set.rows(number);
             if loaded != sent {
                 let message = format!("{name} holds {loaded} rows, but {sent} were sent");
                 return Err(Failure::new("tables", message));
             }
             tell!(
-                "{name}: {loaded} rows and the index, {:.1} s",
+                "{name}: {loaded} rows, {:.1} s",
                 self.started.elapsed().as_secs_f64()
             );
         }
+    }
+
+    fn failed(&self, name: &str, fault: &Fault) -> Failure {
+        let doing = format!(
+            "loading {name} (drop the unfinished tables with `{}`)",
+            self.cleanup
+        );
+        Failure::from_fault(&doing, fault)
     }
 
     fn show_progress(&self) {

@@ -16,10 +16,12 @@ pub mod mysql;
 pub mod null;
 mod patience;
 pub mod postgres;
+pub mod rows;
 mod socket;
 pub mod sqlite;
 pub mod template;
 
+use rows::Rows;
 use socket::NoReply;
 pub(crate) use socket::{LOGIN_LIMIT, too_late};
 
@@ -261,6 +263,15 @@ pub trait Session {
     /// Continues the current statement; `Ready` when its whole reply has been read. `Pending` only
     /// after the socket would block; otherwise no new edge would ever come.
     fn poll(&mut self) -> Poll<Result<Reply, Fault>>;
+
+    /// From now on the values of every reply are kept until the next statement. Asked before the
+    /// connection is open; without it replies are skimmed and their rows only counted.
+    fn keep_rows(&mut self) {}
+
+    /// The values of the last reply; `None` if they are not kept.
+    fn rows(&self) -> Option<&Rows> {
+        None
+    }
 
     /// From now on `poll` waits in the system for the server, at most `longest`, before it is
     /// `Pending`. A single connection needs no event loop, which costs more. False if the driver

@@ -53,6 +53,8 @@ pub(super) enum State {
     },
     /// In a transaction that asked to wait.
     Sleeping,
+    /// Before the first statement of a transaction that asked to wait.
+    Thinking,
     /// Without connection, until its turn to make one comes.
     Queueing,
     /// A connection is being made.
@@ -198,7 +200,7 @@ impl<S, C> Client<S, C> {
     /// Whether a transaction has begun that may still complete.
     pub(super) fn is_in_transaction(&self) -> bool {
         match self.state {
-            State::InTransaction | State::Sleeping => true,
+            State::InTransaction | State::Sleeping | State::Thinking => true,
             State::RollingBack { again } | State::Pausing { again } => again,
             State::Opening | State::Down => self.attempt.reason == Reason::Asked,
             State::Idle | State::Waiting | State::Queueing => false,

@@ -18,7 +18,7 @@ use super::pacer::Pacer;
 use super::patience::Patience;
 use super::resources::Cpu;
 use super::retry::Retry;
-use super::summary::{interval_event, ready_event, statement_infos, summary};
+use super::summary::{interval_event, ready_event, statement_infos, summary, transaction_types};
 use super::totals::Totals;
 use super::worker::{Manner, Worker};
 use crate::driver::{Driver, Protocol};
@@ -138,6 +138,9 @@ where
     summary.stopped_clients = workload
         .ends_in_doubt()
         .then(|| conductor.control.stopped());
+    let kinds = workload.catalogue().transactions();
+    summary.transaction_types = transaction_types(kinds, &conductor.totals.phase, options);
+    summary.tpcc = workload.account();
     conductor.report.event(&Event::Summary(Box::new(summary)))?;
     if let Some(failure) = failure {
         return Err(failure.into());

@@ -361,6 +361,10 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             self.recorder
                 .statement(self.catalogue, client.type_index, latency_ns, reply);
         }
+        let client = &mut self.clients[index];
+        if let Some(rows) = client.session.as_ref().and_then(Session::rows) {
+            client.script.received(rows);
+        }
         self.go_on(index, now_ns);
     }
 
@@ -374,7 +378,12 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             let latency_ns = now_ns - client.transaction_start_ns;
             client.succeed();
             if client.counts {
-                self.recorder.transaction(latency_ns, now_ns);
+                if let Some(kind) = client.script.transaction() {
+                    self.recorder.transaction_of_kind(kind, latency_ns);
+                }
+                if client.script.counts() {
+                    self.recorder.transaction(latency_ns, now_ns);
+                }
             }
             match client.script.acknowledged() {
                 Ok(()) => self.begin(index, now_ns),
@@ -423,21 +432,24 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
                 });
             }
             Next::Reconnect { type_index } => self.come_again(index, type_index, now_ns),
-            Next::Sleep { us } => {
-                self.clients[index].state = State::Sleeping;
-                let length_ns = if self.winding_up {
-                    0
-                } else {
-                    us.saturating_mul(1000)
-                };
-                self.timers.set(now_ns.saturating_add(length_ns), index);
-            }
+            Next::Sleep { us } => self.pause(index, State::Sleeping, us, now_ns),
+            Next::Wait { us } => self.pause(index, State::Thinking, us, now_ns),
             Next::Fail => {
                 let mistake = self.clients[index].script.mistake();
                 self.fail(Failure::new("script", mistake));
                 self.rest(index);
             }
         }
+    }
+
+    fn pause(&mut self, index: usize, state: State, us: u64, now_ns: u64) {
+        self.clients[index].state = state;
+        let length_ns = if self.winding_up {
+            0
+        } else {
+            us.saturating_mul(1000)
+        };
+        self.timers.set(now_ns.saturating_add(length_ns), index);
     }
 
     pub(super) fn roll_back(&mut self, index: usize, rollback: StatementId, now_ns: u64) {

@@ -130,6 +130,14 @@ impl Recorder {
         self.last_end_ns = now_ns;
     }
 
+    /// The same transaction under its kind.
+    #[inline]
+    pub(super) fn transaction_of_kind(&mut self, kind: usize, latency_ns: u64) {
+        if !self.is_over() {
+            self.phase.record_kind(kind, latency_ns);
+        }
+    }
+
     /// A client was at work for so long.
     pub(super) fn busy(&mut self, busy_ns: u64) {
         if !self.is_over() {

@@ -2,10 +2,10 @@
 
 use super::conductor::RunOptions;
 use super::totals::Totals;
-use crate::measure::{Backlog, Delay, IntervalTally, Period, PhaseTally, Schedule};
+use crate::measure::{Backlog, Delay, IntervalTally, Latencies, Period, PhaseTally, Schedule};
 use crate::report::{
     BacklogSummary, ClientCost, DelaySummary, ErrorSummary, Event, Interval, PROTOCOL, RateSummary,
-    Ready, StatementSummary, StatementTypeInfo, Summary, WindowsSummary,
+    Ready, StatementSummary, StatementTypeInfo, Summary, TransactionSummary, WindowsSummary,
 };
 use crate::workload::{Catalogue, StatementType};
 
@@ -143,6 +143,8 @@ pub(super) fn summary(
         },
         operations: Vec::new(),
         iterations: None,
+        transaction_types: Vec::new(),
+        tpcc: None,
     }
 }
 
@@ -161,6 +163,25 @@ pub(super) fn statement_types(
             affected: tally.affected,
             errors: tally.errors,
             latency_us: tally.latencies.summary(percentiles),
+        })
+        .collect()
+}
+
+/// Kinds of transactions; one that never came has no latency.
+pub(super) fn transaction_types(
+    kinds: &[&'static str],
+    phase: &PhaseTally,
+    options: &RunOptions,
+) -> Vec<TransactionSummary> {
+    let kinds = kinds.iter().enumerate();
+    kinds
+        .map(|(place, &name)| {
+            let latencies = phase.kinds.get(place);
+            TransactionSummary {
+                name,
+                count: latencies.map_or(0, Latencies::count),
+                latency_us: latencies.and_then(|known| known.summary(&options.percentiles)),
+            }
         })
         .collect()
 }

@@ -89,6 +89,13 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
                     self.clients[index].state = State::InTransaction;
                     self.go_on(index, now_ns);
                 }
+                State::Thinking if self.winding_up => self.rest(index),
+                State::Thinking => {
+                    let client = &mut self.clients[index];
+                    client.state = State::InTransaction;
+                    client.transaction_start_ns = now_ns;
+                    self.go_on(index, now_ns);
+                }
                 // One in the middle of a transaction is to come to its end.
                 State::Down
                     if self.winding_up && self.clients[index].attempt.reason != Reason::Asked =>

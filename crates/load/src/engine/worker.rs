@@ -81,6 +81,9 @@ impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
     pub(super) fn open(&self, index: usize) -> Result<D::Session, Fault> {
         let statements = self.workload.catalogue().statements();
         let mut session = self.driver.open(statements, self.protocol)?;
+        if self.workload.reads_rows() {
+            session.keep_rows();
+        }
         if let Some(source) = session.source() {
             self.registry
                 .register(source, Token(index), Interest::READABLE)?;

@@ -84,6 +84,8 @@ impl IntervalTally {
 pub struct PhaseTally {
     /// In the order of the catalogue's types.
     pub statements: Vec<StatementTally>,
+    /// Latencies of the kinds of transactions that the catalogue tells apart, as far as they came.
+    pub kinds: Vec<Latencies>,
     pub errors: ErrorTally,
     pub failed_transactions: u64,
     pub delay: Delay,
@@ -95,12 +97,28 @@ impl PhaseTally {
     #[must_use]
     pub fn new(types: usize) -> Self {
         Self {
-            statements: vec![StatementTally::default(); types],
+            // Each made anew: fresh zeroes take no memory until they are written, clones do.
+            statements: (0..types).map(|_| StatementTally::default()).collect(),
             ..Self::default()
         }
     }
 
+    #[inline]
+    pub fn record_kind(&mut self, kind: usize, latency_ns: u64) {
+        self.kind(kind).record(latency_ns);
+    }
+
+    fn kind(&mut self, kind: usize) -> &mut Latencies {
+        if self.kinds.len() <= kind {
+            self.kinds.resize_with(kind + 1, Latencies::default);
+        }
+        &mut self.kinds[kind]
+    }
+
     pub fn add(&mut self, other: &Self) {
+        for (kind, theirs) in other.kinds.iter().enumerate() {
+            self.kind(kind).add(theirs);
+        }
         for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
             mine.add(theirs);
         }

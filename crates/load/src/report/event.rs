@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::driver::Kind;
 use crate::measure::{LatencySummary, Phase};
+use crate::workload::tpcc;
 
 /// The version of the lines' format.
 pub const PROTOCOL: u32 = 1;
@@ -175,6 +176,11 @@ pub struct Summary {
     pub operations: Vec<Operation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<Iterations>,
+    /// Kinds of transactions, if the workload tells them apart.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub transaction_types: Vec<TransactionSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tpcc: Option<tpcc::Account>,
 }
 
 /// One stage of a job, as it went.
@@ -226,6 +232,14 @@ pub struct StatementSummary {
     pub rows: u64,
     pub affected: u64,
     pub errors: u64,
+    pub latency_us: Option<LatencySummary>,
+}
+
+/// One kind of transaction in the measured phase.
+#[derive(Debug, Clone, Serialize)]
+pub struct TransactionSummary {
+    pub name: &'static str,
+    pub count: u64,
     pub latency_us: Option<LatencySummary>,
 }
 

@@ -6,10 +6,12 @@ mod json;
 mod open_loop;
 mod operations;
 mod text;
+mod tpcc;
 
 pub use event::{
     BacklogSummary, ClientCost, DelaySummary, ErrorSummary, Event, Interval, Iterations, Operation,
-    PROTOCOL, RateSummary, Ready, StatementSummary, StatementTypeInfo, Summary, WindowsSummary,
+    PROTOCOL, RateSummary, Ready, StatementSummary, StatementTypeInfo, Summary, TransactionSummary,
+    WindowsSummary,
 };
 pub use json::JsonReport;
 pub use text::TextReport;

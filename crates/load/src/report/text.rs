@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::histogram;
 use super::open_loop;
 use super::operations::{self, OperationLines};
+use super::tpcc;
 use super::{Event, Interval, Ready, Report, Summary};
 use crate::measure::{LatencySummary, Phase};
 
@@ -55,8 +56,8 @@ impl<W: Write> TextReport<W> {
             ready.workload,
             ready.mix,
             ready.server_version,
-            counted(ready.clients, "client"),
-            counted(ready.workers, "thread"),
+            counted(ready.clients as u64, "client"),
+            counted(ready.workers as u64, "thread"),
             ready.connect_s
         )
     }
@@ -124,7 +125,7 @@ impl<W: Write> TextReport<W> {
             "\n{} {}, {}, {:.3} s measured{}",
             summary.workload,
             summary.mix,
-            counted(summary.clients, "client"),
+            counted(summary.clients as u64, "client"),
             summary.seconds,
             if summary.interrupted {
                 ", INTERRUPTED before the end of the phase"
@@ -175,6 +176,9 @@ impl<W: Write> TextReport<W> {
         }
         self.errors(summary)?;
         self.latencies(summary)?;
+        if let Some(account) = &summary.tpcc {
+            tpcc::write(summary, account, &mut self.out)?;
+        }
         self.client(summary)
     }
 
@@ -209,6 +213,11 @@ impl<W: Write> TextReport<W> {
         }
         writeln!(self.out)?;
         self.latency_row("transaction", width, whole)?;
+        for kind in &summary.transaction_types {
+            if let Some(latencies) = &kind.latency_us {
+                self.latency_row(&format!("- {}", kind.name), width, latencies)?;
+            }
+        }
         for statement in &summary.statement_types {
             if let Some(latencies) = &statement.latency_us {
                 self.latency_row(&format!("  {}", statement.name), width, latencies)?;
@@ -323,6 +332,6 @@ fn tail(percentiles: &[f64]) -> f64 {
     chosen.copied().unwrap_or(95.0)
 }
 
-fn counted(count: usize, what: &str) -> String {
+pub(super) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
+use crate::driver::rows::Rows;
 use crate::driver::{Args, Kind, ServerError, Statement, StatementId};
 
 pub mod conditions;
@@ -15,6 +16,7 @@ pub mod script;
 pub mod slap;
 pub mod sqlbench;
 pub mod tables;
+pub mod tpcc;
 
 /// A named kind of statement, as it is accounted for; one type may stand for many statements,
 /// such as the same SELECT on each of ten tables.
@@ -31,6 +33,7 @@ pub struct Catalogue {
     statements: Vec<Statement>,
     type_of: Vec<usize>,
     set_up: Vec<StatementId>,
+    transactions: Vec<&'static str>,
     rollback: Option<StatementId>,
 }
 
@@ -70,6 +73,12 @@ impl Catalogue {
         self.set_up.push(statement);
     }
 
+    /// Names the kinds of transactions that are accounted for apart; scripts say by their places
+    /// in this list which one is under way.
+    pub fn tell_apart(&mut self, transactions: &[&'static str]) {
+        self.transactions = transactions.to_vec();
+    }
+
     fn add_untyped(&mut self, sql: &str) -> StatementId {
         let statement = self.statements.len();
         self.statements.push(Statement {
@@ -83,6 +92,12 @@ impl Catalogue {
     #[must_use]
     pub fn types(&self) -> &[StatementType] {
         &self.types
+    }
+
+    /// The kinds of transactions; empty if all are alike.
+    #[must_use]
+    pub fn transactions(&self) -> &[&'static str] {
+        &self.transactions
     }
 
     #[must_use]
@@ -126,6 +141,16 @@ pub trait Workload: Send + Sync + 'static {
     /// The script of one client; a pure function of the workload's seed and the client's number.
     fn script(&self, client: usize) -> Self::Script;
 
+    /// Whether scripts read the values of replies; otherwise rows are only counted.
+    fn reads_rows(&self) -> bool {
+        false
+    }
+
+    /// What the workload itself has counted, for the summary.
+    fn account(&self) -> Option<tpcc::Account> {
+        None
+    }
+
     /// Whether an error is what a statement of this type is sent for, such as a duplicate key that
     /// is inserted to measure its cost. It then counts as a reply without rows.
     fn expects(&self, _type_index: usize, _error: &ServerError) -> bool {
@@ -158,6 +183,9 @@ pub enum Next {
     /// Pause for this time, which counts as part of the transaction but not as a statement. The
     /// event loop wakes in whole milliseconds; without one (SQLite, null) it is more exact.
     Sleep { us: u64 },
+    /// Pause for this time before the transaction's first statement. The transaction's latency
+    /// counts from the pause's end; if the run ends during it, the transaction is not begun.
+    Wait { us: u64 },
     /// There is no next step, for a reason of the workload that [`Script::mistake`] returns; the
     /// run fails.
     Fail,
@@ -178,6 +206,20 @@ pub trait Script: Send {
 
     /// The next step of the transaction, its parameters put into `args`; `None` after the last.
     fn next(&mut self, args: &mut Args) -> Option<Next>;
+
+    /// The values of the reply to the last statement, if [`Workload::reads_rows`].
+    fn received(&mut self, _rows: &Rows) {}
+
+    /// The kind of the present transaction, if the catalogue tells some apart.
+    fn transaction(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether the present transaction is one of the run's. The other ones finish what those have
+    /// left for later; they are accounted for by kind alone.
+    fn counts(&self) -> bool {
+        true
+    }
 
     /// The last reply of a transaction that completed has just been read; nothing else of this
     /// client's is begun before this returns. An error ends the run.

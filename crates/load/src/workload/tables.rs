@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::driver::{Admin, Dialect, Fault};
 
-/// Tables, numbered from 1.
+/// Tables, or other parts that can be loaded side by side, numbered from 1.
 pub trait TableSet: Sync {
     /// The workload's name on the command line.
     fn workload(&self) -> &'static str;
 
-    /// Number of tables.
+    /// Number of parts.
     fn count(&self) -> usize;
 
     /// Rows that one of them is loaded with.
@@ -17,7 +17,22 @@ pub trait TableSet: Sync {
 
     fn name(&self, number: usize) -> String;
 
-    /// Makes one table, fills it and builds its indexes; returns the rows loaded. `progress` is
+    /// The tables that all parts are in.
+    fn tables(&self) -> Vec<String> {
+        (1..=self.count()).map(|number| self.name(number)).collect()
+    }
+
+    /// Makes what the parts share, before any of them.
+    fn begin(&self, _admin: &mut dyn Admin, _dialect: Dialect) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Builds what is better built when all parts are loaded.
+    fn finish(&self, _admin: &mut dyn Admin, _dialect: Dialect) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Makes one part, such as a table with its indexes; returns the rows loaded. `progress` is
     /// raised as rows are handed over.
     fn build(
         &self,
@@ -35,7 +50,7 @@ pub struct Progress(AtomicU64);
 impl Progress {
     /// Updating a shared counter costs more than making a row, so it is raised by this many at a
     /// time.
-    const ROWS: u64 = 1000;
+    pub const ROWS: u64 = 1000;
 
     /// Says that row `done + 1` of `rows` is about to be made.
     #[inline]

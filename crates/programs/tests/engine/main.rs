@@ -9,4 +9,5 @@ mod run;
 mod server;
 mod set_up;
 mod steps;
+mod waits;
 mod windows;

@@ -58,7 +58,7 @@ impl Task for RunTask<'_> {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let Self(args) = self;
         let file = args.acknowledgements.as_deref();
-        let acknowledgements = file.map(create).transpose()?;
+        let acknowledgements = file.map(create_acknowledgements).transpose()?;
         if driver.has_tables() {
             check_tables(&driver, &args.ledger, file.is_some()).inspect_err(|_| forget(file))?;
         }
@@ -84,7 +84,7 @@ fn options(args: &LedgerArgs, acknowledgements: Option<Acknowledgements>) -> Led
 }
 
 /// Makes the file of acknowledgements before anything is started.
-fn create(path: &Path) -> Result<Acknowledgements, Stop> {
+pub(super) fn create_acknowledgements(path: &Path) -> Result<Acknowledgements, Stop> {
     Acknowledgements::create(path).map_err(|error| {
         let why = match error.kind() {
             io::ErrorKind::AlreadyExists => {
@@ -97,7 +97,7 @@ fn create(path: &Path) -> Result<Acknowledgements, Stop> {
 }
 
 /// Removes the file if no client has connected: it is empty, and the next run may use its name.
-fn forget(path: Option<&Path>) {
+pub(super) fn forget(path: Option<&Path>) {
     if let Some(path) = path {
         let _ = fs::remove_file(path);
     }

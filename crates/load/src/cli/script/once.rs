@@ -84,7 +84,7 @@ fn perform(workload: &ScriptWorkload, admin: &mut dyn Admin) -> Result<u64, Fail
                     tell!("{name}: {:.1} s", begun.elapsed().as_secs_f64());
                 }
             }
-            Next::Sleep { us } => thread::sleep(Duration::from_micros(us)),
+            Next::Sleep { us } | Next::Wait { us } => thread::sleep(Duration::from_micros(us)),
             Next::Fail => return Err(Failure::new("script", script.mistake())),
             // Under the text protocol a script sends nothing else.
             Next::Statement(_) | Next::Reconnect { .. } => {

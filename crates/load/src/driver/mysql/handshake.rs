@@ -51,6 +51,8 @@ pub enum Step {
 #[derive(Debug, Default)]
 pub struct Handshake {
     offers_local_data: bool,
+    /// Whether results are to come with the definitions of their columns.
+    needs_definitions: bool,
     server_version: String,
     /// Whether the server can encrypt a connection.
     offers_encryption: bool,
@@ -90,6 +92,11 @@ impl Handshake {
             offers_local_data: true,
             ..Self::default()
         }
+    }
+
+    /// The session reads values, so each result must describe its columns.
+    pub(super) fn ask_for_definitions(&mut self) {
+        self.needs_definitions = true;
     }
 
     /// Takes the server's next packet.
@@ -191,13 +198,14 @@ impl Handshake {
 
     /// The columns of a prepared statement are described when it is prepared and not with each
     /// result, as sysbench's own library asks of `MariaDB`: a point SELECT's reply is a quarter
-    /// shorter and costs the server less. Administration reads the descriptions. A server with
+    /// shorter and costs the server less. Administration reads the descriptions, and so does a
+    /// workload that reads values. A server with
     /// `CLIENT_LONG_PASSWORD` in its greeting is not `MariaDB`, and this field then means nothing.
     fn wanted_extensions(&self, greeting: &HandshakePacket<'_>) -> MariadbCapabilities {
         let is_mysql = greeting
             .capabilities()
             .contains(CapabilityFlags::CLIENT_LONG_PASSWORD);
-        if is_mysql || self.offers_local_data {
+        if is_mysql || self.offers_local_data || self.needs_definitions {
             return MariadbCapabilities::empty();
         }
         greeting.mariadb_ext_capabilities() & MariadbCapabilities::MARIADB_CLIENT_CACHE_METADATA

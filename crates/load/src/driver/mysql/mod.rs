@@ -22,6 +22,7 @@ mod session;
 mod statement;
 #[cfg(test)]
 mod tests;
+mod values;
 pub mod wire;
 
 use std::io;

@@ -51,6 +51,11 @@ impl Opening {
         }
     }
 
+    /// The columns of each result are to be described with it: the workload reads the values.
+    pub(super) fn ask_for_definitions(&mut self) {
+        self.handshake.ask_for_definitions();
+    }
+
     /// The server's version, once the log-in is over.
     pub(super) fn server_version(&self) -> &str {
         &self.server_version

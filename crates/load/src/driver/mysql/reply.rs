@@ -1,9 +1,11 @@
-//! Replies on the timed path: rows are counted and passed over, never decoded or kept.
+//! Replies on the timed path: rows are counted and passed over, unless a workload reads them.
 
 use std::task::Poll;
 
 use super::error::{parting, server_error};
+use super::values::Kept;
 use super::wire::{HEADER_BYTES, LONGEST_CONTENT, out_of_order, parse_header, protocol};
+use crate::driver::rows::Rows;
 use crate::driver::{Fault, Reply};
 
 /// Bytes of a packet to read if its content matters: counts, flags, an error's text (which servers
@@ -38,6 +40,8 @@ pub struct ReplyReader {
     skip: usize,
     /// The beginning of a packet that did not arrive in one piece.
     carry: Vec<u8>,
+    /// The values of the reply, if the workload reads them.
+    kept: Option<Box<Kept>>,
 }
 
 /// The kind of the next packet.
@@ -55,6 +59,26 @@ enum Stage {
 }
 
 impl ReplyReader {
+    /// From now on the values of every reply are kept.
+    pub(super) fn keep_rows(&mut self) {
+        self.kept = Some(Box::default());
+    }
+
+    /// The values of the last reply.
+    pub(super) fn rows(&self) -> Option<&Rows> {
+        self.kept.as_ref().map(|kept| &kept.rows)
+    }
+
+    /// A statement has been sent, in that many packets: its reply is expected, its rows in the
+    /// binary protocol or as text.
+    #[inline]
+    pub(super) fn begin_keeping(&mut self, packets: u8, binary: bool) {
+        self.begin(packets);
+        if let Some(kept) = &mut self.kept {
+            kept.begin(binary);
+        }
+    }
+
     /// A statement has been sent, in that many packets: its reply is expected.
     #[inline]
     pub fn begin(&mut self, packets: u8) {
@@ -105,6 +129,7 @@ impl ReplyReader {
         let (length, _) = parse_header(*bytes.first_chunk()?);
         let content = match self.stage {
             _ if self.continued => 0,
+            Stage::Columns { .. } | Stage::Rows if self.kept.is_some() => length,
             Stage::Columns { .. } => 0,
             Stage::Rows if length >= END_BELOW && *bytes.get(HEADER_BYTES)? != ERROR => 1,
             _ => length.min(LONGEST_LOOK),
@@ -149,8 +174,15 @@ impl ReplyReader {
         match self.stage {
             Stage::Rows => self.on_row(content, length)?,
             Stage::Head => self.on_head(content)?,
-            Stage::Columns { left: 1 } => self.stage = Stage::ColumnsEnd,
-            Stage::Columns { left } => self.stage = Stage::Columns { left: left - 1 },
+            Stage::Columns { left } => {
+                if let Some(kept) = &mut self.kept {
+                    kept.define(content)?;
+                }
+                self.stage = match left {
+                    1 => Stage::ColumnsEnd,
+                    _ => Stage::Columns { left: left - 1 },
+                };
+            }
             Stage::ColumnsEnd => self.on_columns_end(content, length)?,
             Stage::Silent => return Err(protocol("a packet that nothing asked for")),
         }
@@ -175,7 +207,10 @@ impl ReplyReader {
             [ERROR, ..] => self.end(Err(server_error(content))),
             [_, ..] => {
                 self.reply.rows += 1;
-                Ok(())
+                match &mut self.kept {
+                    Some(kept) => kept.add(content),
+                    None => Ok(()),
+                }
             }
             [] => Err(protocol("a row without content")),
         }
@@ -198,10 +233,13 @@ impl ReplyReader {
             )),
             _ => match parse_number(content) {
                 Some((columns @ 1..=MOST_COLUMNS, [] | [DEFINITIONS_FOLLOW])) => {
+                    if let Some(kept) = &mut self.kept {
+                        kept.begin_result(usize::try_from(columns).unwrap_or_default());
+                    }
                     self.stage = Stage::Columns { left: columns };
                     Ok(())
                 }
-                Some((1..=MOST_COLUMNS, [DEFINITIONS_AS_PREPARED])) => {
+                Some((1..=MOST_COLUMNS, [DEFINITIONS_AS_PREPARED])) if self.kept.is_none() => {
                     self.stage = Stage::ColumnsEnd;
                     Ok(())
                 }

@@ -12,6 +12,7 @@ use super::outbound::Outbound;
 use super::reply::ReplyReader;
 use super::statement::{Form, Handle, write_sql};
 use super::wire::{closed_by_server, header, protocol};
+use crate::driver::rows::Rows;
 use crate::driver::socket::Stream;
 use crate::driver::{Args, Fault, Reply, Session, StatementId};
 
@@ -126,13 +127,13 @@ impl Session for MysqlSession {
     fn submit(&mut self, statement: StatementId, args: &Args) -> Result<(), Fault> {
         let (form, handle) = (&self.forms[statement], &mut self.handles[statement]);
         let packets = form.write(handle, args, self.outbound.begin())?;
-        self.replies.begin(packets);
+        self.replies.begin_keeping(packets, form.is_binary(*handle));
         self.send()
     }
 
     fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault> {
         let packets = write_sql(sql, self.outbound.begin())?;
-        self.replies.begin(packets);
+        self.replies.begin_keeping(packets, false);
         self.send()
     }
 
@@ -159,6 +160,17 @@ impl Session for MysqlSession {
             self.outbound = Outbound::default();
             self.opening = None;
         }))
+    }
+
+    fn keep_rows(&mut self) {
+        self.replies.keep_rows();
+        if let Some(opening) = &mut self.opening {
+            opening.ask_for_definitions();
+        }
+    }
+
+    fn rows(&self) -> Option<&Rows> {
+        self.replies.rows()
     }
 
     fn block(&mut self, longest: Duration) -> io::Result<bool> {

@@ -91,6 +91,12 @@ impl Form {
         finish_packets(out)
     }
 
+    /// Whether rows come back in the binary protocol.
+    #[inline]
+    pub(super) fn is_binary(&self, handle: Handle) -> bool {
+        matches!(self, Self::Prepared { .. }) && handle != Handle::NOT_PREPARED
+    }
+
     fn parameters(&self) -> usize {
         match self {
             Self::Text { pieces } => pieces.len() - 1,

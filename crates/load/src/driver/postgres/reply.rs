@@ -1,4 +1,5 @@
-//! Reading replies from a stream of bytes: rows are counted and skipped, not decoded.
+//! Reading replies from a stream of bytes: rows are counted and skipped, unless a workload reads
+//! them.
 //!
 //! Bytes come in as the socket gives them. `CommandComplete`, `ErrorResponse` and `ReadyForQuery`
 //! carry the result; of all other messages only the length matters, so a large result passes
@@ -14,6 +15,7 @@ use postgres_protocol::message::backend::{
 use super::command_tag::{affected_rows, zero_ended};
 use super::error::Refusal;
 use super::wire::{MAX_HELD_BYTES, check_length, not_postgres};
+use crate::driver::rows::Rows;
 use crate::driver::{Fault, Reply};
 
 const HEADER_BYTES: usize = 5;
@@ -39,6 +41,8 @@ pub struct ReplyReader {
     refusal: Option<Refusal>,
     /// A message that the server sent between statements: usually that it closes the connection.
     parting: Option<Refusal>,
+    /// The values of the reply, if the workload reads them.
+    kept: Option<Box<Rows>>,
 }
 
 impl ReplyReader {
@@ -50,6 +54,19 @@ impl ReplyReader {
         self.concluded = false;
         self.reply = Reply::default();
         self.refusal = None;
+        if let Some(rows) = &mut self.kept {
+            rows.begin(0);
+        }
+    }
+
+    /// From now on the values of every reply are kept.
+    pub(super) fn keep_rows(&mut self) {
+        self.kept = Some(Box::default());
+    }
+
+    /// The values of the last reply.
+    pub(super) fn rows(&self) -> Option<&Rows> {
+        self.kept.as_deref()
     }
 
     /// Takes all of `bytes`; true when the reply is complete.
@@ -135,6 +152,8 @@ impl ReplyReader {
     #[inline]
     fn is_skipped(&mut self, header: Header) -> Result<bool, Fault> {
         let skipped = match header.tag() {
+            // Counted once it has arrived.
+            DATA_ROW_TAG if self.awaited && self.kept.is_some() => false,
             DATA_ROW_TAG if self.awaited => {
                 self.reply.rows += 1;
                 true
@@ -175,6 +194,13 @@ impl ReplyReader {
     fn read(&mut self, tag: u8, message: &[u8]) -> Result<(), Fault> {
         let body = &message[HEADER_BYTES..];
         match tag {
+            DATA_ROW_TAG => {
+                self.reply.rows += 1;
+                if let Some(rows) = &mut self.kept {
+                    keep(body, rows)
+                        .ok_or_else(|| Fault::Protocol("a row that breaks off".into()))?;
+                }
+            }
             COMMAND_COMPLETE_TAG => {
                 let affected = affected_rows(zero_ended(body)?)?;
                 self.reply.affected = self.reply.affected.saturating_add(affected);
@@ -215,6 +241,31 @@ impl ReplyReader {
         self.awaited = false;
         Ok(())
     }
+}
+
+/// Adds a row: the number of its values, then each with its length before it, which is -1 for NULL.
+fn keep(row: &[u8], rows: &mut Rows) -> Option<()> {
+    let (count, mut values) = row.split_first_chunk()?;
+    let columns = usize::from(u16::from_be_bytes(*count));
+    if rows.columns() != columns {
+        // The first row of a result says how many there are.
+        rows.begin(columns);
+    }
+    for _ in 0..columns {
+        let (length, rest) = values.split_first_chunk()?;
+        values = match usize::try_from(i32::from_be_bytes(*length)) {
+            Err(_) => {
+                rows.push_null();
+                rest
+            }
+            Ok(bytes) => {
+                let (value, rest) = rest.split_at_checked(bytes)?;
+                rows.push(value);
+                rest
+            }
+        };
+    }
+    Some(())
 }
 
 #[inline]
@@ -305,6 +356,39 @@ mod tests {
             reader.take().unwrap();
             assert_eq!(reader.partial.capacity(), 0);
         }
+    }
+
+    #[test]
+    fn values_are_kept_if_asked_for() {
+        let row = b"\0\x02\0\0\0\x03abc\xff\xff\xff\xff";
+        let bytes = [
+            message(b'T', b"\0\0"),
+            message(b'D', row),
+            message(b'D', row),
+            message(b'C', b"SELECT 2\0"),
+            message(b'Z', b"T"),
+        ]
+        .concat();
+        for piece_bytes in 1..bytes.len() {
+            let mut reader = ReplyReader::default();
+            reader.keep_rows();
+            reader.begin();
+            for piece in bytes.chunks(piece_bytes) {
+                reader.feed(piece).unwrap();
+            }
+            assert_eq!(reader.take().unwrap().rows, 2, "in pieces of {piece_bytes}");
+            let rows = reader.rows().unwrap();
+            assert_eq!(rows.count(), 2);
+            assert_eq!(
+                (rows.text(1, 0), rows.text(1, 1)),
+                (Some(&b"abc"[..]), None)
+            );
+        }
+        let broken = message(b'D', &row[..row.len() - 1]);
+        let mut reader = ReplyReader::default();
+        reader.keep_rows();
+        reader.begin();
+        assert!(matches!(reader.feed(&broken), Err(Fault::Protocol(_))));
     }
 
     /// Damaged replies: any outcome will do but a panic, and nothing long is ever held.

@@ -15,6 +15,7 @@ use super::plan::Plan;
 use super::reply::ReplyReader;
 use super::statement::{Execution, write_sql};
 use super::wire::closed_by_server;
+use crate::driver::rows::Rows;
 use crate::driver::socket::Stream;
 use crate::driver::{Args, Fault, Reply, Session, StatementId};
 
@@ -152,6 +153,14 @@ impl Session for PostgresSession {
             return Poll::Ready(Err(fault));
         }
         READ_BUFFER.with_borrow_mut(|buffer| self.receive(buffer))
+    }
+
+    fn keep_rows(&mut self) {
+        self.replies.keep_rows();
+    }
+
+    fn rows(&self) -> Option<&Rows> {
+        self.replies.rows()
     }
 
     fn block(&mut self, longest: Duration) -> io::Result<bool> {

@@ -72,7 +72,7 @@ impl SqliteAdmin {
 
     fn run(&self, sql: &str) -> Result<Reply, Fault> {
         let mut statement = self.connection.prepare(sql).map_err(error::fault)?;
-        run(&self.connection, &mut statement, &Args::default())
+        run(&self.connection, &mut statement, &Args::default(), None)
     }
 
     fn first_values(&self, sql: &str) -> Result<Answer, Fault> {
@@ -97,7 +97,7 @@ impl SqliteAdmin {
         let mut args = Args::default();
         let mut rows = 0;
         while next_row(&mut args) {
-            run(&self.connection, &mut insert, &args)?;
+            run(&self.connection, &mut insert, &args, None)?;
             args.clear();
             rows += 1;
         }

@@ -1,18 +1,23 @@
 //! Running one statement: the same for sessions and administration.
 
-use rusqlite::{Connection, Statement};
+use std::io::Write;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, Statement};
 
 use super::error;
+use crate::driver::rows::Rows;
 use crate::driver::{Arg, Args, Fault, Reply};
 
-/// Binds the arguments and steps through all rows, without reading their values.
+/// Binds the arguments and steps through all rows; keeps their values if there is a place for them.
 pub(super) fn run(
     connection: &Connection,
     statement: &mut Statement<'_>,
     args: &Args,
+    kept: Option<&mut Rows>,
 ) -> Result<Reply, Fault> {
     let changes_before = connection.total_changes();
-    let rows = bind_and_step(statement, args).map_err(error::fault)?;
+    let rows = bind_and_step(statement, args, kept).map_err(error::fault)?;
     // `changes` keeps the count of the last statement that changed something.
     let affected = if connection.total_changes() == changes_before {
         0
@@ -22,7 +27,11 @@ pub(super) fn run(
     Ok(Reply { rows, affected })
 }
 
-fn bind_and_step(statement: &mut Statement<'_>, args: &Args) -> rusqlite::Result<u64> {
+fn bind_and_step(
+    statement: &mut Statement<'_>,
+    args: &Args,
+    mut kept: Option<&mut Rows>,
+) -> rusqlite::Result<u64> {
     check_count(args, statement.parameter_count())?;
     for (index, value) in args.values().iter().enumerate() {
         match value {
@@ -35,12 +44,32 @@ fn bind_and_step(statement: &mut Statement<'_>, args: &Args) -> rusqlite::Result
             }
         }
     }
+    let columns = statement.column_count();
+    if let Some(kept) = &mut kept {
+        kept.begin(columns);
+    }
     let mut rows = statement.raw_query();
     let mut count = 0;
-    while rows.next()?.is_some() {
+    while let Some(row) = rows.next()? {
+        if let Some(kept) = &mut kept {
+            keep(row, columns, kept)?;
+        }
         count += 1;
     }
     Ok(count)
+}
+
+fn keep(row: &Row<'_>, columns: usize, kept: &mut Rows) -> rusqlite::Result<()> {
+    for column in 0..columns {
+        // Writing into a vector does not fail.
+        match row.get_ref(column)? {
+            ValueRef::Null => kept.push_null(),
+            ValueRef::Integer(value) => kept.write(|text| drop(write!(text, "{value}"))),
+            ValueRef::Real(value) => kept.write(|text| drop(write!(text, "{value}"))),
+            ValueRef::Text(value) | ValueRef::Blob(value) => kept.push(value),
+        }
+    }
+    Ok(())
 }
 
 /// Arguments without a parameter, or parameters without an argument (they would be NULL), are a

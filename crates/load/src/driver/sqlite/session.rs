@@ -7,6 +7,7 @@ use rusqlite::Connection;
 
 use super::error;
 use super::execute::{check_count, run};
+use crate::driver::rows::Rows;
 use crate::driver::template::Template;
 use crate::driver::{Arg, Args, Fault, Protocol, Reply, Session, Statement, StatementId};
 
@@ -17,6 +18,8 @@ pub struct SqliteSession {
     /// The text of the current statement, if its parameters are spliced in.
     text: String,
     outcome: Option<Result<Reply, Fault>>,
+    /// The values of the last reply, if the workload reads them.
+    kept: Option<Rows>,
 }
 
 /// The form in which a statement is run.
@@ -46,6 +49,7 @@ impl SqliteSession {
             connection,
             text: String::new(),
             outcome: None,
+            kept: None,
         };
         session.prepare()?;
         Ok(session)
@@ -65,13 +69,18 @@ impl SqliteSession {
         match &self.statements[statement] {
             Execution::Cached(sql) => {
                 let mut prepared = self.connection.prepare_cached(sql).map_err(error::fault)?;
-                run(&self.connection, &mut prepared, args)
+                run(&self.connection, &mut prepared, args, self.kept.as_mut())
             }
             Execution::Spliced(template) => {
                 check_count(args, template.parameter_count()).map_err(error::fault)?;
                 splice(template, args, &mut self.text);
                 let mut parsed = self.connection.prepare(&self.text).map_err(error::fault)?;
-                run(&self.connection, &mut parsed, &Args::default())
+                run(
+                    &self.connection,
+                    &mut parsed,
+                    &Args::default(),
+                    self.kept.as_mut(),
+                )
             }
             Execution::Rollback if self.connection.is_autocommit() => Ok(Reply::default()),
             Execution::Rollback => {
@@ -79,16 +88,17 @@ impl SqliteSession {
                     .connection
                     .prepare_cached("ROLLBACK")
                     .map_err(error::fault)?;
-                run(&self.connection, &mut rollback, args)
+                run(&self.connection, &mut rollback, args, None)
             }
         }
     }
 }
 
 impl SqliteSession {
-    fn execute_text(&self, sql: &str) -> Result<Reply, Fault> {
+    fn execute_text(&mut self, sql: &str) -> Result<Reply, Fault> {
         let mut parsed = self.connection.prepare(sql).map_err(error::fault)?;
-        run(&self.connection, &mut parsed, &Args::default())
+        let kept = self.kept.as_mut();
+        run(&self.connection, &mut parsed, &Args::default(), kept)
     }
 }
 
@@ -136,6 +146,14 @@ fn splice(template: &Template, args: &Args, sql: &mut String) {
 impl Session for SqliteSession {
     fn source(&mut self) -> Option<&mut dyn mio::event::Source> {
         None
+    }
+
+    fn keep_rows(&mut self) {
+        self.kept = Some(Rows::default());
+    }
+
+    fn rows(&self) -> Option<&Rows> {
+        self.kept.as_ref()
     }
 
     #[inline]

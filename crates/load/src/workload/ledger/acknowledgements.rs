@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// The most bytes of a line: three numbers of 20 digits at most, and what is between them.
-const LONGEST_LINE: usize = 63;
+/// The most bytes of a line: six numbers of 20 digits at most, and what is between them.
+const LONGEST_LINE: usize = 126;
 
 /// A file that all clients append to: one line per commit, written by one system call, so that no
 /// line is partial or mixed with another, and all outlive this program. They need not outlive the
@@ -29,13 +29,32 @@ impl Acknowledgements {
 
     /// Adds that a client's transaction has just been acknowledged.
     pub(super) fn add(&self, client: usize, number: u64) -> io::Result<()> {
-        self.write_line(client, number, monotonic_us())
+        self.write_line(client, number, &[monotonic_us()])
     }
 
-    fn write_line(&self, client: usize, number: u64, monotonic_us: u64) -> io::Result<()> {
+    /// Adds that a client's order has just been acknowledged: its warehouse, its district and its
+    /// number stand before the moment.
+    pub(in crate::workload) fn add_order(
+        &self,
+        client: usize,
+        number: u64,
+        [warehouse, district, order]: [u64; 3],
+    ) -> io::Result<()> {
+        self.write_line(
+            client,
+            number,
+            &[warehouse, district, order, monotonic_us()],
+        )
+    }
+
+    fn write_line(&self, client: usize, number: u64, others: &[u64]) -> io::Result<()> {
         let mut line = [0; LONGEST_LINE];
         let mut rest = &mut line[..];
-        writeln!(rest, "{client} {number} {monotonic_us}")?;
+        write!(rest, "{client} {number}")?;
+        for other in others {
+            write!(rest, " {other}")?;
+        }
+        writeln!(rest)?;
         let left = rest.len();
         let line = &line[..LONGEST_LINE - left];
         loop {
@@ -68,12 +87,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("acknowledged");
         let file = Acknowledgements::create(&path).unwrap();
-        file.write_line(0, 1, 5).unwrap();
-        file.write_line(usize::MAX, u64::MAX, u64::MAX).unwrap();
         let most = u64::MAX;
+        file.write_line(0, 1, &[5]).unwrap();
+        file.write_line(usize::MAX, most, &[most; 4]).unwrap();
         assert_eq!(
             std::fs::read_to_string(&path).unwrap(),
-            format!("0 1 5\n{most} {most} {most}\n")
+            format!("0 1 5\n{most} {most} {most} {most} {most} {most}\n")
         );
         let refusal = Acknowledgements::create(&path).unwrap_err();
         assert_eq!(refusal.kind(), io::ErrorKind::AlreadyExists);

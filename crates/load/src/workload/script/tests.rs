@@ -58,7 +58,7 @@ fn rest(client: &mut ScriptClient) -> Vec<String> {
         steps.push(match next {
             Next::Sql { .. } => String::from_utf8(args.sql().to_vec()).unwrap(),
             Next::Statement(id) => format!("{id} {:?}", args.values()),
-            Next::Sleep { us } => format!("sleep {us} us"),
+            Next::Sleep { us } | Next::Wait { us } => format!("sleep {us} us"),
             Next::Fail => {
                 steps.push(client.mistake());
                 return steps;
