@@ -33,7 +33,8 @@ share. If a key has no default, the program's own default applies; it stands und
 
 | kind | asks | ends | compared by |
 |---|---|---|---|
-| `oltp`, `conditions`, `script`, `ledger` | a database | after a time or a count | transactions a second |
+| `oltp`, `tpcc`, `conditions`, `script`, `ledger` | a database | after a time or a count | transactions \
+a second |
 | `slap`, `sqlbench` | a database | by itself: a job | seconds |
 | `fileio` | the files of a storage, no database | after a time, or after one pass | requests a second |
 

@@ -10,6 +10,7 @@ from typing import Any
 from diskproof.refusal import RefusalError
 from diskproof.results.load import ClientAccount, LoadResult, Operation, Rate
 from diskproof.results.record import Record
+from diskproof.results.tpcc import Checked
 from diskproof.system.processes import Starter, waits_of_threads
 from diskproof.system.programs import (
     ANSWER_S,
@@ -88,6 +89,26 @@ def prepare(
     if process.returncode != 0:
         words = log_file.read_text(errors="replace").strip().splitlines()
         raise LoadFailedError("\n".join(words[-5:]) or f"diskproof-load ended with {process.returncode}")
+
+
+def check(
+    starter: Starter,
+    url: str,
+    kind: str,
+    arguments: list[str],
+    password: str | None = None,
+) -> Checked:
+    """Hold the tables to the workload's rules; LoadFailedError if they cannot be read."""
+    argv = [str(program()), "check", kind, "--url", url, *arguments, "--json"]
+    process = starter.start(argv, env=_with(password), stdout=PIPE)
+    assert process.stdout is not None
+    event = json.loads(process.stdout.readline() or b"{}")
+    process.wait()
+    if event.get("event") != "checked":
+        raise LoadFailedError(
+            str(event.get("message", "diskproof-load ended before it had checked the tables"))
+        )
+    return Checked.model_validate(_known(Checked, event))
 
 
 def rehearse(kind: str, arguments: list[str], url: str = "null:") -> Event:

@@ -12,6 +12,7 @@ from diskproof.analysis.prices.answer import answer_prices
 from diskproof.analysis.published.beside import answer_published
 from diskproof.analysis.safety.answer import answer_safety
 from diskproof.analysis.scatter import answer_scatter
+from diskproof.analysis.tpcc import answer_tpcc
 from diskproof.analysis.verdicts import make_verdicts
 from diskproof.audit.levels import observed_by_level
 from diskproof.audit.run import varying_factors
@@ -59,6 +60,7 @@ def analyse(
         beside=answer_published(gathered, limits),
         level_differences=_level_differences(plan, [one.trial for one in audited if one.valid]),
         efficiency=answer_efficiency(gathered),
+        tpcc=answer_tpcc(gathered),
         prices=answer_prices(gathered),
         safety=safety,
         scatter=None if plan.imported else answer_scatter(gathered),

@@ -184,6 +184,50 @@ class Efficiency(Record):
     """Moved over peak, paired by block."""
 
 
+class TpccResponse(Record):
+    """How soon one kind of TPC-C's transactions was answered."""
+
+    name: str
+    count: int
+    """Over all valid trials."""
+    mean_us: float | None
+    p90_us: float | None
+    """The longest of the trials."""
+    limit_s: float
+
+
+class TpccShare(Record):
+    """A share of what TPC-C's terminals entered, over all valid trials."""
+
+    name: str
+    seen: int
+    of: int
+    specified: float | None = None
+    """None: the specification has only a least share."""
+
+    @property
+    def share(self) -> float:
+        """The share; `of` must be above 0."""
+        return self.seen / self.of
+
+
+class TpccAnswer(Record):
+    """What the valid trials of a cell say of TPC-C."""
+
+    cell: Cell
+    warehouses: int
+    think_times: bool
+    new_orders_per_min: Interval | None
+    responses: list[TpccResponse]
+    shares: list[TpccShare]
+    distributions_p: float | None
+    """The smallest p of the inputs' distributions in any trial, adjusted for their number."""
+    checked: int
+    """Trials after which the tables were checked."""
+    consistent: int
+    trials: int
+
+
 class LevelDifference(Record):
     """A server variable in which two tuning levels of one server really differed, as read back."""
 
@@ -233,6 +277,8 @@ class Analysis(Record):
     """The figures that the study's experiment published, with what was measured; None: it has none."""
     efficiency: list[Efficiency] = Field(default_factory=list)
     """Of the cells whose storage's raw peak was measured as well."""
+    tpcc: list[TpccAnswer] = Field(default_factory=list)
+    """Of the cells that TPC-C was run on."""
     prices: Prices | None = None
     """What the storages and their speed cost to buy; None if the study gives no prices."""
     safety: Safety | None = None

@@ -33,6 +33,7 @@ from diskproof.audit import (
     spelling,
     storage,
     sweep,
+    tpcc,
     virtual,
 )
 from diskproof.audit.check import Check, Configuration, Evidence, Run
@@ -70,6 +71,11 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     files.whole_phase,
     files.rounds,
     storage.data_size,
+    tpcc.consistency,
+    tpcc.inputs,
+    tpcc.mix,
+    tpcc.response,
+    tpcc.rate,
 )
 
 RUN_CHECKS: tuple[Check[Run], ...] = (

@@ -5,6 +5,7 @@ from typing import Literal
 
 from diskproof.results.plan import THROUGHPUTS, Metric
 from diskproof.results.record import Record, recorded
+from diskproof.results.tpcc import Inputs
 
 Derived = Literal["transactions", "seconds", "transactions_per_s"]
 """A figure that an imported result was not told, but worked out of the two others."""
@@ -34,6 +35,15 @@ class StatementType(Record):
     affected: int = 0
     errors: int = 0
     latency_us: Latency | None
+
+
+class TransactionType(Record):
+    """One kind of transaction of a workload that tells some apart, over the measured phase."""
+
+    name: str
+    count: int
+    latency_us: Latency | None
+    """None if none completed."""
 
 
 class LoadError(Record):
@@ -216,6 +226,10 @@ class LoadResult(Record):
     others: int | None = None
     latency_us: Latency | None = None
     statement_types: list[StatementType] = []
+    transaction_types: list[TransactionType] = []
+    """Empty if transactions are all alike."""
+    tpcc: Inputs | None = None
+    """What the terminals of TPC-C entered."""
     errors: list[LoadError] = []
     failed_transactions: int | None = None
     retries: int | None = None

@@ -7,6 +7,7 @@ from diskproof.results.load import LoadResult
 from diskproof.results.load_host import LoadHost
 from diskproof.results.machine import Place
 from diskproof.results.record import Record, Role, StepId
+from diskproof.results.tpcc import Checked
 from diskproof.results.usage import PoolUse, Usage, VirtualUse
 from diskproof.wording import NOTHING, Message
 
@@ -74,6 +75,8 @@ class Timings(Record):
     """Reading the data into the server's memory, if the workload requests it."""
     warm_up_s: float
     measure_s: float
+    check_s: float = 0.0
+    """Checking the tables, if the workload has rules for them."""
     stop_s: float
     total_s: float
 
@@ -146,6 +149,8 @@ class Trial(Record):
     """None if the study does not limit CPUs."""
     took_turns_with: list[StepId] = []
     """The trials that were up at the same time; each was measured in windows of its own."""
+    tables: Checked | None = None
+    """What a check of the tables found after the load; None if the workload has no rules for them."""
     load_command: str = ""
     """The command that makes this load by hand against the same server."""
     findings: list[Finding] = []

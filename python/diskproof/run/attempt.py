@@ -11,6 +11,7 @@ from diskproof.results.load_host import LoadHost
 from diskproof.results.machine import Place
 from diskproof.results.plan import Cell, PlannedTrial
 from diskproof.results.record import Role
+from diskproof.results.tpcc import Checked
 from diskproof.results.trial import DataFacts, Finding, HeldCpus, OpenFile, Setting, Timings, Trial
 from diskproof.results.usage import Party, PoolUse, Usage, VirtualUse
 from diskproof.run.activity import ActivityWatch
@@ -83,6 +84,7 @@ class Attempt(Steps, ABC):
         self.places: list[Place] = []
         self.files: list[OpenFile] = []
         self.held_cpus: HeldCpus | None = None
+        self.tables: Checked | None = None
         self.command = ""
         self.result: LoadResult | None = None
         self.load_hosts: list[LoadHost] = []
@@ -149,6 +151,7 @@ class Attempt(Steps, ABC):
             settings=self.settings,
             open_files=self.files,
             held_cpus=self.held_cpus,
+            tables=self.tables,
             load_command=self.command,
             findings=self.findings,
         )

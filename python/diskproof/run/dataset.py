@@ -153,6 +153,10 @@ def _fill(server: ServerKind, workload: Load, arguments: list[str], dirs: Dirs, 
             watch=lambda: _full(dirs.data),
         )
         running.settle()
+        if workload.checked_by is not None:
+            checked = load.check(starter, running.url, workload.kind, workload.checked_by)
+            if not checked.holds:
+                raise load.LoadFailedError("; ".join(checked.complaints))  # noqa: TRY301 - told below
     except load.LoadFailedError as error:
         tail = running.log_tail()
         running.kill()

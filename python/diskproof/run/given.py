@@ -249,6 +249,7 @@ class GivenAttempt(ServerAttempt):
 
     def stop(self) -> None:
         """Put the variables back and disconnect; the trial is finished."""
+        self.check()
         if not self.server.is_held():
             self.invalid(
                 LOCK,

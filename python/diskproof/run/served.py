@@ -122,9 +122,24 @@ class ServerAttempt(Attempt):
         measure_s = load_s if self.workload.is_job else self.phases.measure_s  # a job has no warm-up
         self.laps |= {"warm_up_s": max(load_s - measure_s, 0.0), "measure_s": measure_s}
 
-    def stop(self) -> None:
-        """Stop the server; the trial is finished."""
+    def check(self) -> None:
+        """Hold the tables to the workload's rules, if it has some, at memory speed."""
+        if (arguments := self.workload.checked_by) is None:
+            return
         assert self.running is not None
+        self.tables = load.check(
+            self.bench.starter,
+            self.running.url,
+            self.workload.kind,
+            arguments,
+            password=self.running.password,
+        )
+        self.lap("check_s")
+
+    def stop(self) -> None:
+        """Check the tables and stop the server; the trial is finished."""
+        assert self.running is not None
+        self.check()
         self.running.stop()
         self.lap("stop_s")
         self.finished = True

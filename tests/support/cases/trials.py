@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from diskproof.audit import files, host, kinds, load, pools, server, storage, virtual
+from diskproof.audit import files, host, kinds, load, pools, server, storage, tpcc, virtual
 from diskproof.audit.check import Evidence
 from diskproof.results.load import Operation, Rate, Windows
 from diskproof.results.machine import BlockDevice, Machine, PoolFacts, PoolMember, PoolPart
@@ -14,6 +14,7 @@ from diskproof.results.trial import HeldCpus, Setting
 from diskproof.results.usage import DeviceUsage, PoolUse
 from support import files as bare
 from support.cases import Case
+from support.tpcc import make_checked, make_inputs, make_types
 from support.trials import MIB, change, make_machine, make_places, make_plan, make_trial, usage_of
 from support.virtual import make_use
 
@@ -40,6 +41,12 @@ def trial(
     planned = next(one for one in plan.trials if one.cell == cell.id)
     made = make_trial(plan, planned, rate, **{"load__client__waited_for_cpu_s": 0.1, **changes})
     return Evidence(made, cell, plan, machine, series)
+
+
+def of_tpcc(**changes: Any) -> Evidence:
+    """Return a sound trial of TPC-C without think times, in which the given fields differ."""
+    sound = {"load__tpcc": make_inputs(), "load__transaction_types": make_types(), "tables": make_checked()}
+    return trial(**{**sound, **changes})
 
 
 def elsewhere(restored_by: str = "loaded", *, may_be_here: bool = False, **changes: Any) -> Evidence:
@@ -254,4 +261,34 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         of_files(),
     ),
     Case(storage.data_size, sized(46 * MIB), r"fits in the buffer pool \(128 MiB\)", sized(8192 * MIB)),
+    Case(
+        tpcc.consistency,
+        trial(tables=make_checked(broken=3)),
+        "condition 5 .* is broken in 3 orders",
+        trial(tables=make_checked()),
+    ),
+    Case(
+        tpcc.inputs,
+        of_tpcc(load__tpcc=make_inputs().model_copy(update={"rolled_back": 0})),
+        "0.00% of the new orders roll back, not 1.00%",
+        of_tpcc(),
+    ),
+    Case(
+        tpcc.mix,
+        of_tpcc(load__transaction_types=make_types()[:3]),
+        "0.0% of the transactions are of kind delivery",
+        of_tpcc(),
+    ),
+    Case(
+        tpcc.response,
+        of_tpcc(load__transaction_types=make_types(mean_us=9e6)),
+        "the 90th percentile of new_order is",
+        of_tpcc(),
+    ),
+    Case(
+        tpcc.rate,
+        of_tpcc(load__tpcc=make_inputs(think_times=True)),
+        "20,000 for each; its terminals can enter 12.86",
+        of_tpcc(load__tpcc=make_inputs(think_times=True), load__transaction_types=make_types(orders=12)),
+    ),
 )

@@ -18,6 +18,7 @@ from diskproof.report.compose import (
     safety,
     settings,
     summary,
+    tpcc,
     verdicts,
 )
 from diskproof.report.document import Document, Figure, Paragraph, Section
@@ -49,6 +50,7 @@ def compose(
         *([cells.section(analysis)] if has_speed else []),
         limits.section(analysis, drawn.get("limits", ())),
         operations.section(analysis),
+        tpcc.section(analysis),
         efficiency.section(analysis),
         prices.section(analysis, drawn.get("price", ())),
         *([_charts(drawn.get("charts"))] if has_speed else []),

@@ -148,6 +148,11 @@ class Load(OfLevels):
         return getattr(self, "engine", None) if self.is_job else None
 
     @property
+    def checked_by(self) -> list[str] | None:
+        """The arguments of `check`, which holds the tables to the workload's rules; None: it has none."""
+        return None
+
+    @property
     def files_to_keep(self) -> Mapping[str, bytes]:
         """Contents of the files that the run must keep, by the name of the copy."""
         return {}

@@ -1,0 +1,93 @@
+"""What the trials of TPC-C say: new orders a minute, response times, and whether it was TPC-C."""
+
+from collections.abc import Iterator, Sequence
+
+from diskproof.analysis.answers import TpccAnswer, TpccResponse, TpccShare
+from diskproof.analysis.gather import Audited, Gathered
+from diskproof.audit.tpcc import LIMITS_S, PERCENTILE, a_minute, smallest_p
+from diskproof.results.load import LoadResult
+from diskproof.results.plan import Cell
+from diskproof.results.tpcc import KINDS, Inputs
+from diskproof.stats.intervals import geometric_mean_interval
+
+
+def answer_tpcc(gathered: Gathered) -> list[TpccAnswer]:
+    """Return an answer for each cell that TPC-C was run on, from its valid trials."""
+    return [
+        _answer(cell, trials)
+        for cell in gathered.plan.cells
+        if (trials := [one for one in gathered.valid(cell) if one.load.tpcc])
+    ]
+
+
+def _answer(cell: Cell, trials: Sequence[Audited]) -> TpccAnswer:
+    inputs = [one.load.tpcc for one in trials if one.load.tpcc]
+    rates = [rate for one in trials if (rate := a_minute(one.load))]
+    checked = [one.trial.tables for one in trials if one.trial.tables]
+    return TpccAnswer(
+        cell=cell,
+        warehouses=inputs[0].warehouses,
+        think_times=inputs[0].think_times,
+        new_orders_per_min=geometric_mean_interval(rates) if rates else None,
+        responses=list(_responses([one.load for one in trials])),
+        shares=list(_shares(inputs)),
+        distributions_p=min((p for one in inputs if (p := smallest_p(one)) is not None), default=None),
+        checked=len(checked),
+        consistent=sum(one.holds for one in checked),
+        trials=len(trials),
+    )
+
+
+def _responses(loads: Sequence[LoadResult]) -> Iterator[TpccResponse]:
+    """Yield the longest 90th percentile of each kind over the trials: each of them must keep the limit."""
+    for name, limit_s in LIMITS_S.items():
+        kinds = [kind for load in loads for kind in load.transaction_types if kind.name == name]
+        if not kinds:
+            continue
+        known = [kind.latency_us for kind in kinds if kind.latency_us]
+        at_most = [latency.percentiles[PERCENTILE] for latency in known if PERCENTILE in latency.percentiles]
+        yield TpccResponse(
+            name=name,
+            count=sum(kind.count for kind in kinds),
+            mean_us=sum(one.mean * one.count for one in known) / sum(one.count for one in known)
+            if known
+            else None,
+            p90_us=max(at_most, default=None),
+            limit_s=limit_s,
+        )
+
+
+def _shares(inputs: Sequence[Inputs]) -> Iterator[TpccShare]:
+    """Yield the shares that the specification has, over all trials together."""
+
+    def total(counts: Sequence[int]) -> int:
+        return sum(counts)
+
+    begun = {kind: total([one.drawn(kind) for one in inputs]) for kind in KINDS}
+    every = total([*begun.values()])
+    yield from (TpccShare(name=f"{kind} transactions", seen=count, of=every) for kind, count in begun.items())
+    yield TpccShare(
+        name="new orders that roll back",
+        seen=total([one.rolled_back for one in inputs]),
+        of=begun["new_order"],
+        specified=0.01,
+    )
+    several = inputs[0].warehouses > 1
+    yield TpccShare(
+        name="order lines from another warehouse",
+        seen=total([one.remote_lines for one in inputs]),
+        of=total([one.lines for one in inputs]),
+        specified=0.01 if several else 0.0,
+    )
+    yield TpccShare(
+        name="payments for another warehouse",
+        seen=total([one.remote_payments for one in inputs]),
+        of=begun["payment"],
+        specified=0.15 if several else 0.0,
+    )
+    yield TpccShare(
+        name="customers by last name",
+        seen=total([one.by_last_name for one in inputs]),
+        of=begun["payment"] + begun["order_status"],
+        specified=0.6,
+    )

@@ -1,0 +1,224 @@
+"""Checks that what was run was TPC-C. Clauses are those of the Standard Specification, revision 5.11."""
+
+from collections.abc import Iterator, Mapping
+
+from diskproof.audit.check import (
+    Evidence,
+    NothingToCheckError,
+    Said,
+    check,
+    invalid,
+    warning,
+)
+from diskproof.results.load import LoadResult
+from diskproof.results.tpcc import DEFERRED, KINDS, Inputs
+from diskproof.stats.nurand import bin_shares, binomial_p, chi_square_p
+from diskproof.wording import counted, printed, seconds, share
+
+MOST_A_MINUTE = 12.86
+"""New orders a minute that the ten terminals of a warehouse can enter: with the least keying times and mean
+think times a cycle takes 20.99 s on average, and 45% of them are new orders (clauses 4.2.2 and 5.2.5)."""
+
+CHANCE = 1.1
+"""Short measurements scatter: ten terminals enter about 13 new orders in a minute. A judgement."""
+
+LEAST_SHARES: Mapping[str, float] = {
+    "payment": 0.43,
+    "order_status": 0.04,
+    "delivery": 0.04,
+    "stock_level": 0.04,
+}
+"""Of all transactions (clause 5.2.3)."""
+
+LIMITS_S: Mapping[str, float] = {
+    **dict.fromkeys(KINDS, 5.0),
+    "stock_level": 20.0,
+    DEFERRED: 80.0,
+}
+"""The longest response times for nine of ten (clauses 5.2.5.3 and 2.7.2.2)."""
+
+PERCENTILE = "90"
+
+UNLIKELY = 1e-6
+"""A run makes some ten tests, and there are many runs: a correct one fails once in a hundred thousand."""
+
+MINUTE_S = 60
+
+
+def a_minute(load: LoadResult) -> float | None:
+    """Return the new orders a minute; None if they were not counted."""
+    orders = next((kind.count for kind in load.transaction_types if kind.name == "new_order"), None)
+    if orders is None or not load.seconds:
+        return None
+    return orders / load.seconds * MINUTE_S
+
+
+def distributions(inputs: Inputs) -> dict[str, float]:
+    """Return the p of each distribution of inputs, as far as there are enough (chi-square)."""
+    constants = inputs.constants
+    found = {
+        "districts": chi_square_p(inputs.districts, _equal(inputs.districts)),
+        "lines of an order": chi_square_p(inputs.line_counts, _equal(inputs.line_counts)),
+        "items": chi_square_p(inputs.items, bin_shares(8191, constants.item, 1, 100_000, len(inputs.items))),
+        "customers": chi_square_p(
+            inputs.customers, bin_shares(1023, constants.customer, 1, 3_000, len(inputs.customers))
+        ),
+        "last names": chi_square_p(
+            inputs.last_names, bin_shares(255, constants.last_name, 0, 999, len(inputs.last_names))
+        ),
+    }
+    return {name: p for name, p in found.items() if p is not None}
+
+
+def smallest_p(inputs: Inputs) -> float | None:
+    """Return the smallest p of all distributions, times their number (Bonferroni); None without one."""
+    found = distributions(inputs).values()
+    return min(1.0, min(found) * len(found)) if found else None
+
+
+def _equal(counts: list[int]) -> list[float]:
+    return [1 / len(counts)] * len(counts)
+
+
+def _inputs(evidence: Evidence) -> Inputs:
+    inputs = evidence.load.tpcc
+    if inputs is None:
+        raise NothingToCheckError("no run of TPC-C with its inputs")
+    return inputs
+
+
+@check(
+    "tpcc-consistency",
+    reason="Transactions that leave the tables inconsistent are not those of TPC-C, or the database lost a "
+    "part of them. The speed of either says nothing.",
+    remedy="see which condition is broken, and look for errors in the server's log; keep the data folder",
+    source="TPC-C, clause 3.3.2: twelve consistency conditions",
+)
+def consistency(evidence: Evidence) -> Iterator[Said]:
+    """Find tables that break a consistency condition, or do not have their rows."""
+    tables = evidence.trial.tables
+    if tables is None:
+        raise NothingToCheckError("no tables of TPC-C")
+    for complaint in tables.complaints:
+        yield invalid("{complaint}", complaint=complaint)
+
+
+@check(
+    "tpcc-inputs",
+    reason="A load without remote transactions, without rollbacks or with uniform keys is easier than TPC-C.",
+    remedy="compare the seed's inputs with those of another seed; a second failure is a fault of the program",
+    source="TPC-C, clauses 2.1.6, 2.4.1, 2.5.1, 5.2.3; chi-square and binomial tests with p below 1e-6",
+)
+def inputs(evidence: Evidence) -> Iterator[Said]:
+    """Find shares and distributions of inputs that are not those of the specification."""
+    drawn = _inputs(evidence)
+    several = drawn.warehouses > 1
+    payments, orders = drawn.drawn("payment"), drawn.drawn("new_order")
+    named = payments + drawn.drawn("order_status")
+    for what, seen, of, specified in (
+        ("of the new orders roll back", drawn.rolled_back, orders, 0.01),
+        ("of the order lines come from another warehouse", drawn.remote_lines, drawn.lines, 0.01 * several),
+        ("of the payments are for another warehouse", drawn.remote_payments, payments, 0.15 * several),
+        ("of the customers are found by last name", drawn.by_last_name, named, 0.6),
+    ):
+        if of and (binomial_p(seen, of, specified) < UNLIKELY or (seen and not specified)):
+            yield invalid(
+                "{seen:.2f} {what}, not {specified:.2f}",
+                seen=share(seen / of),
+                what=what,
+                specified=share(specified),
+            )
+    for name, p in distributions(drawn).items():
+        if p < UNLIKELY:
+            yield invalid("the {name} are not distributed as specified (p = {p})", name=name, p=printed(p))
+
+
+@check(
+    "tpcc-mix",
+    reason="A terminal that enters few of the long transactions has more time for new orders.",
+    remedy="measure longer (`measure_s`): a deck of 23 transactions must be dealt many times",
+    source="TPC-C, clause 5.2.3: at least 43% payments and 4% of each other kind",
+)
+def mix(evidence: Evidence) -> Iterator[Said]:
+    """Find a kind of transaction that completed less often than it must."""
+    _inputs(evidence)
+    types = evidence.load.transaction_types
+    counts: dict[str, int] = {kind.name: kind.count for kind in types if kind.name in KINDS}
+    total = sum(counts.values())
+    for name, least in LEAST_SHARES.items():
+        seen = counts.get(name, 0)
+        # The deck's own share is above the least one: what is under way at the ends may be missing.
+        if total and seen < least * total and binomial_p(seen, total, least) < 1 / 100:
+            yield warning(
+                "{seen:.1f} of the transactions are of kind {name}; TPC-C has {least} or more",
+                seen=share(seen / total),
+                name=name,
+                least=share(least),
+            )
+
+
+@check(
+    "tpcc-response",
+    reason="TPC-C counts new orders only while nine of ten answers of each kind come in time.",
+    remedy="fewer warehouses, or a faster storage",
+    source="TPC-C, clause 5.2.5.3: 5 s, stock level 20 s; clause 2.7.2.2: 80 s for a deferred delivery",
+)
+def response(evidence: Evidence) -> Iterator[Said]:
+    """Find kinds of transactions with a 90th percentile beyond the specification's limit."""
+    drawn = _inputs(evidence)
+    for kind in evidence.load.transaction_types:
+        limit_s = LIMITS_S.get(kind.name)
+        at_most_us = kind.latency_us.percentiles.get(PERCENTILE) if kind.latency_us else None
+        if limit_s is not None and at_most_us is not None and at_most_us > limit_s * 1e6:
+            yield warning(
+                "the 90th percentile of {name} is {found}; TPC-C allows {limit}",
+                name=kind.name,
+                found=seconds(at_most_us / 1e6),
+                limit=seconds(limit_s),
+            )
+    deferred = drawn.deferred
+    if deferred and deferred.done_in_time < 0.9 * deferred.done:
+        yield warning(
+            "{late} of {done:,.0f} deferred deliveries took longer than 80 s; TPC-C allows one in ten",
+            late=deferred.done - deferred.done_in_time,
+            done=deferred.done,
+        )
+
+
+@check(
+    "tpcc-rate",
+    reason="Ten terminals of a warehouse type and think for 21 s on average for each transaction. More new "
+    "orders than they can enter were not made by TPC-C's terminals, so the figure is no tpmC.",
+    remedy="call it new orders a minute without think times, or set `think_times = true` and add warehouses",
+    source="TPC-C, clauses 4.2.2 and 5.2.5: at most 12.86 new orders a minute for each warehouse",
+    elsewhere="do not call the figure tpmC; compare it only with results without keying and think times",
+)
+def rate(evidence: Evidence) -> Iterator[Said]:
+    """Find more new orders a minute than the terminals of that many warehouses can enter."""
+    drawn = evidence.load.tpcc
+    if drawn is not None:
+        if not drawn.think_times:
+            raise NothingToCheckError("without think times it is called TPC-C-like, and no tpmC")
+        found, warehouses = a_minute(evidence.load), drawn.warehouses
+    else:
+        found, warehouses = _elsewhere(evidence)
+    if found is not None and found > MOST_A_MINUTE * CHANCE * warehouses:
+        ours = drawn is not None
+        yield (invalid if ours else warning)(
+            "{found} new orders a minute on {warehouses} are {each} for each; its terminals can enter {most}",
+            found=printed(found),
+            warehouses=counted(warehouses, "warehouse"),
+            each=printed(found / warehouses),
+            most=printed(MOST_A_MINUTE),
+        )
+
+
+def _elsewhere(evidence: Evidence) -> tuple[float | None, int]:
+    """Return another tool's new orders a minute, and its warehouses."""
+    result = evidence.result
+    if result is None or not result.source.format.startswith("HammerDB"):
+        raise NothingToCheckError("no run of TPC-C")
+    told = result.asked.get("warehouses", "")
+    if not told.isdecimal() or int(told) == 0:
+        raise NothingToCheckError("the number of warehouses is not in the output")
+    return evidence.load.transactions_per_s * MINUTE_S, int(told)

@@ -1,0 +1,132 @@
+"""What runs of TPC-C say: new orders, response times, and the proof that it was TPC-C."""
+
+from typing import NamedTuple
+
+from diskproof.analysis.answers import Analysis, TpccAnswer, TpccResponse, TpccShare
+from diskproof.report.compose.tables import cells_table, figures, levels, shown_factors, table
+from diskproof.report.document import Block, Paragraph, Section, Table
+from diskproof.report.intervals import with_bounds
+from diskproof.results.plan import Cell
+from diskproof.wording.numbers import NOT_OBSERVED, number
+
+UNTHOUGHT = (
+    "TPC-C-like, no think time: each client begins its next transaction at once. The new orders a minute are "
+    "no tpmC, and must not be compared with published TPC-C results."
+)
+
+THOUGHT = (
+    "With keying and think times as specified. The figures are not audited by the Transaction Processing "
+    "Performance Council, so they are no TPC results."
+)
+
+PROOF = (
+    "Consistent: trials after which all twelve consistency conditions of clause 3.3.2 held, and all tables "
+    "of clause 1.2.1 had its rows. Inputs: the smallest p of the chi-square tests of districts, lines, "
+    "items, customers and last names, adjusted for their number; only a p below 0.000001 fails."
+)
+
+RESPONSES = (
+    "The longest 90th percentile of all trials beside the limit of clause 5.2.5.3. Without think times the "
+    "limits say how far the load is beyond what TPC-C's users would accept."
+)
+
+
+class _Response(NamedTuple):
+    cell: Cell
+    it: TpccResponse
+
+
+class _Share(NamedTuple):
+    cell: Cell
+    it: TpccShare
+
+
+def section(analysis: Analysis) -> Section:
+    """Return the part about TPC-C; an empty one if it was not run."""
+    found = analysis.tpcc
+    if not found:
+        return Section("", ())
+    manners = [
+        *([Paragraph(UNTHOUGHT)] if any(not one.think_times for one in found) else []),
+        *([Paragraph(THOUGHT)] if any(one.think_times for one in found) else []),
+    ]
+    blocks: tuple[Block, ...] = (
+        *manners,
+        Paragraph(PROOF, style="note", only="full"),
+        _orders(analysis),
+        Paragraph(RESPONSES, style="note", only="full"),
+        _responses(analysis),
+        _shares(analysis),
+    )
+    return Section("TPC-C", blocks, anchor="tpcc", contents="TPC-C")
+
+
+def _orders(analysis: Analysis) -> Table:
+    return cells_table(
+        analysis,
+        analysis.tpcc,
+        (figures("Warehouses"), lambda row: f"{row.warehouses:,}"),
+        (figures("New orders/min"), lambda row: with_bounds(row.new_orders_per_min)),
+        (figures("Consistent"), _consistent),
+        (figures("Inputs, p"), lambda row: _p(row.distributions_p)),
+        label="New orders a minute, and whether it was TPC-C",
+    )
+
+
+def _consistent(row: TpccAnswer) -> str:
+    if not row.checked:
+        return NOT_OBSERVED
+    return f"{row.consistent} of {row.checked}"
+
+
+def _p(p: float | None) -> str:
+    return NOT_OBSERVED if p is None else number(p)
+
+
+def _responses(analysis: Analysis) -> Table:
+    rows = [_Response(one.cell, it) for one in analysis.tpcc for it in one.responses]
+    return table(
+        rows,
+        *levels(shown_factors(analysis)),
+        ("Transaction", lambda row: row.it.name),
+        (figures("Count"), lambda row: f"{row.it.count:,}"),
+        (figures("Mean ms"), lambda row: _ms(row.it.mean_us)),
+        (figures("p90 ms"), lambda row: _ms(row.it.p90_us)),
+        (figures("Limit s"), lambda row: number(row.it.limit_s)),
+        ("Kept", _kept),
+        label="Response times of each kind of transaction",
+        heads=len(shown_factors(analysis)) + 1,
+        noun="row",
+        only="full",
+    )
+
+
+def _kept(row: _Response) -> str:
+    if row.it.p90_us is None:
+        return NOT_OBSERVED
+    return "yes" if row.it.p90_us <= row.it.limit_s * 1e6 else "no"
+
+
+def _shares(analysis: Analysis) -> Table:
+    rows = [_Share(one.cell, it) for one in analysis.tpcc for it in one.shares]
+    return table(
+        rows,
+        *levels(shown_factors(analysis)),
+        ("Inputs", lambda row: row.it.name.replace("_", " ")),
+        (figures("Seen"), lambda row: f"{row.it.seen:,}"),
+        (figures("Of"), lambda row: f"{row.it.of:,}"),
+        (figures("Share"), lambda row: f"{row.it.share:.2%}" if row.it.of else NOT_OBSERVED),
+        (figures("Specified"), _specified),
+        label="Shares of what the terminals entered",
+        heads=len(shown_factors(analysis)) + 1,
+        noun="row",
+        only="full",
+    )
+
+
+def _specified(row: _Share) -> str:
+    return "" if row.it.specified is None else f"{row.it.specified:.2%}"
+
+
+def _ms(us: float | None) -> str:
+    return NOT_OBSERVED if us is None else number(us / 1000)

@@ -1,0 +1,76 @@
+"""TPC-C: the five transactions of a wholesale supplier."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from diskproof.study.loads.base import BOTH, FIXED_BYTES, RUN, Steady
+from diskproof.wording import Message, say
+
+TERMINALS = 10
+"""Of a warehouse (clause 4.2.2)."""
+
+WAREHOUSE_ROWS = 1 + 10 + 3 * 30_000 + 9_000 + 300_000 + 100_000
+"""Of all tables, on average: an order has ten lines."""
+
+ITEM_ROWS = 100_000
+
+WAREHOUSE_BYTES = 110 * 2**20
+"""On disk with indexes, at its largest: PostgreSQL's and MariaDB's files of one warehouse."""
+
+ITEM_BYTES = 14 * 2**20
+
+
+class Tpcc(Steady):
+    """TPC-C's five transactions, with proof that it was TPC-C: see [tpcc.md](tpcc.md)."""
+
+    kind: Literal["tpcc"] = Field(description="Kind of workload")
+    warehouses: Annotated[int, BOTH] = Field(
+        1, ge=1, le=10_000, description="Warehouses, of about 100 MB each"
+    )
+    think_times: Annotated[bool, RUN] = Field(
+        False,
+        description="Keying and think times as specified, with ten clients for each warehouse and deferred "
+        "deliveries. Default: none, and the result is TPC-C-like, no tpmC",
+    )
+    protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
+        None, description="Text or prepared statements; default: prepared"
+    )
+
+    @model_validator(mode="after")
+    def _terminals_set_the_rate(self) -> Self:
+        if not self.think_times:
+            return self
+        if self.rate is not None:
+            raise ValueError("`rate` does not go with `think_times`: the terminals set the rate")
+        needed = TERMINALS * self.warehouses
+        if self.clients != [needed]:
+            raise ValueError(
+                f"`think_times` has ten terminals for each warehouse, so set `clients = [{needed}]` here"
+            )
+        return self
+
+    @property
+    def checked_by(self) -> list[str]:
+        """The arguments of `check`: the size that the tables must have."""
+        return ["--warehouses", str(self.warehouses)]
+
+    @property
+    def in_short(self) -> Message:
+        """What a transaction is."""
+        return say("TPC-C's five transactions") if self.think_times else say("TPC-C-like, no think time")
+
+    @property
+    def data_name(self) -> str:
+        """A few words for the data set in file names."""
+        return f"tpcc-{self.warehouses}"
+
+    @property
+    def total_rows(self) -> int:
+        """Rows of all tables, within a thousandth: orders have 5 to 15 lines."""
+        return self.warehouses * WAREHOUSE_ROWS + ITEM_ROWS
+
+    @property
+    def data_bytes(self) -> int:
+        """Size of the tables with their indexes and of the logs."""
+        return self.warehouses * WAREHOUSE_BYTES + ITEM_BYTES + FIXED_BYTES

@@ -1,0 +1,76 @@
+"""Checks that a run was TPC-C: a sound one passes, and each fault is found by its own check."""
+
+from typing import Any
+
+import pytest
+
+from diskproof.audit.tpcc import smallest_p
+from diskproof.results.tpcc import Inputs
+from support.audited import audit
+from support.tpcc import make_checked, make_inputs, make_types
+
+CHECKS = {"tpcc-consistency", "tpcc-inputs", "tpcc-mix", "tpcc-response", "tpcc-rate"}
+
+
+def found(inputs: Inputs, **changes: Any) -> dict[str, str]:
+    """Return what the checks of TPC-C say, by their names."""
+    given = {
+        "load__tpcc": inputs,
+        "load__transaction_types": make_types(),
+        "tables": make_checked(),
+        **changes,
+    }
+    findings = audit(given)
+    return {name: finding.message.text for name, finding in findings.items() if name in CHECKS}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sound_runs_raise_nothing(seed: int) -> None:
+    assert found(make_inputs(seed=seed)) == {}
+    assert found(make_inputs(seed=seed, warehouses=1)) == {}
+    p = smallest_p(make_inputs(seed=seed))
+    assert p is not None
+    assert p > 1e-4
+
+
+def test_broken_conditions_are_found() -> None:
+    said = found(make_inputs(), tables=make_checked(broken=3))
+    assert said == {
+        "tpcc-consistency": "consistency condition 5 (a = b) is broken in 3 orders",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"rolled_back": 0}, "0.00% of the new orders roll back, not 1.00%"),
+        ({"remote_lines": 0}, "of the order lines come from another warehouse"),
+        ({"remote_payments": 0}, "of the payments are for another warehouse, not 15.00%"),
+        ({"by_last_name": 22_000}, "of the customers are found by last name, not 60.00%"),
+        ({"items": [2_000] * 100}, "the items are not distributed as specified"),
+        ({"districts": [42_000, *[0] * 9]}, "the districts are not distributed as specified"),
+    ],
+)
+def test_inputs_that_are_easier_than_specified_are_found(changes: dict[str, Any], words: str) -> None:
+    said = found(make_inputs().model_copy(update=changes))
+    assert words in said["tpcc-inputs"]
+
+
+def test_a_mix_without_the_long_transactions_is_found() -> None:
+    types = [
+        kind.model_copy(update={"count": 10}) if kind.name == "delivery" else kind for kind in make_types()
+    ]
+    assert "kind delivery" in found(make_inputs(), load__transaction_types=types)["tpcc-mix"]
+
+
+def test_late_answers_are_found() -> None:
+    said = found(make_inputs(), load__transaction_types=make_types(mean_us=9_000_000.0))
+    assert "the 90th percentile of" in said["tpcc-response"]
+
+
+def test_more_than_the_terminals_can_enter_is_no_tpmc() -> None:
+    """Without think times the same figure is fine: it is not called tpmC."""
+    inputs = make_inputs(think_times=True)
+    assert "each; its terminals can enter 12.86" in found(inputs)["tpcc-rate"]
+    assert "tpcc-rate" not in found(inputs, load__transaction_types=make_types(orders=2))
+    assert "tpcc-rate" not in found(make_inputs())

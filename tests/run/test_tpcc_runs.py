@@ -1,0 +1,154 @@
+"""TPC-C on real servers: loaded, checked, run, checked again, reported; and faults that the check finds."""
+
+import json
+import shutil
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from diskproof import load
+from diskproof.analysis.folder import analyse_folder
+from diskproof.results.folder import RunFolder
+from support.command import diskproof, open_for_others
+
+pytestmark = pytest.mark.timeout(300)
+
+STUDY = """
+question = "Does TPC-C run?"
+[design]
+blocks = 1
+warm_up_s = 0.5
+measure_s = 3
+clients = [4]
+memory = ["128 MiB"]
+[servers.db]
+family = "{family}"
+[storages.disk]
+directory = "place"
+[tunings.unsafe]
+[workloads.tpcc]
+kind = "tpcc"
+"""
+
+needs_mariadb = pytest.mark.skipif(
+    not (shutil.which("mariadbd") or Path("/usr/sbin/mariadbd").exists()), reason="no MariaDB here"
+)
+needs_postgresql = pytest.mark.skipif(
+    not list(Path("/usr/lib/postgresql").glob("*/bin/postgres")), reason="no PostgreSQL here"
+)
+
+
+def program(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([load.program(), *words], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        pytest.param("mysql", marks=needs_mariadb),
+        pytest.param("postgresql", marks=needs_postgresql),
+        "sqlite",
+    ],
+)
+def test_a_study_runs_and_proves_tpcc(tmp_path: Path, family: str) -> None:
+    open_for_others(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY.format(family=family))
+    done = diskproof(tmp_path, "run", "study.toml")
+    assert done.returncode in (0, 12), done.stdout + done.stderr
+    [path] = (tmp_path / "runs" / "study").iterdir()
+    folder = RunFolder.open(path)
+    [trial] = folder.trials()
+    assert trial.finished, trial.findings
+    assert trial.tables is not None
+    assert trial.tables.holds, trial.tables.complaints
+    assert [one.number for one in trial.tables.conditions] == list(range(1, 13))
+    assert trial.load is not None
+    kinds = {kind.name: kind.count for kind in trial.load.transaction_types}
+    assert kinds["new_order"] > 0
+    assert kinds["delivery"] > 0
+    assert sum(kinds.values()) == trial.load.transactions
+    assert trial.load.failed_transactions == 0, trial.load.errors
+    [answer] = analyse_folder(folder).tpcc
+    assert answer.consistent == answer.checked == 1
+    assert answer.new_orders_per_min is not None
+    assert "TPC-C-like, no think time" in done.stdout
+    page = (path / "report.html").read_text()
+    assert "Response times of each kind of transaction" in page
+
+
+def test_the_check_finds_what_is_planted(tmp_path: Path) -> None:
+    """Each planted fault breaks the conditions that speak of it, and no other."""
+    database = tmp_path / "tpcc.db"
+    url = f"sqlite:{database}?synchronous=off"
+    prepared = program("prepare", "tpcc", "--url", url)
+    assert prepared.returncode == 0, prepared.stderr
+
+    def broken() -> dict[int, int]:
+        checked = program("check", "tpcc", "--url", url, "--json")
+        assert checked.returncode == 0, checked.stderr
+        conditions = json.loads(checked.stdout)["conditions"]
+        return {one["number"]: one["broken"] for one in conditions if one["broken"]}
+
+    assert broken() == {}
+    for fault, expected in (
+        ("UPDATE tpcc_warehouse SET w_ytd = w_ytd + 0.01", {1: 1, 8: 1}),
+        ("UPDATE tpcc_district SET d_next_o_id = d_next_o_id + 1 WHERE d_id = 3", {2: 1}),
+        ("DELETE FROM tpcc_new_order WHERE no_d_id = 4 AND no_o_id = 2500", {3: 1, 5: 1, 11: 1}),
+        ("DELETE FROM tpcc_order_line WHERE ol_d_id = 1 AND ol_o_id = 7 AND ol_number = 1", {4: 1, 6: 1}),
+        ("UPDATE tpcc_orders SET o_carrier_id = NULL WHERE o_d_id = 1 AND o_id = 9", {5: 1, 7: 5}),
+        ("UPDATE tpcc_customer SET c_balance = c_balance + 1 WHERE c_d_id = 2 AND c_id = 8", {10: 1, 12: 1}),
+        ("UPDATE tpcc_district SET d_ytd = d_ytd - 1 WHERE d_id = 1", {1: 1, 9: 1}),
+    ):
+        with sqlite3.connect(database) as connection:
+            connection.execute(fault)
+        found = broken()
+        assert set(found) == set(expected), fault
+        if 7 not in expected:  # an order has 5 to 15 lines
+            assert found == expected, fault
+        undo = {
+            "UPDATE tpcc_warehouse": "UPDATE tpcc_warehouse SET w_ytd = 300000",
+            "UPDATE tpcc_district SET d_next": "UPDATE tpcc_district SET d_next_o_id = 3001",
+            "DELETE FROM tpcc_new_order": "INSERT INTO tpcc_new_order VALUES (2500, 4, 1)",
+            "UPDATE tpcc_orders": "UPDATE tpcc_orders SET o_carrier_id = 1 WHERE o_id = 9 AND o_d_id = 1",
+            "UPDATE tpcc_customer": "UPDATE tpcc_customer SET c_balance = -10",
+            "UPDATE tpcc_district SET d_ytd": "UPDATE tpcc_district SET d_ytd = 30000",
+        }
+        with sqlite3.connect(database) as connection:
+            if "order_line" in fault:
+                connection.execute(
+                    "UPDATE tpcc_orders SET o_ol_cnt = o_ol_cnt - 1 WHERE o_d_id = 1 AND o_id = 7"
+                )
+            else:
+                [repair] = [sql for start, sql in undo.items() if fault.startswith(start)]
+                connection.execute(repair)
+        assert broken() == {}, fault
+    by_hand = program("check", "tpcc", "--url", url, "--warehouses", "2")
+    assert by_hand.returncode == 1
+    assert "WRONG" in by_hand.stdout
+
+
+def test_think_times_give_what_ten_terminals_can_enter(tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path / 'tpcc.db'}?synchronous=off&journal_mode=wal"
+    assert program("prepare", "tpcc", "--url", url).returncode == 0
+    refused = program("run", "tpcc", "--url", url, "--think-times", "--clients", "4")
+    assert refused.returncode == 2
+    assert "need --clients 10, not 4" in refused.stderr
+    done = program(
+        *("run", "tpcc", "--url", url, "--think-times", "--clients", "10", "--warm-up", "2"),
+        *("--seconds", "25", "--json", "--seed", "3"),
+    )
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout.splitlines()[-1])
+    kinds = {kind["name"]: kind["count"] for kind in summary["transaction_types"]}
+    # Ten terminals, a cycle of 21 s on average: about twelve transactions in 25 s.
+    assert 2 <= summary["transactions"] <= 30
+    assert summary["transactions"] == sum(
+        count for name, count in kinds.items() if name != "deferred_delivery"
+    )
+    latency = next(kind["latency_us"] for kind in summary["transaction_types"] if kind["count"])
+    assert latency["max"] < 2_000_000, "keying and think times are in no latency"
+    tpcc = summary["tpcc"]
+    assert tpcc["think_times"]
+    assert tpcc["deferred"]["done"] <= tpcc["deferred"]["queued"]
