@@ -1,4 +1,4 @@
-"""The clients whose commits are cut: diskproof-load's ledger, and the file of their acknowledgements."""
+"""The clients whose commits are cut: a load of diskproof-load's, and the file of its acknowledgements."""
 
 import os
 import time
@@ -33,7 +33,7 @@ LOOK_S = 0.002
 """Time between two looks at the file; the moment of a cut is random anyway."""
 
 TAIL_BYTES = 256
-"""What is read of the file's end; it contains the last line, which has three numbers."""
+"""What is read of the file's end; it contains the last line, which has six numbers at most."""
 
 
 class NobodyAnsweredError(RefusalError):
@@ -63,10 +63,10 @@ class Clients:
         self._file = folder / ACKNOWLEDGEMENTS
         phases = Phases(warm_up_s=0.0, measure_s=crash.cut_before_s + BEYOND_S)
         arguments = [
-            *run_arguments(crash.ledger, phases, clients, seed),
+            *run_arguments(crash.workload, phases, clients, seed),
             *("--acknowledgements", str(self._file)),
         ]
-        self._load = load.Load(starter, url, crash.ledger.kind, arguments, folder / "load.log")
+        self._load = load.Load(starter, url, crash.workload.kind, arguments, folder / "load.log")
         self._events = self._load.events(longest_s=0.0)
 
     def connect(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
+from diskproof.crash.books import Held
 from diskproof.crash.clients import ACKNOWLEDGEMENTS
 from diskproof.crash.ledger import Acknowledgement, Ledger, lost_of
 from diskproof.results.crash_plan import CrashPlan, Says
@@ -27,12 +28,15 @@ RECORD = "cut.json"
 
 HOLDS = {
     ACKNOWLEDGEMENTS: (
-        "CLIENT NUMBER MICROSECONDS of each acknowledged transaction; those after",
+        "CLIENT NUMBER MICROSECONDS of each acknowledged transaction (with the place",
+        "and number of an order before the last); those after",
         "the cut do not count: the database had no power",
     ),
     "lost.csv": ("transactions that were acknowledged before the cut and are missing",),
     "entries.csv": ("the transactions after recovery",),
     "accounts.csv": ("the accounts after recovery",),
+    "orders.csv": ("the orders after recovery, of those since the tables were loaded",),
+    "tables.json": ("TPC-C's rows and consistency conditions after recovery",),
     RECORD: ("the record of the cut, as in cuts.jsonl",),
     "load.log": ("messages of the clients' program",),
     "server/*": ("configuration and log until the cut",),
@@ -101,14 +105,19 @@ class Shelf:
 
 
 def keep(
-    folder: Path, cut: CutTrial, told: Sequence[Acknowledgement], ledger: Ledger | None, cut_us: int
+    folder: Path, cut: CutTrial, told: Sequence[Acknowledgement], ledger: Held | None, cut_us: int
 ) -> None:
     """Write what was found beside the logs and the acknowledgements."""
-    if ledger is not None:
+    if isinstance(ledger, Ledger):
         _write_rows(
             folder / "entries.csv", ("client", "number", "source", "target", "amount"), ledger.entries
         )
         _write_rows(folder / "accounts.csv", ("id", "balance", "transfers"), ledger.accounts)
+    elif ledger is not None:
+        _write_rows(folder / "orders.csv", ("order", "district", "warehouse"), ledger.rows)
+        tables = ledger.checked.model_dump_json(indent=1) + "\n"
+        (folder / "tables.json").write_text(tables, encoding="utf-8")
+    if ledger is not None:
         lost = [(one.client, one.number, one.at_us) for one in lost_of(told, ledger, cut_us)]
         _write_rows(folder / "lost.csv", ("client", "number", "acknowledged_at_us"), lost)
     (folder / RECORD).write_text(cut.model_dump_json(indent=1) + "\n", encoding="utf-8")

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import LedgerOutcome
@@ -17,8 +18,9 @@ ENTRIES_TABLE = "ledger_entries"
 ENTRY_KEY_COLUMNS = 2
 """Client and number come first in an entry, and identify it."""
 
-Key = tuple[int, int]
-"""A transaction: its client, and its number among that client's, from 1."""
+Key = tuple[int, ...]
+"""A transaction: its client, and its number among that client's, from 1. An order of TPC-C: its number, its
+district and its warehouse."""
 
 Rows = Sequence[tuple[object, ...]]
 
@@ -35,11 +37,13 @@ class Acknowledgement:
     number: int
     at_us: int
     """When the reply was read, on CLOCK_MONOTONIC."""
+    order: Key | None = None
+    """The order that was made, if the load makes some."""
 
     @property
     def key(self) -> Key:
         """The transaction."""
-        return self.client, self.number
+        return self.order or (self.client, self.number)
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,15 @@ class Ledger:
     @property
     def keys(self) -> set[Key]:
         """The transactions in the database."""
-        return {(_whole(client), _whole(number)) for client, number, *_ in self.entries}
+        return {(whole(client), whole(number)) for client, number, *_ in self.entries}
+
+
+class Keyed(Protocol):
+    """Tables in which each transaction has a row."""
+
+    @property
+    def keys(self) -> set[Key]:
+        """The transactions in the database."""
 
 
 def read_acknowledgements(text: str) -> list[Acknowledgement]:
@@ -81,7 +93,7 @@ def compare(told: Sequence[Acknowledgement], ledger: Ledger, accounts: int, cut_
     client went on to its next number. `accounts` is the right number of accounts.
     """
     promised = [one for one in told if one.at_us <= cut_us]
-    there = Counter((_whole(client), _whole(number)) for client, number, *_ in ledger.entries)
+    there = Counter((whole(client), whole(number)) for client, number, *_ in ledger.entries)
     lost = [one for one in promised if one.key not in there]
     kept = [one for one in promised if one.key in there]
     keys = {one.key for one in promised}
@@ -93,16 +105,16 @@ def compare(told: Sequence[Acknowledgement], ledger: Ledger, accounts: int, cut_
         never_sent=sum(1 for _ in _never_sent(told, there)),
         duplicated=sum(times > 1 for times in there.values()),
         half_applied=_half_applied(ledger, accounts),
-        invariant_off_by=sum(_whole(balance) for _, balance, _ in ledger.accounts) - accounts * BALANCE,
-        first_lost_before_s=_before_s(lost[:1], cut_us),
-        last_kept_before_s=_before_s(kept[-1:], cut_us),
-        last_acknowledged_before_s=_before_s(promised[-1:], cut_us),
+        invariant_off_by=sum(whole(balance) for _, balance, _ in ledger.accounts) - accounts * BALANCE,
+        first_lost_before_s=before_s(lost[:1], cut_us),
+        last_kept_before_s=before_s(kept[-1:], cut_us),
+        last_acknowledged_before_s=before_s(promised[-1:], cut_us),
     )
 
 
-def lost_of(told: Sequence[Acknowledgement], ledger: Ledger, cut_us: int) -> list[Acknowledgement]:
+def lost_of(told: Sequence[Acknowledgement], held: Keyed, cut_us: int) -> list[Acknowledgement]:
     """Return the acknowledged transactions that are missing."""
-    there = ledger.keys
+    there = held.keys
     return [one for one in told if one.at_us <= cut_us and one.key not in there]
 
 
@@ -129,29 +141,32 @@ def _half_applied(ledger: Ledger, accounts: int) -> int:
     balance: Counter[int] = Counter(dict.fromkeys(range(1, accounts + 1), BALANCE))
     transfers: Counter[int] = Counter(dict.fromkeys(range(1, accounts + 1), 0))
     for _, _, source, target, amount in ledger.entries:
-        balance[_whole(source)] -= _whole(amount)
-        balance[_whole(target)] += _whole(amount)
-        transfers[_whole(source)] += 1
-        transfers[_whole(target)] += 1
+        balance[whole(source)] -= whole(amount)
+        balance[whole(target)] += whole(amount)
+        transfers[whole(source)] += 1
+        transfers[whole(target)] += 1
     expected = {(account, balance[account], transfers[account]) for account in balance}
-    found = Counter(tuple(_whole(value) for value in row) for row in ledger.accounts)
+    found = Counter(tuple(whole(value) for value in row) for row in ledger.accounts)
     wrong = {row[0] for row in expected ^ set(found)} | {row[0] for row, times in found.items() if times > 1}
     return len(wrong)
 
 
-def _before_s(ones: Sequence[Acknowledgement], cut_us: int) -> float | None:
+def before_s(ones: Sequence[Acknowledgement], cut_us: int) -> float | None:
+    """Return how long before the cut the first of these was acknowledged; None if there is none."""
     return (cut_us - ones[0].at_us) / 1e6 if ones else None
 
 
 def _acknowledgement(number: int, line: str) -> Acknowledgement:
+    """Read a client, a number and a time; between the last two an order has its place and number."""
     fields = line.split(" ")
-    if len(fields) != 3 or not all(field.isascii() and field.isdigit() for field in fields):
+    if not all(field.isascii() and field.isdigit() for field in fields) or len(fields) not in (3, 6):
         raise LedgerError(
             f"line {number} of the acknowledgements is {line!r}, not a client, a number and a time"
         )
-    return Acknowledgement(*(int(field) for field in fields))
+    client, of_client, *place, at_us = (int(field) for field in fields)
+    return Acknowledgement(client, of_client, at_us, tuple(reversed(place)) or None)
 
 
-def _whole(value: object) -> int:
+def whole(value: object) -> int:
     """Return a figure of a row; -1, which no figure is, for anything else in a damaged row."""
     return int(value) if isinstance(value, int) else -1

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from diskproof.crash.ledger import ACCOUNTS, ENTRIES, ENTRIES_TABLE, ENTRY_KEY_COLUMNS, Ledger
+from diskproof.crash.books import LEDGER, Books, Held
 from diskproof.results.cut import Recovery
 from diskproof.results.findings import BINARY_LOG
 from diskproof.results.trial import Finding
@@ -43,7 +43,7 @@ class Verified:
     """What the database holds after recovery."""
 
     recovery: Recovery
-    ledger: Ledger | None = None
+    ledger: Held | None = None
     """None if it cannot be read any more."""
     findings: Sequence[Finding] = ()
     """What could not be checked."""
@@ -89,7 +89,7 @@ def _is_of_damage(error: OSError, folders: Iterable[Path]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)
 
 
-def look(recovered: Recovered) -> Verified:
+def look(recovered: Recovered, books: Books = LEDGER) -> Verified:
     """Read all that the database holds after recovery."""
     recovery = Recovery(
         mount_s=recovered.mount_s,
@@ -100,29 +100,30 @@ def look(recovered: Recovered) -> Verified:
     running = recovered.running
     if running is None:
         return Verified(recovery)
-    ledger, unreadable = None, []
+    ledger: Held | None = None
+    unreadable = []
     try:
-        ledger = Ledger(running.rows(ENTRIES), running.rows(ACCOUNTS))
+        ledger = books.read(running)
     except ServerError as error:
         unreadable.append(f"the ledger cannot be read: {error}")
     found: dict[str, object] = {
         "damaged_tables": [*unreadable, *running.damage()],
         "complaints": [*recovered.complaints, *running.complaints()],
     }
-    logged, findings = _logged(running)
+    logged, findings = _logged(running, books)
     if logged is not None and ledger is not None:
         # What a replica would get, and what the tables hold.
         found |= {"binlog_only": len(logged - ledger.keys), "engine_only": len(ledger.keys - logged)}
     return Verified(recovery.model_copy(update=found), ledger, findings)
 
 
-def _logged(running: Running) -> tuple[set[tuple[int, ...]] | None, list[Finding]]:
+def _logged(running: Running, books: Books) -> tuple[set[tuple[int, ...]] | None, list[Finding]]:
     """Return the transactions in the binary log; None if there is no such log, or it cannot be read.
 
     That it cannot be read changes nothing about the tables.
     """
     try:
-        return running.logged_rows(ENTRIES_TABLE, ENTRY_KEY_COLUMNS), []
+        return running.logged_rows(books.table, books.key_columns), []
     except (ServerError, OSError) as error:
         finding = Finding(
             check=BINARY_LOG,

@@ -8,8 +8,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from diskproof.crash import evidence
+from diskproof.crash.books import books_of, outcome_of
 from diskproof.crash.clients import ACKNOWLEDGEMENTS
-from diskproof.crash.ledger import compare, read_acknowledgements
+from diskproof.crash.ledger import read_acknowledgements
 from diskproof.crash.recovery import look, recover
 from diskproof.reading import read_bytes, read_text
 from diskproof.refusal import RefusalError
@@ -120,7 +121,9 @@ def _replay(found: Evidence, bench: Bench) -> list[Message]:
                 [*layout.folders().values(), *folders.values()],
             )
             try:
-                verified = look(recovered)
+                crash = bench.study.crash
+                assert crash is not None  # `replay` has set one
+                verified = look(recovered, books_of(crash, bench.starter))
             finally:
                 if recovered.running is not None:
                     recovered.running.kill()
@@ -129,7 +132,8 @@ def _replay(found: Evidence, bench: Bench) -> list[Message]:
     ledger = None
     if verified.ledger is not None:
         told = read_acknowledgements(read_text(found.folder / ACKNOWLEDGEMENTS, MOST_BYTES))
-        ledger = compare(told, verified.ledger, found.plan.accounts, found.to_replay.cut_us)
+        clients, cut_us = found.cell.clients, found.to_replay.cut_us
+        ledger = outcome_of(told, verified.ledger, found.plan, clients, cut_us)
     return differences(found.cut, verified.recovery, ledger)
 
 

@@ -2,9 +2,10 @@
 
 import random
 
+from diskproof.crash.books import Held, books_of, outcome_of
 from diskproof.crash.clients import Clients
 from diskproof.crash.evidence import request_log
-from diskproof.crash.ledger import Acknowledgement, Ledger, compare, read_acknowledgements, told_since
+from diskproof.crash.ledger import Acknowledgement, read_acknowledgements, told_since
 from diskproof.crash.moment import apart, disk_at_cut, now_us
 from diskproof.crash.recovery import Recovered, Verified, look, recover
 from diskproof.refusal import RefusalError
@@ -80,7 +81,7 @@ class CutAttempt(Steps):
         return self.planned.way != "kill"
 
     @property
-    def ledger(self) -> Ledger | None:
+    def ledger(self) -> Held | None:
         """The ledger after recovery; None if there is none that can be read."""
         return self.verified.ledger if self.verified else None
 
@@ -187,7 +188,7 @@ class CutAttempt(Steps):
     def verify(self) -> None:
         """Compare the database with its acknowledgements, at memory speed; the cut is finished."""
         self.let_disks_take_time(on=False)
-        self.verified = look(self._recovered)
+        self.verified = look(self._recovered, books_of(self.crash, self.bench.starter))
         self.findings += self.verified.findings
         self.finished = True
         self.lap("verify_s")
@@ -245,7 +246,7 @@ class CutAttempt(Steps):
     def _outcome(self) -> LedgerOutcome | None:
         if self.ledger is None or self.told is None:
             return None
-        return compare(self.told, self.ledger, self.plan.accounts, self.cut_us)
+        return outcome_of(self.told, self.ledger, self.plan, self.cell.clients, self.cut_us)
 
     def _unflushed(self) -> int | None:
         if not self.disks or self.told is None:

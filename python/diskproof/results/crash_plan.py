@@ -12,6 +12,9 @@ cache held is lost; the power fails, so that what only a disk's volatile cache h
 
 WAYS: tuple[Way, ...] = get_args(Way)
 
+CutLoad = Literal["ledger", "tpcc"]
+"""What runs until a cut: transfers between accounts, or TPC-C's transactions."""
+
 Keep = Literal["random", "nothing", "all", "subset", "prefix"]
 """What of the writes that were not yet safe is on the disk after a power cut; `random` draws one of the
 others for each cut."""
@@ -35,6 +38,7 @@ class CrashCell(Record):
     tuning: str
     memory_bytes: int
     clients: int
+    load: CutLoad = "ledger"
     ways: list[Way]
     """The ways that its storage allows: a power cut asks for virtual disks."""
     unverified: str | None = None
@@ -46,7 +50,7 @@ class CrashCell(Record):
             return numbers.size(self.memory_bytes)
         if factor == "host":  # cuts run on one machine
             return "-"
-        return "ledger" if factor == "workload" else str(getattr(self, factor))
+        return self.load if factor == "workload" else str(getattr(self, factor))
 
 
 class PlannedCut(Record):
@@ -104,6 +108,9 @@ class CrashPlan(Record):
     keep: Keep
     unreadable: bool = False
     """Whether the sector under a spinning head may come to be unreadable."""
+    load: CutLoad = "ledger"
+    warehouses: int = 1
+    """Of `tpcc`."""
     accounts: int
     filler_bytes: int
     """Beside the figures in each row."""

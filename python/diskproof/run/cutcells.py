@@ -6,6 +6,7 @@ from diskproof.results.crash_plan import CrashCell
 from diskproof.results.plan import Cell, Plan
 from diskproof.study.crash import CrashChoice
 from diskproof.study.loads.ledger import Ledger
+from diskproof.study.loads.tpcc import Tpcc
 from diskproof.study.read import StudyFile
 
 CUT_LOAD = "[crash]"
@@ -15,9 +16,9 @@ LINGER_S = 5.0
 """How much longer the load may run while the cut waits for activity."""
 
 
-def cut_load(crash: CrashChoice) -> Ledger:
+def cut_load(crash: CrashChoice) -> Ledger | Tpcc:
     """Return the load that is cut, with the time it may run."""
-    return crash.ledger.model_copy(update={"warm_up_s": 0.0, "measure_s": crash.cut_before_s + LINGER_S})
+    return crash.workload.model_copy(update={"warm_up_s": 0.0, "measure_s": crash.cut_before_s + LINGER_S})
 
 
 def with_cut_cells(file: StudyFile, plan: Plan) -> tuple[StudyFile, Plan]:

@@ -4,8 +4,9 @@ from typing import Annotated, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from diskproof.results.crash_plan import WAYS, Keep, Must, Says, Way
+from diskproof.results.crash_plan import WAYS, CutLoad, Keep, Must, Says, Way
 from diskproof.study.loads.ledger import Ledger
+from diskproof.study.loads.tpcc import Tpcc
 from diskproof.study.part import Distinct, Name, OfLevels
 
 MAX_CUTS = 100_000
@@ -72,7 +73,14 @@ class CrashChoice(OfLevels):
         "The last two need virtual disks. As a table, each with its storages: "
         '`{ kill = ["ssd"], power = ["ssd", "disk"] }`',
     )
-    clients: int = Field(8, ge=1, le=1_000, description="Clients that make transfers until the cut")
+    load: CutLoad = Field(
+        "ledger",
+        description="What runs until the cut: `ledger` (transfers between accounts), or `tpcc` (TPC-C's "
+        "transactions; after each cut every acknowledged new order is looked up, and the twelve consistency "
+        "conditions are checked)",
+    )
+    clients: int = Field(8, ge=1, le=1_000, description="Clients that run it until the cut")
+    warehouses: int = Field(1, ge=1, le=1_000, description="Warehouses of `tpcc`")
     accounts: int = Field(1_000, ge=2, le=10_000_000, description="Accounts between which they transfer")
     filler_bytes: int = Field(
         100, ge=0, le=4_000, description="Further bytes in each row: larger tables have more pages"
@@ -112,6 +120,13 @@ class CrashChoice(OfLevels):
             raise ValueError("`cut_after_s` must not be later than `cut_before_s`")
         return self
 
+    @model_validator(mode="after")
+    def _keys_are_of_the_load(self) -> Self:
+        others = {"accounts", "filler_bytes"} if self.load == "tpcc" else {"warehouses"}
+        if given := sorted(others & self.model_fields_set):
+            raise ValueError(f'`{given[0]}` is no key of `load = "{self.load}"`: leave it out')
+        return self
+
     def ways_on(self, storage: str) -> list[Way]:
         """Return the ways that are tried on a storage."""
         if isinstance(self.ways, dict):
@@ -119,6 +134,8 @@ class CrashChoice(OfLevels):
         return list(self.ways)
 
     @property
-    def ledger(self) -> Ledger:
+    def workload(self) -> Ledger | Tpcc:
         """The load that is cut."""
+        if self.load == "tpcc":
+            return Tpcc(kind="tpcc", warehouses=self.warehouses)
         return Ledger(kind="ledger", accounts=self.accounts, filler_bytes=self.filler_bytes)

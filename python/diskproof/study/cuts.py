@@ -14,7 +14,10 @@ from diskproof.study.crash import CrashChoice, OfCellsChoice
 from diskproof.study.model import Study
 from diskproof.study.storages import StorageChoice
 
-AS_DECLARED = {"cuts", "keep", "unreadable", "accounts", "filler_bytes", "cut_after_s", "cut_before_s"}
+AS_DECLARED = {
+    *("cuts", "keep", "unreadable", "load", "warehouses", "accounts", "filler_bytes"),
+    *("cut_after_s", "cut_before_s"),
+}
 """What the plan has as the study declares it."""
 
 CUT_OVERHEAD_S = 4.0
@@ -68,6 +71,7 @@ def _cells(study: Study, crash: CrashChoice, no_power_cuts: str | None) -> list[
             tuning=tuning,
             memory_bytes=int(study.design.memory[0]),
             clients=crash.clients,
+            load=crash.load,
             ways=ways,
             unverified=_unverified(study.storages[storage]) or no_power_cuts,
         )
@@ -86,7 +90,7 @@ def _copied_bytes(study: Study, crash: CrashChoice, cells: list[CrashCell]) -> d
         cuts[cell.storage, cell.server] += crash.cuts * len(cell.ways)
     copied: Counter[str] = Counter()
     for (storage, _), times in cuts.items():
-        copied[storage] += copied_bytes(study.data_place(storage), crash.ledger.data_bytes, times)
+        copied[storage] += copied_bytes(study.data_place(storage), crash.workload.data_bytes, times)
     return copied
 
 

@@ -36,6 +36,8 @@ def compare_cuts(
 
 
 MUST_EQUAL: tuple[tuple[str, Callable[[CrashPlan, CutAnswer], Item]], ...] = (
+    ("the load is {a} in the first run, {b} in the second", lambda plan, _: plan.load),
+    ("{a} in the first run, {b} in the second", lambda plan, _: counted(plan.warehouses, "warehouse")),
     ("{a} in the first run, {b} in the second", lambda plan, _: counted(plan.accounts, "account")),
     (
         "{a:,.0f} bytes of filler in each row in the first run, {b:,.0f} in the second",

@@ -53,12 +53,22 @@ def method(crash: CrashPlan) -> str:
     """Return how the cuts were made."""
     clients = sorted({cell.clients for cell in crash.cells})
     kept = f" After a power cut, this was left of the writes that were not yet safe: {_KEPT[crash.keep]}."
+    many = listed([str(one) for one in clients])
+    if crash.load == "tpcc":
+        doing = f"{many} clients run TPC-C's transactions on {count(crash.warehouses, 'warehouse')}; each"
+        what = "new order"
+        after = (
+            "every acknowledged new order is looked up, and TPC-C's twelve consistency conditions are checked"
+        )
+    else:
+        doing = f"{many} clients transfer between {crash.accounts:,} accounts; each"
+        what = "commit"
+        after = "every account and every transfer is compared with what was written down"
     return (
-        "For each cut the data set is restored and the server started. "
-        f"{listed([str(one) for one in clients])} clients transfer between {crash.accounts:,} accounts; each "
-        "writes down every commit that was acknowledged before it continues. The cut comes at a seeded "
-        "moment while commits are being acknowledged. After recovery every account and every transfer is "
-        "compared with what was written down. A cut during which no commit was being acknowledged is no "
+        f"For each cut the data set is restored and the server started. {doing} "
+        f"writes down every {what} that was acknowledged before it continues. The cut comes at a seeded "
+        f"moment while commits are being acknowledged. After recovery {after}. A cut "
+        "during which no commit was being acknowledged is no "
         f"evidence, and is counted apart.{kept if any('power' in cell.ways for cell in crash.cells) else ''} "
         f"The cuts were made in {count(crash.cuts, 'block')}, in a random order in each."
     )

@@ -1,0 +1,68 @@
+"""What the load that is cut leaves in the database, and how it is held to its acknowledgements."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from diskproof import load
+from diskproof.crash.ledger import (
+    ACCOUNTS,
+    ENTRIES,
+    ENTRIES_TABLE,
+    ENTRY_KEY_COLUMNS,
+    Acknowledgement,
+    Ledger,
+    compare,
+)
+from diskproof.crash.orders import ORDER_KEY_COLUMNS, ORDERS, ORDERS_TABLE, Orders, compare_orders
+from diskproof.results.crash_plan import CrashPlan
+from diskproof.results.cut import LedgerOutcome
+from diskproof.server.base import Running, ServerError
+from diskproof.study.crash import CrashChoice
+from diskproof.system.processes import Starter
+
+Held = Ledger | Orders
+"""The tables as they were read after recovery."""
+
+
+@dataclass(frozen=True)
+class Books:
+    """How the tables of a load are read."""
+
+    read: Callable[[Running], Held]
+    """ServerError if they cannot be read any more."""
+    table: str
+    """Each acknowledged transaction has a row of its own there."""
+    key_columns: int
+    """The first columns of such a row, which identify it."""
+
+
+def _read_ledger(running: Running) -> Ledger:
+    return Ledger(running.rows(ENTRIES), running.rows(ACCOUNTS))
+
+
+LEDGER = Books(_read_ledger, ENTRIES_TABLE, ENTRY_KEY_COLUMNS)
+
+
+def books_of(crash: CrashChoice, starter: Starter) -> Books:
+    """Return the books of the load that a study cuts."""
+    arguments = crash.workload.checked_by
+    if arguments is None:
+        return LEDGER
+
+    def read_orders(running: Running) -> Orders:
+        try:
+            checked = load.check(starter, running.url, crash.workload.kind, arguments)
+        except load.LoadFailedError as error:
+            raise ServerError(str(error)) from None
+        return Orders(running.rows(ORDERS), checked)
+
+    return Books(read_orders, ORDERS_TABLE, ORDER_KEY_COLUMNS)
+
+
+def outcome_of(
+    told: Sequence[Acknowledgement], held: Held, plan: CrashPlan, clients: int, cut_us: int
+) -> LedgerOutcome:
+    """Compare a recovered database with what it acknowledged until a moment."""
+    if isinstance(held, Ledger):
+        return compare(told, held, plan.accounts, cut_us)
+    return compare_orders(told, held, clients, cut_us)

@@ -1,0 +1,63 @@
+"""TPC-C's tables compared with the new orders that were acknowledged, after recovery. Pure.
+
+A new order leaves a row in the table of orders under a number that no other order has. So each acknowledged
+one can be looked up, as clause 3.5.4 of the specification does with its success file. What the other
+transactions left is held to the twelve consistency conditions.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diskproof.crash.ledger import Acknowledgement, Rows, before_s, whole
+from diskproof.results.cut import LedgerOutcome
+from diskproof.results.tpcc import Checked
+
+ORDERS_TABLE = "tpcc_orders"
+ORDER_KEY_COLUMNS = 3
+"""Order, district and warehouse come first in an order, and identify it."""
+
+ORDERS = "SELECT o_id, o_d_id, o_w_id FROM tpcc_orders WHERE o_id > 3000"
+"""The orders since the tables were loaded: `prepare` makes 3,000 for each district (clause 4.3.3.1)."""
+
+
+@dataclass(frozen=True)
+class Orders:
+    """The tables as they were read after recovery."""
+
+    rows: Rows
+    """Order, district and warehouse of each order since the tables were loaded."""
+    checked: Checked
+
+    @property
+    def keys(self) -> set[tuple[int, ...]]:
+        """The orders in the database."""
+        return {tuple(map(whole, row)) for row in self.rows}
+
+
+def compare_orders(
+    told: Sequence[Acknowledgement], orders: Orders, clients: int, cut_us: int
+) -> LedgerOutcome:
+    """Compare recovered tables with the new orders that were acknowledged until a moment.
+
+    Each of the clients may have sent one order beyond its last acknowledged one.
+    """
+    promised = [one for one in told if one.at_us <= cut_us]
+    there = Counter(tuple(map(whole, row)) for row in orders.rows)
+    lost = [one for one in promised if one.key not in there]
+    kept = [one for one in promised if one.key in there]
+    sent, early = {one.key for one in told}, {one.key for one in promised}
+    unknown = sum(key not in sent for key in there)
+    return LedgerOutcome(
+        acknowledged=len(promised),
+        present=len(there),
+        lost=len(lost),
+        unacknowledged_present=sum(key not in early for key in there),
+        never_sent=max(unknown - clients, 0),
+        duplicated=sum(times > 1 for times in there.values()),
+        half_applied=len(orders.checked.complaints),
+        invariant_off_by=0,
+        first_lost_before_s=before_s(lost[:1], cut_us),
+        last_kept_before_s=before_s(kept[-1:], cut_us),
+        last_acknowledged_before_s=before_s(promised[-1:], cut_us),
+    )
