@@ -151,6 +151,8 @@ def _why_no_roles(study: Study, hosts: HostsChoice) -> str | None:
             return f"workload `{name}` ends by itself, and its stages cannot begin on two machines at once"
         if load.kind == "ledger" and len(hosts.loaders) > 1:
             return f"workload `{name}` numbers the entries of each client: name one machine in `load`"
+        if load.kind == "tpcc" and len(hosts.loaders) > 1:
+            return f"workload `{name}` has terminals in places of their own: name one machine in `load`"
         if getattr(load, "arrivals", None) == "even" and len(hosts.loaders) > 1:
             return (
                 f"workload `{name}` has arrivals at even intervals, which several machines do not keep "

@@ -85,7 +85,9 @@ fn so_do_those_of_a_database_that_answers_at_once() {
 fn a_last_session_that_is_there_without_an_event_is_not_waited_for() {
     // Longer than the time between two checks for log-ins that take too long.
     let (outbox, inbox) = channel();
-    thread::spawn(move || outbox.send(sessions_after(Duration::from_millis(150), NullDriver)));
+    thread::spawn(move || {
+        let _ = outbox.send(sessions_after(Duration::from_millis(150), NullDriver));
+    });
     let (sessions, _) = inbox
         .recv_timeout(Duration::from_secs(20))
         .expect("the run ends");
