@@ -6,6 +6,7 @@ from pathlib import Path
 
 from diskproof.families.mysql import MYSQL
 from diskproof.server.base import DATABASE, Dirs, ServerError, Settings
+from diskproof.server.door import Door
 from diskproof.server.lifecycle import complaint_of
 from diskproof.server.log import ServerLog
 from diskproof.server.mysql import options
@@ -77,6 +78,16 @@ class MysqlServer(ServerProgram):
             # Row images, so that a transaction logs the same whatever its statements looked like.
             common["binlog_format"] = "ROW"
         return Settings(common, tuned, notes=notes)
+
+    def opened(self, settings: Settings, door: Door) -> Settings:
+        """Return settings with a door; ServerError if the server has no TLS that clients speak today."""
+        server = self.installation
+        if not server.is_mariadb and "TLSv1.2" not in server.known.get("tls_version", ""):
+            raise ServerError(
+                f"{server.flavour} {server.version_text} has no TLS 1.2, with which a load on another "
+                "machine connects: name a newer server, or run without --hosts"
+            )
+        return super().opened(settings, door)
 
     def loading_settings(self, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
         """Return the variables for filling a golden image: the unsafe level without a binary log.
