@@ -1,6 +1,6 @@
 """What lies between two machines: how far their clocks are apart, the network's round trip and throughput.
 
-One end listens for a moment, and answers whoever knows the secret of this measurement. The other end asks.
+One end listens for a moment, and answers a client that knows the secret of this measurement.
 """
 
 import hmac
@@ -18,7 +18,7 @@ from diskproof.results.load_host import Network
 SECRET_BYTES = 16
 
 CLOCKS, UPLOAD, DOWNLOAD = b"clocks..", b"upload..", b"download"
-"""What a connection is for, after the secret."""
+"""A connection says after the secret which of them it is for."""
 
 TIMES = struct.Struct("!qq")
 
@@ -83,8 +83,8 @@ def _answer(connection: socket.socket, secret: bytes) -> None:
 def clock(address: str, port: int, secret: bytes) -> Clock:
     """Return how far the clock of the machine that answers there is ahead of ours; OSError if none answers.
 
-    The offset of an exchange is in error by less than half of its round trip (Mills, RFC 5905, section 8), so
-    the one with the least round trip counts.
+    The exchange with the least round trip counts. Its offset is wrong by at most half of that round trip
+    (Mills, RFC 5905, section 8).
     """
     trips: list[tuple[int, int]] = []
     with _connected(address, port, secret, CLOCKS) as connection:

@@ -31,16 +31,19 @@ LEAD_NS = 1_000_000_000
 DRIFT = 500e-6
 """How much faster one clock may run than another: by at most so much NTP slews one (RFC 5905, 11.3)."""
 
+ANSWER_S = 3 * SILENCE_S
+"""How long an answer may take besides the phases: statements under way at their end have a minute."""
+
 STEP_NS = 10_000_000
 """A calendar that was set by less than this was slewed, or not at all."""
 
 
 @dataclass(frozen=True)
 class Roles:
-    """The machines and addresses of a study whose load is elsewhere."""
+    """The machines of a study with its load elsewhere, and their addresses."""
 
     address: str
-    """Of the database's machine."""
+    """The address of the database's machine."""
     port: int
     loads: Mapping[str, str]
     """The addresses of the load's machines, by name."""
@@ -110,7 +113,7 @@ class RemoteLoads:
         Without an answer nothing more can be asked: a later one would be taken for another's.
         """
         try:
-            return self.answers_within(SILENCE_S)
+            return self.answers_within(ANSWER_S)
         except TimeoutError:
             self._lost = "the load's machines did not answer"
             raise LoadFailedError(self._lost) from None
@@ -202,7 +205,7 @@ class RemoteLoad:
         """Have the machines end it; they do so by themselves if they cannot be asked."""
         try:
             if self._waits:
-                self._answers(self.order.phases.warm_up_s + self.order.phases.measure_s + SILENCE_S)
+                self._answers(self.order.phases.warm_up_s + self.order.phases.measure_s + ANSWER_S)
             if self._started:
                 self._ask({name: {"do": "stop"} for name in self.names})
         except (LoadFailedError, TimeoutError):

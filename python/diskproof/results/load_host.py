@@ -33,7 +33,7 @@ class LoadHost(Record):
     """CPU seconds of the whole machine."""
     host_cpu_steal_s: float
     to_database_bytes: int | None = None
-    """What its network interface sent; None if the interface is not known."""
+    """Bytes that its network interface sent; None if the interface is not known."""
     from_database_bytes: int | None = None
     began_after_us: float
     """How much later than the first machine its measured phase began, by its own clock and the offset."""

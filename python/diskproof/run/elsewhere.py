@@ -19,7 +19,7 @@ class Order:
     arguments: Sequence[Sequence[str]]
     """One list for each machine that takes part, the first ones of all."""
     files: Mapping[str, bytes]
-    """What the arguments name."""
+    """The files that the arguments name."""
     phases: Phases
 
 
@@ -36,7 +36,7 @@ class LoadElsewhere(Protocol):
 
     @property
     def hosts(self) -> list[LoadHost]:
-        """What each machine did; empty before the summary."""
+        """Return what each machine did; nothing before the summary."""
 
     def go_on(self, at_ns: int | None = None) -> None:
         """Let it pass the point at which it waits."""
@@ -53,7 +53,7 @@ class Loaders(Protocol):
 
     door: Door
     files: str
-    """What arguments have for the folder of the files."""
+    """Stands in arguments for the folder of the files."""
     names: Sequence[str]
 
     def check(self) -> None:

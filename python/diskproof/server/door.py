@@ -38,7 +38,7 @@ SCRAM_ROUNDS = 4096
 
 @dataclass(frozen=True)
 class Door:
-    """Where a server takes connections from other machines, and from whom."""
+    """The place where a server takes connections from other machines, and the machines that it admits."""
 
     address: str
     """The one address that it listens on."""

@@ -1,6 +1,6 @@
 """The machines of the load, over a cell's trials: how busy they are, and the way from them to the server.
 
-Of several machines the worst counts: they share the clients, so the slowest holds all of them back.
+The worst of several machines counts: they share the clients, so the slowest holds all of them back.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ class Loaders:
     """The machines of the load; medians over trials."""
 
     busiest: str
-    """The machine whose CPUs were busiest in the last trial."""
+    """The machine with the busiest CPUs in the last trial."""
     busy: float
     """Busy share of its CPUs, by anybody."""
     round_trip_us: float
