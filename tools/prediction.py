@@ -150,12 +150,15 @@ def _conformal(errors_: Sequence[float]) -> float:
     return quantile(errors_, errors.CONFIDENCE * (1 + 1 / max(len(errors_), 1)))
 
 
-def held_out(cases: Sequence[Case], unit: Callable[[Case], str]) -> tuple[float, float]:
-    """Return the share of cells in their intervals, and the median width, each unit left out in turn."""
+def held_out(some: Sequence[Case], cases: Sequence[Case], unit: Callable[[Case], str]) -> tuple[float, float]:
+    """Return the share of cells in their intervals, and the median width.
+
+    The intervals of a unit come from all cases but its own.
+    """
     held, factors = [], []
-    for name in sorted({unit(case) for case in cases}):
+    for name in sorted({unit(case) for case in some}):
         found = widths(case for case in cases if unit(case) != name)
-        for case in cases:
+        for case in some:
             if unit(case) == name and case.error is not None:
                 width = found.get(case.made.limit, found[None])
                 held.append(abs(case.error) <= width)
@@ -186,11 +189,11 @@ def report(cases: Sequence[Case]) -> str:
         ("From or to main memory", [case for case in cases if case not in disks and len(case.sources) == 1]),
     ):
         if some:
-            parts += [f"### {title}", *_part(some)]
+            parts += [f"### {title}", *_part(some, cases)]
     return "\n\n".join(parts) + "\n"
 
 
-def _part(some: Sequence[Case]) -> Iterator[str]:
+def _part(some: Sequence[Case], cases: Sequence[Case]) -> Iterator[str]:
     """Yield the paragraphs and tables of some predictions."""
     answered = [case for case in some if case.error is not None]
     rows = [_row("diskproof", [case.error for case in some])]
@@ -206,7 +209,7 @@ def _part(some: Sequence[Case]) -> Iterator[str]:
     said = []
     for name, unit in units.items():
         if len({unit(case) for case in answered}) > 1:
-            share, factor = held_out(answered, unit)
+            share, factor = held_out(answered, cases, unit)
             said.append(f"| {name} | {share:.0%} | {factor:.2f} |")
     yield "\n".join(
         ["| intervals, each left out in turn | hold | median width, a factor of |", "|---|---|---|", *said]

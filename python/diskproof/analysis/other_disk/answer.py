@@ -11,7 +11,7 @@ from diskproof.analysis.limits.observed import observe
 from diskproof.analysis.limits.thresholds import FULL_SHARE, MOST
 from diskproof.analysis.other_disk.calibrated import Calibrated, Simulate, Source, calibrate
 from diskproof.analysis.other_disk.errors import CONFIDENCE, WIDTH
-from diskproof.analysis.other_disk.loads import load_of, moved
+from diskproof.analysis.other_disk.loads import load_of, moved, why_not
 from diskproof.analysis.other_disk.records import Load, Predicted, Predictions, Simulated
 from diskproof.results.limit import Limit
 from diskproof.results.machine import Place
@@ -52,7 +52,7 @@ def sources_of(gathered: Gathered, devices: Mapping[str, str]) -> Iterator[Sourc
         if seen is None:
             yield LeftOut(cell, say("it has no valid trial that counted anything"))
             continue
-        on = _recorded_on(gathered, cell, devices)
+        on = why_not(seen) or _recorded_on(gathered, cell, devices)
         if isinstance(on, Message):
             yield LeftOut(cell, on)
             continue
@@ -197,7 +197,7 @@ def combined(target: str, found: Sequence[tuple[Calibrated, Simulated]]) -> Pred
         return Predicted(device=target, cell=source.cell, recorded=recorded, missing=missing)
     limit = limit_of(made)
     per_s = math.exp(log_per_s)
-    width = WIDTH.get(limit, WIDTH[None])
+    wide = math.exp(WIDTH.get(limit, WIDTH[None]))
     p95_us = None
     if source.p95_us is not None and nearest.simulated.p95_us > 0:
         p95_us = made.p95_us * source.p95_us / nearest.simulated.p95_us
@@ -207,8 +207,8 @@ def combined(target: str, found: Sequence[tuple[Calibrated, Simulated]]) -> Pred
         recorded=recorded,
         per_s=Interval(
             estimate=per_s,
-            low=per_s * math.exp(-width),
-            high=per_s * math.exp(width),
+            low=per_s / wide,
+            high=per_s * wide,
             n=len(weighed),
             confidence=CONFIDENCE,
         ),

@@ -10,10 +10,10 @@ from diskproof.results.limit import Limit
 CONFIDENCE = 0.9
 
 WIDTH: Mapping[Limit | None, float] = {
-    "CPU": 0.29,
+    "CPU": 0.28,
     None: 0.29,
     "data reads": 0.13,
-    "log flush": 0.32,
+    "log flush": 0.33,
 }
 """The 90% quantile of |ln(measured / predicted)|; None: of all cells."""
 

@@ -46,9 +46,10 @@ COMMIT_US, READ_US = 75.0, 10.0
 
 
 def load_of(seen: Observed, phases: Phases, disk_bytes: int) -> Load | Message:
-    """Return the demands of a mean transaction, or why they are not known and what to do."""
-    if problem := _why_not(seen):
-        return problem
+    """Return the demands of a mean transaction, or why one of them is not known and what to do.
+
+    `seen` is a cell for which `why_not` says nothing.
+    """
     assert seen.family is not None and seen.per_s is not None and seen.cpu.count is not None
     reads = _reads(seen)
     if reads is None:
@@ -99,7 +100,7 @@ def moved(load: Load, *, from_memory: bool, to_memory: bool) -> Load:
     return load.model_copy(update={"cpu_us": awake_us if to_memory else load.cpu_us + sleeping_us})
 
 
-def _why_not(seen: Observed) -> Message | None:
+def why_not(seen: Observed) -> Message | None:
     """Say why a cell's record is not enough; None if it is."""
     if seen.bare:
         return say("a load on bare files has no transactions; `diskproof disk verify` simulates a disk alone")
