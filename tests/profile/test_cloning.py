@@ -179,6 +179,7 @@ def test_a_data_sheet_is_enough(tmp_path: Path) -> None:
         (("place", "--capacity", "1 GB", "-o", "mine.toml"), "belongs to --from"),
         (("nowhere", "-o", "mine.toml"), "there is no nowhere"),
         (("place", "--size", "1 KiB", "-o", "mine.toml"), "raise --size"),
+        (("place", "--seconds", "0", "-o", "mine.toml"), "--seconds takes"),
         (("place", "-o", "none/mine.toml"), "there is no folder"),
         (("--from", "absent.json", "-o", "mine.toml"), "there is no file absent.json"),
         (("--from", "buffered.json", "-o", "mine.toml"), "direct=1"),

@@ -15,6 +15,7 @@ from diskproof.profile.clone.foreign import foreign
 from diskproof.profile.clone.make import make
 from diskproof.profile.clone.material import WHOLE_DISK, Material, measure
 from diskproof.profile.place import FEWEST_BYTES, Wanted
+from diskproof.profile.plan import Effort
 from diskproof.refusal import RefusalError, why_not_written
 from diskproof.report.compose.clone import compose
 from diskproof.report.profile import check_writable
@@ -22,6 +23,8 @@ from diskproof.report.write import terminal
 from diskproof.results.durable import write_whole
 from diskproof.storage.attached import find
 from diskproof.wording import numbers
+
+MIN_SECONDS, MAX_SECONDS = 0.01, 3600.0
 
 
 def clone(
@@ -32,6 +35,7 @@ def clone(
     quick: bool = False,
     write: str | None = None,
     size: str | None = None,
+    seconds: float | None = None,
     source: Annotated[list[Path] | None, Parameter(name="--from")] = None,
     capacity: str | None = None,
     title: str | None = None,
@@ -46,14 +50,15 @@ def clone(
     out
         The device file to write; its name ends in .toml.
     quick
-        About a minute instead of ten: fewer queue depths, 0.8 s each.
+        About a minute and a half instead of ten: fewer queue depths, 0.8 s each.
     write
         The block device's name again, to overwrite it; otherwise all that concerns writes is assumed.
     size
         Bytes that are used, such as `4 GiB`; default: 1 GiB, or 256 MiB with --quick.
+    seconds
+        Measured seconds of each cell; default: 5, or 0.8 with --quick.
     source
-        Instead of measuring: somebody else's fio output in JSON, or a data sheet's figures in TOML; can be
-        repeated.
+        Instead of measuring: somebody else's fio output in JSON, or a data sheet's figures in TOML.
     capacity
         With --from: the size of that disk, such as `960 GB`.
     title
@@ -70,13 +75,14 @@ def clone(
         raise RefusalError("name the disk to measure, or give figures of others with --from")
     invalid = False
     if source is not None:
-        if write or quick or size:
-            raise RefusalError("--from measures nothing: leave out --write, --quick and --size")
+        if write or quick or size or seconds:
+            raise RefusalError("--from measures nothing: leave out --write, --quick, --size and --seconds")
         material = foreign(source, None if capacity is None else size_of("--capacity", capacity))
     else:
         if capacity is not None:
             raise RefusalError("--capacity belongs to --from: a disk that is measured shows its size")
-        material, invalid = _measured(str(place), quick=quick, write=write, size=size)
+        effort = _effort(quick=quick, size=size, seconds=seconds)
+        material, invalid = _measured(str(place), effort, write)
     made = make(material, str(out), title, lambda kind: say(f"fitting: {kind}"))
     _write(out, made.text)
     if record:
@@ -86,18 +92,25 @@ def clone(
     return TRIAL_INVALID if invalid else DONE
 
 
-def _measured(place: str, *, quick: bool, write: str | None, size: str | None) -> tuple[Material, bool]:
+def _effort(*, quick: bool, size: str | None, seconds: float | None) -> Effort:
     effort = QUICK if quick else FULL
-    attached = None if Path(place).exists() else find(place)
-    at = (attached.mount_point or attached.block) if attached else None
-    of_block = (at or Path(place)).is_block_device()
     used = effort.size_bytes if size is None else size_of("--size", size)
     if used < FEWEST_BYTES:
         raise RefusalError(f"a clone needs at least {numbers.size(FEWEST_BYTES)}; raise --size")
-    effort = effort.within(used)
+    if seconds is None:
+        return effort.within(used)
+    if not MIN_SECONDS <= seconds <= MAX_SECONDS:
+        raise RefusalError(f"--seconds takes {MIN_SECONDS:g} to {MAX_SECONDS:g}, not {seconds:g}")
+    return effort.within(used).lasting(seconds)
+
+
+def _measured(place: str, effort: Effort, write: str | None) -> tuple[Material, bool]:
+    attached = None if Path(place).exists() else find(place)
+    at = (attached.mount_point or attached.block) if attached else None
+    of_block = (at or Path(place)).is_block_device()
     wanted = Wanted(
         name=place,
-        size_bytes=WHOLE_DISK if of_block else used,
+        size_bytes=WHOLE_DISK if of_block else effort.size_bytes,
         write=write,
         at=at,
         virtual=attached.facts.device if attached else None,

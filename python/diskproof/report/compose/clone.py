@@ -20,7 +20,9 @@ EVIDENCE = {
     "data sheet": "from a data sheet's figures: little evidence",
 }
 
-Row = tuple[Probe, dict[MeasureName, VerifiedFigure]]
+TAIL = "p95 or p99 us"
+
+Row = tuple[Probe, dict[str, VerifiedFigure]]
 
 
 def compose(clone: Clone) -> Document:
@@ -48,36 +50,40 @@ def _figures(found: Sequence[VerifiedFigure]) -> tuple[Block, ...]:
 
 
 def _table(found: Sequence[VerifiedFigure]) -> Table:
-    rows: list[Row] = [
-        (probe, {one.measure: one for one in some})
+    rows = [
+        (probe, {_column(one.measure): one for one in some})
         for probe, some in groupby(found, key=lambda one: one.probe)
     ]
-    measures = [measure for measure in GOALS if any(measure in row for _, row in rows)]
-    columns: list[tuple[Column | str, Callable[[Row], str]]] = [
-        ("Probe", lambda row: named(row[0])),
-        (figures_column("within"), lambda row: size(row[0].span_bytes) if row[0].span_bytes else "all"),
-    ]
-    for measure in measures:
-        columns += [
-            (figures_column(MEASURES[measure]), partial(_measured, measure)),
-            (figures_column("clone"), partial(_model, measure)),
-            (figures_column("ratio"), partial(_ratio, measure)),
-        ]
+    usual = min((probe.span_bytes or 0 for probe, _ in rows), default=0)
+    columns: list[tuple[Column | str, Callable[[Row], str]]] = [("Probe", partial(_named, usual))]
+    for title in dict.fromkeys(_column(measure) for measure in GOALS):
+        if any(title in row for _, row in rows):
+            columns += [
+                (figures_column(title), partial(_measured, title)),
+                (figures_column("clone"), partial(_ratio, title)),
+            ]
     return table(rows, *columns)
 
 
-def _measured(measure: MeasureName, row: Row) -> str:
-    return number(row[1][measure].published) if measure in row[1] else ""
+def _column(measure: MeasureName) -> str:
+    """Return the column of a measure: with few requests the 95th percentile stands in for the 99th."""
+    return TAIL if measure in ("p95_us", "p99_us") else MEASURES[measure]
 
 
-def _model(measure: MeasureName, row: Row) -> str:
-    return number(row[1][measure].model) if measure in row[1] else ""
+def _named(usual: int, row: Row) -> str:
+    probe = row[0]
+    wide = probe.span_bytes and probe.span_bytes > usual
+    return f"{named(probe)}, within {size(probe.span_bytes)}" if wide else named(probe)
 
 
-def _ratio(measure: MeasureName, row: Row) -> str:
-    if measure not in row[1]:
+def _measured(title: str, row: Row) -> str:
+    return number(row[1][title].published) if title in row[1] else ""
+
+
+def _ratio(title: str, row: Row) -> str:
+    if title not in row[1]:
         return ""
-    figure = row[1][measure]
+    figure = row[1][title]
     return f"{'!' if figure.within(figure.model) is False else ''}{number(figure.ratio(figure.model))}"
 
 
@@ -89,7 +95,7 @@ def score(found: Sequence[VerifiedFigure]) -> str:
         if judged:
             reached = sum(one is True for one in judged)
             parts.append(f"{MEASURES[measure]} within {100 * (goal or 0):.0f}%: {reached} of {len(judged)}")
-    return f"{'; '.join(parts)} (! marks a ratio beyond its goal)"
+    return f"{'; '.join(parts)} (the clone's figures are ratios; ! is beyond its goal)"
 
 
 def _tried(clone: Clone) -> Table:
