@@ -62,7 +62,9 @@ def test_an_unreadable_run_is_refused_with_a_message(
 
 def test_a_server_that_is_not_here_is_asked_for(kept: Path) -> None:
     found = open_evidence(kept)
-    file = StudyFile("study", found.run.study_text(), Study.model_construct(question="?"), left_out=(found.cell.server,))
+    file = StudyFile(
+        "study", found.run.study_text(), Study.model_construct(question="?"), left_out=(found.cell.server,)
+    )
     with pytest.raises(RefusalError, match=f"--basedir {found.cell.server}=DIR"):
         check_study(found, file)
 
