@@ -68,6 +68,7 @@ def test_only_the_account_of_the_run_comes_in(
         assert "enied" in ask(trusted, door.folder, "wrong") or "failed" in ask(trusted, door.folder, "wrong")
         plain = url.partition("?")[0]
         assert ask(plain, door.folder, door.password) != ""
+        assert ask(running.url, door.folder, None) == ""  # the lab's own way in
         superuser = trusted.replace("diskproof@", "root@" if "mysql:" in url else "postgres@")
         assert ask(superuser, door.folder, None) != ""
         assert ask(superuser, door.folder, door.password) != ""

@@ -33,7 +33,12 @@ class PostgresqlRunning(PostgresqlAsked, ServerProcess[Connection]):
     @property
     def url(self) -> str:
         """Where diskproof-load finds the database."""
-        return f"postgresql://{cluster.SUPERUSER}@localhost/{DATABASE}?socket={quote(str(self._dirs.run))}"
+        url = f"postgresql://{cluster.SUPERUSER}@localhost/{DATABASE}?socket={quote(str(self._dirs.run))}"
+        return f"{url}&port={self._port}" if self._port else url  # the socket's name has it
+
+    @property
+    def _port(self) -> int | None:
+        return self._settings.door.port if self._settings.door else None
 
     def refuses_connections(self) -> str:
         """Return why the server cannot be asked yet; empty if it can."""
@@ -88,7 +93,7 @@ class PostgresqlRunning(PostgresqlAsked, ServerProcess[Connection]):
         del limit_s  # each answer has its own
         return psycopg.connect(
             host=str(self._dirs.run),
-            port=self._settings.door.port if self._settings.door else None,
+            port=self._port,
             user=cluster.SUPERUSER,
             dbname=database or "postgres",
             autocommit=True,
