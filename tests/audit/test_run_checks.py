@@ -61,7 +61,7 @@ def test_every_run_check_has_its_words() -> None:
     }
     assert by_severity == {
         "warning": {"confounding", "physics", "rate", "same-storage", "virtual-bytes"},
-        "invalid": {"client", "errors", "lateness", "littles-law", "short"},
+        "invalid": {"client", "errors", "lateness", "littles-law", "load-hosts", "short"},
     }
 
 

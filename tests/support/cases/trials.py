@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from diskproof.audit import files, host, kinds, load, pools, server, storage, tpcc, virtual
+from diskproof.audit import files, host, kinds, load, load_hosts, pools, server, storage, tpcc, virtual
 from diskproof.audit.check import Evidence
 from diskproof.results.load import Operation, Rate, Windows
 from diskproof.results.machine import BlockDevice, Machine, PoolFacts, PoolMember, PoolPart
@@ -14,6 +14,7 @@ from diskproof.results.trial import HeldCpus, Setting
 from diskproof.results.usage import DeviceUsage, PoolUse
 from support import files as bare
 from support.cases import Case
+from support.load_hosts import make_load_hosts
 from support.tpcc import make_checked, make_inputs, make_types
 from support.trials import MIB, change, make_machine, make_places, make_plan, make_trial, usage_of
 from support.virtual import make_use
@@ -140,6 +141,13 @@ def at_rate(**changes: Any) -> Evidence:
     return trial(plan=plan, rate=100.0, load__rate=change(asked, **changes))
 
 
+def loaded_elsewhere(**changes: Any) -> Evidence:
+    """Return a trial with its load on two machines, the second changed."""
+    sound = trial().trial.load
+    assert sound is not None
+    return trial(load_hosts=make_load_hosts(sound, **changes))
+
+
 def held(server_cpus: list[int]) -> Evidence:
     """Return a trial whose study gives one CPU."""
     return trial(plan=change(PLAN, cpus=1), held_cpus=HeldCpus(cpus=[1], server=server_cpus, load=[1]))
@@ -208,6 +216,12 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
     ),
     Case(kinds.late_start, at_rate(start_delay_mean_us=4000.0), "though a client was idle", at_rate()),
     Case(load.client, trial(load__client__cpu_user_s=55.0), "the client was the bottleneck", trial()),
+    Case(
+        load_hosts.load_hosts,
+        loaded_elsewhere(began_after_us=2000.0),
+        "may have begun 2.* after the first",
+        loaded_elsewhere(),
+    ),
     Case(
         storage.physics,
         trial(machine=SPINNING, rate=500.0, clients=1),
