@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import secrets
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -139,7 +140,7 @@ class _Head:
         self._plan = folder.plan()
         self._planned = {trial.id: trial for trial in self._plan.trials}
         self._run_id = name
-        self._known: dict[str | None, set[str]] = {planned.host: set() for planned in self._plan.trials}
+        self._known: defaultdict[str | None, set[str]] = defaultdict(set)
         """Digests of the records that are here, by host: each is told its own with every call."""
         folder.trials()  # a damaged folder is refused in words
         for line in folder.trial_lines():
