@@ -16,7 +16,7 @@ from diskproof.profile.clone.cells import MARKER, QUICK, Observation, plan, spli
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.device import Parameter, Published, device_text
 from diskproof.profile.clone.make import Made, make
-from diskproof.profile.clone.material import measure
+from diskproof.profile.clone.material import Material, measure
 from diskproof.profile.place import Wanted
 from diskproof.results.clone import Clone
 from diskproof.results.profile import Probe, ProfileCell, ProfilePlace, Stream
@@ -137,6 +137,19 @@ def test_a_rate_that_falls_shows_credits() -> None:
     assert len(before) == 3
     assert (seen.burst_iops, seen.base_iops) == (3000, 300)
     assert seen.credits == pytest.approx(6 * (500 + 3000 + 3000) - 300 * 18)
+
+
+def test_figures_that_no_disk_has_are_no_clone() -> None:
+    odd = [(1, 50.0, 9e5), (2, 9000.0, 80.0), (4, 7.0, 100.0), (8, 5e4, 3e6)]
+    observations = [
+        Observation(
+            Probe(pattern="random-read", block_bytes=4096, depth=depth), {"iops": iops, "p99_us": slow}, ""
+        )
+        for depth, iops, slow in odd
+    ]
+    material = Material("odd", "measured", "", observations, 10**11, "measured")
+    notes = make(material, "odd.toml", None, lambda _: None).clone.notes
+    assert "no kind comes near" in notes[0].text
 
 
 # ---------------------------------------------------------------- figures of others

@@ -1,5 +1,6 @@
 """A clone from beginning to end: figures, kinds, the device file, and how near it comes."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,6 +19,9 @@ from diskproof.refusal import RefusalError
 from diskproof.results.clone import Clone, Tried
 from diskproof.results.verification import VerifiedFigure
 from diskproof.wording import Message, say, us
+
+FAR = math.log(2)
+"""The error if the model misses each figure by just its goal (`Tried.error`)."""
 
 SEED_OF_THE_CHECK = 2
 """The figures beside the measured ones come from other draws than those that were fitted."""
@@ -62,7 +66,7 @@ def make(material: Material, device_file: str, title: str | None, tell: Tell) ->
         tried=[Tried(kind=one.candidate.kind, error=one.error) for one in fitted],
         figures=figures,
         unknown=unknown(material, fitted[0]),
-        notes=[*material.notes, *_below_floor(figures)],
+        notes=[*_far(fitted[0].error), *material.notes, *_below_floor(figures)],
         profile=material.profile,
     )
     return Made(clone, _text(clone, material, fitted[0]))
@@ -80,6 +84,21 @@ def _figures(tree: Tree, observations: Sequence[Observation], model: Model) -> l
         )
         for one, found in zip(observations, model.figures(tree, observations), strict=True)
         for measure, modelled in found.items()
+    ]
+
+
+def _far(error: float) -> list[Message]:
+    """Say if no kind comes near the figures."""
+    if error <= FAR:
+        return []
+    return [
+        say(
+            "no kind comes near these figures: the error is {error:.2f}; {far:.2f} is each figure at its "
+            "goal. The machine may have been busy, or no model does what the disk does: measure again when "
+            "it is idle, and do not rely on this clone",
+            error=error,
+            far=FAR,
+        )
     ]
 
 
