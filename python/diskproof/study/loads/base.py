@@ -214,3 +214,26 @@ class Steady(Timed):
     def metric(self) -> Metric:
         """What a verdict is about: if the study sets the rate, the server decides only latency."""
         return "latency_mean_us" if self.rate else "transactions_per_s"
+
+
+class Preloaded(Steady):
+    """Transactions on tables that can be read into the server's memory first."""
+
+    preload: bool = Field(
+        False,
+        description="Read all tables and indexes into the server's memory before the clients start, as after "
+        "hours of work. Default: a trial begins with an empty buffer pool. Virtual disks take no time "
+        "for it; not for SQLite",
+    )
+
+    @property
+    def preloads(self) -> bool:
+        """Whether the data are read into the server's memory first."""
+        return self.preload
+
+    def refusal(self, family: Family) -> str | None:
+        """Return why it cannot run on a family of servers; None if it can."""
+        if self.preload and of(family).embedded:
+            title = of(family).title
+            return f"`preload` needs memory that all connections share, and {title} has none"
+        return super().refusal(family)

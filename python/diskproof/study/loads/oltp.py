@@ -4,8 +4,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from diskproof.families import Family, of
-from diskproof.study.loads.base import BOTH, FIXED_BYTES, MAX_ROWS, MAX_TABLES, PREPARE, RUN, Option, Steady
+from diskproof.study.loads.base import (
+    BOTH,
+    FIXED_BYTES,
+    MAX_ROWS,
+    MAX_TABLES,
+    PREPARE,
+    RUN,
+    Option,
+    Preloaded,
+)
 from diskproof.wording import Message, say
 
 ROW_BYTES = 230
@@ -43,7 +51,7 @@ Distribution = Literal["special", "special-1.0.20", "uniform", "zipfian", "paret
 Count = Annotated[int, Field(ge=0, le=10_000)]
 
 
-class Oltp(Steady):
+class Oltp(Preloaded):
     """sysbench's OLTP transactions."""
 
     kind: Literal["oltp"] = Field("oltp", description="Kind of workload")
@@ -83,12 +91,6 @@ class Oltp(Steady):
     )
     zipfian_exponent: Annotated[float | None, BOTH] = Field(
         None, ge=0, description="`zipfian`: the exponent; default: 0.8"
-    )
-    preload: bool = Field(
-        False,
-        description="Read all tables and indexes into the server's memory before the clients start, as after "
-        "hours of work. Default: a trial begins with an empty buffer pool. Virtual disks take no time "
-        "for it; not for SQLite",
     )
     engine: Annotated[str | None, PREPARE] = Field(
         None, description="Storage engine of the tables (MySQL family), such as `InnoDB`"
@@ -141,18 +143,6 @@ class Oltp(Steady):
         False,
         description='One more UPDATE: the 21 statements of sysbench 0.4.12 and older (`schema = "sbtest"`)',
     )
-
-    @property
-    def preloads(self) -> bool:
-        """Whether the data are read into the server's memory first."""
-        return self.preload
-
-    def refusal(self, family: Family) -> str | None:
-        """Return why it cannot run on a family of servers; None if it can."""
-        if self.preload and of(family).embedded:
-            title = of(family).title
-            return f"`preload` needs memory that all connections share, and {title} has none"
-        return super().refusal(family)
 
     @property
     def in_short(self) -> Message:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from diskproof.study.loads.base import BOTH, FIXED_BYTES, RUN, Steady
+from diskproof.study.loads.base import BOTH, FIXED_BYTES, RUN, Preloaded
 from diskproof.wording import Message, say
 
 TERMINALS = 10
@@ -21,7 +21,7 @@ WAREHOUSE_BYTES = 110 * 2**20
 ITEM_BYTES = 14 * 2**20
 
 
-class Tpcc(Steady):
+class Tpcc(Preloaded):
     """TPC-C's five transactions, with proof that it was TPC-C: see [tpcc.md](tpcc.md)."""
 
     kind: Literal["tpcc"] = Field(description="Kind of workload")
