@@ -33,8 +33,8 @@ share. If a key has no default, the program's own default applies; it stands und
 
 | kind | asks | ends | compared by |
 |---|---|---|---|
-| `oltp`, `tpcc`, `conditions`, `script`, `ledger` | a database | after a time or a count | transactions \
-a second |
+| `oltp`, `tpcc`, `conditions`, `script`, `lua`, `ledger` | a database | after a time or a count | \
+transactions a second |
 | `slap`, `sqlbench` | a database | by itself: a job | seconds |
 | `fileio` | the files of a storage, no database | after a time, or after one pass | requests a second |
 
@@ -65,7 +65,8 @@ def _options(model: type[Load]) -> str:
         default = _default(field.get_default(call_default_factory=True), field.is_required())
         marks = [mark for mark in field.metadata if isinstance(mark, Option)]
         for mark in marks:
-            option = f"--{mark.name or key.replace('_', '-')}"
+            called = mark.name or key.replace("_", "-")
+            option = called if called.isupper() else f"--{called}"
             by_hand = _default_by_hand(helps[mark.verbs[-1]], option)
             words = ", ".join(mark.verbs)
             rows.append(f"| `{key}` | {default} | `{option}` | {by_hand} | {words} | {field.description} |")
@@ -184,6 +185,10 @@ def _script() -> list[str]:
     return ["The statements are those of your files. [scripts.md](scripts.md) has the language."]
 
 
+def _lua() -> list[str]:
+    return ["The statements are those of your script. [lua.md](lua.md) has the interface."]
+
+
 FILEIO = """\
 The file I/O of a storage, to compare with a database on the same disk. It repeats sysbench's `fileio` \
 with fio, in the same blocks and with the same checks as a server's trials. There is no server, so its \
@@ -222,6 +227,7 @@ SHOWN_OTHERWISE = {
     "sqlbench": _sqlbench,
     "conditions": _conditions,
     "script": _script,
+    "lua": _lua,
     "ledger": _ledger,
     "fileio": _fileio,
 }

@@ -151,6 +151,40 @@ def test_a_script_runs_from_the_copy_that_the_run_keeps(tmp_path: Path) -> None:
     assert "another version of this study" in resumed.stderr
 
 
+SHOP = """
+local shop = require("shop_common")
+sysbench.cmdline.options = { goods = {"Number of goods", 3} }
+function prepare()
+  local con = sysbench.sql.driver():connect()
+  con:query(shop.table)
+  for id = 1, sysbench.opt.goods do
+    con:query("INSERT INTO goods VALUES (" .. id .. ")")
+  end
+end
+function thread_init()
+  con = sysbench.sql.driver():connect()
+end
+function event()
+  assert(con:query_row("SELECT count(*) FROM goods") == tostring(sysbench.opt.goods))
+end
+"""
+
+
+def test_a_lua_script_runs_from_the_copy_that_the_run_keeps(tmp_path: Path) -> None:
+    (tmp_path / "lua").mkdir()
+    (tmp_path / "lua" / "shop.lua").write_text(SHOP)
+    common = 'return { table = "CREATE TABLE goods (id INTEGER PRIMARY KEY)" }\n'
+    (tmp_path / "lua" / "shop_common.lua").write_text(common)
+    load = '[workloads.own]\nkind = "lua"\nscript = "lua/shop.lua"\noptions = { goods = 20 }\n'
+    folder, [trial], _ = run(tmp_path, "sqlite", load, design=TIMED)
+    copies = folder.scripts("own")
+    assert (copies / "shop_common.lua").read_text() == common
+    assert f"{copies / 'shop.lua'} --option goods=20" in trial.load_command
+    measured = load_of(trial)
+    assert measured.known_transactions > 0
+    assert [one.name for one in measured.statement_types] == ["select"]
+
+
 def test_a_script_with_a_mistake_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     (tmp_path / "buy.sql").write_text("SELECT :nobody_set_this;\n")
     workload = '[workloads.own]\nkind = "script"\nfiles = ["buy.sql"]\n'

@@ -18,6 +18,7 @@ OF_THE_LAB = {
     "url", "password-file", "clients", "workers", "seconds", "transactions", "warm-up", "report-interval",
     "percentiles", "json", "lockstep", "seed", "threads", "help", "histogram", "retry",
     "acknowledgements", "statement-limit", "turn", "window", "window-gap",
+    "command", "trust-script", "script-memory", "script-limit",
 }  # fmt: skip
 """Options that no workload has for itself: the lab gives them, or no study needs them."""
 
@@ -34,6 +35,7 @@ SMALLEST = {
     "script": (
         'files = ["hot.sql@9", "cold.sql"]\nprepare = "tables.sql"\nvariables = { rows = 10, share = 0.5 }\n'
     ),
+    "lua": 'script = "own.lua"\noptions = { tables = 2, hot = true }\n',
 }
 
 
@@ -41,6 +43,8 @@ SMALLEST = {
 def folder(tmp_path: Path) -> Path:
     for name in ("hot.sql", "cold.sql", "tables.sql"):
         (tmp_path / name).write_text("\\set id random(1, :rows)\nSELECT :id;\n")
+    (tmp_path / "own.lua").write_text('require("common")\n-- require("gone")\nfunction event() end\n')
+    (tmp_path / "common.lua").write_text("require 'ffi'\n")
     return tmp_path
 
 
@@ -60,7 +64,7 @@ def keys(verb: Verb, kind: str) -> set[str]:
         mark.name or name.replace("_", "-")
         for name, field in KINDS[kind].model_fields.items()
         for mark in field.metadata
-        if isinstance(mark, Option) and verb in mark.verbs
+        if isinstance(mark, Option) and verb in mark.verbs and not (mark.name or "").isupper()
     }
 
 
@@ -93,6 +97,16 @@ def test_a_script_is_run_from_the_copy(folder: Path) -> None:
     variables = [arguments[at + 1] for at, word in enumerate(arguments) if word == "--variable"]
     assert variables == ["rows=10", "share=0.5"]
     assert chosen.files_to_keep["tables.sql"] == (folder / "tables.sql").read_bytes()
+
+
+def test_a_lua_script_is_kept_with_its_modules(folder: Path) -> None:
+    chosen = workload(folder, "lua")
+    assert set(chosen.files_to_keep) == {"own.lua", "common.lua"}
+    arguments = run_arguments(chosen, PHASES, 1, 1, Path("/run/scripts/w"))
+    assert arguments[:5] == ["/run/scripts/w/own.lua", "--option", "tables=2", "--option", "hot=on"]
+    before = chosen.data_identity
+    (folder / "common.lua").write_text("x = 1\n")
+    assert chosen.data_identity == before != workload(folder, "lua").data_identity
 
 
 def test_a_file_is_what_it_was_when_the_study_was_read(folder: Path) -> None:

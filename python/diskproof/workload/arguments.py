@@ -7,6 +7,7 @@ from pathlib import Path
 from diskproof.results.plan import Phases
 from diskproof.study.loads.base import Load, Verb
 from diskproof.study.loads.script import SqlFile
+from diskproof.study.part import KeptFile
 
 PERCENTILES = (50, 75, 90, 95, 99, 99.9)
 
@@ -51,7 +52,10 @@ def _options(workload: Load, verb: Verb, copies: Path | None) -> list[str]:
     words = []
     for name, value in workload.options(verb).items():
         for text in _texts(value, copies):
-            words += [f"--{name}", text] if text else [f"--{name}"]
+            if name.isupper():
+                words.append(text)
+            else:
+                words += [f"--{name}", text] if text else [f"--{name}"]
     return words
 
 
@@ -62,14 +66,16 @@ def _texts(value: object, copies: Path | None) -> Iterator[str]:
             yield ""
         case SqlFile(path):
             yield str(replace(value, path=copies / path.name) if copies else value)
+        case KeptFile(path):
+            yield str(copies / path.name if copies else path)
         case [SqlFile(), *_] as files:
             for file in files:
                 yield from _texts(file, copies)
         case list() as items:
             yield ",".join(str(item) for item in items)
         case dict() as variables:
-            for name, number in variables.items():
-                yield f"{name}={number}"
+            for name, given in variables.items():
+                yield f"{name}={('off', 'on')[given] if isinstance(given, bool) else given}"
         case float():
             yield f"{value:.15g}"
         case _:

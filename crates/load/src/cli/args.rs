@@ -91,7 +91,7 @@ pub(super) struct Load {
     pub(super) warm_up: Duration,
 
     /// After which errors a transaction is run again: transient (MySQL 1213, 1205, 1020;
-    /// PostgreSQL 40001, 40P01, 55P03; `SQLITE_BUSY`, `SQLITE_LOCKED`), none, or a list of the
+    /// PostgreSQL 40001, 40P01, 55P03; `SQLITE_BUSY`, `SQLITE_LOCKED`), none, all, or a list of the
     /// server's codes. All errors are counted, by code and statement
     #[arg(
         long,
@@ -120,7 +120,7 @@ pub(super) struct Load {
 }
 
 /// Working in turns with other runs.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct Turns {
     /// This is run I of N that take turns (1/2, 2/2): clients work in short windows, forward and
     /// backward (1 2 2 1 …), and wait in those of the others. --seconds and --warm-up are times at

@@ -15,6 +15,7 @@ mod conditions;
 mod connect;
 mod familiar;
 mod ledger;
+mod lua;
 mod oltp;
 mod outside;
 mod prepare;
@@ -23,6 +24,7 @@ mod script;
 mod slap;
 mod sqlbench;
 mod stop;
+mod sysbench;
 mod tables;
 mod tpcc;
 
@@ -35,12 +37,14 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::driver;
 use conditions::args::{CleanupConditions, PrepareConditions, RunConditions};
 use ledger::args::{CleanupLedger, PrepareLedger, RunLedger};
+use lua::args::{OnceLua, RunLua};
 use oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
 use script::args::{OnceScript, RunScript};
 use slap::args::{CleanupSlap, PrepareSlap, RunSlap};
 use sqlbench::args::{CleanupSqlbench, RunSqlbench};
 pub(crate) use stop::Stop;
 use stop::{exit, say_failed};
+use sysbench::SysbenchArgs;
 use tpcc::args::{CheckTpcc, CleanupTpcc, PrepareTpcc, RunTpcc};
 
 /// The program's version, and that of the database which is built into it.
@@ -80,6 +84,8 @@ enum Verb {
     /// Drop the workload's tables
     #[command(subcommand)]
     Cleanup(Cleanup),
+    /// Take sysbench's command line as it stands, and answer with its report beside ours
+    Sysbench(SysbenchArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -92,6 +98,8 @@ enum Prepare {
     Ledger(PrepareLedger),
     /// Your own SQL, run once: the tables that a script needs
     Script(OnceScript),
+    /// The command `prepare` of a sysbench script in Lua, or another of its commands
+    Lua(Box<OnceLua>),
     /// Nothing: slap makes its table itself in each iteration
     Slap(PrepareSlap),
     /// TPC-C's nine tables
@@ -108,6 +116,8 @@ enum Run {
     Ledger(RunLedger),
     /// Your own SQL, in the language of pgbench's scripts
     Script(RunScript),
+    /// A sysbench script in Lua, as it stands
+    Lua(RunLua),
     /// mysqlslap's generated statements: so many, timed as a whole, in several iterations
     Slap(RunSlap),
     /// sql-bench 2.15's nine tests of single operations
@@ -132,6 +142,8 @@ enum Cleanup {
     Ledger(CleanupLedger),
     /// Your own SQL, run once: what drops the tables
     Script(OnceScript),
+    /// The command `cleanup` of a sysbench script in Lua
+    Lua(Box<OnceLua>),
     /// The table `slap_t1`, if a run was killed before it could drop it
     Slap(CleanupSlap),
     /// Tables that a killed run of sql-bench's tests left: every table with a name that begins with
@@ -166,10 +178,10 @@ pub fn main() -> ExitCode {
 }
 
 fn parse() -> Result<Cli, clap::Error> {
-    Cli::try_parse().map_err(|error| {
-        let words: Vec<_> = std::env::args_os().collect();
-        familiar::explain(error, &Cli::command(), &words)
-    })
+    let mut declared = Cli::command();
+    declared.build();
+    let words = lua::args::set_apart(std::env::args_os().collect(), &declared);
+    Cli::try_parse_from(&words).map_err(|error| familiar::explain(error, &Cli::command(), &words))
 }
 
 fn obey(verb: Verb) -> Result<(), Stop> {
@@ -178,6 +190,7 @@ fn obey(verb: Verb) -> Result<(), Stop> {
         Verb::Prepare(Prepare::Ledger(args)) => ledger::prepare(&args),
         Verb::Prepare(Prepare::Oltp(args)) => oltp::prepare(&args),
         Verb::Prepare(Prepare::Script(args)) => script::prepare(&args),
+        Verb::Prepare(Prepare::Lua(args)) => lua::prepare(&args),
         Verb::Prepare(Prepare::Slap(_)) => slap::prepare(),
         Verb::Prepare(Prepare::Tpcc(args)) => tpcc::prepare(&args),
         Verb::Run(run) => match *run {
@@ -185,15 +198,18 @@ fn obey(verb: Verb) -> Result<(), Stop> {
             Run::Ledger(args) => ledger::run(&args),
             Run::Oltp(args) => oltp::run(&args),
             Run::Script(args) => script::run(&args),
+            Run::Lua(args) => lua::run(&args),
             Run::Slap(args) => slap::run(&args),
             Run::Sqlbench(args) => sqlbench::run(&args),
             Run::Tpcc(args) => tpcc::run(&args),
         },
         Verb::Check(Check::Tpcc(args)) => tpcc::check(&args),
+        Verb::Sysbench(args) => sysbench::run(&args),
         Verb::Cleanup(Cleanup::Conditions(args)) => conditions::cleanup(&args),
         Verb::Cleanup(Cleanup::Ledger(args)) => ledger::cleanup(&args),
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),
         Verb::Cleanup(Cleanup::Script(args)) => script::cleanup(&args),
+        Verb::Cleanup(Cleanup::Lua(args)) => lua::cleanup(&args),
         Verb::Cleanup(Cleanup::Slap(args)) => slap::cleanup(&args),
         Verb::Cleanup(Cleanup::Sqlbench(args)) => sqlbench::cleanup(&args),
         Verb::Cleanup(Cleanup::Tpcc(args)) => tpcc::cleanup(&args),

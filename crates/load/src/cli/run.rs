@@ -48,9 +48,24 @@ where
     D: Driver + Send + 'static,
     W: Workload,
 {
+    run_reported(driver, workload, kind, load, |report| report)
+}
+
+/// The same with another report around the one that the options ask for.
+pub(super) fn run_reported<D, W>(
+    driver: D,
+    workload: W,
+    kind: Kind,
+    load: &Load,
+    around: impl FnOnce(Box<dyn Report>) -> Box<dyn Report>,
+) -> Result<(), Stop>
+where
+    D: Driver + Send + 'static,
+    W: Workload,
+{
     let options = run_options(&driver, kind, load)?;
     let mailbox = mailbox(&load.output)?;
-    let mut report = report(&load.output);
+    let mut report = around(report(&load.output));
     let (driver, workload) = (Arc::new(driver), Arc::new(workload));
     let ending = engine::run(&driver, &workload, &options, mailbox, &mut *report)?;
     as_outcome(ending)
@@ -171,10 +186,11 @@ pub(super) fn seed(asked: Option<u64>) -> u64 {
 }
 
 /// Which errors a transaction is run again after.
-fn retry<D: Driver>(driver: &D, words: &[String]) -> Result<Retry, Stop> {
+pub(super) fn retry<D: Driver>(driver: &D, words: &[String]) -> Result<Retry, Stop> {
     match words {
         [word] if word == "transient" => Ok(Retry::Transient),
         [word] if word == "none" => Ok(Retry::Never),
+        [word] if word == "all" => Ok(Retry::Always),
         codes => Retry::codes(codes, driver.dialect())
             .map_err(|error| Stop::Arguments(format!("--retry: {error}"))),
     }

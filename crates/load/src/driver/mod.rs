@@ -21,6 +21,7 @@ mod socket;
 pub mod sqlite;
 pub mod template;
 
+pub(crate) use patience::Alone;
 use rows::Rows;
 use socket::NoReply;
 pub(crate) use socket::{LOGIN_LIMIT, too_late};
@@ -73,6 +74,7 @@ pub enum Arg {
     Int(i64),
     Double(f64),
     Text(Range<usize>),
+    Null,
 }
 
 /// The parameters of one execution, reused from statement to statement.
@@ -95,6 +97,10 @@ impl Args {
     /// A parameter is a double in all executions of its statement or in none.
     pub fn push_double(&mut self, value: f64) {
         self.values.push(Arg::Double(value));
+    }
+
+    pub fn push_null(&mut self) {
+        self.values.push(Arg::Null);
     }
 
     /// Lets `write` append the text of one parameter to the buffer. ASCII without quotes or
@@ -252,6 +258,14 @@ pub trait Session {
 
     /// Sends one statement of no fixed shape, whole, as text; the rest is as with `submit`.
     fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault>;
+
+    /// Begins to prepare a statement of this connection's own; `poll` is ready when the server has
+    /// done it. Such statements are numbered from 0, in this order. Under [`Protocol::Text`] the
+    /// server is not asked.
+    fn submit_preparation(&mut self, sql: &[u8]) -> Result<(), Fault>;
+
+    /// Starts a statement of this connection's own.
+    fn submit_own(&mut self, number: usize, args: &Args) -> Result<(), Fault>;
 
     /// Continues a connection that [`Driver::open`] began; `Ready` when it is logged in and its
     /// catalogue is prepared. As with `poll`, `Pending` only after the socket would block;

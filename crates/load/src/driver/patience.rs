@@ -7,10 +7,47 @@ use std::time::{Duration, Instant};
 use mio::{Events, Interest, Token};
 
 use super::socket::{LOGIN_LIMIT, too_late};
-use super::{Fault, Session};
+use super::{Fault, Reply, Session};
 
 /// Pause before a server with a full queue is asked again.
 const QUEUE_PAUSE: Duration = Duration::from_millis(5);
+
+/// One session that nothing else is done beside: each reply is waited for.
+pub(crate) struct Alone<S> {
+    pub(crate) session: S,
+    poll: mio::Poll,
+    events: Events,
+}
+
+impl<S: Session> Alone<S> {
+    pub(crate) fn new(mut session: S) -> Result<Self, Fault> {
+        let poll = mio::Poll::new()?;
+        if let Some(source) = session.source() {
+            let interests = Interest::READABLE | Interest::WRITABLE;
+            poll.registry().register(source, Token(0), interests)?;
+        }
+        Ok(Self {
+            session,
+            poll,
+            events: Events::with_capacity(1),
+        })
+    }
+
+    /// Waits for the reply to what has been submitted, however long that takes.
+    pub(crate) fn reply(&mut self) -> Result<Reply, Fault> {
+        loop {
+            if let Poll::Ready(outcome) = self.session.poll() {
+                return outcome;
+            }
+            match self.poll.poll(&mut self.events, None) {
+                Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
+                    return Err(error.into());
+                }
+                _ => {}
+            }
+        }
+    }
+}
 
 /// Opens a connection and waits until it is logged in and prepared, for [`LOGIN_LIMIT`] at most.
 pub(super) fn open_and_wait<S: Session>(open: impl Fn() -> Result<S, Fault>) -> Result<S, Fault> {

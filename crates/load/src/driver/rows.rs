@@ -19,7 +19,9 @@ impl Rows {
         self.text.clear();
     }
 
-    pub(super) fn columns(&self) -> usize {
+    /// Number of columns; 0 without a result, and with PostgreSQL also without a row.
+    #[must_use]
+    pub fn columns(&self) -> usize {
         self.columns
     }
 

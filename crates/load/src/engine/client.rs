@@ -1,7 +1,7 @@
 //! One client: a connection, a script, and its state.
 
 use crate::driver::Driver;
-use crate::workload::Workload;
+use crate::workload::{NO_TYPE, Workload};
 
 /// A simulated client of the database.
 #[derive(Debug)]
@@ -10,6 +10,7 @@ pub(super) struct Client<S, C> {
     pub(super) session: Option<S>,
     pub(super) script: C,
     pub(super) state: State,
+    pub(super) stage: Stage,
     /// The connection that is being made, or the last one.
     pub(super) attempt: Attempt,
     /// The type of the current statement, and when it began.
@@ -33,6 +34,16 @@ pub(super) struct Client<S, C> {
 
 /// A client of this driver and this workload.
 pub(super) type ClientOf<D, W> = Client<<D as Driver>::Session, <W as Workload>::Script>;
+
+/// What a client's steps belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// What its script does once before its first transaction.
+    Initialising,
+    Transactions,
+    /// What its script does once after its last transaction, and nothing more afterwards.
+    Concluding,
+}
 
 /// The state of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +139,7 @@ impl<S, C> Client<S, C> {
             session: None,
             script,
             state: State::Queueing,
+            stage: Stage::Transactions,
             attempt: Attempt::new(Reason::First, 0),
             type_index: 0,
             statement_start_ns: 0,
@@ -147,10 +159,10 @@ impl<S, C> Client<S, C> {
         matches!(self.state, State::InTransaction | State::RollingBack { .. })
     }
 
-    /// The type of the current statement; `None` for a ROLLBACK.
+    /// The type of the current statement; `None` for a ROLLBACK and for one that is not counted.
     pub(super) fn type_under_way(&self) -> Option<usize> {
         let is_rollback = matches!(self.state, State::RollingBack { .. });
-        (!is_rollback).then_some(self.type_index)
+        (!is_rollback && self.type_index != NO_TYPE).then_some(self.type_index)
     }
 
     /// Pauses after a transaction that was given up, until the instant that is returned; each

@@ -134,6 +134,11 @@ where
         _ => {}
     }
     let mut summary = summary(options, types, &conductor.totals, seconds, cost);
+    if workload.catalogue().shows_used_types_only() {
+        summary
+            .statement_types
+            .retain(|used| used.count + used.errors > 0);
+    }
     summary.interrupted = conductor.ending == Ending::Interrupted;
     summary.stopped_clients = workload
         .ends_in_doubt()

@@ -8,7 +8,7 @@ use std::time::Duration;
 use mio::{Events, Interest, Poll, Token};
 
 use super::alarm::Alarm;
-use super::client::{Client, ClientOf, State};
+use super::client::{Client, ClientOf, Stage, State};
 use super::conductor::nanoseconds;
 use super::message::{Failure, Start};
 use super::opening::Openings;
@@ -18,7 +18,7 @@ use super::timers::Timers;
 use super::worker::Worker;
 use crate::driver::{Args, Driver, Fault, Reply, Session, StatementId};
 use crate::measure::Windows;
-use crate::workload::{Catalogue, Next, Script, Workload};
+use crate::workload::{Catalogue, NO_TYPE, Next, Script, Workload};
 
 /// Wakes a worker that sleeps although nothing has arrived: the run is to end early.
 pub(super) const WAKE: Token = Token(usize::MAX);
@@ -154,7 +154,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     /// Whether the one client of this worker has a statement in progress and waits for its reply by
     /// itself.
     #[inline]
-    fn is_alone(&self) -> bool {
+    pub(super) fn is_alone(&self) -> bool {
         match &self.clients[..] {
             [client] => client.waits_alone && client.is_at_work(),
             _ => false,
@@ -240,7 +240,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             let client = &self.clients[index];
             if client.state != State::Idle {
                 self.recorder.unanswered(client.type_under_way());
-                self.rest(index);
+                self.retire(index);
                 self.clients[index].disconnect();
             }
         }
@@ -309,7 +309,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     /// Goes on with a client's statement. If that completes, the instant is the statement's end
     /// and the next one's start, and is returned.
     #[inline]
-    fn proceed(&mut self, index: usize) -> Option<u64> {
+    pub(super) fn proceed(&mut self, index: usize) -> Option<u64> {
         let client = &mut self.clients[index];
         match client.state {
             _ if client.is_at_work() => {}
@@ -355,11 +355,15 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     /// A statement is done.
     #[inline]
     pub(super) fn answered(&mut self, index: usize, reply: Reply, now_ns: u64) {
-        let client = &self.clients[index];
+        let client = &mut self.clients[index];
+        let type_index = match &client.session {
+            Some(session) => client.script.take_reply(reply, session, client.type_index),
+            None => client.type_index,
+        };
         if client.counts {
             let latency_ns = now_ns - client.statement_start_ns;
             self.recorder
-                .statement(self.catalogue, client.type_index, latency_ns, reply);
+                .statement(self.catalogue, type_index, latency_ns, reply);
         }
         let client = &mut self.clients[index];
         if let Some(rows) = client.session.as_ref().and_then(Session::rows) {
@@ -374,6 +378,8 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         let client = &mut self.clients[index];
         if let Some(next) = client.script.next(&mut self.args) {
             self.take_step(index, next, now_ns);
+        } else if client.stage != Stage::Transactions {
+            self.end_stage(index, now_ns);
         } else {
             let latency_ns = now_ns - client.transaction_start_ns;
             client.succeed();
@@ -431,13 +437,26 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
                     session.submit_text(args.sql())
                 });
             }
+            Next::Prepare => {
+                self.clients[index].type_index = NO_TYPE;
+                self.submit(index, now_ns, |session, args| {
+                    session.submit_preparation(args.sql())
+                });
+            }
+            Next::Own { number, type_index } => {
+                self.clients[index].type_index = type_index;
+                self.submit(index, now_ns, |session, args| {
+                    session.submit_own(number, args)
+                });
+            }
+            Next::Again => self.run_again(index, now_ns),
             Next::Reconnect { type_index } => self.come_again(index, type_index, now_ns),
             Next::Sleep { us } => self.pause(index, State::Sleeping, us, now_ns),
             Next::Wait { us } => self.pause(index, State::Thinking, us, now_ns),
             Next::Fail => {
                 let mistake = self.clients[index].script.mistake();
                 self.fail(Failure::new("script", mistake));
-                self.rest(index);
+                self.retire(index);
             }
         }
     }
@@ -480,9 +499,30 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         }
     }
 
+    /// A client has no more transactions: what its script does last comes now.
     pub(super) fn rest(&mut self, index: usize) {
         let client = &mut self.clients[index];
+        if client.session.is_some()
+            && client.stage == Stage::Transactions
+            && client.script.conclude()
+        {
+            client.stage = Stage::Concluding;
+            client.state = State::InTransaction;
+            client.counts = false;
+            let now_ns = self.worker.clock.now_ns();
+            return self.go_on(index, now_ns);
+        }
+        self.retire(index);
+    }
+
+    /// Ends a client's work.
+    pub(super) fn retire(&mut self, index: usize) {
+        let client = &mut self.clients[index];
         client.state = State::Idle;
+        if client.stage == Stage::Initialising {
+            // It has not been counted among those at work.
+            return;
+        }
         let now_ns = self.worker.clock.now_ns();
         if let Some(since_ns) = client.at_work_since_ns.take() {
             self.recorder.busy(now_ns.saturating_sub(since_ns));

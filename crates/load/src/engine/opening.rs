@@ -5,12 +5,12 @@ use std::task::Poll as Progress;
 
 use mio::{Events, Poll, Token};
 
-use super::client::{Attempt, Reason, State};
+use super::client::{Attempt, Reason, Stage, State};
 use super::conductor::nanoseconds;
 use super::crew::Crew;
 use super::message::Failure;
 use crate::driver::{Driver, Fault, LOGIN_LIMIT, Reply, Session, too_late};
-use crate::workload::Workload;
+use crate::workload::{Script, Workload};
 
 /// Connections that the whole run makes at a time, at its beginning and after a loss. A server's
 /// queue of new connections is short (50 in MySQL 5.1, 80 in later ones with their defaults), and
@@ -89,11 +89,45 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
             if self.openings.missing == 0 {
                 return Ok(());
             }
-            self.await_events(poll, &mut events)?;
-            for event in &events {
-                self.carry_on(event.token());
+            self.proceed_while_connecting(poll, &mut events)?;
+        }
+    }
+
+    /// Goes on with connections, and with what scripts do first on theirs.
+    fn proceed_while_connecting(
+        &mut self,
+        poll: &mut Poll,
+        events: &mut Events,
+    ) -> Result<(), Failure> {
+        if self.at_once || self.is_alone() {
+            let mut went_on = false;
+            for index in 0..self.clients.len() {
+                went_on |= self.proceed(index).is_some();
+            }
+            if went_on || self.is_alone() {
+                return Ok(());
             }
         }
+        self.await_events(poll, events)?;
+        for event in &*events {
+            let Token(index) = event.token();
+            if index < self.clients.len() {
+                self.proceed(index);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a script does once before its first transaction, or after its last, is done.
+    #[cold]
+    pub(super) fn end_stage(&mut self, index: usize, now_ns: u64) {
+        let client = &mut self.clients[index];
+        if client.stage == Stage::Concluding {
+            return self.retire(index);
+        }
+        client.stage = Stage::Transactions;
+        self.openings.missing -= 1;
+        self.come_in(index, now_ns);
     }
 
     /// Begins the connections that are due, continues those just begun, and gives up those that
@@ -225,6 +259,13 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         self.openings.end(reason);
         match reason {
             Reason::First => {
+                let client = &mut self.clients[index];
+                if client.script.initialise() {
+                    client.stage = Stage::Initialising;
+                    client.state = State::InTransaction;
+                    client.counts = false;
+                    return self.go_on(index, now_ns);
+                }
                 self.openings.missing -= 1;
                 self.come_in(index, now_ns);
             }

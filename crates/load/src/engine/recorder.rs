@@ -6,7 +6,7 @@ use super::message::Message;
 use super::resources::waited_for_cpu_ns;
 use crate::driver::{Fault, Reply};
 use crate::measure::{Backlog, IntervalTally, Period, Phase, PhaseTally, Schedule};
-use crate::workload::Catalogue;
+use crate::workload::{Catalogue, NO_TYPE};
 
 /// Counts what one worker's clients do. Intervals end at instants that all workers share, so no
 /// lock is needed: a worker sends its part as soon as its clock passes the end.
@@ -114,7 +114,7 @@ impl Recorder {
         latency_ns: u64,
         reply: Reply,
     ) {
-        if self.is_over() {
+        if self.is_over() || type_index == NO_TYPE {
             return;
         }
         self.interval.count(catalogue.types()[type_index].kind);

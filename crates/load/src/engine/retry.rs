@@ -14,6 +14,8 @@ pub enum Retry {
     Transient,
     /// None: a transaction with an error is given up.
     Never,
+    /// All of them.
+    Always,
     /// Exactly these of the server's codes.
     Codes(BTreeSet<String>),
 }
@@ -36,10 +38,12 @@ impl Retry {
 
     /// Whether a transaction is run again after this error, which may come from a collision of two
     /// clients' draws.
-    pub(super) fn applies(&self, error: &ServerError, collides: bool) -> bool {
+    #[must_use]
+    pub fn applies(&self, error: &ServerError, collides: bool) -> bool {
         match self {
             Self::Transient => error.transient || collides,
             Self::Never => false,
+            Self::Always => true,
             Self::Codes(codes) => codes.contains(&error.code),
         }
     }

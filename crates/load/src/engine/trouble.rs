@@ -1,11 +1,11 @@
 //! A crew's reaction to errors: roll back, run again, reconnect, give up.
 
-use super::client::{Reason, State};
+use super::client::{Reason, Stage, State};
 use super::conductor::nanoseconds;
 use super::crew::Crew;
 use super::message::{Failure, Message};
 use crate::driver::{Driver, Fault, Reply, ServerError};
-use crate::workload::{Script, Workload};
+use crate::workload::{NO_TYPE, Script, Workload};
 
 impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     /// The server refused a statement: the transaction is rolled back if there is one, then run
@@ -20,11 +20,16 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         let collides = self.worker.workload.collides(&error);
         let again = self.worker.retry.applies(&error, collides);
         error.transient = again;
+        let taken = self.clients[index].script.take_refusal(&error, again);
         if self.clients[index].counts {
-            self.recorder.error(&Fault::Server(error), Some(type_index));
-            if again {
+            let counted = (type_index != NO_TYPE).then_some(type_index);
+            self.recorder.error(&Fault::Server(error), counted);
+            if again && !taken {
                 self.recorder.retry();
             }
+        }
+        if taken {
+            return self.go_on(index, now_ns);
         }
         if !again {
             self.give_up(index, now_ns);
@@ -62,6 +67,15 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         } else {
             self.timers.set(self.clients[index].pause(now_ns), index);
         }
+    }
+
+    /// The script wants the transaction to be run again after an error.
+    #[cold]
+    pub(super) fn run_again(&mut self, index: usize, now_ns: u64) {
+        if self.clients[index].counts {
+            self.recorder.retry();
+        }
+        self.rolled_back(index, true, now_ns);
     }
 
     /// Runs the transaction again with new draws.
@@ -113,8 +127,21 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     pub(super) fn lost(&mut self, index: usize, fault: &Fault, now_ns: u64) {
         let client = &self.clients[index];
         let state = client.state;
-        let type_index = (state == State::InTransaction).then_some(client.type_index);
+        let type_index = (state == State::InTransaction)
+            .then_some(client.type_index)
+            .filter(|&type_index| type_index != NO_TYPE);
         self.recorder.error(fault, type_index);
+        match client.stage {
+            Stage::Initialising => {
+                self.fail(Failure::from_fault("preparing a client", fault));
+                return self.retire(index);
+            }
+            Stage::Concluding => {
+                self.clients[index].disconnect();
+                return self.retire(index);
+            }
+            Stage::Transactions => self.clients[index].script.lost(),
+        }
         if state != (State::RollingBack { again: false }) {
             self.give_up(index, now_ns);
         }

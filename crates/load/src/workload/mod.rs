@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::io;
 
 use crate::driver::rows::Rows;
-use crate::driver::{Args, Kind, ServerError, Statement, StatementId};
+use crate::driver::{Args, Kind, Reply, ServerError, Session, Statement, StatementId};
 
 pub mod conditions;
 pub mod digits;
 pub mod distribution;
 pub mod generator;
 pub mod ledger;
+pub mod lua;
 pub mod oltp;
 pub mod script;
 pub mod slap;
@@ -35,10 +36,11 @@ pub struct Catalogue {
     set_up: Vec<StatementId>,
     transactions: Vec<&'static str>,
     rollback: Option<StatementId>,
+    shows_used_types_only: bool,
 }
 
-/// The type of statements that belong to none.
-const NO_TYPE: usize = usize::MAX;
+/// The type of statements that belong to none: they are not counted, and their errors are.
+pub const NO_TYPE: usize = usize::MAX;
 
 impl Catalogue {
     /// Adds a type with its statements; their ids follow one another from the one returned.
@@ -56,6 +58,17 @@ impl Catalogue {
             kind,
         });
         first
+    }
+
+    /// Lets reports leave out the types that no statement had: the workload has not been able to
+    /// say beforehand which of them it needs.
+    pub fn show_used_types_only(&mut self) {
+        self.shows_used_types_only = true;
+    }
+
+    #[must_use]
+    pub fn shows_used_types_only(&self) -> bool {
+        self.shows_used_types_only
     }
 
     /// Says how an explicit transaction is given up after an error. It is no type of the
@@ -176,8 +189,17 @@ pub trait Workload: Send + Sync + 'static {
 pub enum Next {
     /// A statement of the catalogue, its parameters in the arguments.
     Statement(StatementId),
-    /// A statement of no fixed shape, whole in [`Args::sql`]; accounted for under this type.
+    /// A statement of no fixed shape, whole in [`Args::sql`]; accounted for under this type, or
+    /// under [`NO_TYPE`].
     Sql { type_index: usize },
+    /// The statement in [`Args::sql`] is to be prepared on this connection, as the next of the
+    /// script's own; not counted.
+    Prepare,
+    /// A statement of the script's own, by its number on this connection; its parameters in the
+    /// arguments.
+    Own { number: usize, type_index: usize },
+    /// The transaction is begun again, because of an error that the script has taken.
+    Again,
     /// Leave the server and come again, logged in and prepared; accounted for under this type.
     Reconnect { type_index: usize },
     /// Pause for this time, which counts as part of the transaction but not as a statement. The
@@ -192,7 +214,18 @@ pub enum Next {
 }
 
 /// One client's source of transactions.
-pub trait Script: Send {
+pub trait Script {
+    /// Begins what the client does once, when it has its first connection and before anything is
+    /// measured; false if that is nothing. [`Script::next`] then returns its steps.
+    fn initialise(&mut self) -> bool {
+        false
+    }
+
+    /// Begins what the client does once after its last transaction; false if that is nothing.
+    fn conclude(&mut self) -> bool {
+        false
+    }
+
     /// Draws a new transaction and forgets the rest of the one before. False: this client has
     /// finished its work.
     fn begin(&mut self) -> bool;
@@ -220,6 +253,22 @@ pub trait Script: Send {
     fn counts(&self) -> bool {
         true
     }
+
+    /// Takes the reply to the step before. Returns the type under which it is accounted for.
+    #[inline]
+    fn take_reply(&mut self, _reply: Reply, _session: &dyn Session, type_index: usize) -> usize {
+        type_index
+    }
+
+    /// Takes a refusal of the step before; `again` says whether such errors let a transaction run
+    /// again. False leaves it to the engine: a ROLLBACK, and the transaction again or another one.
+    /// True: [`Script::next`] continues.
+    fn take_refusal(&mut self, _error: &ServerError, _again: bool) -> bool {
+        false
+    }
+
+    /// The connection is lost, with what was prepared on it; [`Script::begin`] comes next.
+    fn lost(&mut self) {}
 
     /// The last reply of a transaction that completed has just been read; nothing else of this
     /// client's is begun before this returns. An error ends the run.

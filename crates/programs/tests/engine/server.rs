@@ -164,6 +164,14 @@ impl Session for Echo {
         self.submit(0, &Args::default())
     }
 
+    fn submit_preparation(&mut self, sql: &[u8]) -> Result<(), Fault> {
+        self.submit_text(sql)
+    }
+
+    fn submit_own(&mut self, _: usize, args: &Args) -> Result<(), Fault> {
+        self.submit(0, args)
+    }
+
     fn poll_open(&mut self) -> Poll<Result<(), Fault>> {
         self.receive().map_ok(|_| ())
     }

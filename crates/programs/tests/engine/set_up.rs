@@ -160,6 +160,14 @@ impl<S: Session> Session for Recorded<S> {
         self.session.submit_text(sql)
     }
 
+    fn submit_preparation(&mut self, sql: &[u8]) -> Result<(), Fault> {
+        self.session.submit_preparation(sql)
+    }
+
+    fn submit_own(&mut self, number: usize, args: &Args) -> Result<(), Fault> {
+        self.session.submit_own(number, args)
+    }
+
     fn poll_open(&mut self) -> Poll<Result<(), Fault>> {
         thread::sleep(self.log_in);
         self.session.poll_open()

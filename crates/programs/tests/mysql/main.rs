@@ -12,6 +12,9 @@ mod ledger_servers;
 mod ledger_support;
 mod limits;
 mod login;
+mod lua;
+#[path = "../support/lua.rs"]
+mod lua_support;
 mod oltp;
 #[path = "../support/program.rs"]
 mod program;

@@ -2,6 +2,7 @@
 
 mod conditions;
 mod ledger;
+mod lua;
 mod oltp;
 #[path = "../support/program.rs"]
 #[allow(dead_code, reason = "what only tests with a database need")]

@@ -14,6 +14,9 @@ mod ledger_servers;
 #[path = "../support/ledger.rs"]
 mod ledger_support;
 mod login;
+mod lua;
+#[path = "../support/lua.rs"]
+mod lua_support;
 mod nonsense;
 mod oltp;
 #[path = "../support/program.rs"]

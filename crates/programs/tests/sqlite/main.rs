@@ -7,6 +7,9 @@ mod job;
 mod ledger;
 #[path = "../support/ledger.rs"]
 mod ledger_support;
+mod lua;
+#[path = "../support/lua.rs"]
+mod lua_support;
 mod oltp;
 #[path = "../support/program.rs"]
 mod program;

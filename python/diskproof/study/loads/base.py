@@ -22,7 +22,10 @@ FIXED_BYTES = 200 * 2**20
 
 @dataclass(frozen=True)
 class Option:
-    """Marks a key as an option of diskproof-load: its own name with dashes, unless another is given."""
+    """Marks a key as an option of diskproof-load: its own name with dashes, unless another is given.
+
+    A name in capitals is that of a word without an option before it.
+    """
 
     verbs: tuple[Verb, ...]
     name: str | None = None

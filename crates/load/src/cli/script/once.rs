@@ -87,7 +87,11 @@ fn perform(workload: &ScriptWorkload, admin: &mut dyn Admin) -> Result<u64, Fail
             Next::Sleep { us } | Next::Wait { us } => thread::sleep(Duration::from_micros(us)),
             Next::Fail => return Err(Failure::new("script", script.mistake())),
             // Under the text protocol a script sends nothing else.
-            Next::Statement(_) | Next::Reconnect { .. } => {
+            Next::Statement(_)
+            | Next::Reconnect { .. }
+            | Next::Prepare
+            | Next::Own { .. }
+            | Next::Again => {
                 return Err(Failure::internal("a statement that was to be text is not"));
             }
         }

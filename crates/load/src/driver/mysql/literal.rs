@@ -11,6 +11,7 @@ pub(super) fn push_literal(arg: &Arg, args: &Args, out: &mut Vec<u8>) {
         // With its exponent, so that it is a double and no decimal; a vector takes what is written.
         Arg::Double(value) => drop(write!(out, "{value:e}")),
         Arg::Text(range) => push_quoted(args.text(range), out),
+        Arg::Null => out.extend_from_slice(b"NULL"),
     }
 }
 

@@ -62,6 +62,7 @@ fn push_row(args: &Args, out: &mut Vec<u8>) {
             }
             Arg::Double(value) => drop(write!(out, "{value:e}")),
             Arg::Text(range) => push_escaped(args.text(range), out),
+            Arg::Null => out.extend_from_slice(b"\\N"),
         }
     }
     out.push(b'\n');

@@ -9,7 +9,7 @@ use super::statement::{Form, Handle};
 use super::wire::protocol;
 use crate::driver::{Fault, ServerError};
 
-const COM_STMT_PREPARE: u8 = 0x16;
+pub(super) const COM_STMT_PREPARE: u8 = 0x16;
 /// `ER_UNSUPPORTED_PS`
 const NOT_SUPPORTED: &str = "1295";
 const OK: u8 = 0x00;

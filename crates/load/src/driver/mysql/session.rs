@@ -7,14 +7,16 @@ use std::task::Poll;
 use std::time::Duration;
 
 use super::error::parting;
+use super::inbound::Inbound;
 use super::opening::Opening;
 use super::outbound::Outbound;
+use super::preparation::{COM_STMT_PREPARE, Preparation};
 use super::reply::ReplyReader;
 use super::statement::{Form, Handle, write_sql};
 use super::wire::{closed_by_server, header, protocol};
 use crate::driver::rows::Rows;
 use crate::driver::socket::Stream;
-use crate::driver::{Args, Fault, Reply, Session, StatementId};
+use crate::driver::{Args, Fault, Protocol, Reply, Session, StatementId};
 
 /// Most bytes of one `recv`: a range SELECT's 13 kB and far more. A longer result costs one system
 /// call for each such piece.
@@ -36,6 +38,47 @@ pub struct MysqlSession {
     handles: Box<[Handle]>,
     outbound: Outbound,
     replies: ReplyReader,
+    own: Own,
+}
+
+/// The statements that the connection has prepared for a script.
+#[derive(Debug, Default)]
+struct Own {
+    statements: Vec<(Form, Handle)>,
+    under_way: Option<Box<UnderWay>>,
+}
+
+/// A preparation with an answer that is still to come.
+#[derive(Debug)]
+struct UnderWay {
+    form: Form,
+    preparation: Preparation,
+    inbound: Inbound,
+}
+
+impl Own {
+    /// Takes what has arrived of the answer to a preparation; the outcome once it is complete.
+    fn take_answer(&mut self, bytes: &[u8]) -> Result<Option<Result<Reply, Fault>>, Fault> {
+        let Some(mut under_way) = self.under_way.take() else {
+            return Err(protocol(
+                "an answer to a preparation that nothing asked for",
+            ));
+        };
+        under_way.inbound.extend(bytes);
+        while let Some(packet) = under_way.inbound.next_packet()? {
+            match under_way.preparation.on_packet(packet) {
+                Ok(Some(handle)) => {
+                    self.statements.push((under_way.form, handle));
+                    return Ok(Some(Ok(Reply::default())));
+                }
+                Ok(None) => {}
+                Err(refusal @ Fault::Server(_)) => return Ok(Some(Err(refusal))),
+                Err(fault) => return Err(fault),
+            }
+        }
+        self.under_way = Some(under_way);
+        Ok(None)
+    }
 }
 
 impl MysqlSession {
@@ -47,6 +90,7 @@ impl MysqlSession {
             handles: Box::default(),
             outbound: Outbound::default(),
             replies: ReplyReader::default(),
+            own: Own::default(),
         }
     }
 
@@ -60,6 +104,7 @@ impl MysqlSession {
             handles,
             outbound: Outbound::default(),
             replies: ReplyReader::default(),
+            own: Own::default(),
         }
     }
 
@@ -91,6 +136,11 @@ impl MysqlSession {
         loop {
             match self.stream.read(buffer) {
                 Ok(0) => return Err(closed_by_server()),
+                Ok(read) if self.own.under_way.is_some() => {
+                    if let Some(outcome) = self.own.take_answer(&buffer[..read])? {
+                        return Ok(Poll::Ready(outcome));
+                    }
+                }
                 Ok(read) => {
                     if self.replies.feed(&buffer[..read])? {
                         let reply = self.replies.take();
@@ -134,6 +184,30 @@ impl Session for MysqlSession {
     fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault> {
         let packets = write_sql(sql, self.outbound.begin())?;
         self.replies.begin_keeping(packets, false);
+        self.send()
+    }
+
+    fn submit_preparation(&mut self, sql: &[u8]) -> Result<(), Fault> {
+        let form = Form::new(&String::from_utf8_lossy(sql), Protocol::Prepared);
+        self.outbound.begin().clear();
+        self.outbound
+            .push(0, &[&[COM_STMT_PREPARE], sql].concat())?;
+        let mut inbound = Inbound::default();
+        inbound.begin_answer();
+        self.own.under_way = Some(Box::new(UnderWay {
+            preparation: Preparation::new(form.parameters()),
+            inbound,
+            form,
+        }));
+        self.send()
+    }
+
+    fn submit_own(&mut self, number: usize, args: &Args) -> Result<(), Fault> {
+        let Some((form, handle)) = self.own.statements.get_mut(number) else {
+            return Err(protocol("a statement that was never prepared"));
+        };
+        let packets = form.write(handle, args, self.outbound.begin())?;
+        self.replies.begin_keeping(packets, form.is_binary(*handle));
         self.send()
     }
 

@@ -33,20 +33,12 @@ impl Handle {
 
 pub(super) fn forms(statements: &[Statement], wanted: Protocol) -> Vec<Form> {
     let form = |statement: &Statement| {
-        let template = Template::new(&statement.sql);
-        if statement.prepare && wanted == Protocol::Prepared {
-            Form::Prepared {
-                parameters: template.parameter_count(),
-                sql: statement.sql.clone(),
-            }
+        let protocol = if statement.prepare {
+            wanted
         } else {
-            Form::Text {
-                pieces: template
-                    .pieces()
-                    .map(|piece| piece.as_bytes().to_vec())
-                    .collect(),
-            }
-        }
+            Protocol::Text
+        };
+        Form::new(&statement.sql, protocol)
     };
     statements.iter().map(form).collect()
 }
@@ -61,8 +53,25 @@ const NO_CURSOR_ONCE: [u8; 5] = [0, 1, 0, 0, 0];
 const TYPE_LONGLONG: [u8; 2] = [0x08, 0];
 const TYPE_DOUBLE: [u8; 2] = [0x05, 0];
 const TYPE_STRING: [u8; 2] = [0xFE, 0];
+const TYPE_NULL: [u8; 2] = [0x06, 0];
 
 impl Form {
+    pub(super) fn new(sql: &str, protocol: Protocol) -> Self {
+        let template = Template::new(sql);
+        match protocol {
+            Protocol::Prepared => Self::Prepared {
+                parameters: template.parameter_count(),
+                sql: sql.to_owned(),
+            },
+            Protocol::Text => Self::Text {
+                pieces: template
+                    .pieces()
+                    .map(|piece| piece.as_bytes().to_vec())
+                    .collect(),
+            },
+        }
+    }
+
     /// Puts the statement into `out`, which is emptied before. Returns how many packets it takes.
     #[inline]
     pub(super) fn write(
@@ -97,7 +106,7 @@ impl Form {
         matches!(self, Self::Prepared { .. }) && handle != Handle::NOT_PREPARED
     }
 
-    fn parameters(&self) -> usize {
+    pub(super) fn parameters(&self) -> usize {
         match self {
             Self::Text { pieces } => pieces.len() - 1,
             Self::Prepared { parameters, .. } => *parameters,
@@ -165,25 +174,39 @@ fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
     if args.values().is_empty() {
         return;
     }
-    // No parameter is NULL.
+    let bitmap_at = out.len();
     let bitmap_bytes = args.values().len().div_ceil(8);
-    out.resize(out.len() + bitmap_bytes, 0);
-    out.push(u8::from(!handle.types_known));
-    if !handle.types_known {
+    out.resize(bitmap_at + bitmap_bytes, 0);
+    let mut has_null = false;
+    for (place, _) in args
+        .values()
+        .iter()
+        .enumerate()
+        .filter(|(_, arg)| **arg == Arg::Null)
+    {
+        out[bitmap_at + place / 8] |= 1 << (place % 8);
+        has_null = true;
+    }
+    // A NULL says nothing of the type that the parameter has otherwise.
+    let sends_types = has_null || !handle.types_known;
+    out.push(u8::from(sends_types));
+    if sends_types {
         for arg in args.values() {
             out.extend_from_slice(match arg {
                 Arg::Int(_) => &TYPE_LONGLONG,
                 Arg::Double(_) => &TYPE_DOUBLE,
                 Arg::Text(_) => &TYPE_STRING,
+                Arg::Null => &TYPE_NULL,
             });
         }
-        handle.types_known = true;
+        handle.types_known = !has_null;
     }
     for arg in args.values() {
         match arg {
             Arg::Int(value) => out.extend_from_slice(&value.to_le_bytes()),
             Arg::Double(value) => out.extend_from_slice(&value.to_le_bytes()),
             Arg::Text(range) => push_string(args.text(range), out),
+            Arg::Null => {}
         }
     }
 }

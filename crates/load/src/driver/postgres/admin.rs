@@ -236,6 +236,7 @@ fn put_row(args: &Args, out: &mut BytesMut) {
             }
             Arg::Double(value) => put_double(*value, out),
             Arg::Text(range) => put_escaped(args.text(range), out),
+            Arg::Null => out.extend_from_slice(b"\\N"),
         }
     }
     out.put_u8(b'\n');

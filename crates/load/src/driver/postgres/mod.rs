@@ -10,6 +10,7 @@ mod error;
 pub mod handshake;
 mod host;
 mod opening;
+mod own;
 mod plan;
 mod preparation;
 pub mod reply;

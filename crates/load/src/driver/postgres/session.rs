@@ -11,6 +11,7 @@ use postgres_protocol::message::frontend;
 
 use super::host::Host;
 use super::opening::{Opened, Opening};
+use super::own::Own;
 use super::plan::Plan;
 use super::reply::ReplyReader;
 use super::statement::{Execution, write_sql};
@@ -39,6 +40,7 @@ pub struct PostgresSession {
     outbound: BytesMut,
     sent_bytes: usize,
     replies: ReplyReader,
+    own: Own,
 }
 
 impl PostgresSession {
@@ -51,6 +53,7 @@ impl PostgresSession {
             outbound: BytesMut::new(),
             sent_bytes: 0,
             replies: ReplyReader::default(),
+            own: Own::default(),
         })
     }
 
@@ -76,6 +79,13 @@ impl PostgresSession {
         loop {
             match self.stream.read(buffer) {
                 Ok(0) => return Poll::Ready(Err(Fault::Lost(closed_by_server()))),
+                Ok(read) if self.own.is_preparing() => {
+                    match self.own.take_answer(&buffer[..read]) {
+                        Ok(Some(reply)) => return Poll::Ready(Ok(reply)),
+                        Ok(None) => {}
+                        Err(fault) => return Poll::Ready(Err(fault)),
+                    }
+                }
                 Ok(read) => match self.replies.feed(&buffer[..read]) {
                     Ok(true) => return Poll::Ready(self.replies.take()),
                     Ok(false) => {}
@@ -142,6 +152,19 @@ impl Session for PostgresSession {
     fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault> {
         self.clear_outbound()?;
         let written = write_sql(sql, &mut self.outbound);
+        self.send_outbound(written)
+    }
+
+    fn submit_preparation(&mut self, sql: &[u8]) -> Result<(), Fault> {
+        self.clear_outbound()?;
+        self.own
+            .ask(&String::from_utf8_lossy(sql), &mut self.outbound)?;
+        self.send()
+    }
+
+    fn submit_own(&mut self, number: usize, args: &Args) -> Result<(), Fault> {
+        self.clear_outbound()?;
+        let written = self.own.get(number)?.write(args, &mut self.outbound);
         self.send_outbound(written)
     }
 

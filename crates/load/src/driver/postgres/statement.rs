@@ -57,7 +57,7 @@ impl ParameterType {
             (Self::Int2, Arg::Int(value)) => i16::try_from(*value).is_ok(),
             (Self::Int4, Arg::Int(value)) => i32::try_from(*value).is_ok(),
             (Self::Int8, Arg::Int(_)) => true,
-            (_, Arg::Text(_) | Arg::Double(_)) | (Self::Other, _) => false,
+            (_, Arg::Text(_) | Arg::Double(_) | Arg::Null) | (Self::Other, _) => false,
         };
         if fits { BINARY_FORMAT } else { TEXT_FORMAT }
     }
@@ -69,6 +69,7 @@ impl ParameterType {
     fn put(self, arg: &Arg, args: &Args, out: &mut BytesMut) {
         match arg {
             Arg::Text(range) => out.put_slice(args.text(range)),
+            Arg::Null => {}
             Arg::Double(value) => put_double(*value, out),
             Arg::Int(value) if self.format_of(arg) == TEXT_FORMAT => put_decimal(*value, out),
             Arg::Int(value) => match self {
@@ -128,6 +129,9 @@ fn write_bind(
             .map(|(parameter, arg)| parameter.format_of(arg)),
         bound,
         |(parameter, arg), out| {
+            if *arg == Arg::Null {
+                return Ok(IsNull::Yes);
+            }
             parameter.put(arg, args, out);
             Ok(IsNull::No)
         },
@@ -165,6 +169,7 @@ fn write_query(template: &Template, args: &Args, out: &mut BytesMut) -> Result<(
                 out.put_u8(b')');
             }
             Some(Arg::Text(range)) => put_literal_text(args.text(range), out)?,
+            Some(Arg::Null) => out.put_slice(b"NULL"),
             None => {}
         }
     }

@@ -37,6 +37,7 @@ fn bind_and_step(
         match value {
             Arg::Int(value) => statement.raw_bind_parameter(index + 1, value)?,
             Arg::Double(value) => statement.raw_bind_parameter(index + 1, value)?,
+            Arg::Null => statement.raw_bind_parameter(index + 1, rusqlite::types::Null)?,
             Arg::Text(range) => {
                 let text = std::str::from_utf8(args.text(range))
                     .map_err(|error| rusqlite::Error::Utf8Error(index, error))?;

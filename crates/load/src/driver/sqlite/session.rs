@@ -20,6 +20,8 @@ pub struct SqliteSession {
     outcome: Option<Result<Reply, Fault>>,
     /// The values of the last reply, if the workload reads them.
     kept: Option<Rows>,
+    /// Statements that a script has prepared on this connection.
+    own: Vec<String>,
 }
 
 /// The form in which a statement is run.
@@ -49,6 +51,7 @@ impl SqliteSession {
             connection,
             text: String::new(),
             outcome: None,
+            own: Vec::new(),
             kept: None,
         };
         session.prepare()?;
@@ -100,6 +103,21 @@ impl SqliteSession {
         let kept = self.kept.as_mut();
         run(&self.connection, &mut parsed, &Args::default(), kept)
     }
+
+    /// Parses a statement once and keeps it; the cache has room for all of them.
+    fn prepare_own(&mut self, sql: &str) -> Result<Reply, Fault> {
+        let room = self.statements.len() + self.own.len() + 2;
+        self.connection.set_prepared_statement_cache_capacity(room);
+        self.connection.prepare_cached(sql).map_err(error::fault)?;
+        self.own.push(sql.to_owned());
+        Ok(Reply::default())
+    }
+
+    fn execute_own(&mut self, number: usize, args: &Args) -> Result<Reply, Fault> {
+        let sql = self.own.get(number).map_or("", String::as_str);
+        let mut prepared = self.connection.prepare_cached(sql).map_err(error::fault)?;
+        run(&self.connection, &mut prepared, args, self.kept.as_mut())
+    }
 }
 
 impl Execution {
@@ -132,6 +150,7 @@ fn splice(template: &Template, args: &Args, sql: &mut String) {
             Some(Arg::Double(value)) => {
                 let _ = write!(sql, "({value:e})");
             }
+            Some(Arg::Null) => sql.push_str("NULL"),
             Some(Arg::Text(range)) => {
                 let text = String::from_utf8_lossy(args.text(range));
                 sql.push('\'');
@@ -164,6 +183,16 @@ impl Session for SqliteSession {
 
     fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault> {
         self.outcome = Some(self.execute_text(&String::from_utf8_lossy(sql)));
+        Ok(())
+    }
+
+    fn submit_preparation(&mut self, sql: &[u8]) -> Result<(), Fault> {
+        self.outcome = Some(self.prepare_own(&String::from_utf8_lossy(sql)));
+        Ok(())
+    }
+
+    fn submit_own(&mut self, number: usize, args: &Args) -> Result<(), Fault> {
+        self.outcome = Some(self.execute_own(number, args));
         Ok(())
     }
 

@@ -39,7 +39,7 @@ fn visit(
             match arg {
                 Arg::Int(value) => ints.push(*value),
                 Arg::Text(range) => text = Some(range.len()),
-                Arg::Double(value) => panic!("{value}"),
+                other => panic!("{other:?}"),
             }
         }
         let sql = workload.catalogue().statements()[id].sql.clone();

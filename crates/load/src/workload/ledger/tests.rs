@@ -38,7 +38,7 @@ fn rest_of_transaction(ledger: &Ledger, script: &mut LedgerScript) -> Transactio
             match arg {
                 Arg::Int(value) => ints.push(*value),
                 Arg::Text(range) => found.filler = args.text(range).to_vec(),
-                Arg::Double(value) => panic!("{value}"),
+                other => panic!("{other:?}"),
             }
         }
         let name = ledger.catalogue().types()[ledger.catalogue().type_of(id)]

@@ -64,6 +64,7 @@ fn rest(client: &mut ScriptClient) -> Vec<String> {
                 return steps;
             }
             Next::Reconnect { .. } => "reconnect".into(),
+            other => format!("{other:?}"),
         });
     }
     steps

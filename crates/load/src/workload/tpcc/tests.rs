@@ -219,6 +219,7 @@ fn shown(arg: &Arg, args: &Args) -> String {
         Arg::Int(value) => value.to_string(),
         Arg::Text(range) => String::from_utf8(args.text(range).to_vec()).unwrap(),
         Arg::Double(value) => panic!("{value}"),
+        Arg::Null => "NULL".into(),
     }
 }
 

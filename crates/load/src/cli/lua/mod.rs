@@ -1,0 +1,221 @@
+//! The verbs of Lua scripts.
+
+pub(super) mod args;
+pub(super) mod general;
+pub(super) mod guard;
+pub(super) mod hooked;
+pub(super) mod once;
+pub(super) mod source;
+
+use super::Stop;
+use super::connect::{Task, target, with_driver};
+use super::outside::say_when_interrupted;
+use super::run::{Kind, retry, run_reported, seed};
+use crate::driver::{Dialect, Driver, Protocol};
+use crate::target::Target;
+use crate::workload::lua::{LuaError, LuaOptions, LuaWorkload, Output, Setting};
+use args::{LuaArgs, OnceLua, RunLua, given};
+use hooked::Hooked;
+use source::find;
+
+impl From<LuaError> for Stop {
+    fn from(error: LuaError) -> Self {
+        Self::Arguments(error.to_string())
+    }
+}
+
+/// A script with all that it needs but the database's dialect.
+pub(super) struct Ready {
+    pub(super) found: source::Found,
+    pub(super) command: String,
+    pub(super) given: Vec<(String, Option<String>)>,
+    pub(super) general: Vec<(String, Setting)>,
+    pub(super) protocol: Protocol,
+    pub(super) law: crate::workload::distribution::Law,
+    pub(super) seed: u64,
+    pub(super) trusted: bool,
+    pub(super) memory_mib: u32,
+    pub(super) output: Output,
+}
+
+impl Ready {
+    fn new(
+        args: &LuaArgs,
+        command: &str,
+        target: &Target,
+        run: &general::Run,
+        output: Output,
+    ) -> Result<Self, Stop> {
+        Ok(Self {
+            found: find(&args.script).map_err(Stop::Arguments)?,
+            command: command.to_owned(),
+            given: given(&args.given),
+            general: general::settings(target, run),
+            protocol: args.protocol.into(),
+            law: args.distribution.into(),
+            seed: run.seed,
+            trusted: args.trust_script,
+            memory_mib: args.script_memory,
+            output,
+        })
+    }
+
+    /// The workload for a database; refuses a script that does not load or lacks the command.
+    pub(super) fn workload(self, dialect: Dialect) -> Result<LuaWorkload, Stop> {
+        Ok(LuaWorkload::new(LuaOptions {
+            script: self.found.name,
+            text: self.found.text,
+            path: self.found.path,
+            command: self.command,
+            general: self.general,
+            given: self.given,
+            dialect,
+            protocol: self.protocol,
+            law: self.law,
+            seed: self.seed,
+            trusted: self.trusted,
+            memory_limit_bytes: usize::try_from(self.memory_mib).unwrap_or(usize::MAX) << 20,
+            output: self.output,
+        })?)
+    }
+}
+
+/// Words of the script's kind, in between what it prints itself.
+pub(super) fn say(words: &str) {
+    use std::io::Write;
+    // Nobody may read them any more, which is no reason to end.
+    let _ = crate::plain::Plain(std::io::stdout()).write_all(words.as_bytes());
+}
+
+pub(super) fn prepare(args: &OnceLua) -> Result<(), Stop> {
+    once(args, "prepare")
+}
+
+pub(super) fn cleanup(args: &OnceLua) -> Result<(), Stop> {
+    once(args, "cleanup")
+}
+
+fn once(args: &OnceLua, verb: &str) -> Result<(), Stop> {
+    let target = target(&args.connection)?;
+    let run = general::Run {
+        threads: args.clients,
+        events: 0,
+        seconds: 0.0,
+        rate: 0.0,
+        report_interval_s: 0.0,
+        warm_up_s: 0.0,
+        percentile: 95.0,
+        prepares: Protocol::from(args.lua.protocol) == Protocol::Prepared,
+        seed: seed(args.lua.seed),
+    };
+    let command = args.command.as_deref().unwrap_or(verb);
+    let ready = Ready::new(&args.lua, command, &target, &run, Output::Stdout)?;
+    let clients = args.clients;
+    let limit = args.lua.script_limit;
+    with_driver(
+        target,
+        OnceTask {
+            ready,
+            clients,
+            limit,
+        },
+    )
+}
+
+/// Runs one of the script's commands.
+pub(super) struct OnceTask {
+    pub(super) ready: Ready,
+    pub(super) clients: u32,
+    pub(super) limit: std::time::Duration,
+}
+
+impl Task for OnceTask {
+    const MAY_CREATE: bool = true;
+
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let command = self.ready.command.clone();
+        let workload = self.ready.workload(driver.dialect())?;
+        guard::guard(
+            workload.watch(),
+            workload.name().into_owned(),
+            self.limit,
+            false,
+        );
+        say_when_interrupted(format!(
+            "interrupted: the script's {command} is not complete"
+        ))?;
+        let clients = usize::try_from(self.clients).unwrap_or(usize::MAX);
+        let retry = retry(&driver, &["transient".to_owned()])?;
+        Ok(once::perform(&driver, &workload, clients, &retry)?)
+    }
+}
+
+pub(super) fn run(args: &RunLua) -> Result<(), Stop> {
+    let target = target(&args.connection)?;
+    let load = &args.load;
+    let run = general::Run {
+        threads: load.crowd.clients,
+        events: load.transactions.unwrap_or(0),
+        seconds: load.seconds.map_or(0.0, |seconds| seconds.as_secs_f64()),
+        rate: load.rate.unwrap_or(0.0),
+        report_interval_s: load.output.report_interval.as_secs_f64(),
+        warm_up_s: load.warm_up.as_secs_f64(),
+        percentile: percentile(&load.output.percentiles),
+        prepares: Protocol::from(args.lua.protocol) == Protocol::Prepared,
+        seed: seed(args.lua.seed),
+    };
+    let output = if load.output.json {
+        Output::Stderr
+    } else {
+        Output::Stdout
+    };
+    let ready = Ready::new(&args.lua, "run", &target, &run, output)?;
+    with_driver(target, RunTask { args, ready })
+}
+
+/// The one that a script's hooks are told: 95 if it was asked for, or else the highest.
+fn percentile(asked: &[f64]) -> f64 {
+    const USUAL: f64 = 95.0;
+    let has_usual = asked.iter().any(|own| (own - USUAL).abs() < f64::EPSILON);
+    if has_usual || asked.is_empty() {
+        return USUAL;
+    }
+    asked.iter().copied().fold(0.0, f64::max)
+}
+
+struct RunTask<'a> {
+    args: &'a RunLua,
+    ready: Ready,
+}
+
+impl Task for RunTask<'_> {
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let load = &self.args.load;
+        let (seed, protocol) = (self.ready.seed, self.ready.protocol);
+        let workload = self.ready.workload(driver.dialect())?;
+        let json = load.output.json;
+        let name = workload.name();
+        guard::guard(
+            workload.watch(),
+            name.clone().into_owned(),
+            self.args.lua.script_limit,
+            json,
+        );
+        let hooks = workload.hooks()?;
+        let kind = Kind {
+            workload: "lua",
+            mix: name,
+            protocol,
+            seed,
+        };
+        run_reported(driver, workload, kind, load, |inner| {
+            Box::new(Hooked {
+                hooks,
+                inner,
+                passes_all: json,
+                percentile: percentile(&load.output.percentiles),
+                clients: usize::try_from(load.crowd.clients).unwrap_or(usize::MAX),
+            })
+        })
+    }
+}

@@ -1,0 +1,65 @@
+//! Finds a script, and the folders of its modules.
+
+use std::path::Path;
+
+use crate::file;
+
+/// Where sysbench keeps its own scripts.
+const SYSBENCH: [&str; 2] = ["/usr/share/sysbench", "/usr/local/share/sysbench"];
+
+/// A script is text that a person wrote.
+const LARGEST_BYTES: u64 = 4 << 20;
+
+/// A script that has been found.
+#[derive(Debug)]
+pub(in crate::cli) struct Found {
+    /// As the user named it, or where it lies.
+    pub(in crate::cli) name: String,
+    pub(in crate::cli) text: Vec<u8>,
+    /// Where its modules may lie, as templates of Lua's `package.path`.
+    pub(in crate::cli) path: String,
+}
+
+/// Finds the file as it is named, or among sysbench's own, with or without `.lua`.
+pub(in crate::cli) fn find(script: &Path) -> Result<Found, String> {
+    let mut candidates = vec![script.to_owned()];
+    let mut named = script.as_os_str().to_owned();
+    named.push(".lua");
+    candidates.push(named.clone().into());
+    if script.components().count() == 1 {
+        let own = SYSBENCH.iter().map(Path::new);
+        candidates.extend(own.flat_map(|folder| [folder.join(script), folder.join(&named)]));
+    }
+    let path = candidates.iter().find(|path| path.is_file());
+    let path = path.ok_or_else(|| {
+        let looked: Vec<_> = candidates
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        format!(
+            "there is no script {}; looked for {}",
+            script.display(),
+            looked.join(", ")
+        )
+    })?;
+    let bytes = file::read(path, LARGEST_BYTES)
+        .map_err(|reason| format!("{}: {reason}", path.display()))?;
+    let own = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let own = own.unwrap_or(Path::new("."));
+    let mut templates: Vec<_> = [own, &own.join("lua"), Path::new(".")]
+        .into_iter()
+        .chain(SYSBENCH.iter().map(Path::new))
+        .map(|folder| format!("{}/?.lua", folder.display()))
+        .collect();
+    // Lua's own variable; two semicolons in it stand for what it has otherwise.
+    let given = std::env::var("LUA_PATH").unwrap_or_default();
+    let given = given.split(';').filter(|template| !template.is_empty());
+    templates.extend(given.map(str::to_owned));
+    Ok(Found {
+        name: path.display().to_string(),
+        text: file::without_mark(&bytes).to_vec(),
+        path: templates.join(";"),
+    })
+}

@@ -1,0 +1,327 @@
+//! `diskproof-load sysbench …`: sysbench's command line as it stands, and its report beside ours.
+
+mod command_line;
+mod report;
+
+use std::io::{BufWriter, stdout};
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Args;
+use url::Url;
+
+use super::Stop;
+use super::args::{Arrivals, Crowd, Load, Output, Turns};
+use super::connect::{Task, with_driver};
+use super::lua::general::{self, Run};
+use super::lua::guard::guard;
+use super::lua::hooked::Hooked;
+use super::lua::source::find;
+use super::lua::{OnceTask, Ready};
+use super::run::{Kind, run_reported, seed};
+use crate::driver::{Driver, Protocol};
+use crate::plain::Plain;
+use crate::target::Target;
+use crate::workload::distribution::{Law, Special};
+use crate::workload::lua;
+use command_line::CommandLine;
+use report::{Head, SysbenchReport, first_line};
+
+/// Without an end of its own, a run ends when a person ends it.
+const ENDLESS: Duration = Duration::from_secs(365 * 86_400);
+
+/// sysbench has no such limit; a script that never comes back would hold the program for ever.
+const SCRIPT_LIMIT: Duration = Duration::from_secs(3600);
+
+/// Where a MySQL server's socket is, if nobody says it.
+const SOCKETS: [&str; 4] = [
+    "/run/mysqld/mysqld.sock",
+    "/var/run/mysqld/mysqld.sock",
+    "/var/lib/mysql/mysql.sock",
+    "/tmp/mysql.sock",
+];
+
+#[derive(Debug, Clone, Args)]
+#[command(disable_help_flag = true)]
+pub(super) struct SysbenchArgs {
+    /// What you would type behind `sysbench`: [OPTIONS] SCRIPT [OPTIONS] run|prepare|cleanup|…
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    words: Vec<String>,
+}
+
+pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
+    let line = CommandLine::read(&args.words).map_err(Stop::Arguments)?;
+    let line = Line::read(line).map_err(Stop::Arguments)?;
+    let target = line.target()?;
+    let command = line.words.command.clone().unwrap_or_else(|| "run".into());
+    let ready = Ready {
+        found: find(Path::new(&line.words.test)).map_err(|error| {
+            Stop::Arguments(format!(
+                "{error}; without sysbench's own scripts use `diskproof-load run oltp`"
+            ))
+        })?,
+        command: command.clone(),
+        given: line.words.given.clone(),
+        general: general::settings(&target, &line.run),
+        protocol: line.protocol(),
+        law: line.law().map_err(Stop::Arguments)?,
+        seed: line.run.seed,
+        trusted: line.words.is_on("trust-script"),
+        memory_mib: 1024,
+        output: lua::Output::Stdout,
+    };
+    super::lua::say(&format!("{}\n\n", first_line()));
+    if command == "run" {
+        return with_driver(target, RunTask { line, ready });
+    }
+    let clients = line.run.threads;
+    with_driver(
+        target,
+        OnceTask {
+            ready,
+            clients,
+            limit: SCRIPT_LIMIT,
+        },
+    )
+}
+
+/// The command line with its numbers read.
+struct Line {
+    words: CommandLine,
+    run: Run,
+    /// As it was given: 0 stands for another one each time.
+    seed_given: u64,
+}
+
+impl Line {
+    fn read(words: CommandLine) -> Result<Self, String> {
+        let seed_given = words.number("rand-seed")?;
+        let run = Run {
+            threads: words.number("threads")?,
+            events: words.number("events")?,
+            seconds: words.number("time")?,
+            rate: words.number("rate")?,
+            report_interval_s: words.number("report-interval")?,
+            warm_up_s: words.number("warmup-time")?,
+            percentile: words.number("percentile")?,
+            prepares: words.text("db-ps-mode") != Some("disable"),
+            seed: seed(Some(seed_given).filter(|&seed| seed > 0)),
+        };
+        if run.threads == 0 {
+            return Err("--threads=0: at least one is needed".into());
+        }
+        if !(run.percentile > 0.0 && run.percentile <= 100.0) {
+            return Err(format!(
+                "--percentile={}: a number above 0 and at most 100 is wanted",
+                run.percentile
+            ));
+        }
+        Ok(Self {
+            words,
+            run,
+            seed_given,
+        })
+    }
+
+    fn protocol(&self) -> Protocol {
+        if self.run.prepares {
+            Protocol::Prepared
+        } else {
+            Protocol::Text
+        }
+    }
+
+    fn law(&self) -> Result<Law, String> {
+        let words = &self.words;
+        let special = Special {
+            draws: words.number("rand-spec-iter")?,
+            window_percent: words.number("rand-spec-pct")?,
+            hot_percent: words.number("rand-spec-res")?,
+        };
+        if special.draws == 0
+            || !(1..=100).contains(&special.window_percent)
+            || special.hot_percent > 99
+        {
+            return Err(
+                "--rand-spec-iter, -pct and -res are from 1, from 1 to 100, and below 100".into(),
+            );
+        }
+        let (h, exponent) = (
+            words.number("rand-pareto-h")?,
+            words.number("rand-zipfian-exp")?,
+        );
+        if h <= 0.0 || h >= 1.0 || !(0.0..=10.0).contains(&exponent) {
+            return Err(
+                "--rand-pareto-h lies between 0 and 1, --rand-zipfian-exp from 0 to 10".into(),
+            );
+        }
+        match words.text("rand-type").unwrap_or_default() {
+            "special" => Ok(Law::Special1020(special)),
+            "uniform" => Ok(Law::Uniform),
+            "gaussian" => Ok(Law::Gaussian {
+                draws: special.draws,
+            }),
+            "pareto" => Ok(Law::Pareto { h }),
+            "zipfian" => Ok(Law::Zipfian { exponent }),
+            other => Err(format!(
+                "--rand-type={other}: known are special, uniform, gaussian, pareto and zipfian"
+            )),
+        }
+    }
+
+    /// The database that the options name.
+    fn target(&self) -> Result<Target, Stop> {
+        let words = &self.words;
+        if words.is_on("mysql-dry-run") {
+            return Ok(Target::Null);
+        }
+        let text = |name: &str| words.text(name).unwrap_or_default();
+        let (scheme, prefix) = match text("db-driver") {
+            "mysql" => ("mysql", "mysql"),
+            "pgsql" => ("postgresql", "pgsql"),
+            other => {
+                return Err(Stop::Arguments(format!(
+                    "--db-driver={other}: known are mysql and pgsql; for SQLite use `diskproof-load run lua`"
+                )));
+            }
+        };
+        let own = |name: &str| text(&format!("{prefix}-{name}")).to_owned();
+        let host = own("host");
+        if host.contains(',') {
+            return Err(Stop::Arguments(format!(
+                "--{prefix}-host={host}: one host is possible here"
+            )));
+        }
+        let socket = self.socket(prefix, &host);
+        let wrong = |what: &str| Stop::Arguments(format!("--{prefix}-{what} makes no address"));
+        let mut url = Url::parse(&format!("{scheme}://host/")).map_err(|_| wrong("host"))?;
+        if !host.starts_with('/') {
+            url.set_host(Some(&host)).map_err(|_| wrong("host"))?;
+        }
+        let port: u16 = words
+            .number(&format!("{prefix}-port"))
+            .map_err(Stop::Arguments)?;
+        url.set_port(Some(port)).map_err(|()| wrong("port"))?;
+        url.set_username(&own("user")).map_err(|()| wrong("user"))?;
+        url.set_path(&own("db"));
+        if let Some(socket) = socket {
+            let name = if prefix == "pgsql" { "host" } else { "socket" };
+            url.query_pairs_mut().append_pair(name, &socket);
+        }
+        if words.is_on("mysql-ssl") && prefix == "mysql" {
+            url.query_pairs_mut().append_pair("ssl-mode", "required");
+        }
+        if let Some(mode) = words.text("pgsql-sslmode").filter(|_| prefix == "pgsql") {
+            url.query_pairs_mut().append_pair("sslmode", mode);
+        }
+        let password = words
+            .text(&format!("{prefix}-password"))
+            .map(str::to_owned)
+            .or_else(|| std::env::var("DISKPROOF_PASSWORD").ok());
+        Ok(Target::parse(url.as_str(), password)?)
+    }
+
+    /// The socket that is used instead of the host: as the servers' own libraries choose it.
+    fn socket(&self, prefix: &str, host: &str) -> Option<String> {
+        if prefix == "pgsql" {
+            return host.starts_with('/').then(|| host.to_owned());
+        }
+        let given = self.words.text("mysql-socket").map(str::to_owned);
+        given.or_else(|| {
+            let mut known = SOCKETS.iter().filter(|path| Path::new(path).exists());
+            let found = known.next().filter(|_| host == "localhost")?;
+            Some((*found).to_owned())
+        })
+    }
+
+    fn load(&self) -> Load {
+        let run = &self.run;
+        let seconds = (run.seconds > 0.0).then(|| Duration::from_secs_f64(run.seconds));
+        let transactions = (run.events > 0).then_some(run.events);
+        let ignored = if self.words.text("db-driver") == Some("pgsql") {
+            "pgsql-ignore-errors"
+        } else {
+            "mysql-ignore-errors"
+        };
+        let ignored = self.words.text(ignored).unwrap_or_default();
+        Load {
+            crowd: Crowd {
+                clients: run.threads,
+                workers: None,
+            },
+            seconds: seconds.or(transactions.is_none().then_some(ENDLESS)),
+            transactions,
+            warm_up: Duration::from_secs_f64(run.warm_up_s.max(0.0)),
+            retry: match ignored {
+                "" => vec!["none".to_owned()],
+                codes => codes
+                    .split(',')
+                    .map(|code| code.trim().to_owned())
+                    .collect(),
+            },
+            rate: (run.rate > 0.0).then_some(run.rate),
+            arrivals: Arrivals::Poisson,
+            turns: Turns::default(),
+            output: Output {
+                report_interval: Duration::from_secs_f64(run.report_interval_s.max(0.0)),
+                percentiles: vec![50.0, run.percentile, 99.0],
+                histogram: self.words.is_on("histogram"),
+                json: false,
+                lockstep: false,
+            },
+        }
+    }
+}
+
+struct RunTask {
+    line: Line,
+    ready: Ready,
+}
+
+impl Task for RunTask {
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let Self { line, ready } = self;
+        let (seed, protocol) = (ready.seed, ready.protocol);
+        let workload = ready.workload(driver.dialect())?;
+        let name = workload.name();
+        guard(
+            workload.watch(),
+            name.clone().into_owned(),
+            SCRIPT_LIMIT,
+            false,
+        );
+        let hooks = workload.hooks()?;
+        let fairness = workload.fairness();
+        let load = line.load();
+        let kind = Kind {
+            workload: "lua",
+            mix: name,
+            protocol,
+            seed,
+        };
+        let head = Head {
+            threads: line.run.threads,
+            report_interval_s: line.run.report_interval_s,
+            rate: line.run.rate,
+            seed: line.seed_given,
+        };
+        let percentile = line.run.percentile;
+        let clients = usize::try_from(line.run.threads).unwrap_or(usize::MAX);
+        run_reported(driver, workload, kind, &load, |ours| {
+            Box::new(Hooked {
+                hooks,
+                inner: Box::new(SysbenchReport {
+                    out: Plain(BufWriter::new(stdout())),
+                    ours,
+                    head,
+                    percentile,
+                    fairness,
+                    ready: None,
+                }),
+                passes_all: false,
+                percentile,
+                clients,
+            })
+        })
+    }
+}

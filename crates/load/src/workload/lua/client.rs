@@ -1,0 +1,439 @@
+//! One client: its Lua state, and the coroutine that its statements suspend.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mlua::{Thread, Value, Variadic};
+
+use super::own::Own;
+use super::state::{State, text};
+use super::statement::{self, Verb};
+use super::{Setup, rows};
+use crate::driver::{Args, Protocol, Reply, ServerError, Session};
+use crate::workload::{NO_TYPE, Next, Script};
+
+// What the prelude yields.
+const QUERY: u32 = 1;
+const PREPARE: u32 = 2;
+const EXECUTE: u32 = 3;
+const SLEEP: u32 = 4;
+const RECONNECT: u32 = 5;
+const ROLLBACK: u32 = 6;
+pub(super) const NEXT: u32 = 10;
+const AGAIN: u32 = 11;
+pub(super) const FAIL: u32 = 12;
+
+/// `ER_UNSUPPORTED_PS`: a statement that the server cannot prepare is sent as text.
+const NOT_PREPARABLE: &str = "1295";
+
+/// A client's course through its script.
+#[derive(Debug)]
+pub struct LuaClient {
+    setup: Arc<Setup>,
+    number: usize,
+    begins_with: Course,
+    state: Option<State>,
+    /// The coroutine; `None` before the first, and after one that was broken off.
+    course: Option<Thread>,
+    /// What the coroutine is told when it goes on.
+    input: Input,
+    /// The step that the reply to come belongs to.
+    step: Step,
+    own: Vec<Own>,
+    /// Statements prepared on the present connection.
+    prepared: usize,
+    /// An execution that waits for its statement to be prepared again.
+    held: Option<(usize, Vec<Value>)>,
+    /// Whether this event has had a step, and whether it is over.
+    has_waited: bool,
+    has_ended: bool,
+    mistake: String,
+    /// Events done, and how long they took.
+    events: u64,
+    busy: Duration,
+    begun: Option<Instant>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Course {
+    Events,
+    Command,
+}
+
+/// What a suspended script waits for.
+#[derive(Debug, Default)]
+enum Input {
+    #[default]
+    Nothing,
+    /// It begins, as this client.
+    Begin,
+    Reply {
+        rows: u64,
+        columns: Option<usize>,
+        data: Option<mlua::String>,
+    },
+    Refusal {
+        code: String,
+        message: String,
+        again: bool,
+    },
+    Prepared(usize),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    None,
+    Query(Verb),
+    Prepare(usize),
+    Rollback,
+    Reconnect,
+}
+
+impl LuaClient {
+    pub(super) fn new(setup: Arc<Setup>, number: usize) -> Self {
+        Self::beginning(setup, number, Course::Events)
+    }
+
+    /// A client that runs the script's command, once.
+    pub(super) fn for_command(setup: Arc<Setup>, number: usize) -> Self {
+        Self::beginning(setup, number, Course::Command)
+    }
+
+    fn beginning(setup: Arc<Setup>, number: usize, begins_with: Course) -> Self {
+        Self {
+            setup,
+            number,
+            begins_with,
+            state: None,
+            course: None,
+            input: Input::Nothing,
+            step: Step::None,
+            own: Vec::new(),
+            prepared: 0,
+            held: None,
+            has_waited: false,
+            has_ended: false,
+            mistake: String::new(),
+            events: 0,
+            busy: Duration::ZERO,
+            begun: None,
+        }
+    }
+
+    /// Memory of the client's Lua state.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.state
+            .as_ref()
+            .map_or(0, |state| state.lua.used_memory())
+    }
+
+    /// Begins a coroutine.
+    fn set_out(&mut self, name: &str) -> mlua::Result<()> {
+        if self.state.is_none() {
+            self.state = Some(State::new(&self.setup, self.number)?);
+        }
+        if let Some(state) = &self.state {
+            self.course = Some(state.begin(name)?);
+            self.input = Input::Begin;
+        }
+        Ok(())
+    }
+
+    /// Begins a coroutine; a mistake comes with the first step.
+    fn try_to_set_out(&mut self, name: &str) {
+        self.has_waited = false;
+        self.has_ended = false;
+        if let Err(error) = self.set_out(name) {
+            self.course = None;
+            self.mistake = error.to_string();
+        }
+    }
+
+    fn resume(&mut self) -> Result<(u32, Value, Variadic<Value>), String> {
+        let Some(course) = &self.course else {
+            return Err(std::mem::take(&mut self.mistake));
+        };
+        let input = std::mem::take(&mut self.input);
+        let watch = &self.setup.watch;
+        let (op, first, rest): (Option<u32>, Value, Variadic<Value>) = watch
+            .observe(self.number, || match input {
+                Input::Nothing => course.resume(()),
+                Input::Begin => course.resume(self.number),
+                Input::Reply {
+                    rows,
+                    columns,
+                    data,
+                } => course.resume((true, rows, columns, data)),
+                Input::Refusal {
+                    code,
+                    message,
+                    again,
+                } => {
+                    let errno: u32 = code.parse().unwrap_or(0);
+                    course.resume((false, errno, code, message, Value::Nil, again))
+                }
+                Input::Prepared(number) => course.resume((true, number)),
+            })
+            .map_err(|error| error.to_string())?;
+        Ok((op.unwrap_or(FAIL), first, rest))
+    }
+
+    fn proceed(&mut self, args: &mut Args) -> Result<Option<Next>, String> {
+        if self.has_ended {
+            return Ok(None);
+        }
+        if let Some((place, values)) = self.held.take() {
+            return self.execute(place, &values, args).map(Some);
+        }
+        loop {
+            let (op, first, rest) = self.resume()?;
+            let next = match (op, &first) {
+                (QUERY, Value::String(sql)) => {
+                    let verb = Verb::of(&sql.as_bytes());
+                    args.begin_sql().extend_from_slice(&sql.as_bytes());
+                    self.step = Step::Query(verb);
+                    Next::Sql {
+                        type_index: verb.usual_type(),
+                    }
+                }
+                (PREPARE, Value::String(sql)) => match self.prepare(&sql.as_bytes(), args) {
+                    Some(next) => next,
+                    None => continue,
+                },
+                (EXECUTE, place) => {
+                    let place = place.as_usize().unwrap_or(usize::MAX);
+                    let Some(own) = self.own.get_mut(place) else {
+                        return Err("a statement that was never prepared".into());
+                    };
+                    let values = match rest.split_first() {
+                        Some((Value::String(kinds), values)) => {
+                            own.expect(&kinds.as_bytes());
+                            values
+                        }
+                        _ => &[],
+                    };
+                    self.execute(place, values, args)?
+                }
+                (SLEEP, length) => Next::Sleep {
+                    us: microseconds(length),
+                },
+                (RECONNECT, _) => {
+                    self.step = Step::Reconnect;
+                    Next::Reconnect {
+                        type_index: NO_TYPE,
+                    }
+                }
+                (ROLLBACK, _) => {
+                    args.clear();
+                    self.step = Step::Rollback;
+                    Next::Statement(statement::ROLLBACK)
+                }
+                (NEXT, _) => {
+                    self.has_ended = true;
+                    if self.has_waited || self.begins_with == Course::Command {
+                        return Ok(None);
+                    }
+                    // An event without a step still takes its turn.
+                    Next::Sleep { us: 0 }
+                }
+                (AGAIN, _) => Next::Again,
+                (FAIL, message) => return Err(text(message)),
+                _ => {
+                    return Err(format!(
+                        "a step that needs text was given a {}",
+                        first.type_name()
+                    ));
+                }
+            };
+            self.has_waited = true;
+            return Ok(Some(next));
+        }
+    }
+
+    /// Asks for a statement to be prepared; `None`: there is nothing to ask the server for.
+    fn prepare(&mut self, sql: &[u8], args: &mut Args) -> Option<Next> {
+        let known = self.own.iter().position(|own| own.sql == sql);
+        let place = known.unwrap_or_else(|| {
+            self.own.push(Own::new(sql));
+            self.own.len() - 1
+        });
+        let own = &mut self.own[place];
+        if self.setup.options.protocol == Protocol::Text && !own.is_text() {
+            own.splice();
+        }
+        if own.is_text() || own.number.is_some() {
+            self.input = Input::Prepared(place);
+            return None;
+        }
+        args.begin_sql().extend_from_slice(sql);
+        self.step = Step::Prepare(place);
+        Some(Next::Prepare)
+    }
+
+    fn execute(&mut self, place: usize, values: &[Value], args: &mut Args) -> Result<Next, String> {
+        let own = &self.own[place];
+        let type_index = own.verb.usual_type();
+        self.step = Step::Query(own.verb);
+        if own.is_text() {
+            own.write(values, self.setup.options.dialect, args)?;
+            return Ok(Next::Sql { type_index });
+        }
+        if let Some(number) = own.number {
+            own.bind(values, args)?;
+            return Ok(Next::Own { number, type_index });
+        }
+        // The connection is another one since, or the parameters are of other kinds.
+        args.begin_sql().extend_from_slice(&own.sql);
+        self.held = Some((place, values.to_vec()));
+        self.step = Step::Prepare(place);
+        Ok(Next::Prepare)
+    }
+
+    /// What was prepared is gone with its connection.
+    fn forget_preparations(&mut self) {
+        self.prepared = 0;
+        self.held = None;
+        for own in &mut self.own {
+            own.number = None;
+        }
+    }
+
+    /// The rows of a reply, in the script's own memory.
+    fn reply(&mut self, reply: Reply, session: &dyn Session, verb: Verb) -> usize {
+        let kept = session.rows().filter(|rows| rows.columns() > 0);
+        let has_result = kept.is_some() || reply.rows > 0 || verb.reads();
+        let data = match (&self.state, kept) {
+            (Some(state), Some(kept)) => match state.lua.create_string(rows::pack(kept)) {
+                Ok(data) => Some(data),
+                Err(error) => {
+                    self.course = None;
+                    self.mistake = format!("a result of {} rows: {error}", reply.rows);
+                    None
+                }
+            },
+            _ => None,
+        };
+        self.input = Input::Reply {
+            rows: kept.map_or(reply.rows, |kept| kept.count() as u64),
+            columns: has_result.then(|| kept.map_or(0, crate::driver::rows::Rows::columns)),
+            data,
+        };
+        verb.type_after(reply, has_result)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn microseconds(length: &Value) -> u64 {
+    match length {
+        Value::Integer(us) => u64::try_from(*us).unwrap_or(0),
+        Value::Number(us) => *us as u64,
+        _ => 0,
+    }
+}
+
+impl Script for LuaClient {
+    fn initialise(&mut self) -> bool {
+        self.try_to_set_out("course");
+        // What it does before its first event is no event.
+        self.has_waited = true;
+        true
+    }
+
+    fn conclude(&mut self) -> bool {
+        self.setup
+            .fairness
+            .add(self.events, self.busy.as_secs_f64());
+        let has_done = self
+            .state
+            .as_ref()
+            .is_some_and(|state| state.has("thread_done"));
+        if has_done {
+            self.try_to_set_out("done");
+            self.has_waited = true;
+        }
+        has_done
+    }
+
+    fn begin(&mut self) -> bool {
+        self.has_waited = false;
+        self.has_ended = false;
+        self.begun = Some(Instant::now());
+        if self.begins_with == Course::Command {
+            self.try_to_set_out("command");
+        } else if self.course.is_none() {
+            self.try_to_set_out("events");
+        }
+        true
+    }
+
+    fn acknowledged(&mut self) -> io::Result<()> {
+        self.events += 1;
+        self.busy += self
+            .begun
+            .take()
+            .map_or(Duration::ZERO, |begun| begun.elapsed());
+        Ok(())
+    }
+
+    fn next(&mut self, args: &mut Args) -> Option<Next> {
+        match self.proceed(args) {
+            Ok(next) => next,
+            Err(mistake) => {
+                self.mistake = format!("client {}: {mistake}", self.number);
+                Some(Next::Fail)
+            }
+        }
+    }
+
+    fn take_reply(&mut self, reply: Reply, session: &dyn Session, type_index: usize) -> usize {
+        match std::mem::replace(&mut self.step, Step::None) {
+            Step::Query(verb) => self.reply(reply, session, verb),
+            Step::Prepare(place) => {
+                self.own[place].number = Some(self.prepared);
+                self.prepared += 1;
+                if self.held.is_none() {
+                    self.input = Input::Prepared(place);
+                }
+                type_index
+            }
+            Step::Reconnect => {
+                self.forget_preparations();
+                type_index
+            }
+            Step::Rollback | Step::None => type_index,
+        }
+    }
+
+    fn take_refusal(&mut self, error: &ServerError, again: bool) -> bool {
+        match std::mem::replace(&mut self.step, Step::None) {
+            Step::Rollback => {}
+            Step::Prepare(place) if error.code == NOT_PREPARABLE => {
+                self.own[place].splice();
+                if self.held.is_none() {
+                    self.input = Input::Prepared(place);
+                }
+            }
+            _ => {
+                self.held = None;
+                self.input = Input::Refusal {
+                    code: error.code.clone(),
+                    message: error.message.clone(),
+                    again,
+                };
+            }
+        }
+        true
+    }
+
+    fn lost(&mut self) {
+        self.course = None;
+        self.mistake.clear();
+        self.forget_preparations();
+    }
+
+    fn mistake(&self) -> String {
+        self.mistake.clone()
+    }
+}

@@ -1,0 +1,139 @@
+//! The random draws of one client, as `sysbench.rand` has them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use mlua::{Lua, Table};
+use rand::{Rng, RngExt};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::Setup;
+use crate::workload::distribution::{Choice, Distribution, Law};
+use crate::workload::generator::client_generator;
+
+/// Distributions that are kept: a script draws from a few ranges.
+const KEPT: usize = 16;
+
+struct Draws {
+    rng: Xoshiro256PlusPlus,
+    /// The last ranges by law, because some laws take long to set up.
+    kept: Vec<(Law, u64, Distribution)>,
+}
+
+impl Draws {
+    /// A whole number from low to high.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn draw(&mut self, law: Law, low: f64, high: f64) -> f64 {
+        let (low, high) = (low.floor(), high.floor());
+        if high <= low || !low.is_finite() || !high.is_finite() {
+            return low;
+        }
+        let count = (high - low) as u64 + 1;
+        if law == Law::Uniform {
+            return low + self.rng.random_range(0..count) as f64;
+        }
+        let is_it = |(own, rows, _): &&(Law, u64, Distribution)| *own == law && *rows == count;
+        let known = self.kept.iter().find(is_it);
+        let distribution = if let Some((_, _, distribution)) = known {
+            *distribution
+        } else {
+            let distribution = Distribution::new(law, count);
+            if self.kept.len() == KEPT {
+                self.kept.remove(0);
+            }
+            self.kept.push((law, count, distribution));
+            distribution
+        };
+        low + (distribution.draw(&mut self.rng) - 1) as f64
+    }
+
+    /// `#` becomes a digit, `@` a letter.
+    fn fill(&mut self, pattern: &[u8]) -> Vec<u8> {
+        let fill = |&byte: &u8| match byte {
+            b'#' => self.character(b'0', 10),
+            b'@' => self.character(b'a', 26),
+            other => other,
+        };
+        pattern.iter().map(fill).collect()
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation)]
+    fn character(&mut self, first: u8, count: u64) -> u8 {
+        first + ((u64::from(self.rng.next_u32()) * count) >> 32) as u8
+    }
+}
+
+/// Puts the functions into the table that the prelude reads.
+pub(super) fn install(
+    lua: &Lua,
+    host: &Table,
+    setup: &Arc<Setup>,
+    client: usize,
+) -> mlua::Result<()> {
+    let options = &setup.options;
+    let draws = Rc::new(RefCell::new(Draws {
+        rng: client_generator(options.seed, client),
+        kept: Vec::new(),
+    }));
+    for (name, law) in [
+        ("default", options.law),
+        ("uniform", Law::Uniform),
+        ("gaussian", Choice::Gaussian.into()),
+        ("special", Choice::Special1020.into()),
+        ("pareto", Choice::Pareto.into()),
+        ("zipfian", Choice::Zipfian.into()),
+    ] {
+        let draws = Rc::clone(&draws);
+        // The user's parameters hold for the law that the user has chosen.
+        let law = if std::mem::discriminant(&law) == std::mem::discriminant(&options.law) {
+            options.law
+        } else {
+            law
+        };
+        host.set(
+            name,
+            lua.create_function(move |_, (low, high): (f64, f64)| {
+                Ok(draws.borrow_mut().draw(law, low, high))
+            })?,
+        )?;
+    }
+    let own = Rc::clone(&draws);
+    let uniform_double = move |_: &Lua, ()| Ok(own.borrow_mut().rng.random::<f64>());
+    host.set("uniform_double", lua.create_function(uniform_double)?)?;
+    let own = Rc::clone(&draws);
+    // Lua's numbers hold 53 bits.
+    let uniform_uint64 = move |_: &Lua, ()| Ok((own.borrow_mut().rng.next_u64() >> 11) as f64);
+    host.set("uniform_uint64", lua.create_function(uniform_uint64)?)?;
+    let own = Rc::clone(&draws);
+    let string = move |lua: &Lua, pattern: mlua::String| {
+        let filled = own.borrow_mut().fill(&pattern.as_bytes());
+        lua.create_string(filled)
+    };
+    host.set("string", lua.create_function(string)?)?;
+    let own = Rc::clone(&draws);
+    let varstring = move |lua: &Lua, (shortest, longest): (usize, usize)| {
+        let mut draws = own.borrow_mut();
+        let length = draws.rng.random_range(shortest..=longest.max(shortest));
+        let filled = draws.fill(&vec![b'@'; length]);
+        lua.create_string(filled)
+    };
+    host.set("varstring", lua.create_function(varstring)?)?;
+    let shared = Arc::clone(setup);
+    let unique = move |_: &Lua, _: mlua::MultiValue| {
+        let count = shared.uniques.fetch_add(1, Ordering::Relaxed);
+        Ok(scattered(count.wrapping_add(shared.options.seed)))
+    };
+    host.set("unique", lua.create_function(unique)?)
+}
+
+/// Another number of 32 bits for each: the last step of `MurmurHash3`, which can be undone.
+#[expect(clippy::cast_possible_truncation)]
+fn scattered(number: u64) -> u32 {
+    let mut hash = number as u32;
+    hash = (hash ^ hash >> 16).wrapping_mul(0x85EB_CA6B);
+    hash = (hash ^ hash >> 13).wrapping_mul(0xC2B2_AE35);
+    hash ^ hash >> 16
+}

@@ -1,0 +1,85 @@
+//! A script's own reports: `sysbench.hooks.report_intermediate` and `report_cumulative`.
+
+use std::sync::Arc;
+
+use mlua::{Function, Value, Variadic};
+
+use super::state::{State, text};
+use super::{LuaError, Setup};
+
+/// The figures that a hook is given; times in seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Stat {
+    pub threads_running: usize,
+    pub time_total: f64,
+    pub time_interval: f64,
+    pub events: u64,
+    pub reads: u64,
+    pub writes: u64,
+    pub other: u64,
+    pub errors: u64,
+    pub reconnects: u64,
+    pub latency_pct: f64,
+    pub latency_min: f64,
+    pub latency_max: f64,
+    pub latency_avg: f64,
+    pub latency_sum: f64,
+    pub queue_length: u64,
+    pub concurrency: usize,
+}
+
+/// The script in a Lua state of its own, for reports alone.
+pub struct Hooks {
+    state: State,
+    call: Function,
+}
+
+impl Hooks {
+    pub(super) fn new(setup: &Arc<Setup>) -> Result<Self, LuaError> {
+        let wrong = |error: mlua::Error| LuaError(error.to_string());
+        let state = State::new(setup, 0).map_err(wrong)?;
+        let course = state.begin("load").map_err(wrong)?;
+        let (op, first, _): (Option<u32>, Value, Variadic<Value>) =
+            course.resume(()).map_err(wrong)?;
+        if op != Some(super::client::NEXT) {
+            return Err(LuaError(text(&first)));
+        }
+        let call = state.function("hook").map_err(wrong)?;
+        Ok(Self { state, call })
+    }
+
+    /// Calls the hook; false if the script has none of this name.
+    pub fn call(&self, name: &str, stat: &Stat) -> Result<bool, LuaError> {
+        self.try_call(name, stat)
+            .map_err(|error| LuaError(format!("{name}: {error}")))
+    }
+
+    fn try_call(&self, name: &str, stat: &Stat) -> mlua::Result<bool> {
+        let table = self.state.lua.create_table()?;
+        for (name, count) in [
+            ("events", stat.events),
+            ("reads", stat.reads),
+            ("writes", stat.writes),
+            ("other", stat.other),
+            ("errors", stat.errors),
+            ("reconnects", stat.reconnects),
+            ("queue_length", stat.queue_length),
+        ] {
+            table.set(name, count)?;
+        }
+        for (name, seconds) in [
+            ("time_total", stat.time_total),
+            ("time_interval", stat.time_interval),
+            ("latency_pct", stat.latency_pct),
+            ("latency_min", stat.latency_min),
+            ("latency_max", stat.latency_max),
+            ("latency_avg", stat.latency_avg),
+            ("latency_sum", stat.latency_sum),
+        ] {
+            table.set(name, seconds)?;
+        }
+        table.set("threads_running", stat.threads_running)?;
+        table.set("concurrency", stat.concurrency)?;
+        self.call.call((name, table))
+    }
+}

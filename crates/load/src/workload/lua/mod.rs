@@ -1,0 +1,194 @@
+//! sysbench's scripts in Lua (docs/lua.md): one Lua state a client, a coroutine that a statement
+//! suspends.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::distribution::Law;
+use super::{Catalogue, Workload};
+use crate::driver::{Dialect, Protocol};
+
+mod client;
+mod draws;
+mod fairness;
+mod hooks;
+mod own;
+mod rows;
+mod setting;
+mod state;
+mod statement;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+pub use client::LuaClient;
+pub use fairness::Fairness;
+pub use hooks::{Hooks, Stat};
+pub use setting::Setting;
+pub use watch::Watch;
+
+use state::{Look, State};
+
+/// A mistake of a script, or in what it was given.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct LuaError(String);
+
+/// Where what a script prints goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    Stdout,
+    /// Standard output belongs to a program that reads it.
+    Stderr,
+}
+
+/// The user's options.
+#[derive(Debug)]
+pub struct LuaOptions {
+    /// The script as the user named it, and its text.
+    pub script: String,
+    pub text: Vec<u8>,
+    /// Where `require` looks: templates as Lua has them, such as `./?.lua;/lib/?.lua`.
+    pub path: String,
+    /// `run`, `prepare`, `cleanup` or a command of the script's own.
+    pub command: String,
+    /// sysbench's own options, as `sysbench.opt` has them.
+    pub general: Vec<(String, Setting)>,
+    /// The script's options with their values, if they have any.
+    pub given: Vec<(String, Option<String>)>,
+    pub dialect: Dialect,
+    pub protocol: Protocol,
+    /// What `sysbench.rand.default` draws by, and the other laws' parameters.
+    pub law: Law,
+    pub seed: u64,
+    /// Whether the script may use files and programs.
+    pub trusted: bool,
+    /// Most memory of one client's Lua state.
+    pub memory_limit_bytes: usize,
+    pub output: Output,
+}
+
+/// What all clients of a workload share.
+#[derive(Debug)]
+struct Setup {
+    options: LuaOptions,
+    /// Whether the script is of sysbench 0.5's kind: options are global variables.
+    legacy: AtomicBool,
+    /// How many unique numbers have been drawn.
+    uniques: AtomicU64,
+    /// Files that scripts have read as modules.
+    read: Mutex<BTreeSet<PathBuf>>,
+    watch: Arc<Watch>,
+    fairness: Fairness,
+}
+
+/// The workload.
+#[derive(Debug)]
+pub struct LuaWorkload {
+    catalogue: Catalogue,
+    setup: Arc<Setup>,
+    /// Whether the command runs in every client at once.
+    parallel: bool,
+}
+
+impl LuaWorkload {
+    /// Loads the script once, to find out what it needs; nothing is connected.
+    pub fn new(options: LuaOptions) -> Result<Self, LuaError> {
+        let setup = Arc::new(Setup {
+            options,
+            legacy: AtomicBool::new(false),
+            uniques: AtomicU64::new(0),
+            read: Mutex::default(),
+            watch: Arc::default(),
+            fairness: Fairness::default(),
+        });
+        let look = match State::look(&setup) {
+            Ok(look) if look.declares_options => look,
+            _ => {
+                setup.legacy.store(true, Ordering::Relaxed);
+                State::look(&setup)?
+            }
+        };
+        let Look {
+            has_command,
+            parallel,
+            commands,
+            ..
+        } = look;
+        if !has_command {
+            return Err(LuaError(format!(
+                "{} has no command {}; its commands are: {commands}",
+                setup.options.script, setup.options.command
+            )));
+        }
+        Ok(Self {
+            catalogue: statement::catalogue(),
+            setup,
+            parallel,
+        })
+    }
+
+    /// Whether the command is one that every client runs.
+    #[must_use]
+    pub fn is_parallel(&self) -> bool {
+        self.parallel
+    }
+
+    /// The script's command, to be run once by this client.
+    #[must_use]
+    pub fn command(&self, client: usize) -> LuaClient {
+        LuaClient::for_command(Arc::clone(&self.setup), client)
+    }
+
+    /// Sees scripts that compute for too long.
+    #[must_use]
+    pub fn watch(&self) -> Arc<Watch> {
+        Arc::clone(&self.setup.watch)
+    }
+
+    /// How evenly the clients were served, once they are done.
+    #[must_use]
+    pub fn fairness(&self) -> Fairness {
+        self.setup.fairness.clone()
+    }
+
+    /// The script's own reports, if it has hooks for them.
+    pub fn hooks(&self) -> Result<Hooks, LuaError> {
+        Hooks::new(&self.setup)
+    }
+
+    /// The files that the script has read as modules so far.
+    #[must_use]
+    pub fn modules(&self) -> Vec<PathBuf> {
+        let read = self.setup.read.lock();
+        let read = read.unwrap_or_else(PoisonError::into_inner);
+        read.iter().cloned().collect()
+    }
+
+    /// The script's name in reports.
+    #[must_use]
+    pub fn name(&self) -> Cow<'static, str> {
+        let script = &self.setup.options.script;
+        let name = script.rsplit('/').next().unwrap_or(script);
+        name.to_owned().into()
+    }
+}
+
+impl Workload for LuaWorkload {
+    type Script = LuaClient;
+
+    fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    fn script(&self, client: usize) -> LuaClient {
+        LuaClient::new(Arc::clone(&self.setup), client)
+    }
+
+    fn reads_rows(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,371 @@
+-- What a script may use of Lua's own library: nothing that reads, writes or runs anything outside,
+-- unless the user trusts it. Scripts find their modules here, too.
+local host = ...
+
+local load, loadstring, select, type, tostring, error, pcall =
+  load, loadstring, select, type, tostring, error, pcall
+local concat, yield = table.concat, coroutine.yield
+local gmatch, gsub, match, format = string.gmatch, string.gsub, string.match, string.format
+
+host.yield = yield
+host.SLEEP = 4
+
+local function forbidden(name)
+  return function()
+    error(name .. " is refused: scripts may not use it without --trust-script", 2)
+  end
+end
+
+-- Text alone: bytecode could do anything to this program.
+function _G.load(chunk, name, _, ...)
+  if select("#", ...) > 0 then
+    return load(chunk, name, "t", (...))
+  end
+  return load(chunk, name, "t")
+end
+
+function _G.loadstring(text, name)
+  return load(text, name or text, "t")
+end
+
+-- Output ---------------------------------------------------------------------------------------
+
+function _G.print(...)
+  local words = {}
+  for place = 1, select("#", ...) do
+    words[place] = tostring((select(place, ...)))
+  end
+  host.print(concat(words, "\t") .. "\n")
+end
+
+local stream = {}
+stream.__index = stream
+function stream:write(...)
+  host.print(concat({ ... }))
+  return self
+end
+function stream:flush()
+  return self
+end
+function stream:setvbuf()
+  return true
+end
+function stream:close()
+  return true
+end
+
+local trusted_io, trusted_os = io, os
+local out = setmetatable({}, stream)
+local safe_io = { stdout = out, stderr = out }
+function safe_io.write(...)
+  return out:write(...)
+end
+function safe_io.flush() end
+for _, name in ipairs({ "open", "popen", "lines", "read", "input", "output", "tmpfile", "close", "type" }) do
+  safe_io[name] = trusted_io and trusted_io[name] or forbidden("io." .. name)
+end
+_G.io = safe_io
+
+local safe_os = {
+  time = trusted_os.time,
+  clock = trusted_os.clock,
+  date = trusted_os.date,
+  difftime = trusted_os.difftime,
+}
+function safe_os.exit(code)
+  error(format("the script ended itself: os.exit(%s)", tostring(code or 0)), 2)
+end
+for _, name in ipairs({ "execute", "getenv", "remove", "rename", "tmpname", "setlocale" }) do
+  safe_os[name] = host.trusted and trusted_os[name] or forbidden("os." .. name)
+end
+_G.os = safe_os
+
+-- Modules --------------------------------------------------------------------------------------
+
+local function compile(path, text)
+  local chunk, mistake = load(text, "@" .. path, "t")
+  if not chunk then
+    error(mistake, 0)
+  end
+  return chunk
+end
+
+local package = {
+  path = host.path,
+  cpath = "",
+  config = "/\n;\n?\n!\n-\n",
+  loaded = {},
+  preload = {},
+  loadlib = forbidden("package.loadlib"),
+  seeall = function(module)
+    return setmetatable(module, { __index = _G })
+  end,
+}
+_G.package = package
+for _, name in ipairs({ "string", "table", "math", "os", "io", "bit", "jit", "coroutine", "package" }) do
+  package.loaded[name] = _G[name]
+end
+package.loaded._G = _G
+
+local function search(name)
+  local tried = {}
+  local file_name = gsub(name, "%.", "/")
+  for template in gmatch(package.path, "[^;]+") do
+    -- A name may stand for a path as it is, too: require("./lib/x").
+    for _, own in ipairs({ file_name, name }) do
+      local path = gsub(template, "%?", (gsub(own, "%%", "%%%%")))
+      local text = host.read(path)
+      if text then
+        return path, text
+      end
+      tried[#tried + 1] = path
+    end
+  end
+  error(format("module '%s' is not there; looked for %s", name, concat(tried, ", ")), 3)
+end
+
+-- In Lua, so that a module may run statements while it is loaded.
+function _G.require(name)
+  local loaded = package.loaded[name]
+  if loaded ~= nil then
+    return loaded
+  end
+  local loader, path = package.preload[name], nil
+  if not loader then
+    local text
+    path, text = search(name)
+    loader = compile(path, text)
+  end
+  local value = loader(name, path)
+  if value ~= nil then
+    package.loaded[name] = value
+  elseif package.loaded[name] == nil then
+    package.loaded[name] = true
+  end
+  return package.loaded[name]
+end
+
+function _G.loadfile(path)
+  local text, reason = host.read(path)
+  if not text then
+    return nil, reason
+  end
+  return load(text, "@" .. path, "t")
+end
+
+function _G.dofile(path)
+  local text, reason = host.read(path)
+  if not text then
+    error(reason, 2)
+  end
+  return compile(path, text)()
+end
+
+-- Lua 5.1's `module`, as far as old scripts name themselves with it.
+function _G.module(name, ...)
+  local own = package.loaded[name] or {}
+  package.loaded[name], _G[name] = own, own
+  own._NAME, own._M = name, own
+  for _, decorate in ipairs({ ... }) do
+    decorate(own)
+  end
+  setfenv(2, own)
+end
+
+-- A little of `debug` ----------------------------------------------------------------------------
+
+_G.debug = {
+  traceback = function(message)
+    return message
+  end,
+  getinfo = function(where)
+    local level = type(where) == "number" and where or 1
+    local source, line, what = host.inspect(level)
+    if not source then
+      return nil
+    end
+    return { source = source, short_src = gsub(source, "^@", ""), currentline = line, what = what }
+  end,
+  sethook = function() end,
+  gethook = function() end,
+}
+package.loaded.debug = _G.debug
+
+-- Coroutines of the script's own: a statement inside one suspends the whole client. --------------
+
+local create, resume, running, status =
+  coroutine.create, coroutine.resume, coroutine.running, coroutine.status
+local OURS = {}
+host.main = nil
+
+local function pass_on(thread, ok, first, ...)
+  if ok and first == OURS then
+    return pass_on(thread, resume(thread, yield(OURS, ...)))
+  end
+  return ok, first, ...
+end
+
+-- Steps go through here: from a script's coroutine they reach the client by way of whoever resumed
+-- it.
+function host.step(...)
+  if running() == host.main then
+    return yield(...)
+  end
+  return yield(OURS, ...)
+end
+
+local function resume_inner(thread, ...)
+  return pass_on(thread, resume(thread, ...))
+end
+
+-- The outermost of the script's resumes takes the mark off.
+local function outermost(thread, ok, first, ...)
+  if ok and first == OURS then
+    return outermost(thread, resume(thread, yield(...)))
+  end
+  return ok, first, ...
+end
+
+function coroutine.resume(thread, ...)
+  if running() == host.main then
+    return outermost(thread, resume(thread, ...))
+  end
+  return resume_inner(thread, ...)
+end
+
+local function unwrapped(ok, ...)
+  if not ok then
+    error((...), 0)
+  end
+  return ...
+end
+
+function coroutine.wrap(body)
+  local thread = create(body)
+  return function(...)
+    return unwrapped(coroutine.resume(thread, ...))
+  end
+end
+
+-- `ffi`, without a foreign function --------------------------------------------------------------
+
+local C = {}
+function C.usleep(us)
+  host.step(host.SLEEP, tonumber(us))
+  return 0
+end
+function C.sleep(seconds)
+  host.step(host.SLEEP, tonumber(seconds) * 1e6)
+  return 0
+end
+function C.poll(_, _, ms)
+  host.step(host.SLEEP, tonumber(ms) * 1e3)
+  return 0
+end
+function C.nanosleep(wish)
+  host.step(host.SLEEP, tonumber(wish.tv_sec) * 1e6 + tonumber(wish.tv_nsec) / 1e3)
+  return 0
+end
+function C.time()
+  return trusted_os.time()
+end
+function C.gettimeofday(into)
+  local now_us = host.unix_us()
+  into.tv_sec, into.tv_usec = math.floor(now_us / 1e6), now_us % 1e6
+  return 0
+end
+function C.clock_gettime(_, into)
+  local now_ns = host.clock_ns()
+  into.tv_sec, into.tv_nsec = math.floor(now_ns / 1e9), now_ns % 1e9
+  return 0
+end
+function C.getpid()
+  return host.process
+end
+function C.rand()
+  return host.uniform(0, 2147483647)
+end
+function C.srand() end
+function C.sb_rand_uniform(low, high)
+  return host.uniform(tonumber(low), tonumber(high))
+end
+function C.sb_rand_default(low, high)
+  return host.default(tonumber(low), tonumber(high))
+end
+function C.printf(text, ...)
+  host.print(format(text, ...))
+end
+function C.puts(text)
+  host.print(text .. "\n")
+end
+setmetatable(C, {
+  __index = function(_, name)
+    error(format("ffi.C.%s is refused: no foreign function is loaded", name), 2)
+  end,
+})
+
+local SIZES = { char = 1, bool = 1, int8_t = 1, uint8_t = 1, int16_t = 2, uint16_t = 2, short = 2,
+  int = 4, int32_t = 4, uint32_t = 4, unsigned = 4, float = 4, double = 8, long = 8, int64_t = 8,
+  uint64_t = 8, size_t = 8 }
+
+local function made(kind, ...)
+  local first = (...)
+  kind = tostring(kind)
+  if match(kind, "%[") or match(kind, "struct") or match(kind, "_t$") and not SIZES[kind] then
+    local value = {}
+    if match(kind, "%[") then
+      local filler = type(first) == "table" and first or {}
+      return setmetatable(value, { __index = function(_, place)
+        return filler[(tonumber(place) or 0) + 1] or 0
+      end })
+    end
+    if type(first) == "table" then
+      for name, field in pairs(first) do
+        value[name] = field
+      end
+    end
+    return value
+  end
+  return tonumber(first) or 0
+end
+
+local ffi = {
+  C = C,
+  os = jit and jit.os or "Linux",
+  arch = jit and jit.arch or "x64",
+  cdef = function() end,
+  new = made,
+  cast = function(_, value)
+    return value
+  end,
+  typeof = function(kind)
+    return setmetatable({}, {
+      __call = function(_, ...)
+        return made(kind, ...)
+      end,
+      __tostring = function()
+        return kind
+      end,
+    })
+  end,
+  string = function(value, length)
+    value = tostring(value)
+    return length and value:sub(1, tonumber(length)) or value
+  end,
+  sizeof = function(kind)
+    return SIZES[tostring(kind)] or 8
+  end,
+  istype = function()
+    return false
+  end,
+  metatype = function(kind)
+    return kind
+  end,
+  gc = function(value)
+    return value
+  end,
+  load = forbidden("ffi.load"),
+  copy = forbidden("ffi.copy"),
+  fill = forbidden("ffi.fill"),
+}
+package.loaded.ffi = ffi

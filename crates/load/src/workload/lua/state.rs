@@ -1,0 +1,233 @@
+//! A Lua state as a script finds it: sysbench's interface, and little else.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::{Instant, SystemTime};
+
+use mlua::{Function, Lua, StdLib, Table, Thread, Value, Variadic};
+
+use super::{LuaError, Output, Setup, draws, rows};
+use crate::driver::Dialect;
+use crate::file;
+use crate::plain::Plain;
+
+/// A script or module is text that a person wrote.
+pub(super) const LARGEST_BYTES: u64 = 4 << 20;
+
+const PRELUDE: [(&str, &str); 4] = [
+    ("sandbox", include_str!("prelude/sandbox.lua")),
+    ("sql", include_str!("prelude/sql.lua")),
+    ("library", include_str!("prelude/library.lua")),
+    ("main", include_str!("prelude/main.lua")),
+];
+
+/// What a script needs, found out before anything is connected.
+pub(super) struct Look {
+    pub(super) declares_options: bool,
+    pub(super) has_command: bool,
+    pub(super) parallel: bool,
+    /// The script's commands, in words.
+    pub(super) commands: String,
+}
+
+/// One client's Lua state.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) lua: Lua,
+    course: Table,
+}
+
+impl State {
+    pub(super) fn new(setup: &Arc<Setup>, client: usize) -> mlua::Result<Self> {
+        let options = &setup.options;
+        let mut libraries =
+            StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::OS | StdLib::BIT | StdLib::JIT;
+        if options.trusted {
+            libraries |= StdLib::IO;
+        }
+        let lua = Lua::new_with(libraries, mlua::LuaOptions::default())?;
+        lua.set_memory_limit(options.memory_limit_bytes)?;
+        let host = host(&lua, setup, client)?;
+        let mut course = None;
+        for (name, text) in PRELUDE {
+            let chunk = lua.load(text).set_name(format!("={name}"));
+            course = chunk.call::<Option<Table>>(&host)?;
+        }
+        let course = course.ok_or_else(|| mlua::Error::runtime("the prelude has no course"))?;
+        Ok(Self { lua, course })
+    }
+
+    /// A coroutine of one of the prelude's functions.
+    pub(super) fn begin(&self, name: &str) -> mlua::Result<Thread> {
+        self.lua.create_thread(self.course.get::<Function>(name)?)
+    }
+
+    pub(super) fn function(&self, name: &str) -> mlua::Result<Function> {
+        self.course.get(name)
+    }
+
+    /// Whether the script has a global function of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        matches!(self.lua.globals().raw_get(name), Ok(Value::Function(_)))
+    }
+
+    /// Loads the script without a database.
+    pub(super) fn look(setup: &Arc<Setup>) -> Result<Look, LuaError> {
+        let wrong = |error: mlua::Error| LuaError(error.to_string());
+        let state = Self::new(setup, 0).map_err(wrong)?;
+        let course = state.begin("look").map_err(wrong)?;
+        let (op, first, rest): (Option<u32>, Value, Variadic<Value>) =
+            course.resume(()).map_err(wrong)?;
+        match op {
+            Some(super::client::NEXT) => {
+                let is_true = |value: Option<&Value>| matches!(value, Some(Value::Boolean(true)));
+                Ok(Look {
+                    declares_options: is_true(Some(&first)),
+                    has_command: is_true(rest.first()),
+                    parallel: is_true(rest.get(1)),
+                    commands: rest.get(2).map_or_else(String::new, text),
+                })
+            }
+            Some(super::client::FAIL) => Err(LuaError(text(&first))),
+            _ => Err(LuaError(format!(
+                "{}: statements run in its functions, not while it is loaded",
+                setup.options.script
+            ))),
+        }
+    }
+}
+
+/// A value in words.
+pub(super) fn text(value: &Value) -> String {
+    value.to_string().unwrap_or_default()
+}
+
+/// What the prelude is given.
+fn host(lua: &Lua, setup: &Arc<Setup>, client: usize) -> mlua::Result<Table> {
+    let options = &setup.options;
+    let host = lua.create_table()?;
+    let sysbench = lua.create_table()?;
+    sysbench.set("tid", client)?;
+    sysbench.set("version", "1.0.20")?;
+    sysbench.set("version_string", "sysbench 1.0.20")?;
+    lua.globals().set("sysbench", &sysbench)?;
+    host.set("sysbench", sysbench)?;
+    host.set("script", options.script.as_str())?;
+    host.set("text", lua.create_string(&options.text)?)?;
+    host.set("command", options.command.as_str())?;
+    host.set("trusted", options.trusted)?;
+    host.set("legacy", setup.legacy.load(Ordering::Relaxed))?;
+    host.set("path", options.path.as_str())?;
+    host.set("process", std::process::id())?;
+    host.set("driver", driver_name(options.dialect))?;
+    // After an error nothing but a ROLLBACK goes on in a transaction.
+    host.set("aborts", options.dialect != Dialect::Mysql)?;
+    let general = lua.create_table()?;
+    for (name, value) in &options.general {
+        general.set(name.as_str(), value)?;
+    }
+    host.set("general", general)?;
+    let given = lua.create_table()?;
+    for (name, value) in &options.given {
+        let pair = lua.create_table()?;
+        pair.push(name.as_str())?;
+        if let Some(value) = value {
+            pair.push(value.as_str())?;
+        }
+        given.push(pair)?;
+    }
+    host.set("given", given)?;
+    install_functions(lua, &host, setup)?;
+    draws::install(lua, &host, setup, client)?;
+    Ok(host)
+}
+
+fn install_functions(lua: &Lua, host: &Table, setup: &Arc<Setup>) -> mlua::Result<()> {
+    let output = setup.options.output;
+    let print = move |_: &Lua, words: mlua::String| {
+        say(output, &words.as_bytes());
+        Ok(())
+    };
+    host.set("print", lua.create_function(print)?)?;
+    let shared = Arc::clone(setup);
+    let read = move |lua: &Lua, path: String| match file::read(Path::new(&path), LARGEST_BYTES) {
+        Ok(bytes) => {
+            let mut read = shared.read.lock().unwrap_or_else(PoisonError::into_inner);
+            read.insert(PathBuf::from(path));
+            let text = lua.create_string(file::without_mark(&bytes))?;
+            Ok((Some(text), None))
+        }
+        Err(reason) => Ok((None, Some(format!("{path}: {reason}")))),
+    };
+    host.set("read", lua.create_function(read)?)?;
+    host.set("row", lua.create_function(row)?)?;
+    // Source and line of the function at a level of the stack, and of which kind it is.
+    let inspect = |lua: &Lua, level: usize| {
+        let found = lua.inspect_stack(level + 1, |debug| {
+            let source = debug.source();
+            let line = debug
+                .current_line()
+                .and_then(|line| i64::try_from(line).ok());
+            (source.source.map(Cow::into_owned), line, source.what)
+        });
+        Ok(found.unwrap_or_default())
+    };
+    host.set("inspect", lua.create_function(inspect)?)?;
+    let unix_us = |_: &Lua, ()| {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        Ok(since.map_or(0.0, |since| since.as_micros() as f64))
+    };
+    host.set("unix_us", lua.create_function(unix_us)?)?;
+    let start = Instant::now();
+    let clock_ns = move |_: &Lua, ()| Ok(start.elapsed().as_nanos() as f64);
+    host.set("clock_ns", lua.create_function(clock_ns)?)
+}
+
+/// A script's words, with nothing that would command a terminal.
+fn say(output: Output, words: &[u8]) {
+    use std::io::Write;
+    // Nobody may read them any more, which is no reason to end a run.
+    let _ = match output {
+        Output::Stdout => {
+            let mut out = Plain(std::io::stdout());
+            out.write_all(words).and_then(|()| out.flush())
+        }
+        Output::Stderr => Plain(std::io::stderr()).write_all(words),
+    };
+}
+
+/// The row that begins at a byte of a result: where the next one begins, and the fields.
+fn row(
+    lua: &Lua,
+    (data, at, columns): (mlua::String, usize, usize),
+) -> mlua::Result<Variadic<Value>> {
+    let bytes = data.as_bytes();
+    let mut values = vec![Value::Nil];
+    let mut outcome = Ok(());
+    let length = rows::unpack(bytes.get(at..).unwrap_or_default(), columns, |field| {
+        let value = field.map_or(Ok(Value::Nil), |text| {
+            lua.create_string(text).map(Value::String)
+        });
+        match value {
+            Ok(value) => values.push(value),
+            Err(error) => outcome = Err(error),
+        }
+    });
+    outcome?;
+    let Some(length) = length else {
+        return Ok(Variadic::new());
+    };
+    values[0] = Value::Number((at + length) as f64);
+    Ok(values.into_iter().collect())
+}
+
+/// The name that scripts know a database's driver by.
+fn driver_name(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Mysql => "mysql",
+        Dialect::Postgres => "pgsql",
+        Dialect::Sqlite => "sqlite",
+    }
+}

@@ -1,0 +1,145 @@
+//! Lua scripts without a database: what they may do, and what stops them.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+fn run(text: &str, arguments: &[&str]) -> Output {
+    let folder = TempDir::new().expect("a folder");
+    let script = folder.path().join("own.lua");
+    fs::write(&script, text).expect("a script is written");
+    Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
+        .args(["run", "lua", "--url", "null:"])
+        .arg(script)
+        .args(["--transactions", "3", "--seconds", "20"])
+        .args(arguments)
+        .output()
+        .expect("the program starts")
+}
+
+/// The body of an event, run three times.
+fn event(body: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = run(&format!("function event()\n{body}\nend\n"), arguments);
+    let said = [output.stdout, output.stderr].concat();
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&said).into_owned(),
+    )
+}
+
+#[test]
+fn what_reaches_outside_is_refused() {
+    for body in [
+        "io.open('/etc/passwd')",
+        "io.popen('id')",
+        "os.execute('id')",
+        "os.getenv('DISKPROOF_PASSWORD')",
+        "os.remove('x')",
+        "package.loadlib('x', 'y')",
+        "require('ffi').load('c')",
+        "require('ffi').C.system('id')",
+    ] {
+        let (code, said) = event(body, &[]);
+        assert_eq!(code, Some(1), "{body}: {said}");
+        assert!(said.contains("is refused"), "{body}: {said}");
+        assert!(said.contains("own.lua:2:"), "{body}: {said}");
+    }
+    let bytecode = "assert(not load(string.dump(function() end)))";
+    let (code, said) = event(bytecode, &[]);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = event("assert(io.open('/dev/null')):close()", &["--trust-script"]);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn memory_and_time_are_limited() {
+    let body = "local all = {} while true do all[#all + 1] = string.rep('x', 1e6) .. #all end";
+    let (code, said) = event(body, &["--script-memory", "20"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("memory"), "{said}");
+    let (code, said) = event("while true do end", &["--script-limit", "0.5"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("own.lua has computed for 0.5 s"), "{said}");
+}
+
+#[test]
+fn a_mistake_is_named_with_its_line_and_client() {
+    let (code, said) = event("\n\nlocal x = nil + 1", &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("client 0:") && said.contains("own.lua:4:"),
+        "{said}"
+    );
+    for (text, says) in [
+        ("function event(", "own.lua:1:"),
+        ("x = 1", "has no command run"),
+        ("function prepare() end", "its commands are: prepare"),
+    ] {
+        let output = run(text, &[]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}: {said}");
+        assert!(said.contains(says), "{text}: {said}");
+    }
+}
+
+#[test]
+fn options_have_types_and_defaults() {
+    let text = "
+        sysbench.cmdline.options = {
+          tables = {'Tables', 1}, share = {'Share', 0.5}, hot = {'Hot', false}, word = {'Word', 'x'},
+          size = {'Size', 1}, list = {'List', {'a'}}
+        }
+        function event()
+          local opt = sysbench.opt
+          assert(opt.tables == 4 and opt.share == 0.25 and opt.hot == true and opt.word == 'y')
+          assert(opt.size == 2048 and #opt.list == 2 and opt.threads == 1 and opt.db_driver == 'mysql')
+        end";
+    let given = [
+        "--tables=4",
+        "--share",
+        "0.25",
+        "--hot",
+        "--word=y",
+        "--size=2K",
+        "--list=b,c",
+    ];
+    let output = run(text, &given);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    for (wrong, says) in [
+        ("--tables=many", "a whole number is wanted"),
+        (
+            "--tabels=4",
+            "--tabels is no option of the script; it has --hot, --list",
+        ),
+        ("--hot=perhaps", "on or off is wanted"),
+    ] {
+        let output = run(text, &[wrong]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(says), "{said}");
+    }
+}
+
+/// A script's own coroutines may hold statements; hooks report for themselves.
+#[test]
+fn coroutines_and_hooks() {
+    let text = "
+        local con
+        function thread_init() con = sysbench.sql.driver():connect() end
+        function event()
+          local inner = coroutine.wrap(function()
+            local deeper = coroutine.wrap(function() coroutine.yield(con:query_row('SELECT 1')) end)
+            coroutine.yield(deeper())
+          end)
+          assert(inner() == '1')
+        end
+        function sysbench.hooks.report_cumulative(stat)
+          print('events: ' .. stat.events .. ', reads: ' .. stat.reads)
+        end";
+    let output = run(text, &[]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("events: 3, reads: 3\n"), "{said}");
+}
