@@ -35,6 +35,7 @@ SMALLEST = {
     "script": (
         'files = ["hot.sql@9", "cold.sql"]\nprepare = "tables.sql"\nvariables = { rows = 10, share = 0.5 }\n'
     ),
+    "tpcc": "",
     "lua": 'script = "own.lua"\noptions = { tables = 2, hot = true }\n',
 }
 
