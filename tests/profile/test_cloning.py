@@ -12,7 +12,7 @@ import pytest
 from clones import agreeing, simulated_material
 from diskproof import disk
 from diskproof.cli import call
-from diskproof.profile.clone.cells import MARKER, QUICK, Observation, plan, split
+from diskproof.profile.clone.cells import MARKER, QUICK, Observation, observed, plan, split
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.device import Parameter, Published, device_text
 from diskproof.profile.clone.make import Made, make
@@ -137,6 +137,15 @@ def test_a_rate_that_falls_shows_credits() -> None:
     assert len(before) == 3
     assert (seen.burst_iops, seen.base_iops) == (3000, 300)
     assert seen.credits == pytest.approx(6 * (500 + 3000 + 3000) - 300 * 18)
+
+
+def test_a_cell_that_cuts_off_its_queue_does_not_count() -> None:
+    deep = Probe(pattern="random-read", block_bytes=4096, depth=64)
+    measured = cell(deep, 100)
+    assert measured.requests
+    slow = measured.requests.model_copy(update={"mean_us": 1.1e6})
+    cells = [measured, measured.model_copy(update={"requests": slow, "probe": MARKER})]
+    assert [one.probe for one in observed(cells, "fio")] == [deep]
 
 
 def test_figures_that_no_disk_has_are_no_clone() -> None:

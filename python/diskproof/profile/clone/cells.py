@@ -23,6 +23,9 @@ MARKER = Probe(pattern="random-read", block_bytes=4 * 2**10, depth=32)
 ALWAYS_HELD: frozenset[Pattern] = frozenset({"mixed", "synced-write"})
 """Mixes of what other patterns do alone: a clone must predict them."""
 
+FEWEST_QUEUES = 5
+"""Mean latencies in the time of a cell: the requests that its end cuts off are then a tenth of all."""
+
 ENDS = 2
 """A single request and a full queue."""
 
@@ -87,11 +90,19 @@ def observed(cells: Iterable[ProfileCell], source: str) -> list[Observation]:
     """Return what fio measured, as far as a model can be asked the same; a probe counts once."""
     found: dict[Probe, Observation] = {}
     for cell in cells:
-        if cell.requests is None or cell.error or cell.probe.pattern not in MODELLED:
+        if cell.requests is None or cell.error or cell.probe.pattern not in MODELLED or is_too_short(cell):
             continue
         figures = figures_of(cell.requests.per_s, cell.requests.percentiles_us)
         found.setdefault(cell.probe, Observation(cell.probe, figures, source, cell.seconds))
     return list(found.values())
+
+
+def is_too_short(cell: ProfileCell) -> bool:
+    """Return whether a cell ended before its queue was answered a few times over.
+
+    Requests that are under way at its end are in no rate, so the rate of such a cell is too low.
+    """
+    return cell.requests is not None and cell.requests.mean_us / 1e6 * FEWEST_QUEUES > cell.seconds
 
 
 def figures_of(per_s: float, percentiles_us: Mapping[str, float]) -> dict[MeasureName, float]:

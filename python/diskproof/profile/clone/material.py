@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from diskproof import __version__
-from diskproof.profile.clone.cells import MARKER, Observation, observed, plan, wide_plan
+from diskproof.profile.clone.cells import MARKER, Observation, is_too_short, observed, plan, wide_plan
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.kinds.spinning import FASTEST_US
 from diskproof.profile.clone.sight import Credits
@@ -14,7 +14,7 @@ from diskproof.profile.place import Wanted
 from diskproof.profile.plan import Effort
 from diskproof.results.clone import Evidence
 from diskproof.results.profile import Profile, ProfileCell, ProfilePlace
-from diskproof.wording import Message, say
+from diskproof.wording import Message, counted, say
 
 WHOLE_DISK = 1 << 62
 """More bytes than any disk has: a block device is then taken as a whole."""
@@ -71,6 +71,15 @@ def material_of(profile: Profile, *, whole_disk: bool) -> Material:
                 "do not count",
                 left=len(profile.cells) - len(cells),
                 cells=len(profile.cells),
+            )
+        )
+    if short := [cell.probe.name for cell in cells if is_too_short(cell)]:
+        notes.append(
+            say(
+                "{number} of {cells} do not count: the disk did not answer their queue a few times in the "
+                "time: measure longer, with --seconds",
+                number=len(short),
+                cells=counted(len(cells), "cell"),
             )
         )
     return Material(
