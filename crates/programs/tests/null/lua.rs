@@ -142,4 +142,12 @@ fn coroutines_and_hooks() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("events: 3, reads: 3\n"), "{said}");
+    let broken = "function event() end function sysbench.hooks.report_cumulative() nothing() end";
+    let output = run(broken, &[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("report_cumulative") && said.contains("own.lua:1:"),
+        "{said}"
+    );
 }

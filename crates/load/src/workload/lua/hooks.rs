@@ -50,8 +50,14 @@ impl Hooks {
 
     /// Calls the hook; false if the script has none of this name.
     pub fn call(&self, name: &str, stat: &Stat) -> Result<bool, LuaError> {
-        self.try_call(name, stat)
-            .map_err(|error| LuaError(format!("{name}: {error}")))
+        self.try_call(name, stat).map_err(|error| {
+            // Its first line says where; the rest is the way there.
+            let text = error.to_string();
+            LuaError(format!(
+                "{name}: {}",
+                text.lines().next().unwrap_or_default()
+            ))
+        })
     }
 
     fn try_call(&self, name: &str, stat: &Stat) -> mlua::Result<bool> {
