@@ -28,7 +28,7 @@ from case import BROKEN, SOUND, hide
 from diskproof.results.folder import RunFolder
 from disturbances import fill
 from left import ROOTS, Seen, Things, differences, everything, mounts
-from machines import Host, is_quiet, machines, make_cluster, words_of, wrong_in
+from machines import Host, is_quiet, leave, machines, make_cluster, words_of, wrong_in
 from works import STUDY, is_found
 
 HERE = Path(__file__).parent
@@ -322,8 +322,7 @@ class Campaign:
     def _repair(self, broken: Sequence[Host]) -> None:
         """Have machines leave and join again; without its first one there is no cluster."""
         if self._hosts[0] in broken:
-            for process in [host.start("host", "leave") for host in self._hosts]:
-                process.communicate()
+            leave(self._hosts)
             make_cluster(self._hosts)
             return
         for host in broken:

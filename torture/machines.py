@@ -90,6 +90,11 @@ class Host:
     def _member(self) -> list[str]:
         return ["--token-file", "token", "--label", self.name, "--out", str(self.out)]
 
+    @property
+    def is_member(self) -> bool:
+        """Whether it is in a cluster."""
+        return (self.state / "host.json").exists()
+
     def processes(self) -> list[psutil.Process]:
         """Return the processes on the machine."""
         network = (Path("/proc") / str(self.holder.pid) / "ns/net").readlink()
@@ -135,9 +140,7 @@ def machines(names: Sequence[str], scratch: Path) -> Iterator[list[Host]]:
             made.append(_machine(name, number, scratch))
         yield made
     finally:
-        for process in [host.start("host", "leave") for host in made]:
-            with suppress(subprocess.TimeoutExpired):
-                process.communicate(timeout=30)
+        leave(made)
         for host in made:
             host.holder.kill()
             host.holder.wait()
@@ -174,6 +177,13 @@ def make_cluster(hosts: Sequence[Host]) -> None:
     for process in [host.start(*host.joins(first)) for host in others]:
         said = process.communicate(timeout=LIMIT_S)
         assert process.returncode == 0, said
+
+
+def leave(hosts: Sequence[Host]) -> None:
+    """Let all machines leave the cluster that they may be in."""
+    for process in [host.start("host", "leave") for host in hosts if host.is_member]:
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=30)
 
 
 def is_quiet(hosts: Sequence[Host]) -> bool:

@@ -4,8 +4,10 @@ import pytest
 
 from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
-from machines import Host, is_quiet, make_cluster, wrong_in
+from machines import Host, is_quiet, wrong_in
 from support.command import wait_for
+
+pytestmark = pytest.mark.timeout(300)
 
 STUDY = """
 question = "Does it matter which machine runs it?"
@@ -32,13 +34,6 @@ rows = 100
 """
 
 
-@pytest.fixture(scope="module")
-def cluster(hosts: list[Host]) -> list[Host]:
-    """Three hosts in a cluster."""
-    make_cluster(hosts)
-    return hosts
-
-
 def write_study(head: Host, name: str, how: str, blocks: int, measure_s: float) -> str:
     text = STUDY.format(how=how, blocks=blocks, measure_s=measure_s)
     (head.scratch / f"{name}.toml").write_text(text)
@@ -52,7 +47,7 @@ def folder_of(head: Host, name: str) -> RunFolder:
 
 def test_a_run_goes_on_after_kills(cluster: list[Host]) -> None:
     a, b, c = cluster
-    study = write_study(a, "spread", "spread", 6, 1)
+    study = write_study(a, "spread", "spread", 6, 0.5)
     # The head dies in the second block: the hosts break off their trials and clean up.
     head = a.start("run", study, "--hosts")
     wait_for(lambda: [*(a.scratch / "runs" / "spread").glob("*/trials.jsonl")])

@@ -9,7 +9,7 @@ import pytest
 from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
 from diskproof.stats.hdr import decode
-from machines import Host, make_cluster
+from machines import Host
 from support.command import wait_for
 from support.servers import needs_mariadb
 
@@ -36,14 +36,6 @@ rows = 1000
 """
 MARIADB = '[servers.mariadb]\nfamily = "mysql"\n'
 POSTGRESQL = '[servers.postgresql]\nfamily = "postgresql"\n'
-
-
-@pytest.fixture(scope="module")
-def cluster(hosts: list[Host]) -> list[Host]:
-    """Three hosts in a cluster."""
-    hosts[0].scratch.chmod(0o711)  # PostgreSQL's own user must pass
-    make_cluster(hosts)
-    return hosts
 
 
 def write_study(head: Host, name: str, load: str, servers: str, blocks: int, measure_s: float) -> str:
