@@ -69,7 +69,7 @@ def main(words: Sequence[str] | None = None) -> int:
     console.print(shown(clones))
     told = {name: one.model_dump(mode="json", exclude={"profile"}) for name, one in clones.items()}
     arguments.out.write_text(json.dumps(told, indent=1))
-    return 1 if any(agreeing(one) < GOAL for one in clones.values()) else 0
+    return 0 if clones and all(agreeing(one) >= GOAL for one in clones.values()) else 1
 
 
 def parse(words: Sequence[str] | None) -> argparse.Namespace:
