@@ -221,7 +221,7 @@ class TpccAnswer(Record):
     responses: list[TpccResponse]
     shares: list[TpccShare]
     distributions_p: float | None
-    """The smallest p of the inputs' distributions in any trial, adjusted for their number."""
+    """The smallest p of the inputs' distributions in any trial, adjusted for the number of all tests."""
     checked: int
     """Trials after which the tables were checked."""
     consistent: int

@@ -23,6 +23,7 @@ def answer_tpcc(gathered: Gathered) -> list[TpccAnswer]:
 def _answer(cell: Cell, trials: Sequence[Audited]) -> TpccAnswer:
     inputs = [one.load.tpcc for one in trials if one.load.tpcc]
     rates = [rate for one in trials if (rate := a_minute(one.load))]
+    each_p = [p for one in inputs if (p := smallest_p(one)) is not None]
     checked = [one.trial.tables for one in trials if one.trial.tables]
     return TpccAnswer(
         cell=cell,
@@ -31,7 +32,7 @@ def _answer(cell: Cell, trials: Sequence[Audited]) -> TpccAnswer:
         new_orders_per_min=geometric_mean_interval(rates) if rates else None,
         responses=list(_responses([one.load for one in trials])),
         shares=list(_shares(inputs)),
-        distributions_p=min((p for one in inputs if (p := smallest_p(one)) is not None), default=None),
+        distributions_p=min(1.0, min(each_p) * len(each_p)) if each_p else None,
         checked=len(checked),
         consistent=sum(one.holds for one in checked),
         trials=len(trials),

@@ -22,7 +22,7 @@ THOUGHT = (
 PROOF = (
     "Consistent: trials after which all twelve consistency conditions of clause 3.3.2 held, and all tables "
     "of clause 1.2.1 had its rows. Inputs: the smallest p of the chi-square tests of districts, lines, "
-    "items, customers and last names, adjusted for their number; only a p below 0.000001 fails."
+    "items, customers and last names, adjusted for the number of tests; only a p below 0.000001 fails."
 )
 
 RESPONSES = (
