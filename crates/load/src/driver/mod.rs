@@ -282,6 +282,12 @@ pub trait Session {
     /// connection is open; without it replies are skimmed and their rows only counted.
     fn keep_rows(&mut self) {}
 
+    /// The same, for a workload that does without the values of statements which this connection
+    /// has prepared, if they cost the server more.
+    fn keep_text_rows(&mut self) {
+        self.keep_rows();
+    }
+
     /// The values of the last reply; `None` if they are not kept.
     fn rows(&self) -> Option<&Rows> {
         None

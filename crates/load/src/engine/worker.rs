@@ -83,6 +83,8 @@ impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
         let mut session = self.driver.open(statements, self.protocol)?;
         if self.workload.reads_rows() {
             session.keep_rows();
+        } else if self.workload.reads_text_rows() {
+            session.keep_text_rows();
         }
         if let Some(source) = session.source() {
             self.registry

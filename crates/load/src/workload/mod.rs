@@ -159,6 +159,11 @@ pub trait Workload: Send + Sync + 'static {
         false
     }
 
+    /// The same, without those of prepared statements where they cost the server more.
+    fn reads_text_rows(&self) -> bool {
+        false
+    }
+
     /// What the workload itself has counted, for the summary.
     fn account(&self) -> Option<tpcc::Account> {
         None

@@ -104,7 +104,7 @@ impl<'a, D: Driver> One<'a, D> {
             .driver
             .connect(statements, Protocol::Prepared)
             .map_err(connecting)?;
-        session.keep_rows();
+        session.keep_text_rows();
         Alone::new(session).map_err(connecting)
     }
 

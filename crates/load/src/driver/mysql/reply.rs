@@ -42,6 +42,10 @@ pub struct ReplyReader {
     carry: Vec<u8>,
     /// The values of the reply, if the workload reads them.
     kept: Option<Box<Kept>>,
+    /// Whether values of prepared statements are passed over all the same.
+    text_only: bool,
+    /// Whether the values of the present reply are kept.
+    keeps: bool,
 }
 
 /// The kind of the next packet.
@@ -64,6 +68,12 @@ impl ReplyReader {
         self.kept = Some(Box::default());
     }
 
+    /// From now on the values of replies are kept that come as text.
+    pub(super) fn keep_text_rows(&mut self) {
+        self.keep_rows();
+        self.text_only = true;
+    }
+
     /// The values of the last reply.
     pub(super) fn rows(&self) -> Option<&Rows> {
         self.kept.as_ref().map(|kept| &kept.rows)
@@ -76,6 +86,7 @@ impl ReplyReader {
         self.begin(packets);
         if let Some(kept) = &mut self.kept {
             kept.begin(binary);
+            self.keeps = !(binary && self.text_only);
         }
     }
 
@@ -129,7 +140,7 @@ impl ReplyReader {
         let (length, _) = parse_header(*bytes.first_chunk()?);
         let content = match self.stage {
             _ if self.continued => 0,
-            Stage::Columns { .. } | Stage::Rows if self.kept.is_some() => length,
+            Stage::Columns { .. } | Stage::Rows if self.keeps => length,
             Stage::Columns { .. } => 0,
             Stage::Rows if length >= END_BELOW && *bytes.get(HEADER_BYTES)? != ERROR => 1,
             _ => length.min(LONGEST_LOOK),
@@ -175,7 +186,9 @@ impl ReplyReader {
             Stage::Rows => self.on_row(content, length)?,
             Stage::Head => self.on_head(content)?,
             Stage::Columns { left } => {
-                if let Some(kept) = &mut self.kept {
+                if self.keeps
+                    && let Some(kept) = &mut self.kept
+                {
                     kept.define(content)?;
                 }
                 self.stage = match left {
@@ -208,8 +221,8 @@ impl ReplyReader {
             [_, ..] => {
                 self.reply.rows += 1;
                 match &mut self.kept {
-                    Some(kept) => kept.add(content),
-                    None => Ok(()),
+                    Some(kept) if self.keeps => kept.add(content),
+                    _ => Ok(()),
                 }
             }
             [] => Err(protocol("a row without content")),
@@ -233,13 +246,15 @@ impl ReplyReader {
             )),
             _ => match parse_number(content) {
                 Some((columns @ 1..=MOST_COLUMNS, [] | [DEFINITIONS_FOLLOW])) => {
-                    if let Some(kept) = &mut self.kept {
+                    if self.keeps
+                        && let Some(kept) = &mut self.kept
+                    {
                         kept.begin_result(usize::try_from(columns).unwrap_or_default());
                     }
                     self.stage = Stage::Columns { left: columns };
                     Ok(())
                 }
-                Some((1..=MOST_COLUMNS, [DEFINITIONS_AS_PREPARED])) if self.kept.is_none() => {
+                Some((1..=MOST_COLUMNS, [DEFINITIONS_AS_PREPARED])) if !self.keeps => {
                     self.stage = Stage::ColumnsEnd;
                     Ok(())
                 }

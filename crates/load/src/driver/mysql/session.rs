@@ -243,6 +243,10 @@ impl Session for MysqlSession {
         }
     }
 
+    fn keep_text_rows(&mut self) {
+        self.replies.keep_text_rows();
+    }
+
     fn rows(&self) -> Option<&Rows> {
         self.replies.rows()
     }

@@ -188,7 +188,7 @@ impl Workload for LuaWorkload {
         LuaClient::new(Arc::clone(&self.setup), client)
     }
 
-    fn reads_rows(&self) -> bool {
+    fn reads_text_rows(&self) -> bool {
         true
     }
 }
