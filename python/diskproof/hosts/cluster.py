@@ -15,6 +15,7 @@ from diskproof.hosts.lab import HostFacts, HostLab
 from diskproof.hosts.membership import (
     NAME,
     VERSIONS,
+    check_reachable,
     check_token,
     membership,
     require_ray,
@@ -95,6 +96,8 @@ def connected() -> Iterator[list[Host]]:
                 "join ADDRESS --token-file FILE` joins it; or set RAY_ADDRESS to a cluster of your own"
             )
         check_token(Path(member.token_file))
+        address, _, port = member.head.partition(":")
+        check_reachable(address, int(port))  # Ray would try for minutes
         os.environ.update(token_variables(Path(member.token_file)))
         where = {"address": member.head, "_node_ip_address": member.address}
     os.environ |= {

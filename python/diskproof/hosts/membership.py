@@ -129,7 +129,7 @@ def join(
     if port and not (port.isdecimal() and 0 < int(port) < 65_536):
         raise RefusalError(f"{head} is no address of a head: write ADDRESS or ADDRESS:PORT")
     head = f"{where}:{port or FIRST_PORT}"
-    _check_reachable(where, int(port or FIRST_PORT))
+    check_reachable(where, int(port or FIRST_PORT))
     address = address or _own_address(where)
     return _start(_as_member(name, head, address, token_file, is_head=False), first_port, out)
 
@@ -312,7 +312,8 @@ def _own_address(towards: str) -> str:
         return str(probe.getsockname()[0])
 
 
-def _check_reachable(address: str, port: int) -> None:
+def check_reachable(address: str, port: int) -> None:
+    """Refuse a head that does not answer."""
     try:
         socket.create_connection((address, port), timeout=5).close()
     except OSError as error:
