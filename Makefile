@@ -24,7 +24,7 @@ test:
 	@scripts/system-packages test
 	@$(MAKE) --no-print-directory --jobs=3 programs servers $(VENV)/.dependencies-dev
 	@$(MAKE) --no-print-directory $(VENV)/.installed-dev
-	@VENV=$(VENV) env --default-signal=INT scripts/test # in the background a shell has Ctrl-C ignored
+	@VENV=$(VENV) env --default-signal=INT,HUP scripts/test # ignored in the background, and by nohup
 
 ## torture: kills by seed and hostile input of every kind, more than an hour; TORTURE="--seed 7 --only 123"
 ##          for a case again, TORTURE="--count 100" for the kills alone

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.results.folder import RunFolder
+from diskproof.stats.groups import grouped
 from support.command import diskproof
 from support.virtual import needs_virtual_disks
 
@@ -22,7 +23,7 @@ below_floor = true
 [tunings.fast]
 [crash]
 load = "tpcc"
-cuts = 1
+cuts = 3
 clients = 4
 keep = "nothing"
 cut_after_s = 0.5
@@ -37,15 +38,14 @@ def test_acknowledged_orders_are_looked_up_and_conditions_checked(tmp_path: Path
     done = diskproof(tmp_path, "crash", "study.toml")
     assert done.returncode in (0, 12), done.stdout + done.stderr
     [path] = (tmp_path / "runs" / "study").glob("*")
-    cuts = {cut.cell.rpartition("/")[2]: cut for cut in RunFolder.open(path).cuts()}
-    safest = cuts["safest"]
-    assert safest.finished, safest.findings
-    assert safest.ledger is not None
-    assert safest.ledger.acknowledged > 0
-    assert safest.lost == 0
-    assert not safest.is_damaged
-    fast = cuts["fast"]
-    assert fast.ledger is not None
-    assert fast.lost
-    assert not fast.ledger.is_broken, "what is there is consistent"
+    cuts = RunFolder.open(path).cuts()
+    for cut in cuts:
+        assert cut.finished, cut.findings
+        assert cut.ledger is not None
+        assert cut.ledger.acknowledged > 0
+        assert not cut.ledger.is_broken, "what is there is consistent"
+        assert not cut.is_damaged
+    lost = grouped(cuts, lambda cut: cut.cell.rpartition("/")[2])
+    assert not any(cut.lost for cut in lost["safest"])
+    assert any(cut.lost for cut in lost["fast"]), "one of three"
     assert "TPC-C's transactions" in (path / "report.md").read_text()

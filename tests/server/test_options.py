@@ -263,7 +263,7 @@ def test_a_value_cannot_leave_its_line(dirs: Dirs) -> None:
     text = postgresql.configuration(dirs, {"application_name": "it's\\\nfsync = off"})
     assert text.splitlines()[0] == r"application_name = 'it''s\\\nfsync = off'"
     text = mysql.configuration(SERVERS["5.6"], dirs, {"init_connect": 'SET @a = "#1"\n'})
-    assert text.splitlines()[-1] == r'init_connect = "SET @a = \"#1\"\n"'
+    assert r'init_connect = "SET @a = \"#1\"\n"' in text.splitlines()
 
 
 def test_a_client_that_connects_anew_finds_room_before_its_last_session_has_gone(dirs: Dirs) -> None:

@@ -71,7 +71,8 @@ def test_a_child_that_has_ended_still_counts() -> None:
     parent.stdout.readline()
     counters = process_counters([parent.pid, *children(parent.pid)])
     parent.communicate()
-    assert counters.cpu_s >= 0.3
+    # The kernel rounds user and system time down to hundredths, each.
+    assert counters.cpu_s >= 0.28
 
 
 def test_children_are_those_that_live() -> None:

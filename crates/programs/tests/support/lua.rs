@@ -83,7 +83,7 @@ function event()
   local row = answer:fetch_row()
   assert(tonumber(row[1]) == from and row[3] == nil and answer:fetch_row() == nil)
   local _, balance = con:query_row("SELECT id, balance FROM accounts0 WHERE id = " .. from)
-  assert(balance == row[2])
+  assert(tonumber(balance)) -- another client may have committed meanwhile
   local delta = from == to and 0 or 1
   change.delta:set(from < to and -delta or delta)
   change.id:set(math.min(from, to))
@@ -162,7 +162,12 @@ pub(crate) fn money_moves(url: &str, begin: &str, ask: impl Fn(&str) -> String) 
             selects >= Some(80) && selects <= Some(4 * attempts),
             "{summary}"
         );
-        assert_eq!(account(&summary, "insert")["affected"], 20, "{summary}");
+        // One that is rolled back after its INSERT has affected a row, too.
+        let inserted = account(&summary, "insert")["affected"].as_u64();
+        assert!(
+            inserted >= Some(20) && inserted <= Some(attempts),
+            "{summary}"
+        );
         assert_eq!(account(&summary, "commit")["count"], 20, "{summary}");
     }
     assert_eq!(ask("SELECT sum(balance) FROM accounts0"), "5000");

@@ -85,7 +85,8 @@ def test_two_machines_load_a_third(cluster: list[Host]) -> None:
         assert decode(trial.load.latency_us.histogram).total == trial.load.transactions
         assert trial.load.clients == 3
         for one in trial.load_hosts:
-            assert one.in_service == pytest.approx(one.clients, rel=0.03)
+            # On a busy machine a phase of this length has some transactions at either end.
+            assert one.in_service == pytest.approx(one.clients, rel=0.1)
             assert one.began_after_us + one.clock_error_us < 1000
             assert one.to_database_bytes is not None
             assert one.to_database_bytes > trial.load.known_transactions * 20
