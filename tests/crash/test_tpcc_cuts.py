@@ -20,10 +20,10 @@ virtual = "laptop-ssd-2012"
 size = "1 GiB"
 below_floor = true
 [tunings.safest]
-[tunings.fast]
+[tunings.unsafe]
 [crash]
 load = "tpcc"
-cuts = 3
+cuts = 2
 clients = 4
 keep = "nothing"
 cut_after_s = 0.5
@@ -47,5 +47,5 @@ def test_acknowledged_orders_are_looked_up_and_conditions_checked(tmp_path: Path
         assert not cut.is_damaged
     lost = grouped(cuts, lambda cut: cut.cell.rpartition("/")[2])
     assert not any(cut.lost for cut in lost["safest"])
-    assert any(cut.lost for cut in lost["fast"]), "one of three"
+    assert any(cut.lost for cut in lost["unsafe"]), "nothing was flushed"
     assert "TPC-C's transactions" in (path / "report.md").read_text()
