@@ -351,6 +351,24 @@ def test_a_kill_at_any_moment_leaves_nothing_that_is_not_found(
     assert [path.name for path in tmp_path.iterdir()] == ["state"]
 
 
+def test_another_program_makes_a_parent_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal.begin("test")
+    real, kept = Path.rename, tmp_path / "a" / "theirs"
+
+    def rename(path: Path, name: Path) -> Path:
+        if not kept.exists():
+            kept.mkdir(parents=True)
+        return real(path, name)
+
+    with monkeypatch.context() as racing:
+        racing.setattr(Path, "rename", rename)
+        journal.parents(tmp_path / "a" / "b" / "x")
+    assert (tmp_path / "a" / "b").is_dir()
+    assert all(item.done for item in journal.finish())
+    assert [*(tmp_path / "a").iterdir()] == [kept]
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "state"}
+
+
 def test_text_that_no_path_can_have_is_not_written_down() -> None:
     journal = Journal.begin("test")
     with pytest.raises(RefusalError, match="NUL"):

@@ -18,7 +18,7 @@ from diskproof.server.base import Dirs, ServerFailedError, ServerKind
 from diskproof.storage.copy import apparent_bytes, sync
 from diskproof.study.loads.base import Load
 from diskproof.system.journal import Journal
-from diskproof.system.own_folder import OwnFolder
+from diskproof.system.own_folder import OwnFolder, renamed_first
 from diskproof.system.processes import Starter
 from diskproof.workload.arguments import prepare_arguments
 
@@ -65,11 +65,7 @@ class GoldenImage:
 
 def is_loaded(folder: Path, server: ServerKind, workload: Load, seed: int) -> bool:
     """Return whether a folder has the image of a data set. One whose facts are damaged is loaded again."""
-    try:
-        _facts(folder / _key(server, workload, seed))
-    except (UnreadableError, ValidationError):
-        return False
-    return True
+    return _is_complete(folder / _key(server, workload, seed))
 
 
 class GoldenImages:
@@ -115,10 +111,21 @@ class GoldenImages:
         facts = ImageFacts(data_bytes=apparent_bytes(dirs.data), rows=workload.total_rows, load_s=load_s)
         (building / FACTS).write_text(facts.model_dump_json())
         sync(building, size_bytes)
+        _give_name(own, folder)
+        return self.get(server, workload, seed)
+
+
+def _give_name(made: OwnFolder, folder: Path) -> None:
+    """Move a complete image to its place; remove it if another run, of another user, was faster.
+
+    That run may be copying its image already.
+    """
+    if not _is_complete(folder):
         if os.path.lexists(folder):
             OwnFolder(folder).remove()
-        building.rename(folder)
-        return self.get(server, workload, seed)
+        if renamed_first(made.path, folder):
+            return
+    made.remove()
 
 
 def remove_images(folder: Path) -> list[Path]:
@@ -168,6 +175,14 @@ def _fill(server: ServerKind, workload: Load, arguments: list[str], dirs: Dirs, 
         raise
     if not running.stop():
         raise ServerFailedError("the server did not stop after loading, so its data set cannot be trusted")
+
+
+def _is_complete(image: Path) -> bool:
+    try:
+        _facts(image)
+    except (UnreadableError, ValidationError):
+        return False
+    return True
 
 
 def _facts(image: Path) -> ImageFacts:

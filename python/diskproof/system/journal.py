@@ -28,7 +28,7 @@ from diskproof.system import programs, shared_memory
 from diskproof.system.containers import LABEL
 from diskproof.system.endings import at_interruption, ignore_endings
 from diskproof.system.loops import backing_file_of
-from diskproof.system.own_folder import OTHERS_WRITE, OwnFolder
+from diskproof.system.own_folder import OTHERS_WRITE, OwnFolder, renamed_first
 from diskproof.system.run_processes import end, processes_in, processes_of
 from diskproof.system.undoing import (
     GONE_WITH_THE_KERNEL,
@@ -153,7 +153,8 @@ class Journal:
                 self._write({"directory": str(nameless)})
                 nameless.mkdir()
                 self._write({"parent": str(folder), "inode": str(nameless.stat().st_ino)})
-                nameless.rename(folder)
+                if not renamed_first(nameless, folder):
+                    nameless.rmdir()
 
     def mounted(self, path: Path, source: str) -> None:
         """Record a mount point before it is mounted, and the source of the mount.

@@ -120,6 +120,17 @@ def opened(path: Path) -> Iterator[int]:
         os.close(folder)
 
 
+def renamed_first(made: Path, name: Path) -> bool:
+    """Give a directory its name; return False if another program has put a directory there meanwhile."""
+    try:
+        made.rename(name)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            return False
+        raise
+    return True
+
+
 def through(descriptor: int) -> Path:
     """Return a path to a directory that is held, for programs that this one starts and waits for."""
     return Path(f"/proc/{os.getpid()}/fd/{descriptor}")
