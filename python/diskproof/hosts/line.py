@@ -7,12 +7,16 @@ import json
 import os
 import select
 import signal
+import sys
 import threading
 import time
-from contextlib import suppress
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from diskproof.refusal import RefusalError
+from diskproof.refusal import RefusalError, refusal_of
+from diskproof.system.endings import ending_in_good_order
 
 STDIN = 0
 
@@ -28,9 +32,25 @@ class Line:
         os.dup2(2, 1)
         self._heard = b""
 
-    def watch(self) -> None:
-        """From now on, end this process in good order when the line closes."""
-        threading.Thread(target=_end_without_head, daemon=True).start()
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Run the program's work within: it ends in good order if the line closes, and tells the head why."""
+        try:
+            with ending_in_good_order():
+                threading.Thread(target=_end_without_head, daemon=True).start()
+                _check_priority()
+                yield
+        except KeyboardInterrupt:
+            self.tell(state="refused", why="its part of the run was interrupted")
+        except RefusalError as error:
+            self.tell(state="refused", why=str(error))
+        except BaseException as error:  # noqa: BLE001 - the head must hear of it
+            traceback.print_exc()
+            refused = refusal_of(error) if isinstance(error, OSError) else None
+            self.tell(
+                state="refused", why=refused or f"an error of diskproof: {type(error).__name__}: {error}"
+            )
+            sys.exit(1)
 
     def tell(self, **what: Any) -> None:  # noqa: ANN401 - whatever JSON has
         """Say something; nothing if nobody is there."""
@@ -69,8 +89,11 @@ def _end_without_head() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def check_priority() -> None:
-    """Have the priority of any other program: Ray's workers have less, unless it is told otherwise."""
+def _check_priority() -> None:
+    """Raise this process to the usual priority, which Ray lowers for its workers; RefusalError if it may not.
+
+    A cluster that `diskproof host` made does not lower it.
+    """
     try:
         os.setpriority(os.PRIO_PROCESS, 0, min(0, os.getpriority(os.PRIO_PROCESS, 0)))
     except PermissionError:

@@ -4,9 +4,7 @@ It takes its machine for the run. It is silent while diskproof-load measures: it
 """
 
 import base64
-import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,13 +14,13 @@ import psutil
 
 from diskproof import load
 from diskproof.hosts import probe
-from diskproof.hosts.line import Line, Said, check_priority
+from diskproof.hosts.line import Line, Said
 from diskproof.hosts.remote import FILES
 from diskproof.refusal import RefusalError, refusal_of
 from diskproof.server.door import AUTHORITY, CERTIFICATE
 from diskproof.system.counters import HostCounters, between, host_counters
 from diskproof.system.cpus import usable
-from diskproof.system.endings import ending_in_good_order, was_stopped_since
+from diskproof.system.endings import was_stopped_since
 from diskproof.system.idle import cores_awake
 from diskproof.system.journal import clean, machine_taken
 from diskproof.system.machine import describe_machine
@@ -162,33 +160,22 @@ def main() -> None:
     def show(undone: Undone) -> None:
         line.tell(note=f"{'removed' if undone.done else 'could not remove'}: {undone.what}")
 
-    try:
-        with ending_in_good_order():
-            line.watch()
-            check_priority()
-            version = load.version()
-            for undone in clean():
-                show(undone)
-            said = line.hear() or {}
-            with (
-                machine_taken("load of a database on another machine", show) as journal,
-                cores_awake() if said.get("cores_awake") else nullcontext() as wake_up_us,
-            ):
-                folder = journal.directory(Path("/tmp") / f"diskproof-{journal.mark}")  # noqa: S108 - made new
-                folder.chmod(0o700)
-                desk = _Desk(Starter(journal), folder)
-                machine = describe_machine([], [], version, wake_up_us)
-                line.tell(state="waits", machine=machine.model_dump_json())
-                while (asked := line.hear()) is not None:
-                    line.tell(state="answers", said=desk.do(asked))
-    except KeyboardInterrupt:
-        line.tell(state="refused", why="its part of the run was interrupted")
-    except RefusalError as error:
-        line.tell(state="refused", why=str(error))
-    except BaseException as error:  # noqa: BLE001 - the head must hear of it
-        traceback.print_exc()
-        line.tell(state="refused", why=f"an error of diskproof: {type(error).__name__}: {error}")
-        sys.exit(1)
+    with line.held():
+        version = load.version()
+        for undone in clean():
+            show(undone)
+        said = line.hear() or {}
+        with (
+            machine_taken("load of a database on another machine", show) as journal,
+            cores_awake() if said.get("cores_awake") else nullcontext() as wake_up_us,
+        ):
+            folder = journal.directory(Path("/tmp") / f"diskproof-{journal.mark}")  # noqa: S108 - made new
+            folder.chmod(0o700)
+            desk = _Desk(Starter(journal), folder)
+            machine = describe_machine([], [], version, wake_up_us)
+            line.tell(state="waits", machine=machine.model_dump_json())
+            while (asked := line.hear()) is not None:
+                line.tell(state="answers", said=desk.do(asked))
 
 
 if __name__ == "__main__":

@@ -2,18 +2,14 @@
 
 import pickle
 import signal
-import sys
-import traceback
 from dataclasses import replace
 
-from diskproof.hosts.line import Line, check_priority
+from diskproof.hosts.line import Line
 from diskproof.hosts.remote import RemoteLoads, Roles
-from diskproof.refusal import RefusalError, refusal_of
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import PlannedTrial
 from diskproof.run.session import Progress, Request, session
 from diskproof.run.trials import run_trials
-from diskproof.system.endings import ending_in_good_order
 
 LENGTH_BYTES = 8
 """What comes first on the line: how long the request is."""
@@ -56,29 +52,15 @@ def main() -> None:
     request: Request
     roles: Roles | None
     request, roles = pickle.loads(line.whole(int.from_bytes(line.whole(LENGTH_BYTES))))  # noqa: S301 - the head's
-    try:
-        with ending_in_good_order():
-            line.watch()
-            check_priority()
+    with line.held():
+        try:
             with session(request, told) as bench:
                 told.folder = bench.folder
                 loads = RemoteLoads(line, roles, bench.sockets.parent) if roles else None
                 run_trials(replace(bench, elsewhere=loads), told)
-        told.flush()
+        finally:
+            told.flush()
         line.tell(state="done")
-    except KeyboardInterrupt:
-        told.flush()
-        line.tell(state="refused", why="its part of the run was interrupted")
-    except RefusalError as error:
-        told.flush()
-        line.tell(state="refused", why=str(error))
-    except OSError as error:
-        traceback.print_exc()
-        line.tell(state="refused", why=refusal_of(error) or str(error))
-    except BaseException as error:  # noqa: BLE001 - the head must hear of it
-        traceback.print_exc()
-        line.tell(state="refused", why=f"an error of diskproof: {type(error).__name__}: {error}")
-        sys.exit(1)
 
 
 if __name__ == "__main__":
