@@ -110,11 +110,7 @@ class HostLab:
 
     def run_block(self) -> Step:
         """Run the block that the part waits for, and return when it is done, or asks the load's machines."""
-        return self._say({"go": True})
-
-    def say(self, said: dict[str, Any]) -> Step:
-        """Pass on answers that a part has asked for, or a question to the load; return what it says then."""
-        return self._say(said)
+        return self.say({"go": True})
 
     def records(self, run: str, known: Collection[str]) -> list[Found]:
         """Return the finished trials of a run whose lines' digests are not known yet, some at a time."""
@@ -169,9 +165,10 @@ class HostLab:
         `cores_awake` keeps idle cores out of deep sleep, as on the database's machine.
         """
         self._part = _launched("loader", _new_part(run))
-        return self._say({"cores_awake": cores_awake})
+        return self.say({"cores_awake": cores_awake})
 
-    def _say(self, said: dict[str, Any]) -> Step:
+    def say(self, said: dict[str, Any]) -> Step:
+        """Pass on answers that a part has asked for, or a question to the load; return what it says then."""
         assert self._part is not None
         assert self._part.stdin is not None
         try:

@@ -141,7 +141,7 @@ class _Head:
         self._planned = {trial.id: trial for trial in self._plan.trials}
         self._run_id = name
         self._known: defaultdict[str | None, set[str]] = defaultdict(set)
-        """Digests of the records that are here, by host: each is told its own with every call."""
+        """Digests of the records that are here, by host: `HostLab.records` returns the others."""
         folder.trials()  # a damaged folder is refused in words
         for line in folder.trial_lines():
             self._known[self._planned[json.loads(line)["id"]].host].add(digest(line))

@@ -69,15 +69,15 @@ def _answer(connection: socket.socket, secret: bytes) -> None:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if not hmac.compare_digest(_whole(connection, SECRET_BYTES), secret):
         return
-    match _whole(connection, len(CLOCKS)):
-        case b"clocks..":
-            while connection.recv(1):
-                came_ns = time.monotonic_ns()
-                connection.sendall(TIMES.pack(came_ns, time.monotonic_ns()))
-        case b"upload..":
-            connection.sendall(TIMES.pack(*_count(connection)))
-        case b"download":
-            _stream(connection)
+    what = _whole(connection, len(CLOCKS))
+    if what == CLOCKS:
+        while connection.recv(1):
+            came_ns = time.monotonic_ns()
+            connection.sendall(TIMES.pack(came_ns, time.monotonic_ns()))
+    elif what == UPLOAD:
+        connection.sendall(TIMES.pack(*_count(connection)))
+    elif what == DOWNLOAD:
+        _stream(connection)
 
 
 def clock(address: str, port: int, secret: bytes) -> Clock:

@@ -22,8 +22,6 @@ from diskproof.wording import as_message
 from diskproof.workload.arguments import run_arguments
 from diskproof.workload.shared import SEEDS_APART, shared
 
-"""Check name of the finding that a server did not start."""
-
 JOB_SILENCE_S = 600.0
 """A job reports every second, except while it makes tables between two of its parts."""
 
