@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from diskproof.hosts import remote
 from diskproof.hosts.line import Line
 from diskproof.hosts.remote import RemoteLoads, Roles
 from diskproof.load import LoadFailedError
@@ -47,6 +48,7 @@ class Machines:
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.answers: dict[str, Any] | None = None
         self.due_s = 0.0
+        self.wakes_late_s = 0.0
         self.wrong: Callable[[str, str, dict[str, Any]], dict[str, Any]] = lambda _name, _do, answer: answer
 
     def tell(self, **said: Any) -> None:
@@ -57,13 +59,15 @@ class Machines:
             do = asked["do"]
             self.answers[name] = self.wrong(name, do, getattr(self, f"_{do}")(name, asked))
 
-    def hear(self, limit_s: float | None = None) -> dict[str, Any] | None:
-        assert self.answers is not None
+    def hears(self, limit_s: float) -> bool:
         left_s = self.due_s - time.monotonic()
-        if limit_s is not None and left_s > limit_s:
-            time.sleep(limit_s)
+        time.sleep(max(min(left_s, limit_s), 0.0) + self.wakes_late_s)
+        return time.monotonic() >= self.due_s
+
+    def hear(self, limit_s: float) -> dict[str, Any] | None:
+        assert self.answers is not None
+        if not self.hears(limit_s):
             raise TimeoutError
-        time.sleep(max(left_s, 0.0))
         heard, self.answers = self.answers, None
         return heard
 
@@ -108,7 +112,8 @@ def free_ports() -> int:
 
 
 @pytest.fixture
-def machines() -> Machines:
+def machines(monkeypatch: pytest.MonkeyPatch) -> Machines:
+    monkeypatch.setattr(remote, "LEAD_NS", 200_000_000)  # nothing is sent anywhere
     return Machines()
 
 
@@ -186,6 +191,18 @@ def test_a_load_that_ends_before_its_time_is_no_measurement(machines: Machines, 
     load = loads.begin(ORDER)
     with pytest.raises(LoadFailedError, match="ended before its time"):
         list(load.events(1.0))
+
+
+@pytest.mark.parametrize("late_s", [PHASES.measure_s / 2, PHASES.measure_s * 2])
+def test_answers_are_not_early_if_this_machine_wakes_late(
+    machines: Machines, loads: RemoteLoads, late_s: float
+) -> None:
+    def wrong(_name: str, do: str, answer: dict[str, Any]) -> dict[str, Any]:
+        machines.wakes_late_s = late_s if do == "go" else 0.0
+        return answer
+
+    machines.wrong = wrong
+    assert [event["event"] for event in loads.begin(ORDER).events(1.0)][-1] == "summary"
 
 
 def test_a_network_that_cannot_be_measured_refuses_the_run(machines: Machines, tmp_path: Path) -> None:

@@ -59,12 +59,15 @@ class Line:
             while left:
                 left = left[os.write(self._said, left) :]
 
+    def hears(self, limit_s: float | None = None) -> bool:
+        """Return whether something is said, or the line closes, within the limit; nothing is taken away."""
+        return b"\n" in self._heard or bool(select.select([STDIN], [], [], limit_s)[0])
+
     def hear(self, limit_s: float | None = None) -> Said | None:
         """Return what is said next; None if the line closes. TimeoutError after the limit."""
         until_s = None if limit_s is None else time.monotonic() + limit_s
         while b"\n" not in self._heard:
-            wait_s = None if until_s is None else max(until_s - time.monotonic(), 0.0)
-            if not select.select([STDIN], [], [], wait_s)[0]:
+            if not self.hears(None if until_s is None else max(until_s - time.monotonic(), 0.0)):
                 raise TimeoutError
             more = os.read(STDIN, 2**20)
             if not more:

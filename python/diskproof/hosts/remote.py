@@ -107,20 +107,20 @@ class RemoteLoads:
         """Ask machines without waiting."""
         self._line.tell(state="asks", said=asked)
 
-    def answers(self) -> dict[str, Said]:
+    def has_answers(self, limit_s: float) -> bool:
+        """Return whether answers come within the limit; `answers` returns them."""
+        return self._line.hears(limit_s)
+
+    def answers(self, limit_s: float = ANSWER_S) -> dict[str, Said]:
         """Return the answers, by machine; LoadFailedError names the first that failed.
 
         Without an answer nothing more can be asked: a later one would be taken for another's.
         """
         try:
-            return self.answers_within(ANSWER_S)
+            heard = self._line.hear(limit_s)
         except TimeoutError:
             self._lost = "the load's machines did not answer"
             raise LoadFailedError(self._lost) from None
-
-    def answers_within(self, limit_s: float) -> dict[str, Said]:
-        """Return the answers as `answers` does, but TimeoutError after the limit."""
-        heard = self._line.hear(limit_s)
         if heard is None:
             signal.raise_signal(signal.SIGTERM)
             raise LoadFailedError("the head of the run is gone")
@@ -208,7 +208,7 @@ class RemoteLoad:
                 self._answers(self.order.phases.warm_up_s + self.order.phases.measure_s + ANSWER_S)
             if self._started:
                 self._ask({name: {"do": "stop"} for name in self.names})
-        except (LoadFailedError, TimeoutError):
+        except LoadFailedError:
             pass
         self._started = False
 
@@ -228,15 +228,14 @@ class RemoteLoad:
         }
 
     def _sleep(self, until_ns: int) -> None:
-        """Wait for a moment; LoadFailedError if a machine fails before, or ends before its time."""
-        left_s = (until_ns - time.monotonic_ns()) / 1e9
-        if left_s <= 0:
-            return
-        try:
-            self._answers(left_s)
-        except TimeoutError:
-            return
-        raise LoadFailedError("the load ended before its time")
+        """Wait for a moment; LoadFailedError if a machine fails before, or ends before its time.
+
+        If this machine is busy, it wakes late. Then answers are there that came after the moment.
+        """
+        left_s = max(until_ns - time.monotonic_ns(), 0) / 1e9
+        if self.loads.has_answers(left_s) and time.monotonic_ns() < until_ns:
+            self._answers()
+            raise LoadFailedError("the load ended before its time")
 
     def _check_clocks(
         self, before: Mapping[str, _Clock], after: Mapping[str, _Clock], calendar_ns: int
@@ -296,10 +295,9 @@ class RemoteLoad:
         self.loads.send(asked)
         self._waits = True
 
-    def _answers(self, limit_s: float | None = None) -> dict[str, Said]:
-        """Wait for the answers; with a limit, TimeoutError says that they are still to come."""
+    def _answers(self, limit_s: float = ANSWER_S) -> dict[str, Said]:
         try:
-            answers = self.loads.answers() if limit_s is None else self.loads.answers_within(limit_s)
+            answers = self.loads.answers(limit_s)
         except LoadFailedError:
             self._waits = False
             raise
