@@ -122,7 +122,7 @@ def _is_first(one: Observation) -> bool:
 
 def _observed(name: str, probes: Sequence[Probe]) -> list[Observation]:
     length = {"seconds": SIMULATED_S, "requests": MOST_REQUESTS}
-    told = disk.simulate_probes(name, [probe.model_dump() | length for probe in probes], SEED)
+    told = disk.simulate_probes(name, [{"probe": probe.model_dump()} | length for probe in probes], SEED)
     return [_observation(probe, one) for probe, one in zip(probes, told, strict=True)]
 
 

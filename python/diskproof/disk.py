@@ -25,8 +25,8 @@ READY_S = 120.0
 ANSWER_S = 30.0
 """How long an answer to a control request may take."""
 
-LOADS_AT_ONCE = 500
-"""Loads in one file, which the program refuses above 1 MiB."""
+LINES_AT_ONCE = 500
+"""Loads or probes in one file, which the program refuses above 1 MiB."""
 
 END_S = 10.0
 """How long the program may take to end once it was told to."""
@@ -88,26 +88,24 @@ def simulate(device: str, *options: str) -> Facts:
     return facts
 
 
-def simulate_loads(device: str, loads: Sequence[str]) -> list[Facts]:
-    """Return what clients would see on a device, in virtual time: one answer for each load, as JSON."""
-    said: list[str] = []
-    for begin in range(0, len(loads), LOADS_AT_ONCE):
-        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            file.write("\n".join(loads[begin : begin + LOADS_AT_ONCE]))
-            file.flush()
-            said += _say("simulate", device, "--transactions", file.name).splitlines()
-    return [json.loads(line) for line in said]
+def simulate_loads(device: str, loads: Sequence[Facts]) -> list[Facts]:
+    """Return what clients would see on a device, in virtual time: one answer for each load."""
+    return _simulate_lines(device, "--transactions", loads)
 
 
 def simulate_probes(device: str, probes: Sequence[Facts], seed: int) -> list[Facts]:
-    """Return what the model says to each probe, each time a new model."""
-    if not probes:
-        return []
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        file.write("\n".join(map(json.dumps, probes)))
-        file.flush()
-        said = _say("simulate", device, "--probes", file.name, "--seed", str(seed))
-    return [json.loads(line) for line in said.splitlines()]
+    """Return what the model answers to each probe, each time a new model."""
+    return _simulate_lines(device, "--probes", probes, "--seed", str(seed))
+
+
+def _simulate_lines(device: str, option: str, lines: Sequence[Facts], *options: str) -> list[Facts]:
+    said: list[str] = []
+    for begin in range(0, len(lines), LINES_AT_ONCE):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write("\n".join(map(json.dumps, lines[begin : begin + LINES_AT_ONCE])))
+            file.flush()
+            said += _say("simulate", device, option, file.name, *options).splitlines()
+    return [json.loads(line) for line in said]
 
 
 def show(device: str) -> Facts:

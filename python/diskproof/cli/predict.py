@@ -55,7 +55,7 @@ def predict(
 
 def simulate(device: str, loads: Sequence[Load]) -> list[Simulated]:
     """Run loads on a device's model, in virtual time."""
-    asked = [load.model_dump_json() for load in loads]
+    asked = [load.model_dump(mode="json") for load in loads]
     said = disk.simulate_loads(TIMELESS if device == MEMORY else device, asked)
     return [Simulated.model_validate(one) for one in said]
 

@@ -1,15 +1,16 @@
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 use rustix::time::{ClockId, clock_gettime};
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::batch::{self, Wanted};
+use super::batch;
 use super::output;
 use super::promise::PromiseOptions;
 use crate::device::{self, Build, Device, Pattern, Probe};
-use crate::file;
 use crate::request::Nanos;
 use crate::simulate::transactions::{self, Load};
 use crate::simulate::{self, Length};
@@ -31,7 +32,7 @@ pub(super) struct Simulate {
     #[arg(long)]
     span_bytes: Option<u64>,
     /// Virtual seconds to measure, after a warm-up of a tenth as long
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(SECONDS))]
     seconds: u64,
     /// Most requests to measure, for devices that take no time
     #[arg(long, default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -44,12 +45,41 @@ pub(super) struct Simulate {
     #[arg(long)]
     speed: bool,
     /// Instead of a probe: loads of a database's clients, one JSON object a line; each gives a line
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "block_bytes", "depth", "span_bytes", "seconds", "requests", "speed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["probes", "pattern", "block_bytes", "depth", "span_bytes", "seconds", "requests", "seed", "speed"])]
     transactions: Option<PathBuf>,
     /// Instead of a probe: many of them, one JSON object a line; each gives a line
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "block_bytes", "depth", "span_bytes", "seconds", "requests", "speed"])]
     probes: Option<PathBuf>,
 }
+
+/// A probe, and how long it runs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    probe: Probe,
+    seconds: u64,
+    requests: u64,
+}
+
+impl Wanted {
+    /// Refuses what the options would refuse.
+    fn check(&self) -> Result<(), String> {
+        self.probe.check()?;
+        if !SECONDS.contains(&self.seconds) {
+            return Err(format!(
+                "seconds is {}; it may be 1 to {}",
+                self.seconds,
+                SECONDS.end()
+            ));
+        }
+        if self.requests == 0 {
+            return Err("requests is 0; it may be 1 or more".into());
+        }
+        Ok(())
+    }
+}
+
+const SECONDS: RangeInclusive<u64> = 1..=1_000_000_000;
 
 fn pattern(text: &str) -> Result<Pattern, String> {
     serde_json::from_value(serde_json::Value::from(text)).map_err(|error| error.to_string())
@@ -72,7 +102,8 @@ impl Simulate {
             promise: self.promise.promise()?,
         };
         if let Some(file) = &self.probes {
-            let answers = batch::run(&batch::read(file)?, |one| self.answer(&device, build, one));
+            let probes = batch::read(file, Wanted::check)?;
+            let answers = batch::run(&probes, |one| self.answer(&device, build, one));
             return answers.iter().try_for_each(output::print_line);
         }
         let probe = Probe {
@@ -119,19 +150,15 @@ impl Simulate {
         said
     }
 
-    /// Each load finds a new device.
     fn run_loads(&self, device: &Device, path: &Path) -> anyhow::Result<()> {
-        let shown = path.display();
-        let text = file::read_text(path).with_context(|| format!("the loads in {shown}"))?;
-        for (place, line) in text.lines().enumerate() {
-            let of_line = |why: String| anyhow!("{shown}, line {}: {why}", place + 1);
-            let load: Load = serde_json::from_str(line).map_err(|why| of_line(why.to_string()))?;
-            let mut timing = device.device.build(Build {
-                seed: load.seed,
-                promise: self.promise.promise()?,
-            });
-            let outcome = transactions::run(timing.as_mut(), &load).map_err(of_line)?;
-            output::print_line(&serde_json::to_value(&outcome)?)?;
+        let promise = self.promise.promise()?;
+        let answers = batch::run(&batch::read(path, Load::check)?, |load| {
+            let seed = load.seed;
+            let mut timing = device.device.build(Build { seed, promise });
+            transactions::run(timing.as_mut(), load)
+        });
+        for answer in answers {
+            output::print_line(&serde_json::to_value(answer.map_err(|why| anyhow!(why))?)?)?;
         }
         Ok(())
     }

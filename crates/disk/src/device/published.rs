@@ -35,18 +35,15 @@ pub struct Probe {
 
 impl Probe {
     /// Refuses what `simulate` would refuse.
-    fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         if !(512..=16 << 20).contains(&self.block_bytes) {
             return Err(format!(
-                "published: block_bytes is {}; it may be 512 to 16777216",
+                "block_bytes is {}; it may be 512 to 16777216",
                 self.block_bytes
             ));
         }
         if !(1..=65_536).contains(&self.depth) {
-            return Err(format!(
-                "published: depth is {}; it may be 1 to 65536",
-                self.depth
-            ));
+            return Err(format!("depth is {}; it may be 1 to 65536", self.depth));
         }
         Ok(())
     }
@@ -118,7 +115,7 @@ impl Published {
                 if !measure.value().is_finite() {
                     return Err(format!("published: {measure:?} is no figure"));
                 }
-                self.probe.check()
+                self.probe.check().map_err(|why| format!("published: {why}"))
             }
         }
     }

@@ -151,7 +151,7 @@ class Model:
 
     def _new_answers(self, asked: Sequence[tuple[str, Probe, int, int]]) -> Sequence[disk.Facts | None]:
         probes = [
-            probe.model_dump() | {"seconds": seconds, "requests": requests}
+            {"probe": probe.model_dump(), "seconds": seconds, "requests": requests}
             for _, probe, seconds, requests in asked
         ]
         try:
