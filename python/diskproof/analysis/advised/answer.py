@@ -7,7 +7,7 @@ from statistics import NormalDist
 from diskproof.analysis.advised.records import Advice, Candidate, Configuration, Target
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.observed import observe
-from diskproof.analysis.other_disk.answer import MEMORY
+from diskproof.analysis.other_disk.answer import MEMORY, load_key
 from diskproof.analysis.other_disk.errors import CONFIDENCE, LATENCY_WIDTH
 from diskproof.analysis.other_disk.records import Predicted
 from diskproof.families.durability import at_risk
@@ -87,6 +87,7 @@ def advise(
         durable_only=durable_only,
         candidates=candidates,
         chosen=chosen,
+        next_cheaper=_next_cheaper(chosen, configurations, every, target, durable) if chosen else None,
         step_up=step_up,
         held_back_by=chosen.predicted.limit if chosen and step_up is None else None,
         durability_costs=_price_of_durability(target, configurations, every, durable),
@@ -118,6 +119,21 @@ def _merit(one: Candidate) -> tuple[float, float]:
 
 def _cheapest(candidates: Sequence[Candidate]) -> Candidate | None:
     return next((one for one in candidates if (one.probability or 0.0) >= SURE), None)
+
+
+def _next_cheaper(
+    chosen: Candidate,
+    configurations: Sequence[Configuration],
+    predicted: Sequence[Predicted],
+    target: Target,
+    durable: Mapping[str, bool],
+) -> Candidate | None:
+    """Return the dearest disk that costs less than the chosen one, with the same load."""
+    a_month, load = chosen.configuration.a_month, load_key(chosen.predicted.cell)
+    same = [one for one in predicted if load_key(one.cell) == load]
+    cheaper = sorted((one for one in configurations if one.a_month < a_month), key=lambda one: -one.a_month)
+    found = (_nearest(one, [p for p in same if p.device == one.device], target, durable) for one in cheaper)
+    return next((one for one in found if one is not None and one.probability is not None), None)
 
 
 def _does_more(one: Candidate, chosen: Candidate) -> bool:

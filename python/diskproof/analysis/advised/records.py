@@ -38,6 +38,31 @@ class Candidate(Record):
     """That it meets the target; None: the record cannot tell."""
 
 
+class Measured(Record):
+    """What a candidate did as a virtual disk."""
+
+    name: str
+    per_s: float | None = None
+    """None: no trial was valid."""
+    mean_us: float | None = None
+    p95_us: float | None = None
+    within: bool | None = None
+    """Whether the throughput lies in the predicted interval."""
+    meets: bool | None = None
+    """Whether it meets the target; None: that was not observed."""
+
+
+class Verification(Record):
+    """Whether an advice held on virtual disks."""
+
+    study: str
+    run: str
+    """Folder of the run of that study."""
+    advised: Measured
+    cheaper: Measured | None
+    """The next cheaper disk with the same load."""
+
+
 class Advice(Record):
     """Candidates by price, and what follows."""
 
@@ -46,6 +71,8 @@ class Advice(Record):
     candidates: list[Candidate]
     chosen: Candidate | None
     """The cheapest that meets the target."""
+    next_cheaper: Candidate | None
+    """The dearest that costs less, with the same load."""
     step_up: Candidate | None
     """The cheapest that does clearly more than that."""
     held_back_by: Limit | None
@@ -55,3 +82,4 @@ class Advice(Record):
     most_per_s: float | None
     """What main memory is predicted to do: no disk does more."""
     notes: list[Message]
+    verification: Verification | None = None

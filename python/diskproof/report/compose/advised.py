@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from diskproof.analysis.advised.answer import SURE
-from diskproof.analysis.advised.records import Advice, Configuration, Target
+from diskproof.analysis.advised.records import Advice, Configuration, Measured, Target
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Document, Item, Items, Paragraph, Section
 from diskproof.report.intervals import bounds, estimate, with_bounds
@@ -34,6 +34,7 @@ def compose(advice: Advice) -> Document:
         heading=f"Disks for {_target(advice.target)}",
         lead=tuple(Paragraph(text) for text in _answer(advice)),
         sections=(
+            Section("On virtual disks", _verified(advice)),
             Section("What can be bought", (rows,)),
             Section("What must be known", (notes,) if advice.notes else ()),
         ),
@@ -71,6 +72,38 @@ def _answer(advice: Advice) -> Iterator[str]:
             f"Commits that survive a power cut cost {number(advice.durability_costs)} "
             f"{chosen.configuration.currency} a month more than commits that need not."
         )
+
+
+def _verified(advice: Advice) -> tuple[Paragraph, ...]:
+    """Say whether the advice held; nothing if it was not verified."""
+    made, chosen = advice.verification, advice.chosen
+    if made is None or chosen is None:
+        return ()
+    said = {True: "The advice held.", False: "The advice did not hold.", None: "The advice was not tested."}
+    paragraphs = [Paragraph(f"{said[made.advised.meets]} {_measured(made.advised)}")]
+    if made.cheaper is not None:
+        paragraphs.append(Paragraph(f"The next cheaper disk: {_measured(made.cheaper)}"))
+    paragraphs.append(Paragraph(f"The run is {made.run}; `diskproof run {made.study}` repeats it."))
+    return tuple(paragraphs)
+
+
+def _measured(one: Measured) -> str:
+    if one.per_s is None:
+        return f"{one.name} has no valid trial; the run's report says why."
+    figures = [f"{number(one.per_s)} transactions/s"]
+    figures += [f"a mean of {time(one.mean_us)}"] if one.mean_us is not None else []
+    figures += [f"a 95th percentile of {time(one.p95_us)}"] if one.p95_us is not None else []
+    meets = {
+        True: "That meets the target",
+        False: "That misses the target",
+        None: "The target was not observed",
+    }
+    within = {
+        True: ", and lies in the predicted interval",
+        False: ", and lies outside the predicted interval",
+    }
+    end = "" if one.within is None else within[one.within]
+    return f"{one.name} did {listed(figures)}. {meets[one.meets]}{end}."
 
 
 def _nearest(advice: Advice) -> str:

@@ -1,0 +1,55 @@
+"""A recorded cell's study on other disks: the same load, settings and lengths, and nothing else."""
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from diskproof.results.plan import Cell, Phases
+from diskproof.study.part import LEVELS_KEYS
+from diskproof.study.scales import scaled
+from diskproof.study.written import toml_text
+
+KEPT_OF_A_PLACE = ("size", "filesystem", "mount_options")
+
+ENDS = ("alternate", "window_s", "until", "precision", "at_most_s")
+"""Keys of the design that compare levels or lengthen a run: a prediction needs neither."""
+
+
+def on_disks(text: str, scale: str | None, cell: Cell, phases: Phases, disks: Mapping[str, str]) -> str:
+    """Return the text of a study of one cell of another study, on virtual disks.
+
+    `disks` has device names or files by the storages' names; `phases` are the recorded cell's.
+    """
+    content = tomllib.loads(text)
+    content = scaled(content, content["scales"][scale] if scale else {})
+    place = content["storages"][cell.storage]
+    place = place.get("data", place)
+    kept = {key: place[key] for key in KEPT_OF_A_PLACE if key in place}
+    if "ram" in place:
+        kept["size"] = place["ram"]
+    load = _free(content["workloads"][cell.workload])
+    load.pop("clients", None)
+    server = _free(content["servers"][cell.server])
+    server.pop("optional", None)
+    design = {key: value for key, value in content.get("design", {}).items() if key not in ENDS}
+    return toml_text(
+        {
+            "question": f"Does `{cell.workload}` do on these disks what `diskproof advise` predicted?",
+            "design": design
+            | {
+                "clients": [cell.clients],
+                "memory": [cell.memory_bytes],
+                "warm_up_s": phases.warm_up_s,
+                "measure_s": phases.measure_s,
+            },
+            "servers": {cell.server: server},
+            "storages": {name: {"virtual": device, **kept} for name, device in disks.items()},
+            "tunings": {cell.tuning: _free(content.get("tunings", {}).get(cell.tuning, {}))},
+            "workloads": {cell.workload: load},
+        }
+    )
+
+
+def _free(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of a study without the levels that it is limited to."""
+    return {key: value for key, value in part.items() if key not in LEVELS_KEYS}
