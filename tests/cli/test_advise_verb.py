@@ -6,14 +6,21 @@ from pathlib import Path
 import pytest
 
 from diskproof import disk
+from diskproof.cli import verify
 from diskproof.cli.advise import parse_target
 from diskproof.refusal import RefusalError
-from diskproof.study.price_cards import parse_card, shipped_cards
+from diskproof.results.folder import RunFolder
+from diskproof.results.plan import Phases
+from diskproof.run.session import Request
+from diskproof.study.candidates import on_disks
+from diskproof.study.plan import make_plan as make_plan_of
+from diskproof.study.price_cards import GIB, parse_card, shipped_cards
+from diskproof.study.read import StudyFile, parse_study
 from support.command import diskproof_here
 from support.limited import MAKERS, one_cell, virtual_machine
 from support.runs import write_run
 from support.slow_disk import write_slow_disk
-from support.trials import change
+from support.trials import change, make_plan
 from support.virtual import make_facts
 
 CARD = """
@@ -122,3 +129,90 @@ def test_what_cannot_be_is_refused(folder: Path, arguments: list[str], said: str
     result = diskproof_here(folder, "advise", "run", *arguments)
     assert result.returncode == 2
     assert said in " ".join(result.stderr.split())
+
+
+# ---------------------------------------------------------------- --verify
+
+RECORDED = """
+question = "How fast?"
+scale = "short"
+[design]
+blocks = 5
+clients = [1, 8]
+until = "decided"
+[servers.mariadb]
+family = "mysql"
+optional = true
+storages = ["disk"]
+[storages.dram]
+ram = "1 GiB"
+[storages.disk]
+virtual = "desktop-7200"
+size = "2 GiB"
+mount_options = "noatime"
+[tunings.safest]
+[tunings."v1.2"]
+base = "fast"
+variables = { innodb_io_capacity = 50 }
+[workloads.complex]
+kind = "oltp"
+clients = [1, 8]
+storages = ["dram", "disk"]
+[[thresholds]]
+factor = "storage"
+level = "dram"
+baseline = "disk"
+at_least = 2
+[scales.short]
+shrinks = "rows"
+carries = "all"
+workloads.complex = { rows = 1000 }
+"""
+
+
+@pytest.mark.parametrize(("storage", "size", "noatime"), [("disk", 2, "noatime"), ("dram", 1, None)])
+@pytest.mark.parametrize("tuning", ["safest", "v1.2"])
+def test_a_candidates_study_has_the_recorded_cell_alone(
+    storage: str, size: int, noatime: str | None, tuning: str
+) -> None:
+    plan = make_plan(storages=(storage,), tunings=(tuning,), clients=(8,))
+    text = on_disks(
+        RECORDED, "short", plan.cells[0], Phases(warm_up_s=2, measure_s=7.5), {"advised": "mine.toml"}
+    )
+    study = parse_study(text, "/run/advised.toml")
+    (place,) = study.storages.values()
+    assert (place.virtual, place.size, place.mount_options) == ("/run/mine.toml", size * GIB, noatime)
+    made = make_plan_of(StudyFile("advised", text, study))
+    assert [(one.tuning, one.clients, one.memory_bytes) for one in made.cells] == [
+        (tuning, 8, plan.cells[0].memory_bytes)
+    ]
+    assert made.phases_of(made.cells[0]) == Phases(warm_up_s=2, measure_s=7.5)
+    assert study.workloads["complex"].options("prepare")["rows"] == 1000
+
+
+@needs_program
+@pytest.mark.parametrize(("target", "code", "said"), [("5/s", 0, "held"), ("520/s", 10, "did not hold")])
+def test_an_advice_is_held_against_what_was_measured(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, target: str, code: int, said: str
+) -> None:
+    """The study is written for real; its run is one of synthetic trials."""
+    (folder / "run" / "study.toml").write_text(RECORDED.replace('scale = "short"', ""))
+    asked: list[Request] = []
+    made = folder / f"made-{code}"
+
+    def execute(request: Request, _: object) -> RunFolder:
+        asked.append(request)
+        plan = request.plan
+        trials = [MAKERS["log flush"](plan, number) for number in range(len(plan.trials))]
+        return write_run(made, plan, trials, virtual_machine(plan))
+
+    monkeypatch.setattr(verify, "execute", execute)
+    monkeypatch.setattr(verify, "write_reports", lambda *_: None)  # drawing takes seconds
+    result = diskproof_here(folder, "advise", "run", "--target", target, "--card", "card.toml", "--verify")
+    assert result.returncode == code, result.stderr
+    words = " ".join(result.stdout.split())
+    assert f"The advice {said}." in words
+    assert "diskproof run run/quickstart-advised.toml" in result.stderr
+    (request,) = asked
+    assert "advised" in request.file.study.storages
+    assert (folder / "run" / "quickstart-advised.toml").read_text() == request.file.text

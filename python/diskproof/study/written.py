@@ -15,12 +15,13 @@ def toml_text(content: Mapping[str, Any]) -> str:
 
 
 def _table(content: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+    content = {key: value for key, value in content.items() if value is not None}
     inner = {key: value for key, value in content.items() if isinstance(value, Mapping)}
     if path and (len(inner) < len(content) or not content):
         yield ""
         yield f"[{'.'.join(map(_key, path))}]"
     for key, value in content.items():
-        if key not in inner and value is not None:
+        if key not in inner:
             yield f"{_key(key)} = {_literal(value)}"
     for key, value in inner.items():
         yield from _table(value, (*path, key))

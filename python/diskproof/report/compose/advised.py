@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from diskproof.analysis.advised.answer import SURE
 from diskproof.analysis.advised.records import Advice, Configuration, Measured, Target
 from diskproof.report.compose.tables import figures, table
-from diskproof.report.document import Document, Item, Items, Paragraph, Section
+from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section
 from diskproof.report.intervals import bounds, estimate, with_bounds
 from diskproof.results.limit import IN_WORDS
 from diskproof.wording.numbers import NOT_OBSERVED, listed, milliseconds, number, percent, time
@@ -23,8 +23,14 @@ def compose(advice: Advice) -> Document:
         (figures("interval"), lambda one: bounds(one.predicted.per_s)),
         (figures("p95 ms"), lambda one: milliseconds(one.predicted.p95_us)),
         (figures("meets it"), lambda one: _chance(one.probability)),
-        ("Load", lambda one: f"{one.predicted.cell.tuning}, {one.predicted.cell.clients} clients"),
-        ("Limit", lambda one: IN_WORDS[one.predicted.limit] if one.predicted.limit else "none alone"),
+        (
+            Column("Load", drop=2),
+            lambda one: f"{one.predicted.cell.tuning}, {one.predicted.cell.clients} clients",
+        ),
+        (
+            Column("Limit", drop=1),
+            lambda one: IN_WORDS[one.predicted.limit] if one.predicted.limit else "none alone",
+        ),
         most=MOST_SHOWN,
         noun="disk",
     )
