@@ -72,6 +72,7 @@ def test_a_bought_disk_is_spread_over_its_years() -> None:
         ("title = ", "card: "),
         (CARD.replace('currency = "USD"', ""), "currency: Field required"),
         (CARD + "colour = 1", "colour"),
+        (CARD.replace("amount = 36", ""), "it has no price"),
         (CARD + "iops = { each = 1 }", "iops.most: Field required"),
     ],
 )
@@ -123,6 +124,8 @@ def test_an_impossible_target_says_what_memory_does(folder: Path) -> None:
         (["--target", "5/s", "--load", "nothing"], "name one load of the run with --load: complex"),
         (["--target", "5/s", "--size", "1 MiB"], "--size takes 1 GiB to 64 TiB"),
         (["--target", "5/s", "--card", "absent.toml"], "absent.toml"),
+        (["--target", "5/s", "--card", "card.toml", "--card", "card.toml"], "have the title `Slow disk`"),
+        (["--target", "5/s", "--out", "elsewhere"], "--basedir and --out need --verify"),
     ],
 )
 def test_what_cannot_be_is_refused(folder: Path, arguments: list[str], said: str) -> None:

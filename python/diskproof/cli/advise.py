@@ -73,6 +73,9 @@ def advise(
     gib = _gib(size)
     known = storages_were(was)
     cards = [*shipped_cards(), *map(read_card, card or [])]
+    titles = [one.title for one in cards]
+    if twice := sorted({one for one in titles if titles.count(one) > 1}):
+        raise RefusalError(f"two price cards have the title `{twice[0]}`; rename one")
     currencies = sorted({one.currency for one in cards})
     if len(currencies) > 1:
         raise RefusalError(f"the price cards have different currencies: {', '.join(currencies)}")

@@ -11,11 +11,13 @@ from diskproof.cli.progress import progress_display
 from diskproof.cli.runnable import Choice, read_study_here
 from diskproof.cli.screen import say
 from diskproof.crash.campaign import execute
+from diskproof.reading import read_text
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.run.session import Request
 from diskproof.study.candidates import on_disks
 from diskproof.study.plan import make_plan
+from diskproof.study.price_cards import MOST_BYTES
 
 
 def verify(folder: RunFolder, advice: Advice, files: Mapping[str, str], choice: Choice) -> Verification:
@@ -61,5 +63,5 @@ def _kept(folder: RunFolder, name: str, device: str) -> str:
         return device
     path = folder.path / f"{name}.toml"
     with writing(path):
-        write_whole(path, Path(device).read_text(encoding="utf-8"))
+        write_whole(path, read_text(Path(device), MOST_BYTES))
     return path.name

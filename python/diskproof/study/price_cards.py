@@ -4,9 +4,9 @@ import datetime
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from diskproof.reading import UnreadableError, read_text
 from diskproof.refusal import RefusalError
@@ -58,6 +58,12 @@ class PriceCard(Part):
     iops: Dimension | None = Field(None, description="Requests a second that can be bought")
     mib_per_s: Dimension | None = Field(None, description="MiB a second that can be bought")
 
+    @model_validator(mode="after")
+    def _costs_something(self) -> Self:
+        if not (self.amount or self.per_gib or self.iops or self.mib_per_s):
+            raise ValueError("it has no price: give `amount`, or `per_gib`, `iops` and `mib_per_s`")
+        return self
+
     def a_month(self, gib: float, iops: float | None, mib_per_s: float | None) -> float:
         """Return the price of a month."""
         whole = self.amount + self.per_gib * gib
@@ -90,5 +96,7 @@ def parse_card(text: str, name: str) -> PriceCard:
     except tomllib.TOMLDecodeError as error:
         raise RefusalError(f"{name}: {error}") from None
     except ValidationError as error:
-        said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        said = "; ".join(
+            ": ".join([".".join(map(str, one["loc"])), one["msg"]]).lstrip(": ") for one in error.errors()
+        )
         raise RefusalError(f"{name}: {said}") from None
