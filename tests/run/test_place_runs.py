@@ -11,7 +11,6 @@ from diskproof.storage.throttle import controller
 from diskproof.system.loops import loops_on
 from diskproof.system.mounts import block_device, mount_of, mounts
 from support.command import diskproof
-from support.disks import only_one_zfs
 
 pytestmark = [
     pytest.mark.timeout(240),
@@ -49,16 +48,16 @@ def run(folder: Path, **words: object) -> RunFolder:
 
 
 @pytest.mark.skipif(zfs.flavour() is None, reason="there is no ZFS here: install zfs-fuse")
+@pytest.mark.usefixtures("one_zfs")
 def test_a_database_on_a_pool_with_log_and_cache(tmp_path: Path) -> None:
     ssd = f'{{ file = "{tmp_path}/ssd", size = "400 MiB" }}'
     pool = f'data = [{{ file = "{tmp_path}/disk", size = "600 MiB" }}], log = [{ssd}], cache = [{ssd}]'
-    with only_one_zfs():
-        folder = run(
-            tmp_path,
-            blocks=2,
-            family="mysql",
-            storages=f'cached.zpool = {{ {pool}, log_size = "128 MiB", arc_size = "16 MiB" }}',
-        )
+    folder = run(
+        tmp_path,
+        blocks=2,
+        family="mysql",
+        storages=f'cached.zpool = {{ {pool}, log_size = "128 MiB", arc_size = "16 MiB" }}',
+    )
     trials = folder.trials()
     assert [trial.data.restored_by for trial in trials if trial.data] == ["copy", "snapshot"]
     machine = folder.machine()

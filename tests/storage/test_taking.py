@@ -13,7 +13,7 @@ from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import Layout, check_layout
 from diskproof.storage.places import Places
 from diskproof.system.journal import Journal
-from support.disks import MIB, loop_device, needs, needs_root, only_one_zfs, storage
+from support.disks import MIB, loop_device, needs, needs_root, storage
 
 pytestmark = needs_root
 needs_zfs = pytest.mark.skipif(zfs.flavour() is None, reason="there is no ZFS here: install zfs-fuse")
@@ -42,6 +42,7 @@ def somebodys_pool(device: Path) -> Iterator[None]:
 
 
 @needs_zfs
+@pytest.mark.usefixtures("one_zfs")
 @pytest.mark.parametrize("kind", ["block", "zpool"])
 def test_a_pool_that_was_made_since_the_look_is_not_wiped(
     tmp_path: Path, journal: Journal, kind: str
@@ -50,12 +51,11 @@ def test_a_pool_that_was_made_since_the_look_is_not_wiped(
     run("mkfs.ext4", "-q", "-L", "letters", other)
     of_pool = {"zpool": {"data": [block(other), block(device)]}}
     choice = storage(**(block(device) if kind == "block" else of_pool))
-    with only_one_zfs():
-        check_layout("disk", choice, needs(MIB))
-        if zfs.flavour() == "zfs-fuse":
-            zfs.start_daemon(None, journal)
-        with somebodys_pool(device), pytest.raises(StorageError, match=f"{device} is in use"):
-            Layout("disk", choice, Places(journal))
+    check_layout("disk", choice, needs(MIB))
+    if zfs.flavour() == "zfs-fuse":
+        zfs.start_daemon(None, journal)
+    with somebodys_pool(device), pytest.raises(StorageError, match=f"{device} is in use"):
+        Layout("disk", choice, Places(journal))
     assert [found.label for found in signatures(other)] == ["letters"], "nothing is wiped for nothing"
 
 

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,20 +20,14 @@ from diskproof.storage.places import Places
 from diskproof.storage.virtual import ServedDisk, missing_means
 from diskproof.system.journal import Journal, clean
 from diskproof.system.mounts import mounts
-from support.disks import MIB, loop_device, needs, needs_root, only_one_zfs, storage
+from support.disks import MIB, loop_device, needs, needs_root, storage
 from support.virtual import left_of, needs_virtual_disks
 
 pytestmark = [
     needs_root,
     pytest.mark.skipif(zfs.flavour() is None, reason="there is no ZFS here: install zfs-fuse"),
+    pytest.mark.usefixtures("one_zfs"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def alone() -> Iterator[None]:
-    """One zfs-fuse daemon serves a machine: tests beside each other would end each other's."""
-    with only_one_zfs():
-        yield
 
 
 def file_disk(path: Path, mib: int = 256) -> dict[str, object]:

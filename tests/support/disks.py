@@ -1,10 +1,6 @@
 """Disks made for a test: loop devices over files, and a journal that takes all away again."""
 
-import fcntl
 import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,14 +13,6 @@ from diskproof.system.journal import Journal
 MIB = 2**20
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has loop devices and mounts")
-
-
-@contextmanager
-def only_one_zfs() -> Iterator[None]:
-    """Keep out every other test of this machine that works with ZFS."""
-    with (Path(tempfile.gettempdir()) / "diskproof-tests-zfs.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def storage(**fields: object) -> StorageChoice:
