@@ -1,58 +1,39 @@
 """The answer to the study's question: how its levels compare, what holds them back, what cuts took."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.answers import Analysis, CellAnswer, CellComparison, Outcome, Verdict
-from diskproof.analysis.limits.records import CellLimit
+from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.analysis.safety.worst import worst_way
-from diskproof.report.compose import cut_words, difference_words, limits_words, verdict_words
-from diskproof.report.compose.verdicts import Compared, by_importance, has_verdict, why_no_verdict
+from diskproof.report.compose import cut_words, difference_words, verdict_words
+from diskproof.report.compose.outcome_words import (
+    NOT_COMPARABLE,
+    UNDECIDED,
+    both_figures,
+    figures_of,
+    outcome_of,
+    outcomes,
+    time_range,
+    told_apart,
+    with_bound,
+)
+from diskproof.report.compose.verdicts import has_verdict, why_no_verdict
 from diskproof.report.document import Line
 from diskproof.results.factor import Factor
-from diskproof.results.plan import Asks, Cell, Metric
+from diskproof.results.plan import Asks
 from diskproof.stats.boxes import boxes
 from diskproof.stats.groups import grouped
-from diskproof.wording import Range, numbers, say, us
+from diskproof.wording import numbers, say, us
 
 CONDITIONS: tuple[Factor, ...] = ("workload", "clients")
 """Factors that a study varies to see the others under them. They are the question if nothing else varies."""
-
-NOT_COMPARABLE = "no comparison is possible"
-
-UNDECIDED: dict[Outcome, str] = {
-    "inconclusive": "undecided",
-    "not comparable": NOT_COMPARABLE,
-}
-
-UNITS: dict[Metric, str] = {
-    "transactions_per_s": "TPS",
-    "requests_per_s": "requests/s",
-    "latency_mean_us": "ms a transaction",
-    "seconds": "s",
-}
-"""What the figures of a metric are counted in, as the table of cells has it."""
 
 MOST_SENTENCES = 4
 
 MOST_LINES = 8
 """Comparisons of several levels that each have a line; of more, a sentence has the range."""
 
-SIDES: tuple[Factor, ...] = ("storage", "server", "tuning", "memory", "host")
-"""The first of these that a study varies has the sides: what holds each back has a line."""
-
-MOST_SIDES = 4
-"""Of more, each limit has a line."""
-
-MOST_PLACES = 2
-"""Conditions under which an outcome is said to be found; with more of them, the comparisons are counted."""
-
 ANCHOR = "answer"
-
-
-Said = Callable[[Sequence[Any]], str]
-"""What is added to an outcome that verdicts, or cells of two runs, share: where, figures, times."""
 
 
 def speed(analysis: Analysis) -> Iterator[str | Line]:
@@ -140,10 +121,12 @@ def _time_saved(found: Sequence[Verdict], *, each: bool) -> str:
         least = f"less than {numbers.percent(found[0].same_within)}"
         return least if _costs_little(found) else "a time that is undecided"
     if len(timed) < len(found):
-        return f"up to {_sizes([max(timed, key=_saved_us)])}"
-    if each and (told := _told_apart(timed)):
-        return numbers.listed([f"{_sizes([one])} ({where})" for one, where in zip(timed, told, strict=True)])
-    return _sizes(timed)
+        return f"up to {time_range([max(timed, key=_saved_us)])}"
+    if each and (told := told_apart(timed)):
+        return numbers.listed(
+            [f"{time_range([one])} ({where})" for one, where in zip(timed, told, strict=True)]
+        )
+    return time_range(timed)
 
 
 def _saved_us(one: Verdict) -> float:
@@ -156,13 +139,11 @@ def _overall(group: Sequence[Verdict]) -> str:
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
 
     def where(some: Sequence[Verdict]) -> str:
-        found = boxes([one.held for one in some], [one.held for one in group])
-        few = len(found) <= MOST_PLACES
-        return verdict_words.where(found) if few else f" in {len(some)} of {len(group)} comparisons"
+        return verdict_words.places([one.held for one in some], [one.held for one in group], "comparisons")
 
     differing = [one for one in group if one.outcome in ("faster", "slower") and one.ratio]
     said = [
-        f"{_outcome(some, baseline, first.same_within)}{where(some)}"
+        f"{outcome_of(some, baseline, first.same_within)}{where(some)}"
         for some in grouped(differing, lambda one: one.outcome).values()
     ]
     rest = [one for one in group if one.outcome in ("the same", "inconclusive")]
@@ -206,15 +187,15 @@ def _lines(group: Sequence[Verdict], analysis: Analysis, *, cost: bool) -> Itera
     decided = [one for one in group if one.outcome not in UNDECIDED and one.ratio]
     for one in decided:
         more = _no_cost(one) if spares else _change(one, analysis.plan.asks)
-        said = f"{_decided(one)}{_both([one], cells)}{more}"
+        said = f"{_decided(one)}{both_figures([one], cells)}{more}"
         yield f"{verdict_words.listed(one.held)}: {said}."
     for outcome, some in grouped(
         [one for one in group if one not in decided], lambda one: one.outcome
     ).items():
         where = verdict_words.where(boxes([one.held for one in some], [one.held for one in group])).strip()
         where = verdict_words.listed(some[0].held) if len(some) == 1 else where
-        said = _with_bound(UNDECIDED.get(outcome, NOT_COMPARABLE), some)
-        yield f"{f'{where}: ' if where else ''}{said}{_both(some, cells)}."
+        said = with_bound(UNDECIDED.get(outcome, NOT_COMPARABLE), some)
+        yield f"{f'{where}: ' if where else ''}{said}{both_figures(some, cells)}."
 
 
 def _heading(text: str) -> Line:
@@ -242,65 +223,6 @@ def _decided(one: Verdict) -> str:
     if one.outcome == "the same" or one.ratio is None:
         return f"the same within {numbers.percent(one.same_within)}"
     return verdict_words.by_how_much_within(one.ratio)
-
-
-def limits_in_short(analysis: Analysis, found: Sequence[CellLimit]) -> str:
-    """Return the limits of all cells in a sentence: ``The database is held back by … on disk; …``."""
-    every = [_levels(analysis, one.cell) for one in found]
-    groups = grouped(found, lambda one: one.limit)
-    held, without = [], ""
-    for limit, cells in sorted(groups.items(), key=lambda one: -len(one[1])):
-        where = verdict_words.where(boxes([_levels(analysis, one.cell) for one in cells], every))
-        if limit is None:
-            without = f"{limits_words.NOT_ESTABLISHED}{where}"
-        else:
-            held.append(f"by {limits_words.bound_by(cells)}{where}")
-    if not held:
-        return f"What holds the database back is {limits_words.NOT_ESTABLISHED}."
-    return f"The database is held back {', and '.join(held)}{f'; {without}' if without else ''}."
-
-
-def limits(analysis: Analysis, found: Sequence[CellLimit]) -> Iterator[str | Line]:
-    """Yield what holds each side back: ``disk: the redo log's flush (80% of a transaction).``."""
-    side = next((one for one in SIDES if len({cell.cell.level(one) for cell in found}) > 1), None)
-    if side is None or len({one.cell.level(side) for one in found}) > MOST_SIDES:
-        yield from (f"{numbers.sentence_case(one)}." for one in _held_back(analysis, found))
-        return
-    by_side = grouped(found, lambda one: one.cell.level(side))
-    said, is_first = {}, True
-    for name, cells in by_side.items():
-        said[name] = "; ".join(_held_back(analysis, cells, of_what=is_first))
-        is_first = is_first and not any(one.limit for one in cells)
-    for text, names in grouped(said, lambda one: said[one]).items():
-        lead = numbers.listed([verdict_words.subject(side, one) for one in names])
-        yield Line(f"{text}.", lead=lead, style="plain")
-
-
-def _held_back(analysis: Analysis, found: Sequence[CellLimit], *, of_what: bool = True) -> Iterator[str]:
-    """Yield each limit with the cells that it holds back, those without one last, by their reason.
-
-    `of_what`: the first says what the shares are of.
-    """
-    every = [_levels(analysis, one.cell) for one in found]
-
-    def where(some: Sequence[CellLimit]) -> str:
-        told = boxes([_levels(analysis, one.cell) for one in some], every)
-        few = len(told) <= MOST_PLACES
-        return verdict_words.where(told) if few else f" in {len(some)} of {len(found)} cells"
-
-    groups = list(grouped(found, lambda one: (one.limit, limits_words.kind(one))).values())
-    groups.sort(key=len, reverse=True)
-    named = [cells for cells in groups if cells[0].limit]
-    open_ones = [cells for cells in groups if not cells[0].limit]
-    for index, cells in enumerate(named):
-        share = limits_words.evidence(cells, of_what=of_what and not index)
-        yield f"{limits_words.bound_by(cells)}{where(cells)}{share}"
-    if len(open_ones) == 1:
-        [cells] = open_ones
-        yield f"{limits_words.NOT_ESTABLISHED}{where(cells)}{limits_words.evidence(cells)}"
-    elif open_ones:
-        each = [f"{where(cells).strip()}, {limits_words.why_open(cells)}" for cells in open_ones]
-        yield f"{limits_words.NOT_ESTABLISHED}: {'; '.join(each)}"
 
 
 def has_one_speed_each(analysis: Analysis) -> bool:
@@ -349,12 +271,9 @@ def _gains(analysis: Analysis) -> dict[tuple[str, str, str], str]:
             how = "as fast as" if one.outcome == "the same" else "undecided against"
             how = f"{how} {one.baseline}"
         ends = "" if one.outcome == "the same" else verdict_words.ends(one.ratio).strip(" ()")
-        figures = "; ".join(filter(None, [ends, _both([one], cells).removeprefix(": ")]))
+        figures = "; ".join(filter(None, [ends, both_figures([one], cells).removeprefix(": ")]))
         found[_setting(analysis, one)] = f"is {how}{f' ({figures})' if figures else ''}"
     return found
-
-
-# ---------------------------------------------------------------- two levels
 
 
 def _sentence(verdicts: Sequence[Verdict], analysis: Analysis, *, cost: bool) -> str:
@@ -365,7 +284,7 @@ def _sentence(verdicts: Sequence[Verdict], analysis: Analysis, *, cost: bool) ->
     cells = {one.cell.id: one for one in analysis.cells}
 
     def detail(found: Sequence[Verdict]) -> str:
-        return _figures(found, cells, cost=cost)
+        return figures_of(found, cells, cost=cost)
 
     first = verdicts[0]
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
@@ -374,63 +293,8 @@ def _sentence(verdicts: Sequence[Verdict], analysis: Analysis, *, cost: bool) ->
         return f"{verdict_words.verdict(first, brief=True)}{detail(verdicts)}{_no_cost(first)}{doubt}."
     said, rest = outcomes(verdicts, baseline, first.same_within, lambda some: _where(some, verdicts), detail)
     if not said:
-        return f"{verdict_words.against(first)}: {rest}{_both(verdicts, cells)}."
+        return f"{verdict_words.against(first)}: {rest}{both_figures(verdicts, cells)}."
     return f"{level} {_verb(first)} {said}{f'; {rest}' if rest else ''}{doubt}."
-
-
-def outcomes(
-    found: Sequence[Compared],
-    baseline: str,
-    same_within: float,
-    where: Said,
-    detail: Said | None = None,
-) -> tuple[str, str]:
-    """Return the outcomes of comparisons with one baseline, and where there is none; each may be empty.
-
-    ``12% to 45% slower than dram at safest``, ``undecided at fast (between 3.0% slower and 11% faster)``.
-    """
-    detail = detail or _time
-    by_outcome = grouped(found, lambda one: one.outcome)
-    decided = [some for outcome, some in by_outcome.items() if outcome not in UNDECIDED and some[0].ratio]
-    said = [
-        f"{_outcome(some, baseline, same_within)}{where(some)}{detail(some)}"
-        for some in sorted(decided, key=len, reverse=True)
-    ]
-    rest = [
-        _with_bound(f"{UNDECIDED[one]}{where(by_outcome[one])}", by_outcome[one])
-        for one in UNDECIDED
-        if one in by_outcome
-    ]
-    return numbers.listed(said) if said else "", " and ".join(rest)
-
-
-def _with_bound(said: str, found: Sequence[Compared]) -> str:
-    """Add how large a difference may be that is not shown: ``… (between 10% slower and 11% faster)``."""
-    ends = [(one.ratio.low, one.ratio.high) for one in found if one.ratio]
-    low, high = (min(one or 0 for one, _ in ends), max(one or 0 for _, one in ends)) if ends else (0, 0)
-    if not low or not high:
-        return said
-    bound = verdict_words.between(low, high)
-    return f"{said}, {bound}" if said.endswith(")") else f"{said} ({bound})"
-
-
-def _outcome(found: Sequence[Compared], baseline: str, same_within: float) -> str:
-    """Return an outcome that comparisons share: ``12% to 45% slower than dram``."""
-    if found[0].outcome == "the same":
-        return f"the same as {baseline} within {numbers.percent(same_within)}"
-    ratios = [one.ratio.estimate for one in found if one.ratio]
-    return f"{verdict_words.by_how_much(*ratios, where=_told_apart(found))} {baseline}"
-
-
-def _told_apart(found: Sequence[Verdict] | Sequence[CellComparison]) -> list[str]:
-    """Return what tells two verdicts apart, if it is one factor: ``["1 client", "8 clients"]``."""
-    helds = [one.held for one in found if isinstance(one, Verdict)]
-    if len(found) != 2 or len(helds) != 2:
-        return []
-    differing = [factor for factor, level in helds[0].items() if helds[1].get(factor) != level]
-    if len(differing) != 1:
-        return []
-    return [verdict_words.subject(differing[0], held[differing[0]]) for held in helds]
 
 
 def _where(some: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
@@ -441,79 +305,4 @@ def _where(some: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
     if len(some) == of:
         every = "both" if of == 2 else f"all {of}"
         return "" if some[0].outcome in UNDECIDED else f" in {every} comparisons"
-    found = boxes([one.held for one in some], [one.held for one in verdicts])
-    return verdict_words.where(found) if len(found) <= MOST_PLACES else f" in {len(some)} of {of} comparisons"
-
-
-def _figures(found: Sequence[Verdict], cells: Mapping[str, CellAnswer], *, cost: bool) -> str:
-    """Return the figures of the largest of some differences, and what a durable commit costs in time.
-
-    ``: 1,706 instead of 3,021 TPS with 8 clients, 2.0 ms more a transaction``.
-    """
-    most = by_importance(found)[0]
-    sides = [cells[one].figure for one in (most.cell, most.baseline_cell) if one in cells]
-    known = [one for one in sides if one is not None]
-    if len(known) < len((most.cell, most.baseline_cell)):
-        return _time(found)
-    values = [one.scaled(1e-3) if most.metric == "latency_mean_us" else one for one in known]
-    own, other = (numbers.number(one.estimate) for one in values)
-    differing = {
-        factor: level
-        for factor, level in most.held.items()
-        if any(one.held.get(factor) != level for one in found)
-    }
-    where = verdict_words.conditions(differing)
-    time = _time(found)
-    after = time
-    if time.startswith(": "):  # what a durable commit costs
-        after = f"; {time.removeprefix(': ')}" if cost else ""
-    return f": {own} instead of {other} {UNITS[most.metric]}{where}{after}"
-
-
-def _both(verdicts: Sequence[Verdict], cells: Mapping[str, CellAnswer]) -> str:
-    """Return the figures of both sides of some verdicts: ``: 578 to 2,478 against 623 to 2,511 TPS``."""
-    found = [one for one in verdicts if one.outcome != "not comparable"]
-    if len({one.metric for one in found}) != 1:
-        return ""
-    sides = [_ends([cells[one.cell] for one in found]), _ends([cells[one.baseline_cell] for one in found])]
-    return f": {' against '.join(sides)} {UNITS[found[0].metric]}" if all(sides) else ""
-
-
-def _ends(cells: Sequence[CellAnswer]) -> str:
-    """Return the least and the largest figure of some cells: ``34 to 323``; empty if none is known."""
-    figures = sorted(one.figure.estimate for one in cells if one.figure)
-    factor = 1e-3 if cells[0].metric == "latency_mean_us" else 1.0
-    return " to ".join(dict.fromkeys(numbers.number(one * factor) for one in (*figures[:1], *figures[-1:])))
-
-
-def _time(found: Sequence[Compared]) -> str:
-    """Return how much time the comparisons found for a transaction, and which part is most of each."""
-    sure = [one for one in found if one.difference and one.difference.whole_us.excludes(0)]
-    differences = [one.difference for one in sure if one.difference]
-    if not sure or len({one.whole_us.estimate > 0 for one in differences}) > 1:
-        return ""
-    longer = "more" if differences[0].whole_us.estimate > 0 else "less"
-    spared: list[Any] = [one for one in sure if isinstance(one, Verdict) and one.flush_spared]
-    if longer == "less" and spared:
-        on = grouped(spared, lambda one: one.held.get("storage"))
-        named = len(on) > 1 or len(spared) < len(sure)
-        each = [
-            f"{_sizes(some)}{f' on {storage}' if storage and named else ''}" for storage, some in on.items()
-        ]
-        return f": a durable commit costs about {numbers.listed(each)}{_mostly(spared)}"
-    return f" (about {_sizes(sure)} {longer} a transaction{_mostly(sure)})"
-
-
-def _mostly(found: Sequence[Compared]) -> str:
-    """Return the part of the time that is most of each difference: ``, mostly the log flush``; or nothing."""
-    mostly = {difference_words.largest(one.difference) for one in found if one.difference}
-    return f", mostly {name}" if len(mostly) == 1 and (name := mostly.pop()) else ""
-
-
-def _sizes(found: Sequence[Compared]) -> str:
-    sizes = [abs(one.difference.whole_us.estimate) for one in found if one.difference]
-    return say("{time}", time=Range(low=min(sizes), high=max(sizes), unit="us")).text
-
-
-def _levels(analysis: Analysis, cell: Cell) -> dict[Factor, str]:
-    return {factor: cell.level(factor) for factor in analysis.varying}
+    return verdict_words.places([one.held for one in some], [one.held for one in verdicts], "comparisons")

@@ -7,7 +7,7 @@ from diskproof.analysis.answers import CellComparison, ComparedRun, Comparison, 
 from diskproof.analysis.regression import WORSE
 from diskproof.analysis.safety.shapes import CutAnswer, CutComparison
 from diskproof.audit.run import varying_factors
-from diskproof.report.compose import answer, cut_words, difference_words, summary, verdict_words
+from diskproof.report.compose import cut_words, difference_words, outcome_words, summary, verdict_words
 from diskproof.report.compose.head import moment
 from diskproof.report.compose.safety import levels_shown
 from diskproof.report.compose.tables import figures, levels, table
@@ -82,7 +82,7 @@ def _answers(comparison: Comparison) -> Iterator[str]:
     cells, a, b = comparison.cells, comparison.a.label, comparison.b.label
     if cells:
         of = len(cells)
-        said, rest = answer.outcomes(
+        said, rest = outcome_words.outcomes(
             by_importance(cells), a, comparison.same_within, lambda some: _where(some, of, comparison)
         )
         if said:

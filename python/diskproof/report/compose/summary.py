@@ -13,11 +13,13 @@ from diskproof.report.compose import (
     answer,
     cut_words,
     decision_words,
+    held_back,
     limits_words,
     scope,
     verdict_words,
     verdicts,
 )
+from diskproof.report.compose.outcome_words import UNDECIDED
 from diskproof.report.document import Item, Items, Line
 from diskproof.results.trial import Finding
 from diskproof.stats.groups import grouped
@@ -54,10 +56,10 @@ def run(analysis: Analysis) -> Items:
         speed = []  # said beside what the cuts took
     answered: list[str | Line] = [*answer.opening(analysis), *speed]
     if is_of_limits:
-        answered = [answer.limits_in_short(analysis, limits)]
+        answered = [held_back.in_short(analysis, limits)]
     if analysis.safety:
         answered += answer.cuts(analysis, analysis.safety)
-    held = list(answer.limits(analysis, limits))
+    held = list(held_back.by_side(analysis, limits))
     missing = scope.not_measured(analysis)
     entries: dict[str, Sequence[str | Line]] = {
         "Answer": [*answered, *([missing] if missing else [])],
@@ -160,8 +162,8 @@ def _said(one: Caution) -> str:
 
 def _of_speed(analysis: Analysis, found: Sequence[Caution]) -> Iterator[str]:
     """Yield a word on the comparisons, and which have no result."""
-    decided = [one.ratio for one in analysis.verdicts if one.outcome not in answer.UNDECIDED and one.ratio]
-    open_ones = [one for one in analysis.verdicts if one.outcome in answer.UNDECIDED]
+    decided = [one.ratio for one in analysis.verdicts if one.outcome not in UNDECIDED and one.ratio]
+    open_ones = [one for one in analysis.verdicts if one.outcome in UNDECIDED]
     widest = max((one.uncertainty or 0.0 for one in decided), default=0.0)
     rough = ""
     if _makes_rough(found):

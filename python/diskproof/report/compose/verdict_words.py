@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from diskproof.analysis.answers import CellComparison, Comparison, Outcome, Verdict
 from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Cell
-from diskproof.stats.boxes import Box
+from diskproof.stats.boxes import Box, boxes
 from diskproof.stats.intervals import Interval
 from diskproof.wording import numbers
 from diskproof.wording.numbers import percent, significant
@@ -16,6 +16,11 @@ TIMES_FROM = 2.0
 
 WIDE_FROM = 1.25
 """From this ratio of an interval's ends on, each number has its own digits."""
+
+MOST_PLACES = 2
+"""Conditions under which an outcome is said to be found; with more of them, its cells are counted."""
+
+Levels = Mapping[Factor, str]
 
 BARE_FILES = "bare files"
 """The name of a level of a cell that has no server."""
@@ -169,6 +174,15 @@ def at_levels(held: Mapping[Factor, Sequence[str]], most: int | None = None) -> 
 def where(found: Sequence[Box[Factor]]) -> str:
     """Return which cells some boxes hold: `` on disk at safest and on dram``; empty if all."""
     return ", and".join(at_levels(box) for box in found)
+
+
+def places(some: Sequence[Levels], every: Sequence[Levels], noun: str) -> str:
+    """Return where some of all were found, by their levels; of more than `MOST_PLACES` only the number.
+
+    `` on disk at safest``, `` in 3 of 8 comparisons``.
+    """
+    found = boxes(some, every)
+    return where(found) if len(found) <= MOST_PLACES else f" in {len(some)} of {len(every)} {noun}"
 
 
 def _subjects(factor: Factor, levels: Sequence[str], most: int | None) -> str:
