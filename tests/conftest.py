@@ -5,7 +5,6 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -55,32 +54,14 @@ def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     return " ".join((crash.message if crash else report.longreprtext).split())
 
 
-@contextmanager
-def _one_at_a_time(what: str) -> Iterator[None]:
-    """Keep out every other test of this machine that says the same."""
-    with (Path(tempfile.gettempdir()) / f"diskproof-tests-{what}.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 @pytest.fixture
 def one_zfs() -> Iterator[None]:
     """For tests that work with ZFS: one daemon of zfs-fuse serves a machine.
 
     Ask for it by `usefixtures`, so that it comes before a journal, whose end is also the daemon's.
     """
-    with _one_at_a_time("zfs"):
-        yield
-
-
-@pytest.fixture
-def no_dead_mounts() -> Iterator[None]:
-    """For tests that make a btrfs, and for those that kill a virtual disk: one at a time on a machine.
-
-    mkfs.btrfs looks at the file below every loop device there is, and fails over one whose FUSE mount
-    is dead.
-    """
-    with _one_at_a_time("dead-mounts"):
+    with (Path(tempfile.gettempdir()) / "diskproof-tests-zfs.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 

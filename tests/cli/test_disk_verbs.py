@@ -209,7 +209,6 @@ def test_several_interruptions_leave_nothing_but_a_word(folder: Path, after_s: f
 
 
 @needs_root
-@pytest.mark.usefixtures("no_dead_mounts")
 def test_a_disk_that_was_killed_under_its_user_is_cleared_away(folder: Path, capsys: Screen) -> None:
     assert said(capsys, *SLOW, "--size", "64MiB", "--mount", "here")[0] == 0
     one = attached.find("slow")
@@ -227,6 +226,9 @@ def test_a_disk_that_was_killed_under_its_user_is_cleared_away(folder: Path, cap
         assert "Fujitsu MBC2073RC, 72 GB, 15,000 rpm, SAS" in listed
         with pytest.raises(OSError, match=r"Input/output|Read-only|not connected"):
             os.fsync(used.fileno())
+        with (image := folder / "image").open("wb") as file:
+            file.truncate(filesystem.LEAST_BYTES["btrfs"])
+        filesystem.make_filesystem(image, "btrfs")  # which mkfs.btrfs alone refuses beside a dead disk
     call(["clean"])
     assert "removed: mount" in capsys.readouterr().out
     nothing_is_left(one, folder)

@@ -169,7 +169,6 @@ def test_a_failed_control_is_reported_kept_and_replayed(tmp_path: Path) -> None:
     assert "requests-desktop-7200.log is missing" in gone.stderr
 
 
-@pytest.mark.usefixtures("no_dead_mounts")
 def test_a_kill_in_the_middle_leaves_nothing_and_the_rest_is_made_later(tmp_path: Path) -> None:
     write_study(tmp_path, "sqlite", of("honest", "safest", "fast"))
     process = begin(tmp_path, "crash", "study.toml", "--cuts", "2")

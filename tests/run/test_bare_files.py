@@ -118,7 +118,6 @@ def requests_of(trial: Trial) -> tuple[LoadResult, FileRequests]:
 
 
 @needs_virtual_disks
-@pytest.mark.usefixtures("no_dead_mounts")
 def test_requests_their_time_and_their_bytes_are_those_of_the_disk(tmp_path: Path) -> None:
     """Of one run on ext4, XFS and a btrfs that compresses: a run takes longer to begin than its trials."""
     folder = run(tmp_path, DISKS, blocks=2)

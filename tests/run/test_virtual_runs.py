@@ -106,7 +106,6 @@ def test_a_run_takes_the_disks_time_only_while_measuring(tmp_path: Path) -> None
 
 @needs_mariadb
 @pytest.mark.parametrize("victim", ["diskproof", "diskproof-disk"])
-@pytest.mark.usefixtures("no_dead_mounts")
 def test_a_kill_under_a_running_server_leaves_nothing(tmp_path: Path, victim: str) -> None:
     """Of the lab, all that is left is cleared away; of a disk, the run ends by itself and names it."""
     write_study(tmp_path, "mysql", blocks=1, measure_s=2)

@@ -68,7 +68,6 @@ def cut(layout: Layout, keep: Keep = "nothing") -> None:
 
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
-@pytest.mark.usefixtures("no_dead_mounts")
 def test_only_synced_bytes_survive(journal: Journal, kind: FileSystem) -> None:
     layout = layout_of(journal, filesystem=kind)
     data = restored(layout)

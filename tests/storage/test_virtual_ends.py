@@ -68,7 +68,6 @@ KILLED_RUN = """
 """
 
 
-@pytest.mark.usefixtures("no_dead_mounts")
 def test_clean_undoes_the_disks_of_a_killed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
     process = subprocess.Popen(

@@ -51,7 +51,6 @@ class Filled:
 
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
-@pytest.mark.usefixtures("no_dead_mounts")
 def test_a_data_set_is_put_back_as_it_was_in_a_moment(journal: Journal, kind: FileSystem) -> None:
     places = Places(journal)
     layout = Layout("v", storage(filesystem=kind, mount_options="noatime"), places)
@@ -83,7 +82,6 @@ def test_a_data_set_is_put_back_as_it_was_in_a_moment(journal: Journal, kind: Fi
 
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
-@pytest.mark.usefixtures("no_dead_mounts")
 def test_a_disk_has_the_sectors_of_its_device(journal: Journal, kind: str) -> None:
     places = Places(journal)
     layout = Layout("v", storage(virtual="desktop-7200", filesystem=kind), places)
@@ -249,7 +247,6 @@ def test_the_path_to_a_disk_is_measured_once_a_run(journal: Journal) -> None:
     attached.detach()
 
 
-@pytest.mark.usefixtures("no_dead_mounts")
 def test_a_probe_that_is_killed_has_words(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     read = path_cost._read_us
 

@@ -335,7 +335,6 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-@pytest.mark.usefixtures("no_dead_mounts")
 def test_a_killed_run_leaves_nothing_once_cleaned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
     choice = storage(zpool=cached_pool(tmp_path)).model_dump_json(exclude_defaults=True)

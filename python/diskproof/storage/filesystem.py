@@ -24,6 +24,16 @@ MAKE: dict[FileSystem, tuple[str, ...]] = {
     "btrfs": ("mkfs.btrfs", "-q", "-f", "-L", LABEL),
 }
 
+UNAWARE_OF_MOUNTS = (
+    *("unshare", "--mount"),
+    *("sh", "-c", 'mount --bind /dev/null /proc/$$/mounts && exec "$@"', "sh"),
+)
+"""Comes before a program, which then finds no file system mounted.
+
+mkfs.btrfs looks at the file below every mounted loop device of the machine, and gives up if one cannot be
+read, as that of a virtual disk whose server was killed. It still cannot overwrite a device that is mounted:
+it opens its devices with O_EXCL, which the kernel then refuses."""
+
 MAKE_ON_BLANK: dict[FileSystem, tuple[str, ...]] = {
     "ext4": ("-E", "nodiscard,lazy_itable_init=1,lazy_journal_init=1"),
     "xfs": ("-K",),
@@ -100,7 +110,8 @@ def make_filesystem(device: Path, filesystem: FileSystem, *, blank: bool = False
 
     `blank` means that the device reads as zeroes throughout: the later of two equal options counts.
     """
-    command([*MAKE[filesystem], *(MAKE_ON_BLANK[filesystem] if blank else ()), str(device)])
+    argv = [*MAKE[filesystem], *(MAKE_ON_BLANK[filesystem] if blank else ()), str(device)]
+    command([*UNAWARE_OF_MOUNTS, *argv] if filesystem == "btrfs" else argv)
 
 
 def blank_options(filesystem: FileSystem, options: str | None) -> str | None:

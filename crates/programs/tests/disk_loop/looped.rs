@@ -54,9 +54,13 @@ impl Looped {
             device,
             mount,
         };
+        // mkfs.btrfs gives up if the file below any mounted loop device cannot be read, as that of a killed disk.
+        let make =
+            format!("mount --bind /dev/null /proc/$$/mounts && exec mkfs.{file_system} -q \"$0\"");
+        let unaware_of_mounts = ["--mount", "sh", "-c", &make].map(Path::new);
         run(
-            &format!("mkfs.{file_system}"),
-            &["-q".as_ref(), &looped.device],
+            "unshare",
+            &[&unaware_of_mounts[..], &[&looped.device]].concat(),
         );
         looped.mount_again();
         looped

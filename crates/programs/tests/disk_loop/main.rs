@@ -12,7 +12,6 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use rand::{RngExt, SeedableRng};
@@ -25,10 +24,6 @@ use served::{PATIENCE, serve, slow};
 
 /// xfs takes no less than 300 MiB.
 const SIZE: &str = "320 MiB";
-
-/// `mkfs.btrfs` looks at the file below every loop device there is, and fails over one whose FUSE mount
-/// is dead: who makes a btrfs and who kills a disk take turns.
-static DEAD_MOUNTS: Mutex<()> = Mutex::new(());
 
 fn is_root() -> bool {
     rustix::process::getuid().is_root()
@@ -100,13 +95,11 @@ fn xfs_lives_on_it() {
 
 #[test]
 fn btrfs_lives_on_it() {
-    let _turn = DEAD_MOUNTS.lock().unwrap_or_else(PoisonError::into_inner);
     lives_on("btrfs", &["btrfs", "check"]);
 }
 
 /// How a disk ends under those who use it.
 fn ends(file_system: &str, end: impl FnOnce(&Looped)) {
-    let _turn = DEAD_MOUNTS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut looped = Looped::new(
         slow(2_000, &["--size", SIZE, "--timing", "off"]),
         file_system,
