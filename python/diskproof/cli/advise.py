@@ -4,7 +4,9 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
+from cyclopts import Parameter
 from pydantic import TypeAdapter, ValidationError
 
 from diskproof.analysis.advised.answer import advise as rank
@@ -17,10 +19,12 @@ from diskproof.cli.exits import DONE, THRESHOLD_FAILED, TRIAL_INVALID
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.predict import nothing, read_us, simulate, storages_were
 from diskproof.cli.runnable import OUT, Choice
+from diskproof.cli.screen import say
 from diskproof.cli.sold import sold
 from diskproof.cli.verify import verify as run_verification
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.advised import compose
+from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.results.size import Size
 from diskproof.study.price_cards import GIB, read_card, shipped_cards
@@ -39,6 +43,7 @@ def advise(
     verify: bool = False,
     basedir: list[str] | None = None,
     out: Path = OUT,
+    page: Annotated[Path | None, Parameter(name="--html")] = None,
     format: Form = "text",  # noqa: A002
 ) -> int:
     """Name the cheapest disk on which a recorded load is predicted to meet a target.
@@ -65,6 +70,8 @@ def advise(
         With --verify: folder of the run's server, as NAME=DIR.
     out
         With --verify: folder for runs and for loaded data sets.
+    page
+        Write a page with the picture of throughput against price to this file.
     format
         Format of the output.
 
@@ -105,10 +112,22 @@ def advise(
                 verification = run_verification(recorded, made, files, Choice(basedir=basedir, out=out))
                 made = made.model_copy(update={"verification": verification})
             except (RefusalError, KeyboardInterrupt):
-                put_in_form(format, compose(made), made)
+                _put(made, format, page)
                 raise
-    put_in_form(format, compose(made), made)
+    _put(made, format, page)
     return _exit_code(made)
+
+
+def _put(made: Advice, form: Form, page: Path | None) -> None:
+    put_in_form(form, compose(made), made)
+    if page:
+        from diskproof.report.charts.advice import throughput_by_price  # noqa: PLC0415 - drawing loads slowly
+        from diskproof.report.write import html  # noqa: PLC0415
+
+        drawn = throughput_by_price(made)
+        with writing(page):
+            write_whole(page, html.write(compose(made, [drawn] if drawn else [])))
+        say(f"page: {page}")
 
 
 def _exit_code(advice: Advice) -> int:

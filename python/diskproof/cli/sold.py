@@ -42,6 +42,7 @@ def sold(cards: Sequence[PriceCard], gib: float, folder: Path) -> tuple[list[Con
                 files[name] = str(path)
             configuration = Configuration(
                 name=name,
+                card=card.title,
                 device=name,
                 currency=card.currency,
                 a_month=card.a_month(gib, iops, mib_per_s),

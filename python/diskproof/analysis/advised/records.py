@@ -19,6 +19,8 @@ class Configuration(Record):
 
     name: str
     """``AWS EBS gp3, us-east-1, 100 GiB, 4,500 IOPS``."""
+    card: str
+    """Title of its price card."""
     device: str
     """What predictions call it."""
     currency: str

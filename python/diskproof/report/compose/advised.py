@@ -1,11 +1,11 @@
 """The cheapest disk for a target: the answer in sentences, then every candidate by price."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.advised.answer import SURE
 from diskproof.analysis.advised.records import Advice, Configuration, Measured, Target
 from diskproof.report.compose.tables import figures, table
-from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section
+from diskproof.report.document import Column, Document, Figure, Item, Items, Paragraph, Section
 from diskproof.report.intervals import bounds, estimate, with_bounds
 from diskproof.results.limit import IN_WORDS
 from diskproof.wording.numbers import NOT_OBSERVED, listed, milliseconds, number, percent, time
@@ -13,7 +13,7 @@ from diskproof.wording.numbers import NOT_OBSERVED, listed, milliseconds, number
 MOST_SHOWN = 30
 
 
-def compose(advice: Advice) -> Document:
+def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
     """Return the advice, the candidates, and what must be known of their prices."""
     rows = table(
         advice.candidates,
@@ -41,7 +41,7 @@ def compose(advice: Advice) -> Document:
         lead=tuple(Paragraph(text) for text in _answer(advice)),
         sections=(
             Section("On virtual disks", _verified(advice)),
-            Section("What can be bought", (rows,)),
+            Section("What can be bought", (*drawings, rows)),
             Section("What must be known", (notes,) if advice.notes else ()),
         ),
     )

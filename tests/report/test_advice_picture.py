@@ -1,0 +1,68 @@
+"""The picture of an advice."""
+
+from diskproof.analysis.advised.answer import advise
+from diskproof.analysis.advised.records import Advice, Configuration, Measured, Target, Verification
+from diskproof.analysis.other_disk.records import Predicted
+from diskproof.report.charts.advice import (
+    ADVISED,
+    MEASURED,
+    MEETS,
+    MISSES,
+    OTHERS,
+    throughput_by_price,
+)
+from diskproof.report.charts.style import COLOURS
+from diskproof.stats.intervals import Interval
+from support.trials import make_plan
+
+(CELL,) = make_plan(storages=("disk",), tunings=("safest",), clients=(8,)).cells
+
+
+def advice(disks: dict[str, tuple[float, float | None]]) -> Advice:
+    """Return the advice for 800/s among disks with a price and a predicted throughput."""
+    sold = [
+        Configuration(name=name, card=name, device=name, currency="USD", a_month=price, source="chosen")
+        for name, (price, _) in disks.items()
+    ]
+    known = [
+        Predicted(
+            device=name,
+            cell=CELL,
+            recorded={"disk": 100.0},
+            per_s=per_s and Interval(estimate=per_s, low=per_s / 1.2, high=per_s * 1.2, n=1, confidence=0.9),
+        )
+        for name, (_, per_s) in disks.items()
+    ]
+    return advise(Target(per_s=800.0), sold, known, {CELL.id: True}, durable_only=True)
+
+
+def test_it_marks_the_advised_disk_the_target_and_what_was_measured() -> None:
+    made = advice(
+        {"cheap": (10, 500.0), "middling": (30, 1000.0), "dear": (100, 2000.0), "unknown": (1, None)}
+    )
+    measured = Measured(name="middling", per_s=900.0, within=True, meets=True)
+    verified = made.model_copy(
+        update={"verification": Verification(study="s.toml", run="runs/s", advised=measured, cheaper=None)}
+    )
+    figure = throughput_by_price(verified)
+    assert figure is not None
+    (panel,) = figure.panels
+    assert {(row.get("name"), row.get("answer"), row["speed"]) for row in panel.rows} == {
+        ("cheap", MISSES, 500.0),
+        ("middling", ADVISED, 1000.0),
+        ("dear", MEETS, 2000.0),
+        ("middling", MEASURED, 900.0),
+        (None, None, 800.0),
+    }
+    assert {key.words for key in figure.keys} >= {"cheap", ADVISED, "target: 800 transactions/s"}
+
+
+def test_cards_beyond_the_colours_share_one() -> None:
+    figure = throughput_by_price(advice({f"disk {number}": (number, 1000.0) for number in range(1, 12)}))
+    assert figure is not None
+    rows = figure.panels[0].rows
+    assert sum(row.get("card") == OTHERS for row in rows) == 11 - (len(COLOURS) - 1)
+
+
+def test_without_a_prediction_there_is_no_picture() -> None:
+    assert throughput_by_price(advice({"unknown": (1, None)})) is None
