@@ -92,8 +92,31 @@ def compare(told: Sequence[Acknowledgement], ledger: Ledger, accounts: int, cut_
     `told` also has what was acknowledged after the cut. That was no promise of a database with power, but the
     client went on to its next number. `accounts` is the right number of accounts.
     """
+    there: Counter[Key] = Counter((whole(client), whole(number)) for client, number, *_ in ledger.entries)
+    return outcome(
+        told,
+        there,
+        cut_us,
+        never_sent=sum(1 for _ in _never_sent(told, there)),
+        half_applied=_half_applied(ledger, accounts),
+        off_by=sum(whole(balance) for _, balance, _ in ledger.accounts) - accounts * BALANCE,
+    )
+
+
+def outcome(
+    told: Sequence[Acknowledgement],
+    there: Counter[Key],
+    cut_us: int,
+    *,
+    never_sent: int,
+    half_applied: int,
+    off_by: int,
+) -> LedgerOutcome:
+    """Compare the transactions in a database with those acknowledged until a moment.
+
+    `there` counts how often the database holds each transaction.
+    """
     promised = [one for one in told if one.at_us <= cut_us]
-    there = Counter((whole(client), whole(number)) for client, number, *_ in ledger.entries)
     lost = [one for one in promised if one.key not in there]
     kept = [one for one in promised if one.key in there]
     keys = {one.key for one in promised}
@@ -102,13 +125,13 @@ def compare(told: Sequence[Acknowledgement], ledger: Ledger, accounts: int, cut_
         present=len(there),
         lost=len(lost),
         unacknowledged_present=sum(key not in keys for key in there),
-        never_sent=sum(1 for _ in _never_sent(told, there)),
+        never_sent=never_sent,
         duplicated=sum(times > 1 for times in there.values()),
-        half_applied=_half_applied(ledger, accounts),
-        invariant_off_by=sum(whole(balance) for _, balance, _ in ledger.accounts) - accounts * BALANCE,
-        first_lost_before_s=before_s(lost[:1], cut_us),
-        last_kept_before_s=before_s(kept[-1:], cut_us),
-        last_acknowledged_before_s=before_s(promised[-1:], cut_us),
+        half_applied=half_applied,
+        invariant_off_by=off_by,
+        first_lost_before_s=_before_s(lost[:1], cut_us),
+        last_kept_before_s=_before_s(kept[-1:], cut_us),
+        last_acknowledged_before_s=_before_s(promised[-1:], cut_us),
     )
 
 
@@ -151,7 +174,7 @@ def _half_applied(ledger: Ledger, accounts: int) -> int:
     return len(wrong)
 
 
-def before_s(ones: Sequence[Acknowledgement], cut_us: int) -> float | None:
+def _before_s(ones: Sequence[Acknowledgement], cut_us: int) -> float | None:
     """Return how long before the cut the first of these was acknowledged; None if there is none."""
     return (cut_us - ones[0].at_us) / 1e6 if ones else None
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diskproof.crash.ledger import Acknowledgement, Rows, before_s, whole
+from diskproof.crash.ledger import Acknowledgement, Rows, outcome, whole
 from diskproof.results.cut import LedgerOutcome
 from diskproof.results.tpcc import Checked
 
@@ -42,22 +42,14 @@ def compare_orders(
 
     Each of the clients may have sent one order beyond its last acknowledged one.
     """
-    promised = [one for one in told if one.at_us <= cut_us]
     there = Counter(tuple(map(whole, row)) for row in orders.rows)
-    lost = [one for one in promised if one.key not in there]
-    kept = [one for one in promised if one.key in there]
-    sent, early = {one.key for one in told}, {one.key for one in promised}
+    sent = {one.key for one in told}
     unknown = sum(key not in sent for key in there)
-    return LedgerOutcome(
-        acknowledged=len(promised),
-        present=len(there),
-        lost=len(lost),
-        unacknowledged_present=sum(key not in early for key in there),
+    return outcome(
+        told,
+        there,
+        cut_us,
         never_sent=max(unknown - clients, 0),
-        duplicated=sum(times > 1 for times in there.values()),
         half_applied=len(orders.checked.complaints),
-        invariant_off_by=0,
-        first_lost_before_s=before_s(lost[:1], cut_us),
-        last_kept_before_s=before_s(kept[-1:], cut_us),
-        last_acknowledged_before_s=before_s(promised[-1:], cut_us),
+        off_by=0,
     )
