@@ -13,33 +13,32 @@ const HIGHEST_NS: u64 = 3_600_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Latencies in nanoseconds. The histogram takes about 0.3 MiB: one per worker, not per client.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Latencies {
-    histogram: Histogram<u64>,
+    /// `None` until the first latency: many kinds of statements never come.
+    histogram: Option<Histogram<u64>>,
     /// Exact, because the mean is held against Little's law. 2^64 ns are 584 years.
     sum_ns: u64,
 }
 
-impl Default for Latencies {
-    fn default() -> Self {
-        let histogram = Histogram::new_with_bounds(1, HIGHEST_NS, SIGNIFICANT_DIGITS);
-        Self {
-            histogram: histogram.expect("1 ns to 1 h with three digits is a valid range"),
-            sum_ns: 0,
-        }
-    }
+#[cold]
+fn empty() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, HIGHEST_NS, SIGNIFICANT_DIGITS)
+        .expect("1 ns to 1 h with three digits is a valid range")
 }
 
 impl Latencies {
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        self.histogram.saturating_record(latency_ns);
+        self.histogram
+            .get_or_insert_with(empty)
+            .saturating_record(latency_ns);
         self.sum_ns = self.sum_ns.saturating_add(latency_ns);
     }
 
     pub fn add(&mut self, other: &Self) {
-        if other.count() > 0 {
-            let added = self.histogram.add(&other.histogram);
+        if let Some(theirs) = &other.histogram {
+            let added = self.histogram.get_or_insert_with(empty).add(theirs);
             added.expect("all histograms have the same bounds");
             self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         }
@@ -47,21 +46,22 @@ impl Latencies {
 
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.histogram.len()
+        self.histogram.as_ref().map_or(0, Histogram::len)
     }
 
     /// `None` if nothing was recorded.
     #[must_use]
     pub fn summary(&self, percentiles: &[f64]) -> Option<LatencySummary> {
-        (self.count() > 0).then(|| LatencySummary {
-            count: self.count(),
-            mean: self.sum_ns as f64 / self.count() as f64 / 1e3,
-            stdev: self.histogram.stdev() / 1e3,
-            min: self.histogram.min() as f64 / 1e3,
-            max: self.histogram.max() as f64 / 1e3,
+        let in_us = |ns: u64| ns as f64 / 1e3;
+        self.histogram.as_ref().map(|histogram| LatencySummary {
+            count: histogram.len(),
+            mean: self.sum_ns as f64 / histogram.len() as f64 / 1e3,
+            stdev: histogram.stdev() / 1e3,
+            min: in_us(histogram.min()),
+            max: in_us(histogram.max()),
             percentiles: percentiles
                 .iter()
-                .map(|&p| (p, self.percentile_us(p)))
+                .map(|&p| (p, in_us(histogram.value_at_percentile(p))))
                 .collect(),
             histogram: None,
             bars: Vec::new(),
@@ -72,7 +72,7 @@ impl Latencies {
     #[must_use]
     pub fn summary_with_histogram(&self, percentiles: &[f64]) -> Option<LatencySummary> {
         let mut summary = self.summary(percentiles)?;
-        summary.histogram = Some(self.encoded());
+        summary.histogram = self.histogram.as_ref().map(encoded);
         summary.bars = self.bars();
         Some(summary)
     }
@@ -80,20 +80,16 @@ impl Latencies {
     /// The distribution in few rows, from the shortest latency to the longest.
     #[must_use]
     pub fn bars(&self) -> Vec<Bar> {
-        bars(&self.histogram)
+        self.histogram.as_ref().map_or_else(Vec::new, bars)
     }
+}
 
-    fn percentile_us(&self, percentile: f64) -> f64 {
-        self.histogram.value_at_percentile(percentile) as f64 / 1e3
-    }
-
-    fn encoded(&self) -> String {
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&self.histogram, &mut bytes)
-            .expect("a histogram in memory serialises");
-        base64::engine::general_purpose::STANDARD.encode(bytes)
-    }
+fn encoded(histogram: &Histogram<u64>) -> String {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(histogram, &mut bytes)
+        .expect("a histogram in memory serialises");
+    base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
 /// Latencies as they are reported, in microseconds.
@@ -198,6 +194,6 @@ mod tests {
             .decode(text)
             .unwrap();
         let decoded: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
-        assert_eq!(decoded, latencies.histogram);
+        assert_eq!(Some(decoded), latencies.histogram);
     }
 }

@@ -97,8 +97,7 @@ impl PhaseTally {
     #[must_use]
     pub fn new(types: usize) -> Self {
         Self {
-            // Each made anew: fresh zeroes take no memory until they are written, clones do.
-            statements: (0..types).map(|_| StatementTally::default()).collect(),
+            statements: vec![StatementTally::default(); types],
             ..Self::default()
         }
     }
