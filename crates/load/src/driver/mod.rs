@@ -22,7 +22,7 @@ pub mod sqlite;
 pub mod template;
 
 pub(crate) use patience::Alone;
-use rows::Rows;
+use rows::{Keep, Rows};
 use socket::NoReply;
 pub(crate) use socket::{LOGIN_LIMIT, too_late};
 
@@ -278,15 +278,9 @@ pub trait Session {
     /// after the socket would block; otherwise no new edge would ever come.
     fn poll(&mut self) -> Poll<Result<Reply, Fault>>;
 
-    /// From now on the values of every reply are kept until the next statement. Asked before the
+    /// From now on these values of every reply are kept until the next statement. Asked before the
     /// connection is open; without it replies are skimmed and their rows only counted.
-    fn keep_rows(&mut self) {}
-
-    /// The same, for a workload that does without the values of statements which this connection
-    /// has prepared, if they cost the server more.
-    fn keep_text_rows(&mut self) {
-        self.keep_rows();
-    }
+    fn keep_rows(&mut self, _keep: Keep) {}
 
     /// The values of the last reply; `None` if they are not kept.
     fn rows(&self) -> Option<&Rows> {

@@ -2,7 +2,7 @@
 
 use std::task::Poll;
 
-use super::rows::Rows;
+use super::rows::{Keep, Rows};
 use super::{
     Admin, Args, Dialect, Driver, Fault, Protocol, Reply, Session, Statement, StatementId,
 };
@@ -58,7 +58,7 @@ impl Session for NullSession {
         Ok(())
     }
 
-    fn keep_rows(&mut self) {
+    fn keep_rows(&mut self, _: Keep) {
         let mut rows = Rows::default();
         rows.begin(1);
         rows.push(b"1");

@@ -2,13 +2,25 @@
 
 use std::ops::Range;
 
+/// Which values a workload reads; the rows of all other replies are only counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    All,
+    /// Those of statements sent as text, and those of prepared ones if they cost the server nothing.
+    Text,
+}
+
+/// Before a value of [`Rows::packed`], instead of its length.
+const NULL: u64 = u64::MAX;
+
 /// The rows of one reply, all values as text, in one buffer that the next reply uses again.
 #[derive(Debug, Default)]
 pub struct Rows {
     columns: usize,
     /// Row after row; `None` for SQL NULL.
     values: Vec<Option<Range<usize>>>,
-    text: Vec<u8>,
+    /// Each value after its length.
+    packed: Vec<u8>,
 }
 
 impl Rows {
@@ -16,7 +28,7 @@ impl Rows {
     pub(super) fn begin(&mut self, columns: usize) {
         self.columns = columns;
         self.values.clear();
-        self.text.clear();
+        self.packed.clear();
     }
 
     /// Number of columns; 0 without a result, and with PostgreSQL also without a row.
@@ -26,6 +38,7 @@ impl Rows {
     }
 
     pub(super) fn push_null(&mut self) {
+        self.packed.extend_from_slice(&NULL.to_le_bytes());
         self.values.push(None);
     }
 
@@ -35,9 +48,13 @@ impl Rows {
 
     /// Lets `write` append one value.
     pub(super) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        let start = self.text.len();
-        write(&mut self.text);
-        self.values.push(Some(start..self.text.len()));
+        let head = self.packed.len();
+        self.packed.extend_from_slice(&NULL.to_le_bytes());
+        let start = self.packed.len();
+        write(&mut self.packed);
+        let length = (self.packed.len() - start) as u64;
+        self.packed[head..start].copy_from_slice(&length.to_le_bytes());
+        self.values.push(Some(start..self.packed.len()));
     }
 
     /// Number of rows.
@@ -53,7 +70,7 @@ impl Rows {
             return None;
         }
         let range = self.values.get(row * self.columns + column)?.clone()?;
-        self.text.get(range)
+        self.packed.get(range)
     }
 
     /// A value as a number; `None` also if it is none.
@@ -64,6 +81,36 @@ impl Rows {
             .parse()
             .ok()
     }
+
+    /// All rows as bytes, for [`unpack`].
+    #[must_use]
+    pub fn packed(&self) -> &[u8] {
+        &self.packed
+    }
+}
+
+/// Calls `take` with each value of the row that begins `packed`, `None` for NULL. Returns the row's
+/// length in bytes; `None` after the last row.
+pub fn unpack<'a>(
+    packed: &'a [u8],
+    columns: usize,
+    mut take: impl FnMut(Option<&'a [u8]>),
+) -> Option<usize> {
+    let mut rest = packed;
+    for _ in 0..columns {
+        let (length, after) = rest.split_first_chunk()?;
+        let length = u64::from_le_bytes(*length);
+        if length == NULL {
+            take(None);
+            rest = after;
+        } else {
+            let (text, after) = after.split_at_checked(usize::try_from(length).ok()?)?;
+            take(Some(text));
+            rest = after;
+        }
+    }
+    let length = packed.len() - rest.len();
+    (length > 0).then_some(length)
 }
 
 #[cfg(test)]
@@ -87,5 +134,21 @@ mod tests {
         );
         rows.begin(1);
         assert_eq!((rows.count(), rows.text(0, 0)), (0, None));
+    }
+
+    #[test]
+    fn a_row_comes_out_as_it_went_in() {
+        let mut rows = Rows::default();
+        rows.begin(2);
+        rows.push(b"abc");
+        rows.push_null();
+        let mut values = Vec::new();
+        let length = unpack(rows.packed(), 2, |value| {
+            values.push(value.map(<[u8]>::to_vec));
+        });
+        assert_eq!(length, Some(rows.packed().len()));
+        assert_eq!(values, [Some(b"abc".to_vec()), None]);
+        assert_eq!(unpack(&[], 2, |_| {}), None);
+        assert_eq!(unpack(&rows.packed()[..9], 2, |_| {}), None);
     }
 }

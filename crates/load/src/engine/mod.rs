@@ -20,6 +20,7 @@ mod patience;
 mod recorder;
 mod resources;
 mod retry;
+mod steps;
 mod summary;
 mod timers;
 mod totals;

@@ -93,7 +93,7 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         }
     }
 
-    /// Goes on with connections, and with what scripts do first on theirs.
+    /// Continues connections, and the steps that scripts take first on theirs.
     fn proceed_while_connecting(
         &mut self,
         poll: &mut Poll,

@@ -81,10 +81,8 @@ impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
     pub(super) fn open(&self, index: usize) -> Result<D::Session, Fault> {
         let statements = self.workload.catalogue().statements();
         let mut session = self.driver.open(statements, self.protocol)?;
-        if self.workload.reads_rows() {
-            session.keep_rows();
-        } else if self.workload.reads_text_rows() {
-            session.keep_text_rows();
+        if let Some(keep) = self.workload.keeps() {
+            session.keep_rows(keep);
         }
         if let Some(source) = session.source() {
             self.registry

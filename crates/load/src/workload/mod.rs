@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::io;
 
-use crate::driver::rows::Rows;
-use crate::driver::{Args, Kind, Reply, ServerError, Session, Statement, StatementId};
+use crate::driver::rows::{Keep, Rows};
+use crate::driver::{Args, Kind, Reply, ServerError, Statement, StatementId};
 
 pub mod conditions;
 pub mod digits;
@@ -154,14 +154,9 @@ pub trait Workload: Send + Sync + 'static {
     /// The script of one client; a pure function of the workload's seed and the client's number.
     fn script(&self, client: usize) -> Self::Script;
 
-    /// Whether scripts read the values of replies; otherwise rows are only counted.
-    fn reads_rows(&self) -> bool {
-        false
-    }
-
-    /// The same, without those of prepared statements where they cost the server more.
-    fn reads_text_rows(&self) -> bool {
-        false
+    /// The values that scripts read; `None`: rows are only counted.
+    fn keeps(&self) -> Option<Keep> {
+        None
     }
 
     /// What the workload itself has counted, for the summary.
@@ -245,9 +240,6 @@ pub trait Script {
     /// The next step of the transaction, its parameters put into `args`; `None` after the last.
     fn next(&mut self, args: &mut Args) -> Option<Next>;
 
-    /// The values of the reply to the last statement, if [`Workload::reads_rows`].
-    fn received(&mut self, _rows: &Rows) {}
-
     /// The kind of the present transaction, if the catalogue tells some apart.
     fn transaction(&self) -> Option<usize> {
         None
@@ -259,9 +251,10 @@ pub trait Script {
         true
     }
 
-    /// Takes the reply to the step before. Returns the type under which it is accounted for.
+    /// Takes the reply to the step before, with its values if [`Workload::keeps`] asks for them.
+    /// Returns the type under which it is accounted for.
     #[inline]
-    fn take_reply(&mut self, _reply: Reply, _session: &dyn Session, type_index: usize) -> usize {
+    fn take_reply(&mut self, _reply: Reply, _rows: Option<&Rows>, type_index: usize) -> usize {
         type_index
     }
 

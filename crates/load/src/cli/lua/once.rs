@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::driver::{Alone, Args, Driver, Fault, Protocol, Session};
+use crate::driver::{Alone, Args, Driver, Fault, Protocol, Reply, Session};
 use crate::engine::{Failure, Retry};
 use crate::workload::lua::{LuaClient, LuaWorkload};
 use crate::workload::{Next, Script, Workload};
@@ -77,11 +77,7 @@ impl<'a, D: Driver> One<'a, D> {
                 Next::Reconnect { type_index } => {
                     self.connection = None;
                     let connection = self.connect()?;
-                    self.script.take_reply(
-                        crate::driver::Reply::default(),
-                        &connection.session,
-                        type_index,
-                    );
+                    self.script.take_reply(Reply::default(), None, type_index);
                     self.connection = Some(connection);
                 }
                 Next::Sleep { us } | Next::Wait { us } => {
@@ -104,7 +100,9 @@ impl<'a, D: Driver> One<'a, D> {
             .driver
             .connect(statements, Protocol::Prepared)
             .map_err(connecting)?;
-        session.keep_text_rows();
+        if let Some(keep) = self.workload.keeps() {
+            session.keep_rows(keep);
+        }
         Alone::new(session).map_err(connecting)
     }
 
@@ -121,8 +119,8 @@ impl<'a, D: Driver> One<'a, D> {
         let outcome = send(&mut connection.session).and_then(|()| connection.reply());
         match outcome {
             Ok(reply) => {
-                self.script
-                    .take_reply(reply, &connection.session, type_index);
+                let rows = connection.session.rows();
+                self.script.take_reply(reply, rows, type_index);
             }
             Err(Fault::Server(error)) => {
                 let again = self.retry.applies(&error, false);

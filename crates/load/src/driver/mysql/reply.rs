@@ -5,7 +5,7 @@ use std::task::Poll;
 use super::error::{parting, server_error};
 use super::values::Kept;
 use super::wire::{HEADER_BYTES, LONGEST_CONTENT, out_of_order, parse_header, protocol};
-use crate::driver::rows::Rows;
+use crate::driver::rows::{Keep, Rows};
 use crate::driver::{Fault, Reply};
 
 /// Bytes of a packet to read if its content matters: counts, flags, an error's text (which servers
@@ -63,15 +63,10 @@ enum Stage {
 }
 
 impl ReplyReader {
-    /// From now on the values of every reply are kept.
-    pub(super) fn keep_rows(&mut self) {
+    /// From now on these values of every reply are kept.
+    pub(super) fn keep_rows(&mut self, keep: Keep) {
         self.kept = Some(Box::default());
-    }
-
-    /// From now on the values of replies are kept that come as text.
-    pub(super) fn keep_text_rows(&mut self) {
-        self.keep_rows();
-        self.text_only = true;
+        self.text_only = keep == Keep::Text;
     }
 
     /// The values of the last reply.

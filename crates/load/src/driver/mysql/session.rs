@@ -14,7 +14,7 @@ use super::preparation::{COM_STMT_PREPARE, Preparation};
 use super::reply::ReplyReader;
 use super::statement::{Form, Handle, write_sql};
 use super::wire::{closed_by_server, header, protocol};
-use crate::driver::rows::Rows;
+use crate::driver::rows::{Keep, Rows};
 use crate::driver::socket::Stream;
 use crate::driver::{Args, Fault, Protocol, Reply, Session, StatementId};
 
@@ -236,15 +236,13 @@ impl Session for MysqlSession {
         }))
     }
 
-    fn keep_rows(&mut self) {
-        self.replies.keep_rows();
-        if let Some(opening) = &mut self.opening {
+    fn keep_rows(&mut self, keep: Keep) {
+        self.replies.keep_rows(keep);
+        if keep == Keep::All
+            && let Some(opening) = &mut self.opening
+        {
             opening.ask_for_definitions();
         }
-    }
-
-    fn keep_text_rows(&mut self) {
-        self.replies.keep_text_rows();
     }
 
     fn rows(&self) -> Option<&Rows> {

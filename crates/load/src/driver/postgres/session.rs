@@ -16,7 +16,7 @@ use super::plan::Plan;
 use super::reply::ReplyReader;
 use super::statement::{Execution, write_sql};
 use super::wire::closed_by_server;
-use crate::driver::rows::Rows;
+use crate::driver::rows::{Keep, Rows};
 use crate::driver::socket::Stream;
 use crate::driver::{Args, Fault, Reply, Session, StatementId};
 
@@ -178,7 +178,7 @@ impl Session for PostgresSession {
         READ_BUFFER.with_borrow_mut(|buffer| self.receive(buffer))
     }
 
-    fn keep_rows(&mut self) {
+    fn keep_rows(&mut self, _: Keep) {
         self.replies.keep_rows();
     }
 

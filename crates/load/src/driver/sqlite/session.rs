@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::error;
 use super::execute::{check_count, run};
-use crate::driver::rows::Rows;
+use crate::driver::rows::{Keep, Rows};
 use crate::driver::template::Template;
 use crate::driver::{Arg, Args, Fault, Protocol, Reply, Session, Statement, StatementId};
 
@@ -167,7 +167,7 @@ impl Session for SqliteSession {
         None
     }
 
-    fn keep_rows(&mut self) {
+    fn keep_rows(&mut self, _: Keep) {
         self.kept = Some(Rows::default());
     }
 

@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 
 use mlua::{Thread, Value, Variadic};
 
+use super::Setup;
 use super::own::Own;
 use super::state::{State, text};
 use super::statement::{self, Verb};
-use super::{Setup, rows};
-use crate::driver::{Args, Protocol, Reply, ServerError, Session};
+use crate::driver::rows::Rows;
+use crate::driver::{Args, Protocol, Reply, ServerError};
 use crate::workload::{NO_TYPE, Next, Script};
 
-// What the prelude yields.
+// The steps that the prelude yields.
 const QUERY: u32 = 1;
 const PREPARE: u32 = 2;
 const EXECUTE: u32 = 3;
@@ -34,11 +35,11 @@ pub struct LuaClient {
     number: usize,
     begins_with: Course,
     state: Option<State>,
-    /// The coroutine; `None` before the first, and after one that was broken off.
+    /// `None` before the first coroutine, and after one that an error or a lost connection ended.
     course: Option<Thread>,
-    /// What the coroutine is told when it goes on.
+    /// What the coroutine's last step returns to it.
     input: Input,
-    /// The step that the reply to come belongs to.
+    /// The step that waits for its reply.
     step: Step,
     own: Vec<Own>,
     /// Statements prepared on the present connection.
@@ -61,12 +62,12 @@ enum Course {
     Command,
 }
 
-/// What a suspended script waits for.
+/// What a suspended script's step returns.
 #[derive(Debug, Default)]
 enum Input {
     #[default]
     Nothing,
-    /// It begins, as this client.
+    /// The coroutine begins, with the client's number.
     Begin,
     Reply {
         rows: u64,
@@ -291,7 +292,7 @@ impl LuaClient {
         Ok(Next::Prepare)
     }
 
-    /// What was prepared is gone with its connection.
+    /// A new connection knows none of the old one's prepared statements.
     fn forget_preparations(&mut self) {
         self.prepared = 0;
         self.held = None;
@@ -301,11 +302,11 @@ impl LuaClient {
     }
 
     /// The rows of a reply, in the script's own memory.
-    fn reply(&mut self, reply: Reply, session: &dyn Session, verb: Verb) -> usize {
-        let kept = session.rows().filter(|rows| rows.columns() > 0);
+    fn reply(&mut self, reply: Reply, rows: Option<&Rows>, verb: Verb) -> usize {
+        let kept = rows.filter(|rows| rows.columns() > 0);
         let has_result = kept.is_some() || reply.rows > 0 || verb.reads();
         let data = match (&self.state, kept) {
-            (Some(state), Some(kept)) => match state.lua.create_string(rows::pack(kept)) {
+            (Some(state), Some(kept)) => match state.lua.create_string(kept.packed()) {
                 Ok(data) => Some(data),
                 Err(error) => {
                     self.course = None;
@@ -317,7 +318,7 @@ impl LuaClient {
         };
         self.input = Input::Reply {
             rows: kept.map_or(reply.rows, |kept| kept.count() as u64),
-            columns: has_result.then(|| kept.map_or(0, crate::driver::rows::Rows::columns)),
+            columns: has_result.then(|| kept.map_or(0, Rows::columns)),
             data,
         };
         verb.type_after(reply, has_result)
@@ -336,7 +337,7 @@ fn microseconds(length: &Value) -> u64 {
 impl Script for LuaClient {
     fn initialise(&mut self) -> bool {
         self.try_to_set_out("course");
-        // What it does before its first event is no event.
+        // Its steps before the first event are no event.
         self.has_waited = true;
         true
     }
@@ -387,9 +388,9 @@ impl Script for LuaClient {
         }
     }
 
-    fn take_reply(&mut self, reply: Reply, session: &dyn Session, type_index: usize) -> usize {
+    fn take_reply(&mut self, reply: Reply, rows: Option<&Rows>, type_index: usize) -> usize {
         match std::mem::replace(&mut self.step, Step::None) {
-            Step::Query(verb) => self.reply(reply, session, verb),
+            Step::Query(verb) => self.reply(reply, rows, verb),
             Step::Prepare(place) => {
                 self.own[place].number = Some(self.prepared);
                 self.prepared += 1;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::distribution::Law;
 use super::{Catalogue, Workload};
+use crate::driver::rows::Keep;
 use crate::driver::{Dialect, Protocol};
 
 mod client;
@@ -16,7 +17,6 @@ mod draws;
 mod fairness;
 mod hooks;
 mod own;
-mod rows;
 mod setting;
 mod state;
 mod statement;
@@ -37,7 +37,7 @@ use state::{Look, State};
 #[error("{0}")]
 pub struct LuaError(String);
 
-/// Where what a script prints goes.
+/// The stream that a script prints to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     Stdout,
@@ -51,7 +51,7 @@ pub struct LuaOptions {
     /// The script as the user named it, and its text.
     pub script: String,
     pub text: Vec<u8>,
-    /// Where `require` looks: templates as Lua has them, such as `./?.lua;/lib/?.lua`.
+    /// The places that `require` searches: templates as Lua has them, such as `./?.lua;/lib/?.lua`.
     pub path: String,
     /// `run`, `prepare`, `cleanup` or a command of the script's own.
     pub command: String,
@@ -61,7 +61,7 @@ pub struct LuaOptions {
     pub given: Vec<(String, Option<String>)>,
     pub dialect: Dialect,
     pub protocol: Protocol,
-    /// What `sysbench.rand.default` draws by, and the other laws' parameters.
+    /// The distribution of `sysbench.rand.default`, and the other ones' parameters.
     pub law: Law,
     pub seed: u64,
     /// Whether the script may use files and programs.
@@ -71,7 +71,7 @@ pub struct LuaOptions {
     pub output: Output,
 }
 
-/// What all clients of a workload share.
+/// The part that all clients of a workload share.
 #[derive(Debug)]
 struct Setup {
     options: LuaOptions,
@@ -188,7 +188,7 @@ impl Workload for LuaWorkload {
         LuaClient::new(Arc::clone(&self.setup), client)
     }
 
-    fn reads_text_rows(&self) -> bool {
-        true
+    fn keeps(&self) -> Option<Keep> {
+        Some(Keep::Text)
     }
 }

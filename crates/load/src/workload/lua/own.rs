@@ -15,7 +15,7 @@ pub(super) struct Own {
     pub(super) verb: Verb,
     /// Its number on the present connection, once it is prepared there.
     pub(super) number: Option<usize>,
-    /// As what its parameters are sent: the server is told once.
+    /// A letter for each parameter's type. The server keeps the types of the first execution.
     kinds: Vec<u8>,
     /// It is sent as text, its parameters in place.
     text: Option<Template>,

@@ -8,8 +8,8 @@ use std::time::{Instant, SystemTime};
 
 use mlua::{Function, Lua, StdLib, Table, Thread, Value, Variadic};
 
-use super::{LuaError, Output, Setup, draws, rows};
-use crate::driver::Dialect;
+use super::{LuaError, Output, Setup, draws};
+use crate::driver::{Dialect, rows};
 use crate::file;
 use crate::plain::Plain;
 
@@ -23,7 +23,7 @@ const PRELUDE: [(&str, &str); 4] = [
     ("main", include_str!("prelude/main.lua")),
 ];
 
-/// What a script needs, found out before anything is connected.
+/// A script's needs, as they are known before anything is connected.
 pub(super) struct Look {
     pub(super) declares_options: bool,
     pub(super) has_command: bool,
@@ -104,7 +104,7 @@ pub(super) fn text(value: &Value) -> String {
     value.to_string().unwrap_or_default()
 }
 
-/// What the prelude is given.
+/// The table that the prelude gets.
 fn host(lua: &Lua, setup: &Arc<Setup>, client: usize) -> mlua::Result<Table> {
     let options = &setup.options;
     let host = lua.create_table()?;
@@ -122,7 +122,7 @@ fn host(lua: &Lua, setup: &Arc<Setup>, client: usize) -> mlua::Result<Table> {
     host.set("path", options.path.as_str())?;
     host.set("process", std::process::id())?;
     host.set("driver", driver_name(options.dialect))?;
-    // After an error nothing but a ROLLBACK goes on in a transaction.
+    // After an error a transaction accepts only a ROLLBACK.
     host.set("aborts", options.dialect != Dialect::Mysql)?;
     let general = lua.create_table()?;
     for (name, value) in &options.general {
@@ -163,7 +163,7 @@ fn install_functions(lua: &Lua, host: &Table, setup: &Arc<Setup>) -> mlua::Resul
     };
     host.set("read", lua.create_function(read)?)?;
     host.set("row", lua.create_function(row)?)?;
-    // Source and line of the function at a level of the stack, and of which kind it is.
+    // Source, line and kind of the function at a level of the stack.
     let inspect = |lua: &Lua, level: usize| {
         let found = lua.inspect_stack(level + 1, |debug| {
             let source = debug.source();

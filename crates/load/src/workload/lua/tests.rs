@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::driver::null::NullDriver;
+use crate::driver::rows::Keep;
 use crate::driver::{Arg, Args, Driver, Reply, Session};
 use crate::workload::distribution::Choice;
 use crate::workload::{Next, Script};
@@ -30,7 +31,7 @@ fn sent(text: &str, protocol: Protocol) -> Vec<String> {
     let mut session = NullDriver
         .open(workload.catalogue().statements(), protocol)
         .unwrap();
-    session.keep_rows();
+    session.keep_rows(Keep::Text);
     let mut client = workload.script(0);
     let mut args = Args::default();
     let mut said = Vec::new();
@@ -43,7 +44,7 @@ fn sent(text: &str, protocol: Protocol) -> Vec<String> {
                 Next::Fail => panic!("{}", client.mistake()),
                 other => format!("{other:?}"),
             });
-            client.take_reply(Reply::default(), &session, 0);
+            client.take_reply(Reply::default(), session.rows(), 0);
         }
     };
     assert!(client.initialise());

@@ -46,8 +46,8 @@ impl Watch {
         })
     }
 
-    /// The clients whose scripts compute now, each with the number of its turn: who is there again
-    /// with the same number has not come back in between.
+    /// The clients that compute now, each with the number of its turn. A client that has the same
+    /// number again later has computed all the time.
     #[must_use]
     pub fn computing(&self) -> Vec<(usize, u64)> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

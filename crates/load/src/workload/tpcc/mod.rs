@@ -12,6 +12,7 @@ use super::generator::client_generator;
 use super::ledger::Acknowledgements;
 use super::{Catalogue, Workload};
 use crate::driver::Dialect;
+use crate::driver::rows::Keep;
 
 mod account;
 pub mod consistency;
@@ -140,8 +141,8 @@ impl Workload for Tpcc {
         TpccScript::new(Arc::clone(&self.plan), client, self.role(client), random)
     }
 
-    fn reads_rows(&self) -> bool {
-        true
+    fn keeps(&self) -> Option<Keep> {
+        Some(Keep::All)
     }
 
     fn account(&self) -> Option<Account> {

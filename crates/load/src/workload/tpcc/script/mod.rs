@@ -18,7 +18,7 @@ use super::random::{Random, push_last_name};
 use super::statements::Statements;
 use super::times;
 use crate::driver::rows::Rows;
-use crate::driver::{Args, StatementId};
+use crate::driver::{Args, Reply, StatementId};
 use crate::workload::ledger::Acknowledgements;
 use crate::workload::{Next, Script};
 
@@ -259,15 +259,16 @@ impl Script for TpccScript {
         }
     }
 
-    fn received(&mut self, rows: &Rows) {
-        match &mut self.current {
-            Current::NewOrder(state) => state.received(rows),
-            Current::Payment(state) => state.received(rows),
-            Current::OrderStatus(state) => state.received(rows),
-            Current::Delivery(state) => state.received(rows),
-            Current::StockLevel(state) => state.received(rows),
-            Current::None => {}
+    fn take_reply(&mut self, _reply: Reply, rows: Option<&Rows>, type_index: usize) -> usize {
+        match (&mut self.current, rows) {
+            (Current::NewOrder(state), Some(rows)) => state.received(rows),
+            (Current::Payment(state), Some(rows)) => state.received(rows),
+            (Current::OrderStatus(state), Some(rows)) => state.received(rows),
+            (Current::Delivery(state), Some(rows)) => state.received(rows),
+            (Current::StockLevel(state), Some(rows)) => state.received(rows),
+            (Current::None, _) | (_, None) => {}
         }
+        type_index
     }
 
     fn transaction(&self) -> Option<usize> {
