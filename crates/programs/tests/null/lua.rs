@@ -52,6 +52,27 @@ fn what_reaches_outside_is_refused() {
     assert_eq!(code, Some(0), "{said}");
 }
 
+/// A wait needs no program, and an error that the script counts stands in both reports.
+#[test]
+fn waits_and_errors_of_sysbench_tpcc() {
+    let body = "if sysbench.opt.threads > 0 then os.execute('sleep 0.01') end
+        require('ffi').C.sb_counter_inc(sysbench.tid, require('ffi').C.SB_CNT_ERROR)";
+    let (code, said) = event(body, &["--json"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains(r#""count":3}"#) && said.contains("counted an error itself"),
+        "{said}"
+    );
+    let shortest = said.split(r#""min":"#).nth(1).expect(&said);
+    let shortest_us: f64 = shortest[..shortest.find(',').expect(&said)]
+        .parse()
+        .expect(&said);
+    assert!(shortest_us >= 10_000.0, "{said}");
+    let (code, said) = event("require('ffi').C.sb_counter_inc(0, 'read')", &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("SB_CNT_ERROR alone"), "{said}");
+}
+
 #[test]
 fn memory_and_time_are_limited() {
     let body = "local all = {} while true do all[#all + 1] = string.rep('x', 1e6) .. #all end";

@@ -1,9 +1,10 @@
-//! A report that lets the script's hooks speak first.
+//! A report with the script's part in it: its hooks, and the errors that it counts itself.
 
+use std::borrow::Cow;
 use std::io;
 
 use crate::measure::{LatencySummary, Phase};
-use crate::report::{Event, Interval, Report, Summary};
+use crate::report::{ErrorSummary, Event, Interval, Report, Summary};
 use crate::workload::lua::{Hooks, Stat};
 
 /// Calls the script's hooks for intervals and for the whole; what they report is not reported
@@ -15,10 +16,19 @@ pub(in crate::cli) struct Hooked {
     pub(in crate::cli) passes_all: bool,
     pub(in crate::cli) percentile: f64,
     pub(in crate::cli) clients: usize,
+    pub(in crate::cli) counted: Counted,
+}
+
+/// How many errors the scripts had counted themselves.
+#[derive(Default)]
+pub(in crate::cli) struct Counted {
+    at_start: u64,
+    at_last_interval: u64,
 }
 
 impl Report for Hooked {
     fn event(&mut self, event: &Event) -> io::Result<()> {
+        let event = &*self.completed(event);
         let spoken = match event {
             Event::Interval(interval) if interval.phase == Phase::Measure => {
                 let stat = self.of_interval(interval);
@@ -31,7 +41,7 @@ impl Report for Hooked {
             _ => Ok(false),
         };
         let spoken = spoken.unwrap_or_else(|error| {
-            // What was measured is reported all the same.
+            // A wrong hook spoils no measurement.
             tell!("diskproof-load: {error}");
             false
         });
@@ -43,6 +53,38 @@ impl Report for Hooked {
 }
 
 impl Hooked {
+    /// The event with the errors that scripts have counted themselves.
+    fn completed<'a>(&mut self, event: &'a Event) -> Cow<'a, Event> {
+        let now = self.hooks.counted_errors();
+        match event {
+            Event::Measuring { .. } => {
+                self.counted = Counted {
+                    at_start: now,
+                    at_last_interval: now,
+                };
+            }
+            Event::Interval(interval) => {
+                let mut interval = interval.clone();
+                interval.errors += now - self.counted.at_last_interval;
+                self.counted.at_last_interval = now;
+                return Cow::Owned(Event::Interval(interval));
+            }
+            Event::Summary(summary) if now > self.counted.at_start => {
+                let mut summary = summary.clone();
+                summary.errors.push(ErrorSummary {
+                    code: "script".to_owned(),
+                    statement: Some("event".into()),
+                    message: "the script counted an error itself".to_owned(),
+                    transient: false,
+                    count: now - self.counted.at_start,
+                });
+                return Cow::Owned(Event::Summary(summary));
+            }
+            _ => {}
+        }
+        Cow::Borrowed(event)
+    }
+
     fn of_interval(&self, interval: &Interval) -> Stat {
         let waiting = interval.backlog.map_or(0, |backlog| backlog.waiting);
         Stat {

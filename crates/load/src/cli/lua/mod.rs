@@ -15,7 +15,7 @@ use crate::driver::{Dialect, Driver, Protocol};
 use crate::target::Target;
 use crate::workload::lua::{LuaError, LuaOptions, LuaWorkload, Output, Setting};
 use args::{LuaArgs, OnceLua, RunLua, given};
-use hooked::Hooked;
+use hooked::{Counted, Hooked};
 use source::find;
 
 impl From<LuaError> for Stop {
@@ -173,7 +173,7 @@ pub(super) fn run(args: &RunLua) -> Result<(), Stop> {
     with_driver(target, RunTask { args, ready })
 }
 
-/// The one that a script's hooks are told: 95 if it was asked for, or else the highest.
+/// The percentile for a script's hooks: 95 if the user asked for it, or else the highest.
 fn percentile(asked: &[f64]) -> f64 {
     const USUAL: f64 = 95.0;
     let has_usual = asked.iter().any(|own| (own - USUAL).abs() < f64::EPSILON);
@@ -215,6 +215,7 @@ impl Task for RunTask<'_> {
                 passes_all: json,
                 percentile: percentile(&load.output.percentiles),
                 clients: usize::try_from(load.crowd.clients).unwrap_or(usize::MAX),
+                counted: Counted::default(),
             })
         })
     }

@@ -15,7 +15,7 @@ use super::args::{Arrivals, Crowd, Load, Output, Turns};
 use super::connect::{Task, with_driver};
 use super::lua::general::{self, Run};
 use super::lua::guard::guard;
-use super::lua::hooked::Hooked;
+use super::lua::hooked::{Counted, Hooked};
 use super::lua::source::find;
 use super::lua::{OnceTask, Ready};
 use super::run::{Kind, run_reported, seed};
@@ -321,6 +321,7 @@ impl Task for RunTask {
                 passes_all: false,
                 percentile,
                 clients,
+                counted: Counted::default(),
             })
         })
     }

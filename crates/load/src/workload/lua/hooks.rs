@@ -1,6 +1,7 @@
 //! A script's own reports: `sysbench.hooks.report_intermediate` and `report_cumulative`.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use mlua::{Function, Value, Variadic};
 
@@ -30,6 +31,7 @@ pub struct Stat {
 
 /// The script in a Lua state of its own, for reports alone.
 pub struct Hooks {
+    setup: Arc<Setup>,
     state: State,
     call: Function,
 }
@@ -45,7 +47,17 @@ impl Hooks {
             return Err(LuaError(text(&first)));
         }
         let call = state.function("hook").map_err(wrong)?;
-        Ok(Self { state, call })
+        Ok(Self {
+            setup: Arc::clone(setup),
+            state,
+            call,
+        })
+    }
+
+    /// Errors that all clients' scripts have counted themselves until now (`sb_counter_inc`).
+    #[must_use]
+    pub fn counted_errors(&self) -> u64 {
+        self.setup.counted_errors.load(Ordering::Relaxed)
     }
 
     /// Calls the hook; false if the script has none of this name.

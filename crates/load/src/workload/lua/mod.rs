@@ -79,6 +79,8 @@ struct Setup {
     legacy: AtomicBool,
     /// How many unique numbers have been drawn.
     uniques: AtomicU64,
+    /// Errors that scripts have counted themselves.
+    counted_errors: AtomicU64,
     /// Files that scripts have read as modules.
     read: Mutex<BTreeSet<PathBuf>>,
     watch: Arc<Watch>,
@@ -101,6 +103,7 @@ impl LuaWorkload {
             options,
             legacy: AtomicBool::new(false),
             uniques: AtomicU64::new(0),
+            counted_errors: AtomicU64::new(0),
             read: Mutex::default(),
             watch: Arc::default(),
             fairness: Fairness::default(),

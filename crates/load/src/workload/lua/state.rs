@@ -163,6 +163,12 @@ fn install_functions(lua: &Lua, host: &Table, setup: &Arc<Setup>) -> mlua::Resul
     };
     host.set("read", lua.create_function(read)?)?;
     host.set("row", lua.create_function(row)?)?;
+    let shared = Arc::clone(setup);
+    let count_error = move |_: &Lua, ()| {
+        shared.counted_errors.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    };
+    host.set("count_error", lua.create_function(count_error)?)?;
     // Source, line and kind of the function at a level of the stack.
     let inspect = |lua: &Lua, level: usize| {
         let found = lua.inspect_stack(level + 1, |debug| {
