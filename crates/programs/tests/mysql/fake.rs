@@ -15,7 +15,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const ROUNDS: usize = 300;
 
-/// How long the server listens before it says what it has to say in any case.
+/// How long the server of nonsense listens before it says what it has to say in any case: a client
+/// that waits for the rest of a packet says nothing more.
 const PATIENCE: Duration = Duration::from_millis(3);
 
 const END: &[u8] = b"\xFE\0\0\x02\0";
@@ -48,9 +49,9 @@ fn turns() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Says each turn when it has heard something, or has waited; then closes.
-fn say(mut client: UnixStream, turns: &[Vec<u8>]) {
-    client.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+/// Says each turn when it has heard something, or has waited for so long; then closes.
+fn say(mut client: UnixStream, turns: &[Vec<u8>], patience: Option<Duration>) {
+    client.set_read_timeout(patience).expect("a time-out");
     let mut heard = [0; 4096];
     for turn in turns {
         if client.write_all(turn).is_err() {
@@ -61,11 +62,15 @@ fn say(mut client: UnixStream, turns: &[Vec<u8>]) {
     }
 }
 
-fn serve(socket: &Path, conversations: Vec<Vec<Vec<u8>>>) -> JoinHandle<()> {
+fn serve(
+    socket: &Path,
+    conversations: Vec<Vec<Vec<u8>>>,
+    patience: Option<Duration>,
+) -> JoinHandle<()> {
     let listener = UnixListener::bind(socket).expect("a socket");
     thread::spawn(move || {
         for turns in conversations {
-            say(listener.accept().expect("a client").0, &turns);
+            say(listener.accept().expect("a client").0, &turns, patience);
         }
     })
 }
@@ -97,7 +102,7 @@ fn administer(driver: &MysqlDriver) -> Result<(Option<String>, Reply, u64), Faul
 fn administration_of_a_good_server() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let socket = directory.path().join("sock");
-    let server = serve(&socket, vec![turns()]);
+    let server = serve(&socket, vec![turns()], None);
     let (value, reply, loaded) = administer(&driver(&socket)).expect("no fault");
     assert_eq!(value.as_deref(), Some("1"));
     assert_eq!((reply.rows, reply.affected, loaded), (0, 3, 1));
@@ -125,7 +130,7 @@ fn administration_of_a_server_that_talks_nonsense() {
     }
     let directory = tempfile::tempdir().expect("a temporary directory");
     let socket = directory.path().join("sock");
-    let server = serve(&socket, spoilt);
+    let server = serve(&socket, spoilt, Some(PATIENCE));
     let driver = driver(&socket);
     // Some come to their end all the same: not every byte matters.
     let faults = (0..ROUNDS).filter(|_| administer(&driver).is_err()).count();
