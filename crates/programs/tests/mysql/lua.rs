@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::lua_support::{lua, money_moves, summary};
+use crate::lua_support::{LUA, money_moves};
 use crate::program::account;
 use crate::script_support::Scripts;
 use crate::server::{Database, database_or_skip};
@@ -43,7 +43,7 @@ fn errors_begin_an_event_again() {
         end
         "#,
     );
-    let summary = summary(&url, &[&script, "--transactions", "5"]);
+    let summary = LUA.summary(&url, &[&script, "--transactions", "5"]);
     assert_eq!(summary["transactions"], 5, "{summary}");
     assert_eq!(summary["retries"], 4, "{summary}");
     assert_eq!(summary["errors"][0]["code"], "1062", "{summary}");
@@ -59,7 +59,7 @@ fn another_error_ends_the_run_and_names_its_place() {
         "gone.lua",
         "function event()\n  con = con or sysbench.sql.driver():connect()\n  con:query('SELECT 1 FROM gone')\nend\n",
     );
-    let output = lua("run", &url, &[&script, "--seconds", "5"]);
+    let output = LUA.call("run", &url, &[&script, "--seconds", "5"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     for part in [
@@ -100,7 +100,7 @@ fn a_script_comes_back_with_what_it_prepared() {
         end
         "#,
     );
-    let summary = summary(&url, &[&script, "--transactions", "4", "--clients", "2"]);
+    let summary = LUA.summary(&url, &[&script, "--transactions", "4", "--clients", "2"]);
     assert_eq!(account(&summary, "select")["count"], 8, "{summary}");
     assert!(
         summary["latency_us"]["min"].as_f64() >= Some(1000.0),

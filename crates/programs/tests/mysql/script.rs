@@ -1,7 +1,7 @@
 //! The user's own scripts on a real MariaDB.
 
 use crate::program::account;
-use crate::script_support::{Scripts, money_is_neither_made_nor_lost, script, succeed, summary};
+use crate::script_support::{SCRIPT, Scripts, money_is_neither_made_nor_lost};
 use crate::server::{Database, database_or_skip};
 
 #[test]
@@ -39,7 +39,7 @@ fn after_a_deadlock_the_same_script_runs_again() {
     );
     let load = ["--clients", "4", "--transactions", "200", "--seconds", "60"];
     let files = ["--file", &up, "--file", &down];
-    let summary = summary(&url, &[&files[..], &load].concat());
+    let summary = SCRIPT.summary(&url, &[&files[..], &load].concat());
     assert!(summary["retries"].as_u64() > Some(0), "{summary}");
     assert_eq!(summary["failed_transactions"], 0, "{summary}");
     let ended = |name: &str| account(&summary, name)["count"].as_u64().expect("a count");
@@ -61,7 +61,7 @@ fn procedures_answer_with_several_results() {
         "schema.sql",
         "CREATE PROCEDURE twice(IN n INT)\nBEGIN\n  SELECT n;\n  IF n > 0 THEN SELECT n UNION ALL SELECT 2; END IF;\nEND;\n",
     );
-    succeed("prepare", &url, &["--file", &schema]);
+    SCRIPT.succeed("prepare", &url, &["--file", &schema]);
     let call = scripts.write(
         "call.sql",
         "CALL twice(:scale);\nSELECT 'it\\'s; # no comment'; # one\n",
@@ -75,7 +75,7 @@ fn procedures_answer_with_several_results() {
             "--protocol",
             protocol,
         ];
-        let summary = summary(&url, &[&["--file", &call], &few[..]].concat());
+        let summary = SCRIPT.summary(&url, &[&["--file", &call], &few[..]].concat());
         assert_eq!(summary["transactions"], 5, "{summary}");
         assert_eq!(
             summary["errors"],
@@ -102,7 +102,7 @@ fn no_script_sends_a_file_away() {
         "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE t;",
     );
     for verb in ["run", "prepare"] {
-        let output = script(verb, &url, &["--file", &take]);
+        let output = SCRIPT.call(verb, &url, &["--file", &take]);
         assert_eq!(output.status.code(), Some(1), "{verb}");
         assert_eq!(database.sql("SELECT count(*) FROM t"), "0", "{verb}");
     }

@@ -1,6 +1,6 @@
 //! Lua scripts on a real PostgreSQL.
 
-use crate::lua_support::{money_moves, summary};
+use crate::lua_support::{LUA, money_moves};
 use crate::script_support::Scripts;
 use crate::server::{Server, database_or_skip};
 
@@ -32,7 +32,7 @@ fn an_ignored_error_rolls_its_transaction_back() {
         "#,
     );
     let arguments = [script.as_str(), "--transactions", "5", "--retry", "23505"];
-    let summary = summary(&url, &arguments);
+    let summary = LUA.summary(&url, &arguments);
     assert_eq!(summary["retries"], 4, "{summary}");
     assert_eq!(database.psql("SELECT count(*) FROM once"), "5");
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::database::Database;
 use crate::program::events;
-use crate::script_support::{Scripts, money_is_neither_made_nor_lost, script, summary};
+use crate::script_support::{SCRIPT, Scripts, money_is_neither_made_nor_lost};
 use crate::server::{Server, database_or_skip, program};
 
 #[test]
@@ -26,7 +26,7 @@ fn clients_sleep_by_themselves() {
     );
     let load = ["--clients", "3", "--workers", "1", "--seconds", "1"];
     let url = database.socket_url("postgres");
-    let summary = summary(&url, &[&["--file", &nap], &load[..]].concat());
+    let summary = SCRIPT.summary(&url, &[&["--file", &nap], &load[..]].concat());
     let latency_us = |field: &str| summary["latency_us"][field].as_f64().expect("a number");
     assert!(latency_us("min") >= 500.0, "{summary}");
     assert!(latency_us("max") >= 100_500.0, "{summary}");
@@ -58,7 +58,7 @@ fn a_mistake_of_one_client_ends_the_run_of_all() {
     ];
     let url = database.socket_url("postgres");
     let begun = std::time::Instant::now();
-    let output = script("run", &url, &[&["--file", &late], &load[..]].concat());
+    let output = SCRIPT.call("run", &url, &[&["--file", &late], &load[..]].concat());
     assert!(begun.elapsed().as_secs() < 20, "the others went on");
     assert_eq!(output.status.code(), Some(1));
     let last = events(&output).pop().expect("a last line");
@@ -90,7 +90,7 @@ fn refused_statements_are_counted_and_rolled_back() {
         "prepared",
     ];
     let files = ["--file", &twice, "--file", &good];
-    let summary = summary(&url, &[&files[..], &load].concat());
+    let summary = SCRIPT.summary(&url, &[&files[..], &load].concat());
     assert!(
         summary["failed_transactions"].as_u64() > Some(0),
         "{summary}"
@@ -113,13 +113,13 @@ fn copy_is_refused_and_nothing_waits_for_it() {
     let copy = scripts.write("copy.sql", "COPY t TO STDOUT;");
     let few = ["--transactions", "2", "--seconds", "20"];
     let begun = std::time::Instant::now();
-    let output = script("run", &url, &[&["--file", &copy], &few[..]].concat());
+    let output = SCRIPT.call("run", &url, &[&["--file", &copy], &few[..]].concat());
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{complaint}");
     assert!(complaint.contains("wants to COPY"), "{complaint}");
     assert!(begun.elapsed().as_secs() < 20);
     let copy = scripts.write("copy.sql", "COPY t FROM STDIN;");
-    let output = script("prepare", &url, &["--file", &copy]);
+    let output = SCRIPT.call("prepare", &url, &["--file", &copy]);
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{complaint}");
     assert!(
@@ -146,7 +146,7 @@ fn clients_that_leave_come_again() {
         "--variable",
         "n=0",
     ];
-    let summary = summary(
+    let summary = SCRIPT.summary(
         &url,
         &[&["--file", &ask, "--protocol", "prepared"], &load[..]].concat(),
     );
@@ -214,7 +214,7 @@ fn the_server_sees_what_it_sees_of_pgbench() {
     for (protocol, mode) in [("prepared", "prepared"), ("text", "simple")] {
         pgbench(&database, &book, "40", &["-M", mode]);
         let (theirs, after) = statements(&database, end);
-        summary(
+        SCRIPT.summary(
             &url,
             &[
                 "--file",
@@ -323,7 +323,7 @@ fn expressions_have_the_values_that_they_have_in_pgbench() {
         "--variable",
         "default_seed=0",
     ];
-    summary(&database.socket_url("postgres"), &arguments);
+    SCRIPT.summary(&database.socket_url("postgres"), &arguments);
     assert_eq!(
         database.psql("SELECT count(*) FROM ours"),
         EXPRESSIONS.len().to_string()

@@ -1,24 +1,14 @@
 //! Lua scripts on SQLite.
 
-use std::process::Command;
-
-use diskproof_load::driver::Driver;
-
 use crate::lua_support::money_moves;
+use crate::script::{bank, type_in};
 use crate::script_support::Scripts;
-use crate::target::driver;
 
 #[test]
 fn money_is_neither_made_nor_lost_by_lua() {
     let scripts = Scripts::new();
-    let url = format!(
-        "sqlite:{}/bank.db?journal_mode=wal&synchronous=off",
-        scripts.directory().display()
-    );
-    money_moves(&url, "BEGIN IMMEDIATE", |sql| {
-        let value = driver(&url).admin().unwrap().query_value(sql);
-        value.unwrap().expect(sql)
-    });
+    let (url, ask) = bank(&scripts);
+    money_moves(&url, "BEGIN IMMEDIATE", ask);
 }
 
 /// The example of docs/lua.md, as a reader types it.
@@ -34,14 +24,6 @@ fn the_manuals_lua_example_runs() {
     };
     example.write("orders.lua", block("lua"));
     for command in block("sh").lines() {
-        let mut words = command.split_whitespace();
-        assert_eq!(words.next(), Some("diskproof-load"));
-        let output = Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
-            .args(words)
-            .current_dir(example.directory())
-            .output()
-            .expect("the program starts");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{command}: {said}");
+        type_in(command, example.directory());
     }
 }

@@ -1,24 +1,47 @@
 //! The user's own scripts on SQLite.
 
+use std::path::Path;
 use std::process::Command;
 
 use diskproof_load::driver::Driver;
 
 use crate::program::account;
-use crate::script_support::{Scripts, money_is_neither_made_nor_lost, script, succeed, summary};
+use crate::script_support::{SCRIPT, Scripts, money_is_neither_made_nor_lost};
 use crate::target::driver;
 
-#[test]
-fn money_stays() {
-    let scripts = Scripts::new();
+/// The URL of a database beside the scripts, and what asks it for one value.
+pub(crate) fn bank(scripts: &Scripts) -> (String, impl Fn(&str) -> String) {
     let url = format!(
         "sqlite:{}/bank.db?journal_mode=wal&synchronous=off",
         scripts.directory().display()
     );
-    money_is_neither_made_nor_lost(&url, "BEGIN IMMEDIATE", |sql| {
-        let value = driver(&url).admin().unwrap().query_value(sql);
+    let asked = url.clone();
+    let ask = move |sql: &str| {
+        let value = driver(&asked).admin().unwrap().query_value(sql);
         value.unwrap().expect(sql)
-    });
+    };
+    (url, ask)
+}
+
+/// Runs a command of a manual in a folder, as a reader types it; returns what it printed.
+pub(crate) fn type_in(command: &str, folder: &Path) -> String {
+    let mut words = command.split_whitespace();
+    assert_eq!(words.next(), Some("diskproof-load"));
+    let output = Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
+        .args(words)
+        .current_dir(folder)
+        .output()
+        .expect("the program starts");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command}: {complaint}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn money_stays() {
+    let scripts = Scripts::new();
+    let (url, ask) = bank(&scripts);
+    money_is_neither_made_nor_lost(&url, "BEGIN IMMEDIATE", ask);
 }
 
 /// The example of docs/scripts.md, as a reader types it.
@@ -40,18 +63,7 @@ fn the_manuals_example_runs() {
     let verbs = ["prepare", "run", "cleanup"];
     assert_eq!(commands.len(), verbs.len());
     for (command, verb) in commands.iter().zip(verbs) {
-        let mut words = command.split_whitespace();
-        assert_eq!(words.next(), Some("diskproof-load"));
-        let output = Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
-            .args(words)
-            .current_dir(example.directory())
-            .output()
-            .expect("the program starts");
-        let (said, complaint) = (
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr),
-        );
-        assert!(output.status.success(), "{command}: {complaint}");
+        let said = type_in(command, example.directory());
         if verb == "run" {
             assert!(said.contains("buy.sql:"), "{said}");
             assert!(said.contains("errors                      0 "), "{said}");
@@ -68,7 +80,7 @@ fn what_scripts_ask_for_is_what_is_done() {
         "schema.sql",
         "CREATE TABLE t (a INT); INSERT INTO t VALUES (1)",
     );
-    succeed("prepare", &url, &["--file", &schema]);
+    SCRIPT.succeed("prepare", &url, &["--file", &schema]);
     let hot = scripts.write(
         "hot.sql",
         "\\set n :n + 1\n\\if :n % 2 = 0\nSELECT 'even' FROM t WHERE a < :n;\n\\endif\nSELECT 'always';",
@@ -80,7 +92,7 @@ fn what_scripts_ask_for_is_what_is_done() {
     for file in &files {
         arguments.extend(["--file", file]);
     }
-    let summary = summary(&url, &arguments);
+    let summary = SCRIPT.summary(&url, &arguments);
     assert_eq!(summary["mix"], "hot.sql@3 cold.sql@1");
     assert_eq!(summary["transactions"], 400);
     let count = |name: &str| account(&summary, name)["count"].as_u64().unwrap();
@@ -111,7 +123,7 @@ fn wrong_scripts_are_refused_before_anything_starts() {
     let gone = format!("sqlite:{}/gone.db", scripts.directory().display());
     let refused = |arguments: &[&str], words: &str| {
         for verb in ["run", "prepare", "cleanup"] {
-            let output = script(verb, &gone, arguments);
+            let output = SCRIPT.call(verb, &gone, arguments);
             let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(2), "{complaint}");
             assert!(complaint.contains(words), "{complaint}");
@@ -138,7 +150,7 @@ fn wrong_scripts_are_refused_before_anything_starts() {
     refused(&["--file", "/gone.sql"], "/gone.sql: No such file");
     let directory = scripts.directory().display().to_string();
     refused(&["--file", &directory], "is a directory");
-    let output = script("run", &gone, &["--file", &format!("{good}@0")]);
+    let output = SCRIPT.call("run", &gone, &["--file", &format!("{good}@0")]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("every weight is 0"));
 }
@@ -148,14 +160,14 @@ fn a_mistake_that_depends_on_values_ends_the_run_with_its_place() {
     let scripts = Scripts::new();
     let url = format!("sqlite:{}/x.db", scripts.directory().display());
     let schema = scripts.write("schema.sql", "CREATE TABLE t (a INT);");
-    succeed("prepare", &url, &["--file", &schema]);
+    SCRIPT.succeed("prepare", &url, &["--file", &schema]);
     let late = scripts.write(
         "late.sql",
         "\\set left :left - 1\n\\set part 10 / :left\nSELECT :part;\n",
     );
     for left in ["1", "5"] {
         let left = format!("left={left}");
-        let output = script(
+        let output = SCRIPT.call(
             "run",
             &url,
             &["--file", &late, "--variable", &left, "--json"],

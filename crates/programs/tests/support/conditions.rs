@@ -1,8 +1,6 @@
 //! The conditions workload on a real database: what it is answered is compared with what a search
 //! through all entries finds.
 
-use std::process::{Command, Output};
-
 use diskproof_load::driver::{Admin, Arg, Args, Driver};
 use diskproof_load::workload::conditions::tables::{ConditionsTables, table_name};
 use diskproof_load::workload::conditions::{Conditions, ConditionsOptions, Entry, History};
@@ -10,7 +8,7 @@ use diskproof_load::workload::tables::{Progress, TableSet};
 use diskproof_load::workload::{Next, Script, Workload};
 use serde_json::Value;
 
-use crate::program::{account, events};
+use crate::program::{Load, account};
 
 const TABLES: usize = 3;
 
@@ -178,7 +176,7 @@ pub(crate) fn check_program<D: Driver>(url: &str, driver: &D) {
     ];
     let none = refused("run", url, &made);
     assert!(none.contains("prepare conditions"), "{none}");
-    succeed("prepare", url, &made);
+    CONDITIONS.succeed("prepare", url, &made);
     let again = refused("prepare", url, &made);
     assert!(again.contains("cleanup conditions"), "{again}");
     for (option, other) in [("--rows", "400"), ("--elements", "3"), ("--days", "401")] {
@@ -218,7 +216,7 @@ pub(crate) fn check_program<D: Driver>(url: &str, driver: &D) {
             "3",
         ];
         let how = ["--appends", "0.1", "--protocol", protocol];
-        let summary = run(url, &[&made[..], &visits, &how, mode].concat());
+        let summary = CONDITIONS.summary(url, &[&made[..], &visits, &how, mode].concat());
         check_accounts(&summary, mode.is_empty());
         appended += account(&summary, "append")["affected"]
             .as_u64()
@@ -226,7 +224,7 @@ pub(crate) fn check_program<D: Driver>(url: &str, driver: &D) {
         assert_eq!(count(), (2000 + appended).to_string());
     }
     assert!(appended > 20, "{appended} of 720");
-    let read_only = run(
+    let read_only = CONDITIONS.summary(
         url,
         &[
             &made[..],
@@ -236,7 +234,7 @@ pub(crate) fn check_program<D: Driver>(url: &str, driver: &D) {
     );
     assert_eq!(read_only["writes"], 0, "{read_only}");
 
-    succeed("cleanup", url, &["--tables", "4"]);
+    CONDITIONS.succeed("cleanup", url, &["--tables", "4"]);
     let left = refused("run", url, &made);
     assert!(left.contains("does not exist"), "{left}");
 }
@@ -269,27 +267,14 @@ fn check_accounts(summary: &Value, leaves: bool) {
 /// Makes the tables by the program.
 #[allow(dead_code, reason = "not all families look at their tables themselves")]
 pub(crate) fn prepare(url: &str, arguments: &[&str]) {
-    succeed("prepare", url, arguments);
+    CONDITIONS.succeed("prepare", url, arguments);
 }
 
-fn program(verb: &str, url: &str, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
-        .args([verb, "conditions", "--url", url])
-        .args(arguments)
-        .output()
-        .expect("the program starts")
-}
-
-fn succeed(verb: &str, url: &str, arguments: &[&str]) -> Output {
-    let output = program(verb, url, arguments);
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{verb} {arguments:?}: {complaint}");
-    output
-}
+const CONDITIONS: Load = Load("conditions");
 
 /// What the program said when it refused.
 fn refused(verb: &str, url: &str, arguments: &[&str]) -> String {
-    let output = program(verb, url, arguments);
+    let output = CONDITIONS.call(verb, url, arguments);
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(
         output.status.code(),
@@ -297,11 +282,4 @@ fn refused(verb: &str, url: &str, arguments: &[&str]) -> String {
         "{verb} {arguments:?}: {complaint}"
     );
     complaint
-}
-
-fn run(url: &str, arguments: &[&str]) -> Value {
-    let output = succeed("run", url, &[arguments, &["--json"]].concat());
-    let summary = events(&output).pop().expect("a last line");
-    assert_eq!(summary["event"], "summary", "{summary}");
-    summary
 }

@@ -1,10 +1,6 @@
 //! Lua scripts from end to end: accounts that money moves between.
 
-use std::process::{Command, Output};
-
-use serde_json::Value;
-
-use crate::program::{account, events};
+use crate::program::{Load, account};
 use crate::script_support::Scripts;
 
 /// Loads by bulk inserts and in parallel; its events read what a statement returned, prepare, and
@@ -101,34 +97,7 @@ function event()
 end
 "#;
 
-/// Runs `diskproof-load VERB lua --url URL ARGUMENTS`.
-pub(crate) fn lua(verb: &str, url: &str, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
-        .args([verb, "lua", "--url", url])
-        .args(arguments)
-        .output()
-        .expect("the program starts")
-}
-
-/// Runs a verb that must succeed.
-pub(crate) fn succeed(verb: &str, url: &str, arguments: &[&str]) -> Output {
-    let output = lua(verb, url, arguments);
-    assert!(
-        output.status.success(),
-        "{verb} {arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    output
-}
-
-/// Runs a script and gives its summary.
-pub(crate) fn summary(url: &str, arguments: &[&str]) -> Value {
-    let all = [arguments, &["--json"]].concat();
-    let last = events(&succeed("run", url, &all)).pop();
-    let summary = last.expect("a last line");
-    assert_eq!(summary["event"], "summary", "{summary}");
-    summary
-}
+pub(crate) const LUA: Load = Load("lua");
 
 /// The whole course on a database: loads two tables at once, moves money under either protocol,
 /// counts what was sent, and drops the tables.
@@ -137,7 +106,7 @@ pub(crate) fn money_moves(url: &str, begin: &str, ask: impl Fn(&str) -> String) 
     let bank = scripts.write("bank.lua", BANK);
     scripts.write("sizes.lua", "return { balance = 100 }\n");
     let begin = format!("--begin={begin}");
-    succeed("prepare", url, &[&bank, "--accounts=50", "--clients", "2"]);
+    LUA.succeed("prepare", url, &[&bank, "--accounts=50", "--clients", "2"]);
     assert_eq!(ask("SELECT count(*) FROM accounts1"), "50");
     for (protocol, clients) in [("prepared", "2"), ("text", "1")] {
         let shared = [
@@ -153,7 +122,7 @@ pub(crate) fn money_moves(url: &str, begin: &str, ask: impl Fn(&str) -> String) 
             "--clients",
             clients,
         ];
-        let summary = summary(url, &shared);
+        let summary = LUA.summary(url, &shared);
         assert_eq!(summary["transactions"], 20, "{summary}");
         assert_eq!(summary["failed_transactions"], 0, "{summary}");
         let attempts = 20 + summary["retries"].as_u64().expect("a count");
@@ -177,5 +146,5 @@ pub(crate) fn money_moves(url: &str, begin: &str, ask: impl Fn(&str) -> String) 
         "40"
     );
     assert_eq!(ask("SELECT count(*) FROM log WHERE share = 0.5"), "40");
-    succeed("cleanup", url, &[&bank]);
+    LUA.succeed("cleanup", url, &[&bank]);
 }

@@ -17,24 +17,46 @@ pub(crate) const MIXES: [&str; 9] = [
     "delete",
 ];
 
-/// Runs `diskproof-load VERB oltp --url URL ARGUMENTS`.
-pub(crate) fn program(verb: &str, url: &str, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
-        .args([verb, "oltp", "--url", url])
-        .args(arguments)
-        .output()
-        .expect("the program starts")
+/// A workload of diskproof-load, by its name.
+pub(crate) struct Load(pub(crate) &'static str);
+
+impl Load {
+    /// Runs `diskproof-load VERB WORKLOAD --url URL ARGUMENTS`.
+    pub(crate) fn call(&self, verb: &str, url: &str, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
+            .args([verb, self.0, "--url", url])
+            .args(arguments)
+            .output()
+            .expect("the program starts")
+    }
+
+    /// Runs a verb that must succeed.
+    pub(crate) fn succeed(&self, verb: &str, url: &str, arguments: &[&str]) -> Output {
+        let output = self.call(verb, url, arguments);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{verb} {arguments:?}: {complaint}");
+        output
+    }
+
+    /// Runs the load and gives its summary.
+    pub(crate) fn summary(&self, url: &str, arguments: &[&str]) -> Value {
+        let output = self.succeed("run", url, &[arguments, &["--json"]].concat());
+        let summary = events(&output).pop().expect("a last line");
+        assert_eq!(summary["event"], "summary", "{summary}");
+        summary
+    }
 }
 
-/// Runs a verb that must succeed.
+const OLTP: Load = Load("oltp");
+
+/// Runs `diskproof-load VERB oltp --url URL ARGUMENTS`.
+pub(crate) fn program(verb: &str, url: &str, arguments: &[&str]) -> Output {
+    OLTP.call(verb, url, arguments)
+}
+
+/// Runs a verb of oltp that must succeed.
 pub(crate) fn succeed(verb: &str, url: &str, arguments: &[&str]) -> Output {
-    let output = program(verb, url, arguments);
-    assert!(
-        output.status.success(),
-        "{verb} {arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    output
+    OLTP.succeed(verb, url, arguments)
 }
 
 /// The JSON lines that a run printed.
@@ -47,11 +69,7 @@ pub(crate) fn events(output: &Output) -> Vec<Value> {
 
 /// Runs a mix and gives its summary.
 pub(crate) fn summary(url: &str, mix: &str, arguments: &[&str]) -> Value {
-    let all = [&["--mix", mix, "--json"], arguments].concat();
-    let last = events(&succeed("run", url, &all)).pop();
-    let summary = last.expect("a last line");
-    assert_eq!(summary["event"], "summary", "{summary}");
-    summary
+    OLTP.summary(url, &[&["--mix", mix], arguments].concat())
 }
 
 /// One statement type's account in a summary.

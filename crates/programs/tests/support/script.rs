@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{account, events};
+use crate::program::{Load, account};
 
 /// Tables and rows in SQL that every family reads.
 const SCHEMA: &str = "\
@@ -63,34 +62,7 @@ impl Scripts {
     }
 }
 
-/// Runs `diskproof-load VERB script --url URL ARGUMENTS`.
-pub(crate) fn script(verb: &str, url: &str, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
-        .args([verb, "script", "--url", url])
-        .args(arguments)
-        .output()
-        .expect("the program starts")
-}
-
-/// Runs a verb that must succeed.
-pub(crate) fn succeed(verb: &str, url: &str, arguments: &[&str]) -> Output {
-    let output = script(verb, url, arguments);
-    assert!(
-        output.status.success(),
-        "{verb} {arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    output
-}
-
-/// Runs a script and gives its summary.
-pub(crate) fn summary(url: &str, arguments: &[&str]) -> Value {
-    let all = [arguments, &["--json"]].concat();
-    let summary = events(&succeed("run", url, &all)).pop();
-    let summary = summary.expect("a last line");
-    assert_eq!(summary["event"], "summary", "{summary}");
-    summary
-}
+pub(crate) const SCRIPT: Load = Load("script");
 
 /// Makes the accounts, moves money in both protocols, and holds the sums against each other.
 /// `begin` is how a writer begins; `value` asks the database for one value.
@@ -102,7 +74,7 @@ pub(crate) fn money_is_neither_made_nor_lost(
     let scripts = Scripts::new();
     let accounts = ["--variable", "accounts=1000"];
     let schema = scripts.write("schema.sql", SCHEMA);
-    succeed(
+    SCRIPT.succeed(
         "prepare",
         url,
         &[&["--file", &schema], &accounts[..]].concat(),
@@ -122,7 +94,7 @@ pub(crate) fn money_is_neither_made_nor_lost(
     ];
     for (round, protocol) in (1..).zip(["text", "prepared"]) {
         let arguments = ["--file", &moves, "--protocol", protocol];
-        let summary = summary(url, &[&arguments[..], &accounts, &load].concat());
+        let summary = SCRIPT.summary(url, &[&arguments[..], &accounts, &load].concat());
         check_accounts(&summary, each, begin);
         let done = round * each;
         assert_eq!(
@@ -146,8 +118,8 @@ pub(crate) fn money_is_neither_made_nor_lost(
         assert_eq!(value(drawn), "0", "{protocol}");
     }
     let drop = scripts.write("drop.sql", DROP);
-    succeed("cleanup", url, &["--file", &drop]);
-    let gone = script("cleanup", url, &["--file", &drop]);
+    SCRIPT.succeed("cleanup", url, &["--file", &drop]);
+    let gone = SCRIPT.call("cleanup", url, &["--file", &drop]);
     assert_eq!(gone.status.code(), Some(1));
     let complaint = String::from_utf8_lossy(&gone.stderr).into_owned();
     assert!(

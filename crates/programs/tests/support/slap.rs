@@ -1,28 +1,22 @@
 //! The slap workload on a real database: every load type does what it is for, and leaves nothing.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
 
-use crate::program::{account, events};
+use crate::program::{Load, account};
+
+const SLAP: Load = Load("slap");
 
 /// Runs `diskproof-load VERB slap --url URL ARGUMENTS`.
 pub(crate) fn slap(verb: &str, url: &str, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
-        .args([verb, "slap", "--url", url])
-        .args(arguments)
-        .output()
-        .expect("the program starts")
+    SLAP.call(verb, url, arguments)
 }
 
 /// Runs slap and gives its summary, which must be without errors.
 pub(crate) fn summary(url: &str, arguments: &str) -> Value {
-    let words: Vec<_> = arguments.split_whitespace().chain(["--json"]).collect();
-    let output = slap("run", url, &words);
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments}: {complaint}");
-    let summary = events(&output).pop().expect("a last line");
-    assert_eq!(summary["event"], "summary", "{summary}");
+    let words: Vec<_> = arguments.split_whitespace().collect();
+    let summary = SLAP.summary(url, &words);
     assert_eq!(summary["errors"], Value::Array(Vec::new()), "{summary}");
     summary
 }
