@@ -97,6 +97,17 @@ def test_durability_has_a_price() -> None:
     assert (only.chosen.configuration.name, only.chosen.durable) == ("middling", True)
 
 
+def test_data_that_the_machine_takes_with_it_are_not_durable() -> None:
+    sold = [one.model_copy(update={"outlives_machine": one.name != "cheap"}) for one in SOLD]
+    target = Target(per_s=300.0)
+    made = advise(target, sold, SAFE, DURABLE, durable_only=False)
+    assert made.chosen is not None
+    assert (made.chosen.configuration.name, made.chosen.durable) == ("cheap", False)
+    only = advise(target, sold, SAFE, DURABLE, durable_only=True)
+    assert only.chosen is not None
+    assert only.chosen.configuration.name == "middling"
+
+
 def test_money_buys_nothing_where_the_cpus_decide() -> None:
     same = [predicted(one.device, 2000.0, limit="CPU") for one in SAFE]
     made = advice(Target(per_s=800.0), same)

@@ -46,6 +46,7 @@ def sold(cards: Sequence[PriceCard], gib: float, folder: Path) -> tuple[list[Con
                 device=name,
                 currency=card.currency,
                 a_month=card.a_month(gib, iops, mib_per_s),
+                outlives_machine=card.outlives_machine,
                 stale_since=card.date.isoformat() if today - card.date > STALE else None,
                 source=card.source,
             )

@@ -55,6 +55,9 @@ class PriceCard(Part):
     per_gib: float = Field(
         0, ge=0, allow_inf_nan=False, description="Price of a GiB; the size is then chosen"
     )
+    outlives_machine: bool = Field(
+        True, description="Whether the data are still there after the machine has stopped"
+    )
     iops: Dimension | None = Field(None, description="Requests a second that can be bought")
     mib_per_s: Dimension | None = Field(None, description="MiB a second that can be bought")
 

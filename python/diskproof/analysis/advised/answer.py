@@ -74,6 +74,8 @@ def advise(
     survive a power cut.
     """
     every = [one for one in predicted if durable.get(one.cell.id, False) or not durable_only]
+    if durable_only:
+        configurations = [one for one in configurations if one.outlives_machine]
     candidates = [
         found
         for one in sorted(configurations, key=lambda one: one.a_month)
@@ -104,7 +106,7 @@ def _nearest(
         Candidate(
             configuration=one,
             predicted=load,
-            durable=durable.get(load.cell.id, False),
+            durable=durable.get(load.cell.id, False) and one.outlives_machine,
             probability=probability(load, target),
         )
         for load in loads
@@ -149,10 +151,11 @@ def _price_of_durability(
 ) -> float | None:
     """Return how much more a month costs if commits must survive a power cut."""
 
-    def least(kept: Sequence[Predicted]) -> float | None:
+    def least(kept: Sequence[Predicted], *, lasting: bool) -> float | None:
         found = [
             _nearest(one, [p for p in kept if p.device == one.device], target, durable)
             for one in sorted(configurations, key=lambda one: one.a_month)
+            if one.outlives_machine or not lasting
         ]
         cheapest = _cheapest([one for one in found if one])
         return cheapest.configuration.a_month if cheapest else None
@@ -160,7 +163,8 @@ def _price_of_durability(
     safe = [one for one in predicted if durable.get(one.cell.id, False)]
     if not safe or len(safe) == len(predicted):
         return None
-    with_it, without = least(safe), least([one for one in predicted if one not in safe])
+    with_it = least(safe, lasting=True)
+    without = least([one for one in predicted if one not in safe], lasting=False)
     return None if with_it is None or without is None else with_it - without
 
 

@@ -25,6 +25,8 @@ class Configuration(Record):
     """What predictions call it."""
     currency: str
     a_month: float
+    outlives_machine: bool = True
+    """Whether the data are still there after the machine has stopped."""
     stale_since: str | None = None
     """The day of a price that is older than a year."""
     source: str

@@ -59,11 +59,15 @@ def _answer(advice: Advice) -> Iterator[str]:
     if chosen is None:
         yield f"No disk here meets the target with {percent(SURE)}. {_nearest(advice)}"
         return
-    keeps = "commits survive a power cut" if chosen.durable else "a power cut may lose commits"
+    keeps = "By its settings, a power cut may lose commits."
+    if not chosen.configuration.outlives_machine:
+        keeps = "Its data are gone when the machine stops."
+    elif chosen.durable:
+        keeps = "By its settings, commits survive a power cut."
     yield (
         f"The cheapest disk that meets the target is {chosen.configuration.name}, for "
         f"{_price(chosen.configuration)} a month. {with_bounds(chosen.predicted.per_s)} transactions/s are "
-        f"predicted; it meets the target with {_chance(chosen.probability)}. By its settings, {keeps}."
+        f"predicted; it meets the target with {_chance(chosen.probability)}. {keeps}"
     )
     if advice.step_up is not None:
         yield (
