@@ -5,11 +5,12 @@ import datetime
 from collections.abc import Sequence
 from pathlib import Path
 
+import tomlkit
+
 from diskproof import disk
 from diskproof.analysis.advised.records import Configuration
 from diskproof.refusal import RefusalError
 from diskproof.study.price_cards import GIB, PriceCard
-from diskproof.study.written import toml_text
 from diskproof.wording.numbers import number
 
 STALE = datetime.timedelta(days=365)
@@ -72,9 +73,9 @@ def _changed(
     for name, value in bought.items():
         if value is not None:
             volume[name] = {"value": value, "source": "bought"}
+    burst = volume.pop("burst", None)
     if iops is not None:
         volume["iops"] = {"fixed": {"value": float(iops), "source": "bought"}}
-        volume["burst"] = None
-    elif volume.get("burst"):
-        volume["burst"]["credits"] = {"value": 0.0, "source": "used up: what lasts is bought"}
-    return toml_text({"title": card.title, "description": "as bought", "device": made})
+    elif burst:
+        volume["burst"] = burst | {"credits": {"value": 0.0, "source": "used up: what lasts is bought"}}
+    return tomlkit.dumps({"title": card.title, "description": "as bought", "device": made})

@@ -4,10 +4,11 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+import tomlkit
+
 from diskproof.results.plan import Cell, Phases
 from diskproof.study.part import LEVELS_KEYS
 from diskproof.study.scales import scaled
-from diskproof.study.written import toml_text
 
 KEPT_OF_A_PLACE = ("size", "filesystem", "mount_options")
 
@@ -32,7 +33,7 @@ def on_disks(text: str, scale: str | None, cell: Cell, phases: Phases, disks: Ma
     server = _free(content["servers"][cell.server])
     server.pop("optional", None)
     design = {key: value for key, value in content.get("design", {}).items() if key not in ENDS}
-    return toml_text(
+    return tomlkit.dumps(
         {
             "question": f"Does `{cell.workload}` do on these disks what `diskproof advise` predicted?",
             "design": design

@@ -1,8 +1,11 @@
 """A device file as values: a tree of parameters, each with its source, and its text in TOML."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import tomlkit
+from tomlkit.items import InlineTable, Item, Table
 
 Value = float | int | str | bool
 
@@ -36,51 +39,53 @@ class Published:
 
 def device_text(title: str, description: str, tree: Tree, published: Sequence[Published] = ()) -> str:
     """Return the text of a device file."""
-    lines = [f"title = {_quoted(title)}", 'description = """', _plain(description.strip()), '"""']
+    file = tomlkit.document()
+    file["title"] = title
+    file["description"] = tomlkit.string(f"{_printable(description.strip())}\n", multiline=True)
     if published:
-        lines += ["", "published = [", *(f"    {_published(one)}," for one in published), "]"]
-    return "\n".join([*lines, *_table("device", tree)]) + "\n"
+        file["published"] = tomlkit.array().multiline(multiline=True)
+        file["published"].extend(map(_published, published))
+    file["device"] = _table(tree)
+    return tomlkit.dumps(file)
 
 
-def _published(one: Published) -> str:
-    probe = [f'pattern = "{one.pattern}"', f"block_bytes = {one.block_bytes}", f"depth = {one.depth}"]
-    probe += [] if one.span_bytes is None else [f"span_bytes = {one.span_bytes}"]
-    measure = f"{one.measure} = {_literal(float(one.value))}"
-    rest = f"source = {_quoted(one.source)}, fitted = {_literal(one.fitted)}"
-    return f"{{ probe = {{ {', '.join(probe)} }}, measure = {{ {measure} }}, {rest} }}"
+def _published(one: Published) -> InlineTable:
+    probe: dict[str, Any] = {"pattern": one.pattern, "block_bytes": one.block_bytes, "depth": one.depth}
+    probe |= {} if one.span_bytes is None else {"span_bytes": one.span_bytes}
+    measure = _in_line({one.measure: _item(float(one.value))})
+    return _in_line(
+        {"probe": _in_line(probe), "measure": measure, "source": one.source, "fitted": one.fitted}
+    )
 
 
-def _table(name: str, tree: Tree) -> Iterator[str]:
-    own = {key: one for key, one in tree.items() if isinstance(one, Parameter)}
-    if own:
-        yield from ("", f"[{name}]")
-        for key, parameter in own.items():
-            yield f"{key} = {{ value = {_literal(parameter.value)}, source = {_quoted(parameter.source)} }}"
+def _table(tree: Tree) -> Table:
+    made = tomlkit.table(is_super_table=not any(isinstance(one, Parameter) for one in tree.values()))
     for key, one in tree.items():
-        if isinstance(one, Mapping):
-            yield from _table(f"{name}.{key}", one)
-        elif not isinstance(one, Parameter):
-            for each in one:
-                yield from ("", f"[[{name}.{key}]]", *_table(f"{name}.{key}", each))
+        if isinstance(one, Parameter):
+            made[key] = _in_line({"value": _item(one.value), "source": one.source})
+        elif isinstance(one, Mapping):
+            made[key] = _table(one)
+        else:
+            made[key] = tomlkit.aot()
+            made[key].extend(map(_table, one))
+    return made
 
 
-def _literal(value: Value) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return f"{value:_}"
+def _in_line(values: Mapping[str, Any]) -> InlineTable:
+    made = tomlkit.inline_table()
+    made.update(values)
+    return made
+
+
+def _item(value: Value) -> Item:
+    """Return a value as a reader likes it: `1_000_000`, six digits of a float and no exponent."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return tomlkit.value(f"{value:_}")
     if isinstance(value, float):
         text = f"{float(f'{value:.6g}'):f}".rstrip("0")
-        return f"{text}0" if text.endswith(".") else text
-    return _quoted(value)
+        return tomlkit.value(f"{text}0" if text.endswith(".") else text)
+    return tomlkit.item(value)
 
 
-def _plain(text: str) -> str:
-    """Return lines for a string of several lines, without what would end it or begin an escape."""
-    told = text.replace("\\", "/").replace('"', "'")
-    return "".join(one if one.isprintable() or one == "\n" else "?" for one in told)
-
-
-def _quoted(text: str) -> str:
-    """Return a basic string of TOML: JSON's escapes are among its own."""
-    return json.dumps(text, ensure_ascii=True)
+def _printable(text: str) -> str:
+    return "".join(one if one.isprintable() or one == "\n" else "?" for one in text)
