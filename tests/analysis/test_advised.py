@@ -97,6 +97,18 @@ def test_durability_has_a_price() -> None:
     assert (only.chosen.configuration.name, only.chosen.durable) == ("middling", True)
 
 
+@pytest.mark.parametrize(("per_s", "cheaper"), [(950.0, "middling"), (450.0, "cheap"), (1500.0, "middling")])
+def test_the_cheapest_disk_that_may_do_is_tried_too(per_s: float, cheaper: str) -> None:
+    """With 450/s `cheap` is likely and not sure; with 1,500/s nothing cheaper is likely."""
+    made = advice(Target(per_s=per_s), SAFE)
+    assert made.cheaper is not None
+    assert made.cheaper.configuration.name == cheaper
+
+
+def test_nothing_is_cheaper_than_the_cheapest() -> None:
+    assert advice(Target(per_s=100.0), SAFE).cheaper is None
+
+
 def test_data_that_the_machine_takes_with_it_are_not_durable() -> None:
     sold = [one.model_copy(update={"outlives_machine": one.name != "cheap"}) for one in SOLD]
     target = Target(per_s=300.0)

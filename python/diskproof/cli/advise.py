@@ -65,7 +65,7 @@ def advise(
     was
         Device file of a storage of the run that is no virtual disk: `STORAGE=FILE.toml`; can be repeated.
     verify
-        Run the load on the advised disk and the next cheaper one as virtual disks.
+        Run the load on the advised disk, and on a cheaper one that may do, as virtual disks.
     basedir
         With --verify: folder of the run's server, as NAME=DIR.
     out

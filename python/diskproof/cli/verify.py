@@ -1,4 +1,4 @@
-"""`diskproof advise --verify`: the advised disk, and the next cheaper one, as virtual disks."""
+"""`diskproof advise --verify`: the advised disk, and a cheaper one, as virtual disks."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ from diskproof.study.price_cards import MOST_BYTES
 
 
 def verify(folder: RunFolder, advice: Advice, files: Mapping[str, str], choice: Choice) -> Verification:
-    """Run the recorded load on the chosen disk and the next cheaper one; RefusalError says why it cannot.
+    """Run the recorded load on the chosen disk and a cheaper one; RefusalError says why it cannot.
 
     The study and its device files are written into the folder of the recorded run, where its scripts are.
     """
@@ -43,7 +43,7 @@ def verify(folder: RunFolder, advice: Advice, files: Mapping[str, str], choice: 
 
 def _write(folder: RunFolder, advice: Advice, files: Mapping[str, str]) -> Path:
     """Write the study and the device files that it names."""
-    chosen, cheaper = advice.chosen, advice.next_cheaper
+    chosen, cheaper = advice.chosen, advice.cheaper
     assert chosen is not None
     plan, cell = folder.plan(), chosen.predicted.cell
     disks = {}

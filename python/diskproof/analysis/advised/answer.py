@@ -16,6 +16,9 @@ from diskproof.wording import Message, say
 SURE = 0.9
 """A candidate meets the target if it does so with at least this probability."""
 
+LIKELY = 0.5
+"""A disk that is cheaper than the cheapest sure one may do: worth a test."""
+
 CLEARLY = 1.1
 """A step up gives at least this many times as much: less is within the error of a prediction."""
 
@@ -89,7 +92,7 @@ def advise(
         durable_only=durable_only,
         candidates=candidates,
         chosen=chosen,
-        next_cheaper=_next_cheaper(chosen, configurations, every, target, durable) if chosen else None,
+        cheaper=_cheaper(chosen, configurations, every, target, durable) if chosen else None,
         step_up=step_up,
         held_back_by=chosen.predicted.limit if chosen and step_up is None else None,
         durability_costs=_price_of_durability(target, configurations, every, durable),
@@ -123,19 +126,24 @@ def _cheapest(candidates: Sequence[Candidate]) -> Candidate | None:
     return next((one for one in candidates if (one.probability or 0.0) >= SURE), None)
 
 
-def _next_cheaper(
+def _cheaper(
     chosen: Candidate,
     configurations: Sequence[Configuration],
     predicted: Sequence[Predicted],
     target: Target,
     durable: Mapping[str, bool],
 ) -> Candidate | None:
-    """Return the dearest disk that costs less than the chosen one, with the same load."""
-    a_month, load = chosen.configuration.a_month, load_key(chosen.predicted.cell)
+    """Return the cheapest disk that may do too, with the same load; else the likeliest that costs less."""
+    load = load_key(chosen.predicted.cell)
     same = [one for one in predicted if load_key(one.cell) == load]
-    cheaper = sorted((one for one in configurations if one.a_month < a_month), key=lambda one: -one.a_month)
-    found = (_nearest(one, [p for p in same if p.device == one.device], target, durable) for one in cheaper)
-    return next((one for one in found if one is not None and one.probability is not None), None)
+    found = [
+        _nearest(one, [p for p in same if p.device == one.device], target, durable)
+        for one in sorted(configurations, key=lambda one: one.a_month)
+        if one.a_month < chosen.configuration.a_month
+    ]
+    known = [one for one in found if one is not None and one.probability is not None]
+    likely = next((one for one in known if (one.probability or 0.0) >= LIKELY), None)
+    return likely or max(known, key=_merit, default=None)
 
 
 def _does_more(one: Candidate, chosen: Candidate) -> bool:

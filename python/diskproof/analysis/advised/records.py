@@ -64,7 +64,7 @@ class Verification(Record):
     """Folder of the run of that study."""
     advised: Measured
     cheaper: Measured | None
-    """The next cheaper disk with the same load."""
+    """The one of `Advice.cheaper`."""
 
 
 class Advice(Record):
@@ -75,8 +75,9 @@ class Advice(Record):
     candidates: list[Candidate]
     chosen: Candidate | None
     """The cheapest that meets the target."""
-    next_cheaper: Candidate | None
-    """The dearest that costs less, with the same load."""
+    cheaper: Candidate | None
+    """The cheapest that costs less and more probably than not meets the target, with the same load; else the
+    likeliest that costs less."""
     step_up: Candidate | None
     """The cheapest that does clearly more than that."""
     held_back_by: Limit | None

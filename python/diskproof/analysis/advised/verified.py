@@ -10,8 +10,8 @@ ADVISED, CHEAPER = "advised", "cheaper"
 
 
 def verified(advice: Advice, gathered: Gathered, study: str, run: str) -> Verification:
-    """Return what was measured on the chosen disk and on the next cheaper one."""
-    candidates = {ADVISED: advice.chosen, CHEAPER: advice.next_cheaper}
+    """Return what was measured on the chosen disk and on a cheaper one."""
+    candidates = {ADVISED: advice.chosen, CHEAPER: advice.cheaper}
     found = {name: _measured(advice.target, one, gathered, name) for name, one in candidates.items() if one}
     return Verification(study=study, run=run, advised=found[ADVISED], cheaper=found.get(CHEAPER))
 

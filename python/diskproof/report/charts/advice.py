@@ -94,7 +94,7 @@ def _measured(advice: Advice, colours: dict[str, str]) -> Iterator[Row]:
     made = advice.verification
     for one, seen in (
         (advice.chosen, made.advised if made else None),
-        (advice.next_cheaper, made.cheaper if made else None),
+        (advice.cheaper, made.cheaper if made else None),
     ):
         if one is not None and seen is not None and seen.per_s is not None:
             point = _point(advice, one, colours)

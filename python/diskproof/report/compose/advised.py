@@ -92,9 +92,17 @@ def _verified(advice: Advice) -> tuple[Paragraph, ...]:
     said = {True: "The advice held.", False: "The advice did not hold.", None: "The advice was not tested."}
     paragraphs = [Paragraph(f"{said[made.advised.meets]} {_measured(made.advised)}")]
     if made.cheaper is not None:
-        paragraphs.append(Paragraph(f"The next cheaper disk: {_measured(made.cheaper)}"))
+        paragraphs.append(Paragraph(f"A cheaper disk: {_measured(made.cheaper)}{_instead(advice)}"))
     paragraphs.append(Paragraph(f"The run is {made.run}; `diskproof run {made.study}` repeats it."))
     return tuple(paragraphs)
+
+
+def _instead(advice: Advice) -> str:
+    """Say that the cheaper disk will do; nothing if it did not."""
+    made, cheaper = advice.verification, advice.cheaper
+    if made is None or made.cheaper is None or cheaper is None or not made.cheaper.meets:
+        return ""
+    return f" Buy it for {_price(cheaper.configuration)} a month."
 
 
 def _measured(one: Measured) -> str:
