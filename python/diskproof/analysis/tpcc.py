@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import TpccAnswer, TpccResponse, TpccShare
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.audit.tpcc import LIMITS_S, PERCENTILE, a_minute, smallest_p
+from diskproof.audit.tpcc import LIMITS_S, PERCENTILE, a_minute, smallest_p, specified_shares
 from diskproof.results.load import LoadResult
 from diskproof.results.plan import Cell
 from diskproof.results.tpcc import KINDS, Inputs
@@ -60,35 +60,13 @@ def _responses(loads: Sequence[LoadResult]) -> Iterator[TpccResponse]:
 
 def _shares(inputs: Sequence[Inputs]) -> Iterator[TpccShare]:
     """Yield the shares that the specification has, over all trials together."""
-
-    def total(counts: Sequence[int]) -> int:
-        return sum(counts)
-
-    begun = {kind: total([one.drawn(kind) for one in inputs]) for kind in KINDS}
-    every = total([*begun.values()])
+    begun = {kind: sum(one.drawn(kind) for one in inputs) for kind in KINDS}
+    every = sum(begun.values())
     yield from (TpccShare(name=f"{kind} transactions", seen=count, of=every) for kind, count in begun.items())
-    yield TpccShare(
-        name="new orders that roll back",
-        seen=total([one.rolled_back for one in inputs]),
-        of=begun["new_order"],
-        specified=0.01,
-    )
-    several = inputs[0].warehouses > 1
-    yield TpccShare(
-        name="order lines from another warehouse",
-        seen=total([one.remote_lines for one in inputs]),
-        of=total([one.lines for one in inputs]),
-        specified=0.01 if several else 0.0,
-    )
-    yield TpccShare(
-        name="payments for another warehouse",
-        seen=total([one.remote_payments for one in inputs]),
-        of=begun["payment"],
-        specified=0.15 if several else 0.0,
-    )
-    yield TpccShare(
-        name="customers by last name",
-        seen=total([one.by_last_name for one in inputs]),
-        of=begun["payment"] + begun["order_status"],
-        specified=0.6,
-    )
+    for trials in zip(*map(specified_shares, inputs), strict=True):
+        yield TpccShare(
+            name=trials[0].name,
+            seen=sum(one.seen for one in trials),
+            of=sum(one.of for one in trials),
+            specified=trials[0].share,
+        )

@@ -1,6 +1,7 @@
 """Checks that what was run was TPC-C. Clauses are those of the Standard Specification, revision 5.11."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from diskproof.audit.check import (
     Evidence,
@@ -51,6 +52,51 @@ def a_minute(load: LoadResult) -> float | None:
     if orders is None or not load.seconds:
         return None
     return orders / load.seconds * MINUTE_S
+
+
+@dataclass(frozen=True)
+class Specified:
+    """A share that the specification has."""
+
+    name: str
+    says: str
+    """The same as the rest of a sentence that begins with the share."""
+    seen: int
+    of: int
+    share: float
+
+
+def specified_shares(inputs: Inputs) -> list[Specified]:
+    """Return the shares of the inputs (clauses 2.4.1 and 2.5.1); one warehouse has no remote inputs."""
+    several = inputs.warehouses > 1
+    payments, orders = inputs.drawn("payment"), inputs.drawn("new_order")
+    named = payments + inputs.drawn("order_status")
+    return [
+        Specified(
+            "new orders that roll back", "of the new orders roll back", inputs.rolled_back, orders, 0.01
+        ),
+        Specified(
+            "order lines from another warehouse",
+            "of the order lines come from another warehouse",
+            inputs.remote_lines,
+            inputs.lines,
+            0.01 * several,
+        ),
+        Specified(
+            "payments for another warehouse",
+            "of the payments are for another warehouse",
+            inputs.remote_payments,
+            payments,
+            0.15 * several,
+        ),
+        Specified(
+            "customers by last name",
+            "of the customers are found by last name",
+            inputs.by_last_name,
+            named,
+            0.6,
+        ),
+    ]
 
 
 def distributions(inputs: Inputs) -> dict[str, float]:
@@ -112,21 +158,13 @@ def consistency(evidence: Evidence) -> Iterator[Said]:
 def inputs(evidence: Evidence) -> Iterator[Said]:
     """Find shares and distributions of inputs that are not those of the specification."""
     drawn = _inputs(evidence)
-    several = drawn.warehouses > 1
-    payments, orders = drawn.drawn("payment"), drawn.drawn("new_order")
-    named = payments + drawn.drawn("order_status")
-    for what, seen, of, specified in (
-        ("of the new orders roll back", drawn.rolled_back, orders, 0.01),
-        ("of the order lines come from another warehouse", drawn.remote_lines, drawn.lines, 0.01 * several),
-        ("of the payments are for another warehouse", drawn.remote_payments, payments, 0.15 * several),
-        ("of the customers are found by last name", drawn.by_last_name, named, 0.6),
-    ):
-        if of and (binomial_p(seen, of, specified) < UNLIKELY or (seen and not specified)):
+    for one in specified_shares(drawn):
+        if one.of and (binomial_p(one.seen, one.of, one.share) < UNLIKELY or (one.seen and not one.share)):
             yield invalid(
                 "{seen:.2f} {what}, not {specified:.2f}",
-                seen=share(seen / of),
-                what=what,
-                specified=share(specified),
+                seen=share(one.seen / one.of),
+                what=one.says,
+                specified=share(one.share),
             )
     for name, p in distributions(drawn).items():
         if p < UNLIKELY:

@@ -125,10 +125,12 @@ impl Task for CheckTask<'_> {
 
 fn look<D: Driver>(driver: &D, warehouses: u64) -> Result<Checked, Failure> {
     let mut admin = working(driver)?;
-    let mut number = |sql: &str| -> Result<Option<u64>, Failure> {
+    let mut number = |sql: &str| -> Result<u64, Failure> {
         let value = admin.query_value(sql);
         let value = value.map_err(|fault| Failure::from_fault("checking the tables", &fault))?;
-        Ok(value.and_then(|text| text.parse().ok()))
+        let number = value.and_then(|text| text.parse().ok());
+        // A count that is not there must not pass for one of nothing broken.
+        number.ok_or_else(|| Failure::new("tables", format!("no number answers {sql}")))
     };
     let fixed = cardinalities(warehouses);
     let mut rows = Vec::new();
@@ -136,7 +138,7 @@ fn look<D: Driver>(driver: &D, warehouses: u64) -> Result<Checked, Failure> {
         let found = number(&format!("SELECT COUNT(*) FROM {table}"))?;
         rows.push(Counted {
             table,
-            rows: found.unwrap_or(0),
+            rows: found,
             expected: fixed
                 .iter()
                 .find(|(name, _)| *name == table)
@@ -146,10 +148,10 @@ fn look<D: Driver>(driver: &D, warehouses: u64) -> Result<Checked, Failure> {
     let mut outcomes = Vec::new();
     for condition in conditions() {
         let began = Instant::now();
-        let broken = number(&condition.count())?.unwrap_or(0);
+        let broken = number(&condition.count())?;
         let first_warehouse = match broken {
             0 => None,
-            _ => number(&condition.first_warehouse())?,
+            _ => Some(number(&condition.first_warehouse())?),
         };
         outcomes.push(Outcome {
             number: condition.number,
