@@ -22,13 +22,19 @@ pub(in crate::cli) struct Found {
 
 /// Finds the file as it is named, or among sysbench's own, with or without `.lua`.
 pub(in crate::cli) fn find(script: &Path) -> Result<Found, String> {
-    let mut candidates = vec![script.to_owned()];
-    let mut named = script.as_os_str().to_owned();
-    named.push(".lua");
-    candidates.push(named.clone().into());
+    let mut names = vec![script.to_owned()];
+    if script
+        .extension()
+        .is_none_or(|extension| extension != "lua")
+    {
+        let mut longer = script.as_os_str().to_owned();
+        longer.push(".lua");
+        names.push(longer.into());
+    }
+    let mut candidates = names.clone();
     if script.components().count() == 1 {
         let own = SYSBENCH.iter().map(Path::new);
-        candidates.extend(own.flat_map(|folder| [folder.join(script), folder.join(&named)]));
+        candidates.extend(own.flat_map(|folder| names.iter().map(|name| folder.join(name))));
     }
     let path = candidates.iter().find(|path| path.is_file());
     let path = path.ok_or_else(|| {

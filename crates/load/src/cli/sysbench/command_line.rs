@@ -81,7 +81,7 @@ const REFUSED: [(&str, &str); 7] = [
 pub(super) struct CommandLine {
     pub(super) test: String,
     /// `None`: the script runs without one, as old ones do.
-    pub(super) command: Option<String>,
+    pub(super) command: String,
     general: BTreeMap<&'static str, String>,
     /// What is not sysbench's own is the script's.
     pub(super) given: Vec<(String, Option<String>)>,
@@ -124,7 +124,9 @@ impl CommandLine {
         let test = places.next().ok_or(
             "a script is missing; write it as sysbench takes it: SCRIPT [--name=value …] COMMAND",
         )?;
-        let command = places.next();
+        let command = places.next().ok_or(
+            "a command is missing behind the script: prepare, run, cleanup, or one of its own, such as help",
+        )?;
         if let Some(more) = places.next() {
             return Err(format!(
                 "{more:?} is one word too many: there is one script and one command"
@@ -184,7 +186,7 @@ mod tests {
     fn options_stand_before_and_after_the_script() {
         let line = read("--threads=4 oltp.lua --tables=2 --skip_trx --mysql_db=x run").unwrap();
         assert_eq!(line.test, "oltp.lua");
-        assert_eq!(line.command.as_deref(), Some("run"));
+        assert_eq!(line.command, "run");
         assert_eq!(line.number::<u32>("threads"), Ok(4));
         assert_eq!(line.text("mysql-db"), Some("x"));
         assert_eq!(line.text("mysql-user"), Some("sbtest"));
@@ -201,13 +203,14 @@ mod tests {
         assert_eq!(line.test, "a.lua");
         assert_eq!(line.number::<u32>("threads"), Ok(3));
         assert_eq!(line.number::<u64>("events"), Ok(7));
-        assert_eq!(line.command.as_deref(), Some("run"));
+        assert_eq!(line.command, "run");
     }
 
     #[test]
     fn what_cannot_be_done_is_refused() {
         for (words, says) in [
             ("--threads=4", "a script is missing"),
+            ("a.lua --threads=4", "a command is missing"),
             ("a.lua run again", "one word too many"),
             ("a.lua --luajit-cmd=off2 run", "--luajit-cmd"),
             ("a.lua --mysql-compression run", "--mysql-compression"),

@@ -53,7 +53,7 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
     let line = CommandLine::read(&args.words).map_err(Stop::Arguments)?;
     let line = Line::read(line).map_err(Stop::Arguments)?;
     let target = line.target()?;
-    let command = line.words.command.clone().unwrap_or_else(|| "run".into());
+    let command = line.words.command.clone();
     let ready = Ready {
         found: find(Path::new(&line.words.test)).map_err(|error| {
             Stop::Arguments(format!(
