@@ -111,6 +111,20 @@ def test_a_modest_target_has_a_cheapest_disk(folder: Path) -> None:
 
 
 @needs_program
+def test_cards_of_another_currency_stand_alone(folder: Path) -> None:
+    (folder / "euro.toml").write_text(CARD.replace("USD", "EUR"))
+    result = diskproof_here(
+        folder, "advise", "run", "--target", "5/s", "--card", "euro.toml", "--format", "json"
+    )
+    assert result.returncode == 0, result.stderr
+    assert [one["configuration"]["currency"] for one in json.loads(result.stdout)["candidates"]] == ["EUR"]
+    both = diskproof_here(
+        folder, "advise", "run", "--target", "5/s", "--card", "euro.toml", "--card", "card.toml"
+    )
+    assert both.returncode == 2
+
+
+@needs_program
 def test_an_impossible_target_says_what_memory_does(folder: Path) -> None:
     result = diskproof_here(folder, "advise", "run", "--target", "1000000/s")
     assert result.returncode == 10, result.stderr

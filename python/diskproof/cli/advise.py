@@ -79,7 +79,8 @@ def advise(
     wanted = parse_target(target)
     gib = _gib(size)
     known = storages_were(was)
-    cards = [*shipped_cards(), *map(read_card, card or [])]
+    own = [read_card(path) for path in card or []]
+    cards = [*own, *(one for one in shipped_cards() if not own or one.currency == own[0].currency)]
     titles = [one.title for one in cards]
     if twice := sorted({one for one in titles if titles.count(one) > 1}):
         raise RefusalError(f"two price cards have the title `{twice[0]}`; rename one")
