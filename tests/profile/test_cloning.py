@@ -197,7 +197,7 @@ def test_a_data_sheet_is_enough(tmp_path: Path) -> None:
     [
         (("place", "-o", "mine"), "ends in .toml"),
         (("-o", "mine.toml"), "name the disk"),
-        (("place", "--from", "x.json", "-o", "mine.toml"), "name the disk"),
+        (("place", "--from", "x.json", "-o", "mine.toml"), "not both"),
         (("place", "--capacity", "1 GB", "-o", "mine.toml"), "belongs to --from"),
         (("nowhere", "-o", "mine.toml"), "there is no nowhere"),
         (("place", "--size", "1 KiB", "-o", "mine.toml"), "raise --size"),

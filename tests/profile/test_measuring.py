@@ -193,6 +193,13 @@ def test_the_look_at_a_directory_makes_nothing_in_it(tmp_path: Path) -> None:
 
 
 @needs_root
+def test_a_read_only_file_system_is_named(memory: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", str(memory)], check=True)
+    with pytest.raises(RefusalError, match="is read-only; mount it writable"):
+        look_at(Wanted(str(memory), SIZE_BYTES))
+
+
+@needs_root
 def test_memory_and_the_page_cache_are_noted(memory: Path) -> None:
     made = make_profile(memory, "random-read-16k-qd1")
     assert [cell.error for cell in made.cells] == [None, None]

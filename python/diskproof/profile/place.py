@@ -85,6 +85,8 @@ def look_at(wanted: Wanted) -> Ready:
 
 
 def _directory(folder: Path, wanted: Wanted) -> Ready:
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        raise PlaceError(f"the file system of {folder} is read-only; mount it writable, or name another")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PlaceError(f"you may not write to {folder}; name another directory or change its owner")
     free = shutil.disk_usage(folder).free

@@ -72,7 +72,10 @@ def clone(
     check_writable(out, None)
     check_writable(record, None)
     if (place is None) == (source is None):
-        raise RefusalError("name the disk to measure, or give figures of others with --from")
+        raise RefusalError(
+            "name the disk to measure, or give figures of others with --from"
+            + ("; not both" if place else "")
+        )
     invalid = False
     if source is not None:
         if write or quick or size or seconds:
