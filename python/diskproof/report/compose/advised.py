@@ -18,11 +18,11 @@ def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
     rows = table(
         advice.candidates,
         ("Disk", lambda one: one.configuration.name),
-        (figures("a month"), lambda one: _price(one.configuration)),
-        (figures("per second"), lambda one: estimate(one.predicted.per_s)),
-        (figures("interval"), lambda one: bounds(one.predicted.per_s)),
+        (figures("Price a month"), lambda one: _price(one.configuration)),
+        (figures("Transactions/s", short="TPS"), lambda one: estimate(one.predicted.per_s)),
+        (figures("Interval"), lambda one: bounds(one.predicted.per_s)),
         (figures("p95 ms"), lambda one: milliseconds(one.predicted.p95_us)),
-        (figures("meets it"), lambda one: _chance(one.probability)),
+        (figures("Meets it"), lambda one: _chance(one.probability)),
         (
             Column("Load", drop=2),
             lambda one: f"{one.predicted.cell.tuning}, {one.predicted.cell.clients} clients",
