@@ -57,7 +57,7 @@ def _target(target: Target) -> str:
 def _answer(advice: Advice) -> Iterator[str]:
     chosen = advice.chosen
     if chosen is None:
-        yield f"No disk here meets the target with {percent(SURE)}. {_nearest(advice)}"
+        yield f"No disk here meets the target with a probability of {percent(SURE)}. {_nearest(advice)}"
         return
     keeps = "By its settings, a power cut may lose commits."
     if not chosen.configuration.outlives_machine:
@@ -67,7 +67,7 @@ def _answer(advice: Advice) -> Iterator[str]:
     yield (
         f"The cheapest disk that meets the target is {chosen.configuration.name}, for "
         f"{_price(chosen.configuration)} a month. {with_bounds(chosen.predicted.per_s)} transactions/s are "
-        f"predicted; it meets the target with {_chance(chosen.probability)}. {keeps}"
+        f"predicted; it meets the target with a probability of {_chance(chosen.probability)}. {keeps}"
     )
     if advice.step_up is not None:
         yield (
@@ -131,7 +131,7 @@ def _nearest(advice: Advice) -> str:
         best = max(known, key=lambda one: one.probability or 0.0)
         said = (
             f"The nearest is {best.configuration.name}: {with_bounds(best.predicted.per_s)} transactions/s, "
-            f"which meets it with {_chance(best.probability)}."
+            f"which meets it with a probability of {_chance(best.probability)}."
         )
     target, most = advice.target.per_s, advice.most_per_s
     if target is not None and most is not None and most < target:
