@@ -130,7 +130,7 @@ def test_a_control_that_fits_nothing_that_is_cut_is_named() -> None:
     assert len(safety.controls) == 1
     assert list(map(unasked, safety.unasked)) == [
         "fast on ssd and disk must lose something to a stop of the operating system, "
-        "but no cell dies that way"
+        "but this run cuts no such cell"
     ]
     assert controls(safety).startswith("Its control holds. 1 control was not asked: fast on ssd and disk")
     alone = controls(safety_of(change(ALONE, controls=[never])))

@@ -44,7 +44,7 @@ def test_a_control_that_no_cut_is_of_is_named(tmp_path: Path, capsys: pytest.Cap
     assert plan(tmp_path, STUDY) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "1 control is not tested: fast on ssd and here must lose" in said
-    assert "but no cell dies that way" in said
+    assert "but this run cuts no such cell" in said
     assert "must keep" not in said
 
 

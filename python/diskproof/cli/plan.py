@@ -70,7 +70,8 @@ def plan(
         elif made.hosts:
             further += f"; on {numbers.count(len(made.hosts), 'host')} at once"
         said = (
-            f"{len(made.cells)} cells x {len(made.blocks())} blocks = {len(made.trials)} trials; "
+            f"{numbers.count(len(made.cells), 'cell')} x {numbers.count(len(made.blocks()), 'block')} = "
+            f"{numbers.count(len(made.trials), 'trial')}; "
             f"about {duration(made.estimated_s)}{further}; "
         )
     if made.crash:

@@ -204,11 +204,11 @@ def _observed(answers: Sequence[CutAnswer]) -> str:
 
 
 def unasked(one: Control) -> str:
-    """Say that no cell of the campaign dies as a control asks."""
+    """Say that the campaign cuts no cell that a control is about."""
     verb = "lose nothing to" if one.must == "keep" else SUFFERS[one.must][1]
     return (
         f"{listed(one.tunings, 3)} on {listed(one.storages, 3)} must {verb} "
-        f"{listed([CAUSES[way] for way in one.ways])}, but no cell dies that way"
+        f"{listed([CAUSES[way] for way in one.ways])}, but this run cuts no such cell"
     )
 
 
