@@ -1,7 +1,8 @@
 """A database on clones of virtual disks, over the same on the originals: throughput, cell by cell.
 
 Takes the device files that bench/clones.py wrote. Each disk is one `diskproof run` with two storages, the
-original and the clone. Ends with 1 if fewer than the goal's share of cells have a ratio near 1.
+original and the clone: about 20 minutes. Only valid trials count. Ends with 1 if fewer than the goal's share
+of cells have a ratio near 1.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
+from diskproof.analysis.folder import gather_folder
 from diskproof.results.folder import RunFolder
 
 CLONES = Path(__file__).parent / "results" / "clones"
@@ -99,14 +101,11 @@ def run(asked: argparse.Namespace, name: str) -> Path:
 
 def ratios(folder: Path) -> Iterator[tuple[Key, float]]:
     """Yield the ratio of median throughputs of each server, load and number of clients."""
-    run_folder = RunFolder.open(folder)
+    gathered = gather_folder(RunFolder.open(folder))
     rates: dict[Key, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    cells = {cell.id: cell for cell in run_folder.plan().cells}
-    for trial in run_folder.trials():
-        if trial.finished and trial.load:
-            cell = cells[trial.cell]
-            key = (cell.server, cell.workload, cell.clients)
-            rates[key][cell.storage].append(trial.load.transactions_per_s)
+    for cell in gathered.plan.cells:
+        key = (cell.server, cell.workload, cell.clients)
+        rates[key][cell.storage] += [trial.load.transactions_per_s for trial in gathered.valid(cell)]
     for key, found in rates.items():
         if found["original"] and found["clone"]:
             yield key, median(found["clone"]) / median(found["original"])
