@@ -22,6 +22,9 @@ NO_DATABASE = ("1049", "1044", "does not exist")
 """What servers say if the database is missing, or not the account's: ER_BAD_DB_ERROR,
 ER_DBACCESS_DENIED_ERROR, and PostgreSQL's words."""
 
+NO_TLS = ("SSL is required", "does not support SSL")
+"""What the clients of MySQL and of PostgreSQL say if the server has no TLS."""
+
 
 class GivenServer:
     """A server that is there already."""
@@ -140,6 +143,10 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
         remedy = "check `url`, the password and whether the server lets this machine in"
         if any(words in said for words in NO_DATABASE):
             remedy = f"name a database that is there, or make one: {kind.making(address, address.database)}"
+        elif any(words in said for words in NO_TLS):
+            remedy = "turn TLS on there, or remove `{}` from `url`: then nothing is encrypted".format(
+                "ssl-mode" if address.family == "mysql" else "sslmode"
+            )
         raise ServerNotFoundError(
             f"server `{name}`: {address} cannot be reached: {said}; {remedy}"
         ) from error
