@@ -29,7 +29,7 @@ pub(super) fn write(summary: &Summary, account: &Account, out: &mut impl Write) 
     let a_minute = orders as f64 / summary.seconds.max(f64::MIN_POSITIVE) * 60.0;
     writeln!(
         out,
-        "\n  {a_minute:.2} new orders a minute, {} on {}",
+        "\n  {a_minute:.0} new orders a minute, {} on {}",
         counted(account.terminals, "terminal"),
         counted(account.warehouses, "warehouse")
     )?;

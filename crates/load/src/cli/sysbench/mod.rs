@@ -57,7 +57,7 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
     let ready = Ready {
         found: find(Path::new(&line.words.test)).map_err(|error| {
             Stop::Arguments(format!(
-                "{error}; without sysbench's own scripts use `diskproof-load run oltp`"
+                "{error}; without a script, use `diskproof-load run oltp` or `diskproof-load run fileio`"
             ))
         })?,
         command: command.clone(),

@@ -73,7 +73,7 @@ impl Checked {
     fn tell(&self, out: &mut impl Write) -> std::io::Result<()> {
         for one in &self.rows {
             let expected = match one.expected {
-                Some(rows) if rows != one.rows => format!("  WRONG: clause 1.2.1 has {rows}"),
+                Some(rows) if rows != one.rows => format!("  WRONG: clause 1.2.1 requires {rows}"),
                 _ => String::new(),
             };
             writeln!(out, "{:<18} {:>12} rows{expected}", one.table, one.rows)?;

@@ -130,7 +130,7 @@ pub fn conditions() -> Vec<Condition> {
         ),
         condition(
             5,
-            "O_CARRIER_ID is null exactly where NEW-ORDER has a row",
+            "O_CARRIER_ID is null if and only if NEW-ORDER has a row",
             "orders",
             unequal(
                 "w, d, n",
@@ -158,7 +158,7 @@ pub fn conditions() -> Vec<Condition> {
         ),
         condition(
             7,
-            "OL_DELIVERY_D is null exactly where O_CARRIER_ID is",
+            "OL_DELIVERY_D is null if and only if O_CARRIER_ID is",
             "order lines",
             format!(
                 "SELECT o_w_id AS w FROM {ORDERS} JOIN {ORDER_LINE} \
