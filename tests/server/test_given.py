@@ -77,7 +77,7 @@ def test_encryption_is_demanded_as_the_url_says(theirs: Theirs) -> None:
         with pytest.raises(ServerNotFoundError):  # its certificate is made out to nobody's host
             find(f"{theirs.url}?ssl-mode=verify-identity&ssl-ca={authority}")
     else:
-        with pytest.raises(ServerNotFoundError, match="SSL.*or remove `ssl-?mode` from `url`"):
+        with pytest.raises(ServerNotFoundError, match=r"SSL.*or remove `ssl-?mode` from `url`"):
             find(url)
 
 
