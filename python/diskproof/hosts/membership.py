@@ -27,7 +27,7 @@ from diskproof.results.record import Record
 from diskproof.study.part import NAME_PATTERN
 from diskproof.system import programs
 from diskproof.system.journal import state_folder
-from diskproof.system.run_processes import is_gone
+from diskproof.system.run_processes import wait_for_end
 
 MARK = "DISKPROOF_HOST"
 """Environment variable of every process of a host."""
@@ -47,6 +47,9 @@ STORE_BYTES = 80_000_000
 ENDING_S = 3.0
 KILLING_S = 20.0
 STARTING_S = 60.0
+
+REFUSED_S = 8
+"""How long a host tries to join a head that refuses its token: Ray's own value is 20 s."""
 
 BUSY = "Deadline Exceeded"
 
@@ -140,12 +143,13 @@ def leave() -> str:
     if known is None:
         raise RefusalError("this machine is no host: `diskproof host join` makes it one")
     found = list(_processes(known.mark))
-    # First those that end their workers, and tell the head that this machine leaves.
-    first = [one for one in found if _called(one) in ("raylet", "gcs_server")]
-    for process in first:
-        with suppress(psutil.Error):
-            process.terminate()
-    psutil.wait_procs(first, timeout=ENDING_S)
+    if not known.is_head:
+        # First the one that tells the head that this machine leaves.
+        first = [one for one in found if _called(one) == "raylet"]
+        for process in first:
+            with suppress(psutil.Error):
+                process.terminate()
+        wait_for_end(first, time.monotonic() + ENDING_S)
     _kill(known.mark, found)
     _forget(known)
     return known.name
@@ -213,10 +217,19 @@ def _start(member: Membership, first_port: int, out: Path) -> Membership:
 
 
 def _start_ray(member: Membership, first_port: int, out: Path) -> None:
+    env = {
+        MARK: member.mark,
+        OUT: str(out.absolute()),
+        **PATIENCE,
+        **UNTOUCHED,
+        **token_variables(Path(member.token_file)),
+        "RAY_USAGE_STATS_ENABLED": "0",
+    }
     argv = [sys.executable, "-m", "ray.scripts.scripts", "start", f"--node-ip-address={member.address}"]
     argv += ["--head", f"--port={first_port}", "--include-dashboard=false"]
     if not member.is_head:
         argv = [*argv[:5], f"--address={member.head}"]
+        env["RAY_gcs_server_port_wait_time_s"] = str(REFUSED_S)
     argv += [
         f"--node-manager-port={first_port + 1}",
         f"--object-manager-port={first_port + 2}",
@@ -234,14 +247,6 @@ def _start_ray(member: Membership, first_port: int, out: Path) -> None:
     ]
     if importlib.util.find_spec("grpc") is not None:  # else Ray refuses the option; with it, it opens 10001
         argv.append(f"--ray-client-server-port={first_port + 7}")
-    env = {
-        MARK: member.mark,
-        OUT: str(out.absolute()),
-        **PATIENCE,
-        **UNTOUCHED,
-        **token_variables(Path(member.token_file)),
-        "RAY_USAGE_STATS_ENABLED": "0",
-    }
     complaint = _run_ray(argv, env, member.mark)
     if complaint and BUSY in complaint:  # a busy machine misses the time limits that Ray has for its start
         complaint = _run_ray(argv, env, member.mark)
@@ -331,8 +336,7 @@ def _kill(mark: str, known: Sequence[psutil.Process] = ()) -> None:
         for process in left:
             with suppress(psutil.Error):
                 process.kill()
-        _, alive = psutil.wait_procs(left, timeout=ENDING_S)
-        left = {*(one for one in alive if not is_gone(one)), *_processes(mark)}
+        left = {*wait_for_end(left, time.monotonic() + ENDING_S), *_processes(mark)}
 
 
 def _called(process: psutil.Process) -> str:

@@ -8,7 +8,7 @@ write their state over their environment; they are known by their working direct
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -87,13 +87,13 @@ def is_gone(process: psutil.Process) -> bool:
         return True
 
 
-def _wait_for(killed: set[psutil.Process], until: float) -> set[psutil.Process]:
-    """Wait until processes are gone; return those that are not by then."""
+def wait_for_end(ending: Collection[psutil.Process], until: float) -> set[psutil.Process]:
+    """Wait until processes are gone; return those that are not by then, on the monotonic clock."""
     while True:
-        _, left = psutil.wait_procs(killed, timeout=POLL_S)
-        killed = {process for process in left if not is_gone(process)}
-        if not killed or time.monotonic() > until:
-            return killed
+        _, left = psutil.wait_procs(ending, timeout=POLL_S)
+        ending = {process for process in left if not is_gone(process)}
+        if not ending or time.monotonic() > until:
+            return ending
 
 
 def end(find: Callable[[], Iterator[psutil.Process]], entries: list[Entry]) -> Iterator[Undone]:
@@ -108,7 +108,7 @@ def end(find: Callable[[], Iterator[psutil.Process]], entries: list[Entry]) -> I
         for entry in entries:
             abort(entry)
         seen |= found
-        alive = _wait_for(found, until)
+        alive = wait_for_end(found, until)
     for process in seen:
         still = process in alive
         yield Undone(described(process) if still else f"process {process.pid}", done=not still)
