@@ -168,7 +168,7 @@ def test_the_output_of_somebody_elses_fio_is_enough(tmp_path: Path, capsys: Scre
     words = ["--from", str(SAMPLES / "fio-2.json"), "--capacity", "400 GB", "-o", "theirs.toml"]
     assert call(["disk", "clone", *words, "--json", "clone.json"]) == 0
     out = capsys.readouterr().out
-    assert "nothing was held back" in out
+    assert "Nothing was held back" in out
     assert "less evidence" in out
     made = Clone.model_validate_json((tmp_path / "clone.json").read_text())
     assert made.evidence == "fio"

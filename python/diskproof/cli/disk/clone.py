@@ -86,7 +86,7 @@ def clone(
             raise RefusalError("--capacity belongs to --from: a disk that is measured shows its size")
         effort = _effort(quick=quick, size=size, seconds=seconds)
         material, invalid = _measured(str(place), effort, write)
-    made = make(material, str(out), title, lambda kind: say(f"fitting: {kind}"))
+    made = make(material, str(out), title, lambda what: say(f"fitting: {what}"))
     _write(out, made.text)
     if record:
         _write(record, made.clone.model_dump_json(indent=1) + "\n")

@@ -38,7 +38,7 @@ def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell
 
     def roughly(some: Iterable[Candidate]) -> Iterator[Fitted]:
         for one in some:
-            tell(one.kind)
+            tell(f"{one.kind}, roughly")
             yield fit(one, model, observations, STEPS[:1])
 
     coarse = list(roughly(candidates(sight)))
@@ -50,7 +50,7 @@ def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell
         if one.error > HOPELESS * least + 0.05:
             fitted.append(one)
             continue
-        tell(one.candidate.kind)
+        tell(f"{one.candidate.kind}, closely")
         fitted.append(fit(one.candidate, model, observations, STEPS, one.values))
     return sorted(fitted, key=lambda one: one.error * _weight(one, sight))
 

@@ -28,19 +28,20 @@ Row = tuple[Probe, dict[str, VerifiedFigure]]
 def compose(clone: Clone) -> Document:
     """Return the figures that were held back, then those that were fitted, then what must be known."""
     held, fitted = clone.of(fitted=False), clone.of(fitted=True)
-    nothing = Paragraph("nothing was held back: there are too few figures, so nothing shows how good it is")
+    nothing = Paragraph("Nothing was held back: there are too few figures, so nothing shows how good it is.")
+    warnings = Items(tuple(Item(one.text, tone="warning") for one in clone.notes))
     return Document(
         name="",
         heading=f"{clone.device_file}: {clone.title}",
         lead=(Paragraph(f"kind: {clone.kind}; {EVIDENCE[clone.evidence]}"),),
         sections=(
-            Section("Held back: nothing was fitted to these", _figures(held) or (nothing,)),
-            Section("Fitted: no evidence", _figures(fitted)),
+            Section("", (warnings,)),
+            Section("Held back: these figures show how good the clone is", _figures(held) or (nothing,)),
+            Section("Fitted: chosen to agree, so these figures show nothing", _figures(fitted)),
             Section("Kinds that were tried", (_tried(clone),)),
             Section(
                 "What it cannot know", (Items(tuple(Item(one.text, mark="-") for one in clone.unknown)),)
             ),
-            Section("", (Items(tuple(Item(one.text, tone="warning") for one in clone.notes)),)),
         ),
     )
 
@@ -60,7 +61,7 @@ def _table(found: Sequence[VerifiedFigure]) -> Table:
         if any(title in row for _, row in rows):
             columns += [
                 (figures_column(title), partial(_measured, title)),
-                (figures_column("clone"), partial(_ratio, title)),
+                (figures_column("clone/disk"), partial(_ratio, title)),
             ]
     return table(rows, *columns)
 
@@ -95,7 +96,7 @@ def score(found: Sequence[VerifiedFigure]) -> str:
         if judged:
             reached = sum(one is True for one in judged)
             parts.append(f"{MEASURES[measure]} within {100 * (goal or 0):.0f}%: {reached} of {len(judged)}")
-    return f"{'; '.join(parts)} (the clone's figures are ratios; ! is beyond its goal)"
+    return f"{'; '.join(parts)} (clone/disk is a ratio; ! is beyond its goal)"
 
 
 def _tried(clone: Clone) -> Table:
