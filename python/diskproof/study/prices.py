@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from diskproof.results.prices import Price
-from diskproof.results.size import Size
+from diskproof.results.size import SoldSize
 from diskproof.study.part import Part
 
 YEARS = 3.0
@@ -22,7 +22,7 @@ class PriceChoice(Part):
     per: Literal["device", "month"] = Field(
         "device", description="What the price pays: the `device`, or a `month` of a rented one"
     )
-    size: Size = Field(gt=0, description="Its size as sold, such as `72 GB`")
+    size: SoldSize = Field(gt=0, description="Its size as sold, such as `72 GB`")
     years: float = Field(
         YEARS,
         gt=0,
