@@ -123,7 +123,9 @@ def _merit(one: Candidate) -> tuple[float, float]:
 
 
 def _cheapest(candidates: Sequence[Candidate]) -> Candidate | None:
-    return next((one for one in candidates if (one.probability or 0.0) >= SURE), None)
+    sure = [one for one in candidates if (one.probability or 0.0) >= SURE]
+    best_first = sorted(sure, key=_merit, reverse=True)
+    return min(best_first, key=lambda one: one.configuration.a_month, default=None)
 
 
 def _cheaper(
