@@ -134,6 +134,10 @@ fn options_have_types_and_defaults() {
             "--tabels=4",
             "--tabels is no option of the script; it has --hot, --list",
         ),
+        (
+            "--threads=4",
+            "`diskproof-load sysbench` takes sysbench's own options",
+        ),
         ("--hot=perhaps", "on or off is wanted"),
     ] {
         let output = run(text, &[wrong]);

@@ -117,7 +117,8 @@ local function set_options()
         known[#known + 1] = "--" .. gsub(own, "_", "-")
       end
       table.sort(known)
-      error(format("--%s is no option of the script; it has %s", name, table.concat(known, ", ")), 0)
+      local says = "--%s is no option of the script; it has %s. `diskproof-load sysbench` takes sysbench's own options"
+      error(format(says, name, table.concat(known, ", ")), 0)
     end
   end
 end
