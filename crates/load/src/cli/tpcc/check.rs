@@ -54,11 +54,13 @@ struct Outcome {
 impl Checked {
     /// Why the tables are not consistent; `None` if they are.
     fn complaint(&self) -> Option<String> {
-        let rows = self
-            .rows
-            .iter()
-            .filter(|one| one.expected.is_some_and(|rows| rows != one.rows));
-        let rows = rows.map(|one| format!("{} has {} rows", one.table, one.rows));
+        let rows = self.rows.iter().filter_map(|one| {
+            let expected = one.expected.filter(|rows| *rows != one.rows)?;
+            Some(format!(
+                "{} has {} rows, and --warehouses {} requires {expected}",
+                one.table, one.rows, self.warehouses
+            ))
+        });
         let broken = self.conditions.iter().filter(|one| one.broken > 0);
         let broken = broken.map(|one| {
             format!(
