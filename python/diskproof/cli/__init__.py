@@ -43,7 +43,7 @@ EXAMPLES = {
     "plan": "diskproof plan study.toml --only safest",
     "report": "diskproof report runs/study/20260314-090000 --html page.html",
     "compare": "diskproof compare runs/study/20260314-090000 runs/study/20260315-090000",
-    "predict": "diskproof predict runs/study/20260314-090000 --on intel-x25-e --on mine.toml",
+    "predict": "diskproof predict runs/study/20260314-090000 --on ebs-gp3 --on mine.toml",
     "advise": "diskproof advise runs/study/20260314-090000 --target '2000 transactions/s, p95 20 ms'",
     "audit": "diskproof audit old-sysbench.txt my.cnf",
     "schema": "diskproof schema > study.schema.json",
