@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.cli.exits import DONE, TRIAL_INVALID
 from diskproof.results.folder import RunFolder
 from support.command import diskproof, diskproof_here
 
@@ -38,13 +39,17 @@ baseline = "lite"
 at_least = 2
 """
 
+DECIDED = (DONE, TRIAL_INVALID)
+"""No failed threshold. A busy machine may make a trial of half a second invalid."""
+
 
 def test_the_run_goes_on_without_it_and_every_report_says_so(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY + THRESHOLD)
     planned = diskproof_here(tmp_path, "plan", "study.toml")
     ran = diskproof(tmp_path, "run", "study.toml")
+    assert planned.returncode == 0, planned.stderr
+    assert ran.returncode in DECIDED, ran.stderr
     for result in (planned, ran):
-        assert result.returncode == 0, result.stderr
         assert "server `other` is optional and left out: basedir nowhere is not" in result.stderr
     assert "threshold not tested: other against lite (server)" in ran.stderr
     assert "threshold" not in planned.stderr
@@ -58,7 +63,7 @@ def test_the_run_goes_on_without_it_and_every_report_says_so(tmp_path: Path) -> 
     assert [server.name for server in machine.servers] == ["lite"]
 
     again = diskproof(tmp_path, "run", "study.toml", "--resume")
-    assert again.returncode == 0, again.stderr
+    assert again.returncode in DECIDED, again.stderr
     assert len(list((tmp_path / "runs" / "study").iterdir())) == 1
 
     named = diskproof_here(tmp_path, "run", "study.toml", "--resume", "--basedir", "other=elsewhere")
