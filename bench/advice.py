@@ -77,7 +77,7 @@ def predicted(
     """Return each load of a run that can be predicted, on every configuration."""
     found = answer(
         gather_folder(RunFolder.open(run)),
-        [one.device for one in configurations],
+        [one.name for one in configurations],
         lambda device, loads: simulate(files.get(device, device), loads),
         lambda device: read_us(files.get(device, device)),
         {},
@@ -95,8 +95,8 @@ def judged(
     """Count what became of each advice."""
     chance, usual = random.Random(SEED), advised.SURE
     advised.SURE = advised.LIKELY if rule == LIKELIER else usual
-    cards = {one.device: one.card for one in configurations}
-    prices = {one.device: one.a_month for one in configurations}
+    cards = {one.name: one.card for one in configurations}
+    prices = {one.name: one.a_month for one in configurations}
     outcomes: Counter[str] = Counter()
     for load in loads:
         speeds = [one.per_s.estimate for one in load if one.per_s]
@@ -105,8 +105,8 @@ def judged(
             target = math.exp(low + (high - low) * (number + 0.5) / TARGETS)
             truth = draw(load, cards, chance)
             made = advised.advise(Target(per_s=target), configurations, load, {}, durable_only=False)
-            chosen = made.chosen.configuration.device if made.chosen else None
-            cheaper = made.cheaper.configuration.device if made.cheaper else None
+            chosen = made.chosen.configuration.name if made.chosen else None
+            cheaper = made.cheaper.configuration.name if made.cheaper else None
             if rule == VERIFIED and cheaper and truth[cheaper] >= target:
                 chosen = cheaper
             outcomes[_outcome(chosen, target, truth, prices)] += 1

@@ -16,7 +16,7 @@ DURABLE = {CELLS["safest"].id: True, CELLS["fast"].id: False}
 
 
 def configuration(name: str, a_month: float) -> Configuration:
-    return Configuration(name=name, card=name, device=name, currency="USD", a_month=a_month, source="chosen")
+    return Configuration(name=name, card=name, currency="USD", a_month=a_month, source="chosen")
 
 
 SOLD = [configuration("dear", 100.0), configuration("cheap", 10.0), configuration("middling", 30.0)]

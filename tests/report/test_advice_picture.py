@@ -21,7 +21,7 @@ from support.trials import make_plan
 def advice(disks: dict[str, tuple[float, float | None]]) -> Advice:
     """Return the advice for 800/s among disks with a price and a predicted throughput."""
     sold = [
-        Configuration(name=name, card=name, device=name, currency="USD", a_month=price, source="chosen")
+        Configuration(name=name, card=name, currency="USD", a_month=price, source="chosen")
         for name, (price, _) in disks.items()
     ]
     known = [

@@ -95,7 +95,7 @@ def advise(
         configurations, files = sold(cards, gib, Path(folder))
         found = answer(
             gathered,
-            [MEMORY, *(one.device for one in configurations)],
+            [MEMORY, *(one.name for one in configurations)],
             lambda device, loads: simulate(files.get(device, device), loads),
             lambda device: read_us(files.get(device, device)),
             known,

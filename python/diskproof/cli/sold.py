@@ -44,7 +44,6 @@ def sold(cards: Sequence[PriceCard], gib: float, folder: Path) -> tuple[list[Con
             configuration = Configuration(
                 name=name,
                 card=card.title,
-                device=name,
                 currency=card.currency,
                 a_month=card.a_month(gib, iops, mib_per_s),
                 outlives_machine=card.outlives_machine,

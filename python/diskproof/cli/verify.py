@@ -49,7 +49,7 @@ def _write(folder: RunFolder, advice: Advice, files: Mapping[str, str]) -> Path:
     disks = {}
     for name, one in ((ADVISED, chosen), (CHEAPER, cheaper)):
         if one is not None:
-            disks[name] = _kept(folder, name, files[one.configuration.device])
+            disks[name] = _kept(folder, name, files[one.configuration.name])
     scale = plan.scale.name if plan.scale else None
     study = folder.path / f"{plan.study}-advised.toml"
     with writing(study):

@@ -82,7 +82,7 @@ def advise(
     candidates = [
         found
         for one in sorted(configurations, key=lambda one: one.a_month)
-        if (found := _nearest(one, [p for p in every if p.device == one.device], target, durable))
+        if (found := _nearest(one, [p for p in every if p.device == one.name], target, durable))
     ]
     chosen = _cheapest(candidates)
     step_up = next((one for one in candidates if chosen and _does_more(one, chosen)), None)
@@ -139,7 +139,7 @@ def _cheaper(
     load = load_key(chosen.predicted.cell)
     same = [one for one in predicted if load_key(one.cell) == load]
     found = [
-        _nearest(one, [p for p in same if p.device == one.device], target, durable)
+        _nearest(one, [p for p in same if p.device == one.name], target, durable)
         for one in sorted(configurations, key=lambda one: one.a_month)
         if one.a_month < chosen.configuration.a_month
     ]
@@ -163,7 +163,7 @@ def _price_of_durability(
 
     def least(kept: Sequence[Predicted], *, lasting: bool) -> float | None:
         found = [
-            _nearest(one, [p for p in kept if p.device == one.device], target, durable)
+            _nearest(one, [p for p in kept if p.device == one.name], target, durable)
             for one in sorted(configurations, key=lambda one: one.a_month)
             if one.outlives_machine or not lasting
         ]

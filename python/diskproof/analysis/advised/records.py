@@ -18,11 +18,9 @@ class Configuration(Record):
     """A disk as it can be bought."""
 
     name: str
-    """``AWS EBS gp3, us-east-1, 100 GiB, 4,500 IOPS``."""
+    """``AWS EBS gp3, us-east-1, 100 GiB, 4,500 IOPS``; predictions call it so, too."""
     card: str
     """Title of its price card."""
-    device: str
-    """What predictions call it."""
     currency: str
     a_month: float
     outlives_machine: bool = True
