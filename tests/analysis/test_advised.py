@@ -125,3 +125,12 @@ def test_money_buys_nothing_where_the_cpus_decide() -> None:
     made = advice(Target(per_s=800.0), same)
     assert made.step_up is None
     assert made.held_back_by == "CPU"
+
+
+def test_a_step_up_is_dearer() -> None:
+    """A cheaper disk may do more transactions and miss the target all the same."""
+    slow_at_times = predicted("cheap", 3000.0).model_copy(update={"p95_us": 1e6})
+    made = advice(Target(p95_us=25_000.0), [slow_at_times, predicted("middling", 1000.0)])
+    assert made.chosen is not None
+    assert made.chosen.configuration.name == "middling"
+    assert made.step_up is None

@@ -76,106 +76,93 @@ def advise(
     `predicted` has each load on each device, and on main memory; `durable` says by cell whether its commits
     survive a power cut.
     """
-    every = [one for one in predicted if durable.get(one.cell.id, False) or not durable_only]
+    safe = [one for one in predicted if durable.get(one.cell.id, False)]
+    lasting = [one for one in configurations if one.outlives_machine]
     if durable_only:
-        configurations = [one for one in configurations if one.outlives_machine]
-    candidates = [
-        found
-        for one in sorted(configurations, key=lambda one: one.a_month)
-        if (found := _nearest(one, [p for p in every if p.device == one.name], target, durable))
-    ]
-    chosen = _cheapest(candidates)
-    step_up = next((one for one in candidates if chosen and _does_more(one, chosen)), None)
-    known = [one.per_s.estimate for one in every if one.device == MEMORY and one.per_s]
+        configurations, predicted = lasting, safe
+    candidates = _candidates(target, configurations, predicted, durable)
+    chosen = _sure(candidates)
+    step_up = next((one for one in candidates if chosen and _steps_up(one, chosen)), None)
+    kept = _sure(_candidates(target, lasting, safe, durable)) if len(safe) < len(predicted) else None
+    known = [one.per_s.estimate for one in predicted if one.device == MEMORY and one.per_s]
     return Advice(
         target=target,
         durable_only=durable_only,
         candidates=candidates,
         chosen=chosen,
-        cheaper=_cheaper(chosen, configurations, every, target, durable) if chosen else None,
+        cheaper=_cheaper(chosen, target, configurations, predicted, durable) if chosen else None,
         step_up=step_up,
         held_back_by=chosen.predicted.limit if chosen and step_up is None else None,
-        durability_costs=_price_of_durability(target, configurations, every, durable),
+        durability_costs=_a_month(kept) - _a_month(chosen) if kept and chosen else None,
         most_per_s=max(known, default=None),
         notes=_notes(configurations),
     )
 
 
-def _nearest(
-    one: Configuration, loads: Sequence[Predicted], target: Target, durable: Mapping[str, bool]
-) -> Candidate | None:
-    """Return the load that meets the target most probably; among equals the one that does most."""
-    found = [
-        Candidate(
-            configuration=one,
-            predicted=load,
-            durable=durable.get(load.cell.id, False) and one.outlives_machine,
-            probability=probability(load, target),
-        )
-        for load in loads
-    ]
-    return max(found, key=_merit, default=None)
+def _candidates(
+    target: Target,
+    configurations: Sequence[Configuration],
+    predicted: Sequence[Predicted],
+    durable: Mapping[str, bool],
+) -> list[Candidate]:
+    """Return what can be bought by price, each with the load that meets the target most probably."""
+    found = []
+    for one in sorted(configurations, key=lambda one: one.a_month):
+        loads = [
+            Candidate(
+                configuration=one,
+                predicted=load,
+                durable=durable.get(load.cell.id, False) and one.outlives_machine,
+                probability=probability(load, target),
+            )
+            for load in predicted
+            if load.device == one.name
+        ]
+        found += [max(loads, key=_merit)] if loads else []
+    return found
 
 
 def _merit(one: Candidate) -> tuple[float, float]:
+    """Return the probability, and of equally probable ones the throughput."""
     per_s = one.predicted.per_s
     return (-1.0 if one.probability is None else round(one.probability, 3)), per_s.estimate if per_s else 0.0
 
 
-def _cheapest(candidates: Sequence[Candidate]) -> Candidate | None:
-    sure = [one for one in candidates if (one.probability or 0.0) >= SURE]
-    best_first = sorted(sure, key=_merit, reverse=True)
-    return min(best_first, key=lambda one: one.configuration.a_month, default=None)
+def _sure(candidates: Sequence[Candidate]) -> Candidate | None:
+    """Return the cheapest that meets the target; `candidates` are by price."""
+    return next((one for one in candidates if (one.probability or 0.0) >= SURE), None)
 
 
-def _cheaper(
-    chosen: Candidate,
-    configurations: Sequence[Configuration],
-    predicted: Sequence[Predicted],
-    target: Target,
-    durable: Mapping[str, bool],
-) -> Candidate | None:
-    """Return the cheapest disk that may do too, with the same load; else the likeliest that costs less."""
-    load = load_key(chosen.predicted.cell)
-    same = [one for one in predicted if load_key(one.cell) == load]
-    found = [
-        _nearest(one, [p for p in same if p.device == one.name], target, durable)
-        for one in sorted(configurations, key=lambda one: one.a_month)
-        if one.a_month < chosen.configuration.a_month
-    ]
-    known = [one for one in found if one is not None and one.probability is not None]
+def _worth_a_test(candidates: Sequence[Candidate]) -> Candidate | None:
+    """Return the cheapest that more probably than not meets the target, else the likeliest."""
+    known = [one for one in candidates if one.probability is not None]
     likely = next((one for one in known if (one.probability or 0.0) >= LIKELY), None)
     return likely or max(known, key=_merit, default=None)
 
 
-def _does_more(one: Candidate, chosen: Candidate) -> bool:
-    a, b = one.predicted.per_s, chosen.predicted.per_s
-    return a is not None and b is not None and a.estimate >= CLEARLY * b.estimate
-
-
-def _price_of_durability(
+def _cheaper(
+    chosen: Candidate,
     target: Target,
     configurations: Sequence[Configuration],
     predicted: Sequence[Predicted],
     durable: Mapping[str, bool],
-) -> float | None:
-    """Return how much more a month costs if commits must survive a power cut."""
+) -> Candidate | None:
+    """Return the one worth a test that costs less, with the same load: one study runs both."""
+    load = load_key(chosen.predicted.cell)
+    same = [one for one in predicted if load_key(one.cell) == load]
+    cheaper = [one for one in configurations if one.a_month < _a_month(chosen)]
+    return _worth_a_test(_candidates(target, cheaper, same, durable))
 
-    def least(kept: Sequence[Predicted], *, lasting: bool) -> float | None:
-        found = [
-            _nearest(one, [p for p in kept if p.device == one.name], target, durable)
-            for one in sorted(configurations, key=lambda one: one.a_month)
-            if one.outlives_machine or not lasting
-        ]
-        cheapest = _cheapest([one for one in found if one])
-        return cheapest.configuration.a_month if cheapest else None
 
-    safe = [one for one in predicted if durable.get(one.cell.id, False)]
-    if not safe or len(safe) == len(predicted):
-        return None
-    with_it = least(safe, lasting=True)
-    without = least([one for one in predicted if one not in safe], lasting=False)
-    return None if with_it is None or without is None else with_it - without
+def _a_month(one: Candidate) -> float:
+    return one.configuration.a_month
+
+
+def _steps_up(one: Candidate, chosen: Candidate) -> bool:
+    """Tell whether a disk costs more than the chosen one and does clearly more."""
+    a, b = one.predicted.per_s, chosen.predicted.per_s
+    dearer = _a_month(one) > _a_month(chosen)
+    return dearer and a is not None and b is not None and a.estimate >= CLEARLY * b.estimate
 
 
 def _notes(configurations: Sequence[Configuration]) -> list[Message]:

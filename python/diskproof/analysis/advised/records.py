@@ -77,11 +77,11 @@ class Advice(Record):
     """The cheapest that costs less and more probably than not meets the target, with the same load; else the
     likeliest that costs less."""
     step_up: Candidate | None
-    """The cheapest that does clearly more than that."""
+    """The cheapest of the dearer ones that does clearly more."""
     held_back_by: Limit | None
     """What holds the chosen one back, if no other does clearly more."""
     durability_costs: float | None
-    """A month: the cheapest whose commits survive a power cut, less the cheapest; None: only one is known."""
+    """A month: the cheapest whose commits survive a power cut, less the chosen one; None: not known."""
     most_per_s: float | None
     """What main memory is predicted to do: no disk does more."""
     notes: list[Message]
