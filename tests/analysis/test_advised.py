@@ -134,3 +134,11 @@ def test_a_step_up_is_dearer() -> None:
     assert made.chosen is not None
     assert made.chosen.configuration.name == "middling"
     assert made.step_up is None
+
+
+def test_if_none_is_sure_the_cheapest_likely_one_is_the_nearest() -> None:
+    found = [predicted("cheap", 500.0), predicted("middling", 850.0), predicted("dear", 870.0)]
+    made = advice(Target(per_s=800.0), found)
+    assert made.chosen is None
+    assert made.nearest is not None
+    assert made.nearest.configuration.name == "middling"

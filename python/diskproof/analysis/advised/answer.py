@@ -14,10 +14,10 @@ from diskproof.families.durability import at_risk
 from diskproof.wording import Message, say
 
 SURE = 0.9
-"""A candidate meets the target if it does so with at least this probability."""
+"""A disk is advised if it meets the target with at least this probability."""
 
 LIKELY = 0.5
-"""A disk that is cheaper than the cheapest sure one may do: worth a test."""
+"""A cheaper disk that more probably than not meets the target is named beside it: it is worth a test."""
 
 CLEARLY = 1.1
 """A step up gives at least this many times as much: less is within the error of a prediction."""
@@ -91,6 +91,7 @@ def advise(
         candidates=candidates,
         chosen=chosen,
         cheaper=_cheaper(chosen, target, configurations, predicted, durable) if chosen else None,
+        nearest=None if chosen else _worth_a_test(candidates),
         step_up=step_up,
         held_back_by=chosen.predicted.limit if chosen and step_up is None else None,
         durability_costs=_a_month(kept) - _a_month(chosen) if kept and chosen else None,

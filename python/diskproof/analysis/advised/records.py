@@ -72,10 +72,12 @@ class Advice(Record):
     durable_only: bool
     candidates: list[Candidate]
     chosen: Candidate | None
-    """The cheapest that meets the target."""
+    """The cheapest that meets the target with a probability of at least `SURE` (90%)."""
     cheaper: Candidate | None
     """The cheapest that costs less and more probably than not meets the target, with the same load; else the
     likeliest that costs less."""
+    nearest: Candidate | None
+    """If none is chosen: the cheapest that more probably than not meets the target; else the likeliest."""
     step_up: Candidate | None
     """The cheapest of the dearer ones that does clearly more."""
     held_back_by: Limit | None

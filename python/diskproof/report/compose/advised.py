@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.advised.answer import SURE
-from diskproof.analysis.advised.records import Advice, Configuration, Measured, Target
+from diskproof.analysis.advised.answer import LIKELY, SURE
+from diskproof.analysis.advised.records import Advice, Candidate, Configuration, Measured, Target
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Column, Document, Figure, Item, Items, Paragraph, Section
 from diskproof.report.intervals import bounds, estimate, with_bounds
 from diskproof.results.limit import IN_WORDS
-from diskproof.wording.numbers import NOT_OBSERVED, listed, milliseconds, number, percent, time
+from diskproof.wording.numbers import NOT_OBSERVED, count, listed, milliseconds, number, percent, time
 
 MOST_SHOWN = 30
 
@@ -23,10 +23,7 @@ def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
         (figures("Interval"), lambda one: bounds(one.predicted.per_s)),
         (figures("p95 ms"), lambda one: milliseconds(one.predicted.p95_us)),
         (figures("Meets it"), lambda one: _chance(one.probability)),
-        (
-            Column("Load", drop=2),
-            lambda one: f"{one.predicted.cell.tuning}, {one.predicted.cell.clients} clients",
-        ),
+        (Column("Load", drop=2), _load),
         (
             Column("Limit", drop=1),
             lambda one: IN_WORDS[one.predicted.limit] if one.predicted.limit else "none alone",
@@ -55,20 +52,19 @@ def _target(target: Target) -> str:
 
 
 def _answer(advice: Advice) -> Iterator[str]:
-    chosen = advice.chosen
+    chosen, cheaper = advice.chosen, advice.cheaper
     if chosen is None:
-        yield f"No disk here meets the target with a probability of {percent(SURE)}. {_nearest(advice)}"
+        yield _nearest(advice)
         return
-    keeps = "By its settings, a power cut may lose commits."
-    if not chosen.configuration.outlives_machine:
-        keeps = "Its data are gone when the machine stops."
-    elif chosen.durable:
-        keeps = "By its settings, commits survive a power cut."
+    keeps = _keeps(chosen)
     yield (
-        f"The cheapest disk that meets the target is {chosen.configuration.name}, for "
-        f"{_price(chosen.configuration)} a month. {with_bounds(chosen.predicted.per_s)} transactions/s are "
-        f"predicted; it meets the target with a probability of {_chance(chosen.probability)}. {keeps}"
+        f"The cheapest disk that meets the target with a probability of at least {percent(SURE)} is "
+        f"{_named(chosen)} {keeps}"
     )
+    if cheaper is not None and _is_likely(cheaper):
+        gone = "" if _keeps(cheaper) == keeps else f" {_keeps(cheaper)}"
+        test = " `--verify` runs both disks." if advice.verification is None else ""
+        yield f"A cheaper one meets it more probably than not: {_named(cheaper)}{gone}{test}"
     if advice.step_up is not None:
         yield (
             f"The next step up is {advice.step_up.configuration.name}, for "
@@ -79,9 +75,35 @@ def _answer(advice: Advice) -> Iterator[str]:
         yield f"No dearer disk here does clearly more. The limit is then {IN_WORDS[advice.held_back_by]}."
     if advice.durability_costs is not None:
         yield (
-            f"Commits that survive a power cut cost {number(advice.durability_costs)} "
+            f"Commits that survive a power cut cost {advice.durability_costs:,.2f} "
             f"{chosen.configuration.currency} a month more than commits that need not."
         )
+
+
+def _named(one: Candidate) -> str:
+    """Return a disk with its price, what is predicted of it, and how probably it meets the target."""
+    return (
+        f"{one.configuration.name}, for {_price(one.configuration)} a month. "
+        f"{with_bounds(one.predicted.per_s)} transactions/s are predicted ({_load(one)}), and the "
+        f"probability is {_chance(one.probability)}."
+    )
+
+
+def _load(one: Candidate) -> str:
+    cell = one.predicted.cell
+    return f"{cell.server}, {cell.tuning}, {count(cell.clients, 'client')}"
+
+
+def _keeps(one: Candidate) -> str:
+    if not one.configuration.outlives_machine:
+        return "Its data are gone when the machine stops."
+    if one.durable:
+        return "By its settings, commits survive a power cut."
+    return "By its settings, a power cut may lose commits."
+
+
+def _is_likely(one: Candidate) -> bool:
+    return (one.probability or 0.0) >= LIKELY
 
 
 def _verified(advice: Advice) -> tuple[Paragraph, ...]:
@@ -125,14 +147,11 @@ def _measured(one: Measured) -> str:
 
 
 def _nearest(advice: Advice) -> str:
-    known = [one for one in advice.candidates if one.probability is not None]
-    said = ""
-    if known:
-        best = max(known, key=lambda one: one.probability or 0.0)
-        said = (
-            f"The nearest is {best.configuration.name}: {with_bounds(best.predicted.per_s)} transactions/s, "
-            f"which meets it with a probability of {_chance(best.probability)}."
-        )
+    said = f"No disk here meets the target with a probability of at least {percent(SURE)}."
+    nearest = advice.nearest
+    if nearest is not None:
+        rank = "cheapest that does so more probably than not" if _is_likely(nearest) else "likeliest"
+        said += f" The {rank} is {_named(nearest)} {_keeps(nearest)}"
     target, most = advice.target.per_s, advice.most_per_s
     if target is not None and most is not None and most < target:
         said += (

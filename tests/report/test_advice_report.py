@@ -1,10 +1,11 @@
-"""The picture of an advice."""
+"""An advice as a report: its picture and its answer."""
 
 from diskproof.analysis.advised.answer import advise
 from diskproof.analysis.advised.records import Advice, Configuration, Measured, Target, Verification
 from diskproof.analysis.other_disk.records import Predicted
 from diskproof.report.charts.advice import (
     ADVISED,
+    MAY,
     MEASURED,
     MEETS,
     MISSES,
@@ -12,6 +13,8 @@ from diskproof.report.charts.advice import (
     throughput_by_price,
 )
 from diskproof.report.charts.style import COLOURS
+from diskproof.report.compose.advised import compose
+from diskproof.report.document import Paragraph
 from diskproof.stats.intervals import Interval
 from support.trials import make_plan
 
@@ -66,3 +69,29 @@ def test_cards_beyond_the_colours_share_one() -> None:
 
 def test_without_a_prediction_there_is_no_picture() -> None:
     assert throughput_by_price(advice({"unknown": (1, None)})) is None
+
+
+def answered(disks: dict[str, tuple[float, float | None]]) -> str:
+    return " ".join(one.text for one in compose(advice(disks)).lead if isinstance(one, Paragraph))
+
+
+def test_the_likely_disk_is_named_beside_the_sure_one() -> None:
+    disks = {"likely": (10, 850.0), "sure": (30, 1000.0), "miss": (5, 500.0)}
+    said = answered(disks)
+    assert "a probability of at least 90% is sure, for 30.00 USD a month." in said
+    assert "A cheaper one meets it more probably than not: likely, for 10.00 USD a month." in said
+    assert "the probability is 71%" in said
+    figure = throughput_by_price(advice(disks))
+    assert figure is not None
+    answers = {row.get("name"): row.get("answer") for row in figure.panels[0].rows}
+    assert (answers["likely"], answers["sure"], answers["miss"]) == (MAY, ADVISED, MISSES)
+
+
+def test_an_unlikely_disk_is_not_named_beside_a_sure_one() -> None:
+    assert "A cheaper one" not in answered({"cheap": (10, 500.0), "sure": (30, 1000.0)})
+
+
+def test_if_no_disk_is_sure_the_cheapest_likely_one_is_named() -> None:
+    said = answered({"likely": (10, 850.0), "likelier": (30, 870.0)})
+    assert "No disk here meets the target with a probability of at least 90%." in said
+    assert "The cheapest that does so more probably than not is likely, for 10.00 USD a month." in said
