@@ -58,8 +58,15 @@ def test_a_card_is_a_function_of_what_is_bought() -> None:
     assert card.a_month(100, 3000, 125) == pytest.approx(8.0)
     assert card.a_month(100, 4000, 200) == pytest.approx(8.0 + 5.0 + 3.0)
     assert card.iops is not None
-    levels = list(card.iops.levels())
-    assert (levels[0], levels[-1]) == (3000, 16_000)
+    levels = list(card.iops.levels(100))
+    assert levels == [3000, 4500, 6750, 10_125, 15_188, 16_000]
+
+
+@pytest.mark.parametrize(("gib", "most"), [(100, 16_000), (10, 5000), (1, 3000)])
+def test_a_small_volume_has_fewer_requests_a_second(gib: float, most: int) -> None:
+    (card,) = [one for one in shipped_cards() if one.device == "ebs-gp3"]
+    assert card.iops is not None
+    assert list(card.iops.levels(gib))[-1] == most
 
 
 def test_a_bought_disk_is_spread_over_its_years() -> None:

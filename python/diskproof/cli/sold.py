@@ -2,6 +2,7 @@
 
 import copy
 import datetime
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,11 +27,11 @@ def sold(cards: Sequence[PriceCard], gib: float, folder: Path) -> tuple[list[Con
     for card in cards:
         shown = disk.show(card.device)
         sized = card.per_gib > 0
-        for iops in card.iops.levels() if card.iops else (None,):
+        for iops in card.iops.levels(gib) if card.iops else (None,):
             mib_per_s = None
             if card.mib_per_s:
-                needed = (iops or 0.0) * PAGE_MIB
-                mib_per_s = min(max(card.mib_per_s.included, needed), card.mib_per_s.most)
+                needed = math.ceil((iops or 0) * PAGE_MIB)
+                mib_per_s = min(max(card.mib_per_s.included, needed), card.mib_per_s.limit(gib))
             parts = [card.title]
             parts += [f"{number(gib)} GiB"] if sized else []
             parts += [f"{number(iops)} IOPS"] if iops else []

@@ -1,6 +1,7 @@
 """Price cards: what a disk costs, as a function of what is bought of it."""
 
 import datetime
+import math
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,15 +27,25 @@ class Dimension(Part):
 
     included: float = Field(0, ge=0, allow_inf_nan=False, description="Amount that costs nothing more")
     most: float = Field(gt=0, le=1e7, allow_inf_nan=False, description="Most that can be bought")
+    most_per_gib: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Most that can be bought for each GiB of the volume"
+    )
     each: float = Field(gt=0, allow_inf_nan=False, description="Price of one beyond those included")
 
-    def levels(self) -> Iterator[float]:
-        """Yield the amounts to try, from the least."""
-        level = self.included or self.most / STEP**8
-        while level < self.most:
+    def limit(self, gib: float) -> float:
+        """Return the most that can be bought for a volume of a size."""
+        if self.most_per_gib is None:
+            return self.most
+        return min(self.most, max(self.most_per_gib * gib, self.included))
+
+    def levels(self, gib: float) -> Iterator[int]:
+        """Yield the amounts to try for a volume of a size, from the least: whole ones, as they are sold."""
+        most = math.floor(self.limit(gib))
+        level = math.ceil(self.included or most / STEP**8)
+        while level < most:
             yield level
-            level *= STEP
-        yield self.most
+            level = math.ceil(level * STEP)
+        yield most
 
     def costs(self, amount: float) -> float:
         """Return the price of an amount."""
