@@ -132,6 +132,25 @@ def test_cards_of_another_currency_stand_alone(folder: Path) -> None:
 
 
 @needs_program
+@pytest.mark.parametrize(
+    ("more", "arguments", "said"),
+    [
+        ("gib = 60", [], "no price card here sells a disk of 100 GiB"),
+        ("outlives_machine = false", ["--durable"], "no disk here keeps its data"),
+    ],
+)
+def test_a_card_that_does_not_do_is_left_out(
+    folder: Path, more: str, arguments: list[str], said: str
+) -> None:
+    (folder / "small.toml").write_text(f"{CARD.replace('USD', 'EUR')}{more}\n")
+    result = diskproof_here(
+        folder, "advise", "run", "--target", "5/s", "--card", "small.toml", *arguments
+    )
+    assert result.returncode == 2
+    assert said in " ".join(result.stderr.split())
+
+
+@needs_program
 def test_an_impossible_target_says_what_memory_does(folder: Path) -> None:
     result = diskproof_here(folder, "advise", "run", "--target", "1000000/s")
     assert result.returncode == 10, result.stderr

@@ -59,7 +59,7 @@ def advise(
     load
         Part of the ids of the cells that count, such as a workload's name.
     size
-        Size of volumes that are priced by size.
+        Room that is needed: volumes are priced for it, and smaller disks are left out.
     card
         Price card of your own, beside those that come with diskproof; can be repeated.
     was
@@ -93,6 +93,8 @@ def advise(
     gathered = gather_folder(recorded)
     with tempfile.TemporaryDirectory(prefix="diskproof-advise-") as folder:
         configurations, files = sold(cards, gib, Path(folder))
+        if durable and not any(one.outlives_machine for one in configurations):
+            raise RefusalError("--durable: no disk here keeps its data when the machine stops")
         found = answer(
             gathered,
             [MEMORY, *(one.name for one in configurations)],

@@ -21,10 +21,13 @@ PAGE_MIB = 1 / 64
 
 
 def sold(cards: Sequence[PriceCard], gib: float, folder: Path) -> tuple[list[Configuration], dict[str, str]]:
-    """Return what can be bought by some cards, and the device file of each by its name."""
+    """Return what can be bought by some cards, and the device file of each by its name.
+
+    Disks that are sold whole and have less than `gib` are left out; RefusalError if nothing is left.
+    """
     today = datetime.datetime.now(datetime.UTC).date()
     found, files = [], {}
-    for card in cards:
+    for card in (one for one in cards if one.gib is None or one.gib >= gib):
         shown = disk.show(card.device)
         sized = card.per_gib > 0
         for iops in card.iops.levels(gib) if card.iops else (None,):
@@ -52,6 +55,8 @@ def sold(cards: Sequence[PriceCard], gib: float, folder: Path) -> tuple[list[Con
                 source=card.source,
             )
             found.append(configuration)
+    if not found:
+        raise RefusalError(f"no price card here sells a disk of {number(gib)} GiB")
     return found, files
 
 

@@ -66,6 +66,9 @@ class PriceCard(Part):
     per_gib: float = Field(
         0, ge=0, allow_inf_nan=False, description="Price of a GiB; the size is then chosen"
     )
+    gib: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Size of a disk that is sold whole, in GiB"
+    )
     outlives_machine: bool = Field(
         True, description="Whether the data are still there after the machine has stopped"
     )
