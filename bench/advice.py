@@ -19,9 +19,9 @@ from rich.console import Console
 from rich.table import Table
 
 from diskproof.analysis.advised import answer as advised
-from diskproof.analysis.advised.records import Configuration, Target
+from diskproof.analysis.advised.records import Advice, Configuration, Target
 from diskproof.analysis.folder import gather_folder
-from diskproof.analysis.other_disk.answer import MEMORY, answer, load_key
+from diskproof.analysis.other_disk.answer import answer, load_key
 from diskproof.analysis.other_disk.records import Predicted
 from diskproof.cli.predict import read_us, simulate
 from diskproof.cli.sold import sold
@@ -45,7 +45,7 @@ RIGHT, TOO_DEAR, MISSES = OF_NAMED = ("right", "too dear", "misses the target")
 NONE_NAMED, IMPOSSIBLE = "none named", "impossible"
 ADVISED, VERIFIED, LIKELIER = "advised", "with --verify", "over 50%"
 """Which disk is named: the chosen one; the cheaper one instead if it meets the target when --verify runs it;
-the cheapest that is more probable than not to meet it."""
+the cheapest that more probably than not meets it."""
 
 
 def main() -> int:
@@ -82,7 +82,7 @@ def predicted(
         lambda device: read_us(files.get(device, device)),
         {},
     )
-    known = [one for one in found.cells if one.per_s is not None and one.device != MEMORY]
+    known = [one for one in found.cells if one.per_s is not None]
     return list(grouped(known, lambda one: load_key(one.cell)).values())
 
 
@@ -93,8 +93,7 @@ def judged(
     rule: str,
 ) -> Counter[str]:
     """Count what became of each advice."""
-    chance, usual = random.Random(SEED), advised.SURE
-    advised.SURE = advised.LIKELY if rule == LIKELIER else usual
+    chance = random.Random(SEED)
     cards = {one.name: one.card for one in configurations}
     prices = {one.name: one.a_month for one in configurations}
     outcomes: Counter[str] = Counter()
@@ -105,13 +104,18 @@ def judged(
             target = math.exp(low + (high - low) * (number + 0.5) / TARGETS)
             truth = draw(load, cards, chance)
             made = advised.advise(Target(per_s=target), configurations, load, {}, durable_only=False)
-            chosen = made.chosen.configuration.name if made.chosen else None
-            cheaper = made.cheaper.configuration.name if made.cheaper else None
-            if rule == VERIFIED and cheaper and truth[cheaper] >= target:
-                chosen = cheaper
-            outcomes[_outcome(chosen, target, truth, prices)] += 1
-    advised.SURE = usual
+            outcomes[_outcome(_bought(made, rule, target, truth), target, truth, prices)] += 1
     return outcomes
+
+
+def _bought(made: Advice, rule: str, target: float, truth: Truth) -> str | None:
+    """Return the disk that a rule names; None if it names none."""
+    found = made.chosen
+    if rule == LIKELIER:
+        found = advised.cheapest(made.candidates, advised.LIKELY)
+    elif rule == VERIFIED and made.cheaper and truth[made.cheaper.configuration.name] >= target:
+        found = made.cheaper
+    return found.configuration.name if found else None
 
 
 def _outcome(chosen: str | None, target: float, truth: Truth, prices: dict[str, float]) -> str:

@@ -81,9 +81,10 @@ def advise(
     if durable_only:
         configurations, predicted = lasting, safe
     candidates = _candidates(target, configurations, predicted, durable)
-    chosen = _sure(candidates)
+    chosen = cheapest(candidates, SURE)
     step_up = next((one for one in candidates if chosen and _steps_up(one, chosen)), None)
-    kept = _sure(_candidates(target, lasting, safe, durable)) if len(safe) < len(predicted) else None
+    lasting_safe = _candidates(target, lasting, safe, durable)
+    kept = cheapest(lasting_safe, SURE) if len(safe) < len(predicted) else None
     known = [one.per_s.estimate for one in predicted if one.device == MEMORY and one.per_s]
     return Advice(
         target=target,
@@ -129,16 +130,15 @@ def _merit(one: Candidate) -> tuple[float, float]:
     return (-1.0 if one.probability is None else round(one.probability, 3)), per_s.estimate if per_s else 0.0
 
 
-def _sure(candidates: Sequence[Candidate]) -> Candidate | None:
-    """Return the cheapest that meets the target; `candidates` are by price."""
-    return next((one for one in candidates if (one.probability or 0.0) >= SURE), None)
+def cheapest(candidates: Sequence[Candidate], least: float) -> Candidate | None:
+    """Return the cheapest that meets the target with at least this probability; `candidates` are by price."""
+    return next((one for one in candidates if one.meets_with(least)), None)
 
 
 def _worth_a_test(candidates: Sequence[Candidate]) -> Candidate | None:
     """Return the cheapest that more probably than not meets the target, else the likeliest."""
     known = [one for one in candidates if one.probability is not None]
-    likely = next((one for one in known if (one.probability or 0.0) >= LIKELY), None)
-    return likely or max(known, key=_merit, default=None)
+    return cheapest(known, LIKELY) or max(known, key=_merit, default=None)
 
 
 def _cheaper(

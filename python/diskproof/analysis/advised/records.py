@@ -39,6 +39,10 @@ class Candidate(Record):
     probability: float | None
     """That it meets the target; None: the record cannot tell."""
 
+    def meets_with(self, least: float) -> bool:
+        """Tell whether it meets the target with at least this probability."""
+        return self.probability is not None and self.probability >= least
+
 
 class Measured(Record):
     """What a candidate did as a virtual disk."""

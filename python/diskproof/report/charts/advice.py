@@ -75,8 +75,7 @@ def throughput_by_price(advice: Advice) -> Figure | None:
 
 def _point(advice: Advice, one: Candidate, colours: dict[str, str]) -> Row:
     assert one.predicted.per_s is not None
-    probability = one.probability or 0.0
-    answer = MEETS if probability >= SURE else MAY if probability >= LIKELY else MISSES
+    answer = MEETS if one.meets_with(SURE) else MAY if one.meets_with(LIKELY) else MISSES
     if advice.chosen is not None and one.configuration == advice.chosen.configuration:
         answer = ADVISED
     return {

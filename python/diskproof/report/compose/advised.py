@@ -61,7 +61,7 @@ def _answer(advice: Advice) -> Iterator[str]:
         f"The cheapest disk that meets the target with a probability of at least {percent(SURE)} is "
         f"{_named(chosen)} {keeps}"
     )
-    if cheaper is not None and _is_likely(cheaper):
+    if cheaper is not None and cheaper.meets_with(LIKELY):
         gone = "" if _keeps(cheaper) == keeps else f" {_keeps(cheaper)}"
         test = " `--verify` runs both disks." if advice.verification is None else ""
         yield f"A cheaper one meets it more probably than not: {_named(cheaper)}{gone}{test}"
@@ -100,10 +100,6 @@ def _keeps(one: Candidate) -> str:
     if one.durable:
         return "By its settings, commits survive a power cut."
     return "By its settings, a power cut may lose commits."
-
-
-def _is_likely(one: Candidate) -> bool:
-    return (one.probability or 0.0) >= LIKELY
 
 
 def _verified(advice: Advice) -> tuple[Paragraph, ...]:
@@ -150,7 +146,7 @@ def _nearest(advice: Advice) -> str:
     said = f"No disk here meets the target with a probability of at least {percent(SURE)}."
     nearest = advice.nearest
     if nearest is not None:
-        rank = "cheapest that does so more probably than not" if _is_likely(nearest) else "likeliest"
+        rank = "cheapest that does so more probably than not" if nearest.meets_with(LIKELY) else "likeliest"
         said += f" The {rank} is {_named(nearest)} {_keeps(nearest)}"
     target, most = advice.target.per_s, advice.most_per_s
     if target is not None and most is not None and most < target:
