@@ -23,7 +23,7 @@ from diskproof.analysis.advised.records import Advice, Configuration, Target
 from diskproof.analysis.folder import gather_folder
 from diskproof.analysis.other_disk.answer import answer, load_key
 from diskproof.analysis.other_disk.records import Predicted
-from diskproof.cli.predict import read_us, simulate
+from diskproof.cli.predict import simulate
 from diskproof.cli.sold import sold
 from diskproof.results.folder import RunFolder
 from diskproof.stats.groups import grouped
@@ -79,7 +79,6 @@ def predicted(
         gather_folder(RunFolder.open(run)),
         [one.name for one in configurations],
         lambda device, loads: simulate(files.get(device, device), loads),
-        lambda device: read_us(files.get(device, device)),
         {},
     )
     known = [one for one in found.cells if one.per_s is not None]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.other_disk.answer import LeftOut, answer, predict, sources_of
+from diskproof.analysis.other_disk.answer import LeftOut, answer, below_floor, predict, sources_of
 from diskproof.analysis.other_disk.calibrated import Source, calibrate
 from diskproof.analysis.other_disk.records import Load, Simulated
 from diskproof.results.machine import Machine
@@ -50,10 +50,6 @@ def _simulated(device: str, load: Load, pages_owed: float = 0.0) -> Simulated:
         page_writes=load.page_writes,
         pages_owed=pages_owed,
     )
-
-
-def read_us(device: str) -> float:
-    return READ_US[device]
 
 
 def machine_on(device: str) -> Machine:
@@ -125,7 +121,7 @@ def test_a_record_that_explains_too_little_is_not_used() -> None:
 
 def test_a_quicker_disk_moves_the_limit() -> None:
     made = {
-        one.device: one for one in answer(gathered(), ["desktop-7200", "quick"], simulate, read_us, {}).cells
+        one.device: one for one in answer(gathered(), ["desktop-7200", "quick"], simulate, {}).cells
     }
     same, quick = made["desktop-7200"], made["quick"]
     assert same.per_s is not None
@@ -139,7 +135,7 @@ def test_a_quicker_disk_moves_the_limit() -> None:
 
 
 def test_an_interval_is_around_its_estimate() -> None:
-    (one,) = answer(gathered(), ["quick"], simulate, read_us, {}).cells
+    (one,) = answer(gathered(), ["quick"], simulate, {}).cells
     assert one.per_s is not None
     assert one.per_s.low is not None
     assert one.per_s.high is not None
@@ -153,7 +149,7 @@ def test_pages_that_a_disk_cannot_write_bar_a_prediction() -> None:
         owed = 1e6 if device == "quick" else 0.0
         return [_simulated(device, load, owed) for load in loads]
 
-    (one,) = answer(gathered(), ["quick"], overloaded, read_us, {}).cells
+    (one,) = answer(gathered(), ["quick"], overloaded, {}).cells
     assert one.per_s is None
     assert one.missing is not None
     assert "Record the load on a disk of similar speed" in one.missing.text
@@ -169,7 +165,6 @@ def test_uncounted_cpu_time_bars_a_prediction() -> None:
         gathered(usage__cpu={}, usage__server_cpu_s=None, load__client=None)
     )
 
-
 def test_a_disk_without_a_model_needs_a_device_file() -> None:
     plan = one_cell()
     trials = [MAKERS["log flush"](plan, number) for number in range(len(plan.trials))]
@@ -178,3 +173,10 @@ def test_a_disk_without_a_model_needs_a_device_file() -> None:
     (found,) = sources_of(real, {"disk": "quick"})
     assert isinstance(found, Source)
     assert found.device == "quick"
+
+
+def test_a_disk_that_this_machine_cannot_serve_is_noted() -> None:
+    cell = gathered(places=machine_on("desktop-7200").places)
+    read_us = {"desktop-7200": 10_000.0, "quick": 5.0}
+    (note,) = below_floor(cell, ["desktop-7200", "quick", "ram"], read_us.__getitem__)
+    assert note.text.startswith("`quick` answers a 4 KiB read in 5.0 us")

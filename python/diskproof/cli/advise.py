@@ -17,7 +17,7 @@ from diskproof.analysis.other_disk.answer import MEMORY, answer
 from diskproof.analysis.other_disk.records import Predicted, Predictions
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED, TRIAL_INVALID
 from diskproof.cli.forms import Form, put_in_form
-from diskproof.cli.predict import nothing, read_us, simulate, storages_were
+from diskproof.cli.predict import nothing, simulate, storages_were
 from diskproof.cli.runnable import OUT, Choice
 from diskproof.cli.screen import say
 from diskproof.cli.sold import sold
@@ -99,7 +99,6 @@ def advise(
             gathered,
             [MEMORY, *(one.name for one in configurations)],
             lambda device, loads: simulate(files.get(device, device), loads),
-            lambda device: read_us(files.get(device, device)),
             known,
         )
         if not found.cells:

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from diskproof import disk
 from diskproof.analysis.folder import gather_folder
-from diskproof.analysis.other_disk.answer import MEMORY, answer
+from diskproof.analysis.other_disk.answer import MEMORY, answer, below_floor
 from diskproof.analysis.other_disk.records import Load, Predictions, Simulated
 from diskproof.cli.exits import DONE
 from diskproof.cli.forms import Form, put_in_form
@@ -44,11 +44,12 @@ def predict(
     """
     for device in on:
         _check(device)
-    folder = RunFolder.open(run)
     known = storages_were(was)
-    found = answer(gather_folder(folder), list(dict.fromkeys(on)), simulate, read_us, known)
+    gathered, targets = gather_folder(RunFolder.open(run)), list(dict.fromkeys(on))
+    found = answer(gathered, targets, simulate, known)
     if not found.cells:
         raise RefusalError(nothing(run, found))
+    found = found.model_copy(update={"notes": below_floor(gathered, targets, read_us)})
     put_in_form(format, compose(found), found)
     return DONE
 

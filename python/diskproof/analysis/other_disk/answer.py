@@ -103,16 +103,9 @@ def _recorded_on(gathered: Gathered, cell: Cell, devices: Mapping[str, str]) -> 
 
 
 def answer(
-    gathered: Gathered,
-    targets: Sequence[str],
-    simulate: Simulate,
-    read_us: Callable[[str], float],
-    devices: Mapping[str, str],
+    gathered: Gathered, targets: Sequence[str], simulate: Simulate, devices: Mapping[str, str]
 ) -> Predictions:
-    """Predict every load of a run on each target.
-
-    `read_us` gives the time of a single small read of a device; `devices` are those of `sources_of`.
-    """
+    """Predict every load of a run on each target; `devices` are those of `sources_of`."""
     found = list(sources_of(gathered, devices))
     sources = [one for one in found if isinstance(one, Source)]
     left_out = [one for one in found if isinstance(one, LeftOut)]
@@ -123,23 +116,30 @@ def answer(
             say("{cells}: {why}", cells=[one.cell.id for one in group], why=why)
             for why, group in grouped(left_out, lambda one: one.why).items()
         ],
-        notes=[note for target in targets if (note := _below_floor(gathered, target, read_us))],
     )
 
 
-def _below_floor(gathered: Gathered, target: str, read_us: Callable[[str], float]) -> Message | None:
-    """Return the note that a device is too quick to be served on the recorded machine, if it is."""
+def below_floor(
+    gathered: Gathered, targets: Sequence[str], read_us: Callable[[str], float]
+) -> list[Message]:
+    """Return a note for each device that is too quick to be served on the recorded machine.
+
+    `read_us` gives the time of a single small read of a device.
+    """
     places = [place for one in gathered.all() for place in one.trial.places]
     floors = [one.floor_us for place in places for one in place.virtual_disks if one.floor_us]
-    if target == MEMORY or not floors or read_us(target) >= min(floors):
-        return None
-    return say(
-        "`{target}` answers a 4 KiB read in {read}; a virtual disk on the recorded machine needs {floor}. So "
-        "`diskproof run` cannot test this prediction there",
-        target=target,
-        read=us(read_us(target)),
-        floor=us(min(floors)),
-    )
+    reads_us = {target: read_us(target) for target in targets if floors and target != MEMORY}
+    return [
+        say(
+            "`{target}` answers a 4 KiB read in {read}; a virtual disk on the recorded machine needs {floor}. "
+            "So `diskproof run` cannot test this prediction there",
+            target=target,
+            read=us(taken_us),
+            floor=us(min(floors)),
+        )
+        for target, taken_us in reads_us.items()
+        if taken_us < min(floors)
+    ]
 
 
 def predict(known: Sequence[Calibrated], targets: Sequence[str], simulate: Simulate) -> list[Predicted]:
