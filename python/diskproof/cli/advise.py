@@ -2,7 +2,6 @@
 
 import re
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,6 @@ from diskproof.analysis.advised.answer import durable_cells
 from diskproof.analysis.advised.records import Advice, Target
 from diskproof.analysis.folder import gather_folder
 from diskproof.analysis.other_disk.answer import MEMORY, answer
-from diskproof.analysis.other_disk.records import Predicted, Predictions
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED, TRIAL_INVALID
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.predict import nothing, simulate, storages_were
@@ -26,6 +24,7 @@ from diskproof.refusal import RefusalError
 from diskproof.report.compose.advised import compose
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
+from diskproof.results.plan import Plan
 from diskproof.results.size import Size
 from diskproof.study.price_cards import GIB, read_card, shipped_cards
 
@@ -91,6 +90,7 @@ def advise(
         raise RefusalError("--basedir and --out need --verify: without it nothing is run")
     recorded = RunFolder.open(run)
     gathered = gather_folder(recorded)
+    counting = _of_one_load(gathered.plan, load)
     with tempfile.TemporaryDirectory(prefix="diskproof-advise-") as folder:
         configurations, files = sold(cards, gib, Path(folder))
         if durable and not any(one.outlives_machine for one in configurations):
@@ -101,9 +101,10 @@ def advise(
             lambda device, loads: simulate(files.get(device, device), loads),
             known,
         )
-        if not found.cells:
+        cells = [one for one in found.cells if one.cell.id in counting]
+        if not cells:
             raise RefusalError(nothing(run, found))
-        cells, durably = _of_one_load(found, load), durable_cells(gathered)
+        durably = durable_cells(gathered)
         made = rank(wanted, configurations, cells, durably, durable_only=durable)
         if not made.candidates:
             raise RefusalError(
@@ -172,10 +173,10 @@ def _gib(text: str) -> float:
     return size / GIB
 
 
-def _of_one_load(found: Predictions, load: str | None) -> Sequence[Predicted]:
-    cells = [one for one in found.cells if load is None or load in one.cell.id]
-    loads = sorted({one.cell.workload for one in cells})
-    if len(loads) != 1:
-        known = sorted({one.cell.workload for one in found.cells})
+def _of_one_load(plan: Plan, named: str | None) -> set[str]:
+    """Return the ids of the cells that count; RefusalError if they are of several loads."""
+    cells = [cell for cell in plan.cells if named is None or named in cell.id]
+    if len({cell.workload for cell in cells}) != 1:
+        known = sorted({cell.workload for cell in plan.cells})
         raise RefusalError(f"name one load of the run with --load: {', '.join(known)}")
-    return cells
+    return {cell.id for cell in cells}

@@ -88,4 +88,4 @@ def _was(text: str) -> tuple[str, str]:
 def nothing(run: Path, found: Predictions) -> str:
     """Say why nothing of a run can be predicted."""
     why = "; ".join(one.text for one in found.left_out) or "it has no cells"
-    return f"{run} has no load that can be predicted: {why}"
+    return f"{run} has no record from which this can be predicted: {why}"
