@@ -9,6 +9,7 @@ from diskproof.analysis.advised.records import Advice, Configuration, Target
 from diskproof.analysis.other_disk.records import Predicted
 from diskproof.results.limit import Limit
 from diskproof.stats.intervals import Interval
+from diskproof.wording import say
 from support.trials import make_plan
 
 CELLS = {cell.tuning: cell for cell in make_plan(storages=("disk",), clients=(8,)).cells}
@@ -142,3 +143,9 @@ def test_if_none_is_sure_the_cheapest_likely_one_is_the_nearest() -> None:
     assert made.chosen is None
     assert made.nearest is not None
     assert made.nearest.configuration.name == "middling"
+
+
+def test_a_missing_prediction_has_its_reason_in_the_notes() -> None:
+    missing = predicted("cheap", None).model_copy(update={"missing": say("it is too slow")})
+    (note,) = advice(Target(per_s=800.0), [missing, SAFE[2]]).notes
+    assert note.text == "nothing is predicted for 1 disk: it is too slow"

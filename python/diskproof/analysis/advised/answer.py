@@ -1,6 +1,7 @@
 """The cheapest disk that meets a target, from predictions on everything that can be bought."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
@@ -11,7 +12,7 @@ from diskproof.analysis.other_disk.answer import MEMORY, load_key
 from diskproof.analysis.other_disk.errors import CONFIDENCE, LATENCY_WIDTH
 from diskproof.analysis.other_disk.records import Predicted
 from diskproof.families.durability import at_risk
-from diskproof.wording import Message, say
+from diskproof.wording import Message, counted, say
 
 SURE = 0.9
 """A disk is advised if it meets the target with at least this probability."""
@@ -97,7 +98,7 @@ def advise(
         held_back_by=chosen.predicted.limit if chosen and step_up is None else None,
         durability_costs=_a_month(kept) - _a_month(chosen) if kept and chosen else None,
         most_per_s=max(known, default=None),
-        notes=_notes(configurations),
+        notes=_notes(candidates),
     )
 
 
@@ -166,12 +167,20 @@ def _steps_up(one: Candidate, chosen: Candidate) -> bool:
     return dearer and a is not None and b is not None and a.estimate >= CLEARLY * b.estimate
 
 
-def _notes(configurations: Sequence[Configuration]) -> list[Message]:
+def _notes(candidates: Sequence[Candidate]) -> list[Message]:
+    """Return the reasons of missing predictions, and the prices that are old."""
+    unknown = Counter(one.predicted.missing for one in candidates if one.predicted.missing is not None)
     stale: dict[str, str] = {}
-    for one in configurations:
+    for one in (candidate.configuration for candidate in candidates):
         if one.stale_since is not None:
             stale.setdefault(one.source, one.stale_since)
     return [
-        say("prices of {day} are more than a year old; check them: {source}", day=day, source=source)
-        for source, day in stale.items()
+        *(
+            say("nothing is predicted for {n}: {why}", n=counted(count, "disk"), why=why)
+            for why, count in unknown.items()
+        ),
+        *(
+            say("prices of {day} are more than a year old; check them: {source}", day=day, source=source)
+            for source, day in stale.items()
+        ),
     ]
