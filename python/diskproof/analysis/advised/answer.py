@@ -24,6 +24,7 @@ CLEARLY = 1.1
 """A step up gives at least this many times as much: less is within the error of a prediction."""
 
 QUANTILE = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+"""Standard deviations from the middle of an interval to its end."""
 
 
 def durable_cells(gathered: Gathered) -> dict[str, bool]:

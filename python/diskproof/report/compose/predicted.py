@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from diskproof.analysis.other_disk.errors import CONFIDENCE
 from diskproof.analysis.other_disk.records import Predicted, Predictions
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section
@@ -14,6 +15,12 @@ from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number, percen
 
 MOST_SHOWN = 40
 
+HOW = (
+    f"Nothing was measured on these disks. The {percent(CONFIDENCE)} intervals come from the errors of "
+    "earlier predictions (docs/prediction.md). They hold for this machine's CPUs and memory: another machine "
+    "needs a record of its own."
+)
+
 
 def compose(found: Predictions) -> Document:
     """Return the predictions of each disk, then what is not predicted and why."""
@@ -21,7 +28,7 @@ def compose(found: Predictions) -> Document:
     return Document(
         name="",
         heading=f"Predictions from the run of `{found.run}`",
-        lead=(Paragraph(_how(found.cells)),),
+        lead=(Paragraph(HOW),),
         sections=(
             *(_device(device, cells) for device, cells in by_device.items()),
             Section("Not predicted", _items(found.left_out)),
@@ -32,15 +39,6 @@ def compose(found: Predictions) -> Document:
 
 def _items(messages: Sequence[Message]) -> tuple[Items, ...]:
     return (Items(tuple(Item(one.text, tone="note") for one in messages)),) if messages else ()
-
-
-def _how(cells: Sequence[Predicted]) -> str:
-    confidence = next((one.per_s.confidence for one in cells if one.per_s), 0.9)
-    return (
-        f"Nothing was measured on these disks. The {percent(confidence)} intervals come from the errors of "
-        "earlier predictions (docs/prediction.md). They hold for this machine's CPUs and memory: another "
-        "machine needs a record of its own."
-    )
 
 
 def _device(device: str, cells: Sequence[Predicted]) -> Section:
