@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.advised.answer import LIKELY, SURE
 from diskproof.analysis.advised.records import Advice, Candidate, Configuration, Measured, Target
+from diskproof.report.compose.predicted import HOW
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Column, Document, Figure, Item, Items, Paragraph, Section
 from diskproof.report.intervals import bounds, estimate, with_bounds
@@ -39,7 +40,7 @@ def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
         sections=(
             Section("On virtual disks", _verified(advice)),
             Section("What can be bought", (*drawings, rows)),
-            Section("What must be known", (notes,) if advice.notes else ()),
+            Section("What must be known", (Paragraph(HOW), *((notes,) if advice.notes else ()))),
         ),
     )
 

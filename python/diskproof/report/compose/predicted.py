@@ -17,8 +17,8 @@ MOST_SHOWN = 40
 
 HOW = (
     f"Nothing was measured on these disks. The {percent(CONFIDENCE)} intervals come from the errors of "
-    "earlier predictions (docs/prediction.md). They hold for this machine's CPUs and memory: another machine "
-    "needs a record of its own."
+    "earlier predictions (docs/prediction.md). They hold for the CPUs and the memory of the recorded run: "
+    "another machine needs a record of its own."
 )
 
 
