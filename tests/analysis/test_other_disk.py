@@ -120,9 +120,7 @@ def test_a_record_that_explains_too_little_is_not_used() -> None:
 
 
 def test_a_quicker_disk_moves_the_limit() -> None:
-    made = {
-        one.device: one for one in answer(gathered(), ["desktop-7200", "quick"], simulate, {}).cells
-    }
+    made = {one.device: one for one in answer(gathered(), ["desktop-7200", "quick"], simulate, {}).cells}
     same, quick = made["desktop-7200"], made["quick"]
     assert same.per_s is not None
     assert quick.per_s is not None
@@ -164,6 +162,7 @@ def test_uncounted_cpu_time_bars_a_prediction() -> None:
     assert "CPU time was not counted" in why_left_out(
         gathered(usage__cpu={}, usage__server_cpu_s=None, load__client=None)
     )
+
 
 def test_a_disk_without_a_model_needs_a_device_file() -> None:
     plan = one_cell()

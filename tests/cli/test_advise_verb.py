@@ -143,9 +143,7 @@ def test_a_card_that_does_not_do_is_left_out(
     folder: Path, more: str, arguments: list[str], said: str
 ) -> None:
     (folder / "small.toml").write_text(f"{CARD.replace('USD', 'EUR')}{more}\n")
-    result = diskproof_here(
-        folder, "advise", "run", "--target", "5/s", "--card", "small.toml", *arguments
-    )
+    result = diskproof_here(folder, "advise", "run", "--target", "5/s", "--card", "small.toml", *arguments)
     assert result.returncode == 2
     assert said in " ".join(result.stderr.split())
 

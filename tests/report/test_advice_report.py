@@ -1,5 +1,7 @@
 """An advice as a report: its picture and its answer."""
 
+from collections.abc import Mapping
+
 from diskproof.analysis.advised.answer import advise
 from diskproof.analysis.advised.records import Advice, Configuration, Measured, Target, Verification
 from diskproof.analysis.other_disk.records import Predicted
@@ -21,7 +23,7 @@ from support.trials import make_plan
 (CELL,) = make_plan(storages=("disk",), tunings=("safest",), clients=(8,)).cells
 
 
-def advice(disks: dict[str, tuple[float, float | None]]) -> Advice:
+def advice(disks: Mapping[str, tuple[float, float | None]]) -> Advice:
     """Return the advice for 800/s among disks with a price and a predicted throughput."""
     sold = [
         Configuration(name=name, card=name, currency="USD", a_month=price, source="chosen")
@@ -71,7 +73,7 @@ def test_without_a_prediction_there_is_no_picture() -> None:
     assert throughput_by_price(advice({"unknown": (1, None)})) is None
 
 
-def answered(disks: dict[str, tuple[float, float | None]]) -> str:
+def answered(disks: Mapping[str, tuple[float, float | None]]) -> str:
     return " ".join(one.text for one in compose(advice(disks)).lead if isinstance(one, Paragraph))
 
 

@@ -133,8 +133,9 @@ def _merit(one: Candidate) -> tuple[float, float]:
 
 
 def cheapest(candidates: Sequence[Candidate], least: float) -> Candidate | None:
-    """Return the cheapest that meets the target with at least this probability; `candidates` are by price."""
-    return next((one for one in candidates if one.meets_with(least)), None)
+    """Return the cheapest that meets the target with this probability; of one price the likeliest."""
+    found = sorted((one for one in candidates if one.meets_with(least)), key=_merit, reverse=True)
+    return min(found, key=_a_month, default=None)
 
 
 def _worth_a_test(candidates: Sequence[Candidate]) -> Candidate | None:

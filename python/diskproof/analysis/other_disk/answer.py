@@ -119,9 +119,7 @@ def answer(
     )
 
 
-def below_floor(
-    gathered: Gathered, targets: Sequence[str], read_us: Callable[[str], float]
-) -> list[Message]:
+def below_floor(gathered: Gathered, targets: Sequence[str], read_us: Callable[[str], float]) -> list[Message]:
     """Return a note for each device that is too quick to be served on the recorded machine.
 
     `read_us` gives the time of a single small read of a device.
@@ -131,8 +129,8 @@ def below_floor(
     reads_us = {target: read_us(target) for target in targets if floors and target != MEMORY}
     return [
         say(
-            "`{target}` answers a 4 KiB read in {read}; a virtual disk on the recorded machine needs {floor}. "
-            "So `diskproof run` cannot test this prediction there",
+            "`{target}` answers a 4 KiB read in {read}; a virtual disk on the recorded machine needs "
+            "{floor}. So `diskproof run` cannot test this prediction there",
             target=target,
             read=us(taken_us),
             floor=us(min(floors)),
