@@ -30,7 +30,7 @@ impl Draws {
         if high <= low || !low.is_finite() || !high.is_finite() {
             return low;
         }
-        let count = (high - low) as u64 + 1;
+        let count = ((high - low) as u64).saturating_add(1);
         if law == Law::Uniform {
             return low + self.rng.random_range(0..count) as f64;
         }
@@ -57,6 +57,13 @@ impl Draws {
             other => other,
         };
         pattern.iter().map(fill).collect()
+    }
+
+    /// Characters from `0` to `z`, as many as a draw from `shortest` to `longest` says.
+    fn any_characters(&mut self, shortest: usize, longest: usize) -> Vec<u8> {
+        let shortest = if shortest > longest { 1 } else { shortest };
+        let length = self.rng.random_range(shortest.min(longest)..=longest);
+        (0..length).map(|_| self.character(b'0', 75)).collect()
     }
 
     #[inline]
@@ -114,17 +121,32 @@ pub(super) fn install(
     };
     host.set("string", lua.create_function(string)?)?;
     let own = Rc::clone(&draws);
+    let most_bytes = options.memory_limit_bytes;
     let varstring = move |lua: &Lua, (shortest, longest): (usize, usize)| {
-        let mut draws = own.borrow_mut();
-        let length = draws.rng.random_range(shortest..=longest.max(shortest));
-        let filled = draws.fill(&vec![b'@'; length]);
-        lua.create_string(filled)
+        if longest > most_bytes {
+            return Err(mlua::Error::runtime(format!(
+                "a string of {longest} characters does not fit into the script's memory"
+            )));
+        }
+        lua.create_string(own.borrow_mut().any_characters(shortest, longest))
     };
     host.set("varstring", lua.create_function(varstring)?)?;
     let shared = Arc::clone(setup);
-    let unique = move |_: &Lua, _: mlua::MultiValue| {
-        let count = shared.uniques.fetch_add(1, Ordering::Relaxed);
-        Ok(scattered(count.wrapping_add(shared.options.seed)))
+    let unique = move |_: &Lua, (low, high): (f64, f64)| {
+        let (low, high) = (low.ceil().max(0.0), high.floor().min(u32::MAX.into()));
+        if low > high {
+            return Err(mlua::Error::runtime(format!(
+                "no number of 32 bits lies from {low} to {high}"
+            )));
+        }
+        // As sysbench does it: the smaller the range, the longer this takes.
+        loop {
+            let count = shared.uniques.fetch_add(1, Ordering::Relaxed);
+            let number = scattered(count.wrapping_add(shared.options.seed));
+            if (low..=high).contains(&f64::from(number)) {
+                return Ok(number);
+            }
+        }
     };
     host.set("unique", lua.create_function(unique)?)
 }

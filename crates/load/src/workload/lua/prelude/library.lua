@@ -13,7 +13,9 @@ sysbench.rand = {
   special = host.special,
   pareto = host.pareto,
   zipfian = host.zipfian,
-  unique = host.unique,
+  unique = function()
+    return host.unique(0, 4294967295)
+  end,
   uniform_uint64 = host.uniform_uint64,
   uniform_double = host.uniform_double,
   string = host.string,
@@ -26,9 +28,11 @@ _G.sb_rand_gaussian = host.gaussian
 _G.sb_rand_special = host.special
 _G.sb_rand_pareto = host.pareto
 _G.sb_rand_zipfian = host.zipfian
-_G.sb_rand_uniq = host.unique
+_G.sb_rand_uniq = function(low, high)
+  return host.unique(low or 0, high or 4294967295)
+end
 _G.sb_rnd = function()
-  return host.uniform(0, 1073741822)
+  return host.uniform(0, 4294967295)
 end
 _G.sb_rand_str = host.string
 
@@ -77,8 +81,6 @@ end
 function histogram:get_pct_cumulative(percent)
   return percentile(self, self.counts, self.total, percent)
 end
-histogram.percentile = histogram.get_pct_cumulative
-histogram.get_pct_checkpoint = histogram.get_pct_cumulative
 
 -- Since the last time that this was asked.
 function histogram:get_pct_intermediate(percent)
@@ -112,7 +114,7 @@ function sysbench.report_default(stat)
   local seconds = stat.time_interval
   local queries = stat.reads + stat.writes + stat.other
   host.print(format(
-    "[ %.0fs ] thds: %u tps: %4.2f qps: %4.2f (r/w/o: %4.2f/%4.2f/%4.2f) lat (ms,%u%%): %4.2f err/s: %4.2f reconn/s: %4.2f\n",
+    "[ %.0fs ] thds: %u tps: %4.2f qps: %4.2f (r/w/o: %4.2f/%4.2f/%4.2f) lat (ms,%u%%): %4.2f err/s %4.2f reconn/s: %4.2f\n",
     stat.time_total, stat.threads_running, stat.events / seconds, queries / seconds,
     stat.reads / seconds, stat.writes / seconds, stat.other / seconds, percent(),
     stat.latency_pct * 1000, stat.errors / seconds, stat.reconnects / seconds))
@@ -149,6 +151,13 @@ function sysbench.report_json(stat)
     (stat.reads + stat.writes + stat.other) / seconds, stat.reads / seconds,
     stat.writes / seconds, stat.other / seconds, stat.latency_pct * 1000,
     stat.errors / seconds, stat.reconnects / seconds))
+end
+
+function host.close_json()
+  if opened then
+    host.print("\n]\n")
+    opened = false
+  end
 end
 
 sysbench.hooks = {}
