@@ -82,6 +82,9 @@ fn memory_and_time_are_limited() {
     let (code, said) = event("while true do end", &["--script-limit", "0.5"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("own.lua has computed for 0.5 s"), "{said}");
+    let output = run("while true do end", &["--script-limit", "0.5"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("own.lua has computed for 0.5 s"), "{said}");
 }
 
 #[test]
@@ -175,4 +178,71 @@ fn coroutines_and_hooks() {
         said.contains("report_cumulative") && said.contains("own.lua:1:"),
         "{said}"
     );
+}
+
+/// `init` comes before the clients and `done` after the report. An event that returns a value ends its
+/// client and is not counted.
+#[test]
+fn a_script_begins_and_ends_as_in_sysbench() {
+    let text = "
+        local events = 0
+        function init() print('init') end
+        function thread_done() print('thread_done') end
+        function done() print('done') end
+        function event() events = events + 1 return events == 2 end";
+    let output = run(text, &["--json"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains(r#""transactions":1,"#), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(printed, "init\nthread_done\ndone\n");
+    for (text, says) in [
+        (
+            "function event() end
+             function init() sysbench.sql.driver():connect():query('SELECT 1') end",
+            "there is no connection while it is loaded, in init()",
+        ),
+        (
+            "function event() end function thread_run() end",
+            "own.lua has a function thread_run()",
+        ),
+    ] {
+        let output = run(text, &[]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{text}: {said}");
+        assert!(said.contains(says), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_list_of_reports_is_json() {
+    let text = "
+        sysbench.hooks.report_intermediate = sysbench.report_json
+        function event() os.execute('sleep 0.1') end";
+    let output = run(text, &["--report-interval", "0.1"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (begin, end) = (said.find("[\n").expect(&said), said.find("\n]\n").expect(&said));
+    let list: Vec<serde_json::Value> = serde_json::from_str(&said[begin..end + 3]).expect(&said);
+    assert!(list.len() >= 2 && list[0]["threads"] == 1, "{said}");
+}
+
+#[test]
+fn draws_stay_in_their_ranges() {
+    let body = "
+        for _ = 1, 100 do
+          assert(sb_rand_uniq(1, 2147483648) <= 2147483648)
+          local text = sysbench.rand.varstring(3, 8)
+          assert(#text >= 3 and #text <= 8 and not text:find('[^0-z]'), text)
+        end
+        assert(sysbench.rand.uniform(0, 1e300) >= 0)";
+    let (code, said) = event(body, &[]);
+    assert_eq!(code, Some(0), "{said}");
+    for (body, says) in [
+        ("sysbench.rand.varstring(1, 1e12)", "does not fit into the script's memory"),
+        ("sb_rand_uniq(5, 4)", "no number of 32 bits lies from 5 to 4"),
+    ] {
+        let (code, said) = event(body, &[]);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains(says), "{said}");
+    }
 }

@@ -27,8 +27,8 @@ pub(in crate::cli) fn guard(watch: Arc<Watch>, script: String, limit: Duration, 
                     let (client, _) = turn;
                     let seconds = limit.as_secs_f64();
                     let message = format!(
-                        "client {client}: {script} has computed for {seconds} s without a statement; \
-                         raise --script-limit if that is what it is to do"
+                        "client {client}: {script} has computed for {seconds} s without a statement; if it needs \
+                         longer, raise --script-limit, which `run lua` and `prepare lua` have"
                     );
                     Stop::Failed(Failure::new("script", message)).end(json);
                 }

@@ -5,10 +5,10 @@ use std::io;
 
 use crate::measure::{LatencySummary, Phase};
 use crate::report::{ErrorSummary, Event, Interval, Report, Summary};
-use crate::workload::lua::{Hooks, Stat};
+use crate::workload::lua::{Hooks, LuaError, Stat};
 
-/// Calls the script's hooks for intervals and for the whole; what they report is not reported
-/// again.
+/// Calls the script's hooks for intervals and for the whole, and `done` after the report. What hooks
+/// for intervals report is not reported again.
 pub(in crate::cli) struct Hooked {
     pub(in crate::cli) hooks: Hooks,
     pub(in crate::cli) inner: Box<dyn Report>,
@@ -41,15 +41,25 @@ impl Report for Hooked {
             _ => Ok(false),
         };
         let spoken = spoken.unwrap_or_else(|error| {
-            // A wrong hook spoils no measurement.
-            tell!("diskproof-load: {error}");
+            tell_of(&error);
             false
         });
         if spoken && !self.passes_all {
             return Ok(());
         }
-        self.inner.event(event)
+        self.inner.event(event)?;
+        if matches!(event, Event::Summary(_))
+            && let Err(error) = self.hooks.done()
+        {
+            tell_of(&error);
+        }
+        Ok(())
     }
+}
+
+/// A mistake beside the clients spoils no measurement.
+fn tell_of(error: &LuaError) {
+    tell!("diskproof-load: {error}");
 }
 
 impl Hooked {

@@ -7,13 +7,16 @@ pub(super) mod hooked;
 pub(super) mod once;
 pub(super) mod source;
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use super::Stop;
 use super::connect::{Task, target, with_driver};
 use super::outside::say_when_interrupted;
 use super::run::{Kind, retry, run_reported, seed};
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::target::Target;
-use crate::workload::lua::{LuaError, LuaOptions, LuaWorkload, Output, Setting};
+use crate::workload::lua::{LuaError, LuaOptions, LuaWorkload, Output, Setting, Watch};
 use args::{LuaArgs, OnceLua, RunLua, given};
 use hooked::{Counted, Hooked};
 use source::find;
@@ -35,6 +38,8 @@ pub(super) struct Ready {
     pub(super) seed: u64,
     pub(super) trusted: bool,
     pub(super) memory_mib: u32,
+    /// How long the script may compute without a statement.
+    pub(super) limit: Duration,
     pub(super) output: Output,
 }
 
@@ -56,14 +61,20 @@ impl Ready {
             seed: run.seed,
             trusted: args.trust_script,
             memory_mib: args.script_memory,
+            limit: args.script_limit,
             output,
         })
     }
 
-    /// The workload for a database; refuses a script that does not load or lacks the command.
+    /// The workload for a database; refuses a script that does not load or lacks the command. From
+    /// now on the program ends if the script computes for too long.
     pub(super) fn workload(self, dialect: Dialect) -> Result<LuaWorkload, Stop> {
-        Ok(LuaWorkload::new(LuaOptions {
-            script: self.found.name,
+        let watch = Arc::new(Watch::default());
+        let script = self.found.name;
+        let is_json = self.output == Output::Stderr;
+        guard::guard(Arc::clone(&watch), script.clone(), self.limit, is_json);
+        let options = LuaOptions {
+            script,
             text: self.found.text,
             path: self.found.path,
             command: self.command,
@@ -76,7 +87,8 @@ impl Ready {
             trusted: self.trusted,
             memory_limit_bytes: usize::try_from(self.memory_mib).unwrap_or(usize::MAX) << 20,
             output: self.output,
-        })?)
+        };
+        Ok(LuaWorkload::new(options, watch)?)
     }
 }
 
@@ -111,22 +123,13 @@ fn once(args: &OnceLua, verb: &str) -> Result<(), Stop> {
     let command = args.command.as_deref().unwrap_or(verb);
     let ready = Ready::new(&args.lua, command, &target, &run, Output::Stdout)?;
     let clients = args.clients;
-    let limit = args.lua.script_limit;
-    with_driver(
-        target,
-        OnceTask {
-            ready,
-            clients,
-            limit,
-        },
-    )
+    with_driver(target, OnceTask { ready, clients })
 }
 
 /// Runs one of the script's commands.
 pub(super) struct OnceTask {
     pub(super) ready: Ready,
     pub(super) clients: u32,
-    pub(super) limit: std::time::Duration,
 }
 
 impl Task for OnceTask {
@@ -135,12 +138,6 @@ impl Task for OnceTask {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let command = self.ready.command.clone();
         let workload = self.ready.workload(driver.dialect())?;
-        guard::guard(
-            workload.watch(),
-            workload.name().into_owned(),
-            self.limit,
-            false,
-        );
         say_when_interrupted(format!(
             "interrupted: the script's {command} is not complete"
         ))?;
@@ -195,12 +192,6 @@ impl Task for RunTask<'_> {
         let workload = self.ready.workload(driver.dialect())?;
         let json = load.output.json;
         let name = workload.name();
-        guard::guard(
-            workload.watch(),
-            name.clone().into_owned(),
-            self.args.lua.script_limit,
-            json,
-        );
         let hooks = workload.hooks()?;
         let kind = Kind {
             workload: "lua",

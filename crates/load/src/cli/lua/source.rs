@@ -3,12 +3,10 @@
 use std::path::Path;
 
 use crate::file;
+use crate::workload::lua::LARGEST_BYTES;
 
 /// Where sysbench keeps its own scripts.
 const SYSBENCH: [&str; 2] = ["/usr/share/sysbench", "/usr/local/share/sysbench"];
-
-/// A script is text that a person wrote.
-const LARGEST_BYTES: u64 = 4 << 20;
 
 /// A script that has been found.
 #[derive(Debug)]

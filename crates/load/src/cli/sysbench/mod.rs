@@ -14,7 +14,6 @@ use super::Stop;
 use super::args::{Arrivals, Crowd, Load, Output, Turns};
 use super::connect::{Task, with_driver};
 use super::lua::general::{self, Run};
-use super::lua::guard::guard;
 use super::lua::hooked::{Counted, Hooked};
 use super::lua::source::find;
 use super::lua::{OnceTask, Ready};
@@ -68,6 +67,7 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
         seed: line.run.seed,
         trusted: line.words.is_on("trust-script"),
         memory_mib: 1024,
+        limit: SCRIPT_LIMIT,
         output: lua::Output::Stdout,
     };
     super::lua::say(&format!("{}\n\n", first_line()));
@@ -75,14 +75,7 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
         return with_driver(target, RunTask { line, ready });
     }
     let clients = line.run.threads;
-    with_driver(
-        target,
-        OnceTask {
-            ready,
-            clients,
-            limit: SCRIPT_LIMIT,
-        },
-    )
+    with_driver(target, OnceTask { ready, clients })
 }
 
 /// The command line with its numbers read.
@@ -284,12 +277,6 @@ impl Task for RunTask {
         let (seed, protocol) = (ready.seed, ready.protocol);
         let workload = ready.workload(driver.dialect())?;
         let name = workload.name();
-        guard(
-            workload.watch(),
-            name.clone().into_owned(),
-            SCRIPT_LIMIT,
-            false,
-        );
         let hooks = workload.hooks()?;
         let fairness = workload.fairness();
         let load = line.load();

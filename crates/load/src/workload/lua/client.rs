@@ -46,9 +46,10 @@ pub struct LuaClient {
     prepared: usize,
     /// An execution that waits for its statement to be prepared again.
     held: Option<(usize, Vec<Value>)>,
-    /// Whether this event has had a step, and whether it is over.
+    /// Whether this event has had a step, whether it is over, and whether it was the last.
     has_waited: bool,
     has_ended: bool,
+    has_stopped: bool,
     mistake: String,
     /// Events done, and how long they took.
     events: u64,
@@ -115,6 +116,7 @@ impl LuaClient {
             held: None,
             has_waited: false,
             has_ended: false,
+            has_stopped: false,
             mistake: String::new(),
             events: 0,
             busy: Duration::ZERO,
@@ -231,7 +233,8 @@ impl LuaClient {
                     self.step = Step::Rollback;
                     Next::Statement(statement::ROLLBACK)
                 }
-                (NEXT, _) => {
+                (NEXT, stops) => {
+                    self.has_stopped |= matches!(stops, Value::Boolean(true));
                     self.has_ended = true;
                     if self.has_waited || self.begins_with == Course::Command {
                         return Ok(None);
@@ -358,6 +361,9 @@ impl Script for LuaClient {
     }
 
     fn begin(&mut self) -> bool {
+        if self.has_stopped {
+            return false;
+        }
         self.has_waited = false;
         self.has_ended = false;
         self.begun = Some(Instant::now());
@@ -369,7 +375,15 @@ impl Script for LuaClient {
         true
     }
 
+    /// Like sysbench: the event that ends a client is none of the run's.
+    fn counts(&self) -> bool {
+        !self.has_stopped
+    }
+
     fn acknowledged(&mut self) -> io::Result<()> {
+        if self.has_stopped {
+            return Ok(());
+        }
         self.events += 1;
         self.busy += self
             .begun

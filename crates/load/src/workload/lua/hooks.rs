@@ -1,11 +1,12 @@
-//! A script's own reports: `sysbench.hooks.report_intermediate` and `report_cumulative`.
+//! The script beside the clients: `init`, `done` and its own reports,
+//! `sysbench.hooks.report_intermediate` and `report_cumulative`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use mlua::{Function, Value, Variadic};
+use mlua::Function;
 
-use super::state::{State, text};
+use super::state::State;
 use super::{LuaError, Setup};
 
 /// The figures that a hook is given; times in seconds.
@@ -29,7 +30,7 @@ pub struct Stat {
     pub concurrency: usize,
 }
 
-/// The script in a Lua state of its own, for reports alone.
+/// The script in a Lua state of its own, as sysbench's main thread has it.
 pub struct Hooks {
     setup: Arc<Setup>,
     state: State,
@@ -37,21 +38,22 @@ pub struct Hooks {
 }
 
 impl Hooks {
+    /// Loads the script and calls its function `init`.
     pub(super) fn new(setup: &Arc<Setup>) -> Result<Self, LuaError> {
         let wrong = |error: mlua::Error| LuaError(error.to_string());
         let state = State::new(setup, 0).map_err(wrong)?;
-        let course = state.begin("load").map_err(wrong)?;
-        let (op, first, _): (Option<u32>, Value, Variadic<Value>) =
-            course.resume(()).map_err(wrong)?;
-        if op != Some(super::client::NEXT) {
-            return Err(LuaError(text(&first)));
-        }
+        state.alone(setup, "init")?;
         let call = state.function("hook").map_err(wrong)?;
         Ok(Self {
             setup: Arc::clone(setup),
             state,
             call,
         })
+    }
+
+    /// Calls the script's function `done`.
+    pub fn done(&self) -> Result<(), LuaError> {
+        self.state.alone(&self.setup, "finish").map(drop)
     }
 
     /// Errors that all clients' scripts have counted themselves until now (`sb_counter_inc`).
@@ -98,6 +100,8 @@ impl Hooks {
         }
         table.set("threads_running", stat.threads_running)?;
         table.set("concurrency", stat.concurrency)?;
-        self.call.call((name, table))
+        self.setup
+            .watch
+            .observe(0, || self.call.call((name, table)))
     }
 }

@@ -2,10 +2,8 @@
 //! suspends.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use super::distribution::Law;
 use super::{Catalogue, Workload};
@@ -28,6 +26,7 @@ pub use client::LuaClient;
 pub use fairness::Fairness;
 pub use hooks::{Hooks, Stat};
 pub use setting::Setting;
+pub use state::LARGEST_BYTES;
 pub use watch::Watch;
 
 use state::{Look, State};
@@ -81,8 +80,6 @@ struct Setup {
     uniques: AtomicU64,
     /// Errors that scripts have counted themselves.
     counted_errors: AtomicU64,
-    /// Files that scripts have read as modules.
-    read: Mutex<BTreeSet<PathBuf>>,
     watch: Arc<Watch>,
     fairness: Fairness,
 }
@@ -97,15 +94,15 @@ pub struct LuaWorkload {
 }
 
 impl LuaWorkload {
-    /// Loads the script once, to find out what it needs; nothing is connected.
-    pub fn new(options: LuaOptions) -> Result<Self, LuaError> {
+    /// Loads the script once, to find out what it needs; nothing is connected. `watch` sees scripts
+    /// that compute for too long, from now on.
+    pub fn new(options: LuaOptions, watch: Arc<Watch>) -> Result<Self, LuaError> {
         let setup = Arc::new(Setup {
             options,
             legacy: AtomicBool::new(false),
             uniques: AtomicU64::new(0),
             counted_errors: AtomicU64::new(0),
-            read: Mutex::default(),
-            watch: Arc::default(),
+            watch,
             fairness: Fairness::default(),
         });
         let look = match State::look(&setup) {
@@ -146,29 +143,15 @@ impl LuaWorkload {
         LuaClient::for_command(Arc::clone(&self.setup), client)
     }
 
-    /// Sees scripts that compute for too long.
-    #[must_use]
-    pub fn watch(&self) -> Arc<Watch> {
-        Arc::clone(&self.setup.watch)
-    }
-
     /// How evenly the clients were served, once they are done.
     #[must_use]
     pub fn fairness(&self) -> Fairness {
         self.setup.fairness.clone()
     }
 
-    /// The script's own reports, if it has hooks for them.
+    /// The script beside the clients; its function `init` has run then.
     pub fn hooks(&self) -> Result<Hooks, LuaError> {
         Hooks::new(&self.setup)
-    }
-
-    /// The files that the script has read as modules so far.
-    #[must_use]
-    pub fn modules(&self) -> Vec<PathBuf> {
-        let read = self.setup.read.lock();
-        let read = read.unwrap_or_else(PoisonError::into_inner);
-        read.iter().cloned().collect()
     }
 
     /// The script's name in reports.

@@ -1,9 +1,9 @@
 //! A Lua state as a script finds it: sysbench's interface, and little else.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use mlua::{Function, Lua, StdLib, Table, Thread, Value, Variadic};
@@ -14,7 +14,7 @@ use crate::file;
 use crate::plain::Plain;
 
 /// A script or module is text that a person wrote.
-pub(super) const LARGEST_BYTES: u64 = 4 << 20;
+pub const LARGEST_BYTES: u64 = 4 << 20;
 
 const PRELUDE: [(&str, &str); 4] = [
     ("sandbox", include_str!("prelude/sandbox.lua")),
@@ -73,29 +73,38 @@ impl State {
         matches!(self.lua.globals().raw_get(name), Ok(Value::Function(_)))
     }
 
-    /// Loads the script without a database.
-    pub(super) fn look(setup: &Arc<Setup>) -> Result<Look, LuaError> {
+    /// Runs one of the prelude's functions without a database; returns what it says at its end.
+    pub(super) fn alone(
+        &self,
+        setup: &Setup,
+        name: &str,
+    ) -> Result<(Value, Variadic<Value>), LuaError> {
         let wrong = |error: mlua::Error| LuaError(error.to_string());
-        let state = Self::new(setup, 0).map_err(wrong)?;
-        let course = state.begin("look").map_err(wrong)?;
-        let (op, first, rest): (Option<u32>, Value, Variadic<Value>) =
-            course.resume(()).map_err(wrong)?;
+        let course = self.begin(name).map_err(wrong)?;
+        let outcome = setup.watch.observe(0, || course.resume(()));
+        let (op, first, rest): (Option<u32>, Value, Variadic<Value>) = outcome.map_err(wrong)?;
         match op {
-            Some(super::client::NEXT) => {
-                let is_true = |value: Option<&Value>| matches!(value, Some(Value::Boolean(true)));
-                Ok(Look {
-                    declares_options: is_true(Some(&first)),
-                    has_command: is_true(rest.first()),
-                    parallel: is_true(rest.get(1)),
-                    commands: rest.get(2).map_or_else(String::new, text),
-                })
-            }
+            Some(super::client::NEXT) => Ok((first, rest)),
             Some(super::client::FAIL) => Err(LuaError(text(&first))),
             _ => Err(LuaError(format!(
-                "{}: statements run in its functions, not while it is loaded",
+                "{}: there is no connection while it is loaded, in init() or in done(); \
+                 send statements from its other functions",
                 setup.options.script
             ))),
         }
+    }
+
+    /// Loads the script without a database.
+    pub(super) fn look(setup: &Arc<Setup>) -> Result<Look, LuaError> {
+        let state = Self::new(setup, 0).map_err(|error| LuaError(error.to_string()))?;
+        let (first, rest) = state.alone(setup, "look")?;
+        let is_true = |value: Option<&Value>| matches!(value, Some(Value::Boolean(true)));
+        Ok(Look {
+            declares_options: is_true(Some(&first)),
+            has_command: is_true(rest.first()),
+            parallel: is_true(rest.get(1)),
+            commands: rest.get(2).map_or_else(String::new, text),
+        })
     }
 }
 
@@ -151,11 +160,8 @@ fn install_functions(lua: &Lua, host: &Table, setup: &Arc<Setup>) -> mlua::Resul
         Ok(())
     };
     host.set("print", lua.create_function(print)?)?;
-    let shared = Arc::clone(setup);
-    let read = move |lua: &Lua, path: String| match file::read(Path::new(&path), LARGEST_BYTES) {
+    let read = |lua: &Lua, path: String| match file::read(Path::new(&path), LARGEST_BYTES) {
         Ok(bytes) => {
-            let mut read = shared.read.lock().unwrap_or_else(PoisonError::into_inner);
-            read.insert(PathBuf::from(path));
             let text = lua.create_string(file::without_mark(&bytes))?;
             Ok((Some(text), None))
         }

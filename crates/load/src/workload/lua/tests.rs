@@ -8,7 +8,7 @@ use crate::workload::distribution::Choice;
 use crate::workload::{Next, Script};
 
 fn workload(text: &str, protocol: Protocol) -> Result<LuaWorkload, LuaError> {
-    LuaWorkload::new(LuaOptions {
+    let options = LuaOptions {
         script: "own.lua".into(),
         text: text.as_bytes().to_vec(),
         path: String::new(),
@@ -22,7 +22,8 @@ fn workload(text: &str, protocol: Protocol) -> Result<LuaWorkload, LuaError> {
         trusted: false,
         memory_limit_bytes: 64 << 20,
         output: Output::Stderr,
-    })
+    };
+    LuaWorkload::new(options, Arc::default())
 }
 
 /// What a client sends in its first event, with its parameters.

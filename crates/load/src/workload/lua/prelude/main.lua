@@ -228,17 +228,25 @@ local restart = sysbench.error.RESTART_EVENT
 
 local function events(tid)
   while true do
-    local ok, mistake = pcall(_G.event, tid)
+    local ok, outcome = pcall(_G.event, tid)
     if ok then
-      yield(NEXT)
-    elseif type(mistake) == "table" and mistake.errcode == restart then
+      -- After a value other than nil and false a client has no more events.
+      yield(NEXT, outcome and true)
+    elseif type(outcome) == "table" and outcome.errcode == restart then
       if sysbench.hooks.before_restart_event then
-        sysbench.hooks.before_restart_event(mistake)
+        sysbench.hooks.before_restart_event(outcome)
       end
       yield(AGAIN)
     else
-      error(mistake, 0)
+      error(outcome, 0)
     end
+  end
+end
+
+local function call_if_any(name, ...)
+  local own = rawget(_G, name)
+  if type(own) == "function" then
+    own(...)
   end
 end
 
@@ -251,10 +259,7 @@ client.course = guarded(function(tid)
     error(format("%s has no function event(), so there is nothing to measure; its commands are: %s",
       host.script, commands()), 0)
   end
-  local init = rawget(_G, "thread_init")
-  if init then
-    init(tid)
-  end
+  call_if_any("thread_init", tid)
   yield(NEXT)
   events(tid)
 end)
@@ -263,10 +268,7 @@ end)
 client.events = guarded(events)
 
 client.done = guarded(function(tid)
-  local done = rawget(_G, "thread_done")
-  if done then
-    done(tid)
-  end
+  call_if_any("thread_done", tid)
   yield(NEXT)
 end)
 
@@ -281,16 +283,23 @@ client.command = guarded(function(tid)
 end)
 
 -- What the program asks before it connects: does the script declare its options, has it the command,
--- and does that run in every client at once? nil and a message if the script does not load.
+-- and does that run in every client at once?
 client.look = guarded(function()
   load_script()
   local own, parallel = command(host.command)
+  if host.command == "run" and type(rawget(_G, "thread_run")) == "function" then
+    error(format("%s has a function thread_run(), which cannot run here; write one event as event()",
+      host.script), 0)
+  end
   local measures = host.command == "run" and type(rawget(_G, "event")) == "function"
   yield(NEXT, cmdline.options ~= nil, own ~= nil or measures, parallel, commands())
 end)
 
 -- The hooks that replace reports, called with the figures; false if there is no such hook.
 client.hook = function(name, stat)
+  if name == "report_cumulative" then
+    host.close_json()
+  end
   local hook = sysbench.hooks[name]
   if not hook then
     return false
@@ -299,8 +308,14 @@ client.hook = function(name, stat)
   return true
 end
 
-client.load = guarded(function()
+-- The script as sysbench's main thread has it, for reports and these two functions.
+client.init = guarded(function()
   load_script()
+  call_if_any("init")
+  yield(NEXT)
+end)
+client.finish = guarded(function()
+  call_if_any("done")
   yield(NEXT)
 end)
 
