@@ -36,11 +36,13 @@ pub(super) struct Connection {
     pub(super) statement_limit: Option<Duration>,
 }
 
+pub(super) const MOST_CLIENTS: u32 = 100_000;
+
 /// Number of clients and threads; the same for every workload.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Crowd {
     /// Connections, each with one transaction in progress at a time
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_CLIENTS)))]
     pub(super) clients: u32,
 
     /// Threads that serve the clients [default: one per client, at most 16]
@@ -193,7 +195,7 @@ const LOWEST_RATE: f64 = 0.001;
 /// No server begins as many transactions, and the gaps are counted in nanoseconds.
 const HIGHEST_RATE: f64 = 1e7;
 
-fn rate(text: &str) -> Result<f64, String> {
+pub(super) fn rate(text: &str) -> Result<f64, String> {
     let rate: f64 = text
         .parse()
         .map_err(|_| format!("{text:?} is not a number"))?;
@@ -208,7 +210,7 @@ fn rate(text: &str) -> Result<f64, String> {
 /// Below this, an interval holds too few replies to say anything and reporting disturbs.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(50);
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text
         .parse()
         .map_err(|_| format!("{text:?} is not a number of seconds"))?;
@@ -222,7 +224,7 @@ pub(super) fn positive_seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn report_interval(text: &str) -> Result<Duration, String> {
+pub(super) fn report_interval(text: &str) -> Result<Duration, String> {
     let interval = seconds(text)?;
     if interval.is_zero() || interval >= SHORTEST_INTERVAL {
         return Ok(interval);
@@ -261,7 +263,7 @@ fn window(text: &str) -> Result<Duration, String> {
     ))
 }
 
-fn percentile(text: &str) -> Result<f64, String> {
+pub(super) fn percentile(text: &str) -> Result<f64, String> {
     let percentile: f64 = text
         .trim()
         .parse()

@@ -151,6 +151,16 @@ impl CommandLine {
             .map_err(|_| format!("--{name}={text}: a number is wanted"))
     }
 
+    /// The value of an option, read as the option of ours with the same meaning.
+    pub(super) fn read_by<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let text = self.text(name).unwrap_or_default();
+        read(text).map_err(|wrong| format!("--{name}: {wrong}"))
+    }
+
     pub(super) fn is_on(&self, name: &str) -> bool {
         is_on(self.text(name).unwrap_or_default())
     }
@@ -159,7 +169,7 @@ impl CommandLine {
 fn is_on(value: &str) -> bool {
     matches!(
         value.to_ascii_lowercase().as_str(),
-        "on" | "true" | "1" | "yes" | "required"
+        "on" | "true" | "1" | "yes"
     )
 }
 

@@ -11,7 +11,9 @@ use clap::Args;
 use url::Url;
 
 use super::Stop;
-use super::args::{Arrivals, Crowd, Load, Output, Turns};
+use super::args::{
+    Arrivals, Crowd, Load, MOST_CLIENTS, Output, Turns, percentile, rate, report_interval, seconds,
+};
 use super::connect::{Task, with_driver};
 use super::lua::general::{self, Run};
 use super::lua::hooked::{Counted, Hooked};
@@ -92,21 +94,23 @@ impl Line {
         let run = Run {
             threads: words.number("threads")?,
             events: words.number("events")?,
-            seconds: words.number("time")?,
-            rate: words.number("rate")?,
-            report_interval_s: words.number("report-interval")?,
-            warm_up_s: words.number("warmup-time")?,
-            percentile: words.number("percentile")?,
+            seconds: words.read_by("time", seconds)?.as_secs_f64(),
+            rate: words.read_by("rate", |text| match text {
+                "0" => Ok(0.0),
+                text => rate(text),
+            })?,
+            report_interval_s: words
+                .read_by("report-interval", report_interval)?
+                .as_secs_f64(),
+            warm_up_s: words.read_by("warmup-time", seconds)?.as_secs_f64(),
+            percentile: words.read_by("percentile", percentile)?,
             prepares: words.text("db-ps-mode") != Some("disable"),
             seed: seed(Some(seed_given).filter(|&seed| seed > 0)),
         };
-        if run.threads == 0 {
-            return Err("--threads=0: at least one is needed".into());
-        }
-        if !(run.percentile > 0.0 && run.percentile <= 100.0) {
+        if !(1..=MOST_CLIENTS).contains(&run.threads) {
             return Err(format!(
-                "--percentile={}: a number above 0 and at most 100 is wanted",
-                run.percentile
+                "--threads={}: from 1 to {MOST_CLIENTS} are possible",
+                run.threads
             ));
         }
         Ok(Self {
@@ -201,8 +205,12 @@ impl Line {
             let name = if prefix == "pgsql" { "host" } else { "socket" };
             url.query_pairs_mut().append_pair(name, &socket);
         }
-        if words.is_on("mysql-ssl") && prefix == "mysql" {
-            url.query_pairs_mut().append_pair("ssl-mode", "required");
+        if prefix == "mysql" {
+            let mut options = url.query_pairs_mut();
+            options.append_pair("ssl-mode", &self.ssl_mode());
+            if let Some(file) = words.text("mysql-ssl-ca") {
+                options.append_pair("ssl-ca", file);
+            }
         }
         if let Some(mode) = words.text("pgsql-sslmode").filter(|_| prefix == "pgsql") {
             url.query_pairs_mut().append_pair("sslmode", mode);
@@ -212,6 +220,16 @@ impl Line {
             .map(str::to_owned)
             .or_else(|| std::env::var("DISKPROOF_PASSWORD").ok());
         Ok(Target::parse(url.as_str(), password)?)
+    }
+
+    /// Encryption as MySQL's clients name it: sysbench 1.0 has on and off, 1.1 has their own words in
+    /// capitals.
+    fn ssl_mode(&self) -> String {
+        match self.words.text("mysql-ssl").unwrap_or_default() {
+            _ if self.words.is_on("mysql-ssl") => "required".to_owned(),
+            "off" => "disabled".to_owned(),
+            mode => mode.to_ascii_lowercase().replace('_', '-'),
+        }
     }
 
     /// The socket that is used instead of the host: as the servers' own libraries choose it.
@@ -244,7 +262,7 @@ impl Line {
             },
             seconds: seconds.or(transactions.is_none().then_some(ENDLESS)),
             transactions,
-            warm_up: Duration::from_secs_f64(run.warm_up_s.max(0.0)),
+            warm_up: Duration::from_secs_f64(run.warm_up_s),
             retry: match ignored {
                 "" => vec!["none".to_owned()],
                 codes => codes
@@ -256,7 +274,7 @@ impl Line {
             arrivals: Arrivals::Poisson,
             turns: Turns::default(),
             output: Output {
-                report_interval: Duration::from_secs_f64(run.report_interval_s.max(0.0)),
+                report_interval: Duration::from_secs_f64(run.report_interval_s),
                 percentiles: vec![50.0, run.percentile, 99.0],
                 histogram: self.words.is_on("histogram"),
                 json: false,
@@ -311,5 +329,58 @@ impl Task for RunTask {
                 counted: Counted::default(),
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(options: &str) -> Result<Line, String> {
+        let words: Vec<_> = format!("a.lua {options} run")
+            .split(' ')
+            .map(str::to_owned)
+            .collect();
+        Line::read(CommandLine::read(&words)?)
+    }
+
+    #[test]
+    fn numbers_without_sense_are_refused() {
+        for wrong in [
+            "--time=inf",
+            "--time=1e300",
+            "--warmup-time=-1",
+            "--report-interval=nan",
+            "--rate=inf",
+            "--percentile=0",
+            "--threads=0",
+            "--threads=4000000000",
+        ] {
+            let (name, _) = wrong.split_once('=').unwrap();
+            let refusal = line(wrong).err().unwrap_or_default();
+            assert!(refusal.starts_with(name), "{wrong}: {refusal}");
+        }
+        let run = line("--time=0 --rate=0").unwrap().run;
+        assert!(run.seconds == 0.0 && run.rate == 0.0);
+    }
+
+    #[test]
+    fn encryption_is_not_left_out_in_silence() {
+        for (options, mode) in [
+            ("--threads=1", "disabled"),
+            ("--mysql-ssl=off", "disabled"),
+            ("--mysql-ssl", "required"),
+            ("--mysql-ssl=ON", "required"),
+            ("--mysql-ssl=VERIFY_CA", "verify-ca"),
+            ("--mysql-ssl=perhaps", "perhaps"),
+        ] {
+            assert_eq!(line(options).unwrap().ssl_mode(), mode, "{options}");
+        }
+        let options = "--mysql-host=h --mysql-ssl=VERIFY_CA --mysql-ssl-ca=x";
+        let Ok(Target::Mysql(server)) = line(options).unwrap().target() else {
+            panic!("{options}");
+        };
+        assert_eq!(server.options["ssl-mode"], "verify-ca");
+        assert_eq!(server.options["ssl-ca"], "x");
     }
 }
