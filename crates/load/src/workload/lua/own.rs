@@ -114,22 +114,21 @@ fn write_literal(
         (_, Value::Nil) => out.extend_from_slice(b"NULL"),
         (b'i', value) => drop(write!(out, "{}", whole(value)?)),
         (b'd', value) => drop(write!(out, "{:e}", number(value)?)),
-        (_, value) => {
-            out.push(b'\'');
-            let text = match value {
-                Value::String(text) => text.as_bytes().to_vec(),
-                value => super::state::text(value).into_bytes(),
-            };
-            for byte in text {
-                if byte == b'\'' || (byte == b'\\' && dialect == Dialect::Mysql) {
-                    out.push(byte);
-                }
-                out.push(byte);
-            }
-            out.push(b'\'');
-        }
+        (_, Value::String(text)) => push_quoted(&text.as_bytes(), dialect, out),
+        (_, value) => push_quoted(super::state::text(value).as_bytes(), dialect, out),
     }
     Ok(())
+}
+
+fn push_quoted(text: &[u8], dialect: Dialect, out: &mut Vec<u8>) {
+    out.push(b'\'');
+    for &byte in text {
+        if byte == b'\'' || (byte == b'\\' && dialect == Dialect::Mysql) {
+            out.push(byte);
+        }
+        out.push(byte);
+    }
+    out.push(b'\'');
 }
 
 #[expect(clippy::cast_possible_truncation)]

@@ -85,18 +85,15 @@ local function replied(con, query, ok, rows, columns, data, _, again)
   end
   con.error = errors.NONE
   if columns then
-    return setmetatable({
-      nrows = rows,
-      nfields = columns,
-      data = data,
-      at = 0,
-      connection = con,
-    }, result)
+    return setmetatable({ nrows = rows, nfields = columns, data = data }, result)
   end
   return nil
 end
 
 -- Results --------------------------------------------------------------------------------------
+
+-- Where the next row begins.
+result.at = 0
 
 local function advance(self, at, ...)
   if not at then
