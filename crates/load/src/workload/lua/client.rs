@@ -308,8 +308,9 @@ impl LuaClient {
     fn reply(&mut self, reply: Reply, rows: Option<&Rows>, verb: Verb) -> usize {
         let kept = rows.filter(|rows| rows.columns() > 0);
         let has_result = kept.is_some() || reply.rows > 0 || verb.reads();
+        let limit_bytes = self.setup.options.memory_limit_bytes;
         let data = match (&self.state, kept) {
-            (Some(state), Some(kept)) => match state.lua.create_string(kept.packed()) {
+            (Some(state), Some(kept)) => match state.string(kept.packed(), limit_bytes) {
                 Ok(data) => Some(data),
                 Err(error) => {
                     self.course = None;

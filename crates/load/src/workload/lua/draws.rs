@@ -10,6 +10,7 @@ use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::Setup;
+use super::state::without_limit;
 use crate::workload::distribution::{Choice, Distribution, Law};
 use crate::workload::generator::client_generator;
 
@@ -117,7 +118,7 @@ pub(super) fn install(
     let own = Rc::clone(&draws);
     let string = move |lua: &Lua, pattern: mlua::String| {
         let filled = own.borrow_mut().fill(&pattern.as_bytes());
-        lua.create_string(filled)
+        without_limit(lua, || lua.create_string(filled))
     };
     host.set("string", lua.create_function(string)?)?;
     let own = Rc::clone(&draws);

@@ -68,6 +68,14 @@ impl State {
         self.course.get(name)
     }
 
+    /// A string in the script's memory.
+    pub(super) fn string(&self, bytes: &[u8], limit_bytes: usize) -> mlua::Result<mlua::String> {
+        if self.lua.used_memory() + bytes.len() > limit_bytes {
+            return Err(mlua::Error::MemoryError("not enough memory".to_owned()));
+        }
+        without_limit(&self.lua, || self.lua.create_string(bytes))
+    }
+
     /// Whether the script has a global function of this name.
     pub(super) fn has(&self, name: &str) -> bool {
         matches!(self.lua.globals().raw_get(name), Ok(Value::Function(_)))
@@ -106,6 +114,18 @@ impl State {
             commands: rest.get(2).map_or_else(String::new, text),
         })
     }
+}
+
+/// Makes something in the script's memory of which the caller knows that it fits: under a limit, mlua
+/// makes each string by a protected call, with two closures.
+pub(super) fn without_limit<T>(
+    lua: &Lua,
+    make: impl FnOnce() -> mlua::Result<T>,
+) -> mlua::Result<T> {
+    let limit = lua.set_memory_limit(0)?;
+    let made = make();
+    lua.set_memory_limit(limit)?;
+    made
 }
 
 /// A value in words.
@@ -218,15 +238,19 @@ fn row(
     let bytes = data.as_bytes();
     let mut values = vec![Value::Nil];
     let mut outcome = Ok(());
-    let length = rows::unpack(bytes.get(at..).unwrap_or_default(), columns, |field| {
-        let value = field.map_or(Ok(Value::Nil), |text| {
-            lua.create_string(text).map(Value::String)
-        });
-        match value {
-            Ok(value) => values.push(value),
-            Err(error) => outcome = Err(error),
-        }
-    });
+    // The fields have room in what the row itself takes.
+    let length = without_limit(lua, || {
+        let packed = bytes.get(at..).unwrap_or_default();
+        Ok(rows::unpack(packed, columns, |field| {
+            let value = field.map_or(Ok(Value::Nil), |text| {
+                lua.create_string(text).map(Value::String)
+            });
+            match value {
+                Ok(value) => values.push(value),
+                Err(error) => outcome = Err(error),
+            }
+        }))
+    })?;
     outcome?;
     let Some(length) = length else {
         return Ok(Variadic::new());
