@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mlua::{Thread, Value, Variadic};
+use mlua::{MultiValue, Thread, Value};
 
 use super::Setup;
 use super::own::Own;
@@ -154,13 +154,13 @@ impl LuaClient {
         }
     }
 
-    fn resume(&mut self) -> Result<(u32, Value, Variadic<Value>), String> {
+    fn resume(&mut self) -> Result<(u32, Value, MultiValue), String> {
         let Some(course) = &self.course else {
             return Err(std::mem::take(&mut self.mistake));
         };
         let input = std::mem::take(&mut self.input);
         let watch = &self.setup.watch;
-        let (op, first, rest): (Option<u32>, Value, Variadic<Value>) = watch
+        let (op, first, rest): (Option<u32>, Value, MultiValue) = watch
             .observe(self.number, || match input {
                 Input::Nothing => course.resume(()),
                 Input::Begin => course.resume(self.number),
@@ -191,7 +191,7 @@ impl LuaClient {
             return self.execute(place, &values, args).map(Some);
         }
         loop {
-            let (op, first, rest) = self.resume()?;
+            let (op, first, mut rest) = self.resume()?;
             let next = match (op, &first) {
                 (QUERY, Value::String(sql)) => {
                     let verb = Verb::of(&sql.as_bytes());
@@ -210,14 +210,11 @@ impl LuaClient {
                     let Some(own) = self.own.get_mut(place) else {
                         return Err("a statement that was never prepared".into());
                     };
-                    let values = match rest.split_first() {
-                        Some((Value::String(kinds), values)) => {
-                            own.expect(&kinds.as_bytes());
-                            values
-                        }
-                        _ => &[],
+                    let Some(Value::String(kinds)) = rest.pop_front() else {
+                        return Err("an execution without the kinds of its parameters".into());
                     };
-                    self.execute(place, values, args)?
+                    own.expect(&kinds.as_bytes());
+                    self.execute(place, rest.make_contiguous(), args)?
                 }
                 (SLEEP, length) => Next::Sleep {
                     us: microseconds(length),
