@@ -246,3 +246,10 @@ fn draws_stay_in_their_ranges() {
         assert!(said.contains(says), "{said}");
     }
 }
+
+#[test]
+fn another_databases_driver_is_refused() {
+    let (code, said) = event("sysbench.sql.driver('mysql') sysbench.sql.driver('pgsql')", &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("the driver pgsql is not that of this run"), "{said}");
+}

@@ -71,9 +71,9 @@ function event()
   local stmt = con:prepare("SELECT ?, ?, ?")
   local a = stmt:bind_create(sysbench.sql.type.INT)
   local b = stmt:bind_create(sysbench.sql.type.DOUBLE)
-  local c = stmt:bind_create(sysbench.sql.type.CHAR, 10)
+  local c = stmt:bind_create(sysbench.sql.type.CHAR, 6)
   stmt:bind_param(a, b, c)
-  a:set(7.9) b:set(2) c:set("it's \\")
+  a:set(-7.9) b:set(2) c:set("it's \\ and more")
   stmt:execute()
   a:set(nil)
   stmt:execute()
@@ -89,7 +89,7 @@ fn parameters_are_of_the_types_that_they_were_bound_as() {
         sent(PREPARED, Protocol::Prepared),
         [
             "prepare SELECT ?, ?, ?",
-            r#"0 7 2.0 "it's \\""#,
+            r#"0 -7 2.0 "it's \\""#,
             r#"0 NULL 2.0 "it's \\""#,
             &format!(
                 "{:?}",
@@ -104,7 +104,7 @@ fn parameters_are_of_the_types_that_they_were_bound_as() {
     assert_eq!(
         sent(PREPARED, Protocol::Text)[..2],
         [
-            r"SELECT 7, 2e0, 'it''s \\'",
+            r"SELECT -7, 2e0, 'it''s \\'",
             r"SELECT NULL, 2e0, 'it''s \\'"
         ]
     );

@@ -5,7 +5,7 @@ local host = ...
 local step, row_at = host.step, host.row
 local setmetatable, type, tonumber, tostring, error, select, unpack =
   setmetatable, type, tonumber, tostring, error, select, unpack
-local concat, format, floor = table.concat, string.format, math.floor
+local concat, format, sub, floor, ceil = table.concat, string.format, string.sub, math.floor, math.ceil
 
 local QUERY, PREPARE, EXECUTE, RECONNECT, ROLLBACK = 1, 2, 3, 5, 6
 -- sysbench's packet of a bulk insert.
@@ -121,7 +121,10 @@ end
 local held, left = nil, false
 
 function sql.driver(name)
-  return setmetatable({ driver_name = name or host.driver }, driver)
+  if name and name ~= host.driver then
+    error(format("the driver %s is not that of this run, which is %s", tostring(name), host.driver), 2)
+  end
+  return setmetatable({}, driver)
 end
 
 function driver:name()
@@ -226,22 +229,23 @@ function parameter:set(value)
   if value == nil then
     self.value = nil
   elseif self.kind == "t" then
-    self.value = tostring(value)
+    self.value = sub(tostring(value), 1, self.longest)
   else
     value = tonumber(value)
-    self.value = self.kind == "i" and floor(value) or value
+    -- As C makes an integer of a double.
+    self.value = self.kind == "i" and (value < 0 and ceil(value) or floor(value)) or value
   end
 end
 
 function parameter:set_rand_str(pattern)
-  self.value = sysbench.rand.string(pattern)
+  self.value = sub(sysbench.rand.string(pattern), 1, self.longest)
 end
 
-function statement:bind_create(kind, _)
+function statement:bind_create(kind, longest)
   if not KIND[kind] and (type(kind) ~= "number" or kind <= 0 or kind > types.VARCHAR) then
     error("bind_create of a type that is none of sysbench.sql.type", 2)
   end
-  return setmetatable({ kind = KIND[kind] or "t" }, parameter)
+  return setmetatable({ kind = KIND[kind] or "t", longest = longest }, parameter)
 end
 
 function statement:bind_param(...)
