@@ -36,6 +36,7 @@ pub(super) struct Connection {
     pub(super) statement_limit: Option<Duration>,
 }
 
+/// More connections than any server takes.
 pub(super) const MOST_CLIENTS: u32 = 100_000;
 
 /// Number of clients and threads; the same for every workload.

@@ -16,7 +16,7 @@ use super::outside::say_when_interrupted;
 use super::run::{Kind, retry, run_reported, seed};
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::target::Target;
-use crate::workload::lua::{LuaError, LuaOptions, LuaWorkload, Output, Setting, Watch};
+use crate::workload::lua::{Laws, LuaError, LuaOptions, LuaWorkload, Output, Setting, Watch};
 use args::{LuaArgs, OnceLua, RunLua, given};
 use hooked::{Counted, Hooked};
 use source::find;
@@ -34,7 +34,7 @@ pub(super) struct Ready {
     pub(super) given: Vec<(String, Option<String>)>,
     pub(super) general: Vec<(String, Setting)>,
     pub(super) protocol: Protocol,
-    pub(super) law: crate::workload::distribution::Law,
+    pub(super) laws: Laws,
     pub(super) seed: u64,
     pub(super) trusted: bool,
     pub(super) memory_mib: u32,
@@ -57,7 +57,7 @@ impl Ready {
             given: given(&args.given),
             general: general::settings(target, run),
             protocol: args.protocol.into(),
-            law: args.distribution.into(),
+            laws: args.distribution.into(),
             seed: run.seed,
             trusted: args.trust_script,
             memory_mib: args.script_memory,
@@ -82,7 +82,7 @@ impl Ready {
             given: self.given,
             dialect,
             protocol: self.protocol,
-            law: self.law,
+            laws: self.laws,
             seed: self.seed,
             trusted: self.trusted,
             memory_limit_bytes: usize::try_from(self.memory_mib).unwrap_or(usize::MAX) << 20,

@@ -24,7 +24,7 @@ use crate::driver::{Driver, Protocol};
 use crate::plain::Plain;
 use crate::target::Target;
 use crate::workload::distribution::{Law, Special};
-use crate::workload::lua;
+use crate::workload::lua::{self, Laws};
 use command_line::CommandLine;
 use report::{Head, SysbenchReport, first_line};
 
@@ -65,7 +65,7 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
         given: line.words.given.clone(),
         general: general::settings(&target, &line.run),
         protocol: line.protocol(),
-        law: line.law().map_err(Stop::Arguments)?,
+        laws: line.laws().map_err(Stop::Arguments)?,
         seed: line.run.seed,
         trusted: line.words.is_on("trust-script"),
         memory_mib: 1024,
@@ -128,7 +128,7 @@ impl Line {
         }
     }
 
-    fn law(&self) -> Result<Law, String> {
+    fn laws(&self) -> Result<Laws, String> {
         let words = &self.words;
         let special = Special {
             draws: words.number("rand-spec-iter")?,
@@ -152,18 +152,28 @@ impl Line {
                 "--rand-pareto-h lies between 0 and 1, --rand-zipfian-exp from 0 to 10".into(),
             );
         }
-        match words.text("rand-type").unwrap_or_default() {
-            "special" => Ok(Law::Special1020(special)),
-            "uniform" => Ok(Law::Uniform),
-            "gaussian" => Ok(Law::Gaussian {
+        let mut laws = Laws {
+            default: Law::Uniform,
+            gaussian: Law::Gaussian {
                 draws: special.draws,
-            }),
-            "pareto" => Ok(Law::Pareto { h }),
-            "zipfian" => Ok(Law::Zipfian { exponent }),
-            other => Err(format!(
-                "--rand-type={other}: known are special, uniform, gaussian, pareto and zipfian"
-            )),
-        }
+            },
+            special: Law::Special1020(special),
+            pareto: Law::Pareto { h },
+            zipfian: Law::Zipfian { exponent },
+        };
+        laws.default = match words.text("rand-type").unwrap_or_default() {
+            "special" => laws.special,
+            "uniform" => Law::Uniform,
+            "gaussian" => laws.gaussian,
+            "pareto" => laws.pareto,
+            "zipfian" => laws.zipfian,
+            other => {
+                return Err(format!(
+                    "--rand-type={other}: known are special, uniform, gaussian, pareto and zipfian"
+                ));
+            }
+        };
+        Ok(laws)
     }
 
     /// The database that the options name.
@@ -362,6 +372,17 @@ mod tests {
         }
         let run = line("--time=0 --rate=0").unwrap().run;
         assert!(run.seconds == 0.0 && run.rate == 0.0);
+    }
+
+    /// A script may draw by each law, whichever is the default.
+    #[test]
+    fn a_laws_parameter_holds_without_its_type() {
+        let laws = line("--rand-pareto-h=0.1 --rand-spec-iter=6")
+            .and_then(|line| line.laws())
+            .unwrap();
+        assert_eq!(laws.default, laws.special);
+        assert_eq!(laws.pareto, Law::Pareto { h: 0.1 });
+        assert_eq!(laws.gaussian, Law::Gaussian { draws: 6 });
     }
 
     #[test]

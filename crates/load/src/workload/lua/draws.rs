@@ -17,6 +17,29 @@ use crate::workload::generator::client_generator;
 /// Distributions that are kept: a script draws from a few ranges.
 const KEPT: usize = 16;
 
+/// What each function of `sysbench.rand` draws by.
+#[derive(Debug, Clone, Copy)]
+pub struct Laws {
+    pub default: Law,
+    pub gaussian: Law,
+    pub special: Law,
+    pub pareto: Law,
+    pub zipfian: Law,
+}
+
+/// All with sysbench's usual parameters.
+impl From<Choice> for Laws {
+    fn from(choice: Choice) -> Self {
+        Self {
+            default: choice.into(),
+            gaussian: Choice::Gaussian.into(),
+            special: Choice::Special1020.into(),
+            pareto: Choice::Pareto.into(),
+            zipfian: Choice::Zipfian.into(),
+        }
+    }
+}
+
 struct Draws {
     rng: Xoshiro256PlusPlus,
     /// The last ranges by law, because some laws take long to set up.
@@ -86,21 +109,16 @@ pub(super) fn install(
         rng: client_generator(options.seed, client),
         kept: Vec::new(),
     }));
+    let laws = options.laws;
     for (name, law) in [
-        ("default", options.law),
+        ("default", laws.default),
         ("uniform", Law::Uniform),
-        ("gaussian", Choice::Gaussian.into()),
-        ("special", Choice::Special1020.into()),
-        ("pareto", Choice::Pareto.into()),
-        ("zipfian", Choice::Zipfian.into()),
+        ("gaussian", laws.gaussian),
+        ("special", laws.special),
+        ("pareto", laws.pareto),
+        ("zipfian", laws.zipfian),
     ] {
         let draws = Rc::clone(&draws);
-        // The user's parameters hold for the law that the user has chosen.
-        let law = if std::mem::discriminant(&law) == std::mem::discriminant(&options.law) {
-            options.law
-        } else {
-            law
-        };
         host.set(
             name,
             lua.create_function(move |_, (low, high): (f64, f64)| {

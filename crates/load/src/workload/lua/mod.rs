@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::distribution::Law;
 use super::{Catalogue, Workload};
 use crate::driver::rows::Keep;
 use crate::driver::{Dialect, Protocol};
@@ -23,6 +22,7 @@ mod tests;
 mod watch;
 
 pub use client::LuaClient;
+pub use draws::Laws;
 pub use fairness::Fairness;
 pub use hooks::{Hooks, Stat};
 pub use setting::Setting;
@@ -60,8 +60,7 @@ pub struct LuaOptions {
     pub given: Vec<(String, Option<String>)>,
     pub dialect: Dialect,
     pub protocol: Protocol,
-    /// The distribution of `sysbench.rand.default`, and the other ones' parameters.
-    pub law: Law,
+    pub laws: Laws,
     pub seed: u64,
     /// Whether the script may use files and programs.
     pub trusted: bool,

@@ -17,7 +17,7 @@ fn workload(text: &str, protocol: Protocol) -> Result<LuaWorkload, LuaError> {
         given: Vec::new(),
         dialect: Dialect::Mysql,
         protocol,
-        law: Choice::Uniform.into(),
+        laws: Choice::Uniform.into(),
         seed: 1,
         trusted: false,
         memory_limit_bytes: 64 << 20,
