@@ -12,7 +12,7 @@ const MOST_WAREHOUSES: u64 = 10_000;
 /// The size of the company, on which all verbs must agree.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct TpccArgs {
-    /// Warehouses, of about 90 MB each
+    /// Warehouses, of about 100 MB each
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_WAREHOUSES))]
     pub(super) warehouses: u64,
 }
