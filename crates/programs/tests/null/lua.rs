@@ -221,7 +221,10 @@ fn a_list_of_reports_is_json() {
         function event() os.execute('sleep 0.1') end";
     let output = run(text, &["--report-interval", "0.1"]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let (begin, end) = (said.find("[\n").expect(&said), said.find("\n]\n").expect(&said));
+    let (begin, end) = (
+        said.find("[\n").expect(&said),
+        said.find("\n]\n").expect(&said),
+    );
     let list: Vec<serde_json::Value> = serde_json::from_str(&said[begin..end + 3]).expect(&said);
     assert!(list.len() >= 2 && list[0]["threads"] == 1, "{said}");
 }
@@ -238,8 +241,14 @@ fn draws_stay_in_their_ranges() {
     let (code, said) = event(body, &[]);
     assert_eq!(code, Some(0), "{said}");
     for (body, says) in [
-        ("sysbench.rand.varstring(1, 1e12)", "does not fit into the script's memory"),
-        ("sb_rand_uniq(5, 4)", "no number of 32 bits lies from 5 to 4"),
+        (
+            "sysbench.rand.varstring(1, 1e12)",
+            "does not fit into the script's memory",
+        ),
+        (
+            "sb_rand_uniq(5, 4)",
+            "no number of 32 bits lies from 5 to 4",
+        ),
     ] {
         let (code, said) = event(body, &[]);
         assert_eq!(code, Some(1), "{said}");
@@ -249,7 +258,13 @@ fn draws_stay_in_their_ranges() {
 
 #[test]
 fn another_databases_driver_is_refused() {
-    let (code, said) = event("sysbench.sql.driver('mysql') sysbench.sql.driver('pgsql')", &[]);
+    let (code, said) = event(
+        "sysbench.sql.driver('mysql') sysbench.sql.driver('pgsql')",
+        &[],
+    );
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("the driver pgsql is not that of this run"), "{said}");
+    assert!(
+        said.contains("the driver pgsql is not that of this run"),
+        "{said}"
+    );
 }

@@ -238,7 +238,7 @@ impl Line {
         match self.words.text("mysql-ssl").unwrap_or_default() {
             _ if self.words.is_on("mysql-ssl") => "required".to_owned(),
             "off" => "disabled".to_owned(),
-            mode => mode.to_ascii_lowercase().replace('_', '-'),
+            mode => mode.to_ascii_lowercase().replace('_', "-"),
         }
     }
 

@@ -123,9 +123,9 @@ pub(super) fn without_limit<T>(
     make: impl FnOnce() -> mlua::Result<T>,
 ) -> mlua::Result<T> {
     let limit = lua.set_memory_limit(0)?;
-    let made = make();
+    let value = make();
     lua.set_memory_limit(limit)?;
-    made
+    value
 }
 
 /// A value in words.
