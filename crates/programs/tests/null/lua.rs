@@ -52,6 +52,25 @@ fn what_reaches_outside_is_refused() {
     assert_eq!(code, Some(0), "{said}");
 }
 
+#[test]
+fn sysbenchs_own_questions_are_answered() {
+    for (words, says) in [
+        (
+            ["--version", "own.lua"],
+            "sysbench 1.0.20 (as diskproof-load",
+        ),
+        (["own.lua", "--help"], "\n  --threads=1\n"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
+            .arg("sysbench")
+            .args(words)
+            .output()
+            .expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains(says), "{said}");
+    }
+}
+
 /// A wait needs no program, and an error that the script counts stands in both reports.
 #[test]
 fn waits_and_errors_of_sysbench_tpcc() {

@@ -25,7 +25,7 @@ use crate::plain::Plain;
 use crate::target::Target;
 use crate::workload::distribution::{Law, Special};
 use crate::workload::lua::{self, Laws};
-use command_line::CommandLine;
+use command_line::{CommandLine, help};
 use report::{Head, SysbenchReport, first_line};
 
 /// Without an end of its own, a run ends when a person ends it.
@@ -51,6 +51,14 @@ pub(super) struct SysbenchArgs {
 }
 
 pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
+    let asks = |option: &str| args.words.iter().any(|word| word == option);
+    if asks("--help") || asks("--version") {
+        super::lua::say(&format!("{}\n", first_line()));
+        if asks("--help") {
+            super::lua::say(&format!("\n{}", help()));
+        }
+        return Ok(());
+    }
     let line = CommandLine::read(&args.words).map_err(Stop::Arguments)?;
     let line = Line::read(line).map_err(Stop::Arguments)?;
     let target = line.target()?;
