@@ -1,18 +1,43 @@
 """What a trial leaves behind, whatever goes wrong in it."""
 
+import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from diskproof.analysis.folder import invalidating
 from diskproof.refusal import RefusalError
+from diskproof.results.folder import RunFolder
 from diskproof.results.trial import DataFacts
 from diskproof.run.attempt import Attempt
 from diskproof.storage.virtual import Slowness
+from support.command import diskproof_here
 from support.trials import make_plan
 
 PLAN = make_plan(storages=("disk",), tunings=("safest",), clients=(1,))
+
+
+STUDY = """
+question = "What if the clock is set?"
+[design]
+blocks = 2
+warm_up_s = 0
+measure_s = 0.5
+clients = [1]
+repeat_disturbed = false
+[servers.db]
+family = "sqlite"
+[storages.disk]
+directory = "place"
+[tunings.fast]
+[workloads.simple]
+mix = "read-only"
+tables = 1
+rows = 100
+"""
 
 
 @dataclass
@@ -81,3 +106,26 @@ def test_unslowed_disks_are_left_alone(tmp_path: Any) -> None:
     trial, place = attempt(tmp_path, slow=False)
     trial.clear()
     assert place.undone == ["processes", "files"]
+
+
+def test_a_clock_that_was_set_makes_its_trial_invalid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    now_ns, first_ns = time.time_ns, 0
+
+    def set_once() -> int:
+        nonlocal first_ns
+        first_ns = first_ns or now_ns()
+        return now_ns() + (5_000_000_000 if now_ns() > first_ns + 200_000_000 else 0)
+
+    monkeypatch.setattr(time, "time_ns", set_once)
+    said = diskproof_here(tmp_path, "run", "study.toml")
+    assert said.returncode == 12, said.stderr
+    [path] = (tmp_path / "runs" / "study").iterdir()
+    folder = RunFolder.open(path)
+    during, after = folder.trials()
+    (found,) = invalidating(folder, during)
+    assert found.check == "clock"
+    assert "was set by 5" in found.message.text
+    assert "clock" not in [finding.check for finding in after.findings]

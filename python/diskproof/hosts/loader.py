@@ -18,6 +18,7 @@ from diskproof.hosts.line import Line, Said
 from diskproof.hosts.remote import FILES
 from diskproof.refusal import RefusalError, refusal_of
 from diskproof.server.door import AUTHORITY, CERTIFICATE
+from diskproof.system.clocks import calendar_ahead_ns
 from diskproof.system.counters import HostCounters, between, host_counters
 from diskproof.system.cpus import usable
 from diskproof.system.endings import was_stopped_since
@@ -62,7 +63,7 @@ class _Desk:
             "ahead_ns": -found.ahead_ns,
             "within_ns": found.within_ns,
             "round_trip_us": found.round_trip_us,
-            "calendar_ns": time.time_ns() - time.monotonic_ns(),
+            "calendar_ns": calendar_ahead_ns(),
         }
 
     def _start(

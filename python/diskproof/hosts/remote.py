@@ -20,6 +20,7 @@ from diskproof.results.load import LoadResult
 from diskproof.results.load_host import LoadHost, Network
 from diskproof.run.elsewhere import Order
 from diskproof.server.door import make_door
+from diskproof.system.clocks import SET_NS
 from diskproof.workload.shared import together, together_in_intervals
 
 FILES = "{files}"
@@ -33,9 +34,6 @@ DRIFT = 500e-6
 
 ANSWER_S = 3 * SILENCE_S
 """How long an answer may take besides the phases: statements under way at their end have a minute."""
-
-STEP_NS = 10_000_000
-"""A calendar that was set by less than this was slewed, or not at all."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +172,7 @@ class RemoteLoad:
             if one["ready"]["protocol"] != PROTOCOL:
                 raise LoadFailedError(f"host `{name}` has another version of diskproof-load")
         yield next(iter(ready.values()))["ready"]
-        before, calendar_ns = self.loads.clocks(self.names), _calendar_ns()
+        before = self.loads.clocks(self.names)
         start_ns = time.monotonic_ns() + LEAD_NS
         self._send(
             {
@@ -192,7 +190,7 @@ class RemoteLoad:
         self._sleep(measure_ns + int(phases.measure_s * 1e9))
         yield {"event": "measured"}
         went = self._answers()
-        self._check_clocks(before, self.loads.clocks(self.names), calendar_ns)
+        self._check_clocks(before, self.loads.clocks(self.names))
         yield {"event": "idle"}
         yield from together_in_intervals([one["intervals"] for one in went.values()])
         ended = self._ask({name: {"do": "finish"} for name in self.names})
@@ -237,12 +235,8 @@ class RemoteLoad:
             self._answers()
             raise LoadFailedError("the load ended before its time")
 
-    def _check_clocks(
-        self, before: Mapping[str, _Clock], after: Mapping[str, _Clock], calendar_ns: int
-    ) -> None:
+    def _check_clocks(self, before: Mapping[str, _Clock], after: Mapping[str, _Clock]) -> None:
         """Refuse a trial in which a clock jumped, or a machine stood still: its phases are not ours."""
-        if (stepped_ns := abs(_calendar_ns() - calendar_ns)) > STEP_NS:
-            raise LoadFailedError(f"the database's machine had its clock set by {stepped_ns / 1e9:.2g} s")
         for name, now in after.items():
             then = before[name]
             allowed_ns = then.within_ns + now.within_ns + DRIFT * (now.at_ns - then.at_ns)
@@ -250,7 +244,7 @@ class RemoteLoad:
                 raise LoadFailedError(
                     f"host `{name}`: its clock moved by {moved_ns / 1e9:.2g} s against ours"
                 )
-            if (stepped_ns := abs(now.calendar_ns - then.calendar_ns)) > STEP_NS:
+            if (stepped_ns := abs(now.calendar_ns - then.calendar_ns)) > SET_NS:
                 raise LoadFailedError(f"host `{name}`: its clock was set by {stepped_ns / 1e9:.2g} s")
 
     def _records(
@@ -303,7 +297,3 @@ class RemoteLoad:
             raise
         self._waits = False
         return answers
-
-
-def _calendar_ns() -> int:
-    return time.time_ns() - time.monotonic_ns()

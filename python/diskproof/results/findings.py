@@ -12,6 +12,9 @@ START = "start"
 STOPPED = "stopped"
 """The lab itself was stopped while it measured."""
 
+CLOCK = "clock"
+"""The machine's clock was set while it measured."""
+
 SETTINGS = "settings"
 """How the server or fio is set up, or a setting that did not hold."""
 

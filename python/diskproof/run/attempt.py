@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from diskproof.results.findings import FINISHED, STOPPED
+from diskproof.results.findings import CLOCK, FINISHED, STOPPED
 from diskproof.results.load import LoadResult
 from diskproof.results.load_host import LoadHost
 from diskproof.results.machine import Place
@@ -19,6 +19,7 @@ from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.sampler import Sampler, Watched
 from diskproof.run.turns import ALONE, Alone
 from diskproof.storage.poolwatch import PoolWatch
+from diskproof.system.clocks import calendar_ahead_ns, calendar_set_ns
 from diskproof.system.cpus import allowed_cpus
 from diskproof.system.endings import was_stopped_since
 from diskproof.system.threads import Threads
@@ -212,6 +213,7 @@ class Counted:
         self._activity = ActivityWatch(threads, role_of, attempt.series.add)
         self._pools: list[PoolWatch] = []
         self._made_s = time.monotonic()
+        self._calendar_ns = calendar_ahead_ns()
 
     def meet(self) -> None:
         """Find the threads that serve clients, while all clients are connected and idle."""
@@ -246,6 +248,15 @@ class Counted:
                     "The lab did not run for {paused} of the measurement: it or the whole machine was paused "
                     "(a frozen container, a virtual machine), so counters and load do not fit together.",
                     paused=seconds(self._activity.late_s),
+                ),
+            )
+        elif set_ns := calendar_set_ns(self._calendar_ns):
+            attempt.invalid(
+                CLOCK,
+                say(
+                    "The machine's clock was set by {step} during the trial, or the machine slept. Work that "
+                    "servers do by that clock, such as checkpoints, came too early or too late.",
+                    step=seconds(set_ns / 1e9),
                 ),
             )
         attempt.usage = usage = self._sampler.usage(self._has_processes).model_copy(
