@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +20,13 @@ BRIDGE = f"dp{os.getpid() % 100_000}"
 NET = "10.231.99"
 LIMIT_S = 150.0
 
+AT_ONCE = 4
+"""So many machines join or leave at a time: it takes seconds of CPU time, and Ray's start has time limits."""
+
 OTHERS_MOUNTS = 'awk \'$1 ~ "^/dev/loop" || $3 ~ "^fuse" {print $2}\' /proc/self/mounts | sort -r'
 """A copy of another's mount would keep its disk in use after it is unmounted there."""
+
+PARTS = {"diskproof.hosts.part", "diskproof.hosts.loader"}
 
 INSIDE = f"{OTHERS_MOUNTS} | xargs -r umount -l; mount -t tmpfs -o size=1g tmpfs /dev/shm && echo up"
 
@@ -79,13 +85,9 @@ class Host:
         """Make it the head of a cluster."""
         self.run("host", "start", "--head", "--address", self.address, *self._member())
 
-    def joins(self, head: "Host") -> list[str]:
-        """Return the arguments with which it joins."""
-        return ["host", "join", head.address, *self._member()]
-
     def join(self, head: "Host") -> None:
         """Join the cluster of a head."""
-        self.run(*self.joins(head))
+        self.run("host", "join", head.address, *self._member())
 
     def _member(self) -> list[str]:
         return ["--token-file", "token", "--label", self.name, "--out", str(self.out)]
@@ -99,16 +101,26 @@ class Host:
         """Return the processes on the machine."""
         network = (Path("/proc") / str(self.holder.pid) / "ns/net").readlink()
         found = []
-        for process in psutil.process_iter():
+        for pid in psutil.pids():
             with suppress(psutil.Error, OSError):
-                here = (Path("/proc") / str(process.pid) / "ns/net").readlink() == network
-                if here and process.pid != self.holder.pid:
-                    found.append(process)
+                here = (Path("/proc") / str(pid) / "ns/net").readlink() == network
+                if here and pid != self.holder.pid:
+                    found.append(psutil.Process(pid))
         return found
 
     def parts(self) -> list[psutil.Process]:
-        """Return the parts of runs that it has under way."""
-        return [one for one in self.processes() if "diskproof.hosts.part" in words_of(one)]
+        """Return the parts of runs that it has under way: of trials, or of the load of another's."""
+        return [one for one in self.processes() if PARTS & {*words_of(one)}]
+
+    def write(self, study: str, text: str) -> str:
+        """Write a study for all machines; return the name of its file."""
+        (self.scratch / f"{study}.toml").write_text(text)
+        return f"{study}.toml"
+
+    def run_folder(self, study: str) -> RunFolder:
+        """Return the only run of a study."""
+        (path,) = (self.scratch / "runs" / study).glob("*-*")
+        return RunFolder.open(path)
 
 
 def words_of(process: psutil.Process) -> list[str]:
@@ -174,16 +186,19 @@ def make_cluster(hosts: Sequence[Host]) -> None:
     """Join the machines to a cluster, the first as its head."""
     first, *others = hosts
     first.head()
-    for process in [host.start(*host.joins(first)) for host in others]:
-        said = process.communicate(timeout=LIMIT_S)
-        assert process.returncode == 0, said
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(lambda host: host.join(first), others))
 
 
 def leave(hosts: Sequence[Host]) -> None:
     """Let all machines leave the cluster that they may be in."""
-    for process in [host.start("host", "leave") for host in hosts if host.is_member]:
+
+    def end(host: Host) -> None:
         with suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=30)
+            host.start("host", "leave").communicate(timeout=LIMIT_S)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(end, (host for host in hosts if host.is_member)))
 
 
 def is_quiet(hosts: Sequence[Host]) -> bool:

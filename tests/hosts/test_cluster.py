@@ -1,5 +1,6 @@
 """The cluster as one program sees it; Ray is replaced where it would start something."""
 
+import re
 import signal
 from types import FrameType
 from typing import Any
@@ -60,6 +61,33 @@ def test_a_clock_is_refused_if_it_is_certainly_off(ahead_s: float, within_s: flo
     assert asked.clock_is_off == (why is not None)
     assert (asked.why_not or "").startswith(why or "")
     assert (asked.why_not is None) == (why is None)
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        (
+            {"versions": "python-3.11.7_ray-2.60.0_diskproof-9.9.9"},
+            "it has other versions: .*diskproof 9.9.9",
+        ),
+        ({"free_bytes": 2**20}, "runs has only 1 MiB free there: make room"),
+        ({"why_no_load": "diskproof-load is missing"}, "diskproof-load is missing"),
+        ({}, None),
+    ],
+)
+def test_a_host_that_cannot_take_part_says_why(facts: dict[str, Any], why: str | None) -> None:
+    pytest.importorskip("ray")
+    sound = {"versions": versions(), "time_s": 0.0, "free_bytes": 2**40, "out": "runs"}
+    asked = Asked(Host("a", "10.0.0.1", "", None), HostFacts(**{**sound, **facts}))
+    assert (asked.why_not is None) == (why is None)
+    assert re.match(why or "", asked.why_not or "")
+
+
+def test_a_host_with_other_versions_takes_no_part() -> None:
+    pytest.importorskip("ray")
+    other = Host("a", "10.0.0.1", "", versions().replace("diskproof-", "diskproof-9"))
+    with pytest.raises(RefusalError, match=r"host `a` has other versions: diskproof 9\.?.* there"):
+        named([other], ["a"])
 
 
 def test_a_run_is_resumed_without_a_host_that_is_gone() -> None:

@@ -7,9 +7,8 @@ import psutil
 import pytest
 
 from diskproof.analysis.folder import invalidating
-from diskproof.results.folder import RunFolder
 from diskproof.stats.hdr import decode
-from machines import Host
+from machines import Host, is_quiet
 from support.command import wait_for
 from support.servers import needs_mariadb
 
@@ -17,7 +16,7 @@ STUDY = """
 question = "How fast is it from another machine?"
 [hosts]
 database = "a"
-load = [{load}]
+load = ["b", "c"]
 [design]
 blocks = {blocks}
 warm_up_s = 0.5
@@ -38,17 +37,6 @@ MARIADB = '[servers.mariadb]\nfamily = "mysql"\n'
 POSTGRESQL = '[servers.postgresql]\nfamily = "postgresql"\n'
 
 
-def write_study(head: Host, name: str, load: str, servers: str, blocks: int, measure_s: float) -> str:
-    text = STUDY.format(load=load, servers=servers, blocks=blocks, measure_s=measure_s)
-    (head.scratch / f"{name}.toml").write_text(text)
-    return f"{name}.toml"
-
-
-def folder_of(head: Host, name: str) -> RunFolder:
-    (path,) = (head.scratch / "runs" / name).glob("*-*")
-    return RunFolder.open(path)
-
-
 def running(host: Host, what: str) -> list[psutil.Process]:
     found = []
     for process in host.processes():
@@ -59,19 +47,17 @@ def running(host: Host, what: str) -> list[psutil.Process]:
 
 
 def nothing_left(hosts: list[Host]) -> bool:
-    for host in hosts:
-        if any(running(host, what) for what in ("diskproof.hosts", "diskproof-load", "mariadbd", "postgres")):
-            return False
-    return not [journal for host in hosts for journal in host.state.glob("*.jsonl")]
+    programs = ("diskproof-load", "mariadbd", "postgres")
+    return is_quiet(hosts) and not any(running(host, one) for host in hosts for one in programs)
 
 
 @needs_mariadb
 def test_two_machines_load_a_third(cluster: list[Host]) -> None:
     a, b, _ = cluster
-    study = write_study(a, "shared", '"b", "c"', MARIADB + POSTGRESQL, 1, 2)
+    study = a.write("shared", STUDY.format(servers=MARIADB + POSTGRESQL, blocks=1, measure_s=2))
     assert "on host a, with the load on b, c" in b.run("plan", study, "--hosts")
     said = b.run("run", study, "--hosts")
-    folder = folder_of(b, "shared")
+    folder = b.run_folder("shared")
     trials, machine = folder.trials(), folder.machine()
     assert machine is not None
     assert set(machine.loads) == {"b", "c"}
@@ -110,7 +96,7 @@ def test_two_machines_load_a_third(cluster: list[Host]) -> None:
 @needs_mariadb
 def test_a_load_host_that_dies_voids_the_trial(cluster: list[Host]) -> None:
     a, _b, c = cluster
-    study = write_study(a, "killed", '"b", "c"', MARIADB, 2, 3)
+    study = a.write("killed", STUDY.format(servers=MARIADB, blocks=2, measure_s=3))
     head = a.start("run", study, "--hosts")
     wait_for(lambda: running(c, "diskproof-load run"))
     wait_for(lambda: running(a, "mariadbd"))
@@ -119,7 +105,7 @@ def test_a_load_host_that_dies_voids_the_trial(cluster: list[Host]) -> None:
     said = head.communicate(timeout=90)[1]
     assert head.returncode == 2, said
     assert "host `c`" in said
-    folder = folder_of(a, "killed")
+    folder = a.run_folder("killed")
     assert all(invalidating(folder, trial) for trial in folder.trials())
     wait_for(lambda: not [one for host in cluster for one in running(host, "diskproof-load")], 20)
     wait_for(lambda: not running(a, "mariadbd"), 20)

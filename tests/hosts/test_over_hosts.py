@@ -3,7 +3,6 @@
 import pytest
 
 from diskproof.analysis.folder import invalidating
-from diskproof.results.folder import RunFolder
 from machines import Host, is_quiet, wrong_in
 from support.command import wait_for
 
@@ -17,7 +16,7 @@ names = ["a", "b", "c"]
 [design]
 blocks = {blocks}
 warm_up_s = 0
-measure_s = {measure_s}
+measure_s = 0.5
 clients = [1]
 memory = ["8 MiB"]
 repeat_disturbed = false
@@ -34,26 +33,15 @@ rows = 100
 """
 
 
-def write_study(head: Host, name: str, how: str, blocks: int, measure_s: float) -> str:
-    text = STUDY.format(how=how, blocks=blocks, measure_s=measure_s)
-    (head.scratch / f"{name}.toml").write_text(text)
-    return f"{name}.toml"
-
-
-def folder_of(head: Host, name: str) -> RunFolder:
-    (path,) = (head.scratch / "runs" / name).glob("*-*")
-    return RunFolder.open(path)
-
-
 def test_a_run_goes_on_after_kills(cluster: list[Host]) -> None:
     a, b, c = cluster
-    study = write_study(a, "spread", "spread", 6, 0.5)
+    study = a.write("spread", STUDY.format(how="spread", blocks=6))
     # The head dies in the second block: the hosts break off their trials and clean up.
     head = a.start("run", study, "--hosts")
     wait_for(lambda: [*(a.scratch / "runs" / "spread").glob("*/trials.jsonl")])
     head.kill()
     head.communicate()
-    before = {trial.id: trial.started_at for trial in folder_of(a, "spread").trials()}
+    before = {trial.id: trial.started_at for trial in a.run_folder("spread").trials()}
     wait_for(lambda: is_quiet(cluster), 20)
 
     # The raylet of a host dies: the others go on, and the run says who is lost.
@@ -70,7 +58,7 @@ def test_a_run_goes_on_after_kills(cluster: list[Host]) -> None:
     c.join(a)
 
     said = a.run("run", study, "--hosts", "--resume")
-    folder = folder_of(a, "spread")
+    folder = a.run_folder("spread")
     assert [*wrong_in(folder, cluster)] == []
     assert {trial.id: trial.started_at for trial in folder.trials()}.items() >= before.items()
     hosts = {planned.block: planned.host for planned in folder.plan().trials}
@@ -83,17 +71,16 @@ def test_a_run_goes_on_after_kills(cluster: list[Host]) -> None:
 def test_machines_are_compared(cluster: list[Host]) -> None:
     a, *_ = cluster
     # What one machine cannot run is refused on all of them.
-    study = write_study(a, "small", "compare", 2, 0.5)
-    path = a.scratch / study
-    path.write_text(path.read_text().replace("400 MiB", "16 MiB"))
+    text = STUDY.format(how="compare", blocks=2)
+    study = a.write("small", text.replace("400 MiB", "16 MiB"))
     assert "host `b`: storage `memory`: the data set needs" in a.run("run", study, "--hosts", expect=2)
     assert is_quiet(cluster)
     assert list((a.scratch / "runs" / "small").iterdir()) == []
 
-    study = write_study(a, "compare", "compare", 2, 0.5)
+    study = a.write("compare", text)
     assert "6 cells x 2 blocks = 12 trials" in a.run("plan", study, "--hosts")
     said = a.run("run", study, "--hosts")
-    folder = folder_of(a, "compare")
+    folder = a.run_folder("compare")
     assert [*wrong_in(folder, cluster)] == []
     assert "b against a" in said
     assert [found for trial in folder.trials() for found in invalidating(folder, trial)] == []
