@@ -7,15 +7,14 @@ Ends with 1 if anything was found. `--seed 7 --only 12` begins with a new run an
 """
 
 import argparse
-import re
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -26,9 +25,9 @@ from rich.table import Table
 from campaign import INIT, NAMESPACES
 from case import BROKEN, SOUND, hide
 from diskproof.results.folder import RunFolder
-from disturbances import fill
 from left import ROOTS, Seen, Things, differences, everything, mounts
 from machines import Host, is_quiet, leave, machines, make_cluster, words_of, wrong_in
+from strikes import CLOCK, WEIGHTS, Case, strike, until
 from works import STUDY, is_found
 
 HERE = Path(__file__).parent
@@ -39,16 +38,10 @@ CASES_A_RUN = 4
 OUT_SIZE = "500m"
 """The disk of a machine's parts."""
 
-PARTITION_S = 30.0
-"""Longer than Ray takes to call a machine gone."""
-
-AHEAD_S = 5.0
-WAKE_S = 0.05
-ENDING_S = 200.0
 QUIET_S = 60.0
 
-MEASURE_S = 0.5
-"""As in the study. A load that is younger is in its trial."""
+ENDING_S, ENDING_OF_HOST_S = 170.0, 10.0
+"""How long a run may take: all machines are one."""
 
 HOSTS = """[hosts]
 how = "{how}"
@@ -57,40 +50,6 @@ names = {names}
 
 FAMILIES = {"sqlite": "sqlite", "mysql": "mariadbd", "postgresql": "initdb"}
 """What is measured, and the program that it needs."""
-
-PROGRAMS = ("mariadbd", "postgres")
-
-CLOCK = """import os, time
-now = time.time
-def ahead():
-    try:
-        with open(os.environ["AHEAD_S"]) as file:
-            return now() + float(file.read() or 0)
-    except OSError:
-        return now()
-time.time = ahead
-"""
-"""The clock of a machine is ahead by what a file says."""
-
-
-@dataclass
-class Case:
-    """What happens to a run, and what came of it."""
-
-    what: str
-    host: Host
-    """Whose processes, network, disk or clock are disturbed."""
-    runner: Host
-    """Where `diskproof run` runs."""
-    random: Random
-    struck: bool = False
-    """Whether the run was still under way."""
-    killed: set[int] = field(default_factory=set)
-    """Numbers of the processes that were killed."""
-    attempt: tuple[Path, str] | None = None
-    """The trial in which load or server was killed: its run folder on the machine, and its name."""
-    found: list[str] = field(default_factory=list)
-    said: str = ""
 
 
 @dataclass
@@ -105,47 +64,6 @@ class Tally:
     found: int = 0
 
 
-def named(host: Host, *names: str) -> list[psutil.Process]:
-    """Return the processes of a machine that have one of these names, the oldest first."""
-    found = []
-    for process in host.processes():
-        with suppress(psutil.Error):
-            if process.name() in names:
-                found.append((process.create_time(), process.pid, process))
-    return [process for *_, process in sorted(found)]
-
-
-def labs(host: Host) -> list[psutil.Process]:
-    """Return the workers of Ray that run a lab."""
-    return [one for one in host.processes() if words_of(one)[:1] and words_of(one)[0].startswith("ray::Host")]
-
-
-VICTIMS: dict[str, Callable[[Host], list[psutil.Process]]] = {
-    "lab": labs,
-    "part": Host.parts,
-    "raylet": lambda host: named(host, "raylet"),
-    "host": Host.processes,
-    "load": lambda host: named(host, "diskproof-load"),
-    "server": lambda host: named(host, *PROGRAMS)[:1] or named(host, "diskproof-load"),
-    "cluster": lambda host: named(host, "gcs_server"),
-}
-"""Whose processes are killed; an embedded server is the load."""
-
-WEIGHTS = {
-    "head": 16,
-    "head interrupted": 6,
-    "lab": 14,
-    "part": 14,
-    "raylet": 12,
-    "cluster": 4,
-    "host": 10,
-    "load": 14,
-    "server": 14,
-    "partition": 4,
-    "full disk": 6,
-    "clock": 4,
-}
-
 TOLD = ("host `", "cluster", "its disk is full")
 """One of these is in the words of a run that was refused."""
 
@@ -156,9 +74,10 @@ UNCLEAN = ("part", "host")
 class Campaign:
     """One cluster, and the cases that it goes through."""
 
-    def __init__(self, hosts: list[Host], seed: int) -> None:
+    def __init__(self, hosts: list[Host], seed: int, families: Sequence[str]) -> None:
         """Make the cluster of these machines."""
-        self._hosts, self._seed = hosts, seed
+        self._hosts, self._seed, self._families = hosts, seed, families
+        self._ending_s = ENDING_S + ENDING_OF_HOST_S * len(hosts)
         self._scratch = hosts[0].scratch
         make_cluster(hosts)
         self._before = self._look()
@@ -180,7 +99,7 @@ class Campaign:
         if not self._study:
             self._begin(number)
         process = self._start(case)
-        broken = self._strike(case, process)
+        broken = strike(case, process, self._hosts, self._ending_s)
         codes = {-signal.SIGKILL} if process.pid in case.killed else {*SOUND, 2}
         self._end(case, process, codes | ({130} if case.what == "head interrupted" else set()))
         for path in self._scratch.glob("*/filler"):
@@ -188,7 +107,7 @@ class Campaign:
         for path in self._scratch.glob("ahead-*"):
             path.write_text("0")
         self._repair(broken)
-        if not _until(lambda: not any(host.parts() for host in self._hosts), QUIET_S):
+        if not until(lambda: not any(host.parts() for host in self._hosts), QUIET_S):
             case.found.append(f"hung: a part has not ended after {QUIET_S:.0f} s")
         if case.what in UNCLEAN or not self._folders():
             self._clean(case)
@@ -204,7 +123,7 @@ class Campaign:
 
     def _begin(self, number: int) -> None:
         """Write the next study."""
-        possible = [family for family, program in FAMILIES.items() if family == "sqlite" or is_found(program)]
+        possible = [one for one in self._families if one == "sqlite" or is_found(FAMILIES[one])]
         self._runs += 1
         self._cases = 0
         how = "compare" if number % 3 == 2 else "spread"
@@ -227,9 +146,9 @@ class Campaign:
     def _end(self, case: Case, process: subprocess.Popen[str], codes: set[int]) -> None:
         """Wait for the run's end: in time, with a known exit code, and with words if it failed."""
         try:
-            out, err = process.communicate(timeout=ENDING_S)
+            out, err = process.communicate(timeout=self._ending_s)
         except subprocess.TimeoutExpired:
-            case.found.append(f"hung: the run has not ended after {ENDING_S:.0f} s")
+            case.found.append(f"hung: the run has not ended after {self._ending_s:.0f} s")
             process.kill()
             out, err = process.communicate()
         case.said += f"{out}{err}exit code {process.returncode}\n"
@@ -266,59 +185,6 @@ class Campaign:
         """Return the common folder of the run, if it has begun."""
         return [path.parent for path in (self._scratch / "runs" / self._study).glob("*/plan.json")]
 
-    # ------------------------------------------------------------ the disturbance
-
-    def _strike(self, case: Case, process: subprocess.Popen[str]) -> list[Host]:
-        """Disturb the run if it still runs at the moment; return the machines that must join again."""
-
-        def wait(seconds: float, ready: Callable[[], object] = lambda: False) -> bool:
-            _until(lambda: process.poll() is not None or ready(), seconds)
-            return process.poll() is None
-
-        random, host = case.random, case.host
-        if case.what.startswith("head"):
-            sign = random.choice((Host.parts, _attempts, _attempts))
-            early = case.what == "head" and random.random() < 0.2
-            if early or wait(ENDING_S, lambda: any(sign(one) for one in self._hosts)):
-                case.struck = wait(random.uniform(0, 3))
-            if case.struck and case.what == "head":
-                process.kill()
-                case.killed.add(process.pid)
-            elif case.struck:
-                process.send_signal(signal.SIGINT)
-            return []
-        in_trial = case.what not in {"lab", "part", "raylet", "host", "cluster"} or random.random() < 0.6
-        if not wait(ENDING_S, (lambda: _attempts(host)) if in_trial else host.parts):
-            return []
-        seen_s = time.monotonic()
-        if not wait(random.uniform(0, MEASURE_S * 0.6 if in_trial else 4)):
-            return []
-        case.struck = True
-        if case.what not in VICTIMS:
-            return self._disturb(case)
-        attempts, victims = _attempts(host), VICTIMS[case.what](host)
-        for victim in victims:
-            with suppress(psutil.Error):
-                victim.kill()
-                case.killed.add(victim.pid)
-        if case.what in {"load", "server"} and attempts and time.monotonic() - seen_s < MEASURE_S * 0.7:
-            case.attempt = attempts[0]
-        return [host] if case.what in {"raylet", "host", "cluster"} else []
-
-    def _disturb(self, case: Case) -> list[Host]:
-        match case.what:
-            case "partition":
-                _link(case.host, "down")
-                time.sleep(PARTITION_S)
-                _link(case.host, "up")
-                return [case.host]
-            case "full disk":
-                full = case.random.choice((case.host.out, self._scratch / "runs"))
-                fill(full / "filler")
-            case "clock":
-                (self._scratch / f"ahead-{case.host.name}").write_text(str(AHEAD_S))
-        return []
-
     def _repair(self, broken: Sequence[Host]) -> None:
         """Have machines leave and join again; without its first one there is no cluster."""
         if self._hosts[0] in broken:
@@ -352,7 +218,7 @@ class Campaign:
             found[:] = differences(self._before, self._look())
             return not found and is_quiet(self._hosts)
 
-        if not _until(same, 5):
+        if not until(same, 5):
             journals = [str(path) for host in self._hosts for path in host.state.glob("*.jsonl")]
             case.found += [f"{when}{one}" for one in found or [f"left: {', '.join(journals) or 'a part'}"]]
 
@@ -391,25 +257,6 @@ class Campaign:
         return len(new)
 
 
-def _until(ready: Callable[[], object], seconds: float) -> bool:
-    """Wait; return whether it came."""
-    end = time.monotonic() + seconds
-    while not (came := bool(ready())) and time.monotonic() < end:
-        time.sleep(WAKE_S)
-    return came
-
-
-def _attempts(host: Host) -> list[tuple[Path, str]]:
-    """Return the trials under load on a machine: run folder there, and name."""
-    found = []
-    for load in named(host, "diskproof-load"):
-        with suppress(OSError):
-            log = str(Path(f"/proc/{load.pid}/fd/2").readlink())
-            if match := re.fullmatch(r"(.*)/servers/(b\d+-t\d+)/load\.log", log):
-                found.append((Path(match[1]), match[2]))
-    return found
-
-
 def _lines(folder: Path) -> list[str]:
     """Return the whole records of a run folder."""
     path = folder / "trials.jsonl"
@@ -420,10 +267,6 @@ def _rays() -> set[int]:
     """Return Ray's processes: its programs have its folder in their words, its workers a title."""
     words = {one.pid: " ".join(words_of(one)) for one in psutil.process_iter()}
     return {pid for pid, said in words.items() if said.startswith("ray::") or "/ray/" in said}
-
-
-def _link(host: Host, state: str) -> None:
-    subprocess.run(["ip", "link", "set", host.link, state], check=True)
 
 
 # ---------------------------------------------------------------- the campaign
@@ -451,7 +294,7 @@ def main() -> int:
             (scratch / f"ahead-{host.name}").write_text("0")
             host.env["AHEAD_S"] = str(scratch / f"ahead-{host.name}")
             host.env["PYTHONPATH"] = f"{scratch / 'clock'}:{HERE.parent / 'python'}"
-        run_cases(arguments, Campaign(hosts, arguments.seed), tallies, console)
+        run_cases(arguments, Campaign(hosts, arguments.seed, arguments.families), tallies, console)
     console.print(table(tallies))
     return 1 if any(tally.found for tally in tallies.values()) else 0
 
@@ -464,6 +307,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--only", type=int, nargs="+", help="numbers of the cases to run again")
     parser.add_argument("--what", choices=[*WEIGHTS], help="the disturbance of all cases")
     parser.add_argument("--hosts", type=int, default=3, help="number of machines; default: 3")
+    parser.add_argument(
+        "--families", choices=[*FAMILIES], nargs="+", default=[*FAMILIES], help="what is measured"
+    )
     parser.add_argument("--verbose", action="store_true", help="show what the runs of each case said")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
