@@ -2,9 +2,10 @@
 
 ``python bench/advice.py RUN...`` predicts the loads of recorded runs on everything that the shipped price
 cards sell. Each load gets targets spread over what those disks are predicted to do. The truth is simulated:
-the prediction itself, or the prediction with an error as wide as its interval says, one for each load and
-card. An advice is right if the chosen disk meets the target in truth and costs at most 5% more than the
-cheapest one that does. Ends with 1 if too few of the named disks are right with predictions as the truth.
+the prediction itself, or the prediction with an error as wide as its interval says: one for each load and
+card, or one for each load and disk. A run of ``--verify`` observes the truth, with an error if ``--off`` has
+one. An advice is right if the named disk meets the target in truth and costs at most 5% more than the
+cheapest one that does. Ends with 1 if too few of the disks that ``--verify`` names are right.
 """
 
 import argparse
@@ -14,12 +15,15 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import mean
 
 from rich.console import Console
 from rich.table import Table
 
 from diskproof.analysis.advised import answer as advised
-from diskproof.analysis.advised.records import Advice, Configuration, Target
+from diskproof.analysis.advised.margins import QUANTILE
+from diskproof.analysis.advised.records import Candidate, Configuration, Measured, Target
+from diskproof.analysis.advised.search import search
 from diskproof.analysis.folder import gather_folder
 from diskproof.analysis.other_disk.answer import answer, load_key
 from diskproof.analysis.other_disk.records import Predicted
@@ -41,34 +45,46 @@ GIB = 100.0
 Truth = dict[str, float]
 """Transactions a second by configuration."""
 
+Draw = Callable[[Sequence[Predicted], dict[str, str], random.Random], Truth]
+"""Draws a truth, from predictions and the card of each configuration."""
+
 RIGHT, TOO_DEAR, MISSES = OF_NAMED = ("right", "too dear", "misses the target")
 NONE_NAMED, IMPOSSIBLE = "none named", "impossible"
 ADVISED, VERIFIED, LIKELIER = "advised", "with --verify", "over 50%"
-"""Which disk is named: the chosen one; the cheaper one instead if it meets the target when --verify runs it;
-the cheapest that more probably than not meets it."""
+"""Which disk is named: the chosen one; the one that the search of --verify finds; the cheapest that more
+probably than not meets the target."""
 
 
 def main() -> int:
     """Predict once, then advise and judge many times."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", nargs="+", type=Path)
+    parser.add_argument("--off", type=float, default=0.0, help="standard deviation of a run's error, in %%")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         configurations, files = sold(shipped_cards(), GIB, Path(folder))
         loads = [load for run in arguments.runs for load in predicted(run, configurations, files)]
-    table = Table("truth", "rule", "targets", "none named", "named", *OF_NAMED, box=None)
+    table = Table("truth", "rule", "targets", "none named", "named", *OF_NAMED, "runs", "most", box=None)
     shares = []
-    for name, draw in (("as predicted", as_predicted), ("with errors", with_errors)):
+    for name, draw in TRUTHS.items():
         for rule in (ADVISED, VERIFIED, LIKELIER):
-            found = judged(loads, configurations, draw, rule)
+            found, runs = judged(loads, configurations, draw, rule, arguments.off / 100)
             named = sum(found[outcome] for outcome in OF_NAMED)
-            shares.append(found[RIGHT] / max(named, 1))
+            if rule == VERIFIED:
+                shares.append(found[RIGHT] / max(named, 1))
             counts = (str(found.total()), str(found[NONE_NAMED]), str(named))
-            table.add_row(name, rule, *counts, *(f"{found[one] / named:.0%}" for one in OF_NAMED))
-    console = Console(width=110)
+            rates = (f"{found[one] / named:.1%}" for one in OF_NAMED)
+            table.add_row(name, rule, *counts, *rates, *_runs(runs))
+    console = Console(width=130)
     console.print(f"{len(loads)} loads, {len(configurations)} disks and volumes")
     console.print(table)
-    return 0 if shares[0] >= GOAL else 1
+    return 0 if min(shares) >= GOAL else 1
+
+
+def _runs(counts: Sequence[int]) -> tuple[str, str]:
+    """Return the mean of those that ran anything, and the most."""
+    ran = [count for count in counts if count] or [0]
+    return f"{mean(ran):.1f}", str(max(ran))
 
 
 def predicted(
@@ -88,33 +104,49 @@ def predicted(
 def judged(
     loads: Sequence[Sequence[Predicted]],
     configurations: Sequence[Configuration],
-    draw: Callable[[Sequence[Predicted], dict[str, str], random.Random], Truth],
+    draw: Draw,
     rule: str,
-) -> Counter[str]:
-    """Count what became of each advice."""
-    chance = random.Random(SEED)
+    off: float,
+) -> tuple[Counter[str], list[int]]:
+    """Count what became of each advice, and its runs, which are off by a standard deviation."""
+    chance, of_runs = random.Random(SEED), random.Random(SEED)
     cards = {one.name: one.card for one in configurations}
     prices = {one.name: one.a_month for one in configurations}
     outcomes: Counter[str] = Counter()
+    runs = []
     for load in loads:
         speeds = [one.per_s.estimate for one in load if one.per_s]
         low, high = math.log(min(speeds) / BEYOND), math.log(max(speeds) * BEYOND)
         for number in range(TARGETS):
-            target = math.exp(low + (high - low) * (number + 0.5) / TARGETS)
+            target = Target(per_s=math.exp(low + (high - low) * (number + 0.5) / TARGETS))
             truth = draw(load, cards, chance)
-            made = advised.advise(Target(per_s=target), configurations, load, {}, durable_only=False)
-            outcomes[_outcome(_bought(made, rule, target, truth), target, truth, prices)] += 1
-    return outcomes
+            seen = {name: per_s * (1 + off * of_runs.gauss()) for name, per_s in truth.items()}
+            named, ran = _named(target, configurations, load, rule, seen)
+            outcomes[_outcome(named, target.per_s or 0.0, truth, prices)] += 1
+            runs.append(ran)
+    return outcomes, runs
 
 
-def _bought(made: Advice, rule: str, target: float, truth: Truth) -> str | None:
-    """Return the disk that a rule names; None if it names none."""
-    found = made.chosen
-    if rule == LIKELIER:
-        found = advised.cheapest(made.candidates, advised.LIKELY)
-    elif rule == VERIFIED and made.cheaper and truth[made.cheaper.configuration.name] >= target:
-        found = made.cheaper
-    return found.configuration.name if found else None
+def _named(
+    target: Target,
+    configurations: Sequence[Configuration],
+    load: Sequence[Predicted],
+    rule: str,
+    seen: Truth,
+) -> tuple[str | None, int]:
+    """Return the disk that a rule names, None if it names none, and the runs that it took."""
+    made = advised.advise(target, configurations, load, {}, durable_only=False)
+    if rule == VERIFIED:
+        steps = list(search(target, made.candidates, lambda one: _observed(one, target, seen)))
+        return (steps[-1].cheapest if steps else None), len(steps)
+    one = made.chosen if rule == ADVISED else advised.cheapest(made.candidates, advised.LIKELY)
+    return (one.configuration.name if one else None), 0
+
+
+def _observed(one: Candidate, target: Target, seen: Truth) -> Measured:
+    per_s = seen[one.configuration.name]
+    meets = per_s >= (target.per_s or 0.0)
+    return Measured(name=one.configuration.name, study="simulated", run="simulated", per_s=per_s, meets=meets)
 
 
 def _outcome(chosen: str | None, target: float, truth: Truth, prices: dict[str, float]) -> str:
@@ -131,15 +163,30 @@ def as_predicted(load: Sequence[Predicted], _cards: dict[str, str], _chance: ran
     return {one.device: one.per_s.estimate for one in load if one.per_s}
 
 
-def with_errors(load: Sequence[Predicted], cards: dict[str, str], chance: random.Random) -> Truth:
+def errors_of_cards(load: Sequence[Predicted], cards: dict[str, str], chance: random.Random) -> Truth:
     """Return the predictions with an error of each card, normal on logarithms."""
     errors = {card: chance.gauss() for card in sorted(set(cards.values()))}
-    found = {}
-    for one in load:
-        if one.per_s is not None and one.per_s.high is not None:
-            width = math.log(one.per_s.high / one.per_s.estimate) / advised.QUANTILE
-            found[one.device] = one.per_s.estimate * math.exp(width * errors[cards[one.device]])
-    return found
+    return {one.device: _off(one, errors[cards[one.device]]) for one in load}
+
+
+def errors_of_disks(load: Sequence[Predicted], _cards: dict[str, str], chance: random.Random) -> Truth:
+    """Return the predictions with an error of each disk, normal on logarithms."""
+    return {one.device: _off(one, chance.gauss()) for one in load}
+
+
+def _off(one: Predicted, deviations: float) -> float:
+    """Return a throughput that is off by so many standard deviations of its interval."""
+    assert one.per_s is not None
+    assert one.per_s.high is not None
+    wide = math.log(one.per_s.high / one.per_s.estimate)
+    return one.per_s.estimate * math.exp(wide * deviations / QUANTILE)
+
+
+TRUTHS: dict[str, Draw] = {
+    "as predicted": as_predicted,
+    "errors of cards": errors_of_cards,
+    "errors of disks": errors_of_disks,
+}
 
 
 if __name__ == "__main__":

@@ -12,16 +12,16 @@ from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Phases
 from diskproof.run.session import Request
-from diskproof.study.candidates import on_disks
+from diskproof.study.candidates import on_disk
 from diskproof.study.plan import make_plan as make_plan_of
 from diskproof.study.price_cards import GIB, parse_card, shipped_cards
 from diskproof.study.read import StudyFile, parse_study
 from support.command import diskproof_here
-from support.limited import MAKERS, one_cell, virtual_machine
+from support.limited import MAKERS, virtual_machine
+from support.recorded import write_recorded
 from support.runs import write_run
 from support.slow_disk import write_slow_disk
-from support.trials import change, make_plan
-from support.virtual import make_facts
+from support.trials import make_plan
 
 CARD = """
 title = "Slow disk"
@@ -90,12 +90,8 @@ def test_damaged_cards_are_refused(card: str, said: str) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder, plan = tmp_path_factory.mktemp("runs"), one_cell(8)
-    trials = [MAKERS["log flush"](plan, number) for number in range(len(plan.trials))]
-    machine = virtual_machine(plan)
-    facts = make_facts(name="disk", device="desktop-7200")
-    places = [change(place, virtual=facts) for place in machine.places]
-    write_run(folder / "run", plan, trials, change(machine, places=places))
+    folder = tmp_path_factory.mktemp("runs")
+    write_recorded(folder / "run")
     write_slow_disk(folder)
     (folder / "card.toml").write_text(CARD)
     return folder
@@ -217,9 +213,7 @@ def test_a_candidates_study_has_the_recorded_cell_alone(
     storage: str, size: int, noatime: str | None, tuning: str
 ) -> None:
     plan = make_plan(storages=(storage,), tunings=(tuning,), clients=(8,))
-    text = on_disks(
-        RECORDED, "short", plan.cells[0], Phases(warm_up_s=2, measure_s=7.5), {"advised": "mine.toml"}
-    )
+    text = on_disk(RECORDED, "short", plan.cells[0], Phases(warm_up_s=2, measure_s=7.5), "mine.toml")
     study = parse_study(text, "/run/advised.toml")
     (place,) = study.storages.values()
     assert (place.virtual, place.size, place.mount_options) == ("/run/mine.toml", size * GIB, noatime)
@@ -232,28 +226,40 @@ def test_a_candidates_study_has_the_recorded_cell_alone(
 
 
 @needs_program
-@pytest.mark.parametrize(("target", "code", "said"), [("5/s", 0, "held"), ("520/s", 10, "did not hold")])
+@pytest.mark.parametrize(
+    ("target", "code", "said"),
+    [
+        ("5/s", 0, ["Buy Slow disk, for 1.00 USD a month.", "The advice held: this disk was advised."]),
+        ("520/s", 10, ["No disk met the target when it was run", "The advice did not hold:"]),
+    ],
+)
 def test_an_advice_is_held_against_what_was_measured(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, target: str, code: int, said: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, target: str, code: int, said: list[str]
 ) -> None:
-    """The study is written for real; its run is one of synthetic trials."""
+    """The studies are written for real; their runs are of synthetic trials."""
     (folder / "run" / "study.toml").write_text(RECORDED.replace('scale = "short"', ""))
     asked: list[Request] = []
-    made = folder / f"made-{code}"
 
     def execute(request: Request, _: object) -> RunFolder:
         asked.append(request)
         plan = request.plan
         trials = [MAKERS["log flush"](plan, number) for number in range(len(plan.trials))]
-        return write_run(made, plan, trials, virtual_machine(plan))
+        return write_run(folder / f"made-{code}-{len(asked)}", plan, trials, virtual_machine(plan))
 
     monkeypatch.setattr(verify, "execute", execute)
     monkeypatch.setattr(verify, "write_reports", lambda *_: None)  # drawing takes seconds
     result = diskproof_here(folder, "advise", "run", "--target", target, "--card", "card.toml", "--verify")
     assert result.returncode == code, result.stderr
     words = " ".join(result.stdout.split())
-    assert f"The advice {said}." in words
-    assert "diskproof run run/quickstart-advised.toml" in result.stderr
-    (request,) = asked
-    assert "advised" in request.file.study.storages
-    assert (folder / "run" / "quickstart-advised.toml").read_text() == request.file.text
+    assert [one for one in said if one not in words] == []
+    assert "diskproof run run/quickstart-advised-1.toml" in result.stderr
+    assert [set(request.file.study.storages) for request in asked] == [{"advised"}] * len(asked)
+    last = folder / "run" / f"quickstart-advised-{len(asked)}.toml"
+    assert last.read_text() == asked[-1].file.text
+
+
+@needs_program
+def test_an_impossible_target_is_not_run(folder: Path) -> None:
+    result = diskproof_here(folder, "advise", "run", "--target", "1000000/s", "--verify")
+    assert result.returncode == 10, result.stderr
+    assert "nothing was run: no disk meets the target with a probability of 5%" in result.stderr

@@ -7,11 +7,11 @@ import pytest
 
 from diskproof import disk
 from support.command import diskproof_here
-from support.limited import MAKERS, one_cell, virtual_machine
+from support.limited import MAKERS, one_cell
+from support.recorded import write_recorded
 from support.runs import write_run
 from support.slow_disk import write_slow_disk
-from support.trials import change, make_machine
-from support.virtual import make_facts
+from support.trials import make_machine
 
 pytestmark = pytest.mark.skipif(not disk.is_installed(), reason="diskproof-disk is not installed")
 
@@ -21,10 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a run on a desktop disk, one on a disk without a model, and a device file."""
     folder, plan = tmp_path_factory.mktemp("runs"), one_cell(8)
     trials = [MAKERS["log flush"](plan, number) for number in range(len(plan.trials))]
-    machine = virtual_machine(plan)
-    facts = make_facts(name="disk", device="desktop-7200")
-    places = [change(place, virtual=facts) for place in machine.places]
-    write_run(folder / "desktop", plan, trials, change(machine, places=places))
+    write_recorded(folder / "desktop")
     write_run(folder / "real", plan, trials, make_machine(plan))
     write_slow_disk(folder)
     return folder

@@ -41,15 +41,23 @@ def advice(disks: Mapping[str, tuple[float, float | None]]) -> Advice:
     return advise(Target(per_s=800.0), sold, known, {CELL.id: True}, durable_only=True)
 
 
-def test_it_marks_the_advised_disk_the_target_and_what_was_measured() -> None:
-    made = advice(
-        {"cheap": (10, 500.0), "middling": (30, 1000.0), "dear": (100, 2000.0), "unknown": (1, None)}
-    )
-    measured = Measured(name="middling", per_s=900.0, within=True, meets=True)
-    verified = made.model_copy(
-        update={"verification": Verification(study="s.toml", run="runs/s", advised=measured, cheaper=None)}
-    )
-    figure = throughput_by_price(verified)
+def run(name: str, per_s: float | None, *, meets: bool | None) -> Measured:
+    return Measured(name=name, study=f"{name}.toml", run=f"runs/{name}", per_s=per_s, meets=meets)
+
+
+def verified(
+    disks: Mapping[str, tuple[float, float | None]],
+    runs: list[Measured],
+    cheapest: str | None,
+    not_run: tuple[str, ...] = (),
+) -> Advice:
+    found = Verification(runs=runs, cheapest=cheapest, not_run=list(not_run))
+    return advice(disks).model_copy(update={"verification": found})
+
+
+def test_it_marks_the_disk_to_buy_the_target_and_what_was_measured() -> None:
+    disks = {"cheap": (10, 500.0), "middling": (30, 1000.0), "dear": (100, 2000.0), "unknown": (1, None)}
+    figure = throughput_by_price(verified(disks, [run("middling", 900.0, meets=True)], "middling"))
     assert figure is not None
     (panel,) = figure.panels
     assert {(row.get("name"), row.get("answer"), row["speed"]) for row in panel.rows} == {
@@ -73,8 +81,12 @@ def test_without_a_prediction_there_is_no_picture() -> None:
     assert throughput_by_price(advice({"unknown": (1, None)})) is None
 
 
+def lead(made: Advice) -> str:
+    return " ".join(one.text for one in compose(made).lead if isinstance(one, Paragraph))
+
+
 def answered(disks: Mapping[str, tuple[float, float | None]]) -> str:
-    return " ".join(one.text for one in compose(advice(disks)).lead if isinstance(one, Paragraph))
+    return lead(advice(disks))
 
 
 def test_the_likely_disk_is_named_beside_the_sure_one() -> None:
@@ -97,3 +109,40 @@ def test_if_no_disk_is_sure_the_cheapest_likely_one_is_named() -> None:
     said = answered({"likely": (10, 850.0), "likelier": (30, 870.0)})
     assert "No disk here meets the target with a probability of at least 90%." in said
     assert "The cheapest that does so more probably than not is likely, for 10.00 USD a month." in said
+
+
+DISKS = {"least": (5, 700.0), "likely": (10, 850.0), "sure": (30, 1000.0), "dear": (90, 2000.0)}
+
+
+def test_a_cheaper_disk_that_met_the_target_is_the_one_to_buy() -> None:
+    said = lead(
+        verified(DISKS, [run("likely", 820.0, meets=True), run("least", 700.0, meets=False)], "likely")
+    )
+    assert "Buy likely, for 10.00 USD a month. As a virtual disk it did 820 transactions/s, which" in said
+    assert "The next cheaper one that was run is least, for 5.00 USD a month. It did 700" in said
+    assert "The advice was too dear: sure was advised, for 30.00 USD a month." in said
+    assert "that was not run" not in said, "both are"
+
+
+def test_a_chosen_disk_that_missed_did_not_hold() -> None:
+    runs = [
+        run("likely", 700.0, meets=False),
+        run("sure", 780.0, meets=False),
+        run("dear", 1500.0, meets=True),
+    ]
+    said = lead(verified(DISKS, runs, "dear"))
+    assert "Buy dear" in said
+    assert "The next cheaper one that was run is sure, for 30.00 USD a month. It did 780" in said
+    assert "Each cheaper disk that was not run misses the target with a probability of over 95%" in said
+    assert "The advice did not hold: sure was advised." in said
+
+
+def test_without_a_disk_to_buy_the_dearest_that_was_run_is_named() -> None:
+    said = lead(verified(DISKS, [run("sure", 780.0, meets=False)], None, ("dear",)))
+    assert "No disk met the target when it was run as a virtual disk." in said
+    assert "The dearest one that was run is sure" in said
+    assert "The search ended after 1 run. These may meet the target, too: dear." in said
+
+
+def test_a_run_without_a_valid_trial_tests_nothing() -> None:
+    assert "The advice was not tested: sure." in lead(verified(DISKS, [run("sure", None, meets=None)], None))

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from diskproof.analysis.advised.answer import advise as rank
 from diskproof.analysis.advised.answer import durable_cells
 from diskproof.analysis.advised.records import Advice, Target
+from diskproof.analysis.advised.search import PLAUSIBLE
 from diskproof.analysis.folder import gather_folder
 from diskproof.analysis.other_disk.answer import MEMORY, answer
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED, TRIAL_INVALID
@@ -27,6 +28,7 @@ from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan
 from diskproof.results.size import Size
 from diskproof.study.price_cards import GIB, read_card, shipped_cards
+from diskproof.wording.numbers import percent
 
 
 def advise(
@@ -64,7 +66,7 @@ def advise(
     was
         Device file of a storage of the run that is no virtual disk: `STORAGE=FILE.toml`; can be repeated.
     verify
-        Run the load on the advised disk, and on a cheaper one that may do, as virtual disks.
+        Find the cheapest disk by runs of the load on virtual disks: a short search, five runs at most.
     basedir
         With --verify: folder of the run's server, as NAME=DIR.
     out
@@ -110,13 +112,15 @@ def advise(
             raise RefusalError(
                 f"{run} has no load whose commits survive a power cut: record one with `safest`"
             )
-        if verify and made.chosen:
+        if verify:
             try:
-                verification = run_verification(recorded, made, files, Choice(basedir=basedir, out=out))
-                made = made.model_copy(update={"verification": verification})
+                for step in run_verification(recorded, made, files, Choice(basedir=basedir, out=out)):
+                    made = made.model_copy(update={"verification": step})
             except (RefusalError, KeyboardInterrupt):
                 _put(made, format, page)
                 raise
+            if made.verification is None:
+                say(f"nothing was run: no disk meets the target with a probability of {percent(PLAUSIBLE)}")
     _put(made, format, page)
     return _exit_code(made)
 
@@ -136,10 +140,10 @@ def _put(made: Advice, form: Form, page: Path | None) -> None:
 def _exit_code(advice: Advice) -> int:
     if advice.verification is None:
         return DONE if advice.chosen else THRESHOLD_FAILED
-    advised = advice.verification.advised
-    if advised.meets is None:
-        return TRIAL_INVALID
-    return DONE if advised.meets else THRESHOLD_FAILED
+    if advice.verification.cheapest is not None:
+        return DONE
+    tested = any(one.meets is not None for one in advice.verification.runs)
+    return THRESHOLD_FAILED if tested else TRIAL_INVALID
 
 
 def parse_target(text: str) -> Target:

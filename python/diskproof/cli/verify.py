@@ -1,10 +1,12 @@
-"""`diskproof advise --verify`: the advised disk, and a cheaper one, as virtual disks."""
+"""`diskproof advise --verify`: the search for the cheapest disk, among virtual disks."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from diskproof.analysis.advised.records import Advice, Verification
-from diskproof.analysis.advised.verified import ADVISED, CHEAPER, verified
+from diskproof.analysis.advised.records import Advice, Candidate, Measured, Target, Verification
+from diskproof.analysis.advised.search import MOST_RUNS, search
+from diskproof.analysis.advised.verified import verified
 from diskproof.analysis.folder import analyse_folder, gather_folder
 from diskproof.cli.outcome import write_reports
 from diskproof.cli.progress import progress_display
@@ -15,20 +17,34 @@ from diskproof.reading import read_text
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.run.session import Request
-from diskproof.study.candidates import on_disks
+from diskproof.study.candidates import ADVISED, on_disk
 from diskproof.study.plan import make_plan
 from diskproof.study.price_cards import MOST_BYTES
 
 
-def verify(folder: RunFolder, advice: Advice, files: Mapping[str, str], choice: Choice) -> Verification:
-    """Run the recorded load on the chosen disk and a cheaper one; RefusalError says why it cannot.
+def verify(
+    folder: RunFolder, advice: Advice, files: Mapping[str, str], choice: Choice
+) -> Iterator[Verification]:
+    """Run the recorded load on one disk after the other; yield what is known after each run.
 
-    The study and its device files are written into the folder of the recorded run, where its scripts are.
+    The studies and their device files are written into the folder of the recorded run, where its scripts are.
+    RefusalError says why a disk cannot be run.
     """
-    assert advice.chosen is not None
-    study = _write(folder, advice, files)
+    numbers = itertools.count(1)
+    return search(
+        advice.target,
+        advice.candidates,
+        lambda one: _run(folder, advice.target, one, files[one.configuration.name], next(numbers), choice),
+    )
+
+
+def _run(
+    folder: RunFolder, target: Target, one: Candidate, device: str, number: int, choice: Choice
+) -> Measured:
+    study = _write(folder, one, device, f"{ADVISED}-{number}")
     going_on = choice.resuming("run", study)
-    say(f"verifying: the same as `{going_on.removesuffix(' --resume')}`")
+    say(f"run {number}, of {MOST_RUNS} at most: {one.configuration.name}")
+    say(f"the same as `{going_on.removesuffix(' --resume')}`")
     file = read_study_here(study, None, choice.basedir)
     request = Request(file=file, plan=make_plan(file), out=choice.out)
     with progress_display(request.plan) as progress:
@@ -38,22 +54,17 @@ def verify(folder: RunFolder, advice: Advice, files: Mapping[str, str], choice: 
             say(f"the finished trials are kept: continue with `{going_on}`")
             raise
     write_reports(made, analyse_folder(made))
-    return verified(advice, gather_folder(made), str(study), str(made.path))
+    return verified(target, one, gather_folder(made), str(study), str(made.path))
 
 
-def _write(folder: RunFolder, advice: Advice, files: Mapping[str, str]) -> Path:
-    """Write the study and the device files that it names."""
-    chosen, cheaper = advice.chosen, advice.cheaper
-    assert chosen is not None
-    plan, cell = folder.plan(), chosen.predicted.cell
-    disks = {}
-    for name, one in ((ADVISED, chosen), (CHEAPER, cheaper)):
-        if one is not None:
-            disks[name] = _kept(folder, name, files[one.configuration.name])
+def _write(folder: RunFolder, one: Candidate, device: str, name: str) -> Path:
+    """Write the study of one disk, and the device file that it names."""
+    plan, cell = folder.plan(), one.predicted.cell
+    kept = _kept(folder, name, device)
     scale = plan.scale.name if plan.scale else None
-    study = folder.path / f"{plan.study}-advised.toml"
+    study = folder.path / f"{plan.study}-{name}.toml"
     with writing(study):
-        write_whole(study, on_disks(folder.study_text(), scale, cell, plan.phases_of(cell), disks))
+        write_whole(study, on_disk(folder.study_text(), scale, cell, plan.phases_of(cell), kept))
     return study
 
 

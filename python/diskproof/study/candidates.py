@@ -1,4 +1,4 @@
-"""A recorded cell's study on other disks: the same load, settings and lengths, and nothing else."""
+"""A recorded cell's study on another disk: the same load, settings and lengths, and nothing else."""
 
 import tomllib
 from collections.abc import Mapping
@@ -16,10 +16,14 @@ ENDS = ("alternate", "window_s", "until", "precision", "at_most_s")
 """Keys of the design that compare levels or lengthen a run: a prediction needs neither."""
 
 
-def on_disks(text: str, scale: str | None, cell: Cell, phases: Phases, disks: Mapping[str, str]) -> str:
-    """Return the text of a study of one cell of another study, on virtual disks.
+ADVISED = "advised"
+"""The name of the study's only storage."""
 
-    `disks` has device names or files by the storages' names; `phases` are the recorded cell's.
+
+def on_disk(text: str, scale: str | None, cell: Cell, phases: Phases, device: str) -> str:
+    """Return the text of a study of one cell of another study, on a virtual disk.
+
+    `device` is a name or a file; `phases` are the recorded cell's.
     """
     content = tomllib.loads(text)
     content = scaled(content, content["scales"][scale] if scale else {})
@@ -35,7 +39,7 @@ def on_disks(text: str, scale: str | None, cell: Cell, phases: Phases, disks: Ma
     design = {key: value for key, value in content.get("design", {}).items() if key not in ENDS}
     return tomlkit.dumps(
         {
-            "question": f"Does `{cell.workload}` do on these disks what `diskproof advise` predicted?",
+            "question": f"Does `{cell.workload}` do on this disk what `diskproof advise` predicted?",
             "design": design
             | {
                 "clients": [cell.clients],
@@ -44,7 +48,7 @@ def on_disks(text: str, scale: str | None, cell: Cell, phases: Phases, disks: Ma
                 "measure_s": phases.measure_s,
             },
             "servers": {cell.server: server},
-            "storages": {name: {"virtual": device, **kept} for name, device in disks.items()},
+            "storages": {ADVISED: {"virtual": device, **kept}},
             "tunings": {cell.tuning: _free(content.get("tunings", {}).get(cell.tuning, {}))},
             "workloads": {cell.workload: load},
         }

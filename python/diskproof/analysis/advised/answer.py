@@ -1,15 +1,13 @@
 """The cheapest disk that meets a target, from predictions on everything that can be bought."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from statistics import NormalDist
 
+from diskproof.analysis.advised.margins import predicted_margins, probability
 from diskproof.analysis.advised.records import Advice, Candidate, Configuration, Target
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.observed import observe
-from diskproof.analysis.other_disk.answer import MEMORY, load_key
-from diskproof.analysis.other_disk.errors import CONFIDENCE, LATENCY_WIDTH
+from diskproof.analysis.other_disk.answer import MEMORY
 from diskproof.analysis.other_disk.records import Predicted
 from diskproof.families.durability import at_risk
 from diskproof.wording import Message, counted, say
@@ -23,9 +21,6 @@ LIKELY = 0.5
 CLEARLY = 1.1
 """A step up gives at least this many times as much: less is within the error of a prediction."""
 
-QUANTILE = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-"""Standard deviations from the middle of an interval to its end."""
-
 
 def durable_cells(gathered: Gathered) -> dict[str, bool]:
     """Return by cell whether its settings keep every acknowledged commit at a power cut of an honest disk."""
@@ -35,34 +30,6 @@ def durable_cells(gathered: Gathered) -> dict[str, bool]:
         if seen is not None and seen.family is not None:
             found[cell.id] = not at_risk(seen.family, seen.settings)
     return found
-
-
-def probability(predicted: Predicted, target: Target) -> float | None:
-    """Return the probability that a load meets each part of a target; None if nothing is predicted.
-
-    Errors are normal on logarithms, with the width that the interval has. The parts hang together, so the
-    least probability counts.
-    """
-    if predicted.per_s is None or predicted.per_s.high is None:
-        return None
-    error = math.log(predicted.per_s.high / predicted.per_s.estimate) / QUANTILE
-    of_latency = max(LATENCY_WIDTH / QUANTILE, error)
-    found = []
-    if target.per_s is not None:
-        found.append(_below(target.per_s, predicted.per_s.estimate, error))
-    for limit_us, estimate_us, width in (
-        (target.mean_us, predicted.mean_us, error),
-        (target.p95_us, predicted.p95_us, of_latency),
-    ):
-        if limit_us is not None and estimate_us is None:
-            return None
-        if limit_us is not None and estimate_us is not None:
-            found.append(_below(estimate_us, limit_us, width))
-    return min(found)
-
-
-def _below(value: float, bound: float, error: float) -> float:
-    return NormalDist(math.log(value), error).cdf(math.log(bound))
 
 
 def advise(
@@ -84,6 +51,7 @@ def advise(
         configurations, predicted = lasting, safe
     candidates = _candidates(target, configurations, predicted, durable)
     chosen = cheapest(candidates, SURE)
+    likely = cheapest(candidates, LIKELY)
     step_up = next((one for one in candidates if chosen and _steps_up(one, chosen)), None)
     lasting_safe = _candidates(target, lasting, safe, durable)
     kept = cheapest(lasting_safe, SURE) if len(safe) < len(predicted) else None
@@ -93,7 +61,7 @@ def advise(
         durable_only=durable_only,
         candidates=candidates,
         chosen=chosen,
-        cheaper=_cheaper(chosen, target, configurations, predicted, durable) if chosen else None,
+        cheaper=likely if chosen and likely and _a_month(likely) < _a_month(chosen) else None,
         nearest=None if chosen else _worth_a_test(candidates),
         step_up=step_up,
         held_back_by=chosen.predicted.limit if chosen and step_up is None else None,
@@ -117,7 +85,7 @@ def _candidates(
                 configuration=one,
                 predicted=load,
                 durable=durable.get(load.cell.id, False) and one.outlives_machine,
-                probability=probability(load, target),
+                probability=probability(predicted_margins(target, load)),
             )
             for load in predicted
             if load.device == one.name
@@ -142,20 +110,6 @@ def _worth_a_test(candidates: Sequence[Candidate]) -> Candidate | None:
     """Return the cheapest that more probably than not meets the target, else the likeliest."""
     known = [one for one in candidates if one.probability is not None]
     return cheapest(known, LIKELY) or max(known, key=_merit, default=None)
-
-
-def _cheaper(
-    chosen: Candidate,
-    target: Target,
-    configurations: Sequence[Configuration],
-    predicted: Sequence[Predicted],
-    durable: Mapping[str, bool],
-) -> Candidate | None:
-    """Return the one worth a test that costs less, with the same load: one study runs both."""
-    load = load_key(chosen.predicted.cell)
-    same = [one for one in predicted if load_key(one.cell) == load]
-    cheaper = [one for one in configurations if one.a_month < _a_month(chosen)]
-    return _worth_a_test(_candidates(target, cheaper, same, durable))
 
 
 def _a_month(one: Candidate) -> float:

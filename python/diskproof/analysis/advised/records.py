@@ -48,6 +48,9 @@ class Measured(Record):
     """What a candidate did as a virtual disk."""
 
     name: str
+    study: str
+    run: str
+    """Folder of the run of that study."""
     per_s: float | None = None
     """None: no trial was valid."""
     mean_us: float | None = None
@@ -59,14 +62,14 @@ class Measured(Record):
 
 
 class Verification(Record):
-    """Whether an advice held on virtual disks."""
+    """What a search among virtual disks found."""
 
-    study: str
-    run: str
-    """Folder of the run of that study."""
-    advised: Measured
-    cheaper: Measured | None
-    """The one of `Advice.cheaper`."""
+    runs: list[Measured]
+    """In the order in which they were run."""
+    cheapest: str | None
+    """The cheapest that met the target; None: none did."""
+    not_run: list[str]
+    """What would save money, and may meet the target: the search ended before."""
 
 
 class Advice(Record):
@@ -78,8 +81,7 @@ class Advice(Record):
     chosen: Candidate | None
     """The cheapest that meets the target with a probability of at least `SURE` (90%)."""
     cheaper: Candidate | None
-    """The cheapest that costs less and more probably than not meets the target, with the same load; else the
-    likeliest that costs less."""
+    """The cheapest that more probably than not meets the target, if it costs less."""
     nearest: Candidate | None
     """If none is chosen: the cheapest that more probably than not meets the target; else the likeliest."""
     step_up: Candidate | None

@@ -76,7 +76,7 @@ def throughput_by_price(advice: Advice) -> Figure | None:
 def _point(advice: Advice, one: Candidate, colours: dict[str, str]) -> Row:
     assert one.predicted.per_s is not None
     answer = MEETS if one.meets_with(SURE) else MAY if one.meets_with(LIKELY) else MISSES
-    if advice.chosen is not None and one.configuration == advice.chosen.configuration:
+    if one.configuration.name == _advised(advice):
         answer = ADVISED
     return {
         "kind": "point",
@@ -91,13 +91,17 @@ def _point(advice: Advice, one: Candidate, colours: dict[str, str]) -> Row:
     }
 
 
+def _advised(advice: Advice) -> str | None:
+    """Return the disk to buy: the one that runs found, else the chosen one."""
+    if advice.verification is not None:
+        return advice.verification.cheapest
+    return advice.chosen.configuration.name if advice.chosen else None
+
+
 def _measured(advice: Advice, colours: dict[str, str]) -> Iterator[Row]:
-    made = advice.verification
-    for one, seen in (
-        (advice.chosen, made.advised if made else None),
-        (advice.cheaper, made.cheaper if made else None),
-    ):
-        if one is not None and seen is not None and seen.per_s is not None:
-            point = _point(advice, one, colours)
+    sold = {one.configuration.name: one for one in advice.candidates}
+    for seen in advice.verification.runs if advice.verification else ():
+        if seen.per_s is not None:
+            point = _point(advice, sold[seen.name], colours)
             measured = {"speed": seen.per_s, "figure": f"measured: {number(seen.per_s)} transactions/s"}
             yield {**point, "answer": MEASURED, "low": None, "high": None, **measured}

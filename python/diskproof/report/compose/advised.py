@@ -3,15 +3,25 @@
 from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.advised.answer import LIKELY, SURE
-from diskproof.analysis.advised.records import Advice, Candidate, Configuration, Measured, Target
+from diskproof.analysis.advised.records import (
+    Advice,
+    Candidate,
+    Configuration,
+    Measured,
+    Target,
+    Verification,
+)
+from diskproof.analysis.advised.search import PLAUSIBLE, WORTH
 from diskproof.report.compose.predicted import HOW
 from diskproof.report.compose.tables import figures, table
-from diskproof.report.document import Column, Document, Figure, Item, Items, Paragraph, Section
+from diskproof.report.document import Block, Column, Document, Figure, Item, Items, Paragraph, Section
 from diskproof.report.intervals import bounds, estimate, with_bounds
 from diskproof.results.limit import IN_WORDS
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed, milliseconds, number, percent, time
 
 MOST_SHOWN = 30
+
+TARGET_IS = {True: "met", False: "missed", None: NOT_OBSERVED}
 
 
 def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
@@ -32,13 +42,16 @@ def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
         most=MOST_SHOWN,
         noun="disk",
     )
+    predicted = tuple(Paragraph(text) for text in _answer(advice))
+    bought = tuple(Paragraph(text) for text in _bought(advice))
     notes = Items(tuple(Item(one.text, tone="warning") for one in advice.notes))
     return Document(
         name="",
         heading=f"Disks for {_target(advice.target)}",
-        lead=tuple(Paragraph(text) for text in _answer(advice)),
+        lead=bought or predicted,
         sections=(
             Section("On virtual disks", _verified(advice)),
+            Section("As predicted", predicted if bought else ()),
             Section("What can be bought", (*drawings, rows)),
             Section("What must be known", (Paragraph(HOW), *((notes,) if advice.notes else ()))),
         ),
@@ -64,7 +77,7 @@ def _answer(advice: Advice) -> Iterator[str]:
     )
     if cheaper is not None and cheaper.meets_with(LIKELY):
         gone = "" if _keeps(cheaper) == keeps else f" {_keeps(cheaper)}"
-        test = " `--verify` runs both disks." if advice.verification is None else ""
+        test = " `--verify` finds out which to buy." if advice.verification is None else ""
         yield f"A cheaper one meets it more probably than not: {_named(cheaper)}{gone}{test}"
     if advice.step_up is not None:
         yield (
@@ -103,44 +116,103 @@ def _keeps(one: Candidate) -> str:
     return "By its settings, a power cut may lose commits."
 
 
-def _verified(advice: Advice) -> tuple[Paragraph, ...]:
-    """Say whether the advice held; nothing if it was not verified."""
-    made, chosen = advice.verification, advice.chosen
-    if made is None or chosen is None:
-        return ()
-    said = {True: "The advice held.", False: "The advice did not hold.", None: "The advice was not tested."}
-    paragraphs = [Paragraph(f"{said[made.advised.meets]} {_measured(made.advised)}")]
-    if made.cheaper is not None:
-        paragraphs.append(Paragraph(f"A cheaper disk: {_measured(made.cheaper)}{_instead(advice)}"))
-    paragraphs.append(Paragraph(f"The run is {made.run}; `diskproof run {made.study}` repeats it."))
-    return tuple(paragraphs)
+def _bought(advice: Advice) -> Iterator[str]:
+    """Say which disk the runs found, and whether the advice held; nothing if it was not verified."""
+    made = advice.verification
+    if made is None:
+        return
+    sold, ran = _by_name(advice), {one.name: one for one in made.runs}
+    one = sold[made.cheapest] if made.cheapest is not None else None
+    if one is None:
+        yield "No disk met the target when it was run as a virtual disk."
+    else:
+        name, price = one.configuration.name, _price(one.configuration)
+        yield (
+            f"Buy {name}, for {price} a month. As a virtual disk it did {_did(ran[name])}, which meets the "
+            f"target ({_load(one)}). {_keeps(one)}"
+        )
+    cheaper = [other for other in advice.candidates if one is None or _a_month(other) < _a_month(one)]
+    missed = [other for other in cheaper if (did := ran.get(other.configuration.name)) and did.meets is False]
+    if missed:
+        next_one = max(missed, key=_a_month).configuration
+        rank = "next cheaper" if one else "dearest"
+        yield (
+            f"The {rank} one that was run is {next_one.name}, for {_price(next_one)} a month. It did "
+            f"{_did(ran[next_one.name])}, and misses the target."
+        )
+    if made.not_run:
+        yield (
+            f"The search ended after {count(len(made.runs), 'run')}. These may meet the target, too"
+            f"{', and cost less' if one else ''}: {listed(made.not_run)}."
+        )
+    elif any(other.configuration.name not in ran for other in cheaper):
+        yield (
+            f"Each {'cheaper ' if one else ''}disk that was not run misses the target with a probability of "
+            f"over {percent(1 - PLAUSIBLE)}{f', or saves less than {percent(WORTH - 1)}' if one else ''}."
+        )
+    yield _held(advice, made)
+    if all(did.within is False for did in made.runs):
+        yield (
+            "Every run is outside its predicted interval. Predictions are for the CPUs of the recorded run, "
+            "without other work on them."
+        )
 
 
-def _instead(advice: Advice) -> str:
-    """Say that the cheaper disk will do; nothing if it did not."""
-    made, cheaper = advice.verification, advice.cheaper
-    if made is None or made.cheaper is None or cheaper is None or not made.cheaper.meets:
-        return ""
-    return f" Buy it for {_price(cheaper.configuration)} a month."
+def _held(advice: Advice, made: Verification) -> str:
+    """Return how the advice stands after the runs."""
+    chosen = advice.chosen
+    if chosen is None:
+        return f"No disk was predicted to meet the target with {percent(SURE)} or more."
+    name = chosen.configuration.name
+    (meets,) = [one.meets for one in made.runs if one.name == name] or [None]
+    if meets is False:
+        return f"The advice did not hold: {name} was advised."
+    if name == made.cheapest:
+        return "The advice held: this disk was advised."
+    if made.cheapest is not None and _a_month(chosen) > _a_month(_by_name(advice)[made.cheapest]):
+        return f"The advice was too dear: {name} was advised, for {_price(chosen.configuration)} a month."
+    return f"The advice held: {name} does, too." if meets else f"The advice was not tested: {name}."
 
 
-def _measured(one: Measured) -> str:
-    if one.per_s is None:
-        return f"{one.name} has no valid trial; the run's report says why."
-    figures = [f"{number(one.per_s)} transactions/s"]
+def _by_name(advice: Advice) -> dict[str, Candidate]:
+    return {one.configuration.name: one for one in advice.candidates}
+
+
+def _a_month(one: Candidate) -> float:
+    return one.configuration.a_month
+
+
+def _did(one: Measured) -> str:
+    figures = [f"{number(one.per_s)} transactions/s"] if one.per_s is not None else []
     figures += [f"a mean of {time(one.mean_us)}"] if one.mean_us is not None else []
     figures += [f"a 95th percentile of {time(one.p95_us)}"] if one.p95_us is not None else []
-    meets = {
-        True: "That meets the target",
-        False: "That misses the target",
-        None: "The target was not observed",
-    }
-    within = {
-        True: ", and lies in the predicted interval",
-        False: ", and lies outside the predicted interval",
-    }
-    end = "" if one.within is None else within[one.within]
-    return f"{one.name} did {listed(figures)}. {meets[one.meets]}{end}."
+    return listed(figures)
+
+
+def _verified(advice: Advice) -> tuple[Block, ...]:
+    """Return the runs in their order; nothing if it was not verified."""
+    made = advice.verification
+    if made is None:
+        return ()
+    sold = _by_name(advice)
+    rows = table(
+        made.runs,
+        ("Disk", lambda one: one.name),
+        (figures("Price a month"), lambda one: _price(sold[one.name].configuration)),
+        (figures("Predicted"), lambda one: bounds(sold[one.name].predicted.per_s)),
+        (figures("Transactions/s", short="TPS"), lambda one: number(one.per_s)),
+        (figures("Mean ms"), lambda one: milliseconds(one.mean_us)),
+        (figures("p95 ms"), lambda one: milliseconds(one.p95_us)),
+        ("Target", lambda one: TARGET_IS[one.meets]),
+        noun="run",
+    )
+    where = [
+        Item(f"`diskproof run {one.study}` repeats it.", name=one.run, mark="-")
+        if one.per_s is not None
+        else Item("No trial was valid; its report says why.", name=one.run, tone="warning")
+        for one in made.runs
+    ]
+    return (rows, Items(tuple(where)))
 
 
 def _nearest(advice: Advice) -> str:
