@@ -67,9 +67,9 @@ def _device(device: str, cells: Sequence[Predicted]) -> Section:
 
 
 def _load(cell: Cell) -> str:
-    """Return a cell's load without its storage: server, level, workload, memory."""
-    parts = [cell.server, cell.tuning, cell.workload, size(cell.memory_bytes).replace(" ", "")]
-    return "/".join([*parts, cell.host] if cell.host != NO_LEVEL else parts)
+    """Return a cell's load without its storage, as words that a narrow table can break between."""
+    parts = [cell.server, cell.tuning, cell.workload, size(cell.memory_bytes)]
+    return ", ".join([*parts, cell.host] if cell.host != NO_LEVEL else parts)
 
 
 def _recorded(one: Predicted) -> str:
