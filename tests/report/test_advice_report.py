@@ -12,6 +12,7 @@ from diskproof.report.charts.advice import (
     MEETS,
     MISSES,
     OTHERS,
+    TO_BUY,
     throughput_by_price,
 )
 from diskproof.report.charts.style import COLOURS
@@ -62,12 +63,12 @@ def test_it_marks_the_disk_to_buy_the_target_and_what_was_measured() -> None:
     (panel,) = figure.panels
     assert {(row.get("name"), row.get("answer"), row["speed"]) for row in panel.rows} == {
         ("cheap", MISSES, 500.0),
-        ("middling", ADVISED, 1000.0),
+        ("middling", TO_BUY, 1000.0),
         ("dear", MEETS, 2000.0),
         ("middling", MEASURED, 900.0),
         (None, None, 800.0),
     }
-    assert {key.words for key in figure.keys} >= {"cheap", ADVISED, "target: 800 transactions/s"}
+    assert {key.words for key in figure.keys} >= {"cheap", TO_BUY, "target: 800 transactions/s"}
 
 
 def test_cards_beyond_the_colours_share_one() -> None:

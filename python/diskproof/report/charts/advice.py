@@ -15,14 +15,22 @@ from diskproof.wording.numbers import number, percent
 
 HEIGHT_PX = 320
 
-ADVISED, MEETS, MAY, MISSES, MEASURED = (
+ADVISED, TO_BUY, MEETS, MAY, MISSES, MEASURED = (
     "advised",
+    "to buy",
     "meets the target",
     "may meet it",
     "misses the target",
     "measured on a virtual disk",
 )
-SHAPES = {ADVISED: "diamond", MEETS: "circle", MAY: "square", MISSES: "triangle-up", MEASURED: "cross"}
+SHAPES = {
+    ADVISED: "diamond",
+    TO_BUY: "diamond",
+    MEETS: "circle",
+    MAY: "square",
+    MISSES: "triangle-up",
+    MEASURED: "cross",
+}
 
 OTHERS = "other cards"
 """Cards beyond the colours share the last one."""
@@ -52,11 +60,14 @@ def throughput_by_price(advice: Advice) -> Figure | None:
     marks = parts.points(coloured, size=90).encode(
         y=y, shape=parts.shapes("answer", SHAPES), tooltip=parts.tooltip("figure", "disk")
     )
-    chosen = base.transform_filter(f"datum.answer == '{ADVISED}'").encode(y=y, text="answer:N")
-    named = chosen.mark_text(align="left", dx=9, fontWeight="bold")
+    named = f"datum.answer == '{ADVISED}' || datum.answer == '{TO_BUY}'"
+    chosen = base.transform_filter(named).encode(y=y, text="answer:N")
+    labels = chosen.mark_text(align="left", dx=9, fontWeight="bold")
     target = alt.Chart().transform_filter("datum.kind == 'target'")
     line = target.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, clip=True).encode(y=y)
-    spec = parts.layered(line, parts.intervals(coloured, "transactions/s"), marks, named, height_px=HEIGHT_PX)
+    spec = parts.layered(
+        line, parts.intervals(coloured, "transactions/s"), marks, labels, height_px=HEIGHT_PX
+    )
     described = parts.described("Transactions a second against the price of a month", points, "figure")
     drawn = {row["answer"] for row in points}
     keys = [Key(name, colour) for name, colour in colours.items()]
@@ -76,7 +87,9 @@ def throughput_by_price(advice: Advice) -> Figure | None:
 def _point(advice: Advice, one: Candidate, colours: dict[str, str]) -> Row:
     assert one.predicted.per_s is not None
     answer = MEETS if one.meets_with(SURE) else MAY if one.meets_with(LIKELY) else MISSES
-    if one.configuration.name == _advised(advice):
+    if advice.verification is not None and one.configuration.name == advice.verification.cheapest:
+        answer = TO_BUY
+    elif advice.verification is None and one == advice.chosen:
         answer = ADVISED
     return {
         "kind": "point",
@@ -89,13 +102,6 @@ def _point(advice: Advice, one: Candidate, colours: dict[str, str]) -> Row:
         "high": one.predicted.per_s.high,
         "figure": f"{with_bounds(one.predicted.per_s)} transactions/s",
     }
-
-
-def _advised(advice: Advice) -> str | None:
-    """Return the disk to buy: the one that runs found, else the chosen one."""
-    if advice.verification is not None:
-        return advice.verification.cheapest
-    return advice.chosen.configuration.name if advice.chosen else None
 
 
 def _measured(advice: Advice, colours: dict[str, str]) -> Iterator[Row]:
