@@ -87,7 +87,7 @@ def parse(words: Sequence[str] | None) -> argparse.Namespace:
 
 def simulated_clone(name: str, effort: Effort, file: Path) -> Clone:
     """Clone a disk whose figures come from its own model."""
-    made = make(simulated_material(name, effort), str(file), None, lambda _: None)
+    made = make(simulated_material(name, effort), str(file), None, lambda *_: None)
     file.write_text(made.text)
     return made.clone
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -40,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def cloned(name: str, tmp_path: Path) -> tuple[Made, disk.Facts]:
-    made = make(simulated_material(name, FEW), "mine.toml", None, lambda _: None)
+    made = make(simulated_material(name, FEW), "mine.toml", None, lambda *_: None)
     file = tmp_path / "mine.toml"
     file.write_text(made.text)
     return made, disk.show(str(file))
@@ -157,7 +158,7 @@ def test_figures_that_no_disk_has_are_no_clone() -> None:
         for depth, iops, slow in odd
     ]
     material = Material("odd", "measured", "", observations, 10**11, "measured")
-    notes = make(material, "odd.toml", None, lambda _: None).clone.notes
+    notes = make(material, "odd.toml", None, lambda *_: None).clone.notes
     assert "no kind comes near" in notes[0].text
 
 
@@ -167,7 +168,8 @@ def test_figures_that_no_disk_has_are_no_clone() -> None:
 def test_the_output_of_somebody_elses_fio_is_enough(tmp_path: Path, capsys: Screen) -> None:
     words = ["--from", str(SAMPLES / "fio-2.json"), "--capacity", "400 GB", "-o", "theirs.toml"]
     assert call(["disk", "clone", *words, "--json", "clone.json"]) == 0
-    out = capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert re.search(r"fitting flash, roughly \(\d of \d\), after \d+ s", err)
     assert "Nothing was held back" in out
     assert "less evidence" in out
     made = Clone.model_validate_json((tmp_path / "clone.json").read_text())
@@ -244,7 +246,7 @@ def test_a_directory_is_measured_and_cloned(tmp_path: Path) -> None:
     material = measure(Wanted(str(place), brief.size_bytes), brief, Ear())
     assert list(place.iterdir()) == []
     few = [one for one in material.observations if one.probe.pattern in ("random-read", "synced-append")]
-    made = make(replace(material, observations=few), "mine.toml", "This machine's disk", lambda _: None)
+    made = make(replace(material, observations=few), "mine.toml", "This machine's disk", lambda *_: None)
     (tmp_path / "mine.toml").write_text(made.text)
     facts = disk.show("mine.toml")
     assert facts["title"] == "This machine's disk"

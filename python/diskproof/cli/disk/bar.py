@@ -1,5 +1,6 @@
-"""Showing a profile's progress: a bar with the time left on a terminal, a line a cell elsewhere."""
+"""Showing the progress of a profile and of a fit: a bar on a terminal, a line a cell or a fit elsewhere."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -7,6 +8,7 @@ from rich.progress import Progress
 
 from diskproof.cli.bar import progress_bar
 from diskproof.cli.screen import complain, messages, say
+from diskproof.profile.clone.choose import Tell
 from diskproof.profile.measure import Watcher
 from diskproof.report.compose.probes import probe as named
 from diskproof.results.profile import Probe, ProfileCell
@@ -22,6 +24,25 @@ def profile_display() -> Iterator[Watcher]:
         return
     with progress_bar() as bar:
         yield _Bar(bar)
+
+
+@contextmanager
+def fit_display() -> Iterator[Tell]:
+    """Show what is fitted and for how long already; how long it will take depends on the figures."""
+    begin_s = time.monotonic()
+
+    def line(what: str, number: int, of: int) -> None:
+        taken = duration(round(time.monotonic() - begin_s))
+        say(f"fitting {what} ({number} of {of}), after {taken}")
+
+    if not messages.is_terminal:
+        yield line
+        return
+    with progress_bar() as bar:
+        task = bar.add_task("getting ready", total=None, left="")
+        yield lambda what, number, of: bar.update(
+            task, description=f"fitting {what}", completed=number - 1, total=of
+        )
 
 
 class _Bar:

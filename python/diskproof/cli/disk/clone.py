@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from diskproof.cli.disk.bar import profile_display
+from diskproof.cli.disk.bar import fit_display, profile_display
 from diskproof.cli.disk.late import punctuality
 from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE, TRIAL_INVALID
@@ -86,7 +86,8 @@ def clone(
             raise RefusalError("--capacity belongs to --from: a disk that is measured shows its size")
         effort = _effort(quick=quick, size=size, seconds=seconds)
         material, invalid = _measured(str(place), effort, write)
-    made = make(material, str(out), title, lambda what: say(f"fitting: {what}"))
+    with fit_display() as tell:
+        made = make(material, str(out), title, tell)
     _write(out, made.text)
     if record:
         _write(record, made.clone.model_dump_json(indent=1) + "\n")

@@ -1,6 +1,6 @@
 """Chooses the kind of device that comes nearest to the fitted figures."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from diskproof.profile.clone.cells import Observation
 from diskproof.profile.clone.fit import STEPS, Candidate, Fitted, Model, fit
@@ -19,7 +19,8 @@ POOR = 0.3
 USB_BONUS = 0.8
 """The kernel's word that a disk hangs on USB weighs as much as a fifth of the error."""
 
-Tell = Callable[[str], None]
+Tell = Callable[[str, int, int], None]
+"""Gets what is fitted next, and which fit of how many in this round it is; the second round is close."""
 
 
 def candidates(sight: Sight) -> Iterator[Candidate]:
@@ -36,21 +37,19 @@ def candidates(sight: Sight) -> Iterator[Candidate]:
 def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell: Tell) -> list[Fitted]:
     """Fit all kinds; return them with the nearest first. `observations` are those that may be fitted to."""
 
-    def roughly(some: Iterable[Candidate]) -> Iterator[Fitted]:
-        for one in some:
-            tell(f"{one.kind}, roughly")
+    def roughly(some: Sequence[Candidate]) -> Iterator[Fitted]:
+        for number, one in enumerate(some, 1):
+            tell(f"{one.kind}, roughly", number, len(some))
             yield fit(one, model, observations, STEPS[:1])
 
-    coarse = list(roughly(candidates(sight)))
+    coarse = list(roughly(list(candidates(sight))))
     if min(one.error for one in coarse) > POOR:
-        coarse += roughly(built.arrays(sight))
-    least = min(one.error for one in coarse)
-    fitted = []
-    for one in coarse:
-        if one.error > HOPELESS * least + 0.05:
-            fitted.append(one)
-            continue
-        tell(f"{one.candidate.kind}, closely")
+        coarse += roughly(list(built.arrays(sight)))
+    limit = HOPELESS * min(one.error for one in coarse) + 0.05
+    fitted = [one for one in coarse if one.error > limit]
+    near = [one for one in coarse if one.error <= limit]
+    for number, one in enumerate(near, 1):
+        tell(f"{one.candidate.kind}, closely", number, len(near))
         fitted.append(fit(one.candidate, model, observations, STEPS, one.values))
     return sorted(fitted, key=lambda one: one.error * _weight(one, sight))
 
