@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -223,6 +224,12 @@ def test_a_place_that_cannot_be_measured_is_refused(tmp_path: Path, name: str, s
     (tmp_path / "file").touch()
     with pytest.raises(RefusalError, match=said):
         look_at(Wanted(str(tmp_path / name), size))
+
+
+def test_a_full_disk_is_not_helped_by_a_smaller_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2**20))
+    with pytest.raises(RefusalError, match=r"has 1 MiB free.*make room, or name another directory"):
+        look_at(Wanted(str(tmp_path), SIZE_BYTES))
 
 
 def test_write_is_for_block_devices(tmp_path: Path) -> None:

@@ -30,6 +30,14 @@ def notes(place: ProfilePlace, cells: Sequence[ProfileCell]) -> list[Message]:
         said.append(
             say("{filesystem} is main memory: these figures show no disk", filesystem=place.filesystem)
         )
+    if place.used_by:
+        said.append(
+            say(
+                "{use}: what that asked for meanwhile makes the disk look slower than it is; measure while "
+                "nothing uses it",
+                use=place.used_by,
+            )
+        )
     if place.kind == "block device" and not place.writable:
         said.append(say("nothing was written; to measure writes, repeat the device's name with --write"))
     if place.kind == "block device":

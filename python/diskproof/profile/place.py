@@ -10,7 +10,7 @@ from pathlib import Path
 
 from diskproof.refusal import RefusalError
 from diskproof.results.profile import ProfilePlace
-from diskproof.storage.disks import check_disk, held
+from diskproof.storage.disks import check_disk, held, use
 from diskproof.storage.kinds.base import resolved
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import block_device, describe, mount_of, number_text
@@ -91,9 +91,12 @@ def _directory(folder: Path, wanted: Wanted) -> Ready:
         raise PlaceError(f"you may not write to {folder}; name another directory or change its owner")
     free = shutil.disk_usage(folder).free
     if free < wanted.size_bytes + KEPT_FREE:
+        remedy = (
+            "lower --size" if free >= FEWEST_BYTES + KEPT_FREE else "make room, or name another directory"
+        )
         raise PlaceError(
             f"{folder} has {numbers.size(free)} free, but the file needs {numbers.size(wanted.size_bytes)} "
-            f"and {numbers.size(KEPT_FREE)} must stay free; lower --size"
+            f"and {numbers.size(KEPT_FREE)} must stay free; {remedy}"
         )
     mount = mount_of(folder)
     place = ProfilePlace(
@@ -140,6 +143,7 @@ def _block_device(path: Path, wanted: Wanted) -> Ready:
         size_bytes=min(size, wanted.size_bytes),
         writable=writable,
         direct=True,
+        used_by=None if writable or wanted.virtual else use(real),
         device=describe(_whole_disk(real)),
         virtual=wanted.virtual,
     )

@@ -110,6 +110,8 @@ class ProfilePlace(Record):
     mount_point: str | None = None
     mount_options: str | None = None
     device: BlockDevice | None = None
+    used_by: str | None = None
+    """Who used the block device while it was only read; None if nobody did, or in a directory."""
     virtual: str | None = None
     """Name of the device model, if it is a virtual disk of ours."""
 
