@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.hosts.membership import FIRST_PORT, PORTS
 from machines import Host, leave
 
 
@@ -36,6 +37,8 @@ def test_hosts_join_are_checked_and_leave(hosts: list[Host], monkeypatch: pytest
     metadata.write_text("Metadata-Version: 2.1\nName: diskproof\nVersion: 9.9.9\n")
     monkeypatch.setitem(b.env, "PYTHONPATH", f"{metadata.parent.parent}:{os.environ.get('PYTHONPATH', '')}")
     b.join(a)
+    assert FIRST_PORT in open_ports(a)
+    assert open_ports(a) | open_ports(b) <= {*range(FIRST_PORT, FIRST_PORT + PORTS)}
     listed = " ".join(a.run("host", "list").split())
     assert f"b {b.address} python" in listed
     assert "diskproof 9.9.9 there" in listed
@@ -54,6 +57,13 @@ def test_hosts_join_are_checked_and_leave(hosts: list[Host], monkeypatch: pytest
     assert [(path / "cmdline").read_text() for path in left] == []
     assert not folder.exists()
     assert not any(host.is_member for host in hosts)
+
+
+def open_ports(host: Host) -> set[int]:
+    """Return the TCP ports on which a machine takes connections (`man 5 proc_net`: state 0A)."""
+    tables = [Path(f"/proc/{host.holder.pid}/net/{kind}").read_text() for kind in ("tcp", "tcp6")]
+    rows = [line.split() for table in tables for line in table.splitlines()[1:]]
+    return {int(row[1].rpartition(":")[2], 16) for row in rows if row[3] == "0A"}
 
 
 def _folder(host: Host) -> Path:

@@ -31,6 +31,7 @@ from diskproof.results.trial import Trial
 from diskproof.run.resume import changed_machine, folder_to_resume
 from diskproof.run.session import Progress, Request, new_folder
 from diskproof.study.hosts import HostsChoice
+from diskproof.wording import numbers
 
 CLEANING_S = 60.0
 """Longer than an orderly end of a run takes."""
@@ -145,11 +146,14 @@ class _Head:
         folder.trials()  # a damaged folder is refused in words
         for line in folder.trial_lines():
             self._known[self._planned[json.loads(line)["id"]].host].add(digest(line))
+        self._goes_on = False
+        """Whether the run goes on without a host that is lost. Else what ends the run says who is."""
         self._another: dict[tuple[str, str], str | None] = {}
         """Why a part, by its host and folder, is of another machine than the run; None if it is not."""
 
     def run(self) -> None:
         """Gather what an earlier head did not, and run what is left; RefusalError names lost hosts."""
+        self._goes_on = self._request.resume
         self._settle()
         if self._request.resume:
             self._gather()
@@ -160,6 +164,10 @@ class _Head:
             self._forget()
             self._folder.drop()  # nothing was measured; `--resume` is for an earlier run
             self._refuse_lost()
+        self._goes_on = True
+        if ready := self._ready():
+            at_work = numbers.count(len(ready), "host")
+            self._progress.note(f"{at_work} at work: nothing is shown until each has done a block")
         while ready := self._ready():
             self._step(ready, [hand.lab.run_block.remote() for hand in ready])
             self._gather()
@@ -279,7 +287,8 @@ class _Head:
     def _lose(self, hand: _Hand, why: str) -> None:
         if hand.lost is None:
             hand.lost = why
-            self._progress.note(f"host `{hand.host.name}` takes no further part: {why}")
+            if self._goes_on:
+                self._progress.note(f"host `{hand.host.name}` takes no further part: {why}")
 
     def _check_clocks(self) -> None:
         ready = [hand for hand in self._hands if hand.is_ready]
