@@ -1,5 +1,6 @@
 """What the head of a run over hosts does by itself, without Ray."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -54,8 +55,9 @@ def test_another_machine_is_lost_before_it_measures(tmp_path: Path) -> None:
     head = _Head(cast("Request", None), folder, "0" * 16, [hand], notes)
 
     # A trial that such a machine made is left out, and is in nobody's way.
-    line = make_trial(plan).model_dump_json()
-    head._take(hand, Found(folder="parts/2", line=line))
+    trial = make_trial(plan)
+    line = trial.model_dump_json()
+    head._take(hand, trial, Found(folder="parts/2", line=line))
     assert head._known == {"b": {digest(line)}}
     assert folder.trials() == []
     assert hand.lost is None
@@ -68,3 +70,36 @@ def test_another_machine_is_lost_before_it_measures(tmp_path: Path) -> None:
     assert not hand.is_ready
     assert hand.lost is not None
     assert "put that back and use --resume, or start a new run" in hand.lost
+
+
+class Giving(_Hand):
+    """A host that has finished trials."""
+
+    lines: Sequence[str] = ()
+
+    def ask(self, method: str, *arguments: Any) -> Any:
+        match method:
+            case "records":
+                new = [line for line in self.lines if digest(line) not in arguments[1]]
+                return [Found(folder="parts/1", line=line) for line in new[:1]]
+            case "machine":
+                return make_machine().model_dump_json()
+        assert method == "files"
+        return []
+
+
+def test_trials_are_fetched_in_the_order_of_the_plan(tmp_path: Path) -> None:
+    plan = make_plan()
+    trials = [
+        planned.model_copy(update={"host": host})
+        for planned, host in zip(plan.trials, ("b", "a", "c", "a"), strict=False)
+    ]
+    plan = plan.model_copy(update={"trials": trials, "hosts": ["a", "b", "c"]})
+    folder, notes = RunFolder.create(tmp_path / "run", "", plan), Notes()
+    lines = [make_trial(plan, planned).model_dump_json() for planned in trials]
+    a, b, c = (Giving(Host(name, "10.0.0.1", "", None), None) for name in "abc")
+    a.lines, b.lines, c.lines = [lines[1], lines[3]], [lines[0]], [lines[1]]
+    _Head(cast("Request", None), folder, "0" * 16, [a, b, c], notes)._gather()
+    assert [trial.id for trial in folder.trials()] == [trials[number].id for number in (0, 1, 3)]
+    assert (a.lost, b.lost) == (None, None)
+    assert c.lost == f"it sent a trial that it was not given: {trials[1].id} of {trials[1].cell}"

@@ -35,8 +35,9 @@ def progress_display(plan: Plan) -> Iterator[Watcher]:
 class _Steps:
     """Trials, pairs or cuts: how many are left, and how long each takes: estimated, until some are made."""
 
-    def __init__(self, label: str, ids: Sequence[str], estimated_s: float) -> None:
-        self._label = label
+    def __init__(self, label: str, ids: Sequence[str], estimated_s: float, at_once: int = 1) -> None:
+        """`at_once`: so many machines make them; `estimated_s` is the time of all steps on all machines."""
+        self._label, self._at_once = label, at_once
         self._numbers = {step: number for number, step in enumerate(ids, start=1)}
         self._estimate_s = estimated_s / len(ids) if ids else 0.0
         self._seconds: list[float] = []
@@ -64,7 +65,7 @@ class _Steps:
     def ends(self, step: str, seconds: float | None) -> None:
         self._left = self.count - self._numbers[step]
         if seconds is not None:
-            self._seconds.append(seconds)
+            self._seconds.append(seconds / self._at_once)
 
     def are_over(self) -> None:
         """Note that none is left: a resumed run may have made all of them earlier."""
@@ -80,7 +81,8 @@ class _Display(Watcher):
     def __init__(self, plan: Plan) -> None:
         crash = plan.crash
         self._plan = plan
-        self.trials = _Steps("", [planned.id for planned in plan.trials], plan.estimated_s)
+        ids = [planned.id for planned in plan.trials]
+        self.trials = _Steps("", ids, plan.estimated_s, max(1, len(plan.hosts)))
         self.proofs = _Steps("pair ", [], 0.0)
         cuts = [planned.id for planned in crash.trials] if crash else []
         self.cuts = _Steps("cut ", cuts, crash.estimated_s if crash else 0.0)

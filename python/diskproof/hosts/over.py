@@ -140,6 +140,7 @@ class _Head:
         self._progress = progress
         self._plan = folder.plan()
         self._planned = {trial.id: trial for trial in self._plan.trials}
+        self._order = {trial: number for number, trial in enumerate(self._planned)}
         self._run_id = name
         self._known: defaultdict[str | None, set[str]] = defaultdict(set)
         """Digests of the records that are here, by host: `HostLab.records` returns the others."""
@@ -300,18 +301,32 @@ class _Head:
     # ------------------------------------------------------------ gathering
 
     def _gather(self) -> None:
-        """Fetch the trials that the hosts have finished, and not handed over yet."""
-        for hand in self._hands:
-            try:
-                while found := hand.ask("records", self._run_id, self._known[hand.host.name]):
-                    for one in found:
-                        self._take(hand, one)
-            except LostError as lost:
-                self._lose(hand, str(lost))
+        """Fetch the trials that the hosts have finished, and not handed over yet, in the plan's order."""
+        left = {hand.host.name: hand for hand in self._hands}
+        while left:
+            found: list[tuple[int, str, Trial, Found]] = []
+            for name, hand in [*left.items()]:
+                try:
+                    some = [(self._checked(one.line, name), one) for one in self._records(hand)]
+                except LostError as lost:
+                    self._lose(hand, str(lost))
+                    some = []
+                if not some:
+                    del left[name]
+                found += [(self._order[trial.id], name, trial, one) for trial, one in some]
+            for _, name, trial, one in sorted(found, key=lambda each: each[0]):
+                try:
+                    if name in left:
+                        self._take(left[name], trial, one)
+                except LostError as lost:
+                    self._lose(left.pop(name), str(lost))
 
-    def _take(self, hand: _Hand, found: Found) -> None:
+    def _records(self, hand: _Hand) -> list[Found]:
+        records: list[Found] = hand.ask("records", self._run_id, self._known[hand.host.name])
+        return records
+
+    def _take(self, hand: _Hand, trial: Trial, found: Found) -> None:
         """Fetch the files of a trial, then its record: a record whose files are missing would be wrong."""
-        trial = self._checked(found.line, hand.host.name)
         if why := self._why_another(hand, found.folder):  # a trial of it must not count, nor be in the way
             self._known[hand.host.name].add(digest(found.line))
             self._progress.note(
