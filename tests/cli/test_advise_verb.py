@@ -1,6 +1,7 @@
 """`diskproof advise` as a user has it: targets, price cards, refusals."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from diskproof.study.candidates import on_disk
 from diskproof.study.plan import make_plan as make_plan_of
 from diskproof.study.price_cards import GIB, parse_card, shipped_cards
 from diskproof.study.read import StudyFile, parse_study
+from diskproof.system.endings import ignore_endings
 from support.command import diskproof_here
 from support.limited import MAKERS, virtual_machine
 from support.recorded import write_recorded
@@ -241,6 +243,8 @@ def test_an_advice_is_held_against_what_was_measured(
     asked: list[Request] = []
 
     def execute(request: Request, _: object) -> RunFolder:
+        assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+        ignore_endings()  # as a run does at its end
         asked.append(request)
         plan = request.plan
         trials = [MAKERS["log flush"](plan, number) for number in range(len(plan.trials))]

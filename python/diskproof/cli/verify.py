@@ -20,6 +20,7 @@ from diskproof.run.session import Request
 from diskproof.study.candidates import ADVISED, on_disk
 from diskproof.study.plan import make_plan
 from diskproof.study.price_cards import MOST_BYTES
+from diskproof.system.endings import ending_in_good_order
 
 
 def verify(
@@ -47,7 +48,8 @@ def _run(
     say(f"the same as `{going_on.removesuffix(' --resume')}`")
     file = read_study_here(study, None, choice.basedir)
     request = Request(file=file, plan=make_plan(file), out=choice.out)
-    with progress_display(request.plan) as progress:
+    # A run ignores signals while it cleans up, to its end; the next one must hear them again.
+    with ending_in_good_order(), progress_display(request.plan) as progress:
         try:
             made = execute(request, progress)
         except KeyboardInterrupt:

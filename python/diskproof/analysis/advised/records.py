@@ -69,7 +69,7 @@ class Verification(Record):
     cheapest: str | None
     """The cheapest that met the target; None: none did."""
     not_run: list[str]
-    """What would save money, and may meet the target: the search ended before."""
+    """What would save money, and may meet the target, by price: the search ended before."""
 
 
 class Advice(Record):

@@ -142,8 +142,9 @@ def _bought(advice: Advice) -> Iterator[str]:
         )
     if made.not_run:
         yield (
-            f"The search ended after {count(len(made.runs), 'run')}. These may meet the target, too"
-            f"{', and cost less' if one else ''}: {listed(made.not_run)}."
+            f"The search ended after {count(len(made.runs), 'run')}. Of what was not run, "
+            f"{count(len(made.not_run), 'cheaper disk' if one else 'disk')} may meet the target, too. The "
+            f"cheapest is {made.not_run[0]}."
         )
     elif any(other.configuration.name not in ran for other in cheaper):
         yield (
