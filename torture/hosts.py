@@ -329,7 +329,8 @@ def run_cases(
         tally.found += len(case.found)
         tally.seconds += (took_s := time.monotonic() - began)
         where = f"{case.what} on {case.host.name}, run from {case.runner.name}"
-        console.print(f"{number}: {where}: {lost} lost, {took_s:.0f} s", markup=False)
+        when = "struck" if case.struck else "the run was over"
+        console.print(f"{number}: {where}: {when}, {lost} lost, {took_s:.0f} s", markup=False)
         for one in case.found:
             console.print(f"--seed {arguments.seed} --only {number}: {where}: {one}", markup=False)
         if case.found or arguments.verbose:

@@ -187,8 +187,9 @@ class _Lines(_Display):
         """Say how much is left before the first step."""
         if not self._begun:
             self._begun = True
-            counts = zip((part.count for part in self.parts), ("trials", "pairs", "cuts"), strict=True)
-            self.note(f"{', '.join(f'{count} {noun}' for count, noun in counts if count)}, {self.left}")
+            counts = zip((part.count for part in self.parts), ("trial", "pair", "cut"), strict=True)
+            said = [numbers.count(count, noun) for count, noun in counts if count]
+            self.note(f"{', '.join(said)}, {self.left}")
 
     def ended(self, number: str, line: str, *, counts: bool) -> None:  # noqa: ARG002 - each has its line
         self.note(f"{number} {line}; {self.left}")
