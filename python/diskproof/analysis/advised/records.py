@@ -59,6 +59,8 @@ class Measured(Record):
     """Whether the throughput lies in the predicted interval."""
     meets: bool | None = None
     """Whether it meets the target; None: that was not observed."""
+    taken: float | None = None
+    """Share of the CPU time that other work took, if that may be why it missed; `meets` is then None."""
 
 
 class Verification(Record):

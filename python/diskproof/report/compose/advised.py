@@ -123,7 +123,9 @@ def _bought(advice: Advice) -> Iterator[str]:
         return
     sold, ran = _by_name(advice), {one.name: one for one in made.runs}
     one = sold[made.cheapest] if made.cheapest is not None else None
-    if one is None:
+    if all(did.meets is None for did in made.runs):
+        yield "No run tested the target, so which disk to buy is not known."
+    elif one is None:
         yield "No disk met the target when it was run as a virtual disk."
     else:
         name, price = one.configuration.name, _price(one.configuration)
@@ -207,13 +209,18 @@ def _verified(advice: Advice) -> tuple[Block, ...]:
         ("Target", lambda one: TARGET_IS[one.meets]),
         noun="run",
     )
-    where = [
-        Item(f"`diskproof run {one.study}` repeats it.", name=one.run, mark="-")
-        if one.per_s is not None
-        else Item("No trial was valid; its report says why.", name=one.run, tone="warning")
-        for one in made.runs
-    ]
-    return (rows, Items(tuple(where)))
+    return (rows, Items(tuple(map(_run, made.runs))))
+
+
+def _run(one: Measured) -> Item:
+    """Return where a run is, and what is wrong with it."""
+    if one.per_s is None:
+        return Item("No trial was valid; its report says why.", name=one.run, tone="warning")
+    if one.taken is not None:
+        share = percent(round(one.taken, 2))
+        why = f"Other work took {share} of the CPU time. That may be why it missed the target."
+        return Item(why, name=one.run, tone="warning")
+    return Item(f"`diskproof run {one.study}` repeats it.", name=one.run, mark="-")
 
 
 def _nearest(advice: Advice) -> str:
