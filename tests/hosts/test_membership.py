@@ -4,11 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from diskproof.hosts import membership
 from diskproof.hosts.membership import FIRST_PORT, PORTS
+from diskproof.refusal import RefusalError
 from machines import Host, leave
 
 
@@ -76,6 +79,21 @@ def _environ(process: Path) -> bytes:
         return (process / "environ").read_bytes()
     except OSError:
         return b""
+
+
+@pytest.mark.parametrize(("complaint", "left"), [("timed out during startup", 0), ("no such option", 1)])
+def test_a_start_that_a_busy_machine_missed_is_tried_again(
+    complaint: str, left: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("ray")
+    complaints = [f"Exception: {complaint}", None]
+    monkeypatch.setattr(membership, "_run_ray", lambda *_: complaints.pop(0))
+    member = membership.Membership(
+        name="a", head="10.0.0.1:1", address="10.0.0.1", token_file="token", mark="0", is_head=True
+    )
+    with suppress(RefusalError):
+        membership._start_ray(member, FIRST_PORT, tmp_path)
+    assert len(complaints) == left
 
 
 def test_without_ray_the_extra_is_named(tmp_path: Path) -> None:

@@ -51,7 +51,8 @@ STARTING_S = 60.0
 REFUSED_S = 8
 """How long a host tries to join a head that refuses its token: Ray's own value is 20 s."""
 
-BUSY = "Deadline Exceeded"
+BUSY = ("Deadline Exceeded", "timed out during startup")
+"""What Ray prints if a busy machine misses the time limits that Ray has for its start."""
 
 PATIENCE = {
     "RAY_health_check_initial_delay_ms": "5000",
@@ -248,7 +249,7 @@ def _start_ray(member: Membership, first_port: int, out: Path) -> None:
     if importlib.util.find_spec("grpc") is not None:  # else Ray refuses the option; with it, it opens 10001
         argv.append(f"--ray-client-server-port={first_port + 7}")
     complaint = _run_ray(argv, env, member.mark)
-    if complaint and BUSY in complaint:  # a busy machine misses the time limits that Ray has for its start
+    if complaint and any(sign in complaint for sign in BUSY):
         complaint = _run_ray(argv, env, member.mark)
     if complaint:
         raise RefusalError(_why_not_started(member, complaint))
