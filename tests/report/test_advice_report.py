@@ -138,6 +138,13 @@ def test_a_chosen_disk_that_missed_did_not_hold() -> None:
     assert "The advice did not hold: sure was advised." in said
 
 
+def test_a_cheaper_disk_whose_run_tested_nothing_may_do() -> None:
+    runs = [run("likely", None, meets=None), run("sure", 900.0, meets=True)]
+    said = lead(verified(DISKS, runs, "sure"))
+    assert "1 cheaper disk may meet it, too: the runs below did not test that." in said
+    assert "The advice held: this disk was advised." in said
+
+
 def test_without_a_disk_to_buy_the_dearest_that_was_run_is_named() -> None:
     said = lead(verified(DISKS, [run("sure", 780.0, meets=False)], None, ("dear",)))
     assert "No disk met the target when it was run as a virtual disk." in said

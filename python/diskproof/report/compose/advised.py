@@ -134,7 +134,12 @@ def _bought(advice: Advice) -> Iterator[str]:
             f"target ({_load(one)}). {_keeps(one)}"
         )
     cheaper = [other for other in advice.candidates if one is None or _a_month(other) < _a_month(one)]
-    missed = [other for other in cheaper if (did := ran.get(other.configuration.name)) and did.meets is False]
+    missed, untested = (
+        [other for other in cheaper if (did := ran.get(other.configuration.name)) and did.meets is meets]
+        for meets in (False, None)
+    )
+    if one and untested:
+        yield f"{count(len(untested), 'cheaper disk')} may meet it, too: the runs below did not test that."
     if missed:
         next_one = max(missed, key=_a_month).configuration
         rank = "next cheaper" if one else "dearest"
