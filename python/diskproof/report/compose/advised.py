@@ -12,7 +12,7 @@ from diskproof.analysis.advised.records import (
     Verification,
 )
 from diskproof.analysis.advised.search import PLAUSIBLE, WORTH
-from diskproof.report.compose.predicted import HOW
+from diskproof.report.compose.predicted import HOW, INTERVALS
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Block, Column, Document, Figure, Item, Items, Paragraph, Section
 from diskproof.report.intervals import bounds, estimate, with_bounds
@@ -53,7 +53,10 @@ def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
             Section("On virtual disks", _verified(advice)),
             Section("As predicted", predicted if bought else ()),
             Section("What can be bought", (*drawings, rows)),
-            Section("What must be known", (Paragraph(HOW), *((notes,) if advice.notes else ()))),
+            Section(
+                "What must be known",
+                (Paragraph(INTERVALS if advice.verification else HOW), *((notes,) if advice.notes else ())),
+            ),
         ),
     )
 

@@ -15,11 +15,13 @@ from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number, percen
 
 MOST_SHOWN = 40
 
-HOW = (
-    f"Nothing was measured on these disks. The {percent(CONFIDENCE)} intervals come from the errors of "
+INTERVALS = (
+    f"The {percent(CONFIDENCE)} intervals come from the errors of "
     "earlier predictions (docs/prediction.md). They hold for the CPUs and the memory of the recorded run: "
     "another machine needs a record of its own."
 )
+
+HOW = f"Nothing was measured on these disks. {INTERVALS}"
 
 
 def compose(found: Predictions) -> Document:
