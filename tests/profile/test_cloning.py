@@ -86,6 +86,10 @@ def test_what_is_held_back_does_not_depend_on_the_figures() -> None:
     again = [one.held for one in split([Observation(probe, {"iops": 9.0}, "") for probe in probes[::-1]])]
     assert once == again[::-1]
     assert 0.3 < sum(once) / len(once) < 0.6
+    held = {
+        probe.depth for probe, out in zip(probes, once, strict=True) if out and probe.pattern == "random-read"
+    }
+    assert held == {4, 32}
     reading = plan(place.model_copy(update={"writable": False}), QUICK)
     assert reading
     assert not any(probe.writes for probe in reading)

@@ -10,7 +10,7 @@ from diskproof.results.profile import Pattern, Probe, ProfileCell, ProfilePlace
 from diskproof.results.verification import MeasureName
 
 FULL = Effort(seconds=5.0, ramp_s=1.0, depths=(1, 2, 4, 8, 16, 32, 64, 128), size_bytes=2**30, quick=False)
-QUICK = Effort(seconds=0.8, ramp_s=0.2, depths=(1, 4, 32, 128), size_bytes=256 * 2**20, quick=True)
+QUICK = Effort(seconds=0.8, ramp_s=0.2, depths=(1, 4, 16, 32, 128), size_bytes=256 * 2**20, quick=True)
 
 SEQUENTIAL_DEPTHS = (1, 2, 8, 32)
 QUICK_SEQUENTIAL_DEPTHS = (1, 8)
@@ -25,9 +25,6 @@ ALWAYS_HELD: frozenset[Pattern] = frozenset({"mixed", "synced-write"})
 
 FEWEST_QUEUES = 5
 """Mean latencies in the time of a cell: the requests that its end cuts off are then a tenth of all."""
-
-ENDS = 2
-"""A single request and a full queue."""
 
 WIDE_SPANS = (1.0, 0.1)
 """Shares of a whole disk that an arm travels over, to learn how long its seeks take."""
@@ -118,7 +115,7 @@ def figures_of(per_s: float, percentiles_us: Mapping[str, float]) -> dict[Measur
 def split(observations: Sequence[Observation]) -> list[Observation]:
     """Hold back every second depth of each pattern, block and span, and the mixes.
 
-    Two depths alone are both fitted: one shows a request's time, the other the limits. The rule does not
+    Both ends are fitted: a single request shows its time, the deepest queue the limits. The rule does not
     depend on the figures, so nobody can choose what is held back.
     """
     groups: dict[tuple[Pattern, int, int | None], list[Observation]] = defaultdict(list)
@@ -128,6 +125,6 @@ def split(observations: Sequence[Observation]) -> list[Observation]:
         one.probe
         for group in groups.values()
         for number, one in enumerate(sorted(group, key=lambda one: one.probe.depth))
-        if (number % 2 and len(group) > ENDS) or one.probe.pattern in ALWAYS_HELD
+        if (number % 2 and number + 1 < len(group)) or one.probe.pattern in ALWAYS_HELD
     ]
     return [replace(one, held=one.probe in held) for one in observations]
