@@ -27,8 +27,8 @@ LEAST_GAIN = 0.005
 ENOUGH_REQUESTS = 1_500
 """Of a probe that only reads: fifteen are beyond the 99th percentile."""
 
-MOST_REQUESTS = 25_000
-"""Of a probe that writes: enough to fill a usual buffer."""
+MOST_REQUESTS, MOST_BYTES = 25_000, 400 * 2**20
+"""Of a probe that writes, whichever is less: enough to fill a usual buffer."""
 
 LONGEST_S = 60
 """Virtual seconds of a probe on the slowest disk."""
@@ -56,10 +56,9 @@ class Knob:
     def neighbours(self, value: Value, step: float) -> Iterator[tuple[Value, ...]]:
         """Yield the ways from a value: up, then down, each as the values that are met in turn."""
         if self.choices:
-            if step == STEPS[0]:  # what is no number has no fine steps
-                at = self.choices.index(value)
-                yield self.choices[at + 1 :]
-                yield self.choices[:at][::-1]
+            at = self.choices.index(value)
+            yield self.choices[at + 1 :]
+            yield self.choices[:at][::-1]
             return
         for factor in (step, 1 / step):
             yield tuple(self._moved(float(value), factor**count) for count in range(1, IN_ONE_DIRECTION + 1))
@@ -163,7 +162,7 @@ class Model:
 def length_of(one: Observation) -> tuple[int, int]:
     """Return the virtual seconds, and the most requests, that show a probe's figures."""
     if one.probe.writes:
-        return max(1, round(one.seconds)), MOST_REQUESTS
+        return max(1, round(one.seconds)), min(MOST_REQUESTS, MOST_BYTES // one.probe.block_bytes)
     per_s = one.figures.get("iops") or one.probe.depth / (_latency_us(one) / 1e6)
     return min(max(math.ceil(ENOUGH_REQUESTS / max(per_s, 1e-9)), 1), LONGEST_S), ENOUGH_REQUESTS
 

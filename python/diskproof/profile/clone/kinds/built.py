@@ -6,7 +6,7 @@ from dataclasses import replace
 from diskproof.profile.clone.device import Parameter, Tree, Value
 from diskproof.profile.clone.fit import Candidate, Knob, Setting
 from diskproof.profile.clone.kinds import flash, spinning
-from diskproof.profile.clone.sight import Sight
+from diskproof.profile.clone.sight import SMALL_BLOCK, Sight
 from diskproof.results.profile import Pattern
 
 MOST_GAIN = 1.25
@@ -19,10 +19,12 @@ RANDOM: frozenset[Pattern] = frozenset({"random-read", "random-write"})
 
 BUS = Knob("bus_mb_per_s", spinning.SEQUENTIAL | RANDOM, 5.0, 5_000.0)
 
-FAST_WRITE = 0.4
-"""A cache before a disk answers writes in less than this share of a read's time, and so it does flushes."""
+MORE_WRITES = 4.0
+"""A cache takes more random writes than so many times the reads of the disk behind it. An arm does not."""
 
-FRONT: frozenset[Pattern] = frozenset({"random-write", "synced-append", "synced-write"})
+FRONT: frozenset[Pattern] = frozenset({"random-write", "synced-write", "fileio"})
+"""Appends are a stream, which may go past the cache."""
+
 BACK: frozenset[Pattern] = frozenset({"random-read", "sequential-read", "sequential-write"})
 LARGEST_FRONT_BYTES = 64 * 2**30
 
@@ -60,13 +62,19 @@ class _Bridge:
         self._inner = inner
 
     def __call__(self, setting: Setting) -> Tree:
+        # The bridge takes its part of what was measured, and the drive behind it the rest.
+        before_us = COMMAND_US + SMALL_BLOCK / setting.number("bus_mb_per_s")
+        inside = {
+            name: max(float(value) - before_us, 1.0) if name in flash.TOTALS else value
+            for name, value in setting.values.items()
+        }
         return {
             "bridge": {
                 "protocol": Parameter("bulk-only", "fitted to random-read: a queue gains nothing"),
                 "command_us": Parameter(COMMAND_US, "assumed: part of the time of each command"),
                 "bus_mb_per_s": setting.fitted("bus_mb_per_s"),
                 "flush": Parameter("passed", "assumed: no measurement shows whether flushes reach the disk"),
-                "disk": self._inner.build(setting),
+                "disk": self._inner.build(replace(setting, values=inside)),
             }
         }
 
@@ -103,12 +111,9 @@ class _Array:
 
 
 def caches(sight: Sight) -> Iterator[Candidate]:
-    """Yield an SSD before a disk, if reads wait for an arm and durable writes do not."""
-    read_us, write_us = sight.latency_us("random-read"), sight.latency_us("random-write")
-    synced = sight.top_iops("synced-write") or sight.top_iops("synced-append")
-    if not (read_us and write_us and synced and spinning.is_possible(sight)):
-        return
-    if write_us > FAST_WRITE * read_us or 1e6 / synced > FAST_WRITE * read_us:
+    """Yield an SSD before a disk, if reads wait for an arm and writes do not."""
+    reads, writes = sight.top_iops("random-read"), sight.top_iops("random-write")
+    if not (reads and writes and writes > MORE_WRITES * reads and spinning.is_possible(sight)):
         return
     front = next(flash.candidates(sight.only(FRONT)))
     for back in spinning.candidates(sight.only(BACK)):

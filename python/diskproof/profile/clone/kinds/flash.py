@@ -20,10 +20,21 @@ SATA_MB_PER_S = 530.0
 READ_US, WRITE_US = 100.0, 50.0
 """Usual times of a drive behind SATA, for what was not measured."""
 
-WORN_SPARE = 0.3
+PAGE_US = 800.0
+"""A die takes so long for a page: usual for MLC, between SLC's 250 and TLC's 1,500; a first guess."""
 
-WORN_SHARE = 0.8
-"""Random writes below this share of the sequential ones' bytes a second may wait for garbage collection."""
+LEAST_PROGRAM_US = 20.0
+
+MOST_DIES = 64
+"""On a channel."""
+
+TOTALS = ("read_total_us", "write_total_us")
+"""Knobs that are the whole time of a request of 4 KiB, one at a time."""
+
+NEARLY = 0.98
+"""The controller is taken to pass few more requests than were measured, until a fit shows another bound."""
+
+WORN_SPARE = 0.3
 
 PAGES_PER_BLOCK = 64
 MOST_UNITS = 2**31 / 3
@@ -34,18 +45,18 @@ KNOBS = (
     Knob("cells_share", RANDOM_READS, 0.05, 0.97),
     Knob("read_command_us", READS, 0.1, 1e4),
     Knob("channels", READS | WRITES, choices=(1, 2, 4, 8, 16, 32)),
-    Knob("dies_per_channel", READS | WRITES, choices=(1, 2, 4, 8)),
+    Knob("page_us", READS | WRITES, LEAST_PROGRAM_US, 2e4),
     Knob("channel_mb_per_s", READS, 10.0, 1e4),
     Knob("interface_mb_per_s", READS | SUSTAINED, 10.0, 2e4),
     Knob("queue_depth", READS | SUSTAINED, choices=(1, 8, 32, 1024)),
     Knob("write_total_us", WRITES, 1.0, 1e5),
     Knob("write_command_us", WRITES, 0.1, 1e4),
-    Knob("program_mb_per_s", WRITES, 1.0, 2e4),
+    Knob("program_mb_per_s", READS | WRITES, 1.0, 2e4),
     Knob("page_bytes", WRITES | READS, choices=(4_096, 8_192, 16_384, 32_768, 65_536, 131_072)),
     Knob("write_buffer_bytes", SUSTAINED, choices=(2**20, 2**22, 2**24, 2**26)),
     Knob("mapping_bytes", SUSTAINED | READS, choices=(4_096, 8_192, 16_384)),
     Knob("spare", SUSTAINED, 0.05, 2.0),
-    Knob("flush_us", SYNCED, 1.0, 1e6),
+    Knob("synced_us", SYNCED, 1.0, 1e6),
 )
 
 FASTEST_HONEST_US = 100.0
@@ -58,9 +69,7 @@ ASSUMED_LYING = "assumed: a flush is faster than programming. Capacitors may mak
 def candidates(sight: Sight) -> Iterator[Candidate]:
     """Yield a drive with room to write, and one that must collect garbage first."""
     yield _candidate(sight, worn=False)
-    scattered, streamed = sight.top_mb_per_s("random-write"), sight.top_mb_per_s("sequential-write")
-    if scattered and streamed and scattered < WORN_SHARE * streamed:
-        yield _candidate(sight, worn=True)
+    yield _candidate(sight, worn=True)
 
 
 def single(sight: Sight) -> Candidate:
@@ -74,7 +83,7 @@ def single(sight: Sight) -> Candidate:
 def _candidate(sight: Sight, *, worn: bool) -> Candidate:
     read_us = sight.latency_us("random-read") or READ_US
     large_us = sight.latency_us("random-read", LARGE_BLOCK) or read_us
-    interface = sight.top_mb_per_s("sequential-read", "sequential-write") or 500.0
+    interface = sight.top_mb_per_s(*(SUSTAINED | READS)) or 500.0
     more_us = large_us - read_us - (LARGE_BLOCK - SMALL_BLOCK) / interface
     channel = (LARGE_BLOCK - SMALL_BLOCK) / more_us if more_us > 1 else 400.0
     top_reads = sight.top_iops("random-read") or 1e6 / read_us
@@ -84,25 +93,25 @@ def _candidate(sight: Sight, *, worn: bool) -> Candidate:
     sustained = sight.top_mb_per_s("sequential-write") or sight.top_mb_per_s("random-write") or interface / 2
     synced = sight.top_iops("synced-append")
     write_us = _buffered_us(sight)
-    flush_us = 1e6 / synced - write_us if synced else 1000.0
+    synced_us = max(1e6 / synced - write_us, 2.0) if synced else 1000.0
     start = {
         "read_total_us": read_us,
         "cells_share": 0.6,
-        "read_command_us": max(0.8e6 / top_reads, 0.2),
+        "read_command_us": max(NEARLY * 1e6 / top_reads, 0.2),
         "channels": 8,
-        "dies_per_channel": 2,
+        "page_us": PAGE_US,
         "channel_mb_per_s": min(max(channel, 20.0), 4000.0),
         "interface_mb_per_s": interface * 1.02,
         "queue_depth": 32,
         "write_total_us": write_us,
-        "write_command_us": max(0.8e6 / top_writes, 0.2),
-        "program_mb_per_s": sustained * (2.5 if worn else 1.1),
+        "write_command_us": max(min(NEARLY * 1e6 / top_writes, write_us), 0.2),
+        "program_mb_per_s": sustained * (2.5 if worn else 1.02),
         "page_bytes": 16_384,
         "write_buffer_bytes": 2**24,
         "mapping_bytes": 16_384 if _writes_large_pieces(sight) else 4_096,
         "spare": WORN_SPARE,
-        "flush_us": max(flush_us if flush_us < FASTEST_HONEST_US else flush_us / 2, 2.0),
-        "flush": "ignored" if flush_us < FASTEST_HONEST_US else "honest",
+        "synced_us": synced_us,
+        "flush": "ignored" if synced_us < FASTEST_HONEST_US else "honest",
     }
     knobs = tuple(knob for knob in KNOBS if worn or knob.name != "spare")
 
@@ -113,9 +122,18 @@ def _candidate(sight: Sight, *, worn: bool) -> Candidate:
 
 
 def _writes_large_pieces(sight: Sight) -> bool:
-    """Return whether small writes are no faster than large ones, as if each wrote a large piece."""
+    """Return whether each small write may write a large piece.
+
+    Then small writes are no faster than large ones, and these pieces are no more bytes than streams write.
+    """
     small, large = (sight.top_iops("random-write", block) for block in (SMALL_BLOCK, LARGE_BLOCK))
-    return small is not None and large is not None and small < 1.3 * large
+    streamed = sight.top_mb_per_s("sequential-write")
+    return (
+        small is not None
+        and large is not None
+        and small < 1.3 * large
+        and (streamed is None or small * LARGE_BLOCK / 1e6 <= streamed)
+    )
 
 
 def _buffered_us(sight: Sight) -> float:
@@ -129,24 +147,29 @@ def _tree(setting: Setting, sight: Sight, *, worn: bool) -> Tree:
     interface, channel = number("interface_mb_per_s"), number("channel_mb_per_s")
     mapping = _mapping_bytes(int(number("mapping_bytes")), sight.capacity_bytes)
     page = max(int(number("page_bytes")), mapping)
-    dies = int(number("channels") * number("dies_per_channel"))
+    # A die takes a page and programs it. The rate and the time of that show how many dies there are.
+    rate, channels = number("program_mb_per_s"), int(number("channels"))
+    dies_per_channel = min(max(round(rate * number("page_us") / (page * channels)), 1), MOST_DIES)
+    dies = channels * dies_per_channel
+    page_us = dies * page / rate
     moving_us = SMALL_BLOCK / interface + SMALL_BLOCK / channel
     own_us = max(number("read_total_us") - moving_us, 1.0)
     cells_us = own_us * number("cells_share")
     row_bytes = dies * page * PAGES_PER_BLOCK
     while row_bytes * 8 > sight.capacity_bytes and row_bytes > dies * page:
         row_bytes //= 2
-    worn_source = "assumed: a drive in use, because its random writes are slower than its sequential ones"
+    worn_source = "assumed: a drive in use, which comes nearer to the figures than one with room"
     honest = setting.values["flush"] == "honest"
+    flush_us = number("synced_us") - (page_us if honest else 0.0)
     return {
         "capacity_bytes": Parameter(sight.capacity_bytes // mapping * mapping, sight.capacity_source),
         "channels": fitted("channels"),
-        "dies_per_channel": fitted("dies_per_channel"),
+        "dies_per_channel": fitted("page_us", dies_per_channel),
         "page_bytes": fitted("page_bytes", page),
         "pages_per_block": Parameter(row_bytes // (dies * page), "assumed"),
         "mapping_bytes": fitted("mapping_bytes", mapping),
         "read_us": fitted("cells_share", cells_us),
-        "program_us": fitted("program_mb_per_s", dies * page / number("program_mb_per_s")),
+        "program_us": fitted("page_us", max(page_us - page / channel, LEAST_PROGRAM_US)),
         "erase_us": Parameter(3000.0, "assumed: usual"),
         "channel_mb_per_s": fitted("channel_mb_per_s"),
         "interface_mb_per_s": fitted("interface_mb_per_s"),
@@ -161,7 +184,7 @@ def _tree(setting: Setting, sight: Sight, *, worn: bool) -> Tree:
             "write_total_us", max(number("write_total_us") - SMALL_BLOCK / interface, 0.0)
         ),
         "write_buffer_bytes": fitted("write_buffer_bytes", max(int(number("write_buffer_bytes")), page)),
-        "flush_us": fitted("flush_us"),
+        "flush_us": fitted("synced_us", max(flush_us, 1.0)),
         "flush": Parameter(setting.values["flush"], ASSUMED_HONEST if honest else ASSUMED_LYING),
         "flush_queued": Parameter(interface > 1.2 * SATA_MB_PER_S, "assumed: faster than SATA is NVMe"),
         "power_loss_protection": Parameter(False, "assumed: no measurement shows capacitors"),
