@@ -1,9 +1,10 @@
 """How near clones come: each virtual disk is cloned without its file, and held-back figures are compared.
 
 With --simulate a disk is "measured" in virtual time, which takes seconds and needs no root. Otherwise each
-one is attached, and cloned through its block device with fio. Writes a table to stdout, and
-bench/results/clones.json with the device files in bench/results/clones. Ends with 1 if fewer than the goal's
-share of held-back cells agree.
+one is attached, and measured through its block device with fio: all of them first, and alone, because other
+work would be in the figures. The fits come after that, in virtual time. --again fits the kept measurements
+anew. Writes a table to stdout, and bench/results/clones.json with the device files in bench/results/clones.
+Ends with 1 if fewer than the goal's share of held-back cells agree.
 """
 
 import argparse
@@ -19,14 +20,15 @@ from rich.table import Table
 
 from diskproof import disk
 from diskproof.cli import call
+from diskproof.cli.disk.clone import measured
 from diskproof.profile.clone.cells import FULL, QUICK, Observation, figures_of, plan, wide_plan
 from diskproof.profile.clone.kinds.spinning import FASTEST_US
 from diskproof.profile.clone.make import make
-from diskproof.profile.clone.material import Material
+from diskproof.profile.clone.material import Material, material_of
 from diskproof.profile.plan import Effort
 from diskproof.profile.simulated import MODELLED
 from diskproof.results.clone import Clone
-from diskproof.results.profile import Probe, ProfilePlace
+from diskproof.results.profile import Probe, Profile, ProfilePlace
 from diskproof.results.verification import MeasureName
 from diskproof.stats.quantiles import known_percentiles
 
@@ -56,16 +58,25 @@ def main(words: Sequence[str] | None = None) -> int:
     names = arguments.only or [one["name"] for one in disk.devices() if one["name"] not in UNUSED]
     console = Console(width=130)
     clones: dict[str, Clone] = {}
+    folder, effort = arguments.out.with_suffix(""), QUICK if arguments.quick else FULL
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (arguments.simulate or arguments.again):
+        for name in names:
+            keep_measured(name, effort, folder / f"{name}.json")
     for name in names:
-        file = arguments.out.with_suffix("") / f"{name}.toml"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        effort = QUICK if arguments.quick else FULL
-        made = simulated_clone(name, effort, file) if arguments.simulate else served_clone(name, effort, file)
-        if made:
-            clones[name] = made
-            console.print(
-                f"[dim]{name}: {made.kind}, {agreeing(made):.0%} of held-back cells[/dim]", highlight=False
-            )
+        material = (
+            simulated_material(name, effort) if arguments.simulate else kept_material(folder / f"{name}.json")
+        )
+        if material is None:
+            continue
+        file = folder / f"{name}.toml"
+        made = make(material, str(file), None, lambda *_: None)
+        file.write_text(made.text)
+        clones[name] = made.clone
+        console.print(
+            f"[dim]{name}: {made.clone.kind}, {agreeing(made.clone):.0%} of held-back cells[/dim]",
+            highlight=False,
+        )
     console.print(shown(clones))
     told = {name: one.model_dump(mode="json", exclude={"profile"}) for name, one in clones.items()}
     arguments.out.write_text(json.dumps(told, indent=1))
@@ -77,19 +88,13 @@ def parse(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--simulate", action="store_true", help="measure in virtual time, not with fio")
     parser.add_argument("--quick", action="store_true", help="as `diskproof disk clone --quick`")
+    parser.add_argument("--again", action="store_true", help="measure nothing; fit what was measured before")
     parser.add_argument("--only", nargs="+", help="some of the disks")
     parser.add_argument("--out", type=Path, default=RESULTS, help="the file of every figure, value by value")
     return parser.parse_args(words)
 
 
 # ---------------------------------------------------------------- in virtual time
-
-
-def simulated_clone(name: str, effort: Effort, file: Path) -> Clone:
-    """Clone a disk whose figures come from its own model."""
-    made = make(simulated_material(name, effort), str(file), None, lambda *_: None)
-    file.write_text(made.text)
-    return made.clone
 
 
 def simulated_material(name: str, effort: Effort) -> Material:
@@ -135,17 +140,28 @@ def _observation(probe: Probe, told: disk.Facts) -> Observation:
 # ---------------------------------------------------------------- through a block device
 
 
-def served_clone(name: str, effort: Effort, file: Path) -> Clone | None:
-    """Attach a disk and clone its block device; None if this machine cannot serve it."""
+def keep_measured(name: str, effort: Effort, record: Path) -> None:
+    """Attach a disk, measure its block device, and keep the profile; nothing if it cannot be served here."""
+    record.unlink(missing_ok=True)
     if call(["disk", "attach", name, "--none"]) != 0:
-        return None
+        return
     try:
-        record = file.with_suffix(".json")
-        words = ["disk", "clone", name, "--write", name, "-o", str(file), "--json", str(record)]
-        call(words + (["--quick"] if effort.quick else []))
-        return Clone.model_validate_json(record.read_text()) if record.exists() else None
+        material, invalid = measured(name, effort, name)
+        assert material.profile is not None
+        kept = {"whole_disk": material.whole_disk, "profile": material.profile.model_dump(mode="json")}
+        record.write_text(json.dumps(kept, indent=1))
+        for note in material.notes if invalid else ():
+            print(f"{name}: {note.text}", file=sys.stderr)
     finally:
         call(["disk", "detach", name])
+
+
+def kept_material(record: Path) -> Material | None:
+    """Return what was measured of a disk; None if it could not be served."""
+    if not record.exists():
+        return None
+    kept = json.loads(record.read_text())
+    return material_of(Profile.model_validate(kept["profile"]), whole_disk=kept["whole_disk"])
 
 
 # ---------------------------------------------------------------- the table

@@ -85,7 +85,7 @@ def clone(
         if capacity is not None:
             raise RefusalError("--capacity belongs to --from: a disk that is measured shows its size")
         effort = _effort(quick=quick, size=size, seconds=seconds)
-        material, invalid = _measured(str(place), effort, write)
+        material, invalid = measured(str(place), effort, write)
     with fit_display() as tell:
         made = make(material, str(out), title, tell)
     _write(out, made.text)
@@ -108,7 +108,8 @@ def _effort(*, quick: bool, size: str | None, seconds: float | None) -> Effort:
     return effort.within(used).lasting(seconds)
 
 
-def _measured(place: str, effort: Effort, write: str | None) -> tuple[Material, bool]:
+def measured(place: str, effort: Effort, write: str | None) -> tuple[Material, bool]:
+    """Measure a place; return what was found, and whether a cell failed or a virtual disk was late."""
     attached = None if Path(place).exists() else find(place)
     at = (attached.mount_point or attached.block) if attached else None
     of_block = (at or Path(place)).is_block_device()
