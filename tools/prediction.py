@@ -21,7 +21,7 @@ from diskproof.analysis.other_disk import errors
 from diskproof.analysis.other_disk.answer import MEMORY, combined, load_key, scaled, sources_of
 from diskproof.analysis.other_disk.calibrated import Calibrated, Source, calibrate
 from diskproof.analysis.other_disk.records import Predicted
-from diskproof.cli.predict import simulate
+from diskproof.cli.predict import simulate, storages_were
 from diskproof.results.folder import RunFolder
 from diskproof.results.limit import Limit
 from diskproof.stats.groups import grouped
@@ -51,20 +51,15 @@ class Case:
         return None if per_s is None else math.log(self.target.source.per_s / per_s.estimate)
 
     @property
+    def doubted(self) -> float | None:
+        """The error over the doubt of the record that it rests on."""
+        return None if self.error is None or not self.made.doubt else self.error / self.made.doubt
+
+    @property
     def of_p95(self) -> float | None:
         """The same of the 95th percentile."""
         measured, made = self.target.source.p95_us, self.made.p95_us
         return math.log(measured / made) if measured and made else None
-
-    @property
-    def server(self) -> str:
-        """The server's name in its study."""
-        return self.target.source.cell.server
-
-    @property
-    def load(self) -> str:
-        """The workload with its run."""
-        return f"{self.run}: {self.target.source.cell.workload}"
 
     @property
     def device(self) -> str:
@@ -135,8 +130,8 @@ def _off(error: float) -> float:
 
 
 def widths(cases: Iterable[Case]) -> dict[Limit | None, float]:
-    """Return the half widths of 90% intervals by predicted limit; of all for a limit with few cases."""
-    known = [(case.made.limit, abs(case.error)) for case in cases if case.error is not None]
+    """Return the half widths of 90% intervals over the doubt, by predicted limit; None: of all cases."""
+    known = [(case.made.limit, abs(error)) for case in cases if (error := case.doubted) is not None]
     found: dict[Limit | None, float] = {None: _conformal([error for _, error in known])}
     for limit in {limit for limit, _ in known if limit}:
         errors_ = [error for name, error in known if name == limit]
@@ -150,17 +145,20 @@ def _conformal(errors_: Sequence[float]) -> float:
     return quantile(errors_, errors.CONFIDENCE * (1 + 1 / max(len(errors_), 1)))
 
 
-def held_out(some: Sequence[Case], cases: Sequence[Case], unit: Callable[[Case], str]) -> tuple[float, float]:
+def held_out(
+    some: Sequence[Case], cases: Sequence[Case], units: Callable[[Case], Sequence[str]]
+) -> tuple[float, float]:
     """Return the share of cells in their intervals, and the median width.
 
-    The intervals of a unit come from all cases but its own.
+    `units` names what a case has to do with, the predicted one first. The intervals of a unit come from cases
+    that have nothing to do with it.
     """
     held, factors = [], []
-    for name in sorted({unit(case) for case in some}):
-        found = widths(case for case in cases if unit(case) != name)
+    for name in sorted({units(case)[0] for case in some}):
+        found = widths(case for case in cases if name not in units(case))
         for case in some:
-            if unit(case) == name and case.error is not None:
-                width = found.get(case.made.limit, found[None])
+            if units(case)[0] == name and case.error is not None and case.made.doubt:
+                width = found.get(case.made.limit, found[None]) * case.made.doubt
                 held.append(abs(case.error) <= width)
                 factors.append(math.exp(2 * width))
     return sum(held) / max(len(held), 1), quantile(factors, 0.5)
@@ -174,6 +172,12 @@ def _row(name: str, found: Sequence[float | None]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+UNITS: Mapping[str, Callable[[Case], Sequence[str]]] = {
+    "disk": lambda case: [case.device, *(one.source.device for one in case.sources)],
+    "load": lambda case: [case.target.source.cell.workload],
+    "server": lambda case: [case.target.source.cell.server],
+}
+
 HEAD = "| | cells | median error | 90% of errors below |\n|---|---|---|---|"
 
 
@@ -182,7 +186,7 @@ def report(cases: Sequence[Case]) -> str:
     disks = [case for case in cases if MEMORY not in (case.device, *(s.source.device for s in case.sources))]
     runs = sorted({case.run for case in cases})
     cells = {(case.run, case.target.source.cell.id) for case in cases}
-    parts = [f"{len(cells)} measured cells, of the runs {', '.join(runs)}. A run `-2` has an older MySQL."]
+    parts = [f"{len(cells)} measured cells, of the runs {', '.join(runs)}."]
     for title, some in (
         ("From one disk to another", [case for case in disks if len(case.sources) == 1]),
         ("From two or more disks to another", [case for case in disks if len(case.sources) > 1]),
@@ -201,15 +205,10 @@ def _part(some: Sequence[Case], cases: Sequence[Case]) -> Iterator[str]:
     rows.append(_row("diskproof's 95th percentile", [case.of_p95 for case in some]))
     yield "\n".join([HEAD, *rows])
     yield f"Without a prediction: {len(some) - len(answered)} of {len(some)}."
-    units: dict[str, Callable[[Case], str]] = {
-        "disk": lambda case: case.device,
-        "load": lambda case: case.load,
-        "server": lambda case: case.server,
-    }
     said = []
-    for name, unit in units.items():
-        if len({unit(case) for case in answered}) > 1:
-            share, factor = held_out(answered, cases, unit)
+    for name, units in UNITS.items():
+        if len({units(case)[0] for case in answered}) > 1:
+            share, factor = held_out(answered, cases, units)
             said.append(f"| {name} | {share:.0%} | {factor:.2f} |")
     yield "\n".join(
         ["| intervals, each left out in turn | hold | median width, a factor of |", "|---|---|---|", *said]
@@ -263,11 +262,13 @@ def main() -> None:
     parser.add_argument("runs", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--every", action="store_true", help="a line for each prediction")
+    parser.add_argument("--was", nargs="+", help="device files of real disks, as in `diskproof predict`")
     arguments = parser.parse_args()
+    devices = storages_were(arguments.was)
     cases: list[Case] = []
     for path in arguments.runs:
         gathered = gather_folder(RunFolder.open(path))
-        sources = [one for one in sources_of(gathered, {}) if isinstance(one, Source)]
+        sources = [one for one in sources_of(gathered, devices) if isinstance(one, Source)]
         name = f"{gathered.plan.study}{'-2' if any(c.run == gathered.plan.study for c in cases) else ''}"
         cases += cases_of(name, calibrate(sources, simulate))
     if arguments.every:

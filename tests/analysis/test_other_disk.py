@@ -59,9 +59,11 @@ def machine_on(device: str) -> Machine:
     return change(machine, places=places)
 
 
-def gathered(what: str = "log flush", clients: int = 1, **changes: object) -> Gathered:
+def gathered(
+    what: str = "log flush", clients: int = 1, memory_bytes: int = 128 << 20, **changes: object
+) -> Gathered:
     """Return a cell that one thing holds back on a desktop disk."""
-    plan = one_cell(clients)
+    plan = one_cell(clients, memory_bytes=(memory_bytes,))
     trials: list[Trial] = [
         change(MAKERS[what](plan, number), **changes) for number in range(len(plan.trials))
     ]
@@ -156,6 +158,31 @@ def test_pages_that_a_disk_cannot_write_bar_a_prediction() -> None:
 def test_a_full_log_bars_a_prediction() -> None:
     account = ServerAccount(log_flushes=1000, checkpoint_age_mean=0.97)
     assert "larger log" in why_left_out(gathered(usage__account=account))
+
+
+def test_a_memory_that_was_still_filling_bars_a_prediction() -> None:
+    """Its reads would become fewer, on a quick disk sooner than on a slow one."""
+    data_bytes = 512 << 20
+    assert "still filling" in why_left_out(
+        gathered("data reads", memory_bytes=data_bytes, data__data_bytes=data_bytes)
+    )
+    for enough in (
+        gathered("data reads", memory_bytes=data_bytes, data__data_bytes=data_bytes, timings__preload_s=2.0),
+        gathered("data reads", data__data_bytes=data_bytes),
+    ):
+        assert source_of(enough).load.reads == pytest.approx(10.0)
+
+
+def test_an_interval_is_wider_if_the_record_had_to_be_corrected() -> None:
+    def width(share: float) -> float:
+        source = dataclasses.replace(source_of(gathered()), flushes=None)
+        (found,) = calibrate([dataclasses.replace(source, per_s=share * source.per_s)], simulate)
+        (one,) = predict([found], ["quick"], simulate)
+        assert one.per_s is not None
+        assert one.per_s.high is not None
+        return math.log(one.per_s.high / one.per_s.estimate)
+
+    assert width(0.8) > 1.2 * width(1.0)
 
 
 def test_uncounted_cpu_time_bars_a_prediction() -> None:

@@ -57,7 +57,9 @@ def sources_of(gathered: Gathered, devices: Mapping[str, str]) -> Iterator[Sourc
             yield LeftOut(cell, on)
             continue
         device, disk_bytes = on
-        load = load_of(seen, gathered.plan.phases_of(cell), disk_bytes)
+        timings = [one.trial.timings for one in gathered.valid(cell)]
+        preloaded = any(one is not None and one.preload_s for one in timings)
+        load = load_of(seen, gathered.plan.phases_of(cell), disk_bytes, preloaded=preloaded)
         if isinstance(load, Message):
             yield LeftOut(cell, load)
             continue
@@ -195,7 +197,7 @@ def combined(target: str, found: Sequence[tuple[Calibrated, Simulated]]) -> Pred
         return Predicted(device=target, cell=source.cell, recorded=recorded, missing=missing)
     limit = limit_of(made)
     per_s = math.exp(log_per_s)
-    wide = math.exp(WIDTH.get(limit, WIDTH[None]))
+    wide = math.exp(WIDTH.get(limit, WIDTH[None]) * nearest.doubt)
     p95_us = None
     if source.p95_us is not None and nearest.simulated.p95_us > 0:
         p95_us = made.p95_us * source.p95_us / nearest.simulated.p95_us
@@ -213,6 +215,7 @@ def combined(target: str, found: Sequence[tuple[Calibrated, Simulated]]) -> Pred
         mean_us=source.mean_us * source.per_s / per_s,
         p95_us=p95_us,
         limit=limit,
+        doubt=nearest.doubt,
     )
 
 

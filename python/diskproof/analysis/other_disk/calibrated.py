@@ -27,6 +27,9 @@ MOST = math.log(4)
 FLUSH_ROUNDS, DAMPED, MOST_WORK = 3, 0.7, 2.5
 """Rounds to find the work on logs, the exponent of a step, and the most work."""
 
+LEAST_DOUBT = 0.15
+"""Of a record that the model agrees with before it is corrected."""
+
 TRUSTED = math.log(1.6)
 """A demand that must be off by more is not the one that was counted: something else took the time."""
 
@@ -53,6 +56,11 @@ class Scales:
     cpu: float = 0.0
     disk: float = 0.0
 
+    @property
+    def largest(self) -> float:
+        """The larger correction, up or down."""
+        return max(abs(self.cpu), abs(self.disk))
+
     def of(self, load: Load) -> Load:
         """Return a load with its demands multiplied."""
         cpu, disk = math.exp(self.cpu), math.exp(self.disk)
@@ -78,7 +86,15 @@ class Calibrated:
     @property
     def explains(self) -> bool:
         """Whether the demands are nearly those that were counted."""
-        return max(abs(self.scales.cpu), abs(self.scales.disk)) <= TRUSTED
+        return self.scales.largest <= TRUSTED
+
+    @property
+    def doubt(self) -> float:
+        """How far predictions may be off, in no unit: more if the demands had to be corrected more.
+
+        Intervals are proportional to it (locally weighted conformal prediction: Lei et al., 2018, 5.2).
+        """
+        return LEAST_DOUBT + self.scales.largest
 
     @property
     def left(self) -> float:

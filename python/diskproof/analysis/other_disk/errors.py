@@ -10,12 +10,12 @@ from diskproof.results.limit import Limit
 CONFIDENCE = 0.9
 
 WIDTH: Mapping[Limit | None, float] = {
-    "CPU": 0.28,
-    None: 0.29,
-    "data reads": 0.13,
-    "log flush": 0.33,
+    "CPU": 1.07,
+    None: 1.00,
+    "data reads": 0.86,
+    "log flush": 0.90,
 }
-"""The 90% quantile of |ln(measured / predicted)|; None: of all cells."""
+"""The 90% quantile of |ln(measured / predicted)| over the record's doubt; None: of all cells."""
 
-LATENCY_WIDTH = 0.46
+LATENCY_WIDTH = 0.34
 """The 90% quantile of |ln(measured / predicted)| of 95th percentiles."""

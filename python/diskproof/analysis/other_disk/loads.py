@@ -39,6 +39,10 @@ EMPTY_LOG, HALF_FULL = 0.1, 0.5
 """Age of InnoDB's checkpoint, as a share of what the log can hold: at the start of a trial, and when pages
 begin to be written. Trials that ended below 0.45 wrote none, those that ended above 0.6 did."""
 
+FILLED, WAITED = 0.5, 0.1
+"""Share of the memory that a trial must have filled with pages, and share of a transaction's time from which
+reads count. MariaDB 10.11 keeps a third of a small buffer pool free."""
+
 LEAST_CPU = 0.4
 """Share of the counted CPU time that is a transaction's own at least."""
 
@@ -51,10 +55,10 @@ uniform). In studies/limits.toml: 181 to 214 us a commit (8 clients), where CPUs
 """
 
 
-def load_of(seen: Observed, phases: Phases, disk_bytes: int) -> Load | Message:
+def load_of(seen: Observed, phases: Phases, disk_bytes: int, *, preloaded: bool) -> Load | Message:
     """Return the demands of a mean transaction, or why one of them is not known and what to do.
 
-    `seen` is a cell for which `why_not` says nothing.
+    `seen` is a cell for which `why_not` says nothing; `preloaded` if its data were read before the warm-up.
     """
     assert seen.family is not None and seen.per_s is not None and seen.cpu.count is not None
     reads = _reads(seen)
@@ -64,6 +68,15 @@ def load_of(seen: Observed, phases: Phases, disk_bytes: int) -> Load | Message:
             "record this load on a disk"
         )
     split, facts = split_of(seen), of(seen.family)
+    read_bytes = round(_mean_bytes(holding(seen.disks, DATA)) or facts.page_bytes)
+    waited_us = split.part("data reads") if split else 0.0
+    if not preloaded and waited_us >= WAITED * (seen.latency_us or math.inf):
+        seconds = phases.warm_up_s + phases.measure_s
+        if seen.per_s * reads * read_bytes * seconds < FILLED * _cached_bytes(seen):
+            return say(
+                "the memory was still filling with pages, so it read more from the disk than it will later; "
+                "record it with a longer warm-up, or with `preload = true` in the workload"
+            )
     locks_us = split.part("locks") if split else 0.0
     latency_us = seen.latency_us or 0.0
     commits = (seen.commits_per_s or 0.0) / seen.per_s
@@ -80,7 +93,7 @@ def load_of(seen: Observed, phases: Phases, disk_bytes: int) -> Load | Message:
         bursts=min(max(round(seen.statement_count or 1), 1), MOST_BURSTS),
         lock_share=min(locks_us / max(latency_us - locks_us, 1.0), 10.0),
         reads=reads,
-        read_bytes=round(_mean_bytes(holding(seen.disks, DATA)) or facts.page_bytes),
+        read_bytes=read_bytes,
         data_bytes=seen.data_bytes or 1 << 30,
         disk_bytes=disk_bytes,
         commits=commits if logs else 0.0,
@@ -150,6 +163,12 @@ def _reads(seen: Observed) -> float | None:
         return asked
     fits = seen.data_bytes is not None and seen.data_bytes <= (seen.cell.memory_bytes or math.inf)
     return 0.0 if fits else None
+
+
+def _cached_bytes(seen: Observed) -> float:
+    """Return how much of the data memory holds in the end: the kernel caches files too, but not InnoDB's."""
+    memory_bytes = seen.cell.memory_bytes if seen.family == "mysql" else math.inf
+    return min(seen.data_bytes or math.inf, memory_bytes or math.inf)
 
 
 def _logs(seen: Observed, commits: float) -> list[Log]:

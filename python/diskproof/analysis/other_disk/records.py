@@ -95,6 +95,8 @@ class Predicted(Record):
     p95_us: float | None = None
     limit: Limit | None = None
     """What takes most of a transaction's time there; None: nothing takes half of it."""
+    doubt: float | None = None
+    """`Calibrated.doubt` of the recorded cell: the interval is proportional to it."""
     missing: Message | None = None
     """Why nothing is predicted, and what to measure."""
 
