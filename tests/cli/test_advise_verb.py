@@ -157,7 +157,7 @@ def test_an_impossible_target_says_what_memory_does(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--target", "5/s", "--load", "nothing"], "name one load of the run with --load: complex"),
+        (["--target", "5/s", "--load", "nothing"], "no cell has `nothing` in its id"),
         (["--target", "5/s", "--size", "1 MiB"], "--size takes 1 GiB to 64 TiB"),
         (["--target", "5/s", "--card", "absent.toml"], "absent.toml"),
         (["--target", "5/s", "--card", "card.toml", "--card", "card.toml"], "have the title `Slow disk`"),

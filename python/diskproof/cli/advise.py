@@ -181,6 +181,10 @@ def _of_one_load(plan: Plan, named: str | None) -> set[str]:
     """Return the ids of the cells that count; RefusalError if they are of several loads."""
     cells = [cell for cell in plan.cells if named is None or named in cell.id]
     if len({cell.workload for cell in cells}) != 1:
-        known = sorted({cell.workload for cell in plan.cells})
-        raise RefusalError(f"name one load of the run with --load: {', '.join(known)}")
+        known = ", ".join(sorted({cell.workload for cell in plan.cells}))
+        if named is not None and not cells:
+            raise RefusalError(
+                f"--load: no cell has `{named}` in its id, such as `{plan.cells[0].id}`; the loads are {known}"
+            )
+        raise RefusalError(f"name one load of the run with --load: {known}")
     return {cell.id for cell in cells}

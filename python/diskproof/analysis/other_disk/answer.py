@@ -197,7 +197,8 @@ def combined(target: str, found: Sequence[tuple[Calibrated, Simulated]]) -> Pred
         return Predicted(device=target, cell=source.cell, recorded=recorded, missing=missing)
     limit = limit_of(made)
     per_s = math.exp(log_per_s)
-    wide = math.exp(WIDTH.get(limit, WIDTH[None]) * nearest.doubt)
+    doubt = sum(weight * one.doubt for weight, _, one, _ in weighed) / total
+    wide = math.exp(WIDTH.get(limit, WIDTH[None]) * doubt)
     p95_us = None
     if source.p95_us is not None and nearest.simulated.p95_us > 0:
         p95_us = made.p95_us * source.p95_us / nearest.simulated.p95_us
@@ -215,7 +216,7 @@ def combined(target: str, found: Sequence[tuple[Calibrated, Simulated]]) -> Pred
         mean_us=source.mean_us * source.per_s / per_s,
         p95_us=p95_us,
         limit=limit,
-        doubt=nearest.doubt,
+        doubt=doubt,
     )
 
 

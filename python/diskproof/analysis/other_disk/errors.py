@@ -10,10 +10,10 @@ from diskproof.results.limit import Limit
 CONFIDENCE = 0.9
 
 WIDTH: Mapping[Limit | None, float] = {
-    "CPU": 1.07,
-    None: 1.00,
+    "CPU": 1.05,
+    None: 0.98,
     "data reads": 0.86,
-    "log flush": 0.90,
+    "log flush": 0.87,
 }
 """The 90% quantile of |ln(measured / predicted)| over the record's doubt; None: of all cells."""
 

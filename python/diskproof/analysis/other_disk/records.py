@@ -96,7 +96,7 @@ class Predicted(Record):
     limit: Limit | None = None
     """What takes most of a transaction's time there; None: nothing takes half of it."""
     doubt: float | None = None
-    """`Calibrated.doubt` of the recorded cell: the interval is proportional to it."""
+    """Mean of `Calibrated.doubt`, by the weight of each record: the interval is proportional to it."""
     missing: Message | None = None
     """Why nothing is predicted, and what to measure."""
 
