@@ -1,16 +1,20 @@
 """The memory of a run is divided among its virtual disks, or the run is refused."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from diskproof.refusal import RefusalError
-from diskproof.run.capacity import DISKS_SHARE, disk_limits
+from diskproof.run.capacity import DISKS_SHARE, check_room, disk_limits
+from diskproof.server.base import ServerError
+from diskproof.server.choice import find_chosen
 from diskproof.storage.layout import LOG_BYTES
 from diskproof.study.model import Study
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile, parse_study
+from support.disks import needs_root
 
 GIB = 2**30
 FREE_BYTES = 8 * GIB
@@ -68,6 +72,17 @@ def limits(storages: str, rows: int = 1000) -> tuple[Study, dict[str, int]]:
     text = STUDY.format(rows=rows) + storages
     study = parse_study(text, "study.toml")
     return study, disk_limits(study, make_plan(StudyFile("study", text, study)))
+
+
+@needs_root
+def test_a_folder_that_a_server_cannot_reach_is_refused(tmp_path: Path) -> None:
+    text = STUDY.format(rows=1000) + ELSEWHERE
+    study = parse_study(text, "study.toml")
+    plan = make_plan(StudyFile("study", text, study))
+    servers = {"other": find_chosen("other", study.servers["other"])}
+    tmp_path.chmod(0o700)
+    with pytest.raises(ServerError, match=f"cannot reach {tmp_path}/images: .* is closed"):
+        check_room(study, plan, servers, tmp_path / "images")
 
 
 def test_one_disk_has_all_that_servers_leave() -> None:

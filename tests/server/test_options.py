@@ -312,7 +312,7 @@ def test_a_folder_that_bars_the_way_is_named(tmp_path: Path) -> None:
         parent.chmod(parent.stat().st_mode | 0o001)  # pytest closes its own folders, further up
     closed.chmod(0o700)
     with pytest.raises(ServerError, match=rf"user nobody.*: {closed} is closed\..*chmod o\+x {closed}"):
-        check_reach("nobody", dirs)
+        check_reach("nobody", dirs.data)
 
 
 def test_a_socket_folder_must_have_a_short_name(tmp_path: Path) -> None:

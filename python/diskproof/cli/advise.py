@@ -184,7 +184,7 @@ def _of_one_load(plan: Plan, named: str | None) -> set[str]:
         known = ", ".join(sorted({cell.workload for cell in plan.cells}))
         if named is not None and not cells:
             raise RefusalError(
-                f"--load: no cell has `{named}` in its id, such as `{plan.cells[0].id}`; the loads are {known}"
+                f"no cell has `{named}` in its id, such as `{plan.cells[0].id}`: --load takes {known}"
             )
         raise RefusalError(f"name one load of the run with --load: {known}")
     return {cell.id for cell in cells}

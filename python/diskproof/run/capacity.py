@@ -1,4 +1,4 @@
-"""Checks that a run fits: on every storage, beside the data sets, and into memory."""
+"""Checks that a run fits: on every storage, beside the data sets, into memory; and that servers get there."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,6 +31,8 @@ servers take beyond `memory`."""
 def check_room(study: Study, plan: Plan, servers: Mapping[str, ServerKind], images: Path) -> None:
     """Refuse a run that would fill a storage, the folder of the data sets, or the machine's memory.
 
+    Directories that a server's user cannot reach are refused, too.
+
     `images` is that folder. A plan may name `servers` that are not there.
     """
     missing = {
@@ -42,6 +44,11 @@ def check_room(study: Study, plan: Plan, servers: Mapping[str, ServerKind], imag
             and is_loaded(images, servers[cell.server], study.workloads[cell.workload], plan.seed)
         )
     }
+    for cell in plan.cells:
+        if cell.server in servers:
+            place = study.storages[cell.storage].places()["data"]
+            for directory in filter(None, (images, place.directory)):
+                servers[cell.server].check_reach(Path(directory))
     image_bytes = sum(study.workloads[workload].data_bytes for _, workload in missing)
     check_free("--out", images, image_bytes)
     for name in dict.fromkeys(cell.storage for cell in plan.cells):

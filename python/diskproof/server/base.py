@@ -300,6 +300,9 @@ class ServerKind(ABC):
     def check(self, dirs: Dirs) -> None:
         """Refuse directories that this server cannot use, before anything is started (ServerError)."""
 
+    def check_reach(self, directory: Path) -> None:  # noqa: B027 - most servers run as who we are
+        """Refuse a directory that the server's user cannot reach, whether or not it exists yet."""
+
     def settings(
         self,
         dirs: Dirs,

@@ -4,7 +4,7 @@ import os
 import pwd
 from pathlib import Path
 
-from diskproof.server.base import Dirs, ServerError
+from diskproof.server.base import ServerError
 
 CANDIDATES = ("postgres", "nobody")
 
@@ -24,19 +24,21 @@ def unprivileged_user() -> str | None:
     )
 
 
-def check_reach(user: str, dirs: Dirs) -> None:
-    """Refuse directories that a user cannot reach; ServerError names the folder in the way."""
+def check_reach(user: str, directory: Path) -> None:
+    """Refuse a directory that a user cannot reach; ServerError names the folder in the way.
+
+    Folders that are still to be made are open to all.
+    """
     account = pwd.getpwnam(user)
     groups = set(os.getgrouplist(user, account.pw_gid))
-    for directory in (dirs.data, dirs.redo, dirs.tmp, dirs.run):
-        for parent in reversed(directory.resolve().parents):
-            stat = parent.stat()
-            may_pass = 0o100 if stat.st_uid == account.pw_uid else 0o010 if stat.st_gid in groups else 0o001
-            if not stat.st_mode & may_pass:
-                raise ServerError(
-                    f"PostgreSQL must run as user {user}, who cannot reach {directory}: {parent} is closed. "
-                    f"Open it with `chmod o+x {parent}`, or give the study a directory elsewhere"
-                )
+    for parent in filter(Path.exists, reversed(directory.resolve().parents)):
+        stat = parent.stat()
+        may_pass = 0o100 if stat.st_uid == account.pw_uid else 0o010 if stat.st_gid in groups else 0o001
+        if not stat.st_mode & may_pass:
+            raise ServerError(
+                f"PostgreSQL must run as user {user}, who cannot reach {directory}: {parent} is closed. "
+                f"Open it with `chmod o+x {parent}`, or give the study a directory elsewhere"
+            )
 
 
 def give_to(user: str, *folders: Path) -> None:

@@ -49,8 +49,13 @@ class PostgresqlServer(ServerProgram):
     def check(self, dirs: Dirs) -> None:
         """Refuse directories that the server's user cannot reach, and too long a socket folder."""
         super().check(dirs)
+        for directory in (dirs.data, dirs.redo, dirs.tmp, dirs.run):
+            self.check_reach(directory)
+
+    def check_reach(self, directory: Path) -> None:
+        """Refuse a directory that the server's user cannot reach."""
         if (user := self._user()) and self._image is None:
-            check_reach(user, dirs)
+            check_reach(user, directory)
 
     def _user(self) -> str | None:
         return unprivileged_user()
