@@ -192,8 +192,10 @@ class TpccResponse(Record):
     """Over all valid trials."""
     mean_us: float | None
     p90_us: float | None
-    """The longest of the trials."""
+    """The longest of the trials; None for deferred deliveries, whose time in the queue is only counted."""
     limit_s: float
+    kept: bool | None
+    """Whether each trial kept the limit; None: not observed."""
 
 
 class TpccShare(Record):

@@ -4,10 +4,17 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import TpccAnswer, TpccResponse, TpccShare
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.audit.tpcc import LIMITS_S, PERCENTILE, a_minute, smallest_p, specified_shares
+from diskproof.audit.tpcc import (
+    DEFERRED_LIMIT_S,
+    LIMITS_S,
+    PERCENTILE,
+    a_minute,
+    smallest_p,
+    specified_shares,
+)
 from diskproof.results.load import LoadResult
 from diskproof.results.plan import Cell
-from diskproof.results.tpcc import KINDS, Inputs
+from diskproof.results.tpcc import DEFERRED, KINDS, Inputs
 from diskproof.stats.intervals import geometric_mean_interval
 
 
@@ -30,7 +37,7 @@ def _answer(cell: Cell, trials: Sequence[Audited]) -> TpccAnswer:
         warehouses=inputs[0].warehouses,
         think_times=inputs[0].think_times,
         new_orders_per_min=geometric_mean_interval(rates) if rates else None,
-        responses=list(_responses([one.load for one in trials])),
+        responses=[*_responses([one.load for one in trials]), *_deferred(inputs)],
         shares=list(_shares(inputs)),
         distributions_p=min(1.0, min(each_p) * len(each_p)) if each_p else None,
         checked=len(checked),
@@ -47,14 +54,33 @@ def _responses(loads: Sequence[LoadResult]) -> Iterator[TpccResponse]:
             continue
         known = [kind.latency_us for kind in kinds if kind.latency_us]
         at_most = [latency.percentiles[PERCENTILE] for latency in known if PERCENTILE in latency.percentiles]
+        p90_us = max(at_most, default=None)
         yield TpccResponse(
             name=name,
             count=sum(kind.count for kind in kinds),
             mean_us=sum(one.mean * one.count for one in known) / sum(one.count for one in known)
             if known
             else None,
-            p90_us=max(at_most, default=None),
+            p90_us=p90_us,
             limit_s=limit_s,
+            kept=None if p90_us is None else p90_us <= limit_s * 1e6,
+        )
+
+
+def _deferred(inputs: Sequence[Inputs]) -> Iterator[TpccResponse]:
+    """Yield what became of deferred deliveries, if there were any.
+
+    Their recorded latency begins when they are taken from the queue, and the limit when they are put into it.
+    """
+    done = [one.deferred for one in inputs if one.deferred and one.deferred.done]
+    if done:
+        yield TpccResponse(
+            name=DEFERRED,
+            count=sum(one.done for one in done),
+            mean_us=None,
+            p90_us=None,
+            limit_s=DEFERRED_LIMIT_S,
+            kept=all(one.keeps_limit for one in done),
         )
 
 

@@ -33,6 +33,11 @@ class Deferred(Record):
     """Within 80 s of being queued."""
     longest_s: float
 
+    @property
+    def keeps_limit(self) -> bool:
+        """Whether nine of ten were done in time (clause 2.7.2.2)."""
+        return self.done_in_time >= 0.9 * self.done
+
 
 class Inputs(Record):
     """What the terminals entered since they began, the warm-up included: draws do not depend on the phase."""

@@ -27,7 +27,8 @@ PROOF = (
 
 RESPONSES = (
     "The longest 90th percentile of all trials beside the limit of clause 5.2.5.3. Without think times the "
-    "limits say how far the load is beyond what TPC-C's users would accept."
+    "limits say how far the load is beyond what TPC-C's users would accept. A deferred delivery may take "
+    "80 s from its queuing (clause 2.7.2.2). Those in time are counted, without a percentile."
 )
 
 
@@ -88,7 +89,7 @@ def _responses(analysis: Analysis) -> Table:
     return table(
         rows,
         *levels(shown_factors(analysis)),
-        ("Transaction", lambda row: row.it.name),
+        ("Transaction", lambda row: _words(row.it.name)),
         (figures("Count"), lambda row: f"{row.it.count:,}"),
         (figures("Mean ms"), lambda row: _ms(row.it.mean_us)),
         (figures("p90 ms"), lambda row: _ms(row.it.p90_us)),
@@ -102,9 +103,7 @@ def _responses(analysis: Analysis) -> Table:
 
 
 def _kept(row: _Response) -> str:
-    if row.it.p90_us is None:
-        return NOT_OBSERVED
-    return "yes" if row.it.p90_us <= row.it.limit_s * 1e6 else "no"
+    return {True: "yes", False: "no", None: NOT_OBSERVED}[row.it.kept]
 
 
 def _shares(analysis: Analysis) -> Table:
@@ -112,7 +111,7 @@ def _shares(analysis: Analysis) -> Table:
     return table(
         rows,
         *levels(shown_factors(analysis)),
-        ("Inputs", lambda row: row.it.name.replace("_", " ")),
+        ("Inputs", lambda row: _words(row.it.name)),
         (figures("Seen"), lambda row: f"{row.it.seen:,}"),
         (figures("Of"), lambda row: f"{row.it.of:,}"),
         (figures("Share"), lambda row: f"{row.it.share:.2%}" if row.it.of else NOT_OBSERVED),
@@ -126,6 +125,10 @@ def _shares(analysis: Analysis) -> Table:
 
 def _specified(row: _Share) -> str:
     return "" if row.it.specified is None else f"{row.it.specified:.2%}"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _ms(us: float | None) -> str:
