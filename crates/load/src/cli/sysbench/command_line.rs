@@ -98,7 +98,6 @@ pub(super) fn help() -> String {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CommandLine {
     pub(super) test: String,
-    /// `None`: the script runs without one, as old ones do.
     pub(super) command: String,
     general: BTreeMap<&'static str, String>,
     /// What is not sysbench's own is the script's.
