@@ -136,3 +136,37 @@ fn a_client_is_small() {
     let bytes = client.memory_bytes();
     assert!((10_000..300_000).contains(&bytes), "{bytes}");
 }
+
+/// What a script's first event says in its mistake.
+fn mistake(text: &str) -> String {
+    let workload = workload(text, Protocol::Prepared).unwrap();
+    let mut client = workload.script(0);
+    let mut args = Args::default();
+    client.initialise();
+    while client.next(&mut args).is_some() {
+        client.take_reply(Reply::default(), None, 0);
+    }
+    client.begin();
+    loop {
+        match client.next(&mut args) {
+            Some(Next::Fail) => return client.mistake(),
+            Some(_) => client.take_reply(Reply::default(), None, 0),
+            None => return String::new(),
+        };
+    }
+}
+
+#[test]
+fn words_for_a_number_are_a_mistake() {
+    for (kind, value) in [("INT", "\"many\""), ("DOUBLE", "\"many\""), ("INT", "{}")] {
+        let text = format!(
+            "function event()\nlocal stmt = sysbench.sql.driver():connect():prepare('SELECT ?')\n\
+             stmt:bind_create(sysbench.sql.type.{kind}):set({value})\nend"
+        );
+        let mistake = mistake(&text);
+        assert!(
+            mistake.starts_with("client 0: own.lua:3: set: a number is wanted, not "),
+            "{kind} {value}: {mistake}"
+        );
+    }
+}

@@ -231,9 +231,12 @@ function parameter:set(value)
   elseif self.kind == "t" then
     self.value = sub(tostring(value), 1, self.longest)
   else
-    value = tonumber(value)
+    local number = tonumber(value)
+    if not number then
+      error(format("%sset: a number is wanted, not %s", place(), tostring(value)), 0)
+    end
     -- As C makes an integer of a double.
-    self.value = self.kind == "i" and (value < 0 and ceil(value) or floor(value)) or value
+    self.value = self.kind == "i" and (number < 0 and ceil(number) or floor(number)) or number
   end
 end
 
@@ -281,9 +284,8 @@ function statement:execute()
   return answer
 end
 
-function statement:close()
-  self.closed = true
-end
+-- It stays prepared on the connection, so that preparing the same text again sends nothing.
+function statement:close() end
 
 -- The interface of sysbench 0.5: global functions on a connection of their own. -----------------
 
