@@ -4,14 +4,16 @@ import math
 
 import pytest
 
-from diskproof.analysis.advised.answer import advise
+from diskproof.analysis.advised.answer import advise, durable_cells
 from diskproof.analysis.advised.margins import predicted_margins, probability
 from diskproof.analysis.advised.records import Advice, Configuration, Target
+from diskproof.analysis.gather import Gathered
 from diskproof.analysis.other_disk.records import Predicted
 from diskproof.results.limit import Limit
 from diskproof.stats.intervals import Interval
 from diskproof.wording import say
-from support.trials import make_plan
+from support.limited import MAKERS, one_cell, virtual_machine
+from support.trials import change, make_plan
 
 CELLS = {cell.tuning: cell for cell in make_plan(storages=("disk",), clients=(8,)).cells}
 DURABLE = {CELLS["safest"].id: True, CELLS["fast"].id: False}
@@ -148,3 +150,11 @@ def test_a_missing_prediction_has_its_reason_in_the_notes() -> None:
     missing = predicted("cheap", None).model_copy(update={"missing": say("it is too slow")})
     (note,) = advice(Target(per_s=800.0), [missing, SAFE[2]]).notes
     assert note.text == "nothing is predicted for 1 disk: it is too slow"
+
+
+@pytest.mark.parametrize(("engine", "durable"), [("InnoDB", True), ("MyISAM", False)])
+def test_tables_without_commits_are_not_durable(engine: str, durable: bool) -> None:
+    plan = one_cell()
+    both = {"data__engine": engine, "data__declared_engine": engine}
+    trials = [change(MAKERS["log flush"](plan, number), **both) for number in range(len(plan.trials))]
+    assert list(durable_cells(Gathered(plan, virtual_machine(plan), trials, {})).values()) == [durable]

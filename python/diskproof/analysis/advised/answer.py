@@ -23,12 +23,15 @@ CLEARLY = 1.1
 
 
 def durable_cells(gathered: Gathered) -> dict[str, bool]:
-    """Return by cell whether its settings keep every acknowledged commit at a power cut of an honest disk."""
+    """Return by cell whether its settings and its tables keep every acknowledged commit at a power cut.
+
+    That the disk keeps what it has flushed is taken on trust.
+    """
     found = {}
     for cell in gathered.plan.cells:
         seen = observe(gathered, cell)
         if seen is not None and seen.family is not None:
-            found[cell.id] = not at_risk(seen.family, seen.settings)
+            found[cell.id] = seen.covers_tables and not at_risk(seen.family, seen.settings)
     return found
 
 
