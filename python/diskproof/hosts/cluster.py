@@ -68,7 +68,7 @@ class Host:
         """Say how its versions differ from ours; None if they do not, or it does not report them."""
         if self.versions is None or self.versions == versions():
             return None
-        theirs, ours = _in_words(self.versions), _in_words(versions())
+        theirs, ours = in_words(self.versions), in_words(versions())
         return ", ".join(
             f"{one} there, {other} here"
             for one, other in zip_longest(theirs, ours, fillvalue="nothing")
@@ -76,7 +76,8 @@ class Host:
         )
 
 
-def _in_words(label: str) -> list[str]:
+def in_words(label: str) -> list[str]:
+    """Return what `membership.versions` has as ``python 3.12.3`` and the like."""
     return [part.replace("-", " ", 1) for part in label.split("_")]
 
 

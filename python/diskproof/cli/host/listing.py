@@ -3,7 +3,7 @@
 from rich.table import Table
 
 from diskproof.cli.screen import results
-from diskproof.hosts.cluster import connected
+from diskproof.hosts.cluster import connected, in_words
 
 
 def listing() -> None:
@@ -13,6 +13,6 @@ def listing() -> None:
         for column in ("host", "address", "versions"):
             table.add_column(column)
         for host in hosts:
-            found = (host.versions or "not known").replace("_", ", ").replace("-", " ", 3)
+            found = ", ".join(in_words(host.versions)) if host.versions else "not known"
             table.add_row(host.name, host.address, f"{found} (! {host.differs})" if host.differs else found)
         results.print(table)
