@@ -155,4 +155,4 @@ def test_without_a_disk_to_buy_the_dearest_that_was_run_is_named() -> None:
 def test_a_run_without_a_valid_trial_tests_nothing() -> None:
     said = lead(verified(DISKS, [run("sure", None, meets=None)], None))
     assert "No run tested the target, so which disk to buy is not known." in said
-    assert "The advice was not tested: sure." in said
+    assert "The advice was not tested: sure was advised." in said

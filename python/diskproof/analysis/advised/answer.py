@@ -64,11 +64,11 @@ def advise(
         durable_only=durable_only,
         candidates=candidates,
         chosen=chosen,
-        cheaper=likely if chosen and likely and _a_month(likely) < _a_month(chosen) else None,
+        cheaper=likely if chosen and likely and likely.a_month < chosen.a_month else None,
         nearest=None if chosen else _worth_a_test(candidates),
         step_up=step_up,
         held_back_by=chosen.predicted.limit if chosen and step_up is None else None,
-        durability_costs=_a_month(kept) - _a_month(chosen) if kept and chosen else None,
+        durability_costs=kept.a_month - chosen.a_month if kept and chosen else None,
         most_per_s=max(known, default=None),
         notes=_notes(candidates),
     )
@@ -106,7 +106,7 @@ def _merit(one: Candidate) -> tuple[float, float]:
 def cheapest(candidates: Sequence[Candidate], least: float) -> Candidate | None:
     """Return the cheapest that meets the target with this probability; of one price the likeliest."""
     found = sorted((one for one in candidates if one.meets_with(least)), key=_merit, reverse=True)
-    return min(found, key=_a_month, default=None)
+    return min(found, key=lambda one: one.a_month, default=None)
 
 
 def _worth_a_test(candidates: Sequence[Candidate]) -> Candidate | None:
@@ -115,15 +115,12 @@ def _worth_a_test(candidates: Sequence[Candidate]) -> Candidate | None:
     return cheapest(known, LIKELY) or max(known, key=_merit, default=None)
 
 
-def _a_month(one: Candidate) -> float:
-    return one.configuration.a_month
-
-
 def _steps_up(one: Candidate, chosen: Candidate) -> bool:
     """Tell whether a disk costs more than the chosen one and does clearly more."""
     a, b = one.predicted.per_s, chosen.predicted.per_s
-    dearer = _a_month(one) > _a_month(chosen)
-    return dearer and a is not None and b is not None and a.estimate >= CLEARLY * b.estimate
+    if a is None or b is None:
+        return False
+    return one.a_month > chosen.a_month and a.estimate >= CLEARLY * b.estimate
 
 
 def _notes(candidates: Sequence[Candidate]) -> list[Message]:

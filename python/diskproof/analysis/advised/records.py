@@ -39,6 +39,11 @@ class Candidate(Record):
     probability: float | None
     """That it meets the target; None: the record cannot tell."""
 
+    @property
+    def a_month(self) -> float:
+        """Its price."""
+        return self.configuration.a_month
+
     def meets_with(self, least: float) -> bool:
         """Tell whether it meets the target with at least this probability."""
         return self.probability is not None and self.probability >= least

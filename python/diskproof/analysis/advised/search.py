@@ -73,7 +73,7 @@ def _worth_a_run(
 
 
 def _price(one: Candidate) -> float:
-    return max(one.configuration.a_month, LEAST_PRICE)
+    return max(one.a_month, LEAST_PRICE)
 
 
 def _margins(target: Target, one: Candidate, tried: Tried) -> dict[str, Margin] | None:

@@ -78,7 +78,7 @@ def _answer(advice: Advice) -> Iterator[str]:
         f"The cheapest disk that meets the target with a probability of at least {percent(SURE)} is "
         f"{_named(chosen)} {keeps}"
     )
-    if cheaper is not None and cheaper.meets_with(LIKELY):
+    if cheaper is not None:
         gone = "" if _keeps(cheaper) == keeps else f" {_keeps(cheaper)}"
         test = " `--verify` finds out which to buy." if advice.verification is None else ""
         yield f"A cheaper one meets it more probably than not: {_named(cheaper)}{gone}{test}"
@@ -136,7 +136,7 @@ def _bought(advice: Advice) -> Iterator[str]:
             f"Buy {name}, for {price} a month. As a virtual disk it did {_did(ran[name])}, which meets the "
             f"target ({_load(one)}). {_keeps(one)}"
         )
-    cheaper = [other for other in advice.candidates if one is None or _a_month(other) < _a_month(one)]
+    cheaper = [other for other in advice.candidates if one is None or other.a_month < one.a_month]
     missed, untested = (
         [other for other in cheaper if (did := ran.get(other.configuration.name)) and did.meets is meets]
         for meets in (False, None)
@@ -144,7 +144,7 @@ def _bought(advice: Advice) -> Iterator[str]:
     if one and untested:
         yield f"{count(len(untested), 'cheaper disk')} may meet it, too: the runs below did not test that."
     if missed:
-        next_one = max(missed, key=_a_month).configuration
+        next_one = max(missed, key=lambda other: other.a_month).configuration
         rank = "next cheaper" if one else "dearest"
         yield (
             f"The {rank} one that was run is {next_one.name}, for {_price(next_one)} a month. It did "
@@ -173,24 +173,22 @@ def _held(advice: Advice, made: Verification) -> str:
     """Return how the advice stands after the runs."""
     chosen = advice.chosen
     if chosen is None:
-        return f"No disk was predicted to meet the target with {percent(SURE)} or more."
+        return f"No disk was predicted to meet the target with a probability of {percent(SURE)} or more."
     name = chosen.configuration.name
     (meets,) = [one.meets for one in made.runs if one.name == name] or [None]
     if meets is False:
         return f"The advice did not hold: {name} was advised."
     if name == made.cheapest:
         return "The advice held: this disk was advised."
-    if made.cheapest is not None and _a_month(chosen) > _a_month(_by_name(advice)[made.cheapest]):
+    if made.cheapest is not None and chosen.a_month > _by_name(advice)[made.cheapest].a_month:
         return f"The advice was too dear: {name} was advised, for {_price(chosen.configuration)} a month."
-    return f"The advice held: {name} does, too." if meets else f"The advice was not tested: {name}."
+    if meets:
+        return f"The advice held: {name} was advised, and meets the target, too."
+    return f"The advice was not tested: {name} was advised."
 
 
 def _by_name(advice: Advice) -> dict[str, Candidate]:
     return {one.configuration.name: one for one in advice.candidates}
-
-
-def _a_month(one: Candidate) -> float:
-    return one.configuration.a_month
 
 
 def _did(one: Measured) -> str:
