@@ -96,6 +96,19 @@ def test_one_run_at_a_time_has_the_database(theirs: Theirs) -> None:
     first.release()
 
 
+def test_a_lock_that_another_run_has_is_not_held(theirs: Theirs) -> None:
+    """A proxy may reset the session, which drops the lock and keeps the connection."""
+    first, second = find(theirs.url), find(theirs.url)
+    first.hold()
+    assert first._keeper
+    every = "RELEASE_ALL_LOCKS()" if theirs.scheme == "mysql" else "pg_advisory_unlock_all()::text"
+    first._keeper._query(f"SELECT {every}")  # `rows` has a connection of its own
+    second.hold()
+    assert not first.is_held()
+    second.release()
+    first.release()
+
+
 def test_a_session_that_may_write_is_refused_where_only_reads_may_be(theirs: Theirs) -> None:
     guarded = find(theirs.url, read_only=True).open()
     (setting,) = [one for one in guarded.read_settings() if one.requested is not None]

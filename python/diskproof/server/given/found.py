@@ -71,14 +71,13 @@ class GivenServer:
         self._keeper = keeper
 
     def is_held(self) -> bool:
-        """Whether the connection that keeps other runs out is still there."""
+        """Whether the connection that keeps other runs out is still there, and still has the lock."""
         if self._keeper is None:
             return False
         try:
-            self._keeper.lock()
+            return not self._keeper.lock()
         except ServerError:
             return False
-        return True
 
     def release(self) -> None:
         """Let other runs use the database."""
