@@ -149,11 +149,21 @@ def run(
     with _memory() as out, _memory() as err:
         process = start(argv, stdout=out, stderr=err, cwd=cwd, env={"LC_ALL": "C"}, marked=marked)
         try:
-            process.wait(limit_s)
+            _await(process, limit_s)
         except BaseException:
             kill(process)
             raise
         return Ended(process.returncode, _said(out), _said(err))
+
+
+def _await(process: Process, limit_s: float) -> None:
+    """Wait for the end of a program. Popen.wait with a limit sleeps up to 50 ms beyond it."""
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        ready, _, _ = select.select([descriptor], [], [], limit_s)
+    finally:
+        os.close(descriptor)
+    process.wait(limit_s if ready else 0)
 
 
 def kill(process: Process) -> bool:
