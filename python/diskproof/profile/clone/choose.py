@@ -40,7 +40,7 @@ def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell
     def roughly(some: Sequence[Candidate]) -> Iterator[Fitted]:
         for number, one in enumerate(some, 1):
             tell(f"{one.kind}, roughly", number, len(some))
-            yield fit(one, model, observations, STEPS[:1])
+            yield fit(one, model, observations, STEPS[:1], roughly=True)
 
     coarse = list(roughly(list(candidates(sight))))
     if min(one.error for one in coarse) > POOR:

@@ -25,10 +25,19 @@ LEAST_GAIN = 0.005
 """Error that a step must remove, or a parameter that shows in nothing would drift with the noise."""
 
 ENOUGH_REQUESTS = 1_500
-"""Of a probe that only reads: fifteen are beyond the 99th percentile."""
+"""Of a probe that reads a drive without an arm: fifteen are beyond the 99th percentile."""
 
-MOST_REQUESTS, MOST_BYTES = 25_000, 400 * 2**20
-"""Of a probe that writes, whichever is less: enough to fill a usual buffer."""
+SLOW_PER_S = 1_000.0
+"""Fewer reads a second wait for an arm. A cache before it fills while they are measured."""
+
+MOST_REQUESTS, MOST_BYTES = 50_000, 1600 * 2**20
+"""Of a probe that writes, whichever is less: the buffer is full, and garbage is collected."""
+
+ROUGHLY = 4
+"""A rough fit only chooses among kinds: what it writes is shortened to one part in so many."""
+
+SAMPLE = 3
+"""One probe in so many is asked first: if they alone make a step too bad, the others are not asked."""
 
 LONGEST_S = 60
 """Virtual seconds of a probe on the slowest disk."""
@@ -124,9 +133,11 @@ class Model:
         self._seed = seed
         self._known: dict[tuple[str, Probe, int, int], disk.Facts | None] = {}
 
-    def errors(self, tree: Tree, observations: Sequence[Observation]) -> list[float]:
+    def errors(
+        self, tree: Tree, observations: Sequence[Observation], *, roughly: bool = False
+    ) -> list[float]:
         """Return the mean error of each observation's figures."""
-        told = self._answers(tree, observations)
+        told = self._answers(tree, observations, roughly=roughly)
         return [_error(one, facts) for one, facts in zip(observations, told, strict=True)]
 
     def figures(
@@ -139,9 +150,11 @@ class Model:
             for one, facts in zip(observations, told, strict=True)
         ]
 
-    def _answers(self, tree: Tree, observations: Sequence[Observation]) -> list[disk.Facts | None]:
+    def _answers(
+        self, tree: Tree, observations: Sequence[Observation], *, roughly: bool = False
+    ) -> list[disk.Facts | None]:
         text = device_text("a candidate", "A candidate.", tree)
-        asked = [(text, one.probe, *length_of(one)) for one in observations]
+        asked = [(text, one.probe, *length_of(one, roughly=roughly)) for one in observations]
         new = list(dict.fromkeys(one for one in asked if one not in self._known))
         if new:
             self._file.write_text(text, encoding="utf-8")
@@ -159,12 +172,15 @@ class Model:
             return [None] * len(asked)
 
 
-def length_of(one: Observation) -> tuple[int, int]:
+def length_of(one: Observation, *, roughly: bool = False) -> tuple[int, int]:
     """Return the virtual seconds, and the most requests, that show a probe's figures."""
     if one.probe.writes:
-        return max(1, round(one.seconds)), min(MOST_REQUESTS, MOST_BYTES // one.probe.block_bytes)
+        most = min(MOST_REQUESTS, MOST_BYTES // one.probe.block_bytes)
+        return max(1, round(one.seconds)), most // ROUGHLY if roughly else most
     per_s = one.figures.get("iops") or one.probe.depth / (_latency_us(one) / 1e6)
-    return min(max(math.ceil(ENOUGH_REQUESTS / max(per_s, 1e-9)), 1), LONGEST_S), ENOUGH_REQUESTS
+    least_s = one.seconds if per_s < SLOW_PER_S else 1
+    seconds = max(math.ceil(ENOUGH_REQUESTS / max(per_s, 1e-9)), round(least_s))
+    return min(seconds, LONGEST_S), max(ENOUGH_REQUESTS, round(least_s * SLOW_PER_S))
 
 
 def _latency_us(one: Observation) -> float:
@@ -195,6 +211,7 @@ class _Search:
     model: Model
     observations: Sequence[Observation]
     values: dict[str, Value]
+    roughly: bool
     errors: dict[Observation, float] = field(default_factory=dict)
 
     def tree(self, values: Values) -> Tree:
@@ -205,19 +222,32 @@ class _Search:
         affected = [one for one in self.observations if one.probe.pattern in knob.patterns]
         if not affected:
             return False
+        affected = [*affected[::SAMPLE], *(one for n, one in enumerate(affected) if n % SAMPLE)]
         before = sum(self.errors[one] for one in affected)
         for way in knob.neighbours(self.values[knob.name], step):
             moved = False
             for value in way:
                 values = {**self.values, knob.name: value}
-                errors = self.model.errors(self.tree(values), affected)
-                if sum(errors) >= before - LEAST_GAIN:
+                errors = self._errors_below(before - LEAST_GAIN, values, affected)
+                if errors is None:
                     break
                 before, self.values, moved = sum(errors), values, True
                 self.errors.update(zip(affected, errors, strict=True))
             if moved:
                 return True
         return False
+
+    def _errors_below(
+        self, limit: float, values: Values, observations: Sequence[Observation]
+    ) -> list[float] | None:
+        """Return the errors, or None if their sum is not below the limit. No error is negative."""
+        tree, errors = self.tree(values), list[float]()
+        sample = -(-len(observations) // SAMPLE)
+        for some in (observations[:sample], observations[sample:]):
+            errors += self.model.errors(tree, some, roughly=self.roughly)
+            if sum(errors) >= limit:
+                return None
+        return errors
 
 
 def fit(
@@ -226,13 +256,15 @@ def fit(
     observations: Sequence[Observation],
     steps: Sequence[float] = STEPS,
     values: Values | None = None,
+    *,
+    roughly: bool = False,
 ) -> Fitted:
     """Fit a candidate to observations: a pattern search (Hooke and Jeeves, 1961) in logarithms.
 
     It starts from `values`, or from the candidate's first guess.
     """
-    search = _Search(candidate, model, observations, dict(values or candidate.start))
-    errors = model.errors(search.tree(search.values), observations)
+    search = _Search(candidate, model, observations, dict(values or candidate.start), roughly)
+    errors = model.errors(search.tree(search.values), observations, roughly=roughly)
     search.errors.update(zip(observations, errors, strict=True))
     for step in steps:
         for _ in range(SWEEPS):
