@@ -1,5 +1,6 @@
 """A flash drive: reads pass controller, dies and channels; writes pass a buffer."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -23,6 +24,9 @@ READ_US, WRITE_US = 100.0, 50.0
 PAGE_US = 800.0
 """A die takes so long for a page: usual for MLC, between SLC's 250 and TLC's 1,500; a first guess."""
 
+ERASE_US = 3_000.0
+"""Usual."""
+
 LEAST_PROGRAM_US = 20.0
 
 MOST_DIES = 64
@@ -34,7 +38,8 @@ TOTALS = ("read_total_us", "write_total_us")
 NEARLY = 0.98
 """The controller is taken to pass few more requests than were measured, until a fit shows another bound."""
 
-WORN_SPARE = 0.3
+WORN_SPARE, WORN_FILLED = 0.3, 0.8
+"""Of a drive in use: its flash beyond its size, and the share of its size that holds data."""
 
 PAGES_PER_BLOCK = 64
 MOST_UNITS = 2**31 / 3
@@ -44,7 +49,7 @@ KNOBS = (
     Knob("read_total_us", READS, 2.0, 1e5),
     Knob("cells_share", RANDOM_READS, 0.05, 0.97),
     Knob("read_command_us", READS, 0.1, 1e4),
-    Knob("channels", READS | WRITES, choices=(1, 2, 4, 8, 16, 32)),
+    Knob("channels", READS | WRITES, 1, 32, whole=True),
     Knob("page_us", READS | WRITES, LEAST_PROGRAM_US, 2e4),
     Knob("channel_mb_per_s", READS, 10.0, 1e4),
     Knob("interface_mb_per_s", READS | SUSTAINED, 10.0, 2e4),
@@ -56,8 +61,12 @@ KNOBS = (
     Knob("write_buffer_bytes", SUSTAINED, choices=(2**20, 2**22, 2**24, 2**26)),
     Knob("mapping_bytes", SUSTAINED | READS, choices=(4_096, 8_192, 16_384)),
     Knob("spare", SUSTAINED, 0.05, 2.0),
+    Knob("erase_us", SUSTAINED, 500.0, 1e4),
     Knob("synced_us", SYNCED, 1.0, 1e6),
 )
+
+WORN = ("spare", "erase_us")
+"""Knobs that show only while garbage is collected."""
 
 FASTEST_HONEST_US = 100.0
 """No flash that is sold is programmed faster than this, so a faster flush did not wait for it."""
@@ -93,32 +102,58 @@ def _candidate(sight: Sight, *, worn: bool) -> Candidate:
     sustained = sight.top_mb_per_s("sequential-write") or sight.top_mb_per_s("random-write") or interface / 2
     synced = sight.top_iops("synced-append")
     write_us = _buffered_us(sight)
+    mapping = 16_384 if _writes_large_pieces(sight) else 4_096
+    read_command_us = max(NEARLY * 1e6 / top_reads, 0.2)
+    write_command_us = max(min(NEARLY * 1e6 / top_writes, write_us), 0.2)
     synced_us = max(1e6 / synced - write_us, 2.0) if synced else 1000.0
     start = {
         "read_total_us": read_us,
         "cells_share": 0.6,
-        "read_command_us": max(NEARLY * 1e6 / top_reads, 0.2),
+        "read_command_us": read_command_us,
         "channels": 8,
         "page_us": PAGE_US,
         "channel_mb_per_s": min(max(channel, 20.0), 4000.0),
         "interface_mb_per_s": interface * 1.02,
         "queue_depth": 32,
         "write_total_us": write_us,
-        "write_command_us": max(min(NEARLY * 1e6 / top_writes, write_us), 0.2),
-        "program_mb_per_s": sustained * (2.5 if worn else 1.02),
+        # The dies of a worn drive are its limit, so its controller is taken to be as quick as for reads.
+        "write_command_us": min(read_command_us, write_command_us) if worn else write_command_us,
+        "program_mb_per_s": _programmed_mb_per_s(sight, mapping, sustained) if worn else sustained * 1.02,
         "page_bytes": 16_384,
         "write_buffer_bytes": 2**24,
-        "mapping_bytes": 16_384 if _writes_large_pieces(sight) else 4_096,
+        "mapping_bytes": mapping,
         "spare": WORN_SPARE,
+        "erase_us": ERASE_US,
         "synced_us": synced_us,
         "flush": "ignored" if synced_us < FASTEST_HONEST_US else "honest",
     }
-    knobs = tuple(knob for knob in KNOBS if worn or knob.name != "spare")
+    knobs = tuple(knob for knob in KNOBS if worn or knob.name not in WORN)
 
     def build(setting: Setting) -> Tree:
         return {"flash": _tree(setting, sight, worn=worn)}
 
     return Candidate("worn flash" if worn else "flash", start, knobs, build)
+
+
+def _programmed_mb_per_s(sight: Sight, mapping_bytes: int, sustained: float) -> float:
+    """Return what a worn drive programs while it takes the random writes that were measured.
+
+    Each piece written moves x / (1 - x) more. The block that is collected holds a share x of valid pieces,
+    and (1 - x) / ln(1 / x) is their share in all blocks.
+    """
+    rates = [
+        per_s * max(block, mapping_bytes) / 1e6
+        for block in (SMALL_BLOCK, LARGE_BLOCK)
+        if (per_s := sight.top_iops("random-write", block))
+    ]
+    valid, low, high = WORN_FILLED / (1 + WORN_SPARE), 1e-9, 1 - 1e-9
+    for _ in range(50):
+        middle = (low + high) / 2
+        if (1 - middle) / -math.log(middle) < valid:
+            low = middle
+        else:
+            high = middle
+    return max([*rates, sustained * (1 - low)]) / (1 - low)
 
 
 def _writes_large_pieces(sight: Sight) -> bool:
@@ -170,7 +205,7 @@ def _tree(setting: Setting, sight: Sight, *, worn: bool) -> Tree:
         "mapping_bytes": fitted("mapping_bytes", mapping),
         "read_us": fitted("cells_share", cells_us),
         "program_us": fitted("page_us", max(page_us - page / channel, LEAST_PROGRAM_US)),
-        "erase_us": Parameter(3000.0, "assumed: usual"),
+        "erase_us": fitted("erase_us") if worn else Parameter(ERASE_US, "assumed: usual"),
         "channel_mb_per_s": fitted("channel_mb_per_s"),
         "interface_mb_per_s": fitted("interface_mb_per_s"),
         "full_duplex": Parameter(interface > 1.2 * SATA_MB_PER_S, "assumed: faster than SATA is PCI Express"),
@@ -189,7 +224,9 @@ def _tree(setting: Setting, sight: Sight, *, worn: bool) -> Tree:
         "flush_queued": Parameter(interface > 1.2 * SATA_MB_PER_S, "assumed: faster than SATA is NVMe"),
         "power_loss_protection": Parameter(False, "assumed: no measurement shows capacitors"),
         "over_provisioning": fitted("spare") if worn else Parameter(0.073, "assumed: usual"),
-        "filled": Parameter(0.8 if worn else 0.5, worn_source if worn else "assumed: a drive in light use"),
+        "filled": Parameter(
+            WORN_FILLED if worn else 0.5, worn_source if worn else "assumed: a drive in light use"
+        ),
         "preconditioning": Parameter(
             "random" if worn else "sequential", worn_source if worn else "assumed: a drive in light use"
         ),
