@@ -1,4 +1,4 @@
-"""Devices built of others: a USB bridge before a disk, and an SSD that caches a disk."""
+"""Devices built of others: a USB bridge, an SSD that caches a disk, a disk that logs for an SSD."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -22,10 +22,10 @@ BUS = Knob("bus_mb_per_s", spinning.SEQUENTIAL | RANDOM, 5.0, 5_000.0)
 MORE_WRITES = 4.0
 """A cache takes more random writes than so many times the reads of the disk behind it. An arm does not."""
 
-FRONT: frozenset[Pattern] = frozenset({"random-write", "synced-write", "fileio"})
-"""Appends are a stream, which may go past the cache."""
+FRONT: frozenset[Pattern] = frozenset({"random-write", "synced-append", "synced-write", "fileio"})
+BACK: frozenset[Pattern] = frozenset({"random-read", "sequential-read", "sequential-write", "synced-append"})
+"""Appends are in both: the front takes the start of a stream, and the rest may go past it."""
 
-BACK: frozenset[Pattern] = frozenset({"random-read", "sequential-read", "sequential-write"})
 LARGEST_FRONT_BYTES = 64 * 2**30
 
 ONE_ARM_GAIN = 2.5
@@ -38,6 +38,18 @@ CACHE_KNOBS = (
     Knob("line_bytes", FRONT | RANDOM, choices=(4_096, 16_384, 65_536)),
     Knob("sequential_bypass_bytes", FRONT | spinning.SEQUENTIAL, choices=(0, 2**22)),
 )
+
+LOGGED: frozenset[Pattern] = frozenset({*FRONT, "sequential-write"})
+"""The disk that holds a log shows in these, and the SSD behind it in reads alone."""
+
+UNLOGGED: frozenset[Pattern] = frozenset({"random-read", "sequential-read"})
+LOG_BYTES = 4 * 2**30
+
+UNSEEN = ("queue_depth", "ageing", "write_cache_commands")
+"""A log appends one after the other: a queue of its disk hardly shows, and its knobs would drift."""
+
+NEAR_SEEK_US = 1_000.0
+"""An arm that stays within a log moves little: a first guess."""
 
 
 def bridges(sight: Sight) -> Iterator[Candidate]:
@@ -115,41 +127,75 @@ def caches(sight: Sight) -> Iterator[Candidate]:
     reads, writes = sight.top_iops("random-read"), sight.top_iops("random-write")
     if not (reads and writes and writes > MORE_WRITES * reads and spinning.is_possible(sight)):
         return
-    front = next(flash.candidates(sight.only(FRONT)))
-    for back in spinning.candidates(sight.only(BACK)):
+    # Some appends wait for the front and others for the back, so their rate is no first guess of either.
+    front = next(flash.candidates(sight.only(FRONT - {"synced-append"})))
+    for back in spinning.candidates(sight.only(BACK - {"synced-append"})):
         yield _cache(sight, front, back)
 
 
 def _cache(sight: Sight, front: Candidate, back: Candidate) -> Candidate:
-    parts = {"front": front, "back": back}
-    start: dict[str, Value] = {"line_bytes": 16_384, "sequential_bypass_bytes": 2**22}
-    knobs = list(CACHE_KNOBS)
-    for name, part in parts.items():
-        start |= {f"{name}.{key}": value for key, value in part.start.items()}
-        mine = FRONT if name == "front" else BACK
-        knobs += [
-            replace(knob, name=f"{name}.{knob.name}", patterns=knob.patterns & mine)
-            for knob in part.knobs
-            if knob.patterns & mine
-        ]
+    start, knobs = _together({"front": (front, FRONT), "back": (back, BACK)})
 
     def build(setting: Setting) -> Tree:
-        inner = {name: dict(part.build(_part(setting, name))) for name, part in parts.items()}
-        flash_inside = inner["front"]["flash"]
+        inner = dict(front.build(_part(setting, "front")))
+        flash_inside = inner["flash"]
         assert isinstance(flash_inside, Mapping)
         size = min(LARGEST_FRONT_BYTES, sight.capacity_bytes // 4) // 32_768 * 32_768
         small = Parameter(size, "assumed: more than was written")
-        inner["front"] = {"flash": {**flash_inside, "capacity_bytes": small}}
         return {
             "cache": {
-                "policy": Parameter("write-back", "fitted to synced-write: faster than the disk behind"),
+                "policy": Parameter("write-back", "fitted to random-write: faster than the disk behind"),
                 "line_bytes": setting.fitted("line_bytes"),
                 "sequential_bypass_bytes": setting.fitted("sequential_bypass_bytes"),
-                **inner,
+                "front": {"flash": {**flash_inside, "capacity_bytes": small}},
+                "back": back.build(_part(setting, "back")),
             }
         }
 
-    return Candidate("cache", start, tuple(knobs), build)
+    rules: dict[str, Value] = {"line_bytes": 16_384, "sequential_bypass_bytes": 2**22}
+    return Candidate("cache", {**rules, **start}, (*CACHE_KNOBS, *knobs), build)
+
+
+def logs(sight: Sight) -> Iterator[Candidate]:
+    """Yield a disk that logs the writes of an SSD, if appends wait for a revolution and reads for no arm."""
+    if spinning.is_possible(sight):
+        return
+    back = next(flash.candidates(sight.only(UNLOGGED)))
+    for rpm in spinning.speeds_of_appends(sight):
+        yield _log(sight, spinning.candidate(sight.only(LOGGED), rpm), back)
+
+
+def _log(sight: Sight, front: Candidate, back: Candidate) -> Candidate:
+    # Each write is an append, and each read of what was just written sends the arm back.
+    knobs = tuple(replace(knob, patterns=LOGGED) for knob in front.knobs if knob.name not in UNSEEN)
+    front = replace(front, start={**front.start, "track_seek_us": NEAR_SEEK_US}, knobs=knobs)
+    start, both = _together({"front": (front, LOGGED), "back": (back, UNLOGGED)})
+    log_bytes = min(LOG_BYTES, sight.capacity_bytes // 8)
+
+    def build(setting: Setting) -> Tree:
+        return {
+            "log": {
+                "log_bytes": Parameter(log_bytes, "assumed: more than was written"),
+                "front": front.build(_part(setting, "front")),
+                "back": back.build(_part(setting, "back")),
+            }
+        }
+
+    return Candidate("log", start, both, build)
+
+
+def _together(
+    parts: Mapping[str, tuple[Candidate, frozenset[Pattern]]],
+) -> tuple[dict[str, Value], tuple[Knob, ...]]:
+    """Return first guesses and knobs of parts, each fitted to its own patterns, with its name before each."""
+    start = {f"{name}.{key}": value for name, (part, _) in parts.items() for key, value in part.start.items()}
+    knobs = (
+        replace(knob, name=f"{name}.{knob.name}", patterns=knob.patterns & mine)
+        for name, (part, mine) in parts.items()
+        for knob in part.knobs
+        if knob.patterns & mine
+    )
+    return start, tuple(knobs)
 
 
 def _part(setting: Setting, name: str) -> Setting:

@@ -42,10 +42,11 @@ KNOBS = (
     Knob("queue_depth", READS | WRITES, choices=(1, 4, 8, 16, 32, 64, 128)),
     Knob("ageing", READS | WRITES, 0.000_5, 1.0),
     Knob("write_cache", WRITES | SEQUENTIAL | SYNCED, choices=(True, False)),
-    Knob("write_cache_commands", WRITES, 1, 1024, whole=True),
     Knob("write_settle_us", WRITES | SYNCED, 50.0, 5_000.0),
     Knob("command_overhead_us", READS | WRITES | SEQUENTIAL | SYNCED, 5.0, 5_000.0),
     Knob("cache_bytes", SEQUENTIAL, choices=(2**21, 2**22, 2**23, 2**24, 2**25, 2**26, 2**27)),
+    # After the times of a write: how many are sorted would make up for a wrong one.
+    Knob("write_cache_commands", WRITES, 1, 1024, whole=True),
 )
 
 
@@ -59,7 +60,7 @@ def candidates(sight: Sight) -> Iterator[Candidate]:
     """Yield a disk of each speed that the figures allow."""
     if is_possible(sight):
         for rpm in _speeds(sight):
-            yield _candidate(sight, rpm)
+            yield candidate(sight, rpm)
 
 
 def single(sight: Sight) -> Iterator[Candidate]:
@@ -69,12 +70,15 @@ def single(sight: Sight) -> Iterator[Candidate]:
         yield replace(made, start={**made.start, "queue_depth": 1, "ageing": 0.005}, knobs=knobs)
 
 
+def speeds_of_appends(sight: Sight) -> list[int]:
+    """Return the speed at which synced appends wait for a revolution each; none if they do not."""
+    per_s = sight.top_iops("synced-append") or 0.0
+    return [rpm for rpm in SPEEDS if abs(per_s * 60 / rpm - 1) <= OF_ITS_SPEED][:1]
+
+
 def _speeds(sight: Sight) -> list[int]:
-    per_s = sight.top_iops("synced-append")
-    if per_s:
-        near = [rpm for rpm in SPEEDS if abs(per_s * 60 / rpm - 1) <= OF_ITS_SPEED]
-        if near:
-            return near[:1]
+    if found := speeds_of_appends(sight):
+        return found
     turn_us = _turn_us(sight)
     if turn_us is None:
         return list(USUAL_SPEEDS)
@@ -94,7 +98,8 @@ def _turn_us(sight: Sight) -> float | None:
     return None
 
 
-def _candidate(sight: Sight, rpm: int) -> Candidate:
+def candidate(sight: Sight, rpm: int) -> Candidate:
+    """Return a disk of that speed."""
     turn_us = 60e6 / rpm
     read_us = sight.latency_us("random-read") or turn_us
     overhead_us = 150.0
