@@ -23,6 +23,9 @@ MARKER = Probe(pattern="random-read", block_bytes=4 * 2**10, depth=32)
 ALWAYS_HELD: frozenset[Pattern] = frozenset({"mixed", "synced-write"})
 """Mixes of what other patterns do alone: a clone must predict them."""
 
+SYNCED_BLOCK = 8 * 2**10
+"""Synced writes of this block alone are fitted: they show the flush of a cache that appends go past."""
+
 FEWEST_QUEUES = 5
 """Mean latencies in the time of a cell: the requests that its end cuts off are then a tenth of all."""
 
@@ -55,7 +58,7 @@ def plan(place: ProfilePlace, effort: Effort) -> list[Probe]:
         *_grid("random-read", RANDOM_BLOCKS, effort.depths),
         *_grid("sequential-read", SEQUENTIAL_BLOCKS, deep),
         *_grid("synced-append", blocks, (1,)),
-        *_grid("synced-write", blocks, (1,)),
+        *_grid("synced-write", (*blocks, SYNCED_BLOCK), (1,)),
         Probe(pattern="fileio", block_bytes=PAGE),
         *_grid("mixed", (PAGE,), (1, 8)),
         *_grid("sequential-write", SEQUENTIAL_BLOCKS, deep),
@@ -113,7 +116,7 @@ def figures_of(per_s: float, percentiles_us: Mapping[str, float]) -> dict[Measur
 
 
 def split(observations: Sequence[Observation]) -> list[Observation]:
-    """Hold back every second depth of each pattern, block and span, and the mixes.
+    """Hold back every second depth of each pattern, block and span, and the mixes but one.
 
     Both ends are fitted: a single request shows its time, the deepest queue the limits. The rule does not
     depend on the figures, so nobody can choose what is held back.
@@ -125,6 +128,11 @@ def split(observations: Sequence[Observation]) -> list[Observation]:
         one.probe
         for group in groups.values()
         for number, one in enumerate(sorted(group, key=lambda one: one.probe.depth))
-        if (number % 2 and number + 1 < len(group)) or one.probe.pattern in ALWAYS_HELD
+        if (number % 2 and number + 1 < len(group)) or _is_a_mix(one.probe)
     ]
     return [replace(one, held=one.probe in held) for one in observations]
+
+
+def _is_a_mix(probe: Probe) -> bool:
+    is_fitted = probe.pattern == "synced-write" and probe.block_bytes == SYNCED_BLOCK
+    return probe.pattern in ALWAYS_HELD and not is_fitted
