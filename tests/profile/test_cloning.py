@@ -16,8 +16,11 @@ from diskproof.cli import call
 from diskproof.profile.clone.cells import MARKER, QUICK, Observation, observed, plan, split
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.device import Parameter, Published, device_text
+from diskproof.profile.clone.fit import Model, fit, length_of
+from diskproof.profile.clone.kinds import built, cloud
 from diskproof.profile.clone.make import Made, make
 from diskproof.profile.clone.material import Material, measure
+from diskproof.profile.clone.sight import Sight
 from diskproof.profile.place import Wanted
 from diskproof.results.clone import Clone
 from diskproof.results.profile import Probe, ProfileCell, ProfilePlace, Stream
@@ -94,6 +97,52 @@ def test_what_is_held_back_does_not_depend_on_the_figures() -> None:
     assert reading
     assert not any(probe.writes for probe in reading)
     assert {probe.span_bytes for probe in probes} == {QUICK.size_bytes}
+
+
+def seen(*figures: tuple[Probe, float]) -> Sight:
+    """Return a glance at requests a second."""
+    return Sight([Observation(probe, {"iops": per_s}, "") for probe, per_s in figures], 2**36, "measured")
+
+
+def test_a_log_before_an_ssd_is_tried_if_appends_wait_for_a_revolution_and_reads_do_not() -> None:
+    read = Probe(pattern="random-read", block_bytes=4096)
+    append = Probe(pattern="synced-append", block_bytes=4096)
+    (log,) = built.logs(seen((read, 6000.0), (append, 119.0)))
+    assert log.kind == "log"
+    assert log.start["front.rpm"] == 7200
+    assert not list(built.logs(seen((read, 80.0), (append, 119.0))))
+    assert not list(built.logs(seen((read, 6000.0), (append, 4000.0))))
+    assert not list(built.logs(seen((read, 6000.0))))
+
+
+def test_one_block_of_synced_writes_is_fitted_and_the_others_are_held_back() -> None:
+    place = ProfilePlace(kind="block device", name="x", path="", size_bytes=2**40, writable=True, direct=True)
+    told = split([Observation(probe, {"iops": 1.0}, "") for probe in plan(place, QUICK)])
+    held = {one.probe.block_bytes: one.held for one in told if one.probe.pattern == "synced-write"}
+    assert held == {4096: True, 8192: False, 16_384: True}
+
+
+def test_slow_reads_are_simulated_for_as_long_as_they_were_measured() -> None:
+    probe = Probe(pattern="random-read", block_bytes=4096)
+    assert length_of(Observation(probe, {"iops": 700.0}, "", seconds=10.0)) == (10, 10_000)
+    assert length_of(Observation(probe, {"iops": 50_000.0}, "", seconds=10.0)) == (1, 1_500)
+    assert length_of(Observation(probe, {"iops": 100.0}, "", seconds=0.8)) == (15, 1_500)
+
+
+def test_a_fit_from_far_away_comes_nearer_and_knows_its_error(tmp_path: Path) -> None:
+    probes = [MARKER.model_copy(update={"depth": depth}) for depth in (1, 4, 16, 64)]
+    asked = [{"probe": probe.model_dump(), "seconds": 2, "requests": 2000} for probe in probes]
+    told = disk.simulate_probes("ebs-gp3", asked, 7)
+    observations = [
+        Observation(probe, {"iops": one["iops"], "median_us": one["median_us"]}, "")
+        for probe, one in zip(probes, told, strict=True)
+    ]
+    start = cloud.candidate(Sight(observations, 2**36, "measured"))
+    model = Model(tmp_path)
+    far = {**start.start, "iops": 700.0}
+    fitted = fit(start, model, observations, values=far)
+    assert fitted.error < fit(start, model, observations, (), far).error / 4
+    assert fitted.error == pytest.approx(sum(model.errors(fitted.tree, observations)) / len(observations))
 
 
 def test_a_file_is_written_as_the_program_reads_it(tmp_path: Path) -> None:
