@@ -258,7 +258,7 @@ def _elsewhere(evidence: Evidence) -> tuple[float | None, int]:
     result = evidence.result
     if result is None or not result.source.format.startswith("HammerDB"):
         raise NothingToCheckError("no run of TPC-C")
-    told = result.asked.get("warehouses", "")
-    if not told.isdecimal() or int(told) == 0:
+    warehouses = result.asked.get("warehouses", "")
+    if not warehouses.isdecimal() or int(warehouses) == 0:
         raise NothingToCheckError("the number of warehouses is not in the output")
-    return evidence.load.transactions_per_s * MINUTE_S, int(told)
+    return evidence.load.transactions_per_s * MINUTE_S, int(warehouses)
