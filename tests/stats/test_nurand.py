@@ -1,12 +1,13 @@
 """TPC-C's non-uniform numbers: exact probabilities, and tests that find what is not so distributed."""
 
+import math
 from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
 
-from diskproof.stats.nurand import bin_shares, binomial_p, chi_square_p
+from diskproof.stats.nurand import bin_shares, binomial_p, chi_square_p, poisson_p
 
 
 @pytest.mark.parametrize(("a", "c", "x", "y"), [(7, 0, 1, 30), (7, 5, 1, 30), (15, 9, 0, 19), (3, 2, 1, 10)])
@@ -59,3 +60,17 @@ def test_shares_that_are_far_off_have_a_small_p() -> None:
     assert binomial_p(180, 10_000, 0.01) < 1e-6
     assert 0.01 < binomial_p(110, 10_000, 0.01) < 0.5
     assert binomial_p(0, 10_000, 0.0) == 1.0
+
+
+def test_shares_of_few_draws_have_an_exact_p() -> None:
+    """By a normal approximation, three of twenty with a share of 1% would have p = 2e-7."""
+    assert binomial_p(3, 20, 0.01) == pytest.approx(
+        2 * (1 - 0.99**20 - 20 * 0.01 * 0.99**19 - 190 * 0.01**2 * 0.99**18)
+    )
+    assert binomial_p(0, 20, 0.01) == 1.0
+    assert binomial_p(150_400, 1_000_000, 0.15) == pytest.approx(0.263, abs=0.002)
+
+
+def test_a_high_count_has_the_tail_of_poisson() -> None:
+    assert poisson_p(2, 1.5) == pytest.approx(1 - 2.5 * math.exp(-1.5))
+    assert poisson_p(0, 1.5) == 1.0

@@ -57,15 +57,16 @@ def chi_square_p(counts: Sequence[int], shares: Sequence[float]) -> float | None
 
 
 def binomial_p(seen: int, n: int, share: float) -> float:
-    """Return the two-sided p that `seen` of `n` have a share, by the normal approximation with continuity.
-
-    For the thousands of draws of a run its error is far below what it is compared with.
-    """
-    spread = (n * share * (1 - share)) ** 0.5
-    if not spread:
+    """Return the two-sided p that `seen` of `n` have a share: twice the smaller tail, which is exact."""
+    if not 0 < share < 1:
         return 1.0
-    off = max(abs(seen - n * share) - 0.5, 0.0) / spread
-    return float(special().erfc(off / 2**0.5))
+    tails = special().bdtr(seen, n, share), special().bdtrc(seen - 1, n, share)
+    return min(1.0, 2 * float(min(tails)))
+
+
+def poisson_p(count: float, mean: float) -> float:
+    """Return the probability that a Poisson count is so high or higher."""
+    return float(special().gammainc(count, mean)) if count > 0 else 1.0
 
 
 def _within(shares: np.ndarray, bits: int) -> np.ndarray:

@@ -25,7 +25,7 @@ CLEARLY = 1.1
 def durable_cells(gathered: Gathered) -> dict[str, bool]:
     """Return by cell whether its settings and its tables keep every acknowledged commit at a power cut.
 
-    That the disk keeps what it has flushed is taken on trust.
+    A disk is trusted to keep what it has flushed.
     """
     found = {}
     for cell in gathered.plan.cells:

@@ -15,8 +15,8 @@ from diskproof.wording import say
 def find_not_durable(gathered: Gathered, cell: Cell) -> NotDurable | None:
     """Return why acknowledged commits of a cell may be lost in a power cut, or None if nothing shows it.
 
-    What counts is what the running servers answered, where the files were and what the checks found, not the
-    tuning's name. That the disk keeps what it has flushed is taken on trust: only a power cut proves it.
+    The running servers' answers, the places of the files and the findings of the checks count, not the
+    tuning's name. A disk is trusted to keep what it has flushed: only a power cut proves that.
     """
     machine = gathered.machine_of(cell)
     server = machine.server(cell.server) if machine else None

@@ -1,4 +1,4 @@
-"""What a server that is there already is asked and told, in the one database that is named."""
+"""Statements to a server that is there already, in the one database that the study names."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -120,7 +120,7 @@ class Given(Asked[Connection]):
 
     @abstractmethod
     def why_no_tables(self) -> str:
-        """Return the right that is missing to make tables, if that can be told without making one."""
+        """Return the right that is missing to make tables, if that is known without making one."""
 
     @abstractmethod
     def lacking(self) -> list[str]:

@@ -116,8 +116,8 @@ impl State {
     }
 }
 
-/// Makes something in the script's memory of which the caller knows that it fits: under a limit, mlua
-/// makes each string by a protected call, with two closures.
+/// Makes something in the script's memory without the limit; the caller has checked that it fits.
+/// Under a limit, mlua makes each string by a protected call, with two closures.
 pub(super) fn without_limit<T>(
     lua: &Lua,
     make: impl FnOnce() -> mlua::Result<T>,

@@ -216,7 +216,7 @@ pub struct Account {
     pub remote_payments: u64,
     /// Payments and order statuses with a last name.
     pub by_last_name: u64,
-    /// Customers 1 to 100, 101 to 200 and so on, where a number was drawn.
+    /// Customers 1 to 100, 101 to 200 and so on, if a number was drawn.
     pub customers: Vec<u64>,
     /// Last names 0 to 9, 10 to 19 and so on.
     pub last_names: Vec<u64>,
