@@ -139,14 +139,14 @@ def test_a_tear_down_is_named_before_it_runs_and_gets_no_password(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("DISKPROOF_PASSWORD", "secret")
+    monkeypatch.setenv("DISKPROOF_PASSWORD", "a-pass-word")
     journal = Journal.begin("test")
     command = f"env >{tmp_path}/seen"
     journal.tear_down(command)
     journal.leave()
     assert call(["clean", "--out", str(tmp_path)]) == 0
     assert f"running `{command}`" in " ".join(capfd.readouterr().err.split())
-    assert "secret" not in (tmp_path / "seen").read_text()
+    assert "a-pass-word" not in (tmp_path / "seen").read_text()
 
 
 def test_nothing_is_undone_twice(journal: Journal, tmp_path: Path) -> None:
