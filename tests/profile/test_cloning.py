@@ -17,7 +17,7 @@ from diskproof.profile.clone.cells import MARKER, QUICK, Observation, observed, 
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.device import Parameter, Published, device_text
 from diskproof.profile.clone.fit import Model, fit, length_of
-from diskproof.profile.clone.kinds import built, cloud
+from diskproof.profile.clone.kinds import cloud
 from diskproof.profile.clone.make import Made, make
 from diskproof.profile.clone.material import Material, measure
 from diskproof.profile.clone.sight import Sight
@@ -97,22 +97,6 @@ def test_what_is_held_back_does_not_depend_on_the_figures() -> None:
     assert reading
     assert not any(probe.writes for probe in reading)
     assert {probe.span_bytes for probe in probes} == {QUICK.size_bytes}
-
-
-def seen(*figures: tuple[Probe, float]) -> Sight:
-    """Return a glance at requests a second."""
-    return Sight([Observation(probe, {"iops": per_s}, "") for probe, per_s in figures], 2**36, "measured")
-
-
-def test_a_log_before_an_ssd_is_tried_if_appends_wait_for_a_revolution_and_reads_do_not() -> None:
-    read = Probe(pattern="random-read", block_bytes=4096)
-    append = Probe(pattern="synced-append", block_bytes=4096)
-    (log,) = built.logs(seen((read, 6000.0), (append, 119.0)))
-    assert log.kind == "log"
-    assert log.start["front.rpm"] == 7200
-    assert not list(built.logs(seen((read, 80.0), (append, 119.0))))
-    assert not list(built.logs(seen((read, 6000.0), (append, 4000.0))))
-    assert not list(built.logs(seen((read, 6000.0))))
 
 
 def test_one_block_of_synced_writes_is_fitted_and_the_others_are_held_back() -> None:

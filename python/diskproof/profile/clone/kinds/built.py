@@ -1,4 +1,4 @@
-"""Devices built of others: a USB bridge, an SSD that caches a disk, a disk that logs for an SSD."""
+"""Devices built of others: a USB bridge, an array, an SSD that caches a disk."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -38,18 +38,6 @@ CACHE_KNOBS = (
     Knob("line_bytes", FRONT | RANDOM, choices=(4_096, 16_384, 65_536)),
     Knob("sequential_bypass_bytes", FRONT | spinning.SEQUENTIAL, choices=(0, 2**22)),
 )
-
-LOGGED: frozenset[Pattern] = frozenset({*FRONT, "sequential-write"})
-"""The disk that holds a log shows in these, and the SSD behind it in reads alone."""
-
-UNLOGGED: frozenset[Pattern] = frozenset({"random-read", "sequential-read"})
-LOG_BYTES = 4 * 2**30
-
-UNSEEN = ("queue_depth", "ageing", "write_cache_commands")
-"""A log appends one after the other: a queue of its disk hardly shows, and its knobs would drift."""
-
-NEAR_SEEK_US = 1_000.0
-"""An arm that stays within a log moves little: a first guess."""
 
 
 def bridges(sight: Sight) -> Iterator[Candidate]:
@@ -154,34 +142,6 @@ def _cache(sight: Sight, front: Candidate, back: Candidate) -> Candidate:
 
     rules: dict[str, Value] = {"line_bytes": 16_384, "sequential_bypass_bytes": 2**22}
     return Candidate("cache", {**rules, **start}, (*CACHE_KNOBS, *knobs), build)
-
-
-def logs(sight: Sight) -> Iterator[Candidate]:
-    """Yield a disk that logs the writes of an SSD, if appends wait for a revolution and reads for no arm."""
-    if spinning.is_possible(sight):
-        return
-    back = next(flash.candidates(sight.only(UNLOGGED)))
-    for rpm in spinning.speeds_of_appends(sight):
-        yield _log(sight, spinning.candidate(sight.only(LOGGED), rpm), back)
-
-
-def _log(sight: Sight, front: Candidate, back: Candidate) -> Candidate:
-    # Each write is an append, and each read of what was just written sends the arm back.
-    knobs = tuple(replace(knob, patterns=LOGGED) for knob in front.knobs if knob.name not in UNSEEN)
-    front = replace(front, start={**front.start, "track_seek_us": NEAR_SEEK_US}, knobs=knobs)
-    start, both = _together({"front": (front, LOGGED), "back": (back, UNLOGGED)})
-    log_bytes = min(LOG_BYTES, sight.capacity_bytes // 8)
-
-    def build(setting: Setting) -> Tree:
-        return {
-            "log": {
-                "log_bytes": Parameter(log_bytes, "assumed: more than was written"),
-                "front": front.build(_part(setting, "front")),
-                "back": back.build(_part(setting, "back")),
-            }
-        }
-
-    return Candidate("log", start, both, build)
 
 
 def _together(

@@ -60,7 +60,7 @@ def candidates(sight: Sight) -> Iterator[Candidate]:
     """Yield a disk of each speed that the figures allow."""
     if is_possible(sight):
         for rpm in _speeds(sight):
-            yield candidate(sight, rpm)
+            yield _candidate(sight, rpm)
 
 
 def single(sight: Sight) -> Iterator[Candidate]:
@@ -70,15 +70,12 @@ def single(sight: Sight) -> Iterator[Candidate]:
         yield replace(made, start={**made.start, "queue_depth": 1, "ageing": 0.005}, knobs=knobs)
 
 
-def speeds_of_appends(sight: Sight) -> list[int]:
-    """Return the speed at which synced appends wait for a revolution each; none if they do not."""
-    per_s = sight.top_iops("synced-append") or 0.0
-    return [rpm for rpm in SPEEDS if abs(per_s * 60 / rpm - 1) <= OF_ITS_SPEED][:1]
-
-
 def _speeds(sight: Sight) -> list[int]:
-    if found := speeds_of_appends(sight):
-        return found
+    per_s = sight.top_iops("synced-append")
+    if per_s:
+        near = [rpm for rpm in SPEEDS if abs(per_s * 60 / rpm - 1) <= OF_ITS_SPEED]
+        if near:
+            return near[:1]
     turn_us = _turn_us(sight)
     if turn_us is None:
         return list(USUAL_SPEEDS)
@@ -98,8 +95,7 @@ def _turn_us(sight: Sight) -> float | None:
     return None
 
 
-def candidate(sight: Sight, rpm: int) -> Candidate:
-    """Return a disk of that speed."""
+def _candidate(sight: Sight, rpm: int) -> Candidate:
     turn_us = 60e6 / rpm
     read_us = sight.latency_us("random-read") or turn_us
     overhead_us = 150.0
