@@ -1,5 +1,10 @@
 """Studies over three machines: real Ray, real trials, and what is left if a process dies."""
 
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
 import pytest
 
 from diskproof.analysis.folder import invalidating
@@ -85,3 +90,63 @@ def test_machines_are_compared(cluster: list[Host]) -> None:
     assert "b against a" in said
     assert [found for trial in folder.trials() for found in invalidating(folder, trial)] == []
     assert all(planned.cell.endswith(f"/{planned.host}") for planned in folder.plan().trials)
+
+
+FILES = {
+    "make.sql": "CREATE TABLE goods (id INT PRIMARY KEY, stock INT);\nINSERT INTO goods VALUES (1, 100);\n",
+    "look.sql": "SELECT stock FROM goods WHERE id = 1;\n",
+    "goods.lua": """
+require("asked")
+function prepare()
+  local con = sysbench.sql.driver():connect()
+  con:query("CREATE TABLE goods (id INT NOT NULL PRIMARY KEY, stock INT NOT NULL)")
+  con:query("INSERT INTO goods VALUES (1, 100)")
+end
+function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query(asked) end
+""",
+    "asked.lua": 'asked = "SELECT stock FROM goods WHERE id = 1"\n',
+}
+LOADS = """
+[workloads.tpcc]
+kind = "tpcc"
+[workloads.sql]
+kind = "script"
+files = ["files/look.sql"]
+prepare = "files/make.sql"
+size = "1 MiB"
+[workloads.lua]
+kind = "lua"
+script = "files/goods.lua"
+size = "1 MiB"
+"""
+
+
+@contextmanager
+def hidden(folder: Path, hosts: Sequence[Host]) -> Iterator[None]:
+    """Put an empty folder in its place on these machines, which share their files with the others."""
+    with ExitStack() as stack:
+        for host in hosts:
+            into = ["nsenter", "-t", str(host.holder.pid), "-m", "--"]
+            subprocess.run([*into, "mount", "-t", "tmpfs", "tmpfs", str(folder)], check=True)
+            stack.callback(subprocess.run, [*into, "umount", str(folder)], check=True)
+        yield
+
+
+def test_a_study_brings_its_files(cluster: list[Host]) -> None:
+    a, b, _ = cluster
+    folder = a.scratch / "files"
+    folder.mkdir()
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    text = STUDY.format(how="compare", blocks=1).replace("[tunings.unsafe]\n", "")
+    text = text.replace('"a", "b", "c"', '"b"')
+    study = a.write("loads", text.partition("[workloads")[0].replace("400 MiB", "900 MiB") + LOADS)
+    with hidden(folder, [b]):
+        a.run("run", study, "--hosts")
+    run = a.run_folder("loads")
+    assert [*wrong_in(run, [b])] == []
+    trials = run.trials()
+    assert len(trials) == 3
+    assert [found for trial in trials for found in invalidating(run, trial)] == []
+    assert all(trial.load is not None and trial.load.transactions for trial in trials)

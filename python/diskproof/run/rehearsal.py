@@ -1,13 +1,16 @@
 """Checks of a plan before anything starts: the programs read what the study names."""
 
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from diskproof import disk, load
 from diskproof.families import of
 from diskproof.fio import program as fio
-from diskproof.results.plan import Plan
+from diskproof.results.plan import Phases, Plan
 from diskproof.server.base import ServerError, ServerKind
 from diskproof.storage.kinds.base import resolved, same_file_system
+from diskproof.study.loads.base import Load
 from diskproof.study.loads.fileio import Fileio
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
@@ -26,12 +29,20 @@ def rehearse(file: StudyFile, plan: Plan) -> None:
                 _check_disk(name, device)
     for name in dict.fromkeys(cell.workload for cell in plan.cells):
         workload = study.workloads[name]
-        if not workload.rehearses:
-            continue
+        if workload.rehearses:
+            _rehearse_load(name, workload, study.phases(name), plan.seed)
+
+
+def _rehearse_load(name: str, workload: Load, phases: Phases, seed: int) -> None:
+    """Refuse a load by copies of its files, as its trials run it: another machine has no other ones."""
+    with TemporaryDirectory() as folder:
+        for file, content in workload.files_to_keep.items():
+            (Path(folder) / file).write_bytes(content)
         try:
-            load.rehearse(workload.kind, run_arguments(workload, study.phases(name), 1, plan.seed))
+            load.rehearse(workload.kind, run_arguments(workload, phases, 1, seed, Path(folder)))
         except load.LoadFailedError as error:
-            raise StudyError(f"workload `{name}`: {error}") from None
+            why = str(error).replace(f"{folder}/", "")
+            raise StudyError(f"workload `{name}`: {why}") from None
 
 
 def _check_logs(study: Study, plan: Plan) -> None:

@@ -1,0 +1,38 @@
+"""What the load generator refuses before a run: by the files as they were when the study was read."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.run.rehearsal import rehearse
+from diskproof.study.plan import make_plan
+from diskproof.study.read import StudyError, read_study
+
+STUDY = """
+question = "x"
+[servers.db]
+family = "sqlite"
+[storages.memory]
+ram = "1 GiB"
+[tunings.fast]
+[workloads.own]
+kind = "script"
+files = ["look.sql@3"]
+"""
+
+
+def rehearse_without_its_file(folder: Path, sql: str) -> None:
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "look.sql").write_text(sql)
+    file = read_study(folder / "study.toml")
+    (folder / "look.sql").unlink()
+    rehearse(file, make_plan(file))
+
+
+def test_a_script_is_rehearsed_as_it_was_read(tmp_path: Path) -> None:
+    rehearse_without_its_file(tmp_path, "SELECT 1;\n")
+
+
+def test_a_refusal_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"^workload `own`: (--file: )?look\.sql:1: nothing has set nobody"):
+        rehearse_without_its_file(tmp_path, "SELECT :nobody;\n")
