@@ -148,6 +148,8 @@ pub struct Reply {
 pub struct ServerError {
     /// The server's own code: `1213`, `40P01`, `SQLITE_BUSY`.
     pub code: String,
+    /// The state in the words of the SQL standard, if that is not the code: `40001`.
+    pub sql_state: Option<String>,
     pub message: String,
     /// Deadlock, lock wait time-out, serialization failure, busy: run the transaction again.
     pub transient: bool,

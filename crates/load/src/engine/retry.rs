@@ -72,6 +72,7 @@ mod tests {
     fn refusal(code: &str, transient: bool) -> ServerError {
         ServerError {
             code: code.into(),
+            sql_state: None,
             message: String::new(),
             transient,
         }

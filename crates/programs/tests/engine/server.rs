@@ -199,6 +199,7 @@ impl Session for Echo {
 fn refusal(code: &str) -> Fault {
     Fault::Server(ServerError {
         code: code.to_owned(),
+        sql_state: None,
         message: "refused".to_owned(),
         transient: code == "1213",
     })

@@ -21,12 +21,15 @@ pub(super) fn server_error(packet: &[u8]) -> Fault {
     let code = u16::from_le_bytes(*code);
     // Servers put '#' and five characters of SQL state before the message, unless they have to
     // refuse a client that they know nothing about yet.
-    let message = match rest.split_first_chunk() {
-        Some(([b'#', _, _, _, _, _], message)) => message,
-        _ => rest,
+    let (sql_state, message) = match rest.split_first_chunk::<6>() {
+        Some(([b'#', state @ ..], message)) => {
+            (Some(String::from_utf8_lossy(state).into_owned()), message)
+        }
+        _ => (None, rest),
     };
     Fault::Server(ServerError {
         code: code.to_string(),
+        sql_state,
         message: String::from_utf8_lossy(message).into_owned(),
         transient: TRANSIENT.contains(&code),
     })
@@ -58,12 +61,14 @@ mod tests {
             (deadlock.code.as_str(), deadlock.message.as_str()),
             ("1213", "Deadlock found")
         );
+        assert_eq!(deadlock.sql_state.as_deref(), Some("40001"));
         assert!(deadlock.transient);
         let full = refused(b"\xFF\x10\x04Too many connections");
         assert_eq!(
             (full.code.as_str(), full.message.as_str()),
             ("1040", "Too many connections")
         );
+        assert_eq!(full.sql_state, None);
         assert!(!full.transient);
     }
 

@@ -65,6 +65,7 @@ impl Refusal {
         ServerError {
             transient: is_transient(&self.code),
             code: self.code,
+            sql_state: None,
             message,
         }
     }

@@ -109,6 +109,7 @@ fn check_count(expected: usize, args: &Args) -> Result<(), Fault> {
     }
     Err(Fault::Server(ServerError {
         code: "08P01".into(),
+        sql_state: None,
         message: format!("{given} arguments for a statement with {expected} parameters"),
         transient: false,
     }))
@@ -222,6 +223,7 @@ fn put_literal_text(text: &[u8], out: &mut BytesMut) -> Result<(), Fault> {
 fn zero_byte() -> Fault {
     Fault::Server(ServerError {
         code: "22021".into(),
+        sql_state: None,
         message: "a text argument holds a zero byte, which PostgreSQL cannot store".into(),
         transient: false,
     })

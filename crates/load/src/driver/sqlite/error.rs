@@ -35,6 +35,7 @@ pub(super) fn server_error(error: rusqlite::Error) -> ServerError {
     };
     ServerError {
         code: name(primary).into(),
+        sql_state: None,
         message,
         transient: matches!(primary, ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED),
     }

@@ -155,6 +155,7 @@ impl Setting {
         }
         Err(Fault::Server(ServerError {
             code: "SQLITE_PRAGMA".into(),
+            sql_state: None,
             message: format!(
                 "PRAGMA {} = {} had no effect: it reads {found} instead of {}",
                 self.name, self.value, self.expected

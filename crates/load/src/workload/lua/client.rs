@@ -76,8 +76,7 @@ enum Input {
         data: Option<mlua::String>,
     },
     Refusal {
-        code: String,
-        message: String,
+        error: ServerError,
         again: bool,
     },
     Prepared(usize),
@@ -169,13 +168,10 @@ impl LuaClient {
                     columns,
                     data,
                 } => course.resume((true, rows, columns, data)),
-                Input::Refusal {
-                    code,
-                    message,
-                    again,
-                } => {
-                    let errno: u32 = code.parse().unwrap_or(0);
-                    course.resume((false, errno, code, message, Value::Nil, again))
+                Input::Refusal { error, again } => {
+                    let errno: u32 = error.code.parse().unwrap_or(0);
+                    let state = error.sql_state.unwrap_or(error.code);
+                    course.resume((false, errno, state, error.message, Value::Nil, again))
                 }
                 Input::Prepared(number) => course.resume((true, number)),
             })
@@ -431,8 +427,7 @@ impl Script for LuaClient {
             _ => {
                 self.held = None;
                 self.input = Input::Refusal {
-                    code: error.code.clone(),
-                    message: error.message.clone(),
+                    error: error.clone(),
                     again,
                 };
             }
