@@ -40,6 +40,7 @@ source = "chosen"
     [
         ("2000 transactions/s, p95 20 ms", 2000.0, None, 20_000.0),
         ("2000/s", 2000.0, None, None),
+        ("300 TPS, p95 < 20ms", 300.0, None, 20_000.0),
         ("mean 500 us", None, 500.0, None),
         ("p95 1 s,mean 2.5 ms", None, 2500.0, 1e6),
     ],

@@ -108,8 +108,6 @@ function event() con:query(asked) end
     "asked.lua": 'asked = "SELECT stock FROM goods WHERE id = 1"\n',
 }
 LOADS = """
-[workloads.tpcc]
-kind = "tpcc"
 [workloads.sql]
 kind = "script"
 files = ["files/look.sql"]
@@ -141,12 +139,12 @@ def test_a_study_brings_its_files(cluster: list[Host]) -> None:
         (folder / name).write_text(text)
     text = STUDY.format(how="compare", blocks=1).replace("[tunings.unsafe]\n", "")
     text = text.replace('"a", "b", "c"', '"b"')
-    study = a.write("loads", text.partition("[workloads")[0].replace("400 MiB", "900 MiB") + LOADS)
+    study = a.write("loads", text.partition("[workloads")[0] + LOADS)
     with hidden(folder, [b]):
         a.run("run", study, "--hosts")
     run = a.run_folder("loads")
     assert [*wrong_in(run, [b])] == []
     trials = run.trials()
-    assert len(trials) == 3
+    assert len(trials) == 2
     assert [found for trial in trials for found in invalidating(run, trial)] == []
     assert all(trial.load is not None and trial.load.transactions for trial in trials)

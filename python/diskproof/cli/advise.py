@@ -150,13 +150,13 @@ def parse_target(text: str) -> Target:
     """Read a target such as ``2000 transactions/s, p95 20 ms``."""
     found: dict[str, float] = {}
     for part in text.split(","):
-        rate = re.fullmatch(r"\s*([\d_]*\.?\d+)\s*(?:transactions)?\s*/\s*s\s*", part)
-        time = re.fullmatch(r"\s*(p95|mean)\s+(\d*\.?\d+)\s*(us|ms|s)\s*", part)
+        rate = re.fullmatch(r"\s*([\d_]*\.?\d+)\s*(?:tps|(?:transactions\s*)?/\s*s)\s*", part, re.IGNORECASE)
+        time = re.fullmatch(r"\s*(p95|mean)\s*[<\s]\s*(\d*\.?\d+)\s*(us|ms|s)\s*", part)
         name = "per_s" if rate else f"{time[1]}_us" if time else ""
         if not name or name in found:
             raise RefusalError(
                 "--target takes `2000 transactions/s`, `p95 20 ms` or `mean 5 ms`, each once, not "
-                f"`{part.strip()}`"
+                f"`{part.strip()}`; only these are predicted"
             )
         value = float(rate[1].replace("_", "")) if rate else 0.0
         if time:

@@ -39,6 +39,8 @@ def sold(cards: Sequence[PriceCard], gib: float, folder: Path) -> tuple[list[Con
             parts += [f"{number(gib)} GiB"] if sized else []
             parts += [f"{number(iops)} IOPS"] if iops else []
             parts += [f"{number(mib_per_s)} MiB/s"] if mib_per_s else []
+            bursts = iops is None and "burst" in shown["device"].get("cloud", {})
+            parts += ["credits used up"] if sized and bursts else []
             name = ", ".join(parts)
             files[name] = card.device
             if len(parts) > 1:

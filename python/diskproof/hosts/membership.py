@@ -96,7 +96,9 @@ class Membership(Record):
 def require_ray() -> None:
     """Refuse to go on without Ray."""
     if importlib.util.find_spec("ray") is None:
-        raise RefusalError("many hosts need Ray, which is not installed: pip install 'diskproof[hosts]'")
+        raise RefusalError(
+            f"many hosts need Ray, which is not installed: {sys.executable} -m pip install 'diskproof[hosts]'"
+        )
 
 
 def versions() -> str:
@@ -277,6 +279,8 @@ def _why_not_started(member: Membership, said: str) -> str:
         found = re.findall(r"(Ray|Python): (\S+)", said)
         theirs, ours = " and ".join(map(" ".join, found[:2])), " and ".join(map(" ".join, found[2:4]))
         return f"{member.head} runs {theirs}, this machine {ours}: install the same versions on all hosts"
+    if "http2 header" in said:
+        return f"what answers at {member.head} is no head of diskproof's: name its address, and check proxies"
     if "already in use" in said:
         return "a port of the range is in use: name another range with --first-port"
     lines = [line.strip() for line in said.splitlines() if "Error" in line or "error" in line]

@@ -126,17 +126,20 @@ def _steps_up(one: Candidate, chosen: Candidate) -> bool:
 def _notes(candidates: Sequence[Candidate]) -> list[Message]:
     """Return the reasons of missing predictions, and the prices that are old."""
     unknown = Counter(one.predicted.missing for one in candidates if one.predicted.missing is not None)
-    stale: dict[str, str] = {}
-    for one in (candidate.configuration for candidate in candidates):
-        if one.stale_since is not None:
-            stale.setdefault(one.source, one.stale_since)
+    sold = {one.configuration.card: one.configuration for one in candidates}
     return [
         *(
             say("nothing is predicted for {n}: {why}", n=counted(count, "disk"), why=why)
             for why, count in unknown.items()
         ),
         *(
-            say("prices of {day} are more than a year old; check them: {source}", day=day, source=source)
-            for source, day in stale.items()
+            say(
+                "the prices of {card} are of {day}, more than a year ago; check them: {source}",
+                card=card,
+                day=one.stale_since,
+                source=one.source,
+            )
+            for card, one in sold.items()
+            if one.stale_since is not None
         ),
     ]

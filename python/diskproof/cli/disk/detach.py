@@ -26,7 +26,7 @@ def detach(
     Parameters
     ----------
     name
-        The disk, as `diskproof disk list` shows it.
+        The disk, as `diskproof disk list` shows it, or the device file that was attached.
     every
         Detach all disks.
     force
@@ -42,7 +42,8 @@ def detach(
 def _chosen(name: str | None, *, every: bool) -> list[Attachment]:
     if every == (name is not None):
         raise RefusalError("name the disk to detach, or give --all")
-    found = [one for one in attachments() if every or one.name == name]
+    wanted = Path(name).stem if name and name.endswith(".toml") else name
+    found = [one for one in attachments() if every or one.name == wanted]
     if not found and not every:
         names = ", ".join(one.name for one in attachments()) or "none"
         raise RefusalError(f"no disk `{name}` is attached; attached: {names}")
