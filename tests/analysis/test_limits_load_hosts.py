@@ -2,11 +2,14 @@
 
 from typing import Any
 
+from diskproof.analysis.gather import Gathered
+from diskproof.analysis.limits.observed import observe
 from diskproof.analysis.limits.records import CellLimit
+from diskproof.analysis.other_disk.loads import why_not
 from diskproof.results.load_host import LoadHost, Network
 from diskproof.results.trial import Trial
 from support.limited import MAKERS, activity, limit_of, one_cell
-from support.trials import change, load_of
+from support.trials import change, load_of, make_machine
 
 
 def elsewhere(trial: Trial, round_trip_us: float, **changes: Any) -> Trial:
@@ -85,3 +88,13 @@ def test_a_full_load_host_is_the_load_generators_limit() -> None:
     assert "the CPUs of load host load-1 are 95% busy" in {
         one.says.text for one in cell.signals if one.supports
     }
+
+
+def test_its_demands_are_not_known_on_another_disk() -> None:
+    plan = one_cell()
+    trials = [elsewhere(MAKERS["log flush"](plan, number), 100.0) for number in range(len(plan.trials))]
+    seen = observe(Gathered(plan, make_machine(plan), trials, {}), plan.cells[0])
+    assert seen is not None
+    why = why_not(seen)
+    assert why is not None
+    assert "on other machines" in why.text

@@ -135,6 +135,8 @@ def why_not(seen: Observed) -> Message | None:
         return say(
             "nothing was counted on the server's machine; record it with a server that diskproof starts"
         )
+    if seen.loaders is not None:
+        return say("its load ran on other machines; record it with the load beside the server")
     if seen.embedded and seen.inside < seen.clients:
         return say("SQLite's writers wait for each other by sleeping; record it with one client")
     if not seen.per_s or seen.cpu.count is None or not {"server", "load"} & set(seen.cpu.used_us):
