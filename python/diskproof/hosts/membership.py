@@ -280,7 +280,7 @@ def _why_not_started(member: Membership, said: str) -> str:
         theirs, ours = " and ".join(map(" ".join, found[:2])), " and ".join(map(" ".join, found[2:4]))
         return f"{member.head} runs {theirs}, this machine {ours}: install the same versions on all hosts"
     if "http2 header" in said:
-        return f"{member.head} answers, but not as a head of diskproof: check the address, and proxies on the way"
+        return f"{member.head} answers, but not as a head of diskproof: check address and proxies"
     if "already in use" in said:
         return "a port of the range is in use: name another range with --first-port"
     lines = [line.strip() for line in said.splitlines() if "Error" in line or "error" in line]
