@@ -24,7 +24,7 @@ from rich.table import Table
 
 from campaign import INIT, NAMESPACES
 from case import BROKEN, SOUND, hide
-from diskproof.results.folder import RunFolder
+from diskproof.results.folder import TRIALS, RunFolder
 from left import ROOTS, Seen, Things, differences, everything, mounts
 from machines import Host, is_quiet, leave, machines, make_cluster, words_of, wrong_in
 from strikes import CLOCK, WEIGHTS, Case, strike, until
@@ -169,7 +169,7 @@ class Campaign:
             case.found.append(f"broken: {len(folders)} run folders")
         for folder in map(RunFolder.open, folders):
             case.found += [f"wrong: {what}" for what in wrong_in(folder, self._hosts)]
-            if gone := self._lines - set(folder.trial_lines()):
+            if gone := self._lines - set(folder.record_lines(TRIALS)):
                 case.found.append(f"lost: {len(gone)} finished trials")
         for host in self._hosts:
             if kept := [*(host.out / "parts").iterdir()]:

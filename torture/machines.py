@@ -63,20 +63,20 @@ class Host:
         """The folder of its parts of runs."""
         return self.scratch / f"out-{self.name}"
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start diskproof on the machine."""
+    def start(self, *arguments: str, module: str = "diskproof") -> subprocess.Popen[str]:
+        """Start diskproof on the machine; another module must take the same arguments."""
         into = ("nsenter", "-t", str(self.holder.pid), "-m", "-n", f"--wdns={self.scratch}", "--")
         return subprocess.Popen(
-            [*into, sys.executable, "-m", "diskproof", *arguments],
+            [*into, sys.executable, "-m", module, *arguments],
             env={**os.environ, "DISKPROOF_STATE": str(self.state), "COLUMNS": "200", **self.env},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
-    def run(self, *arguments: str, expect: int = 0) -> str:
+    def run(self, *arguments: str, expect: int = 0, module: str = "diskproof") -> str:
         """Run diskproof on the machine; return what it said."""
-        process = self.start(*arguments)
+        process = self.start(*arguments, module=module)
         out, err = process.communicate(timeout=LIMIT_S)
         assert process.returncode == expect, f"{process.returncode}: {out}\n{err}"
         return out + err

@@ -10,7 +10,7 @@ from diskproof.hosts.cluster import Host
 from diskproof.hosts.lab import Found, Step, digest
 from diskproof.hosts.over import _Hand, _Head, _run_name
 from diskproof.refusal import RefusalError
-from diskproof.results.folder import RunFolder
+from diskproof.results.folder import TRIALS, RunFolder
 from diskproof.run.session import Progress, Request
 from support.trials import make_machine, make_plan, make_trial
 
@@ -57,7 +57,7 @@ def test_another_machine_is_lost_before_it_measures(tmp_path: Path) -> None:
     # A trial that such a machine made is left out, and is in nobody's way.
     trial = make_trial(plan)
     line = trial.model_dump_json()
-    head._take(hand, trial, Found(folder="parts/2", line=line))
+    head._take(hand, trial, Found(folder="parts/2", file=TRIALS, line=line))
     assert head._known == {"b": {digest(line)}}
     assert folder.trials() == []
     assert hand.lost is None
@@ -67,7 +67,7 @@ def test_another_machine_is_lost_before_it_measures(tmp_path: Path) -> None:
 
     hand.step = Step(state="waits", folder="parts/2")
     head._check_machine(hand)
-    assert not hand.is_ready
+    assert not hand.is_at("waits")
     assert hand.lost is not None
     assert "put that back and use --resume, or start a new run" in hand.lost
 
@@ -81,7 +81,7 @@ class Giving(_Hand):
         match method:
             case "records":
                 new = [line for line in self.lines if digest(line) not in arguments[1]]
-                return [Found(folder="parts/1", line=line) for line in new[:1]]
+                return [Found(folder="parts/1", file=TRIALS, line=line) for line in new[:1]]
             case "machine":
                 return make_machine().model_dump_json()
         assert method == "files"
@@ -102,4 +102,4 @@ def test_trials_are_fetched_in_the_order_of_the_plan(tmp_path: Path) -> None:
     _Head(cast("Request", None), folder, "0" * 16, [a, b, c], notes)._gather()
     assert [trial.id for trial in folder.trials()] == [trials[number].id for number in (0, 1, 3)]
     assert (a.lost, b.lost) == (None, None)
-    assert c.lost == f"it sent a trial that it was not given: {trials[1].id} of {trials[1].cell}"
+    assert c.lost == f"it sent a record of what it was not given: {trials[1].id} of {trials[1].cell}"

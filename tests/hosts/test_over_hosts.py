@@ -148,3 +148,70 @@ def test_a_study_brings_its_files(cluster: list[Host]) -> None:
     assert len(trials) == 2
     assert [found for trial in trials for found in invalidating(run, trial)] == []
     assert all(trial.load is not None and trial.load.transactions for trial in trials)
+
+
+PROVED = """
+[storages.honest]
+virtual = "laptop-ssd-2012"
+size = "1 GiB"
+[storages.lying]
+virtual = "desktop-7200"
+size = "1 GiB"
+flushes = "ignored"
+[tunings.safest]
+[workloads.updates]
+mix = "update-index"
+tables = 1
+rows = 100
+storages = ["honest"]
+[crash]
+storages = ["honest", "lying"]
+ways = ["power"]
+cuts = 1
+clients = 4
+accounts = 100
+cut_before_s = 1.5
+"""
+
+GATES = """
+import sys
+from diskproof.audit import load, registry, server
+from diskproof.cli import call
+registry.TRIAL_CHECKS = (load.finished, server.settings, server.placement)
+sys.exit(call(sys.argv[1:]))
+"""
+"""Tests run beside each other: the gates that a busy machine closes are open, and the others hold."""
+
+
+def test_limits_are_proved_and_power_is_cut(cluster: list[Host]) -> None:
+    a, _, c = cluster
+    text = STUDY.format(how="compare", blocks=2).replace('"a", "b", "c"', '"a", "c"')
+    text = text.replace("measure_s = 0.5", "measure_s = 2").partition("[storages")[0] + PROVED
+    (a.scratch / "gates.py").write_text(GATES)
+    said = a.run("run", a.write("proved", text), "--hosts", "--prove", module="gates")
+    folder = a.run_folder("proved")
+    assert [*wrong_in(folder, [a, c])] == []
+    pairs = folder.proofs()
+    assert {(pair.id, pair.cell.rpartition("/")[2]) for pair in pairs} == {
+        (f"proof-0{proof}-{pair}", host) for proof, host in ((1, "a"), (2, "c")) for pair in (1, 2, 3)
+    }
+    for pair in pairs:
+        [disk] = pair.changed.virtual_disks
+        assert disk.slowed is not None
+        assert disk.slowed.requests > 0
+        assert (folder.path / "series" / f"{pair.changed.id}.parquet").exists()
+    assert "proving 2 limits with 6 pairs" in said
+
+    # The cuts of a storage are of one machine. Its evidence is here, and is replayed without that machine.
+    plan = folder.plan()
+    assert plan.crash is not None
+    assert {plan.crash.cell(cut.cell).storage: cut.host for cut in plan.crash.trials} == {
+        "honest": "a",
+        "lying": "c",
+    }
+    honest, lying = sorted(folder.cuts(), key=lambda cut: cut.cell)
+    assert honest.ledger is not None
+    assert (honest.evidence, honest.ledger.lost) == (None, 0)
+    assert said.count("power: kept all") == 1
+    assert lying.evidence is not None
+    a.run("crash", "--replay", folder.path / lying.evidence)

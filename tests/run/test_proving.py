@@ -20,7 +20,7 @@ from diskproof.results.trial import Finding, Trial
 from diskproof.run import prove as room
 from diskproof.run.bench import Bench
 from diskproof.run.interventions import Subject, Way
-from diskproof.run.prove import check_request, prove
+from diskproof.run.prove import check_request, provable, prove
 from diskproof.run.session import PlannedPair, Progress, Request
 from diskproof.storage.virtual import Slowness
 from diskproof.study.plan import make_plan as plan_study
@@ -89,7 +89,7 @@ class Stage:
         others: dict[str, Any] = dict.fromkeys(one.name for one in fields(Bench))
         bench = Bench(**{**others, "folder": self.folder, "layouts": {"disk": None}, "slowness": {}})
         request: Any = SimpleNamespace(plan=PLAN, pairs=pairs)
-        prove(request, bench, self.watcher)
+        prove(request, bench, self.watcher, provable(self.folder))
 
     def analyse(self, _folder: RunFolder) -> SimpleNamespace:
         cells = [
@@ -263,9 +263,10 @@ def test_a_prediction_that_cannot_fail_is_not_tested(stage: Stage) -> None:
 
 def test_with_nothing_named_there_is_nothing_to_prove(stage: Stage) -> None:
     stage.named = {}
+    assert provable(stage.folder) == []
     stage.prove(1)
     assert not stage.ran
-    assert "nothing to prove" in stage.watcher.notes[0]
+    assert not stage.watcher.announced
 
 
 QUICKSTART = (Path(__file__).parents[2] / "studies" / "quickstart.toml").read_text()

@@ -6,11 +6,14 @@ from pathlib import Path
 from diskproof.cli.exits import DONE, INTERRUPTED, THRESHOLD_FAILED
 from diskproof.cli.outcome import see_through
 from diskproof.cli.progress import cut_line, progress_display
-from diskproof.cli.runnable import CUTS_NEED_ROOT, WHOLE, Choice, no_power_cuts, read_study_here
+from diskproof.cli.runnable import WHOLE, Choice, read_study_here
 from diskproof.cli.screen import results, say
+from diskproof.crash.campaign import execute
 from diskproof.crash.replay import check_study, open_evidence
 from diskproof.crash.replay import replay as make_again
+from diskproof.hosts.over import execute_over_hosts
 from diskproof.refusal import RefusalError
+from diskproof.run.cutcells import CUTS_NEED_ROOT, no_power_cuts
 from diskproof.run.session import Request
 from diskproof.study.crash import MAX_CUTS, CrashChoice
 from diskproof.study.plan import only_cuts
@@ -49,7 +52,8 @@ def crash(
     plan = only_cuts(choice.plan(file))
     request = Request(file=file, plan=plan, out=choice.out, resume=resume)
     further = [] if cuts is None else ["--cuts", str(cuts)]
-    return see_through(request, "cuts", choice.resuming("crash", study, further))
+    going_on = choice.resuming("crash", study, further)
+    return see_through(request, "cuts", going_on, execute_over_hosts if choice.hosts else execute)
 
 
 def _replay(folder: Path, study: Path | None, basedir: list[str] | None) -> int:

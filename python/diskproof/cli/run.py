@@ -41,8 +41,6 @@ def run(
     if pairs is not None and not FEWEST_PAIRS <= pairs <= MOST_PAIRS:
         raise RefusalError(f"--pairs is a number from {FEWEST_PAIRS} to {MOST_PAIRS}, not {pairs}")
     asked = (pairs or FEWEST_PAIRS) if prove else 0
-    if prove and choice.hosts:
-        raise RefusalError("--prove and --hosts do not go together: prove limits on one machine")
     file = choice.read(study)
     request = Request(file=file, plan=choice.plan(file), out=choice.out, resume=resume, pairs=asked)
     further = ["--prove"] if prove else []

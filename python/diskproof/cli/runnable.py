@@ -1,6 +1,5 @@
 """A study as this machine can run it."""
 
-import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from cyclopts import Parameter
 from diskproof.cli.screen import say
 from diskproof.refusal import RefusalError
 from diskproof.results.plan import Plan
+from diskproof.run.cutcells import no_power_cuts
 from diskproof.run.option_files import with_option_files
 from diskproof.server.choice import with_present_servers
 from diskproof.study.design import AT_MOST_S
@@ -34,6 +34,8 @@ class Choice:
     """Folder of one of the study's servers, as NAME=DIR; can be repeated."""
     out: Path = OUT
     """Folder for runs and for loaded data sets."""
+    hosts: bool = False
+    """Use the machines of the study's [hosts], each of which has joined with `diskproof host`."""
 
     def read(self, study: Path) -> StudyFile:
         """Read a study as this machine can run it."""
@@ -41,7 +43,7 @@ class Choice:
 
     def plan(self, file: StudyFile) -> Plan:
         """Return the plan of the chosen cells."""
-        return make_plan(file, self.only, no_power_cuts())
+        return make_plan(file, self.only, no_power_cuts(), over_hosts=self.hosts)
 
     def resuming(self, verb: str, study: Path, further: Sequence[str] = ()) -> str:
         """Return the command that resumes a run: with the same cells on the same servers."""
@@ -50,6 +52,7 @@ class Choice:
         words += [word for part in self.only or [] for word in ("--only", part)]
         words += [word for part in self.basedir or [] for word in ("--basedir", part)]
         words += ["--out", str(self.out)] if self.out != OUT else []
+        words += ["--hosts"] if self.hosts else []
         return shlex.join([*words, "--resume"])
 
 
@@ -67,8 +70,6 @@ class TimedChoice(Choice):
     """After the study's blocks, go on until each verdict is decided."""
     at_most: str | None = None
     """Time that the trials may take then, such as 90s, 20m or 2h; default: 20m."""
-    hosts: bool = False
-    """Run on the machines of the study's [hosts], each of which has joined with `diskproof host`."""
 
     def plan(self, file: StudyFile) -> Plan:
         """Return the plan of the chosen cells."""
@@ -78,7 +79,6 @@ class TimedChoice(Choice):
         """Return the command that resumes a run: with as much time."""
         timed = ["--until-decided"] if self.until_decided else []
         timed += ["--at-most", self.at_most] if self.at_most is not None else []
-        timed += ["--hosts"] if self.hosts else []
         return super().resuming(verb, study, [*further, *timed])
 
     def _at_most_s(self, file: StudyFile) -> float | None:
@@ -115,13 +115,3 @@ def read_study_here(study: Path, scale: str | None, basedirs: list[str] | None) 
     for note in file.notes:
         say(note)
     return file
-
-
-CUTS_NEED_ROOT = "a power cut needs loop devices and mounts: run as root"
-
-
-def no_power_cuts() -> str | None:
-    """Return why the power of a virtual disk cannot be cut here; None if it can."""
-    if os.geteuid() == 0:
-        return None
-    return f"{CUTS_NEED_ROOT}; without that, losses by a power cut are not verified"

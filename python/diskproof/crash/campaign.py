@@ -14,7 +14,7 @@ from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Finding
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.pilot import with_chosen_lengths
-from diskproof.run.prove import check_request, prove
+from diskproof.run.prove import NOTHING_TO_PROVE, check_request, provable, prove
 from diskproof.run.server_setup import data_set_name
 from diskproof.run.session import Progress, Request, check_disks, session
 from diskproof.run.trials import run_trials
@@ -45,7 +45,10 @@ def execute(request: Request, progress: Progress) -> RunFolder:
             with_chosen_lengths(bench, progress)
             run_trials(bench, progress)
             if request.pairs:
-                prove(request, bench, progress)
+                limits = provable(bench.folder)
+                if not limits:
+                    progress.note(NOTHING_TO_PROVE)
+                prove(request, bench, progress, limits)
             if request.plan.crash is not None:
                 make_cuts(request.plan.crash, bench, progress)
         except RefusalError as error:

@@ -227,7 +227,7 @@ class CutAttempt(Steps):
         if self.told is not None and self.finished:
             acknowledged = sum(one.at_us <= self.cut_us for one in self.told)
         return CutTrial(
-            **self.planned.model_dump(),
+            **self.planned.model_dump(exclude={"host"}),
             started_at=self.started_at,
             finished=self.finished,
             silent_because=self.silent_because,

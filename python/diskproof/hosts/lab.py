@@ -3,6 +3,7 @@
 It is silent while the part measures: one call begins a block, and its answer comes when the block is done.
 """
 
+import errno
 import json
 import os
 import pickle
@@ -10,7 +11,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -21,11 +22,12 @@ from diskproof.hosts.membership import MARK, OUT, versions
 from diskproof.hosts.part import LENGTH_BYTES
 from diskproof.hosts.remote import Roles
 from diskproof.refusal import RefusalError
-from diskproof.results.folder import TRIALS
+from diskproof.results.folder import CUTS, PROOFS, TRIALS
 from diskproof.results.plan import Plan
 from diskproof.results.record import Record
 from diskproof.run.dataset import IMAGES
-from diskproof.run.session import Request
+from diskproof.run.prove import Provable
+from diskproof.run.session import PlannedPair, Request
 from diskproof.storage import attached
 from diskproof.storage.kinds.base import free_bytes, nearest
 from diskproof.study.read import StudyFile
@@ -64,9 +66,10 @@ MOST_RECORDS_BYTES = 16 * 2**20
 class Step(Record):
     """How far a host's part of a run has come."""
 
-    state: Literal["waits", "asks", "answers", "done", "refused"]
-    """`waits`: it is ready for its next block, or for the first question about a load. `asks`: it needs
-    answers of the load's machines. `answers`: it is such a machine, and has one."""
+    state: Literal["waits", "proves", "asks", "answers", "done", "refused"]
+    """`waits`: it is ready for its next block, pair of trials or cut, or for the first question about a load.
+    `proves`: it has made its trials, and waits for the limits that they show. `asks`: it needs answers of the
+    load's machines. `answers`: it is such a machine, and has one."""
     said: Mapping[str, Any] = {}
     """The questions, by machine; or the answer."""
     machine: str = ""
@@ -75,13 +78,16 @@ class Step(Record):
     """Why it was refused, and what to do."""
     folder: str = ""
     """Its run folder there, if it waits."""
+    pairs: tuple[PlannedPair, ...] = ()
+    """The proofs that it will make, before the first of them."""
     notes: tuple[str, ...] = ()
 
 
 class Found(Record):
-    """A trial that a host has finished: where it lies there, and its line of `trials.jsonl`."""
+    """What a host has made: its run folder there, the file of the record, and the record's line."""
 
     folder: str
+    file: str
     line: str
 
 
@@ -108,34 +114,43 @@ class HostLab:
             else:
                 return None
 
-    def run_block(self) -> Step:
-        """Run the block that the part waits for, and return when it is done, or asks the load's machines."""
+    def go_on(self) -> Step:
+        """Make what the part waits for, and return when it is done, or asks the load's machines."""
         return self.say({"go": True})
 
+    def prove(self, limits: Sequence[Provable]) -> Step:
+        """Have the part prove these limits; return when it waits for its next step."""
+        return self.say({"limits": [one.model_dump(mode="json") for one in limits]})
+
     def records(self, run: str, known: Collection[str]) -> list[Found]:
-        """Return the finished trials of a run whose lines' digests are not known yet, some at a time."""
+        """Return the records of a run whose lines' digests are not known yet, some at a time."""
         found: list[Found] = []
-        for folder, line in _lines(run):
-            if digest(line) not in known and sum(len(one.line) for one in found) < MOST_RECORDS_BYTES:
-                found.append(Found(folder=folder, line=line))
+        for one in _records(run):
+            if digest(one.line) not in known and sum(len(each.line) for each in found) < MOST_RECORDS_BYTES:
+                found.append(one)
         return found
 
     def machine(self, folder: str) -> str:
         """Return the facts of this machine, as a part has them."""
         return (Path(folder) / "machine.json").read_text()
 
-    def files(self, folder: str, trial: str) -> list[tuple[str, int]]:
-        """Return the files of a trial, relative to its run folder, and their sizes."""
+    def files(self, folder: str, paths: Sequence[str]) -> list[tuple[str, int]]:
+        """Return the files at these paths of a run folder, or below them, and their sizes."""
         root = Path(folder)
-        series, kept = root / "series" / f"{trial}.parquet", (root / "servers" / trial).rglob("*")
-        files = [path for path in (series, *kept) if path.is_file() and not path.is_symlink()]
+        found = [each for path in paths for each in (root / path, *(root / path).rglob("*"))]
+        files = [path for path in found if path.is_file() and not path.is_symlink()]
         return [(str(path.relative_to(root)), path.stat().st_size) for path in files]
 
-    def piece(self, folder: str, name: str, offset: int) -> bytes:
-        """Return a piece of a file; an empty one at its end."""
+    def piece(self, folder: str, name: str, offset: int) -> tuple[int, bytes]:
+        """Return a piece of a file, and where it begins: holes are left out. It is empty at the end."""
         with (Path(folder) / name).open("rb") as file:
-            file.seek(offset)
-            return file.read(PIECE_BYTES)
+            try:
+                begin = os.lseek(file.fileno(), offset, os.SEEK_DATA)
+            except OSError as error:
+                if error.errno != errno.ENXIO:
+                    raise
+                return offset, b""
+            return begin, os.pread(file.fileno(), PIECE_BYTES, begin)
 
     def forget(self, run: str) -> None:
         """End the part, if it waits for a block, and remove what the run has left here."""
@@ -146,12 +161,16 @@ class HostLab:
             self._await()
         shutil.rmtree(_parts(run), ignore_errors=True)
 
-    def begin(self, run: str, file: StudyFile, plan: Plan, roles: Roles | None = None) -> Step:
-        """Start a part of a run, and return when it is ready for its first block; `roles` if it has any."""
+    def begin(self, run: str, file: StudyFile, plan: Plan, pairs: int, roles: Roles | None = None) -> Step:
+        """Start a part of a run, and return when it is ready for its first step.
+
+        `pairs` of trials for each proof, 0 for no proofs; `roles` if the machines have any.
+        """
         out = _new_part(run)
         self._part = _launched("part", out)
         assert self._part.stdin is not None
-        request = pickle.dumps((Request(file=file, plan=plan, out=out, images=_out() / IMAGES), roles))
+        asked = Request(file=file, plan=plan, out=out, images=_out() / IMAGES, pairs=pairs)
+        request = pickle.dumps((asked, roles))
         try:
             self._part.stdin.write(len(request).to_bytes(LENGTH_BYTES) + request)
             self._part.stdin.flush()
@@ -216,16 +235,16 @@ class HostLab:
     def clean(self) -> list[tuple[str, bool]]:
         """Undo what killed runs left; return what, and whether it is done.
 
-        A part without a finished trial goes, too: its run may have ended while this host was lost.
+        A part without a record goes, too: its run may have ended while this host was lost.
         """
         try:
             undone = [(item.what, item.done) for item in [*clean(), *attached.clean()]]
         except AnotherRunError as error:
             return [(str(error), False)]
         for run in sorted((_out() / "parts").glob("*")):
-            if RUN_NAME.fullmatch(run.name) and not any(_lines(run.name)):
+            if RUN_NAME.fullmatch(run.name) and not any(_records(run.name)):
                 shutil.rmtree(run, ignore_errors=True)
-                undone.append((f"part of a run without a finished trial: {run}", not run.exists()))
+                undone.append((f"part of a run without anything finished: {run}", not run.exists()))
         return undone
 
 
@@ -273,13 +292,13 @@ def digest(line: str) -> str:
     return sha256(line.encode()).hexdigest()
 
 
-def _lines(run: str) -> Iterator[tuple[str, str]]:
-    """Yield each whole record of a run on this host, with its folder, the oldest first."""
+def _records(run: str) -> Iterator[Found]:
+    """Yield each whole record of a run on this host: those of the oldest part first."""
     parts = _parts(run).glob("*")
     for part in sorted(parts, key=lambda path: int(path.name) if path.name.isdecimal() else 0):
-        for trials in sorted(part.glob(f"*/*/{TRIALS}")):
-            for line in trials.read_bytes().split(b"\n")[:-1]:
-                yield str(trials.parent), line.decode()
+        for path in (found for name in (TRIALS, PROOFS, CUTS) for found in sorted(part.glob(f"*/*/{name}"))):
+            for line in path.read_bytes().split(b"\n")[:-1]:
+                yield Found(folder=str(path.parent), file=path.name, line=line.decode())
 
 
 def _without_ray() -> list[str]:

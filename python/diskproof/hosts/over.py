@@ -1,43 +1,45 @@
-"""A run over many hosts, as its head sees it: rounds of a block a host, then their trials are gathered.
+"""A run over many hosts, as its head sees it: rounds of a step a host, then what they made is gathered.
+
+A step is a block of trials, then a pair of trials for a proof, then a cut.
 
 Nothing is asked of a host while any of them measures. A host that is lost is left out of the further rounds.
 """
 
 import fcntl
-import json
 import os
 import secrets
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any
 
-from pydantic import ValidationError
-
-from diskproof.analysis.folder import invalidating
+from diskproof.analysis.folder import invalidating, why_pair_fails
 from diskproof.crash.campaign import StoppedError
+from diskproof.hosts.books import KINDS, Books, Made, WrongError, check_file, paths
 from diskproof.hosts.cluster import Asked, Host, Lost, answers, ask, connected, labs, named
 from diskproof.hosts.lab import RUN_NAME, Found, Step, digest
 from diskproof.hosts.remote import Roles
 from diskproof.reading import read_text
 from diskproof.refusal import RefusalError, refusal_of
+from diskproof.results.cut import CutTrial
 from diskproof.results.durable import writing
 from diskproof.results.folder import RunFolder
+from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
-from diskproof.results.plan import Plan, PlannedTrial
+from diskproof.results.plan import NO_LEVEL, Plan
 from diskproof.results.trial import Trial
-from diskproof.run.resume import changed_machine, folder_to_resume
-from diskproof.run.session import Progress, Request, new_folder
+from diskproof.run.prove import NOTHING_TO_PROVE, check_request, provable
+from diskproof.run.resume import changed_machine, folder_to_resume, resumed_plan
+from diskproof.run.session import PlannedPair, Progress, Request, new_folder
 from diskproof.study.hosts import HostsChoice
 from diskproof.wording import numbers
 
 CLEANING_S = 60.0
 """Longer than an orderly end of a run takes."""
 
-MOST_FILE_BYTES = 2**30
-"""A trial's largest file, its time series, takes some 100 KB."""
+WAITING = ("waits", "proves")
+"""States of a part that has more to do."""
 
 
 class LostError(Exception):
@@ -56,10 +58,9 @@ class _Hand:
     is_gone: bool = False
     """Whether it does not answer any more."""
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether it waits for its next block."""
-        return self.lost is None and self.step is not None and self.step.state == "waits"
+    def is_at(self, *states: str) -> bool:
+        """Return whether it takes part, and its part has come to one of these states."""
+        return self.lost is None and self.step is not None and self.step.state in states
 
     def ask(self, method: str, *arguments: object) -> Any:  # noqa: ANN401 - what the method returns
         """Call the host and wait; LostError if it does not answer."""
@@ -73,12 +74,14 @@ class _Hand:
 
 
 def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
-    """Make all trials of a run that do not count yet, on its hosts.
+    """Make all trials, proofs and cuts of a run that do not count yet, on its hosts.
 
     StoppedError if hosts were lost: the others' trials are in the folder by then.
     """
     hosts = request.file.study.hosts
     assert hosts is not None
+    if request.pairs:
+        check_request(request)
     names = [*hosts.labs, *hosts.loaders]
     with connected() as known:
         chosen = named(known, names, resume=request.resume and not hosts.has_roles)
@@ -90,6 +93,7 @@ def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
         folder = folder or new_folder(request)
         try:
             with _run_name(folder) as name:
+                folder.write_plan(resumed_plan(folder.plan(), request.plan))
                 _Head(request, folder, name, hands, progress, _roles(hosts, chosen)).run()
         except RefusalError as error:
             raise StoppedError(str(error), folder) from error
@@ -121,7 +125,7 @@ def _check(asked: Sequence[Asked]) -> None:
 
 
 class _Head:
-    """Lets the hosts run block by block, and gathers their trials into one run folder."""
+    """Lets the hosts run step by step, and gathers what they make into one run folder."""
 
     def __init__(
         self,
@@ -139,14 +143,20 @@ class _Head:
         self._loaders = {hand.host.name: hand for hand in hands if roles and hand.host.name in roles.loads}
         self._progress = progress
         self._plan = folder.plan()
+        cuts = self._plan.crash.trials if self._plan.crash else []
         self._planned = {trial.id: trial for trial in self._plan.trials}
-        self._order = {trial: number for number, trial in enumerate(self._planned)}
+        self._cuts = {cut.id: cut for cut in cuts}
+        self._order = {step: number for number, step in enumerate([*self._planned, *self._cuts])}
+        names = {hand.host.name for hand in hands} - self._loaders.keys()
+        self._books = Books(self._plan, sorted(names))  # the same whoever is missing
         self._run_id = name
         self._known: defaultdict[str | None, set[str]] = defaultdict(set)
         """Digests of the records that are here, by host: `HostLab.records` returns the others."""
-        folder.trials()  # a damaged folder is refused in words
-        for line in folder.trial_lines():
-            self._known[self._planned[json.loads(line)["id"]].host].add(digest(line))
+        for read in (folder.trials, folder.proofs, folder.cuts):
+            read()  # a damaged folder is refused in words
+        for file in KINDS:
+            for line in folder.record_lines(file):
+                self._known[self._books.host(file, line)].add(digest(line))
         self._goes_on = False
         """Whether the run goes on without a host that is lost. Else what ends the run says who is."""
         self._another: dict[tuple[str, str], str | None] = {}
@@ -166,21 +176,45 @@ class _Head:
             self._folder.drop()  # nothing was measured; `--resume` is for an earlier run
             self._refuse_lost()
         self._goes_on = True
-        if ready := self._ready():
+        if ready := self._at("waits"):
             at_work = numbers.count(len(ready), "host")
-            self._progress.note(f"{at_work} at work: nothing is shown until each has done a block")
-        while ready := self._ready():
-            self._step(ready, [hand.lab.run_block.remote() for hand in ready])
-            self._gather()
-            self._check_clocks()
+            self._progress.note(f"{at_work} at work: nothing is shown until each has done a step")
+        self._rounds()
+        self._prove()
+        self._rounds()
         self._refuse_lost()
         self._forget()
 
-    def _ready(self) -> list[_Hand]:
-        """Return the hosts that wait for their next block; none if a machine of the load is lost."""
+    def _rounds(self) -> None:
+        """Let each host make a step, and gather what they made, until none waits for another."""
+        while ready := self._at("waits"):
+            self._step(ready, [hand.lab.go_on.remote() for hand in ready])
+            self._gather()
+            self._check_clocks()
+
+    def _prove(self) -> None:
+        """Tell each host that waits for them the limits that it proves."""
+        hands = self._at("proves")
+        if not hands:
+            return
+        limits = provable(self._folder)
+        if not limits:
+            self._progress.note(NOTHING_TO_PROVE)
+        calls = [
+            hand.lab.prove.remote(
+                [one for one in limits if self._books.proves(hand.host.name, one.limit.cell)]
+            )
+            for hand in hands
+        ]
+        self._step(hands, calls)
+        if pairs := [pair for hand in hands if hand.step is not None for pair in hand.step.pairs]:
+            self._progress.proofs_begin(sorted(pairs, key=lambda pair: int(pair.id.rpartition("-")[2])))
+
+    def _at(self, state: str) -> list[_Hand]:
+        """Return the hosts whose part is at a state; none if a machine of the load is lost."""
         if any(hand.lost for hand in self._loaders.values()):
             return []
-        return [hand for hand in self._hands if hand.is_ready and hand.host.name not in self._loaders]
+        return [hand for hand in self._hands if hand.is_at(state) and hand.host.name not in self._loaders]
 
     def _refuse_lost(self) -> None:
         if lost := [f"host `{hand.host.name}`: {hand.lost}" for hand in self._hands if hand.lost]:
@@ -203,7 +237,7 @@ class _Head:
                 self._lose(hand, answer)
 
     def _begin(self) -> None:
-        """Give each host its part: its trials that do not count yet."""
+        """Give each host its part: its trials, proofs and cuts that do not count yet."""
         counted = {trial.id for trial in self._folder.trials() if not invalidating(self._folder, trial)}
         left = [
             trial
@@ -211,12 +245,16 @@ class _Head:
             if any(one.id not in counted for one in group)
             for trial in group
         ]
+        finished = {cut.id for cut in self._folder.cuts() if cut.finished}
         if any(hand.lost for hand in self._loaders.values()):
             return
-        parts = {hand.host.name: _part(self._plan, left, hand.host.name) for hand in self._hands}
-        begun = [hand for hand in self._hands if parts[hand.host.name].trials and not hand.lost]
-        file, roles = self._request.file, self._roles
-        calls = [hand.lab.begin.remote(self._run_id, file, parts[hand.host.name], roles) for hand in begun]
+        steps = {one.id for one in left} | (self._cuts.keys() - finished)
+        file, roles, pairs = self._request.file, self._roles, self._request.pairs
+        hands = [hand for hand in self._hands if not hand.lost and hand.host.name not in self._loaders]
+        parts = [(hand, _part(self._plan, steps, hand.host.name)) for hand in hands]
+        parts = [(hand, part) for hand, part in parts if pairs or part.trials or part.crash]
+        begun = [hand for hand, _ in parts]
+        calls = [hand.lab.begin.remote(self._run_id, file, part, pairs, roles) for hand, part in parts]
         self._step(begun, calls)
         for hand in begun:
             self._check_machine(hand)
@@ -244,7 +282,7 @@ class _Head:
 
     def _check_machine(self, hand: _Hand) -> None:
         """Lose a host, before it measures, if its machine is another than when the run began."""
-        if not hand.is_ready:
+        if not hand.is_at(*WAITING):
             return
         assert hand.step is not None
         try:
@@ -292,7 +330,7 @@ class _Head:
                 self._progress.note(f"host `{hand.host.name}` takes no further part: {why}")
 
     def _check_clocks(self) -> None:
-        ready = [hand for hand in self._hands if hand.is_ready]
+        ready = [hand for hand in self._hands if hand.is_at(*WAITING)]
         asked = ask([hand.host for hand in ready], [hand.lab for hand in ready])
         for hand, one in zip(ready, asked, strict=True):
             if one.why_not:
@@ -301,56 +339,60 @@ class _Head:
     # ------------------------------------------------------------ gathering
 
     def _gather(self) -> None:
-        """Fetch the trials that the hosts have finished, and not handed over yet, in the plan's order."""
+        """Fetch what the hosts have finished, and not handed over yet, in the plan's order."""
         left = {hand.host.name: hand for hand in self._hands}
         while left:
-            found: list[tuple[int, str, Trial, Found]] = []
+            found: list[tuple[int, str, Made, Found]] = []
             for name, hand in [*left.items()]:
                 try:
-                    some = [(self._checked(one.line, name), one) for one in self._records(hand)]
-                except LostError as lost:
+                    some = [(self._books.read(one.file, one.line, name), one) for one in self._records(hand)]
+                except (LostError, WrongError) as lost:
                     self._lose(hand, str(lost))
                     some = []
                 if not some:
                     del left[name]
-                found += [(self._order[trial.id], name, trial, one) for trial, one in some]
-            for _, name, trial, one in sorted(found, key=lambda each: each[0]):
+                found += [(self._order.get(made.id, 0), name, made, one) for made, one in some]
+            last = {made.id: one for _, _, made, one in found}
+            for _, name, made, one in sorted(found, key=lambda each: each[0]):
                 try:
                     if name in left:
-                        self._take(left[name], trial, one)
-                except LostError as lost:
+                        self._take(left[name], made, one)
+                        if last[made.id] is one:
+                            self._show(made)
+                except (LostError, WrongError) as lost:
                     self._lose(left.pop(name), str(lost))
 
     def _records(self, hand: _Hand) -> list[Found]:
         records: list[Found] = hand.ask("records", self._run_id, self._known[hand.host.name])
         return records
 
-    def _take(self, hand: _Hand, trial: Trial, found: Found) -> None:
-        """Fetch the files of a trial, then its record: a record whose files are missing would be wrong."""
+    def _take(self, hand: _Hand, made: Made, found: Found) -> None:
+        """Fetch the files of a record, then the record: one whose files are missing would be wrong."""
         if why := self._why_another(hand, found.folder):  # a trial of it must not count, nor be in the way
             self._known[hand.host.name].add(digest(found.line))
-            self._progress.note(
-                f"host `{hand.host.name}`: {trial.id} is left out, of another machine ({why})"
-            )
+            self._progress.note(f"host `{hand.host.name}`: {made.id} is left out, of another machine ({why})")
             return
-        for name, size_bytes in hand.ask("files", found.folder, trial.id):
-            _check_name(name, size_bytes, trial.id)
-            self._folder.take_file(name, _pieces(hand, found.folder, name, size_bytes))
-        self._folder.append_trial_line(found.line)
+        for name, size_bytes in hand.ask("files", found.folder, paths(made)):
+            check_file(name, size_bytes, made)
+            if not (name.endswith(".image") and self._folder.has_file(name)):  # several cuts share it
+                self._folder.take_file(name, _pieces(hand, found.folder, name), size_bytes)
+        self._folder.append_record(found.file, found.line)
         self._known[hand.host.name].add(digest(found.line))
-        self._progress.trial_begins(self._planned[trial.id])
-        self._progress.trial_ends(trial, invalidating(self._folder, trial))
 
-    def _checked(self, line: str, host: str) -> Trial:
-        """Read a record that a host has sent; LostError if it is of no trial that the host was given."""
-        try:
-            trial = Trial.model_validate_json(line)
-        except ValidationError:
-            raise LostError("it sent a trial that cannot be read") from None
-        planned = self._planned.get(trial.id)
-        if planned is None or (planned.host, planned.cell) != (host, trial.cell):
-            raise LostError(f"it sent a trial that it was not given: {trial.id} of {trial.cell}")
-        return trial
+    def _show(self, made: Made) -> None:
+        match made:
+            case Trial():
+                self._progress.trial_begins(self._planned[made.id])
+                self._progress.trial_ends(made, invalidating(self._folder, made))
+            case ProofPair():
+                pair = PlannedPair(
+                    id=made.id, cell=made.cell, intervention=made.intervention, estimated_s=0.0
+                )
+                self._progress.pair_begins(pair)
+                self._progress.pair_ends(made, why_pair_fails(self._folder, made))
+            case CutTrial():
+                self._progress.cut_begins(self._cuts[made.id])
+                self._progress.cut_ends(made)
 
     def _why_another(self, hand: _Hand, folder: str) -> str | None:
         """Keep the facts of a host's machine; return why it is another than before, None if it is not."""
@@ -373,31 +415,26 @@ def _another_machine(why: str) -> str:
     )
 
 
-def _pieces(hand: _Hand, folder: str, name: str, size_bytes: int) -> Iterator[bytes]:
-    """Yield a file of a host in pieces; LostError if the host is lost meanwhile, or the file shrinks."""
-    fetched = 0
-    while fetched < size_bytes:
-        piece: bytes = hand.ask("piece", folder, name, fetched)
-        if not piece:
-            raise LostError(f"{name} there is shorter than it was")
-        fetched += len(piece)
-        yield piece
+def _pieces(hand: _Hand, folder: str, name: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the pieces of a host's file, each with its offset; LostError if the host is lost meanwhile."""
+    offset, piece = hand.ask("piece", folder, name, 0)
+    while piece:
+        yield offset, piece
+        offset, piece = hand.ask("piece", folder, name, offset + len(piece))
 
 
-def _check_name(name: str, size_bytes: int, trial: str) -> None:
-    """Refuse a file that is none of a trial's: it would be written anywhere."""
-    path = PurePosixPath(name)
-    own = name == f"series/{trial}.parquet" or path.parts[:2] == ("servers", trial)
-    if not own or path.is_absolute() or ".." in path.parts or size_bytes > MOST_FILE_BYTES:
-        raise LostError(f"it sent a file that is none of trial {trial}'s: {name}")
-
-
-def _part(plan: Plan, left: Sequence[PlannedTrial], host: str) -> Plan:
-    """Return what a host does of what is left."""
-    trials = [trial for trial in left if trial.host == host]
-    cells = {trial.cell for trial in trials}
-    update = {"trials": trials, "cells": [cell for cell in plan.cells if cell.id in cells]}
-    return plan.model_copy(update=update)
+def _part(plan: Plan, steps: Set[str], host: str) -> Plan:
+    """Return what a host does of these trials and cuts."""
+    crash = plan.crash
+    cuts = [cut for cut in crash.trials if cut.id in steps and cut.host == host] if crash else []
+    cells = [crash.cell(name) for name in dict.fromkeys(cut.cell for cut in cuts)] if crash else []
+    return plan.model_copy(
+        update={
+            "trials": [trial for trial in plan.trials if trial.id in steps and trial.host == host],
+            "cells": [cell for cell in plan.cells if cell.host in (NO_LEVEL, host)],
+            "crash": crash.model_copy(update={"trials": cuts, "cells": cells}) if crash and cuts else None,
+        }
+    )
 
 
 @contextmanager

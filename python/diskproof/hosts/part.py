@@ -1,14 +1,19 @@
-"""A host's part of a run: an ordinary run of its trials, which waits for its head before each block."""
+"""A host's part of a run: an ordinary run of its trials, proofs and cuts. It waits for its head between."""
 
 import pickle
 import signal
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from diskproof.hosts.line import Line
+from diskproof.crash.campaign import make_cuts
+from diskproof.hosts.line import Line, Said
 from diskproof.hosts.remote import RemoteLoads, Roles
+from diskproof.results.crash_plan import PlannedCut
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import PlannedTrial
-from diskproof.run.session import Progress, Request, session
+from diskproof.run.prove import Provable, prove
+from diskproof.run.session import PlannedPair, Progress, Request, session
 from diskproof.run.trials import run_trials
 
 LENGTH_BYTES = 8
@@ -16,27 +21,50 @@ LENGTH_BYTES = 8
 
 
 class _Told(Progress):
-    """The run's progress for the head: between blocks alone, and no trials, whose records the head reads."""
+    """The run's progress for the head: between steps alone, and no results, whose records the head reads."""
 
     def __init__(self, line: Line) -> None:
         self._line = line
         self._block: int | None = None
         self._notes: list[str] = []
+        self._pairs: Sequence[PlannedPair] = ()
         self.folder: RunFolder | None = None
 
     def note(self, text: str) -> None:
-        """Keep a message until the block is done: nothing is sent while a trial is measured."""
+        """Keep a message until the step is done: nothing is sent while a trial is measured."""
         self._notes.append(text)
 
     def trial_begins(self, planned: PlannedTrial) -> None:
-        """Wait for the head before each block; end if it is gone."""
+        """Wait for the head before each block."""
         if planned.block != self._block:
             self._block = planned.block
-            self.flush()
-            assert self.folder is not None
-            self._line.tell(state="waits", folder=str(self.folder.path))
-            if self._line.hear() is None:
-                signal.raise_signal(signal.SIGTERM)
+            self.wait("waits")
+
+    def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
+        """Keep the pairs until the first of them."""
+        self._pairs = pairs
+
+    def pair_begins(self, planned: PlannedPair) -> None:
+        """Wait for the head before each pair of trials."""
+        del planned
+        pairs, self._pairs = self._pairs, ()
+        self.wait("waits", pairs=[pair.model_dump(mode="json") for pair in pairs])
+
+    def cut_begins(self, planned: PlannedCut) -> None:
+        """Wait for the head before each cut."""
+        del planned
+        self.wait("waits")
+
+    def wait(self, state: str, **more: Any) -> Said:  # noqa: ANN401 - whatever JSON has
+        """Tell the head, and return what it says; end if it is gone."""
+        self.flush()
+        assert self.folder is not None
+        self._line.tell(state=state, folder=str(self.folder.path), **more)
+        said = self._line.hear()
+        if said is None:
+            signal.raise_signal(signal.SIGTERM)
+            raise KeyboardInterrupt
+        return said
 
     def flush(self) -> None:
         """Send the messages that were kept."""
@@ -57,7 +85,13 @@ def main() -> None:
             with session(request, told) as bench:
                 told.folder = bench.folder
                 loads = RemoteLoads(line, roles, bench.sockets.parent) if roles else None
-                run_trials(replace(bench, elsewhere=loads), told)
+                at_work = replace(bench, elsewhere=loads)
+                run_trials(at_work, told)
+                if request.pairs:
+                    limits = told.wait("proves")["limits"]
+                    prove(request, at_work, told, [Provable.model_validate(one) for one in limits])
+                if request.plan.crash is not None:
+                    make_cuts(request.plan.crash, bench, told)
         finally:
             told.flush()
         line.tell(state="done")

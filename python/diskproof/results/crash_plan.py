@@ -48,7 +48,7 @@ class CrashCell(Record):
         """Return the level of one factor, as a person reads it; all cuts have the same workload."""
         if factor == "memory":
             return numbers.size(self.memory_bytes)
-        if factor == "host":  # cuts run on one machine
+        if factor == "host":  # cuts are not compared between machines
             return "-"
         return self.load if factor == "workload" else str(getattr(self, factor))
 
@@ -63,6 +63,8 @@ class PlannedCut(Record):
     way: Way
     seed: int
     """Of the moment of the cut, of what survives it and of the clients' draws."""
+    host: str | None = None
+    """The machine that makes it, in a study over many hosts."""
 
 
 class OfCells(Record):

@@ -51,12 +51,18 @@ def write_whole(path: Path, text: str) -> None:
     sync_folder(path.parent)
 
 
-def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a whole file from pieces, or none of it if they break off."""
+def write_pieces(path: Path, pieces: Iterable[tuple[int, bytes]], size_bytes: int) -> None:
+    """Write a whole file from pieces, each with its offset, or none of it if they break off.
+
+    What is between them becomes a hole.
+    """
     scratch = path.with_name(path.name + ".partial")
     try:
         with scratch.open("wb") as file:
-            file.writelines(pieces)
+            for offset, piece in pieces:
+                file.seek(offset)
+                file.write(piece)
+            file.truncate(size_bytes)
         sync(scratch)
         scratch.rename(path)
     finally:

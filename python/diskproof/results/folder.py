@@ -1,6 +1,7 @@
 """The run folder: the only code that knows its files and their formats."""
 
 import os
+import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -25,7 +26,7 @@ from diskproof.results.trial import Trial
 MOST_BYTES = 256 * MIB
 """A trial's record takes some 20 KB: more than ten thousand trials."""
 
-TRIALS, PILOT = "trials.jsonl", "pilot.jsonl"
+TRIALS, PILOT, PROOFS, CUTS = "trials.jsonl", "pilot.jsonl", "proofs.jsonl", "cuts.jsonl"
 
 Kept = TypeVar("Kept", Trial, CutTrial, ProofPair)
 Read = TypeVar("Read", bound=Record)
@@ -99,20 +100,24 @@ class RunFolder:
         with writing(self.path):
             shutil.rmtree(self.path)
 
-    def append_trial_line(self, line: str) -> None:
-        """Append the record of a trial as another machine wrote it; its files must be here already."""
-        self._append(TRIALS, line)
+    def append_record(self, file: str, line: str) -> None:
+        """Append a record as another machine wrote it; the files that belong to it must be here already."""
+        self._append(file, line)
 
-    def trial_lines(self) -> list[str]:
-        """Return the whole lines of the trials, also of those that were run again."""
-        return [line.decode() for line in self._lines(TRIALS)]
+    def record_lines(self, file: str) -> list[str]:
+        """Return the whole lines of a file of records, also of what was run again."""
+        return [line.decode() for line in self._lines(file)]
 
-    def take_file(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Write a file of a trial that another machine has made: the whole of it, or nothing."""
+    def has_file(self, name: str) -> bool:
+        """Tell whether the folder has a file of this name, relative to it."""
+        return (self.path / name).is_file()
+
+    def take_file(self, name: str, pieces: Iterable[tuple[int, bytes]], size_bytes: int) -> None:
+        """Write a file that another machine has made, from pieces with offsets: all of it, or nothing."""
         path = self.path / name
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_pieces(path, pieces)
+            write_pieces(path, pieces, size_bytes)
 
     def append_pilot(self, trial: Trial) -> None:
         """Append one finished trial of the pilot."""
@@ -120,11 +125,11 @@ class RunFolder:
 
     def append_cut(self, cut: CutTrial) -> None:
         """Append one finished cut and flush it to the disk."""
-        self._append("cuts.jsonl", cut.model_dump_json())
+        self._append(CUTS, cut.model_dump_json())
 
     def append_proof(self, pair: ProofPair) -> None:
         """Append one finished pair of trials of a proof and flush it to the disk."""
-        self._append("proofs.jsonl", pair.model_dump_json())
+        self._append(PROOFS, pair.model_dump_json())
 
     def new_cut_folder(self, cut_id: str) -> Path:
         """Make the empty folder of a cut: configuration, logs, ledger, log of requests."""
@@ -147,12 +152,10 @@ class RunFolder:
     def images_folder(self) -> Path:
         """Return the folder of the disks' bytes from which logs of requests begin, made if need be.
 
-        Each opening of the run has its own: a resumed session formats its disks again.
+        Each opening of the run has its own, on any machine: a resumed session formats its disks again.
         """
         if self._images is None:
-            disks = self.path / "cuts" / "disks"
-            before = (int(path.name) for path in disks.glob("*") if path.name.isdecimal())
-            path = disks / str(max(before, default=0) + 1)
+            path = self.path / "cuts" / "disks" / secrets.token_hex(4)
             with writing(path):
                 path.mkdir(parents=True)
             self._images = path
@@ -212,11 +215,11 @@ class RunFolder:
 
     def cuts(self) -> list[CutTrial]:
         """Read the cuts in the order they were made; of one that was made again the last record."""
-        return self._latest("cuts.jsonl", CutTrial)
+        return self._latest(CUTS, CutTrial)
 
     def proofs(self) -> list[ProofPair]:
         """Read the pairs of the proofs in the order they were run; of one that was run again the last."""
-        return self._latest("proofs.jsonl", ProofPair)
+        return self._latest(PROOFS, ProofPair)
 
     def series(
         self, trial_id: str, *, source: str | None = None, metric: str | None = None

@@ -16,6 +16,7 @@ from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
 from diskproof.results.limit import Intervention, ProofPair
 from diskproof.results.plan import Plan, PlannedTrial
+from diskproof.results.record import Record
 from diskproof.results.trial import Finding, Trial
 from diskproof.run.bench import Bench
 from diskproof.run.capacity import check_room, disk_limits
@@ -43,8 +44,7 @@ from diskproof.system.undoing import Undone
 from diskproof.wording import Message, numbers
 
 
-@dataclass(frozen=True)
-class PlannedPair:
+class PlannedPair(Record):
     """Two trials that prove what holds a cell back: unchanged, and with an intervention."""
 
     id: str

@@ -3,11 +3,13 @@
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 from pydantic import ByteSize
 
+from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.plan import NO_LEVEL, Cell, Phase, Phases, Pilot, Plan, PlannedTrial, Scale, Turns
 from diskproof.study.alternate import ALTERNATING, alternating
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
@@ -105,8 +107,8 @@ def make_plan(
         estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
         + _copied_bytes(study, [cell for cell in cells if not _in_memory(study, cell)]),
     )
-    trials = _order(plan.sides(), design.blocks, design.seed)
-    return plan.model_copy(update={"trials": _on_hosts(trials, plan, hosts) if hosts else trials})
+    plan = plan.model_copy(update={"trials": _order(plan.sides(), design.blocks, design.seed)})
+    return _on_hosts(plan, hosts) if hosts else plan
 
 
 def _hosts(study: Study, at_most_s: float | None) -> HostsChoice:
@@ -120,8 +122,6 @@ def _hosts(study: Study, at_most_s: float | None) -> HostsChoice:
     why = None
     if given:
         why = f"server `{given[0]}` is one, and hosts would load it at once: leave it out"
-    elif study.crash is not None:
-        why = "power cuts run on one machine: leave [crash] out, or run without --hosts"
     elif at_most_s is not None or study.design.decided_within_s is not None:
         why = "it needs a fixed number of `blocks`: leave `until`, `precision` and --until-decided out"
     elif study.hosts.how == "spread" and study.design.blocks < len(study.hosts.labs):
@@ -161,8 +161,8 @@ def _why_no_roles(study: Study, hosts: HostsChoice) -> str | None:
     return None
 
 
-def _on_hosts(trials: Sequence[PlannedTrial], plan: Plan, hosts: HostsChoice) -> list[PlannedTrial]:
-    """Give each trial its machine: that of its cell, or blocks in turn."""
+def _on_hosts(plan: Plan, hosts: HostsChoice) -> Plan:
+    """Give each trial its machine: that of its cell, or blocks in turn. The cuts of a storage share one."""
     of_cell = {cell.id: cell.host for cell in plan.cells}
 
     def host(trial: PlannedTrial) -> str:
@@ -170,7 +170,19 @@ def _on_hosts(trials: Sequence[PlannedTrial], plan: Plan, hosts: HostsChoice) ->
             return of_cell[trial.cell]
         return hosts.labs[(trial.block - 1) % len(hosts.labs)]
 
-    return [trial.model_copy(update={"host": host(trial)}) for trial in trials]
+    trials = [trial.model_copy(update={"host": host(trial)}) for trial in plan.trials]
+    crash = plan.crash and _cuts_on(plan.crash, hosts.labs)
+    return plan.model_copy(update={"trials": trials, "crash": crash})
+
+
+def _cuts_on(crash: CrashPlan, hosts: Sequence[str]) -> CrashPlan:
+    """Give the cuts of each storage a machine: they share the data that they begin with."""
+    storages = list(dict.fromkeys(cell.storage for cell in crash.cells))
+    of_storage = dict(zip(storages, cycle(hosts), strict=False))
+    cuts = [cut.model_copy(update={"host": of_storage[crash.cell(cut.cell).storage]}) for cut in crash.trials]
+    return crash.model_copy(
+        update={"trials": cuts, "estimated_s": crash.estimated_s / min(len(hosts), len(storages))}
+    )
 
 
 def _provisional(study: Study) -> Study:
