@@ -8,6 +8,7 @@ const MIB: f64 = 1_048_576.0;
 #[derive(Debug)]
 pub(super) struct Limits {
     io_bytes: u64,
+    flush_ios: u64,
     /// Between I/Os, while there are credits.
     io_ns: f64,
     byte_ns: f64,
@@ -52,6 +53,7 @@ impl Limits {
         let fastest = burst.map_or(base, |burst| burst.iops.value);
         Self {
             io_bytes: parameters.io_bytes.value,
+            flush_ios: parameters.flush_ios.value,
             io_ns: NANOS_PER_S as f64 / fastest,
             byte_ns: NANOS_PER_S as f64 / (parameters.mib_per_s.value * MIB),
             next_io: 0.0,
@@ -77,24 +79,12 @@ impl Limits {
         let all_bytes = held_bytes + request.length_bytes;
         let ios = all_bytes.div_ceil(self.io_bytes) - held_bytes.div_ceil(self.io_bytes);
         let now_ns = now as f64;
-        let mut turn = now_ns;
-        if ios > 0 {
-            turn = turn.max(self.next_io);
-            if let Some(credit) = &mut self.credit {
-                turn = credit.take(turn, ios as f64);
-            }
-            self.next_io = turn + ios as f64 * self.io_ns;
-        }
+        let turn = self.turn(now_ns, ios);
         let begin = self.next_byte.max(turn);
         self.next_byte = begin + request.length_bytes as f64 * self.byte_ns;
         // Time beyond what the bytes themselves take is the limits' doing.
-        let waited = begin - now_ns;
-        if waited >= 1.0 {
-            self.throttled += 1;
-            self.throttled_ns += waited as u64;
-        }
+        self.count_wait(begin - now_ns);
         let passed = self.next_byte.ceil() as Nanos;
-        self.ios += ios;
         self.merged += u64::from(ios == 0);
         // A full I/O is joined by nothing.
         let held_bytes = all_bytes % self.io_bytes;
@@ -114,9 +104,33 @@ impl Limits {
         }
     }
 
-    /// Requests after a flush do not merge with those before it.
-    pub(super) fn flush(&mut self) {
+    /// When a flush that comes at `now` is let through. Requests after it do not merge with those before it.
+    pub(super) fn flush(&mut self, now: Nanos) -> Nanos {
         self.open = None;
+        let turn = self.turn(now as f64, self.flush_ios);
+        self.count_wait(turn - now as f64);
+        turn.ceil() as Nanos
+    }
+
+    /// The moment, from `now` on, at which that many I/Os have their turn; takes it.
+    fn turn(&mut self, now: f64, ios: u64) -> f64 {
+        if ios == 0 {
+            return now;
+        }
+        let mut turn = now.max(self.next_io);
+        if let Some(credit) = &mut self.credit {
+            turn = credit.take(turn, ios as f64);
+        }
+        self.next_io = turn + ios as f64 * self.io_ns;
+        self.ios += ios;
+        turn
+    }
+
+    fn count_wait(&mut self, waited: f64) {
+        if waited >= 1.0 {
+            self.throttled += 1;
+            self.throttled_ns += waited as u64;
+        }
     }
 
     pub(super) fn credits(&self) -> Option<u64> {

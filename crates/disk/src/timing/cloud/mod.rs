@@ -82,10 +82,7 @@ impl Cloud {
             let (passed, median_us) = match request.kind {
                 Kind::Read => (self.limits.pass(now, request), self.read_median_us),
                 Kind::Write => (self.limits.pass(now, request), self.write_median_us),
-                Kind::Flush => {
-                    self.limits.flush();
-                    (now, self.flush_us)
-                }
+                Kind::Flush => (self.limits.flush(now), self.flush_us),
                 Kind::Discard => (now, self.write_median_us),
             };
             let round_trip_us = match request.kind {

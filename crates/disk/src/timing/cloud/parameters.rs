@@ -21,6 +21,9 @@ pub struct CloudParameters {
     /// Time of a flush; 0 if the volume has no volatile cache to empty.
     #[serde(default = "nothing")]
     pub flush_us: Figure<f64>,
+    /// I/Os that a flush counts as under the limit: none at the known providers, one under Linux's `io.max`.
+    #[serde(default = "none")]
+    pub flush_ios: Figure<u64>,
     /// Requests under way at a time; the others wait outside.
     pub concurrency: Figure<u32>,
     pub iops: IopsLimit,
@@ -61,12 +64,17 @@ fn nothing() -> Figure<f64> {
     Figure::assumed(0.0)
 }
 
+fn none() -> Figure<u64> {
+    Figure::assumed(0)
+}
+
 impl Kind for CloudParameters {
     fn check(&self) -> Result<(), String> {
         within("read_median_us", self.read_median_us.value, 0.0, 1e7)?;
         within("write_median_us", self.write_median_us.value, 0.0, 1e7)?;
         within("sigma", self.sigma.value, 0.0, 3.0)?;
         within("flush_us", self.flush_us.value, 0.0, 1e7)?;
+        within("flush_ios", self.flush_ios.value as f64, 0.0, 16.0)?;
         within(
             "concurrency",
             f64::from(self.concurrency.value),

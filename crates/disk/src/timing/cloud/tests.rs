@@ -22,6 +22,7 @@ fn volume() -> CloudParameters {
         write_median_us: given(800.0),
         sigma: given(0.0),
         flush_us: given(0.0),
+        flush_ios: given(0),
         concurrency: given(64),
         iops: IopsLimit::Fixed(given(3000.0)),
         mib_per_s: given(250.0),
@@ -343,4 +344,24 @@ fn what_is_submitted_late_by_the_head_start_is_told_in_order() {
         assert!(events[0].at() >= last, "{:?} after {last}", events[0]);
         last = events[0].at();
     }
+}
+
+#[test]
+fn a_flush_takes_its_turn_where_it_counts() {
+    let limited = |flush_ios| CloudParameters {
+        write_median_us: given(100.0),
+        flush_us: given(50.0),
+        flush_ios: given(flush_ios),
+        iops: IopsLimit::Fixed(given(500.0)),
+        ..volume()
+    };
+    let synced = |flush_ios| probe(&limited(flush_ios), Pattern::SyncedWrite, 4096, 1).iops();
+    near(synced(0), 500.0, 0.01);
+    near(synced(1), 250.0, 0.01);
+    let mut volume = Cloud::new(&limited(1), 1);
+    volume.submit(0, Tag(0), Request::flush());
+    volume.submit(0, Tag(1), Request::flush());
+    let answered: Vec<_> = rest(&mut volume).iter().map(Event::at).collect();
+    assert_eq!(answered, [50 * NANOS_PER_US, 2_050 * NANOS_PER_US]);
+    assert_eq!(volume.counters()["throttled"], 1);
 }
