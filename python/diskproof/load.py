@@ -128,6 +128,19 @@ def rehearse(kind: str, arguments: list[str], url: str = "null:") -> Event:
     raise LoadFailedError(str(event["message"]) or "diskproof-load failed without a message")
 
 
+def check_script(arguments: list[str]) -> None:
+    """Let the load generator load a Lua script with its options; LoadFailedError if it refuses them.
+
+    `rehearse` would call the script's `thread_init`, which may need rows of a server. `help` does not.
+    """
+    try:
+        ended = run([str(program()), "prepare", "lua", "--url", "null:", *arguments, "--command", "help"])
+    except TimedOut as late:
+        raise LoadFailedError(f"the script did not load within {late.timeout:g} s") from None
+    if ended.code != 0:
+        raise LoadFailedError(ended.err.strip().removeprefix(f"{PROGRAM}: "))
+
+
 class Load:
     """One running load, in lockstep: it waits twice until `go_on` is called."""
 

@@ -36,3 +36,23 @@ def test_a_script_is_rehearsed_as_it_was_read(tmp_path: Path) -> None:
 def test_a_refusal_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"^workload `own`: (--file: )?look\.sql:1: nothing has set nobody"):
         rehearse_without_its_file(tmp_path, "SELECT :nobody;\n")
+
+
+LUA = """
+sysbench.cmdline.options = { goods = {"Number of goods", 10} }
+function thread_init() error("only a server has these rows") end
+function event() end
+"""
+
+
+def test_an_option_that_a_lua_script_lacks_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "shop.lua").write_text(LUA)
+    text = STUDY.replace('kind = "script"\nfiles = ["look.sql@3"]', 'kind = "lua"\nscript = "shop.lua"')
+    for options in ("options = { goods = 20 }\n", "prepare = false\n"):
+        (tmp_path / "study.toml").write_text(text + options)
+        file = read_study(tmp_path / "study.toml")
+        rehearse(file, make_plan(file))
+    (tmp_path / "study.toml").write_text(text + "prepare = false\noptions = { gods = 20 }\n")
+    file = read_study(tmp_path / "study.toml")
+    with pytest.raises(StudyError, match=r"^workload `own`: --gods is no option of the script"):
+        rehearse(file, make_plan(file))

@@ -12,10 +12,11 @@ from diskproof.server.base import ServerError, ServerKind
 from diskproof.storage.kinds.base import resolved, same_file_system
 from diskproof.study.loads.base import Load
 from diskproof.study.loads.fileio import Fileio
+from diskproof.study.loads.lua import Lua
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyError, StudyFile
-from diskproof.workload.arguments import run_arguments
+from diskproof.workload.arguments import run_arguments, verb_options
 from diskproof.workload.fileio import descriptors
 
 
@@ -29,17 +30,21 @@ def rehearse(file: StudyFile, plan: Plan) -> None:
                 _check_disk(name, device)
     for name in dict.fromkeys(cell.workload for cell in plan.cells):
         workload = study.workloads[name]
-        if workload.rehearses:
+        if workload.rehearses or isinstance(workload, Lua):
             _rehearse_load(name, workload, study.phases(name), plan.seed)
 
 
 def _rehearse_load(name: str, workload: Load, phases: Phases, seed: int) -> None:
     """Refuse a load by copies of its files, as its trials run it: another machine has no other ones."""
     with TemporaryDirectory() as folder:
+        copies = Path(folder)
         for file, content in workload.files_to_keep.items():
-            (Path(folder) / file).write_bytes(content)
+            (copies / file).write_bytes(content)
         try:
-            load.rehearse(workload.kind, run_arguments(workload, phases, 1, seed, Path(folder)))
+            if isinstance(workload, Lua):
+                load.check_script(verb_options(workload, "prepare", copies))
+            else:
+                load.rehearse(workload.kind, run_arguments(workload, phases, 1, seed, copies))
         except load.LoadFailedError as error:
             why = str(error).replace(f"{folder}/", "")
             raise StudyError(f"workload `{name}`: {why}") from None

@@ -17,7 +17,7 @@ LONG_MEASUREMENT_S = 20
 
 def prepare_arguments(workload: Load, seed: int, copies: Path | None = None) -> list[str]:
     """Return the arguments of `prepare`: they determine the data set."""
-    arguments = _options(workload, "prepare", copies)
+    arguments = verb_options(workload, "prepare", copies)
     return [*arguments, "--seed", str(seed)] if workload.prepares else []
 
 
@@ -34,7 +34,7 @@ def run_arguments(
     `copies` is the folder of the run's own copies of the workload's files; without it, the user's files are
     named.
     """
-    arguments = [*_options(workload.for_clients(clients), "run", copies), "--clients", str(clients)]
+    arguments = [*verb_options(workload.for_clients(clients), "run", copies), "--clients", str(clients)]
     if not workload.is_job:
         arguments += ["--warm-up", f"{phases.warm_up_s:g}", "--seconds", f"{phases.measure_s:g}"]
     arguments += ["--report-interval", f"{1 if workload.is_job else interval_s(phases.measure_s):g}"]
@@ -48,7 +48,8 @@ def interval_s(measure_s: float) -> float:
     return 1.0 if measure_s >= LONG_MEASUREMENT_S else max(measure_s / LONG_MEASUREMENT_S, 0.05)
 
 
-def _options(workload: Load, verb: Verb, copies: Path | None) -> list[str]:
+def verb_options(workload: Load, verb: Verb, copies: Path | None) -> list[str]:
+    """Return a workload's own options of one verb."""
     words = []
     for name, value in workload.options(verb).items():
         for text in _texts(value, copies):
