@@ -181,5 +181,10 @@ fn sysbenchs_command_line_works_as_it_stands() {
     ] {
         assert!(report.contains(line), "{line} is not in {report}");
     }
+    let without = sysbench(&[&test, "--rows=20", "--events=5", "--percentile=0", "run"]);
+    assert!(
+        without.contains("         percentile stats:               disabled\n"),
+        "{without}"
+    );
     sysbench(&[&script, "cleanup"]);
 }

@@ -111,7 +111,10 @@ impl Line {
                 .read_by("report-interval", report_interval)?
                 .as_secs_f64(),
             warm_up_s: words.read_by("warmup-time", seconds)?.as_secs_f64(),
-            percentile: words.read_by("percentile", percentile)?,
+            percentile: words.read_by("percentile", |text| match text {
+                "0" => Ok(0.0),
+                text => percentile(text),
+            })?,
             prepares: words.text("db-ps-mode") != Some("disable"),
             seed: seed(Some(seed_given).filter(|&seed| seed > 0)),
         };
@@ -293,7 +296,10 @@ impl Line {
             turns: Turns::default(),
             output: Output {
                 report_interval: Duration::from_secs_f64(run.report_interval_s),
-                percentiles: vec![50.0, run.percentile, 99.0],
+                percentiles: [50.0, run.percentile, 99.0]
+                    .into_iter()
+                    .filter(|&percentile| percentile > 0.0)
+                    .collect(),
                 histogram: self.words.is_on("histogram"),
                 json: false,
                 lockstep: false,
@@ -370,7 +376,7 @@ mod tests {
             "--warmup-time=-1",
             "--report-interval=nan",
             "--rate=inf",
-            "--percentile=0",
+            "--percentile=101",
             "--threads=0",
             "--threads=4000000000",
         ] {
@@ -378,8 +384,9 @@ mod tests {
             let refusal = line(wrong).err().unwrap_or_default();
             assert!(refusal.starts_with(name), "{wrong}: {refusal}");
         }
-        let run = line("--time=0 --rate=0").unwrap().run;
-        assert!(run.seconds == 0.0 && run.rate == 0.0);
+        let off = line("--time=0 --rate=0 --percentile=0").unwrap();
+        assert!(off.run.seconds == 0.0 && off.run.rate == 0.0);
+        assert_eq!(off.load().output.percentiles, [50.0, 99.0]);
     }
 
     /// A script may draw by each law, whichever is the default.

@@ -11,6 +11,7 @@ pub(super) struct SysbenchReport<W> {
     pub(super) out: W,
     pub(super) ours: Box<dyn Report>,
     pub(super) head: Head,
+    /// 0: none.
     pub(super) percentile: f64,
     pub(super) fairness: Fairness,
     pub(super) ready: Option<Ready>,
@@ -166,11 +167,15 @@ impl<W: Write> SysbenchReport<W> {
             .map_or((0.0, 0.0, 0.0, 0.0), |us| {
                 (us.min, us.mean, us.max, us.mean * us.count as f64)
             });
-        let ordinal = format!("{}{} percentile:", self.percentile, suffix(self.percentile));
         for (name, us) in [("min:", min), ("avg:", avg), ("max:", max)] {
             writeln!(out, "         {name:<36}{:>8.2}", us / 1e3)?;
         }
-        writeln!(out, "         {ordinal:<36}{percentile:>8.2}")?;
+        if self.percentile > 0.0 {
+            let ordinal = format!("{}{} percentile:", self.percentile, suffix(self.percentile));
+            writeln!(out, "         {ordinal:<36}{percentile:>8.2}")?;
+        } else {
+            writeln!(out, "         {:<32}disabled", "percentile stats:")?;
+        }
         writeln!(out, "         {:<36}{:>8.2}", "sum:", sum / 1e3)?;
         let clients = f64::from(self.head.threads);
         let (events, times) = self.fairness.deviations();
