@@ -13,7 +13,9 @@ end
 
 for _, law in ipairs({ "default", "uniform", "gaussian", "special", "pareto", "zipfian" }) do
   sysbench.rand[law] = draw
+  _G["sb_rand_" .. law] = draw
 end
+sb_rand = draw
 sysbench.rand.uniform_double = share
 -- Apart from the numbers: sysbench draws the texts of `set_rand_str` without this function.
 local text_share = generator(20240301 + sysbench.tid)
