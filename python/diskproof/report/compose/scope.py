@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.answers import Analysis, CellAnswer
+from diskproof.analysis.answers import Analysis
 from diskproof.analysis.decisions import in_memory
 from diskproof.report.compose.head import has_speed
 from diskproof.report.compose.verdicts import has_verdict
@@ -31,7 +31,7 @@ def _not_measured(analysis: Analysis) -> Iterator[str]:
     if not has_speed(plan):
         yield "speed"
         return
-    measured = _measured(analysis)
+    measured = [one for one in analysis.cells if one.valid]
     storages = _levels([one.cell for one in measured], "storage")
     planned = _levels([*plan.cells, *(plan.crash.cells if plan.crash else [])], "storage")
     if without := [one for one in planned if one not in storages]:
@@ -41,14 +41,6 @@ def _not_measured(analysis: Analysis) -> Iterator[str]:
         yield "reads from a disk (there were few)"
     if not plan.crash and len(_levels([one.cell for one in measured], "tuning")) > 1:
         yield "power cuts"
-
-
-def _measured(analysis: Analysis) -> list[CellAnswer]:
-    """Return the cells with a valid trial, but those that no verdict could compare."""
-    compared, barred = set[str](), set[str]()
-    for one in analysis.verdicts:
-        (barred if one.outcome == "not comparable" else compared).update((one.cell, one.baseline_cell))
-    return [one for one in analysis.cells if one.valid and one.cell.id not in barred - compared]
 
 
 def _levels(cells: Sequence[Levelled], factor: Factor) -> list[str]:
