@@ -100,7 +100,7 @@ def test_a_terminal_shows_no_inconclusive_verdict_beside_decided_ones(make_run: 
 
 
 def test_other_work_on_the_machine_stands_above_the_verdicts(make_run: MakeRun) -> None:
-    plan = make_plan(tunings=("safest",), clients=(1,), blocks=3)
+    plan = make_plan(tunings=("safest",), clients=(1,), blocks=5)
     busy = [change(one, usage__host_cpu_steal_s=20.0) for one in make_trials(plan)]
     said = said_of(make_run(plan, busy)[1])
     rough = "- How sure: The direction is sure, the sizes are rough: the hypervisor withheld"
@@ -188,7 +188,10 @@ def test_the_summary_says_what_to_do_next() -> None:
     trials = make_trials(plan)
     busy = [change(one, usage__host_cpu_steal_s=20.0) for one in trials]
     said = summary_of(analyse(plan, make_machine(plan), busy, {}))
-    assert "the sizes are rough: the hypervisor withheld" in said["How sure"]
+    assert said["How sure"].startswith(
+        "Likely, not sure: the comparison rests on 3 blocks alone. "
+        "The sizes are rough: the hypervisor withheld"
+    )
     assert "To be surer: Stop other work on the machine" in said["What to do"]
     broken_off = summary_of(analyse(plan, make_machine(plan), trials[:4], {}))
     assert "--resume" in broken_off["What to do"]
@@ -196,6 +199,17 @@ def test_the_summary_says_what_to_do_next() -> None:
     assert noisy["Answer"].startswith("disk against dram: undecided (between ")
     assert noisy["How sure"].startswith("Weak. The comparison has no result.")
     assert "For what has no result: more blocks" in noisy["What to do"]
+
+
+def test_few_blocks_make_nothing_sure() -> None:
+    def word(blocks: int, clients: tuple[int, ...] = (8,)) -> str:
+        plan = make_plan(tunings=("safest",), clients=clients, blocks=blocks)
+        said = summary_of(analyse(plan, make_machine(plan), make_trials(plan), {}))
+        return said["How sure"].split(". ")[0]
+
+    assert word(2) == "Likely, not sure: the comparison rests on 2 blocks alone"
+    assert word(4, (8, 1)) == "Likely, not sure: the comparisons rest on 4 blocks alone"
+    assert word(5) == "Sure"
 
 
 def test_the_summary_of_cuts_says_what_they_took() -> None:

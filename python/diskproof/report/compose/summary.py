@@ -9,6 +9,7 @@ from diskproof.analysis.safety.ranking import Unranked, unranked, whole_losses_b
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.audit.host import host_busy
+from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import (
     answer,
     cut_words,
@@ -170,8 +171,15 @@ def _of_speed(analysis: Analysis, found: Sequence[Caution]) -> Iterator[str]:
         rough = f": {_said(found[0])}"
     elif widest > FACTOR_FROM:
         rough = f": the widest interval spans a factor of {numbers.significant((1 + widest) ** 2, 2)}"
-    word = "The direction is sure, the sizes are rough" if rough else "Sure"
-    yield f"{'Weak' if len(decided) < len(open_ones) else word}{rough}."
+    few = _few_blocks(analysis, decided)
+    if len(decided) < len(open_ones):
+        yield f"Weak{rough}."
+    elif few:
+        yield f"Likely, not sure: {few}."
+        if rough:
+            yield f"The sizes are rough{rough}."
+    else:
+        yield f"The direction is sure, the sizes are rough{rough}." if rough else "Sure."
     of = len(analysis.verdicts)
     if of > 1 or not decided:
         yield f"{_with_a_result(len(decided), of)}{_named(open_ones) if decided else ''}."
@@ -179,6 +187,22 @@ def _of_speed(analysis: Analysis, found: Sequence[Caution]) -> Iterator[str]:
         yield f"Brackets hold {numbers.percent(decided[0].confidence)} intervals."
     elif decided:
         yield precision(decided)
+
+
+def _few_blocks(analysis: Analysis, decided: Sequence[Interval]) -> str:
+    """Return that most decided ratios rest on few blocks; empty if they do not.
+
+    Their intervals hold if the logarithms scatter normally, which so few blocks cannot show. Without that
+    assumption two blocks say nothing of a direction: chance has both agree in half of all cases.
+    """
+    few = [one.n for one in decided if one.n < ENOUGH_BLOCKS]
+    if len(few) * 2 <= len(decided):
+        return ""
+    noun = "repeat" if analysis.plan.imported else "block"
+    if len(set(few)) == 1 and len(few) == len(decided):
+        each = "the comparison rests" if len(decided) == 1 else "the comparisons rest"
+        return f"{each} on {numbers.count(few[0], noun)} alone"
+    return f"most comparisons rest on fewer than {numbers.count(ENOUGH_BLOCKS, noun)}"
 
 
 def _with_a_result(number: int, of: int) -> str:
