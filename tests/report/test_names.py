@@ -48,6 +48,22 @@ def test_a_lone_model_of_a_disk_is_named_as_one() -> None:
     assert names.names(run_of(plan)) == "", "a disk of the machine that is alone needs no words"
 
 
+def test_a_model_of_ones_own_is_no_published_disk() -> None:
+    plan = make_plan(storages=("disk",), tunings=("safest",))
+    run = run_of(plan, "disk")
+    assert run.machine
+    own = [
+        change(one, virtual__device="my/mine.toml", virtual__title="Clone of vda")
+        for one in run.machine.places
+    ]
+    said = names.names(change(run, machine__places=own))
+    assert said == "disk = a model from the device file `mine.toml`: Clone of vda."
+    of_two = [change(one, kind="composed") for one in own]
+    assert (
+        names.names(change(run, machine__places=of_two)) == "disk = models of two disks as one: Clone of vda."
+    )
+
+
 def test_a_second_disk_of_the_same_model_refers_to_the_first() -> None:
     plan = make_plan(storages=("honest", "ignoring"), tunings=("safest",))
     assert names.names(run_of(plan, "honest", "ignoring")).endswith(

@@ -1,12 +1,13 @@
 """What the names of storages and tuning levels stand for, in a few words each."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 
 from diskproof.analysis.answers import Analysis
 from diskproof.families.facts import LEVELS, Level
 from diskproof.results.crash_plan import CrashCell
 from diskproof.results.factor import Factor, Levelled
-from diskproof.results.machine import Machine, Place
+from diskproof.results.machine import Machine, Place, VirtualFacts
 from diskproof.results.plan import Cell
 from diskproof.stats.groups import grouped
 from diskproof.wording import numbers
@@ -105,7 +106,16 @@ def _place(place: Place, titles: Mapping[str, str]) -> str:
         title = place.virtual.title
         if title in titles:
             return f"the same model as {titles[title]}{ignored}"
-        return f"a model of a published disk{ignored}: {title.removeprefix('A ')}"
+        return f"{_model(place, place.virtual)}{ignored}: {title.removeprefix('A ')}"
     if place.pool:
         return f"a ZFS pool of {numbers.count(len(place.pool.members), 'disk')}"
     return f"a directory{on}" if place.kind == "directory" else f"{place.filesystem}{on}"
+
+
+def _model(place: Place, virtual: VirtualFacts) -> str:
+    """Return where the model of a virtual disk comes from: only those of the catalogue are published."""
+    if place.kind == "composed":
+        return "models of two disks as one"
+    if virtual.device.endswith(".toml"):
+        return f"a model from the device file `{PurePath(virtual.device).name}`"
+    return "a model of a published disk"
