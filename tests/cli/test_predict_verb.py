@@ -48,6 +48,7 @@ def test_words_name_load_disk_and_limit(folder: Path) -> None:
     assert "On slow.toml" in said
     assert "mariadb, safest," in said  # the table may break the name into lines
     assert "complex, 128 MiB" in said
+    assert "Measured TPS" in said
 
 
 @pytest.mark.parametrize(

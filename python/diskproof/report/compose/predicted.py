@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from diskproof.analysis.other_disk.errors import CONFIDENCE
 from diskproof.analysis.other_disk.records import Predicted, Predictions
 from diskproof.report.compose.tables import figures, table
-from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section
+from diskproof.report.document import Document, Item, Items, Paragraph, Section
 from diskproof.report.intervals import bounds, estimate
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL, Cell
@@ -14,6 +14,7 @@ from diskproof.wording import Message, counted, say
 from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number, percent, size
 
 MOST_SHOWN = 40
+MOST_RECORDED = 2
 
 INTERVALS = (
     f"The {percent(CONFIDENCE)} intervals come from the errors of "
@@ -49,10 +50,10 @@ def _device(device: str, cells: Sequence[Predicted]) -> Section:
         answered,
         ("Load", lambda one: _load(one.cell)),
         (figures("Clients"), lambda one: str(one.cell.clients)),
-        (Column("Recorded TPS", drop=1), _recorded),
+        ("Measured TPS", _recorded),
         (figures("Transactions/s", short="TPS"), lambda one: estimate(one.per_s)),
         (figures("Interval"), lambda one: bounds(one.per_s)),
-        (figures("Mean ms"), lambda one: milliseconds(one.mean_us)),
+        (figures("Mean ms", drop=1), lambda one: milliseconds(one.mean_us)),
         (figures("p95 ms"), lambda one: milliseconds(one.p95_us)),
         ("Limit", lambda one: IN_WORDS[one.limit] if one.limit else "none takes half of the time"),
         most=MOST_SHOWN,
@@ -60,7 +61,11 @@ def _device(device: str, cells: Sequence[Predicted]) -> Section:
     )
     missing = [
         say(
-            "{load}, {n}: {why}", load=_load(one.cell), n=counted(one.cell.clients, "client"), why=one.missing
+            "{load}, {n} (measured TPS: {recorded}): {why}",
+            load=_load(one.cell),
+            n=counted(one.cell.clients, "client"),
+            recorded=_recorded(one),
+            why=one.missing,
         )
         for one in cells
         if one.missing is not None
@@ -75,4 +80,8 @@ def _load(cell: Cell) -> str:
 
 
 def _recorded(one: Predicted) -> str:
-    return ", ".join(f"{storage} {number(per_s)}" for storage, per_s in one.recorded.items()) or NOT_OBSERVED
+    """Return the recorded throughput by storage, first where the prediction comes from."""
+    first = sorted(one.recorded, key=lambda storage: storage != one.cell.storage)
+    shown = [f"{storage} {number(one.recorded[storage])}" for storage in first[:MOST_RECORDED]]
+    more = len(first) - len(shown)
+    return ", ".join([*shown, *([f"{more} more"] if more else [])]) or NOT_OBSERVED
