@@ -39,6 +39,8 @@ def test_broken_conditions_are_found() -> None:
     assert said == {
         "tpcc-consistency": "consistency condition 5 (a = b) is broken in 3 orders",
     }
+    (one,) = make_checked(broken=1).complaints
+    assert one.endswith("is broken in 1 order")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ Clauses are those of the TPC-C Standard Specification, revision 5.11 (2010).
 from typing import Literal
 
 from diskproof.results.record import Record
+from diskproof.wording.numbers import count
 
 Kind = Literal["new_order", "payment", "order_status", "delivery", "stock_level"]
 
@@ -130,7 +131,8 @@ class Checked(Record):
         return [
             *rows,
             *(
-                f"consistency condition {one.number} ({one.says}) is broken in {one.broken:,} {one.places}"
+                f"consistency condition {one.number} ({one.says}) is broken in "
+                f"{count(one.broken, one.places.removesuffix('s'))}"
                 for one in self.broken
             ),
         ]
