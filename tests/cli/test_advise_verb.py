@@ -20,10 +20,11 @@ from diskproof.study.read import StudyFile, parse_study
 from diskproof.system.endings import ignore_endings
 from support.command import diskproof_here
 from support.limited import MAKERS, virtual_machine
+from support.machines import comparing, make_machines
 from support.recorded import write_recorded
 from support.runs import write_run
 from support.slow_disk import write_slow_disk
-from support.trials import make_plan
+from support.trials import make_plan, make_trials
 
 CARD = """
 title = "Slow disk"
@@ -264,6 +265,14 @@ def test_an_advice_is_held_against_what_was_measured(
 
 
 @needs_program
+def test_a_run_that_compares_machines_is_not_verified_on_one(folder: Path) -> None:
+    plan = comparing(make_plan())
+    write_run(folder / "compared", plan, make_trials(plan), make_machines(plan))
+    result = diskproof_here(folder, "advise", "compared", "--target", "5/s", "--verify")
+    assert result.returncode == 2
+    assert "compares the machines a, b" in result.stderr
+
+
 def test_an_impossible_target_is_not_run(folder: Path) -> None:
     result = diskproof_here(folder, "advise", "run", "--target", "1000000/s", "--verify")
     assert result.returncode == 10, result.stderr

@@ -25,7 +25,7 @@ from diskproof.refusal import RefusalError
 from diskproof.report.compose.advised import compose
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
-from diskproof.results.plan import Plan
+from diskproof.results.plan import NO_LEVEL, Plan
 from diskproof.results.size import Size
 from diskproof.study.price_cards import GIB, read_card, shipped_cards
 from diskproof.wording.numbers import percent
@@ -93,6 +93,11 @@ def advise(
     recorded = RunFolder.open(run)
     gathered = gather_folder(recorded)
     counting = _of_one_load(gathered.plan, load)
+    if verify and (hosts := [one.host for one in gathered.plan.cells if one.host != NO_LEVEL]):
+        raise RefusalError(
+            f"{run} compares the machines {', '.join(dict.fromkeys(hosts))}, and --verify would run on this "
+            "one alone: record the load on one machine, and name that run"
+        )
     with tempfile.TemporaryDirectory(prefix="diskproof-advise-") as folder:
         configurations, files = sold(cards, gib, Path(folder))
         if durable and not any(one.outlives_machine for one in configurations):
