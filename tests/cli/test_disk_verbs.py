@@ -122,7 +122,8 @@ def test_a_disk_stays_until_it_is_detached(folder: Path, capsys: Screen) -> None
         assert "is in use" in refused(capsys, "detach", "slow")
         assert used.read() == "kept"
     assert is_mounted(mount_point)
-    assert said(capsys, "detach", "slow")[:2] == (0, "detached: slow\n")
+    assert "no disk `other.toml` is attached; attached: slow" in refused(capsys, "detach", "other.toml")
+    assert said(capsys, "detach", "slow.toml")[:2] == (0, "detached: slow\n")
     nothing_is_left(one, folder)
     assert not (folder / "made").exists()
     assert "no disk `slow` is attached; attached: none" in refused(capsys, "detach", "slow")
