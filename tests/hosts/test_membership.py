@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -79,6 +80,43 @@ def _environ(process: Path) -> bytes:
         return (process / "environ").read_bytes()
     except OSError:
         return b""
+
+
+NO_HEAD = """
+import socketserver, sys
+
+class Answers(socketserver.StreamRequestHandler):
+    def handle(self):
+        self.wfile.write(bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))  # its settings: none
+        self.rfile.read(24)
+        while frame := self.rfile.read(9):
+            self.rfile.read(int.from_bytes(frame[:3]))
+            if frame[3] == 1:  # a request: status 404 is entry 13 of HPACK's static table
+                self.wfile.write(bytes([0, 0, 1, 1, 5]) + frame[5:] + bytes([0x80 | 13]))
+
+socketserver.ThreadingTCPServer((sys.argv[1], 6380), Answers).serve_forever()
+"""
+"""A server of HTTP/2 (RFC 9113) that knows no page: a proxy is one."""
+
+
+def test_a_port_that_is_no_heads_is_named(hosts: list[Host]) -> None:
+    a, b, _ = hosts
+    leave(hosts)
+    token = a.scratch / "any"
+    token.touch(mode=0o600)
+    token.write_text("0" * 64)
+    on_a = ["nsenter", "-t", str(a.holder.pid), "-n", "--", sys.executable, "-c", NO_HEAD, a.address]
+    server = subprocess.Popen(on_a, stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 10
+        while 6380 not in open_ports(a) and time.monotonic() < until:
+            time.sleep(0.05)
+        said = b.run("host", "join", f"{a.address}:6380", "--token-file", "any", expect=2)
+    finally:
+        server.kill()
+        server.wait()
+    assert f"{a.address}:6380 answers, but not as a head of diskproof" in said
+    assert not b.is_member
 
 
 @pytest.mark.parametrize(("complaint", "left"), [("timed out during startup", 0), ("no such option", 1)])
