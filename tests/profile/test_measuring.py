@@ -208,6 +208,17 @@ def test_memory_and_the_page_cache_are_noted(memory: Path) -> None:
     assert any("takes no direct I/O" in note.text for note in made.notes) != made.place.direct
 
 
+def test_other_work_on_the_machine_is_noted(tmp_path: Path) -> None:
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        made = make_profile(tmp_path, "synced-append")
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()
+    assert any("other work took" in note.text for note in made.notes)
+
+
 # ---------------------------------------------------------------- what is refused
 
 

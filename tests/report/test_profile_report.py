@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
-from diskproof.profile.notes import notes
+from diskproof.profile.notes import Taken, notes
 from diskproof.profile.parse import to_cell
 from diskproof.refusal import RefusalError
 from diskproof.report import profile as told
@@ -22,6 +22,7 @@ from diskproof.results.profile import (
     Stream,
 )
 from diskproof.wording import as_message
+from support.trials import change
 
 
 def stream(per_s: float, mean_us: float, *, tail: bool = True, bins: bool = False) -> Stream:
@@ -201,6 +202,16 @@ def test_reads_and_writes_are_put_together() -> None:
     assert made.cpu_share == pytest.approx(0.95)
     place = make().place
     assert any("one CPU was the limit" in note.text for note in notes(place, [made]))
+
+
+def test_cpu_time_that_a_profile_lacked_is_noted() -> None:
+    place = make().place
+    assert not any("CPU time" in one.text for one in notes(place, [], Taken(other=0.1, stolen=0.05)))
+    said = [one.text for one in notes(place, [], Taken(other=0.34, stolen=0.2))]
+    assert any(one.startswith("the hypervisor withheld 20% of the CPU time meanwhile") for one in said)
+    assert any(one.startswith("other work took 34% of the machine's CPU time meanwhile") for one in said)
+    served = change(place, virtual="desktop-7200")
+    assert not any("other work" in one.text for one in notes(served, [], Taken(other=0.34, stolen=0.0)))
 
 
 def test_what_is_drained_after_the_end_is_in_no_figure() -> None:

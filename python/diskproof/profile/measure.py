@@ -1,5 +1,6 @@
 """A profile from beginning to end: refuse early, take the machine, measure cell by cell, give it back."""
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,11 +19,13 @@ from diskproof.profile.jobs import (
     fileio_log,
     job_text,
 )
-from diskproof.profile.notes import notes
+from diskproof.profile.notes import Taken, notes
 from diskproof.profile.parse import to_cell
 from diskproof.profile.place import Ready, Wanted, look_at
 from diskproof.profile.plan import THE_WRITING_PASS, Effort, estimated_s, plan_cells
 from diskproof.results.profile import Probe, Profile, ProfileCell, ProfileMachine, ProfilePlace
+from diskproof.system.counters import HostCounters, host_counters
+from diskproof.system.cpus import usable
 from diskproof.system.journal import Journal, machine_taken
 from diskproof.system.machine import describe_machine
 from diskproof.system.processes import Starter
@@ -77,7 +80,9 @@ def profile_of(wanted: Wanted, effort: Effort, plan: Plan, watcher: Watcher) -> 
     ready = look_at(wanted)
     probes = plan(ready.place)
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    before = _cpu_times()
     place, cells = _measure_all(effort, ready, probes, engine, watcher)
+    taken = _taken_between(before, _cpu_times())
     return Profile(
         diskproof_version=__version__,
         fio_version=version,
@@ -89,8 +94,26 @@ def profile_of(wanted: Wanted, effort: Effort, plan: Plan, watcher: Watcher) -> 
         place=place,
         machine=describe(),
         cells=cells,
-        notes=notes(place, cells),
+        notes=notes(place, cells, taken),
     )
+
+
+CpuTimes = tuple[HostCounters, os.times_result]
+"""CPU time of the machine, and of this process with its ended children."""
+
+
+def _cpu_times() -> CpuTimes:
+    return host_counters(), os.times()
+
+
+def _taken_between(before: CpuTimes, after: CpuTimes) -> Taken:
+    (host, ours), (host_then, ours_then) = before, after
+    cpus = os.cpu_count() or 1
+    whole_s = (ours_then.elapsed - ours.elapsed) * cpus
+    other_s = host_then.busy_s - host.busy_s - (sum(ours_then[:4]) - sum(ours[:4]))
+    if len(usable()) < cpus:
+        other_s = 0.0  # what others do on CPUs that are not ours takes nothing
+    return Taken(other=other_s / whole_s, stolen=(host_then.steal_s - host.steal_s) / whole_s)
 
 
 def describe() -> ProfileMachine:

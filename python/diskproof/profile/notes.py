@@ -1,9 +1,11 @@
 """What a reader must know before the figures of a profile can be trusted."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from diskproof.audit.host import OTHER_SHARE, STEAL_SHARE
 from diskproof.results.profile import DOUBTFUL, ProfileCell, ProfilePlace
-from diskproof.wording import Message, counted, say
+from diskproof.wording import Message, counted, say, share
 
 CPU_BOUND = 0.9
 """From this share of one CPU on, fio's one job has no time left for more requests."""
@@ -11,13 +13,27 @@ CPU_BOUND = 0.9
 MEMORY_FILESYSTEMS = ("tmpfs", "ramfs")
 
 
-def notes(place: ProfilePlace, cells: Sequence[ProfileCell]) -> list[Message]:
+@dataclass(frozen=True)
+class Taken:
+    """Shares of the machine's CPU time that a profile did not get."""
+
+    other: float
+    """Taken by other work."""
+    stolen: float
+    """Withheld by the hypervisor."""
+
+
+UNTAKEN = Taken(0.0, 0.0)
+
+
+def notes(place: ProfilePlace, cells: Sequence[ProfileCell], taken: Taken = UNTAKEN) -> list[Message]:
     """Return the remarks on a profile, the gravest first."""
     said = [
         say("{cell} could not be measured: {error}", cell=cell.probe.name, error=cell.error)
         for cell in cells
         if cell.error
     ]
+    said += _busy(place, taken)
     if not place.direct:
         said.append(
             say(
@@ -71,6 +87,23 @@ def notes(place: ProfilePlace, cells: Sequence[ProfileCell]) -> list[Message]:
             )
         )
     return said
+
+
+def _busy(place: ProfilePlace, taken: Taken) -> list[Message]:
+    """Say if a profile lacked CPU time, by the limits of a trial."""
+    said = []
+    if taken.stolen > STEAL_SHARE:
+        said.append(say("the hypervisor withheld {share} of the CPU time", share=share(taken.stolen)))
+    if taken.other > OTHER_SHARE and not place.virtual:  # a virtual disk's own program takes CPU time
+        said.append(say("other work took {share} of the machine's CPU time", share=share(taken.other)))
+    return [
+        say(
+            "{why} meanwhile. Requests may have waited for a CPU, which makes a disk look slower than it is: "
+            "measure again when the machine is idle",
+            why=one,
+        )
+        for one in said
+    ]
 
 
 def _first(names: Sequence[Message | str], most: int = 6) -> list[Message | str]:
