@@ -88,6 +88,32 @@ def test_levels_of_the_users_own_names_are_not_called_safe_without_cuts() -> Non
     assert decide(of_run(plan)).durability == []
 
 
+def test_a_level_of_the_users_own_is_judged_by_its_settings() -> None:
+    plan = make_plan(storages=("disk",), tunings=("safest", "mine"), clients=(1,), blocks=3)
+    mine = {cell.id for cell in plan.cells if cell.tuning == "mine"}
+
+    def losses(doublewrite: str | None) -> list[str] | None:
+        trials = [
+            change(
+                one,
+                settings=[
+                    change(found, observed=doublewrite) if found.name == "innodb_doublewrite" else found
+                    for found in one.settings
+                ],
+            )
+            if one.cell in mine
+            else one
+            for one in make_trials(plan)
+        ]
+        [found] = decide(of_run(plan, trials)).durability
+        said = found.others[0].losses
+        return None if said is None else [one.text for one in said]
+
+    assert losses("ON") == []
+    assert losses("OFF") == ["torn pages are not repaired (innodb_doublewrite = OFF)"]
+    assert losses(None) is None, "a variable that was not read promises nothing"
+
+
 def test_cuts_decide_which_level_keeps_every_commit() -> None:
     crash = make_crash_plan(cuts=20)
     [found] = decide(analysed(crash)).durability

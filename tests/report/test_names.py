@@ -7,6 +7,7 @@ from diskproof.results.machine import VirtualFacts
 from diskproof.results.plan import Plan
 from diskproof.study.loads.fileio import Fileio
 from diskproof.study.loads.oltp import Oltp
+from diskproof.wording import say
 from support.machines import comparing, make_machines
 from support.trials import change, make_machine, make_plan, make_series, make_trials
 
@@ -88,6 +89,17 @@ def test_a_role_that_lies_elsewhere_is_said() -> None:
         "split = the same model as disk, which answers flushes without doing them, "
         "but redo on a model of a published disk: small SSD; "
         "log-disk = a model of a published disk: small SSD."
+    )
+
+
+def test_a_level_of_the_users_own_is_said_with_what_it_may_lose() -> None:
+    plan = make_plan(storages=("disk",), tunings=("safest", "mine"))
+    run = run_of(plan)
+    [safe, mine] = run.level_risks
+    assert "mine = each commit waits until it is on the disk" in names.names(run)
+    lost = change(mine, losses=[say("torn pages are not repaired")])
+    assert "mine = after a power cut torn pages are not repaired" in names.names(
+        change(run, level_risks=[safe, lost])
     )
 
 

@@ -1,12 +1,13 @@
 """What the trials of a run say: cells, verdicts, findings, and what the tuning levels really set."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from diskproof.analysis.answers import Analysis, LevelDifference
+from diskproof.analysis.answers import Analysis, LevelDifference, LevelRisk
 from diskproof.analysis.cells import answer_cell
 from diskproof.analysis.efficiency import answer_efficiency
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.answer import answer_limits
+from diskproof.analysis.limits.observed import observe
 from diskproof.analysis.operations import answer_operations
 from diskproof.analysis.prices.answer import answer_prices
 from diskproof.analysis.published.beside import answer_published
@@ -14,6 +15,7 @@ from diskproof.analysis.safety.answer import answer_safety
 from diskproof.analysis.scatter import answer_scatter
 from diskproof.analysis.tpcc import answer_tpcc
 from diskproof.analysis.verdicts import make_verdicts
+from diskproof.audit.durability import risks_where
 from diskproof.audit.levels import observed_by_level
 from diskproof.audit.run import varying_factors
 from diskproof.results.cut import CutTrial
@@ -59,6 +61,7 @@ def analyse(
         operations=answer_operations(gathered),
         beside=answer_published(gathered, limits),
         level_differences=_level_differences(plan, [one.trial for one in audited if one.valid]),
+        level_risks=list(_level_risks(gathered)),
         efficiency=answer_efficiency(gathered),
         tpcc=answer_tpcc(gathered),
         prices=answer_prices(gathered),
@@ -66,6 +69,18 @@ def analyse(
         scatter=None if plan.imported else answer_scatter(gathered),
         limits=limits,
     )
+
+
+def _level_risks(gathered: Gathered) -> Iterator[LevelRisk]:
+    """Yield what each level of a server may lose, by the first cell of it that says."""
+    told = set()
+    for cell in gathered.plan.cells:
+        if (cell.server, cell.tuning) in told or not (seen := observe(gathered, cell)) or not seen.family:
+            continue
+        risks = risks_where(seen.family, seen.settings)
+        if risks.sure or not risks.untold:
+            told.add((cell.server, cell.tuning))
+            yield LevelRisk(server=cell.server, tuning=cell.tuning, losses=risks.losses)
 
 
 def _level_differences(plan: Plan, valid: Sequence[Trial]) -> list[LevelDifference]:

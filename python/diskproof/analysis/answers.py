@@ -241,6 +241,15 @@ class LevelDifference(Record):
     """False: no level asked for this difference."""
 
 
+class LevelRisk(Record):
+    """What a power cut may take at a tuning level of one server, by the settings as read back."""
+
+    server: str
+    tuning: str
+    losses: list[Message]
+    """A loss each, with the variable that allows it; empty: every commit is kept, if the disk keeps it."""
+
+
 class ScatterAnswer(Record):
     """How trials scatter, by level, as standard deviations of log speeds: 0.02 is 2%."""
 
@@ -275,6 +284,8 @@ class Analysis(Record):
     operations: list[OperationAnswer] = Field(default_factory=list)
     """The operations of jobs, in the order in which they were run."""
     level_differences: list[LevelDifference]
+    level_risks: list[LevelRisk] = Field(default_factory=list)
+    """Of the levels whose settings tell."""
     beside: Beside | None = None
     """The figures that the study's experiment published, with what was measured; None: it has none."""
     efficiency: list[Efficiency] = Field(default_factory=list)

@@ -20,6 +20,7 @@ from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.results.record import Family, Record
 from diskproof.stats.groups import grouped
 from diskproof.stats.intervals import Interval
+from diskproof.wording import Message
 
 HALF_A_TURN_US = 0.5 * 60e6 / FASTEST_SPINDLE_RPM
 """A flush waits at least so long, as a mean, for the platter of any hard disk."""
@@ -52,6 +53,9 @@ class LevelChoice(Record):
     of that level itself, those in which it differs from the level that is nearest to it."""
     may_ruin: bool = False
     """Whether a crash may leave no usable database, as the level is meant."""
+    losses: list[Message] | None = None
+    """What a power cut may take at a level of the user's own, by its settings. None: they do not say, or the
+    level is one that every family has."""
     outcomes: list[Outcome] = Field(default_factory=list)
     """Of the verdicts on its speed, held against the level that keeps every commit."""
     gains: dict[str, list[Interval]] = Field(default_factory=dict)
@@ -234,6 +238,14 @@ def _level(
         tuning=tuning,
         settings=_settings(analysis, server, tuning, safe),
         may_ruin=tuning == LEVELS[-1],
+        losses=next(
+            (
+                one.losses
+                for one in analysis.level_risks
+                if (one.server, one.tuning) == (server, tuning) and tuning not in LEVELS
+            ),
+            None,
+        ),
         outcomes=[one.outcome for one in verdicts],
         gains=on_disks or gains,
         cuts=list(cuts),

@@ -100,6 +100,7 @@ def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
     """Yield what a level gains for what it may lose; nothing is called a gain that no verdict decided."""
     name, gain = f"`{other.tuning}`{where}{_settings(one, other, named=False)}", _gain(other)
     no_gain = NO_GAIN if other.outcomes else NOT_MEASURED
+    is_no_faster = bool(other.outcomes) and set(other.outcomes) <= {"the same", "slower"}
     if other.ruins:
         said = f"{name}: {_harmed(other.ruins)}."
         yield Line(said, lead="Not for data you need", style="plain")
@@ -107,7 +108,11 @@ def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
         seen = f", though none of {_cuts(other.cuts)} did" if other.cuts else ""
         said = f"{name}: a crash of the machine may destroy the database{seen}."
         yield Line(said, lead="Not for data you need", style="plain")
-    elif other.outcomes and set(other.outcomes) <= {"the same", "slower"}:
+    elif other.losses == [] and not other.cuts:
+        faster = " is no faster" if is_no_faster else no_gain
+        kept = "by its settings a power cut takes no commit"
+        yield Line(f"{name}{f' is {gain}' if gain else faster}; {kept}.", lead="Or", style="plain")
+    elif is_no_faster:
         yield Line(f"{name} is no faster.", lead="Not worth its risk", style="plain")
     elif other.window_s:
         worst = f"the worst of {_cuts(other.cuts)}"
@@ -116,6 +121,9 @@ def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
     elif other.cuts:
         lost = f"lost none in {_cuts(other.cuts)}"
         yield Line(f"{name} {f'is {gain}, and {lost}' if gain else lost}.", lead="Or", style="plain")
+    elif other.losses:
+        lost = say("after a power cut {losses:/; }", losses=other.losses).text
+        yield Line(f"{name}{f' is {gain}' if gain else no_gain}; {lost}.", lead="At a risk", style="plain")
     else:
         yield Line(
             f"{name}{f' is {gain}' if gain else no_gain}. {CUT_BY_ITSELF} tests what it loses, on a model "

@@ -57,8 +57,24 @@ def names(analysis: Analysis) -> str:
     used = list(dict.fromkeys(one.level("storage") for one in cells))
     storages = list(_storages(analysis.machine, used))
     tunings = [f"{name} = {TUNINGS[name]}" for name in LEVELS if name in levels("tuning")]
-    said = "; ".join([*storages, *tunings, *_workloads(analysis)])
+    own = [f"{name} = {said}" for name in levels("tuning") if (said := _own_tuning(analysis, name))]
+    said = "; ".join([*storages, *tunings, *own, *_workloads(analysis)])
     return f"{said}." if said else ""
+
+
+def _own_tuning(analysis: Analysis, name: str) -> str:
+    """Return what a power cut may take at a level of the user's own, by its settings; empty: not known."""
+    if name in LEVELS:
+        return ""
+    by_losses = grouped(
+        (one for one in analysis.level_risks if one.tuning == name),
+        lambda one: numbers.listed([loss.text for loss in one.losses]),
+    )
+    return ", ".join(
+        (f"in {numbers.listed([one.server for one in alike])} " if len(by_losses) > 1 else "")
+        + (f"after a power cut {losses}" if losses else TUNINGS["safest"])
+        for losses, alike in by_losses.items()
+    )
 
 
 def _workloads(analysis: Analysis) -> Iterator[str]:
