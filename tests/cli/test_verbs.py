@@ -16,6 +16,7 @@ from diskproof import cli
 from diskproof.cli import EXAMPLES, VERBS
 from diskproof.cli.screen import NotSaidError
 from diskproof.importers.article_form import ArticleForm
+from diskproof.storage import virtual
 from diskproof.study.model import Study
 from diskproof.system.mounts import mount_of
 from support.command import diskproof_here
@@ -120,6 +121,17 @@ def test_plan_says_that_memory_is_no_disk(tmp_path: Path, storage: str, said: st
     told = " ".join(result.stdout.split())
     assert "nothing is written to your own disks but data sets of about " in told, result.stderr
     assert said in told
+
+
+@pytest.mark.skipif(bool(virtual.missing_means(block=os.geteuid() == 0)), reason="no virtual disk here")
+@pytest.mark.parametrize(("key", "is_said"), [("", True), ("below_floor = true\n", False)])
+def test_plan_names_a_disk_that_is_too_fast_for_the_machine(tmp_path: Path, key: str, is_said: bool) -> None:
+    storage = f'virtual = "null"\n{key}'
+    (tmp_path / "study.toml").write_text(SMALL_STUDY.replace('ram = "1 GiB"\n', storage) + 'kind = "oltp"\n')
+    result = diskproof_here(tmp_path, "plan", "study.toml")
+    assert result.returncode == 0, result.stderr
+    said = " ".join(result.stderr.split())
+    assert ("`run` would stop now: `null` is too fast for this machine" in said) == is_said
 
 
 def test_doctor_says_what_is_there() -> None:

@@ -1,13 +1,15 @@
 """`diskproof plan`: the cells, their order, the time, the bytes to be written."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.table import Table
 
-from diskproof import load
+from diskproof import disk, load
 from diskproof.analysis.expected import Expected
 from diskproof.analysis.folder import expect_from
 from diskproof.analysis.safety.controls import unasked_controls
+from diskproof.cli.predict import read_us
 from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
 from diskproof.cli.screen import results, say
 from diskproof.report.compose import cut_words
@@ -79,6 +81,8 @@ def plan(
         results.print(_cuts_in_words(made.crash))
     for line in _where(whole.study, with_cuts) if not choice.hosts else []:
         results.print(line, markup=False)
+    for line in _too_fast(whole.study, with_cuts) if not choice.hosts else []:
+        say(line)
     for line in _expected(made, choice.out):
         results.print(line, markup=False)
     said += _written(whole.study, placed(whole.study, with_cuts), given=_loaded(whole.study, with_cuts))
@@ -107,6 +111,19 @@ def _in_words(made: Plan, found: Expected) -> str:
     known = "decided" if made.precision is None else f"known within {percent(made.precision)}"
     rest = f"; {count(found.hopeless, 'verdict')} will hardly be {known}" if found.hopeless else ""
     return f"about {duration(found.seconds)} until {verdicts} will be {known}{rest}"
+
+
+def _too_fast(study: Study, made: Plan) -> Iterator[str]:
+    """Yield which virtual disks are faster than this machine is now; `run` measures that again."""
+    used = dict.fromkeys([one.storage for one in made.cells])
+    used |= dict.fromkeys([one.storage for one in made.crash.cells] if made.crash else [])
+    places = [place for storage in used for place in study.places(storage).values()]
+    devices = dict.fromkeys(one.virtual for one in places if one.virtual and not one.below_floor)
+    floor_us = disk.floor_us() if devices else 0.0
+    for device in devices:
+        if (read := read_us(device)) < floor_us:
+            error = disk.TooFastError(device, read, floor_us)
+            yield f"`run` would stop now: {error.saying('`below_floor = true`')}"
 
 
 def check_as_run(file: StudyFile, made: Plan, out: Path) -> tuple[StudyFile, Plan]:
