@@ -24,7 +24,8 @@ from rich.table import Table
 
 from campaign import INIT, NAMESPACES
 from case import BROKEN, SOUND, hide
-from diskproof.results.folder import TRIALS, RunFolder
+from diskproof.hosts.books import KINDS
+from diskproof.results.folder import RunFolder
 from left import ROOTS, Seen, Things, differences, everything, mounts
 from machines import Host, is_quiet, leave, machines, make_cluster, words_of, wrong_in
 from strikes import CLOCK, WEIGHTS, Case, strike, until
@@ -46,6 +47,15 @@ ENDING_S, ENDING_OF_HOST_S = 170.0, 10.0
 HOSTS = """[hosts]
 how = "{how}"
 names = {names}
+"""
+
+CUTS = """[crash]
+ways = ["kill"]
+cuts = 3
+clients = 2
+accounts = 50
+cut_after_s = 0.2
+cut_before_s = 0.5
 """
 
 FAMILIES = {"sqlite": "sqlite", "mysql": "mariadbd", "postgresql": "initdb"}
@@ -136,7 +146,7 @@ class Campaign:
         load = '[tunings.fast]\n[workloads.load]\nmix = "write-only"\ntables = 1\nrows = 500\n'
         self._study = f"run-{self._runs}"
         path = self._scratch / f"{self._study}.toml"
-        path.write_text(f"{question}\n{HOSTS.format(how=how, names=names)}{rest}{load}")
+        path.write_text(f"{question}\n{HOSTS.format(how=how, names=names)}{rest}{load}{CUTS}")
 
     def _start(self, case: Case) -> subprocess.Popen[str]:
         again = ["--resume"] if self._folders() else []
@@ -169,8 +179,8 @@ class Campaign:
             case.found.append(f"broken: {len(folders)} run folders")
         for folder in map(RunFolder.open, folders):
             case.found += [f"wrong: {what}" for what in wrong_in(folder, self._hosts)]
-            if gone := self._lines - set(folder.record_lines(TRIALS)):
-                case.found.append(f"lost: {len(gone)} finished trials")
+            if gone := self._lines - set(_lines(folder.path)):
+                case.found.append(f"lost: {len(gone)} finished trials or cuts")
         for host in self._hosts:
             if kept := [*(host.out / "parts").iterdir()]:
                 case.found.append(f"left: {kept[0]}")
@@ -259,8 +269,7 @@ class Campaign:
 
 def _lines(folder: Path) -> list[str]:
     """Return the whole records of a run folder."""
-    path = folder / "trials.jsonl"
-    return path.read_text().split("\n")[:-1] if path.exists() else []
+    return [line for file in KINDS for line in RunFolder(folder).record_lines(file)]
 
 
 def _rays() -> set[int]:

@@ -211,6 +211,9 @@ def wrong_in(folder: RunFolder, hosts: Sequence[Host]) -> Iterator[str]:
     plan, trials, machine = folder.plan(), folder.trials(), folder.machine()
     if sorted(trial.id for trial in trials) != sorted(planned.id for planned in plan.trials):
         yield f"{len(trials)} of {len(plan.trials)} trials are there"
+    planned = plan.crash.trials if plan.crash else []
+    if {cut.id for cut in folder.cuts() if cut.finished} != {cut.id for cut in planned}:
+        yield f"{len(folder.cuts())} of {len(planned)} cuts are there"
     if machine is None or set(machine.others) != {host.name for host in hosts}:
         yield "the facts of a machine are missing"
     for trial in trials:

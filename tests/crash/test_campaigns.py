@@ -153,7 +153,7 @@ def test_a_failed_control_is_reported_kept_and_replayed(tmp_path: Path) -> None:
     folder = run_of(tmp_path).path / str(failed.evidence)
     command = re.search(r"diskproof (crash --replay \S+)", (folder / "READ-ME.txt").read_text())
     assert command
-    again = diskproof(tmp_path, *command[1].split())
+    again = diskproof(run_of(tmp_path).path, *command[1].split())
     assert again.returncode == 0, again.stderr
     assert "the result is the same" in again.stdout
     record = failed.model_copy(

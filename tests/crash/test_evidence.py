@@ -85,9 +85,9 @@ def test_the_folder_explains_its_files_and_the_replay(tmp_path: Path) -> None:
     assert (tmp_path / "entries.csv").read_text().splitlines()[1:] == ["0,1,3,4,5"]
     assert CutTrial.model_validate_json((tmp_path / "cut.json").read_bytes()) == lossy()
     said = (tmp_path / READ_ME).read_text()
-    assert f"diskproof crash --replay {tmp_path}" in said
+    assert "diskproof crash --replay cuts/c001-01" in said
     assert "it lost" in said
-    assert "the whole folder of the run" in said
+    assert "a copy of that whole folder" in said
     assert "lost.csv" in said
 
 

@@ -52,10 +52,12 @@ def test_a_proof_is_of_one_host_and_its_own_trials() -> None:
     shared = sharing(make_plan(blocks=2))
     books = Books(shared, ["a", "b"])
     for number, host in enumerate(("a", "b")):
-        pair = make_pair(shared, cell=number)
+        pair = change(make_pair(shared, cell=number), host=host)
         assert books.proves(host, shared.cells[number])
         assert books.read(PROOFS, pair.model_dump_json(), host) == pair
         assert books.host(PROOFS, pair.model_dump_json()) == host
-    for wrong in (pair, make_pair(shared, as_it_was={"id": "b01-t01"})):
+    first = change(make_pair(shared), host="a")
+    wrong_trial = change(make_pair(shared, as_it_was={"id": "b01-t01"}), host="a")
+    for wrong in (pair, change(first, host="b"), wrong_trial):
         with pytest.raises(WrongError, match="not given: proof-0"):
             books.read(PROOFS, wrong.model_dump_json(), "a")

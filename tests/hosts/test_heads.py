@@ -6,13 +6,17 @@ from typing import Any, cast
 
 import pytest
 
+from diskproof.cli.progress import progress_display
 from diskproof.hosts.cluster import Host
 from diskproof.hosts.lab import Found, Step, digest
-from diskproof.hosts.over import _Hand, _Head, _run_name
+from diskproof.hosts.over import _Hand, _Head, _part, _run_name
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import TRIALS, RunFolder
-from diskproof.run.session import Progress, Request
-from support.trials import make_machine, make_plan, make_trial
+from diskproof.run.session import PlannedPair, Progress, Request
+from support.cuts import make_crash_plan
+from support.machines import sharing
+from support.proofs import make_pair
+from support.trials import change, make_machine, make_plan, make_trial
 
 
 def test_a_run_has_one_head_and_one_name(tmp_path: Path) -> None:
@@ -103,3 +107,28 @@ def test_trials_are_fetched_in_the_order_of_the_plan(tmp_path: Path) -> None:
     assert [trial.id for trial in folder.trials()] == [trials[number].id for number in (0, 1, 3)]
     assert (a.lost, b.lost) == (None, None)
     assert c.lost == f"it sent a record of what it was not given: {trials[1].id} of {trials[1].cell}"
+
+
+def test_a_part_is_of_the_same_machine_whatever_is_left() -> None:
+    crash = make_crash_plan(storages=("x", "y"), cuts=1)
+    crash = change(crash, trials=[change(cut, host="a") for cut in crash.trials])
+    plan = change(sharing(make_plan(blocks=2)), crash=crash)
+    whole = _part(plan, {one.id for one in plan.trials} | {cut.id for cut in crash.trials}, "a")
+    less = _part(plan, {plan.trials[0].id, crash.trials[0].id}, "a")
+    nothing = _part(plan, set(), "a")
+    for part, trials, cuts in ((less, 1, 1), (nothing, 0, 0)):
+        assert (part.cells, part.crash and part.crash.cells) == (plan.cells, crash.cells)
+        assert (len(part.trials), len(part.crash.trials if part.crash else ())) == (trials, cuts)
+    assert whole.crash == crash
+    assert _part(plan, {cut.id for cut in crash.trials}, "b").crash is None
+
+
+def test_a_pair_of_an_earlier_head_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = sharing(make_plan(blocks=2))
+    pair = make_pair(plan)
+    with progress_display(plan) as shown:  # no `proofs_begin`: the host had made it before
+        shown.pair_begins(
+            PlannedPair(id=pair.id, cell=pair.cell, intervention=pair.intervention, estimated_s=0.0)
+        )
+        shown.pair_ends(pair, [])
+    assert f"[pair 1/1] {pair.cell}: " in capsys.readouterr().err

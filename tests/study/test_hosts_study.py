@@ -29,14 +29,14 @@ EACH = 'how = "compare"\nnames = ["a", "b", "c"]'
 TEXT = STUDY.format(hosts=EACH, family="sqlite")
 SPREAD = TEXT.replace("compare", "spread")
 ROLES = STUDY.format(hosts='database = "db"\nload = ["load-1", "load-2"]', family="mysql")
-CRASH = "\n[crash]\n"
+CRASH = "\n[storages.second]\nram = '400 MiB'\n[crash]\ncuts = 2\n"
 GIVEN = '\n[servers.theirs]\nurl = "mysql://app@db.example/test"\n'
 THRESHOLD = '\n[[thresholds]]\nfactor = "host"\nlevel = "b"\nbaseline = "a"\nat_least = 1\n'
 
 
-def plan(text: str, at_most_s: float | None = None) -> Plan:
+def plan(text: str, at_most_s: float | None = None, *, cuts_alone: bool = False) -> Plan:
     file = StudyFile("machines", text, parse_study(text, str(Path("machines.toml"))))
-    return make_plan(file, at_most_s=at_most_s, over_hosts=True)
+    return make_plan(file, at_most_s=at_most_s, over_hosts=True, cuts_alone=cuts_alone)
 
 
 def test_compared_machines_are_a_factor() -> None:
@@ -107,3 +107,25 @@ def test_what_needs_one_machine_is_refused(old: str, new: str, why: str) -> None
     assert old in ROLES
     with pytest.raises(StudyError, match=why):
         plan(ROLES.replace(old, new))
+
+
+def test_the_cuts_of_a_storage_are_of_one_machine() -> None:
+    crash = plan(TEXT + CRASH).crash
+    assert crash is not None
+    assert len(crash.trials) == 8
+    assert {(crash.cell(cut.cell).storage, cut.host) for cut in crash.trials} == {
+        ("memory", "a"),
+        ("second", "b"),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [SPREAD.replace("blocks = 4", "blocks = 2"), ROLES.replace('family = "mysql"', 'family = "sqlite"')],
+)
+def test_cuts_alone_need_no_blocks_and_no_load_elsewhere(text: str) -> None:
+    with pytest.raises(StudyError, match="--hosts: "):
+        plan(text + CRASH)
+    alone = plan(text + CRASH, cuts_alone=True)
+    assert (alone.trials, alone.cells) == ([], [])
+    assert alone.crash is not None

@@ -16,7 +16,7 @@ from diskproof.refusal import RefusalError
 from diskproof.run.cutcells import CUTS_NEED_ROOT, no_power_cuts
 from diskproof.run.session import Request
 from diskproof.study.crash import MAX_CUTS, CrashChoice
-from diskproof.study.plan import only_cuts
+from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile
 from diskproof.wording.numbers import count
 
@@ -49,7 +49,7 @@ def crash(
     if study is None:
         raise RefusalError("no study file: name one, or give a kept cut with --replay RUN/cuts/ID")
     file = _with_crash(choice.read(study), cuts)
-    plan = only_cuts(choice.plan(file))
+    plan = make_plan(file, choice.only, no_power_cuts(), over_hosts=choice.hosts, cuts_alone=True)
     request = Request(file=file, plan=plan, out=choice.out, resume=resume)
     further = [] if cuts is None else ["--cuts", str(cuts)]
     going_on = choice.resuming("crash", study, further)

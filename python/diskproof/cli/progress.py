@@ -82,10 +82,12 @@ class _Display(Watcher):
         crash = plan.crash
         self._plan = plan
         ids = [planned.id for planned in plan.trials]
-        self.trials = _Steps("", ids, plan.estimated_s, max(1, len(plan.hosts)))
+        self._at_once = max(1, len(plan.hosts))
+        self.trials = _Steps("", ids, plan.estimated_s, self._at_once)
         self.proofs = _Steps("pair ", [], 0.0)
         cuts = [planned.id for planned in crash.trials] if crash else []
-        self.cuts = _Steps("cut ", cuts, crash.estimated_s if crash else 0.0)
+        at_once = len({planned.host for planned in crash.trials}) if crash else 1
+        self.cuts = _Steps("cut ", cuts, crash.estimated_s if crash else 0.0, at_once)
 
     @property
     def parts(self) -> list[_Steps]:
@@ -122,11 +124,12 @@ class _Display(Watcher):
     def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
         """Add what is known when the trials have been made."""
         self.trials.are_over()
-        estimated_s = sum(pair.estimated_s for pair in pairs)
-        self.proofs = _Steps("pair ", [pair.id for pair in pairs], estimated_s)
-        self.note(_proofs_line(pairs))
+        estimated_s = sum(pair.estimated_s for pair in pairs) / self._at_once
+        self.proofs = _Steps("pair ", [pair.id for pair in pairs], estimated_s, self._at_once)
+        self.note(_proofs_line(pairs, estimated_s))
 
     def pair_begins(self, planned: PlannedPair) -> None:
+        self.proofs.add(planned.id)  # an earlier session may have made it, and only now it is here
         self._begins(self.proofs, planned.id, f"proof: {planned.cell}")
 
     def pair_ends(self, pair: ProofPair, failing: Sequence[Message]) -> None:
@@ -238,10 +241,10 @@ def _open_line(is_open: Sequence[Verdict], needed_s: float | None, left_s: float
     )
 
 
-def _proofs_line(pairs: Sequence[PlannedPair]) -> str:
+def _proofs_line(pairs: Sequence[PlannedPair], estimated_s: float) -> str:
     """Say what will be proved how, and how long that takes."""
     ways = dict.fromkeys((pair.cell, pair.intervention.says.text) for pair in pairs)
-    took = numbers.duration(sum(pair.estimated_s for pair in pairs))
+    took = numbers.duration(estimated_s)
     count = numbers.count(len(ways), "limit")
     said = [f"proving {count} with {numbers.count(len(pairs), 'pair')} of trials, about {took}:"]
     return "\n".join(said + [f"  {cell}: {says}" for cell, says in ways])

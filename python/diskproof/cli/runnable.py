@@ -41,10 +41,6 @@ class Choice:
         """Read a study as this machine can run it."""
         return read_study_here(study, self.scale, self.basedir)
 
-    def plan(self, file: StudyFile) -> Plan:
-        """Return the plan of the chosen cells."""
-        return make_plan(file, self.only, no_power_cuts(), over_hosts=self.hosts)
-
     def resuming(self, verb: str, study: Path, further: Sequence[str] = ()) -> str:
         """Return the command that resumes a run: with the same cells on the same servers."""
         words = ["diskproof", verb, str(study), *further]

@@ -161,7 +161,7 @@ def _keep_what_replays(attempt: CutAttempt) -> None:
 
 def _part(image: Path) -> Path:
     """Return the file of an incomplete image."""
-    return image.with_suffix(".part")
+    return image.with_suffix(evidence.PART)
 
 
 def _check_sense(made: Sequence[CutTrial]) -> None:

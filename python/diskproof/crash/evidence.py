@@ -1,7 +1,6 @@
 """What is kept of a cut that failed, so that anybody can examine and repeat it. Other cuts leave nothing."""
 
 import csv
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
@@ -24,6 +23,8 @@ MOST_EXPECTED = 2
 
 READ_ME = "READ-ME.txt"
 REPLAY = "replay.json"
+PART = ".part"
+"""Of the file of an incomplete image."""
 RECORD = "cut.json"
 
 HOLDS = {
@@ -137,12 +138,10 @@ def explain(folder: Path, cut: CutTrial, why: str, cut_us: int) -> None:
     if (folder / REPLAY).exists():
         lines += [
             "",
-            "This command, run by root, repeats the cut byte for byte from those logs:",
+            "This command, run by root in the folder of the run or in a copy of that whole folder, repeats",
+            "the cut byte for byte from those logs:",
             "",
-            f"    {shlex.join(['diskproof', 'crash', '--replay', str(folder)])}",
-            "",
-            "It needs the whole folder of the run. To repeat the cut elsewhere, copy the whole folder of the",
-            "run, and name this folder within the copy.",
+            f"    diskproof crash --replay cuts/{cut.id}",
         ]
     elif not cut.disks:
         lines += ["", "A killed process leaves nothing to be replayed; the seed only sets its moment."]

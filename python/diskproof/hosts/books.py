@@ -1,4 +1,4 @@
-"""Whose each record of a run is, by its plan; and which files belong to it, so that no other is written."""
+"""Which host each record of a run belongs to, and which files belong to the record: no others are taken."""
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -30,11 +30,8 @@ class Books:
     def __init__(self, plan: Plan, hosts: Sequence[str]) -> None:
         """`hosts` are those that run trials: each cell's limit is proved by one of them."""
         cuts = plan.crash.trials if plan.crash else []
-        self._given = {
-            (file, one.id): (one.host, one.cell)
-            for file, planned in ((TRIALS, plan.trials), (CUTS, cuts))
-            for one in planned
-        }
+        self._trials = {one.id: (one.host, one.cell) for one in plan.trials}
+        self._cuts = {one.id: (one.host, one.cell, one.way, one.seed) for one in cuts}
         self._proves = {
             cell.id: hosts[number % len(hosts)] if cell.host == NO_LEVEL else cell.host
             for number, cell in enumerate(plan.cells)
@@ -46,8 +43,13 @@ class Books:
 
     def host(self, file: str, line: str) -> str | None:
         """Return whose a record of the run folder is."""
-        made = KINDS[file].model_validate_json(line)
-        return self._proves[made.cell] if file == PROOFS else self._given[file, made.id][0]
+        match KINDS[file].model_validate_json(line):
+            case Trial() as trial:
+                return self._trials[trial.id][0]
+            case ProofPair() as pair:
+                return pair.host
+            case CutTrial() as cut:
+                return self._cuts[cut.id][0]
 
     def read(self, file: str, line: str, host: str) -> Made:
         """Read a record that a host has sent; WrongError if it is of nothing that the host was given."""
@@ -58,14 +60,24 @@ class Books:
             made = kind.model_validate_json(line)
         except ValidationError:
             raise WrongError("it sent a record that cannot be read") from None
-        if isinstance(made, ProofPair):
-            trials = {f"{made.id}-as-it-was", f"{made.id}-changed"}
-            is_given = self._proves.get(made.cell) == host and {made.as_it_was.id, made.changed.id} == trials
-        else:
-            is_given = self._given.get((file, made.id)) == (host, made.cell)
-        if not is_given:
+        if not self._is_given(made, host):
             raise WrongError(f"it sent a record of what it was not given: {made.id} of {made.cell}")
         return made
+
+    def _is_given(self, made: Made, host: str) -> bool:
+        match made:
+            case Trial():
+                return self._trials.get(made.id) == (host, made.cell)
+            case ProofPair():
+                ids = (f"{made.id}-as-it-was", f"{made.id}-changed")
+                return (
+                    self._proves.get(made.cell) == made.host == host
+                    and (made.as_it_was.id, made.changed.id) == ids
+                    and made.as_it_was.cell == made.cell
+                )
+            case CutTrial():
+                given = self._cuts.get(made.id) == (host, made.cell, made.way, made.seed)
+                return given and made.evidence in (None, f"cuts/{made.id}")
 
 
 def paths(made: Made) -> list[str]:

@@ -1,6 +1,6 @@
 """What runs on a host, in a worker of Ray: it starts a part of a run, and hands over its files in pieces.
 
-It is silent while the part measures: one call begins a block, and its answer comes when the block is done.
+It is silent while the part measures: one call begins a step, and its answer comes when the step is done.
 """
 
 import errno
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from diskproof import load
+from diskproof.crash.evidence import PART
 from diskproof.hosts.membership import MARK, OUT, versions
 from diskproof.hosts.part import LENGTH_BYTES
 from diskproof.hosts.remote import Roles
@@ -138,7 +139,7 @@ class HostLab:
         """Return the files at these paths of a run folder, or below them, and their sizes."""
         root = Path(folder)
         found = [each for path in paths for each in (root / path, *(root / path).rglob("*"))]
-        files = [path for path in found if path.is_file() and not path.is_symlink()]
+        files = [path for path in found if path.is_file() and not path.is_symlink() and path.suffix != PART]
         return [(str(path.relative_to(root)), path.stat().st_size) for path in files]
 
     def piece(self, folder: str, name: str, offset: int) -> tuple[int, bytes]:
@@ -153,7 +154,7 @@ class HostLab:
             return begin, os.pread(file.fileno(), PIECE_BYTES, begin)
 
     def forget(self, run: str) -> None:
-        """End the part, if it waits for a block, and remove what the run has left here."""
+        """End the part, if it waits for a step, and remove what the run has left here."""
         if self._part is not None:
             assert self._part.stdin is not None
             with suppress(BrokenPipeError):

@@ -1,6 +1,6 @@
 """A run over many hosts, as its head sees it: rounds of a step a host, then what they made is gathered.
 
-A step is a block of trials, then a pair of trials for a proof, then a cut.
+A step is a block of trials, a pair of trials for a proof, or a cut, in this order.
 
 Nothing is asked of a host while any of them measures. A host that is lost is left out of the further rounds.
 """
@@ -43,7 +43,7 @@ WAITING = ("waits", "proves")
 
 
 class LostError(Exception):
-    """A host does not answer, or sends what cannot be: it takes no further part."""
+    """A host does not answer: it takes no further part."""
 
 
 @dataclass
@@ -93,7 +93,8 @@ def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
         folder = folder or new_folder(request)
         try:
             with _run_name(folder) as name:
-                folder.write_plan(resumed_plan(folder.plan(), request.plan))
+                if request.resume:
+                    folder.write_plan(resumed_plan(folder.plan(), request.plan))
                 _Head(request, folder, name, hands, progress, _roles(hosts, chosen)).run()
         except RefusalError as error:
             raise StoppedError(str(error), folder) from error
@@ -202,7 +203,11 @@ class _Head:
             self._progress.note(NOTHING_TO_PROVE)
         calls = [
             hand.lab.prove.remote(
-                [one for one in limits if self._books.proves(hand.host.name, one.limit.cell)]
+                [
+                    one.model_copy(update={"host": hand.host.name})
+                    for one in limits
+                    if self._books.proves(hand.host.name, one.limit.cell)
+                ]
             )
             for hand in hands
         ]
@@ -252,12 +257,17 @@ class _Head:
         file, roles, pairs = self._request.file, self._roles, self._request.pairs
         hands = [hand for hand in self._hands if not hand.lost and hand.host.name not in self._loaders]
         parts = [(hand, _part(self._plan, steps, hand.host.name)) for hand in hands]
-        parts = [(hand, part) for hand, part in parts if pairs or part.trials or part.crash]
+        parts = [(hand, part) for hand, part in parts if self._is_left(hand, part)]
         begun = [hand for hand, _ in parts]
         calls = [hand.lab.begin.remote(self._run_id, file, part, pairs, roles) for hand, part in parts]
         self._step(begun, calls)
         for hand in begun:
             self._check_machine(hand)
+
+    def _is_left(self, hand: _Hand, part: Plan) -> bool:
+        """Tell whether a host has anything to do of its part: before the trials it may have any proof."""
+        proves = any(self._books.proves(hand.host.name, cell) for cell in part.cells)
+        return bool(part.trials or (part.crash and part.crash.trials) or (self._request.pairs and proves))
 
     def _begin_loads(self) -> dict[str, Machine]:
         """Have the machines of the load wait for questions; return their facts."""
@@ -356,8 +366,8 @@ class _Head:
             for _, name, made, one in sorted(found, key=lambda each: each[0]):
                 try:
                     if name in left:
-                        self._take(left[name], made, one)
-                        if last[made.id] is one:
+                        taken = self._take(left[name], made, one)
+                        if taken and last[made.id] is one:
                             self._show(made)
                 except (LostError, WrongError) as lost:
                     self._lose(left.pop(name), str(lost))
@@ -366,18 +376,22 @@ class _Head:
         records: list[Found] = hand.ask("records", self._run_id, self._known[hand.host.name])
         return records
 
-    def _take(self, hand: _Hand, made: Made, found: Found) -> None:
-        """Fetch the files of a record, then the record: one whose files are missing would be wrong."""
+    def _take(self, hand: _Hand, made: Made, found: Found) -> bool:
+        """Fetch the files of a record, then the record: one whose files are missing would be wrong.
+
+        Return whether it was taken: a record of another machine is left out.
+        """
         if why := self._why_another(hand, found.folder):  # a trial of it must not count, nor be in the way
             self._known[hand.host.name].add(digest(found.line))
             self._progress.note(f"host `{hand.host.name}`: {made.id} is left out, of another machine ({why})")
-            return
+            return False
         for name, size_bytes in hand.ask("files", found.folder, paths(made)):
             check_file(name, size_bytes, made)
             if not (name.endswith(".image") and self._folder.has_file(name)):  # several cuts share it
-                self._folder.take_file(name, _pieces(hand, found.folder, name), size_bytes)
+                self._folder.take_file(name, _pieces(hand, found.folder, name, size_bytes), size_bytes)
         self._folder.append_record(found.file, found.line)
         self._known[hand.host.name].add(digest(found.line))
+        return True
 
     def _show(self, made: Made) -> None:
         match made:
@@ -415,24 +429,39 @@ def _another_machine(why: str) -> str:
     )
 
 
-def _pieces(hand: _Hand, folder: str, name: str) -> Iterator[tuple[int, bytes]]:
+def _pieces(hand: _Hand, folder: str, name: str, size_bytes: int) -> Iterator[tuple[int, bytes]]:
     """Yield the pieces of a host's file, each with its offset; LostError if the host is lost meanwhile."""
-    offset, piece = hand.ask("piece", folder, name, 0)
-    while piece:
+    end = 0
+    while end < size_bytes:
+        offset, piece = hand.ask("piece", folder, name, end)
+        if not end <= offset <= size_bytes:
+            raise WrongError(f"it sent a part of {name} that cannot be")
+        if not piece:
+            return  # the rest is a hole
         yield offset, piece
-        offset, piece = hand.ask("piece", folder, name, offset + len(piece))
+        end = offset + len(piece)
 
 
 def _part(plan: Plan, steps: Set[str], host: str) -> Plan:
-    """Return what a host does of these trials and cuts."""
-    crash = plan.crash
-    cuts = [cut for cut in crash.trials if cut.id in steps and cut.host == host] if crash else []
-    cells = [crash.cell(name) for name in dict.fromkeys(cut.cell for cut in cuts)] if crash else []
+    """Return what a host does of these trials and cuts.
+
+    Its cells are the same, whatever is left: a host without the storages of what is done is another machine.
+    """
+    crash, cuts = plan.crash, plan.crash.trials if plan.crash else []
+    own = [cut for cut in cuts if cut.host == host]
+    if crash and own:
+        cells = {cut.cell for cut in own}
+        crash = crash.model_copy(
+            update={
+                "trials": [cut for cut in own if cut.id in steps],
+                "cells": [cell for cell in crash.cells if cell.id in cells],
+            }
+        )
     return plan.model_copy(
         update={
             "trials": [trial for trial in plan.trials if trial.id in steps and trial.host == host],
             "cells": [cell for cell in plan.cells if cell.host in (NO_LEVEL, host)],
-            "crash": crash.model_copy(update={"trials": cuts, "cells": cells}) if crash and cuts else None,
+            "crash": crash if own else None,
         }
     )
 

@@ -1,4 +1,4 @@
-"""A host's part of a run: an ordinary run of its trials, proofs and cuts. It waits for its head between."""
+"""A host's part of a run: an ordinary run of its steps, which waits for its head before each of them."""
 
 import pickle
 import signal
@@ -28,6 +28,7 @@ class _Told(Progress):
         self._block: int | None = None
         self._notes: list[str] = []
         self._pairs: Sequence[PlannedPair] = ()
+        self.loads: RemoteLoads | None = None
         self.folder: RunFolder | None = None
 
     def note(self, text: str) -> None:
@@ -56,7 +57,12 @@ class _Told(Progress):
         self.wait("waits")
 
     def wait(self, state: str, **more: Any) -> Said:  # noqa: ANN401 - whatever JSON has
-        """Tell the head, and return what it says; end if it is gone."""
+        """Tell the head, and return what it says; end if it is gone.
+
+        RefusalError if a machine of the load is lost: its answer would be taken for the head's.
+        """
+        if self.loads is not None:
+            self.loads.check()
         self.flush()
         assert self.folder is not None
         self._line.tell(state=state, folder=str(self.folder.path), **more)
@@ -84,8 +90,8 @@ def main() -> None:
         try:
             with session(request, told) as bench:
                 told.folder = bench.folder
-                loads = RemoteLoads(line, roles, bench.sockets.parent) if roles else None
-                at_work = replace(bench, elsewhere=loads)
+                told.loads = RemoteLoads(line, roles, bench.sockets.parent) if roles else None
+                at_work = replace(bench, elsewhere=told.loads)
                 run_trials(at_work, told)
                 if request.pairs:
                     limits = told.wait("proves")["limits"]

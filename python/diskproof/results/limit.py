@@ -65,6 +65,8 @@ class ProofPair(Record):
     id: StepId
     """``proof-01-2``: the second pair of the first proof."""
     cell: str
+    host: str | None = None
+    """The machine that made it, in a study over many hosts."""
     limit: Limit
     intervention: Intervention
     predicted_ratio: float

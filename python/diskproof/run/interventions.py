@@ -161,6 +161,8 @@ def _twice_the_memory(subject: Subject) -> Way | str:
 
 def _half_the_cpus(subject: Subject) -> Way | str:
     bench = subject.bench
+    if bench.elsewhere is not None:
+        return "the load has machines of its own, so half of this one's CPUs would be the server's alone"
     before = bench.cpus or usable()
     kept = half(before)
     if not kept:

@@ -33,6 +33,8 @@ class Provable(Record):
     """The cell's place in the plan, from 1: the same whenever the run is resumed."""
     blocks: int
     """Of the run; the trials of proofs are in further ones."""
+    host: str | None = None
+    """The machine that proves it, in a study over many hosts."""
     limit: CellLimit
     trials: list[Trial]
     """Those of the cell that count."""
@@ -218,6 +220,7 @@ def _run_pair(plan: Plan, bench: Bench, proof: Proof, number: int) -> ProofPair:
     return ProofPair(
         id=_pair_id(proof, number),
         cell=proof.cell.id,
+        host=proof.of.host,
         limit=limit,
         intervention=proof.way.intervention,
         predicted_ratio=proof.predicted.ratio,

@@ -39,14 +39,15 @@ def make_plan(
     no_power_cuts: str | None = None,
     at_most_s: float | None = None,
     over_hosts: bool = False,
+    cuts_alone: bool = False,
 ) -> Plan:
     """Plan a study; `only` keeps the cells whose id contains one of the given texts.
 
     `no_power_cuts` says why only processes can be killed here; None: power can be cut. `at_most_s`: the run
     goes on until its verdicts are decided, or so long; None: as the study says. `over_hosts`: the machines of
-    `[hosts]` run it.
+    `[hosts]` run it. `cuts_alone`: no trials; StudyError if there are no cuts.
     """
-    hosts = _hosts(file.study, at_most_s) if over_hosts else None
+    hosts = _hosts(file.study, at_most_s, cuts_alone) if over_hosts else None
     study = _provisional(file.study)
     design = study.design
     compared = (hosts.compared if hosts else []) or [NO_LEVEL]
@@ -108,10 +109,11 @@ def make_plan(
         + _copied_bytes(study, [cell for cell in cells if not _in_memory(study, cell)]),
     )
     plan = plan.model_copy(update={"trials": _order(plan.sides(), design.blocks, design.seed)})
-    return _on_hosts(plan, hosts) if hosts else plan
+    plan = _on_hosts(plan, hosts) if hosts else plan
+    return _only_cuts(plan) if cuts_alone else plan
 
 
-def _hosts(study: Study, at_most_s: float | None) -> HostsChoice:
+def _hosts(study: Study, at_most_s: float | None, cuts_alone: bool) -> HostsChoice:
     """Return the machines; StudyError if the study cannot run on several at once."""
     if study.hosts is None:
         raise StudyError(
@@ -122,6 +124,8 @@ def _hosts(study: Study, at_most_s: float | None) -> HostsChoice:
     why = None
     if given:
         why = f"server `{given[0]}` is one, and hosts would load it at once: leave it out"
+    elif cuts_alone:
+        return study.hosts
     elif at_most_s is not None or study.design.decided_within_s is not None:
         why = "it needs a fixed number of `blocks`: leave `until`, `precision` and --until-decided out"
     elif study.hosts.how == "spread" and study.design.blocks < len(study.hosts.labs):
@@ -232,7 +236,7 @@ def next_block(plan: Plan, cells: Collection[str]) -> list[PlannedTrial]:
     return _block(block, [sides for sides in kept if sides], np.random.default_rng([plan.seed, block]))
 
 
-def only_cuts(plan: Plan) -> Plan:
+def _only_cuts(plan: Plan) -> Plan:
     """Return the plan without its trials: the cuts alone. StudyError if there are none."""
     if plan.crash is None:
         raise StudyError(

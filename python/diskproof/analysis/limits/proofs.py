@@ -41,6 +41,7 @@ def why_fails(pair: ProofPair, plan: Plan, machine: Machine | None, series: Seri
     What was read back must show the change.
     """
     cell, metric = plan.cell(pair.cell), plan.metric(plan.cell(pair.cell))
+    machine = machine and machine.at(pair.host)
     as_it_was = Evidence(pair.as_it_was, cell, plan, machine, series.get(pair.as_it_was.id, ()))
     sides = (("unchanged", as_it_was), ("changed", _as_changed(pair, cell, plan, machine, series)))
     found = [

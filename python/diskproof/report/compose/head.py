@@ -39,7 +39,9 @@ def made_on(analysis: Analysis) -> str:
     """Return where and when a run was made: ``On bench1, started …``; empty if that is not known."""
     if analysis.machine is None or analysis.started_at is None:
         return ""
-    hosts = analysis.plan.hosts
+    crash = analysis.plan.crash
+    cutting = [cut.host for cut in crash.trials if cut.host] if crash else []
+    hosts = analysis.plan.hosts or sorted(set(cutting))
     on = f"{count(len(hosts), 'host')} ({', '.join(hosts)})" if hosts else analysis.machine.host
     if loads := analysis.plan.load_hosts:
         on = f"host {hosts[0]}, with the load on {', '.join(loads)}"
