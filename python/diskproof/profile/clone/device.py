@@ -1,11 +1,10 @@
 """A device file as values: a tree of parameters, each with its source, and its text in TOML."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
 
 import tomlkit
-from tomlkit.items import InlineTable, Item, Table
 
 Value = float | int | str | bool
 
@@ -38,53 +37,50 @@ class Published:
 
 
 def device_text(title: str, description: str, tree: Tree, published: Sequence[Published] = ()) -> str:
-    """Return the text of a device file."""
-    file = tomlkit.document()
-    file["title"] = title
-    file["description"] = tomlkit.string(f"{_printable(description.strip())}\n", multiline=True)
+    """Return the text of a device file.
+
+    Only strings are left to tomlkit: a fit writes thousands of these files, and a document of tomlkit's takes
+    longer to make than most probes to simulate.
+    """
+    said = tomlkit.string(f"{_printable(description.strip())}\n", multiline=True)
+    lines = [f"title = {_text(title)}", f"description = {said.as_string()}"]
     if published:
-        file["published"] = tomlkit.array().multiline(multiline=True)
-        file["published"].extend(map(_published, published))
-    file["device"] = _table(tree)
-    return tomlkit.dumps(file)
+        lines += ["published = [", *(f"    {_published(one)}," for one in published), "]"]
+    return "\n".join([*lines, *_tables("device", tree), ""])
 
 
-def _published(one: Published) -> InlineTable:
-    probe: dict[str, Any] = {"pattern": one.pattern, "block_bytes": one.block_bytes, "depth": one.depth}
-    probe |= {} if one.span_bytes is None else {"span_bytes": one.span_bytes}
-    measure = _in_line({one.measure: _item(float(one.value))})
-    return _in_line(
-        {"probe": _in_line(probe), "measure": measure, "source": one.source, "fitted": one.fitted}
-    )
+def _published(one: Published) -> str:
+    span = "" if one.span_bytes is None else f", span_bytes = {one.span_bytes}"
+    probe = f"pattern = {_text(one.pattern)}, block_bytes = {one.block_bytes}, depth = {one.depth}"
+    measure = f"{one.measure} = {_text(float(one.value))}"
+    told = f"source = {_text(one.source)}, fitted = {_text(one.fitted)}"
+    return f"{{probe = {{{probe}{span}}}, measure = {{{measure}}}, {told}}}"
 
 
-def _table(tree: Tree) -> Table:
-    made = tomlkit.table(is_super_table=not any(isinstance(one, Parameter) for one in tree.values()))
-    for key, one in tree.items():
-        if isinstance(one, Parameter):
-            made[key] = _in_line({"value": _item(one.value), "source": one.source})
-        elif isinstance(one, Mapping):
-            made[key] = _table(one)
-        else:
-            made[key] = tomlkit.aot()
-            made[key].extend(map(_table, one))
-    return made
+def _tables(name: str, tree: Tree, header: str = "[{}]") -> Iterator[str]:
+    """Yield the lines of a table, and of those inside it: a table's own parameters stand before them."""
+    own = {key: one for key, one in tree.items() if isinstance(one, Parameter)}
+    if own or header != "[{}]":
+        yield from ("", header.format(name))
+    for key, one in own.items():
+        yield f"{key} = {{value = {_text(one.value)}, source = {_text(one.source)}}}"
+    for key, inner in tree.items():
+        if isinstance(inner, Mapping):
+            yield from _tables(f"{name}.{key}", inner)
+        elif not isinstance(inner, Parameter):
+            for one_of_many in inner:
+                yield from _tables(f"{name}.{key}", one_of_many, "[[{}]]")
 
 
-def _in_line(values: Mapping[str, Any]) -> InlineTable:
-    made = tomlkit.inline_table()
-    made.update(values)
-    return made
-
-
-def _item(value: Value) -> Item:
+@lru_cache(maxsize=1024, typed=True)
+def _text(value: Value) -> str:
     """Return a value as a reader likes it: `1_000_000`, six digits of a float and no exponent."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return tomlkit.value(f"{value:_}")
+        return f"{value:_}"
     if isinstance(value, float):
         text = f"{float(f'{value:.6g}'):f}".rstrip("0")
-        return tomlkit.value(f"{text}0" if text.endswith(".") else text)
-    return tomlkit.item(value)
+        return f"{text}0" if text.endswith(".") else text
+    return tomlkit.item(value).as_string()
 
 
 def _printable(text: str) -> str:
