@@ -68,6 +68,7 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
     def _connect(self, database: str | None, limit_s: float) -> "pymysql.Connection[Any]":
         return pymysql.connect(
             unix_socket=str(options.socket(self._dirs)),
+            ssl_disabled=True,  # the driver would read all of the machine's certificates for each connection
             user="root",
             database=database,
             charset=self.installation.character_set,
