@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
@@ -86,13 +87,22 @@ impl Looped {
         run("mount", &[&self.device, &self.mount]);
     }
 
-    /// Soon: a program that another test is just starting has our open files until it runs.
+    /// Soon: a program that another test is just starting has our open files until it runs. One with a copy of
+    /// all mounts, as `new` starts it, keeps the file system in use until it ends. Mounted again meanwhile, that
+    /// would be the same one, whatever a snapshot has put on the disk.
     pub(crate) fn unmount(&self) {
         let begun = Instant::now();
-        while let Err(error) = unmount(&self.mount, UnmountFlags::empty()) {
-            assert_eq!(error, Errno::BUSY);
+        let wait = || {
             assert!(begun.elapsed() < PATIENCE, "somebody is there");
             std::thread::sleep(Duration::from_millis(10));
+        };
+        while let Err(error) = unmount(&self.mount, UnmountFlags::empty()) {
+            assert_eq!(error, Errno::BUSY);
+            wait();
+        }
+        let alone = OFlags::RDONLY | OFlags::EXCL; // refused while a file system uses the device
+        while open(&self.device, alone, Mode::empty()).err() == Some(Errno::BUSY) {
+            wait();
         }
     }
 
