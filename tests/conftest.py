@@ -5,6 +5,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ FAILURES = "DISKPROOF_TEST_FAILURES"
 """Names the file for what failed, a line each: pytest's own summary cuts the reasons off."""
 
 LONG = ("crash", "run", "hosts")
-"""Folders whose tests take up to a minute: first, so that no worker is left with one of them in the end."""
+"""Folders whose tests take up to a minute, and wait for half of it."""
 
 _skipped: list[str] = []
 
@@ -25,7 +26,22 @@ os.umask(0o022)  # a state folder that a group may write to is refused
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.parent.name not in LONG)
+    """Let every worker begin with files of long tests: their waits leave processors to the compiler beside.
+
+    xdist gives each worker an equal part of the tests, in their order; who is ready takes over others' last
+    ones. Were one worker given all long tests, they would be taken over in the end, and wait alone.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    short = [item for item in items if item.path.parent.name not in LONG]
+    long = [item for item in items if item.path.parent.name in LONG]
+    files = [list(some) for _, some in groupby(long, key=lambda item: item.path)]
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        part = [item for file in files[worker::workers] for item in file]
+        room = max((len(items) - len(ordered)) // (workers - worker) - len(part), 0)
+        ordered += [*part, *short[:room]]
+        del short[:room]
+    items[:] = [*ordered, *short]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
