@@ -50,9 +50,10 @@ def print_parts(parts: Sequence[Sequence[Shown]], console: Console) -> None:
             console.print()
         for block in part:
             if isinstance(block, Text):
-                for line in block.wrap(console, console.width):
+                lines = block.wrap(console, console.width)
+                for line in lines:
                     line.rstrip()
-                    console.print(line, soft_wrap=True)
+                console.print(Text("\n").join(lines), soft_wrap=True)  # a call takes long
             else:
                 console.print(block)
 
