@@ -10,6 +10,7 @@ use crate::driver::rows::Keep;
 use crate::driver::{Dialect, Protocol};
 
 mod client;
+mod compiled;
 mod draws;
 mod fairness;
 mod hooks;
@@ -29,6 +30,7 @@ pub use setting::Setting;
 pub use state::LARGEST_BYTES;
 pub use watch::Watch;
 
+use compiled::Compiled;
 use state::{Look, State};
 
 /// A mistake of a script, or in what it was given.
@@ -79,6 +81,7 @@ struct Setup {
     uniques: AtomicU64,
     /// Errors that scripts have counted themselves.
     counted_errors: AtomicU64,
+    compiled: Compiled,
     watch: Arc<Watch>,
     fairness: Fairness,
 }
@@ -101,6 +104,7 @@ impl LuaWorkload {
             legacy: AtomicBool::new(false),
             uniques: AtomicU64::new(0),
             counted_errors: AtomicU64::new(0),
+            compiled: Compiled::default(),
             watch,
             fairness: Fairness::default(),
         });

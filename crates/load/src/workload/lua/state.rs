@@ -52,7 +52,9 @@ impl State {
         let host = host(&lua, setup, client)?;
         let mut course = None;
         for (name, text) in PRELUDE {
-            let chunk = lua.load(text).set_name(format!("={name}"));
+            let chunk = setup
+                .compiled
+                .load(&lua, &format!("={name}"), text.as_bytes())?;
             course = chunk.call::<Option<Table>>(&host)?;
         }
         let course = course.ok_or_else(|| mlua::Error::runtime("the prelude has no course"))?;
@@ -188,6 +190,18 @@ fn install_functions(lua: &Lua, host: &Table, setup: &Arc<Setup>) -> mlua::Resul
         Err(reason) => Ok((None, Some(format!("{path}: {reason}")))),
     };
     host.set("read", lua.create_function(read)?)?;
+    let shared = Arc::clone(setup);
+    // What a file's text makes, or the mistake in it.
+    let compile = move |lua: &Lua, (path, text): (String, mlua::String)| match shared.compiled.load(
+        lua,
+        &format!("@{path}"),
+        &text.as_bytes(),
+    ) {
+        Ok(function) => Ok((Some(function), None)),
+        Err(mlua::Error::SyntaxError { message, .. }) => Ok((None, Some(message))),
+        Err(error) => Ok((None, Some(error.to_string()))),
+    };
+    host.set("compile", lua.create_function(compile)?)?;
     host.set("row", lua.create_function(row)?)?;
     let shared = Arc::clone(setup);
     let count_error = move |_: &Lua, ()| {

@@ -166,7 +166,7 @@ local function load_script()
   if host.legacy then
     set_globals()
   end
-  local chunk, mistake = load(host.text, "@" .. host.script, "t")
+  local chunk, mistake = host.compile(host.script, host.text)
   if not chunk then
     error(mistake, 0)
   end

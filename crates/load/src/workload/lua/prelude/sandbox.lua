@@ -94,7 +94,7 @@ end
 -- Modules --------------------------------------------------------------------------------------
 
 local function compile(path, text)
-  local chunk, mistake = load(text, "@" .. path, "t")
+  local chunk, mistake = host.compile(path, text)
   if not chunk then
     error(mistake, 0)
   end
@@ -161,7 +161,7 @@ function _G.loadfile(path)
   if not text then
     return nil, reason
   end
-  return load(text, "@" .. path, "t")
+  return host.compile(path, text)
 end
 
 function _G.dofile(path)
