@@ -21,6 +21,7 @@ const EXECUTE: u32 = 3;
 const SLEEP: u32 = 4;
 const RECONNECT: u32 = 5;
 const ROLLBACK: u32 = 6;
+const BIND: u32 = 7;
 pub(super) const NEXT: u32 = 10;
 const AGAIN: u32 = 11;
 pub(super) const FAIL: u32 = 12;
@@ -201,16 +202,19 @@ impl LuaClient {
                     Some(next) => next,
                     None => continue,
                 },
-                (EXECUTE, place) => {
+                (BIND | EXECUTE, place) => {
                     let place = place.as_usize().unwrap_or(usize::MAX);
                     let Some(own) = self.own.get_mut(place) else {
                         return Err("a statement that was never prepared".into());
                     };
-                    let Some(Value::String(kinds)) = rest.pop_front() else {
-                        return Err("an execution without the kinds of its parameters".into());
-                    };
-                    own.expect(&kinds.as_bytes());
-                    self.execute(place, rest.make_contiguous(), args)?
+                    if op == EXECUTE {
+                        self.execute(place, rest.make_contiguous(), args)?
+                    } else if let Some(Value::String(kinds)) = rest.front() {
+                        own.expect(&kinds.as_bytes());
+                        continue;
+                    } else {
+                        return Err("a binding without the kinds of its parameters".into());
+                    }
                 }
                 (SLEEP, length) => Next::Sleep {
                     us: microseconds(length),

@@ -110,6 +110,39 @@ fn parameters_are_of_the_types_that_they_were_bound_as() {
     );
 }
 
+const SHARED: &str = r#"
+function event()
+  local con = sysbench.sql.driver():connect()
+  local function prepared(kind)
+    local stmt = con:prepare("SELECT ?")
+    local value = stmt:bind_create(kind, 9)
+    stmt:bind_param(value)
+    value:set(7)
+    return stmt
+  end
+  local number, word = prepared(sysbench.sql.type.INT), prepared(sysbench.sql.type.CHAR)
+  number:execute()
+  number:execute()
+  word:execute()
+  number:execute()
+end"#;
+
+#[test]
+fn a_text_prepared_twice_has_the_types_of_the_statement_that_is_executed() {
+    assert_eq!(
+        sent(SHARED, Protocol::Prepared),
+        [
+            "prepare SELECT ?",
+            "0 7",
+            "0 7",
+            "prepare SELECT ?",
+            r#"1 "7""#,
+            "prepare SELECT ?",
+            "2 7"
+        ]
+    );
+}
+
 /// As many rows in an INSERT as sysbench puts into one.
 #[test]
 fn a_bulk_insert_is_cut_into_packets() {

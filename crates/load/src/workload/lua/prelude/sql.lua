@@ -7,12 +7,13 @@ local setmetatable, type, tonumber, tostring, error, select, unpack =
   setmetatable, type, tonumber, tostring, error, select, unpack
 local concat, format, sub, floor, ceil = table.concat, string.format, string.sub, math.floor, math.ceil
 
-local QUERY, PREPARE, EXECUTE, RECONNECT, ROLLBACK = 1, 2, 3, 5, 6
+local QUERY, PREPARE, EXECUTE, RECONNECT, ROLLBACK, BIND = 1, 2, 3, 5, 6, 7
 -- sysbench's packet of a bulk insert.
 local BULK_BYTES = 524288
 
 local sysbench = host.sysbench
-local errors = { NONE = 0, IGNORABLE = 1, FATAL = 2 }
+local NONE = 0
+local errors = { NONE = NONE, IGNORABLE = 1, FATAL = 2 }
 local types = {}
 for place, name in ipairs({ "NONE", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "TIME",
   "DATE", "DATETIME", "TIMESTAMP", "CHAR", "VARCHAR" }) do
@@ -83,11 +84,17 @@ local function replied(con, query, ok, rows, columns, data, _, again)
   if not ok then
     refused(con, query, rows, columns, data, again)
   end
-  con.error = errors.NONE
-  if columns then
+  con.error = NONE
+  if not columns then
+    return nil
+  elseif data then
     return setmetatable({ nrows = rows, nfields = columns, data = data }, result)
   end
-  return nil
+  -- Without rows to read, one result serves all statements of a connection, as in sysbench. A table for
+  -- each would be the only garbage of a prepared statement.
+  local counted = con.counted
+  counted.nrows, counted.nfields = rows, columns
+  return counted
 end
 
 -- Results --------------------------------------------------------------------------------------
@@ -139,7 +146,7 @@ function driver:connect()
     step(RECONNECT)
     left = false
   end
-  held = setmetatable({ error = errors.NONE }, connection)
+  held = setmetatable({ error = NONE, counted = setmetatable({}, result) }, connection)
   return held
 end
 
@@ -216,6 +223,9 @@ end
 
 -- Prepared statements --------------------------------------------------------------------------
 
+-- By a statement's number: whose parameters it has been bound to.
+local binders = {}
+
 function connection:prepare(text)
   check(self, "prepare")
   local ok, number, state, message, _, again = step(PREPARE, text)
@@ -257,6 +267,7 @@ function statement:bind_param(...)
     kinds[place] = own.kind
   end
   self.bound, self.count, self.kinds = bound, #bound, concat(kinds)
+  binders[self.number] = nil
 end
 
 local function values(bound, place, count)
@@ -267,19 +278,21 @@ local function values(bound, place, count)
 end
 
 function statement:execute()
-  local con, bound = self.connection, self.bound
+  local con, bound, number = self.connection, self.bound, self.number
   check(con, "execute")
+  if binders[number] ~= self then
+    step(BIND, number, self.kinds)
+    binders[number] = self
+  end
   local answer
   if not bound then
-    answer = replied(con, self.query, step(EXECUTE, self.number, ""))
+    answer = replied(con, self.query, step(EXECUTE, number))
   elseif self.count == 1 then
-    answer = replied(con, self.query, step(EXECUTE, self.number, self.kinds, bound[1].value))
+    answer = replied(con, self.query, step(EXECUTE, number, bound[1].value))
   elseif self.count == 2 then
-    answer = replied(con, self.query,
-      step(EXECUTE, self.number, self.kinds, bound[1].value, bound[2].value))
+    answer = replied(con, self.query, step(EXECUTE, number, bound[1].value, bound[2].value))
   else
-    answer = replied(con, self.query,
-      step(EXECUTE, self.number, self.kinds, values(bound, 1, self.count)))
+    answer = replied(con, self.query, step(EXECUTE, number, values(bound, 1, self.count)))
   end
   return answer
 end
