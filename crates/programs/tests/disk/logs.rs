@@ -42,10 +42,10 @@ fn work(file: &File, seed: u64, requests: u32) {
     }
 }
 
-/// Writes faster than a spinning disk can put them in their places.
+/// More writes than a spinning disk puts in their places while a busy machine starts the program that cuts it.
 fn burst(file: &File, seed: u64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    for number in 0..=255 {
+    for number in (0..=255).cycle().take(1_500) {
         let at = random.random_range(0..SIZE_BYTES - 5_000);
         file.write_all_at(&[number; 5_000], at).expect("written");
     }
