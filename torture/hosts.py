@@ -24,8 +24,7 @@ from rich.table import Table
 
 from campaign import INIT, NAMESPACES
 from case import BROKEN, SOUND, hide
-from diskproof.hosts.books import KINDS
-from diskproof.results.folder import RunFolder
+from diskproof.results.folder import RECORDS, RunFolder
 from left import ROOTS, Seen, Things, differences, everything, mounts
 from machines import Host, is_quiet, leave, machines, make_cluster, words_of, wrong_in
 from strikes import CLOCK, WEIGHTS, Case, strike, until
@@ -269,7 +268,7 @@ class Campaign:
 
 def _lines(folder: Path) -> list[str]:
     """Return the whole records of a run folder."""
-    return [line for file in KINDS for line in RunFolder(folder).record_lines(file)]
+    return [line for file in RECORDS for line in RunFolder(folder).record_lines(file)]
 
 
 def _rays() -> set[int]:

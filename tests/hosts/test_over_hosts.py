@@ -46,6 +46,12 @@ sys.exit(call(sys.argv[1:]))
 """Tests run beside each other: the gates that a busy machine closes are open, and the others hold."""
 
 
+def unjudged(host: Host) -> str:
+    """Return the module that runs diskproof with these gates open."""
+    (host.scratch / "gates.py").write_text(GATES)
+    return "gates"
+
+
 def test_a_run_goes_on_after_kills(cluster: list[Host]) -> None:
     a, b, c = cluster
     text = STUDY.format(how="spread", blocks=6).replace("measure_s = 0.5", "measure_s = 1.5")
@@ -93,8 +99,7 @@ def test_machines_are_compared(cluster: list[Host]) -> None:
 
     study = a.write("compare", text)
     assert "6 cells x 2 blocks = 12 trials" in a.run("plan", study, "--hosts")
-    (a.scratch / "gates.py").write_text(GATES)
-    said = a.run("run", study, "--hosts", module="gates")
+    said = a.run("run", study, "--hosts", module=unjudged(a))
     folder = a.run_folder("compare")
     assert [*wrong_in(folder, cluster)] == []
     assert "b against a" in said
@@ -149,9 +154,8 @@ def test_a_study_brings_its_files(cluster: list[Host]) -> None:
     text = STUDY.format(how="compare", blocks=1).replace("[tunings.unsafe]\n", "")
     text = text.replace('"a", "b", "c"', '"b"')
     study = a.write("loads", text.partition("[workloads")[0] + LOADS)
-    (a.scratch / "gates.py").write_text(GATES)
     with hidden(folder, [b]):
-        a.run("run", study, "--hosts", module="gates")
+        a.run("run", study, "--hosts", module=unjudged(a))
     run = a.run_folder("loads")
     assert [*wrong_in(run, [b])] == []
     trials = run.trials()
@@ -191,8 +195,7 @@ def test_limits_are_proved_and_power_is_cut(cluster: list[Host]) -> None:
     a, _, c = cluster
     text = STUDY.format(how="compare", blocks=2).replace('"a", "b", "c"', '"a", "c"')
     text = text.replace("measure_s = 0.5", "measure_s = 1.5").partition("[storages")[0] + PROVED
-    (a.scratch / "gates.py").write_text(GATES)
-    said = a.run("run", a.write("proved", text), "--hosts", "--prove", module="gates")
+    said = a.run("run", a.write("proved", text), "--hosts", "--prove", module=unjudged(a))
     folder = a.run_folder("proved")
     assert [*wrong_in(folder, [a, c])] == []
     pairs = folder.proofs()

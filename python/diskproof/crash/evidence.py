@@ -23,8 +23,8 @@ MOST_EXPECTED = 2
 
 READ_ME = "READ-ME.txt"
 REPLAY = "replay.json"
-PART = ".part"
-"""Of the file of an incomplete image."""
+IMAGE, PART = ".image", ".part"
+"""Of the file of a disk's bytes before its cuts, and of one that is not complete."""
 RECORD = "cut.json"
 
 HOLDS = {
@@ -54,7 +54,7 @@ def request_log(folder: Path, disk: ServedDisk) -> Path:
 
 def disk_image(folder: Path, data_set: str, disk: ServedDisk) -> Path:
     """Return the file of a disk's bytes before a cut: its log of requests begins with them."""
-    return folder / f"{_file_name(data_set)}-{_file_name(disk.facts.name)}.image"
+    return folder / f"{_file_name(data_set)}-{_file_name(disk.facts.name)}{IMAGE}"
 
 
 def failure(cut: CutTrial, plan: CrashPlan) -> str | None:

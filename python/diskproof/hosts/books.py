@@ -6,15 +6,12 @@ from pathlib import PurePosixPath
 from pydantic import ValidationError
 
 from diskproof.results.cut import CutTrial
-from diskproof.results.folder import CUTS, PROOFS, TRIALS
+from diskproof.results.folder import RECORDS, paths_of
 from diskproof.results.limit import ProofPair
 from diskproof.results.plan import NO_LEVEL, Cell, Plan
 from diskproof.results.trial import Trial
 
 Made = Trial | ProofPair | CutTrial
-
-KINDS: dict[str, type[Made]] = {TRIALS: Trial, PROOFS: ProofPair, CUTS: CutTrial}
-"""What is recorded in which file."""
 
 MOST_FILE_BYTES = 2**40
 """The largest is the log of all that was written to a virtual disk before a cut."""
@@ -43,7 +40,7 @@ class Books:
 
     def host(self, file: str, line: str) -> str | None:
         """Return whose a record of the run folder is."""
-        match KINDS[file].model_validate_json(line):
+        match RECORDS[file].model_validate_json(line):
             case Trial() as trial:
                 return self._trials[trial.id][0]
             case ProofPair() as pair:
@@ -53,7 +50,7 @@ class Books:
 
     def read(self, file: str, line: str, host: str) -> Made:
         """Read a record that a host has sent; WrongError if it is of nothing that the host was given."""
-        kind = KINDS.get(file)
+        kind = RECORDS.get(file)
         if kind is None:
             raise WrongError(f"it sent records of no known kind: {file}")
         try:
@@ -77,23 +74,12 @@ class Books:
                 )
             case CutTrial():
                 given = self._cuts.get(made.id) == (host, made.cell, made.way, made.seed)
-                return given and made.evidence in (None, f"cuts/{made.id}")
-
-
-def paths(made: Made) -> list[str]:
-    """Return where the files of a record lie in its run folder: files, or folders with all in them."""
-    match made:
-        case Trial():
-            return [f"series/{made.id}.parquet", f"servers/{made.id}"]
-        case ProofPair():
-            return [*paths(made.as_it_was), *paths(made.changed)]
-        case CutTrial():
-            return [f"cuts/{made.id}", "cuts/disks"] if made.evidence else []
+                return given and (not made.evidence or made.evidence == paths_of(made)[0])
 
 
 def check_file(name: str, size_bytes: int, made: Made) -> None:
     """Refuse a file that is none of a record's: it would be written anywhere. WrongError says so."""
     path = PurePosixPath(name)
-    own = any(str(parent) in paths(made) for parent in (path, *path.parents))
+    own = any(str(parent) in paths_of(made) for parent in (path, *path.parents))
     if not own or path.is_absolute() or ".." in path.parts or size_bytes > MOST_FILE_BYTES:
         raise WrongError(f"it sent a file that does not belong to {made.id}: {name}")

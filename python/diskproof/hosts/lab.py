@@ -23,7 +23,7 @@ from diskproof.hosts.membership import MARK, OUT, versions
 from diskproof.hosts.part import LENGTH_BYTES
 from diskproof.hosts.remote import Roles
 from diskproof.refusal import RefusalError
-from diskproof.results.folder import CUTS, PROOFS, TRIALS
+from diskproof.results.folder import RECORDS
 from diskproof.results.plan import Plan
 from diskproof.results.record import Record
 from diskproof.run.dataset import IMAGES
@@ -297,7 +297,7 @@ def _records(run: str) -> Iterator[Found]:
     """Yield each whole record of a run on this host: those of the oldest part first."""
     parts = _parts(run).glob("*")
     for part in sorted(parts, key=lambda path: int(path.name) if path.name.isdecimal() else 0):
-        for path in (found for name in (TRIALS, PROOFS, CUTS) for found in sorted(part.glob(f"*/*/{name}"))):
+        for path in (found for name in RECORDS for found in sorted(part.glob(f"*/*/{name}"))):
             for line in path.read_bytes().split(b"\n")[:-1]:
                 yield Found(folder=str(path.parent), file=path.name, line=line.decode())
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from diskproof.analysis.folder import invalidating, why_pair_fails
 from diskproof.crash.campaign import StoppedError
-from diskproof.hosts.books import KINDS, Books, Made, WrongError, check_file, paths
+from diskproof.crash.evidence import IMAGE
+from diskproof.hosts.books import Books, Made, WrongError, check_file
 from diskproof.hosts.cluster import Asked, Host, Lost, answers, ask, connected, labs, named
 from diskproof.hosts.lab import RUN_NAME, Found, Step, digest
 from diskproof.hosts.remote import Roles
@@ -24,7 +25,7 @@ from diskproof.reading import read_text
 from diskproof.refusal import RefusalError, refusal_of
 from diskproof.results.cut import CutTrial
 from diskproof.results.durable import writing
-from diskproof.results.folder import RunFolder
+from diskproof.results.folder import RECORDS, RunFolder, paths_of
 from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import NO_LEVEL, Plan
@@ -155,7 +156,7 @@ class _Head:
         """Digests of the records that are here, by host: `HostLab.records` returns the others."""
         for read in (folder.trials, folder.proofs, folder.cuts):
             read()  # a damaged folder is refused in words
-        for file in KINDS:
+        for file in RECORDS:
             for line in folder.record_lines(file):
                 self._known[self._books.host(file, line)].add(digest(line))
         self._goes_on = False
@@ -385,9 +386,9 @@ class _Head:
             self._known[hand.host.name].add(digest(found.line))
             self._progress.note(f"host `{hand.host.name}`: {made.id} is left out, of another machine ({why})")
             return False
-        for name, size_bytes in hand.ask("files", found.folder, paths(made)):
+        for name, size_bytes in hand.ask("files", found.folder, paths_of(made)):
             check_file(name, size_bytes, made)
-            if not (name.endswith(".image") and self._folder.has_file(name)):  # several cuts share it
+            if not (name.endswith(IMAGE) and self._folder.has_file(name)):  # several cuts share it
                 self._folder.take_file(name, _pieces(hand, found.folder, name, size_bytes), size_bytes)
         self._folder.append_record(found.file, found.line)
         self._known[hand.host.name].add(digest(found.line))

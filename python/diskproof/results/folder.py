@@ -28,8 +28,22 @@ MOST_BYTES = 256 * MIB
 
 TRIALS, PILOT, PROOFS, CUTS = "trials.jsonl", "pilot.jsonl", "proofs.jsonl", "cuts.jsonl"
 
+RECORDS: dict[str, type[Trial | ProofPair | CutTrial]] = {TRIALS: Trial, PROOFS: ProofPair, CUTS: CutTrial}
+"""What each of the files that are the truth has a line of."""
+
 Kept = TypeVar("Kept", Trial, CutTrial, ProofPair)
 Read = TypeVar("Read", bound=Record)
+
+
+def paths_of(record: Trial | ProofPair | CutTrial) -> list[str]:
+    """Return where the files of a record lie in its run folder: files, or folders with all in them."""
+    match record:
+        case Trial():
+            return [f"series/{record.id}.parquet", f"servers/{record.id}"]
+        case ProofPair():
+            return [*paths_of(record.as_it_was), *paths_of(record.changed)]
+        case CutTrial():
+            return [f"cuts/{record.id}", "cuts/disks"] if record.evidence else []
 
 
 class RunFolderError(RefusalError):
