@@ -285,7 +285,8 @@ class Claim(Statement):
 class Parts(Written):
     """The parts of an article that are kept as they are written."""
 
-    procedure: Procedure = Field(Procedure(), description="How the figures came about")
+    # Without a check, whose schema each command would build at its start.
+    procedure: Procedure = Field(Procedure.model_construct(), description="How the figures came about")
     conditions: list[Conditions] = Field(
         [], max_length=MOST_ENTRIES, description="What the levels were measured with"
     )

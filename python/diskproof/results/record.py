@@ -26,7 +26,7 @@ ROLES: tuple[Role, ...] = ("data", "redo", "binlog", "tmp")
 class Record(BaseModel):
     """A record is complete when it is made and never changes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class NotRecordedError(Exception):

@@ -159,7 +159,7 @@ Distinct = AfterValidator(_distinct)
 class Part(BaseModel):
     """A part of a study file: unknown keys are refused, and numbers in quotes, or `true` for 1."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     @field_validator("*")
     @classmethod

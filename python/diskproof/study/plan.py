@@ -346,7 +346,7 @@ def _order(sides: list[list[Cell]], blocks: int, seed: int) -> list[PlannedTrial
     return [trial for block in range(1, blocks + 1) for trial in _block(block, sides, random)]
 
 
-def _block(block: int, sides: list[list[Cell]], random: np.random.Generator) -> list[PlannedTrial]:
+def _block(block: int, sides: list[list[Cell]], random: "np.random.Generator") -> list[PlannedTrial]:
     """Return a block in a random order; cells that take turns stay together, their first one is random."""
     order = [sides[index] for index in random.permutation(len(sides))]
     cells = [

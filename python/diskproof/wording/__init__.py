@@ -16,7 +16,7 @@ from diskproof.wording import numbers
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Quantity(_Part):
