@@ -265,7 +265,7 @@ def test_a_refusal_that_nobody_hears_is_one(stderr: str) -> None:
 
 def test_no_verb_waits_for_libraries_that_only_some_answers_need() -> None:
     verbs = ", ".join(f"diskproof.cli.{verb}" for verb in VERBS)
-    heavy = "{'altair', 'vl_convert', 'scipy'}"
+    heavy = "{'altair', 'vl_convert', 'scipy', 'psycopg'}"
     said = subprocess.run(
         [sys.executable, "-c", f"import sys, {verbs}; print(sorted({heavy} & set(sys.modules)))"],
         check=True,

@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import psycopg
 import pymysql
-from psycopg.rows import TupleRow
 
 from diskproof.families.address import Address, Check
 
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg.rows import TupleRow
+
 CONNECT_LIMIT_S = 10
 """How long a server may take to accept a connection: with TLS across an ocean less than a second."""
-
-ERRORS = (pymysql.Error, psycopg.Error)
-"""What the drivers raise."""
 
 _LIBPQ: Mapping[Check | None, str] = {
     None: "disable",
@@ -28,8 +27,15 @@ GUARD = "SET SESSION TRANSACTION READ ONLY"
 """From MySQL 5.6 and MariaDB 10.0 on the server then refuses what writes."""
 
 
+def driver_errors() -> tuple[type[Exception], ...]:
+    """Return what the drivers raise."""
+    import psycopg  # noqa: PLC0415 - a sixth of the start of most commands, which ask no PostgreSQL
+
+    return pymysql.Error, psycopg.Error
+
+
 def connect(address: Address, password: str | None, limit_s: float) -> Any:  # noqa: ANN401 - of either driver
-    """Connect with the driver of the server's family; one of ERRORS if that fails."""
+    """Connect with the driver of the server's family; one of `driver_errors` if that fails."""
     if address.family == "mysql":
         return connect_mysql(address, password, limit_s)
     return connect_postgresql(address, password)
@@ -75,8 +81,10 @@ def connect_mysql(
 
 def connect_postgresql(
     address: Address, password: str | None, *, read_only: bool = False
-) -> psycopg.Connection[TupleRow]:
+) -> "psycopg.Connection[TupleRow]":
     """Connect to PostgreSQL."""
+    import psycopg  # noqa: PLC0415
+
     host, port = address.host, address.port
     if address.socket is not None:
         folder = Path(address.socket)

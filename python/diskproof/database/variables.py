@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
 
-from diskproof.database.connection import ERRORS, connect
+from diskproof.database.connection import connect, driver_errors
 from diskproof.database.secret import Secret
 from diskproof.families.address import Address
 from diskproof.families.values import as_bytes, same
@@ -79,7 +79,7 @@ class MysqlVariables(Variables):
         """Set the variable to the value that it has: the server itself says whether it takes it from us."""
         try:
             self._rows(f"SET GLOBAL {name} = @@GLOBAL.{name}")
-        except ERRORS as error:
+        except driver_errors() as error:
             number, said = (*error.args, "", "")[:2]
             if number == READ_ONLY:
                 return RESTART
@@ -226,6 +226,6 @@ def put_back(address: Address, secret: Secret, name: str, ours: str, state: str)
         if not variables.holds(name, ours):
             return False
         variables.put_back(name, state)
-    except ERRORS as error:
+    except driver_errors() as error:
         raise RefusalError(f"{address}: {' '.join(str(error).split())}") from error
     return True

@@ -14,7 +14,6 @@ from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.lifecycle import answer_of
 from diskproof.server.mysql import MysqlServer, find_mysql
-from diskproof.server.postgresql import PostgresqlServer, find_postgresql
 from diskproof.server.sqlite import SqliteServer
 from diskproof.system.containers import ImageNotFoundError, find_image
 
@@ -53,6 +52,9 @@ def find(
         case "mysql":
             return MysqlServer(find_mysql(basedir, flavour, found), name)
         case "postgresql":
+            # The driver takes long to load, and most commands ask no PostgreSQL.
+            from diskproof.server.postgresql import PostgresqlServer, find_postgresql  # noqa: PLC0415
+
             return PostgresqlServer(find_postgresql(basedir, found), name)
         case "sqlite":
             if basedir is not None:

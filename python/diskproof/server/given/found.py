@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
-from diskproof.database.connection import ERRORS, connect
+from diskproof.database.connection import connect, driver_errors
 from diskproof.database.secret import Secret
 from diskproof.database.variables import Variables, variables_of
 from diskproof.families.address import Address
@@ -13,7 +13,6 @@ from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerNotFoundError, Settings, variable_name
 from diskproof.server.given.base import Given
 from diskproof.server.given.mysql import GivenMysql
-from diskproof.server.given.postgresql import GivenPostgresql
 from diskproof.study.servers import ServerChoice
 from diskproof.system.own_folder import expanded
 from diskproof.system.processes import Starter
@@ -44,7 +43,7 @@ class GivenServer:
     def open(self, wanted: Mapping[str, str] | None = None) -> Given[Any]:
         """Connect; `wanted` are the variables to be read back. ServerError if the server refuses."""
         settings = Settings({}, dict(wanted or {}))
-        kind = GivenMysql if self._address.family == "mysql" else GivenPostgresql
+        kind = _kind(self._address)
         given = kind(self.facts, settings, self._address, self._secret.read())
         given.read_only = self.read_only
         if why := given.refuses_connections():
@@ -92,7 +91,7 @@ class GivenServer:
             for name, value in _named(variables).items():
                 if not server.holds(name, value) and (why := server.refusal(name)):
                     raise ServerError(f"`{name}` = {value}: {why}")
-        except ERRORS as error:
+        except driver_errors() as error:
             raise ServerError(f"{self._address}: {error}") from error
 
     def set(self, variables: Mapping[str, str], starter: Starter) -> dict[str, str]:
@@ -108,7 +107,7 @@ class GivenServer:
                     self._recorded.add((name, value))
                 self._set.append(name)
                 server.set(name, value)
-        except ERRORS as error:
+        except driver_errors() as error:
             raise ServerError(f"{self._address} does not take `{name}` = {value}: {error}") from error
         return wanted
 
@@ -119,7 +118,7 @@ class GivenServer:
             name = self._set[-1]
             try:
                 server.put_back(name, self._before[name])
-            except ERRORS as error:
+            except driver_errors() as error:
                 raise ServerError(
                     f"`{name}` of {self._address} is not as it was ({error}): `diskproof clean` tries again"
                 ) from error
@@ -133,11 +132,11 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
     """Connect to a server that a study gives; ServerNotFoundError says what to do if that fails."""
     address, file = choice.address, choice.password_file
     secret = Secret(None if file is None else str(expanded(file).absolute()), choice.password_env)
-    kind = GivenMysql if address.family == "mysql" else GivenPostgresql
+    kind = _kind(address)
     try:
         with closing(connect(address, secret.read(), ANSWER_LIMIT_S)) as connection:
             flavour, version = _which(address, connection)
-    except ERRORS as error:
+    except driver_errors() as error:
         said = " ".join(str(error).split())
         remedy = "check `url`, the password and whether the server lets this machine in"
         if any(words in said for words in NO_DATABASE):
@@ -158,6 +157,15 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
         may_be_here=address.may_be_here,
     )
     return GivenServer(facts, address, secret, read_only=choice.read_only)
+
+
+def _kind(address: Address) -> type[Given[Any]]:
+    if address.family == "mysql":
+        return GivenMysql
+    # Its driver takes long to load.
+    from diskproof.server.given.postgresql import GivenPostgresql  # noqa: PLC0415
+
+    return GivenPostgresql
 
 
 def _which(address: Address, connection: Any) -> tuple[str, str]:  # noqa: ANN401 - of either driver
