@@ -1,6 +1,7 @@
 """Its presence puts this folder on the import path; and where nothing may be skipped, a skip fails."""
 
 import fcntl
+import gc
 import os
 import signal
 import tempfile
@@ -9,6 +10,8 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
+
+from diskproof.__main__ import GARBAGE_AFTER
 
 STRICT = "DISKPROOF_TEST_STRICT"
 """Set it to 1 on a machine that can run every test."""
@@ -22,6 +25,7 @@ LONG = ("crash", "run", "hosts")
 _skipped: list[str] = []
 
 
+gc.set_threshold(GARBAGE_AFTER)  # as the command line does
 os.umask(0o022)  # a state folder that a group may write to is refused
 
 
