@@ -19,25 +19,24 @@ SOON = ("--warm-up", "0", "--design", "blocks = 3; same_within = 0.49; repeat_di
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the campaign mounts a tmpfs, which root alone may")
 @pytest.mark.timeout(300)
-def test_a_campaign_is_made_and_resumed(tmp_path: Path) -> None:
-    def begin(*words: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "DISKPROOF_STATE": str(tmp_path / "state"), "COLUMNS": "130"}
-        command = [sys.executable, str(PROGRAM), "--out", str(tmp_path / "out"), *TINY, *SOON]
-        return subprocess.run(
-            [*command, *words], check=False, env=environment, capture_output=True, text=True
-        )
-
-    first = begin("--arms", "until")
+def test_a_campaign_is_made_and_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    words = ["--out", str(tmp_path / "out"), *TINY, *SOON]
+    first = subprocess.run(
+        [sys.executable, str(PROGRAM), *words, "--arms", "until"], check=False, capture_output=True, text=True
+    )
     assert first.returncode == 0, first.stdout + first.stderr
-    assert begin("--arms", "until").returncode == 2
-    both = begin("--resume")
-    assert both.returncode == 0, both.stdout + both.stderr
-    assert "equal until 1: " not in both.stdout and "equal fixed 1: " in both.stdout
+    assert verdicts.main([*words, "--arms", "until"]) == 2
+    assert verdicts.main([*words, "--resume"]) == 0
+    both = capsys.readouterr().out
+    assert "equal until 1: " not in both and "equal fixed 1: " in both
     lines = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines()]
     assert [(one["kind"], one["arm"]) for one in lines] == [("equal", "until"), ("equal", "fixed")]
     assert all(one["blocks"] >= 3 and one["trials_s"] > 0 and Path(one["run"]).is_dir() for one in lines)
-    drawn = begin("--simulate", "20")
-    assert drawn.returncode == 0 and "equal" in drawn.stdout, drawn.stdout + drawn.stderr
+    assert verdicts.main([*words, "--simulate", "20"]) == 0
+    assert "equal" in capsys.readouterr().out
 
 
 def test_drawn_runs_are_rarely_wrong_and_decide_what_is_large() -> None:
