@@ -8,8 +8,8 @@ from diskproof.profile.clone.fit import Candidate, Knob, Setting
 from diskproof.profile.clone.sight import Sight
 from diskproof.results.profile import Pattern
 
-READS: frozenset[Pattern] = frozenset({"random-read", "mixed"})
-WRITES: frozenset[Pattern] = frozenset({"random-write", "mixed"})
+READS: frozenset[Pattern] = frozenset({"random-read", "mixed", "fileio"})
+WRITES: frozenset[Pattern] = frozenset({"random-write", "mixed", "fileio"})
 SEQUENTIAL: frozenset[Pattern] = frozenset({"sequential-read", "sequential-write"})
 SYNCED: frozenset[Pattern] = frozenset({"synced-append", "synced-write"})
 
@@ -33,18 +33,20 @@ SLOWER_AT_FULL_STROKE = 1.9
 FASTEST_US, SLOWEST_US = 1_500.0, 60_000.0
 """Random reads of a disk with an arm take this long."""
 
+ALL = READS | WRITES | SEQUENTIAL | SYNCED
+
 ROTATION_ONLY = "assumed: the inner rate is half of the outer; reads at the end of the disk would show it"
 
 KNOBS = (
-    Knob("average_seek_us", READS, 100.0, 50_000.0),
-    Knob("track_seek_us", READS, 50.0, 10_000.0),
-    Knob("outer_mb_per_s", SEQUENTIAL, 1.0, 1000.0),
+    Knob("average_seek_us", READS | WRITES | SYNCED, 100.0, 50_000.0),
+    Knob("track_seek_us", READS | WRITES | SYNCED, 50.0, 10_000.0),
+    Knob("outer_mb_per_s", ALL, 1.0, 1000.0),
     Knob("queue_depth", READS | WRITES, choices=(1, 4, 8, 16, 32, 64, 128)),
     Knob("ageing", READS | WRITES, 0.000_5, 1.0),
     Knob("write_cache", WRITES | SEQUENTIAL | SYNCED, choices=(True, False)),
     Knob("write_settle_us", WRITES | SYNCED, 50.0, 5_000.0),
-    Knob("command_overhead_us", READS | WRITES | SEQUENTIAL | SYNCED, 5.0, 5_000.0),
-    Knob("cache_bytes", SEQUENTIAL, choices=(2**21, 2**22, 2**23, 2**24, 2**25, 2**26, 2**27)),
+    Knob("command_overhead_us", ALL, 5.0, 5_000.0),
+    Knob("cache_bytes", ALL, choices=(2**21, 2**22, 2**23, 2**24, 2**25, 2**26, 2**27)),
     # After the times of a write: how many are sorted would make up for a wrong one.
     Knob("write_cache_commands", WRITES, 1, 1024, whole=True),
 )
