@@ -41,6 +41,7 @@ mod tests {
         warm_up: NANOS_PER_S,
         measure: 600 * NANOS_PER_S,
         requests: 3000,
+        fio_window: 0,
     };
     /// Long enough for the buffers of flash drives to fill.
     const WRITING: Length = Length {

@@ -85,6 +85,7 @@ fn work(device: &Device) {
             warm_up: 0,
             measure: NANOS_PER_S,
             requests: 20,
+            fio_window: 0,
         };
         simulate::run(timing.as_mut(), &probe, length, 1);
     }

@@ -66,6 +66,9 @@ pub struct Length {
     /// The most requests, flushes among them, that are measured: on a device that takes no time, time
     /// does not pass. A tenth as many end the warm-up.
     pub requests: u64,
+    /// As fio measured for so long: at its end it waits for all requests under way, takes all of them
+    /// for answered with the last, and has their latencies with the others. 0: these do not count.
+    pub fio_window: Nanos,
 }
 
 impl Length {
@@ -76,35 +79,54 @@ impl Length {
             warm_up: seconds * NANOS_PER_S / 10,
             measure: seconds * NANOS_PER_S,
             requests: 100_000_000,
+            fio_window: 0,
         }
     }
 }
 
 /// Runs a probe: `depth` requests are always under way, as with fio's `iodepth`.
 pub fn run(timing: &mut dyn Timing, probe: &Probe, length: Length, seed: u64) -> Outcome {
+    run_from(timing, 0, probe, length, seed).0
+}
+
+/// Runs a probe from a moment on, and says when its last request was answered.
+pub fn run_from(
+    timing: &mut dyn Timing,
+    begin: Nanos,
+    probe: &Probe,
+    length: Length,
+    seed: u64,
+) -> (Outcome, Nanos) {
     let mut driver = Driver {
         generator: Generator::new(timing.capacity_bytes(), probe, seed),
         depth: probe.depth as usize,
         under_way: Ledger::default(),
-        now: 0,
+        now: begin,
         answered: 0,
         answers: Vec::new(),
         events: Vec::new(),
     };
     let mut warm_ups = length.requests / 10;
-    while driver.now < length.warm_up && warm_ups > 0 {
+    // What the disk does by itself until then; nobody waits for an answer.
+    timing.advance(begin, &mut driver.events);
+    driver.events.clear();
+    let warm = begin + length.warm_up;
+    while driver.now < warm && warm_ups > 0 {
         driver.step(timing);
         warm_ups = warm_ups.saturating_sub(driver.answers.len() as u64);
     }
     let mut outcome = Outcome::new();
-    let (from, mut left) = (driver.now.min(length.warm_up), length.requests);
+    let (from, mut left) = (driver.now.min(warm), length.requests);
+    let mut cut_off = Vec::new();
     let end = from + length.measure;
     loop {
         // The last step of the warm-up may have gone beyond it.
-        for answer in &driver.answers {
+        for answer in driver.answers.drain(..) {
             if answer.at >= from && answer.at < end && left > 0 {
                 outcome.count(answer.request, answer.at - answer.from);
                 left -= 1;
+            } else if answer.at >= from {
+                cut_off.push(answer);
             }
         }
         if driver.now >= end || left == 0 {
@@ -114,7 +136,22 @@ pub fn run(timing: &mut dyn Timing, probe: &Probe, length: Length, seed: u64) ->
     }
     outcome.answers = driver.answered;
     outcome.seconds = (driver.now.min(end) - from) as f64 / NANOS_PER_S as f64;
-    outcome
+    driver.depth = 0;
+    while !driver.under_way.is_empty() {
+        driver.step(timing);
+        cut_off.append(&mut driver.answers);
+    }
+    if length.fio_window > 0 {
+        // One end is simulated for all the windows that the time holds.
+        let windows = (outcome.seconds * NANOS_PER_S as f64 / length.fio_window as f64).round();
+        for answer in cut_off.iter().filter(|one| one.request.kind != Kind::Flush) {
+            let latency_ns = driver.now - answer.from;
+            outcome
+                .latency_ns
+                .saturating_record_n(latency_ns, (windows as u64).max(1));
+        }
+    }
+    (outcome, driver.now)
 }
 
 /// The client: keeps the requests of a probe in progress.
@@ -211,6 +248,52 @@ mod tests {
             assert!(outcome.seconds.abs() < f64::EPSILON);
             assert_eq!(outcome.latency_ns.max(), 0);
         }
+    }
+
+    #[test]
+    fn fio_counts_the_latencies_of_what_its_end_cuts_off_once_a_window() {
+        let counted = |fio_window| {
+            let length = Length {
+                fio_window,
+                ..Length::seconds(2)
+            };
+            let mut disk = crate::device::open("desktop-7200")
+                .expect("it is in the catalogue")
+                .device
+                .build(crate::device::Build::seeded(1));
+            let outcome = run(disk.as_mut(), &probe(16), length, 1);
+            (outcome.requests, outcome.latency_ns)
+        };
+        let (requests, without) = counted(0);
+        assert_eq!(without.len(), requests);
+        let (as_before, with) = counted(NANOS_PER_S);
+        assert_eq!(as_before, requests);
+        assert_eq!(with.len(), requests + 2 * 16);
+        assert!(with.mean() > without.mean());
+    }
+
+    #[test]
+    fn a_probe_finds_what_those_before_it_on_the_same_disk_have_left() {
+        let within = |pattern| Probe {
+            pattern,
+            span_bytes: Some(64 << 20),
+            ..probe(4)
+        };
+        let mut disk = crate::device::open("ssd-cache-over-disk")
+            .expect("it is in the catalogue")
+            .device
+            .build(crate::device::Build::seeded(1));
+        let mut begin = 0;
+        let mut median_ms = |pattern| {
+            let length = Length::seconds(1);
+            let (outcome, end) = run_from(disk.as_mut(), begin, &within(pattern), length, 1);
+            assert!(end > begin + length.measure);
+            begin = end + NANOS_PER_S;
+            outcome.latency_ns.value_at_quantile(0.5) / 1_000_000
+        };
+        assert!(median_ms(Pattern::RandomRead) > 0, "the arm");
+        median_ms(Pattern::RandomWrite);
+        assert_eq!(median_ms(Pattern::RandomRead), 0, "the cache");
     }
 
     #[test]
