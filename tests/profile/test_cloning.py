@@ -183,7 +183,16 @@ def test_a_cell_that_cuts_off_its_queue_does_not_count() -> None:
     assert measured.requests
     slow = measured.requests.model_copy(update={"mean_us": 1.1e6})
     cells = [measured, measured.model_copy(update={"requests": slow, "probe": MARKER})]
-    assert [one.probe for one in observed(cells, "fio")] == [deep]
+    assert [one.probe for one in observed(cells, "fio", 5.0)] == [deep]
+
+
+def test_the_wait_for_the_last_requests_is_no_part_of_a_rate() -> None:
+    deep = Probe(pattern="random-write", block_bytes=4096, depth=128)
+    waited = cell(deep, 325.5).model_copy(update={"seconds": 1.1})
+    alone = waited.model_copy(update={"probe": deep.model_copy(update={"depth": 1})})
+    found = observed([waited, alone], "fio", 0.8)
+    assert [one.figures["iops"] for one in found] == [pytest.approx(325.5 * 1.1 / 0.8), 325.5]
+    assert observed([waited], "fio", 2.0)[0].figures["iops"] == 325.5
 
 
 def test_figures_that_no_disk_has_are_no_clone() -> None:

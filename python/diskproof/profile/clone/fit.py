@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from diskproof import disk
-from diskproof.profile.clone.cells import Observation
+from diskproof.profile.clone.cells import Asked, Observation
 from diskproof.profile.clone.device import Parameter, Tree, Value, device_text
 from diskproof.profile.simulated import figure_of
-from diskproof.results.profile import Pattern, Probe
+from diskproof.results.profile import Pattern
 from diskproof.results.verification import GOALS, MeasureName
 
 STEPS = (1.6, 1.25, 1.1, 1.04)
@@ -131,7 +131,7 @@ class Model:
         """Start with an empty memory; every draw of the models comes from the seed."""
         self._file = folder / "candidate.toml"
         self._seed = seed
-        self._known: dict[tuple[str, Probe, int, int], disk.Facts | None] = {}
+        self._known: dict[tuple[str, Asked], disk.Facts | None] = {}
 
     def errors(
         self, tree: Tree, observations: Sequence[Observation], *, roughly: bool = False
@@ -154,22 +154,22 @@ class Model:
         self, tree: Tree, observations: Sequence[Observation], *, roughly: bool = False
     ) -> list[disk.Facts | None]:
         text = device_text("a candidate", "A candidate.", tree)
-        asked = [(text, one.probe, *length_of(one, roughly=roughly)) for one in observations]
+        asked = [(text, _asked(one, roughly=roughly)) for one in observations]
         new = list(dict.fromkeys(one for one in asked if one not in self._known))
         if new:
-            self._file.write_text(text, encoding="utf-8")
-            self._known.update(zip(new, self._new_answers(new), strict=True))
+            self._known.update(zip(new, self._new_answers(text, [one for _, one in new]), strict=True))
         return [self._known[one] for one in asked]
 
-    def _new_answers(self, asked: Sequence[tuple[str, Probe, int, int]]) -> Sequence[disk.Facts | None]:
-        probes = [
-            {"probe": probe.model_dump(), "seconds": seconds, "requests": requests}
-            for _, probe, seconds, requests in asked
-        ]
+    def _new_answers(self, text: str, asked: Sequence[Asked]) -> Sequence[disk.Facts | None]:
+        self._file.write_text(text, encoding="utf-8")
         try:
-            return disk.simulate_probes(str(self._file), probes, self._seed)
+            return disk.simulate_probes(str(self._file), [one.line for one in asked], self._seed)
         except disk.DiskError:  # a combination of parameters that no device has
             return [None] * len(asked)
+
+
+def _asked(one: Observation, *, roughly: bool) -> Asked:
+    return Asked(one.probe, *length_of(one, roughly=roughly), one.fio_window_s)
 
 
 def length_of(one: Observation, *, roughly: bool = False) -> tuple[int, int]:

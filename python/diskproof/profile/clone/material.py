@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from diskproof import __version__
-from diskproof.profile.clone.cells import MARKER, Observation, is_too_short, observed, plan, wide_plan
+from diskproof.profile.clone.cells import (
+    MARKER,
+    Observation,
+    is_too_short,
+    observed,
+    plan,
+    wide_plan,
+)
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.kinds.spinning import FASTEST_US
 from diskproof.profile.clone.sight import Credits
@@ -86,7 +93,7 @@ def material_of(profile: Profile, *, whole_disk: bool) -> Material:
         name=place.name,
         evidence="measured",
         how=f"Measured with fio {version} by `diskproof disk clone` {__version__} on {day}.",
-        observations=observed(cells, f"measured with fio {version}, {day}"),
+        observations=observed(cells, f"measured with fio {version}, {day}", profile.seconds_per_cell),
         capacity_bytes=capacity_bytes,
         capacity_source=capacity_source,
         sector_bytes=(place.device.logical_block_bytes if place.device else None) or 512,
