@@ -64,6 +64,8 @@ class Knob:
 
     def neighbours(self, value: Value, step: float) -> Iterator[tuple[Value, ...]]:
         """Yield the ways from a value: up, then down, each as the values that are met in turn."""
+    shown_by: frozenset[Pattern] = frozenset()
+    """Those of its patterns that show it: a rough fit looks at these alone, for others hide it."""
         if self.choices:
             at = self.choices.index(value)
             yield self.choices[at + 1 :]
@@ -219,7 +221,8 @@ class _Search:
 
     def walk(self, knob: Knob, step: float) -> bool:
         """Move one parameter for as long as that helps; return whether it moved."""
-        affected = [one for one in self.observations if one.probe.pattern in knob.patterns]
+        patterns = (self.roughly and knob.shown_by) or knob.patterns
+        affected = [one for one in self.observations if one.probe.pattern in patterns]
         if not affected:
             return False
         affected = [*affected[::SAMPLE], *(one for n, one in enumerate(affected) if n % SAMPLE)]

@@ -150,7 +150,12 @@ def _together(
     """Return first guesses and knobs of parts, each fitted to its own patterns, with its name before each."""
     start = {f"{name}.{key}": value for name, (part, _) in parts.items() for key, value in part.start.items()}
     knobs = (
-        replace(knob, name=f"{name}.{knob.name}", patterns=knob.patterns & mine)
+        replace(
+            knob,
+            name=f"{name}.{knob.name}",
+            patterns=knob.patterns & mine,
+            shown_by=knob.shown_by & mine,
+        )
         for name, (part, mine) in parts.items()
         for knob in part.knobs
         if knob.patterns & mine

@@ -38,8 +38,8 @@ ALL = READS | WRITES | SEQUENTIAL | SYNCED
 ROTATION_ONLY = "assumed: the inner rate is half of the outer; reads at the end of the disk would show it"
 
 KNOBS = (
-    Knob("average_seek_us", READS | WRITES | SYNCED, 100.0, 50_000.0),
-    Knob("track_seek_us", READS | WRITES | SYNCED, 50.0, 10_000.0),
+    Knob("average_seek_us", ALL, 100.0, 50_000.0, shown_by=READS),
+    Knob("track_seek_us", ALL, 50.0, 10_000.0, shown_by=READS),
     Knob("outer_mb_per_s", ALL, 1.0, 1000.0),
     Knob("queue_depth", READS | WRITES, choices=(1, 4, 8, 16, 32, 64, 128)),
     Knob("ageing", READS | WRITES, 0.000_5, 1.0),
