@@ -13,11 +13,11 @@ import pytest
 from clones import agreeing, simulated_material
 from diskproof import disk
 from diskproof.cli import call
-from diskproof.profile.clone.cells import MARKER, QUICK, Observation, observed, plan, split
+from diskproof.profile.clone.cells import MARKER, QUICK, Asked, Observation, observed, plan, split
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.device import Parameter, Published, device_text
 from diskproof.profile.clone.fit import Model, fit, length_of
-from diskproof.profile.clone.kinds import cloud
+from diskproof.profile.clone.kinds import built, cloud
 from diskproof.profile.clone.make import Made, make
 from diskproof.profile.clone.material import Material, measure
 from diskproof.profile.clone.sight import Sight
@@ -77,6 +77,45 @@ def test_a_disk_with_an_arm_keeps_its_speed_and_its_seeks(tmp_path: Path) -> Non
     assert arm["outer_mb_per_s"]["value"] == pytest.approx(138, rel=0.05)
     assert arm["write_cache"]["value"] is True
     assert agreeing(made.clone) >= 0.5
+
+
+def seen(read_us: float, wide_us: float) -> Sight:
+    """Return what reads of a small span and of the whole disk show."""
+    disk_bytes = 2**40
+    spans = {2**28: read_us, disk_bytes // 2**20 * 2**20: wide_us}
+    return Sight(
+        [
+            Observation(
+                Probe(pattern="random-read", block_bytes=4096, span_bytes=span), {"median_us": us}, "x"
+            )
+            for span, us in spans.items()
+        ],
+        disk_bytes,
+        "measured",
+    )
+
+
+def test_a_log_is_tried_only_if_what_was_written_waits_for_an_arm_and_the_rest_does_not() -> None:
+    assert {one.kind for one in built.logs(seen(6_000.0, 170.0))} == {"log"}
+    assert not list(built.logs(seen(6_000.0, 16_000.0)))
+    assert not list(built.logs(seen(170.0, 170.0)))
+
+
+def test_a_log_is_found_by_what_one_disk_answers_in_turn(tmp_path: Path) -> None:
+    """Its reads of 256 MiB wait for the arm that has logged them; a new disk would read them from the SSD."""
+    device, span = "disk-log-over-ssd", 2**28
+    write = Probe(pattern="sequential-write", block_bytes=2**20, span_bytes=span)
+    read = Probe(pattern="random-read", block_bytes=4096, span_bytes=span)
+    history = [Asked(write, 60, 256, 0.0), Asked(read, 2, 4000, 0.0)]
+    told = disk.simulate_in_turn(device, [one.line for one in history], 7)[1]
+    alone = disk.simulate_probes(device, [history[1].line], 7)[0]
+    assert told["median_us"] > 10 * alone["median_us"]
+    sight = seen(told["median_us"], alone["median_us"])
+    log = next(built.logs(sight))
+    model = Model(tmp_path, history=history)
+    tree = log.tree(log.start, frozenset({"random-read"}))
+    found = model.figures(tree, [Observation(read, {"median_us": told["median_us"]}, "")])[0]
+    assert found["median_us"] == pytest.approx(told["median_us"], rel=0.3)
 
 
 # ---------------------------------------------------------------- the parts

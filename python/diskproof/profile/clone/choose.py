@@ -32,6 +32,7 @@ def candidates(sight: Sight) -> Iterator[Candidate]:
     yield from spinning.candidates(sight)
     yield from built.bridges(sight)
     yield from built.caches(sight)
+    yield from built.logs(sight)
 
 
 def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell: Tell) -> list[Fitted]:

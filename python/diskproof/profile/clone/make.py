@@ -53,8 +53,9 @@ def make(material: Material, device_file: str, title: str | None, tell: Tell) ->
         material.credits,
     )
     with TemporaryDirectory(prefix="diskproof-") as folder:
-        fitted = choose(sight, Model(Path(folder)), fitted_to, tell)
-        figures = _figures(fitted[0].tree, observations, Model(Path(folder), SEED_OF_THE_CHECK))
+        fitted = choose(sight, Model(Path(folder), history=material.history), fitted_to, tell)
+        check = Model(Path(folder), SEED_OF_THE_CHECK, material.history)
+        figures = _figures(fitted[0].tree, observations, check)
     kind = fitted[0].candidate.kind
     clone = Clone(
         diskproof_version=__version__,

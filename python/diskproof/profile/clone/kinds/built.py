@@ -28,6 +28,8 @@ BACK: frozenset[Pattern] = frozenset({"random-read", "sequential-read", "sequent
 
 LARGEST_FRONT_BYTES = 64 * 2**30
 
+LARGEST_LOG_BYTES = 4 * 2**30
+
 ONE_ARM_GAIN = 2.5
 """A disk with one arm answers hardly more than this many times as many reads at depth as one at a time."""
 
@@ -142,6 +144,35 @@ def _cache(sight: Sight, front: Candidate, back: Candidate) -> Candidate:
 
     rules: dict[str, Value] = {"line_bytes": 16_384, "sequential_bypass_bytes": 2**22}
     return Candidate("cache", {**rules, **start}, (*CACHE_KNOBS, *knobs), build)
+
+
+def logs(sight: Sight) -> Iterator[Candidate]:
+    """Yield a disk that logs an SSD's writes, if only reads of what was written wait for an arm."""
+    wide_us = sight.latency_us("random-read", wide=True)
+    if wide_us is None or wide_us > spinning.FASTEST_US or not spinning.is_possible(sight):
+        return
+    span = min(one.probe.span_of(sight.capacity_bytes) for one in sight.observations)
+    written = [one for one in sight.observations if one.probe.span_of(sight.capacity_bytes) == span]
+    others = [one for one in sight.observations if one not in written]
+    back = next(flash.candidates(replace(sight, observations=others)))
+    for front in spinning.candidates(replace(sight, observations=written)):
+        yield _log(sight, front, back)
+
+
+def _log(sight: Sight, front: Candidate, back: Candidate) -> Candidate:
+    start, knobs = _together({"front": (front, spinning.ALL), "back": (back, flash.RANDOM_READS)})
+
+    def build(setting: Setting) -> Tree:
+        size = min(LARGEST_LOG_BYTES, sight.capacity_bytes // 4) // 2**20 * 2**20
+        return {
+            "log": {
+                "log_bytes": Parameter(size, "assumed: more than was written"),
+                "front": front.build(_part(setting, "front")),
+                "back": back.build(_part(setting, "back")),
+            }
+        }
+
+    return Candidate("log", start, knobs, build)
 
 
 def _together(
