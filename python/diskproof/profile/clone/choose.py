@@ -51,8 +51,18 @@ def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell
     near = [one for one in coarse if one.error <= limit]
     for number, one in enumerate(near, 1):
         tell(f"{one.candidate.kind}, closely", number, len(near))
-        fitted.append(fit(one.candidate, model, observations, STEPS, one.values))
+        fitted.append(_closely(one, model, observations))
     return sorted(fitted, key=lambda one: one.error * _weight(one, sight))
+
+
+def _closely(one: Fitted, model: Model, observations: Sequence[Observation]) -> Fitted:
+    """Fit a kind in small steps too, from two starts if one may lead to a compromise that no step leaves."""
+    starts = [one.values]
+    if any(knob.shown_by for knob in one.candidate.knobs):
+        other = fit(one.candidate, model, observations, STEPS[:1], roughly=True, by_shown=True)
+        starts.append(other.values)
+    close = (fit(one.candidate, model, observations, STEPS, values) for values in starts)
+    return min(close, key=lambda one: one.error)
 
 
 def _weight(one: Fitted, sight: Sight) -> float:

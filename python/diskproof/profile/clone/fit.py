@@ -65,7 +65,7 @@ class Knob:
     choices: tuple[Value, ...] = ()
     whole: bool = False
     shown_by: frozenset[Pattern] = frozenset()
-    """Those of its patterns that show it: a rough fit looks at these alone, for others hide it."""
+    """Those of its patterns that show it; a fit may look at these alone (`by_shown`)."""
 
     def neighbours(self, value: Value, step: float) -> Iterator[tuple[Value, ...]]:
         """Yield the ways from a value: up, then down, each as the values that are met in turn."""
@@ -238,6 +238,7 @@ class _Search:
     observations: Sequence[Observation]
     values: dict[str, Value]
     roughly: bool
+    by_shown: bool
     errors: dict[Observation, float] = field(default_factory=dict)
 
     def tree(self, values: Values) -> Tree:
@@ -245,7 +246,7 @@ class _Search:
 
     def walk(self, knob: Knob, step: float) -> bool:
         """Move one parameter for as long as that helps; return whether it moved."""
-        patterns = (self.roughly and knob.shown_by) or knob.patterns
+        patterns = (self.by_shown and knob.shown_by) or knob.patterns
         affected = [one for one in self.observations if one.probe.pattern in patterns]
         if not affected:
             return False
@@ -285,12 +286,13 @@ def fit(
     values: Values | None = None,
     *,
     roughly: bool = False,
+    by_shown: bool = False,
 ) -> Fitted:
     """Fit a candidate to observations: a pattern search (Hooke and Jeeves, 1961) in logarithms.
 
     It starts from `values`, or from the candidate's first guess.
     """
-    search = _Search(candidate, model, observations, dict(values or candidate.start), roughly)
+    search = _Search(candidate, model, observations, dict(values or candidate.start), roughly, by_shown)
     errors = model.errors(search.tree(search.values), observations, roughly=roughly)
     search.errors.update(zip(observations, errors, strict=True))
     for step in steps:
