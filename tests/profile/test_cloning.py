@@ -79,6 +79,24 @@ def test_a_disk_with_an_arm_keeps_its_speed_and_its_seeks(tmp_path: Path) -> Non
     assert agreeing(made.clone) >= 0.5
 
 
+def test_fios_end_is_simulated_only_if_its_time_is(tmp_path: Path) -> None:
+    """The queue at the end would otherwise be too large a share of the requests."""
+    probe = Probe(pattern="random-read", block_bytes=4096, depth=32)
+    tree = {
+        "memory": {
+            "capacity_bytes": Parameter(2**30, "x"),
+            "latency_us": Parameter(1000.0, "x"),
+            "mb_per_s": Parameter(1e5, "x"),
+        }
+    }
+    for per_s, counts in ((1_000.0, True), (32_000.0, False)):
+        told = [
+            Model(tmp_path).figures(tree, [Observation(probe, {"iops": per_s, "p99_us": 1.0}, "", 1, window)])
+            for window in (0.8, 0.0)
+        ]
+        assert (told[0] != told[1]) is counts
+
+
 def seen(read_us: float, wide_us: float) -> Sight:
     """Return what reads of a small span and of the whole disk show."""
     disk_bytes = 2**40

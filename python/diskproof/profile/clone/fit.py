@@ -195,7 +195,10 @@ class Model:
 
 
 def _asked(one: Observation, *, roughly: bool) -> Asked:
-    return Asked(one.probe, *length_of(one, roughly=roughly), one.fio_window_s)
+    seconds, most = length_of(one, roughly=roughly)
+    # An end is simulated at least once. If that is in less than fio's time, it would weigh too much.
+    lasts = one.figures.get("iops", 0.0) * one.fio_window_s <= most
+    return Asked(one.probe, seconds, most, one.fio_window_s if lasts else 0.0)
 
 
 def length_of(one: Observation, *, roughly: bool = False) -> tuple[int, int]:
