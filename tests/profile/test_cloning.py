@@ -7,8 +7,10 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import tomlkit
 
 from clones import agreeing, simulated_material
 from diskproof import disk
@@ -134,6 +136,42 @@ def test_a_log_is_found_by_what_one_disk_answers_in_turn(tmp_path: Path) -> None
     tree = log.tree(log.start, frozenset({"random-read"}))
     found = model.figures(tree, [Observation(read, {"median_us": told["median_us"]}, "")])[0]
     assert found["median_us"] == pytest.approx(told["median_us"], rel=0.3)
+
+
+def test_the_disk_of_a_virtual_machine_is_a_volume_in_batches(tmp_path: Path) -> None:
+    host = {
+        "capacity_bytes": 2**36,
+        "read_median_us": 60.0,
+        "write_median_us": 90.0,
+        "sigma": 0.1,
+        "concurrency": 128,
+        "batches": True,
+        "iops": {"fixed": 250_000.0},
+        "mib_per_s": 2000.0,
+        "write_iops": 90_000.0,
+        "write_mib_per_s": 1000.0,
+        "io_bytes": 2**18,
+    }
+    file = tmp_path / "host.toml"
+    file.write_text(tomlkit.dumps({"title": "x", "description": "x", "device": {"cloud": assumed(host)}}))
+    material = simulated_material(str(file), FEW)
+    random = [one for one in material.observations if one.probe.pattern in ("random-read", "random-write")]
+    sight, model = Sight(random, 2**36, "measured"), Model(tmp_path)
+    fitted = fit(cloud.in_batches(sight), model, random)
+    assert fitted.error < 0.15
+    assert fitted.error < fit(cloud.candidate(sight), model, random).error / 3
+    file.write_text(device_text("x", "x", fitted.tree))
+    volume = disk.show(str(file))["device"]["cloud"]
+    assert volume["batches"]["value"] is True
+    for name, value in (("read_median_us", 60), ("write_median_us", 90), ("write_iops", 90_000)):
+        assert volume[name]["value"] == pytest.approx(value, rel=0.2), name
+
+
+def assumed(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: assumed(value) if isinstance(value, dict) else {"value": value, "source": "assumed"}
+        for name, value in parameters.items()
+    }
 
 
 # ---------------------------------------------------------------- the parts

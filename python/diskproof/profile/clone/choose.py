@@ -28,6 +28,7 @@ def candidates(sight: Sight) -> Iterator[Candidate]:
     yield cloud.candidate(sight)
     read_us = sight.latency_us("random-read")
     if read_us is None or read_us < REMOVED_US:
+        yield cloud.in_batches(sight)
         yield from flash.candidates(sight)
     yield from spinning.candidates(sight)
     yield from built.bridges(sight)

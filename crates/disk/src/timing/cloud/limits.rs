@@ -1,7 +1,7 @@
 //! The provider's limits: I/Os a second, bytes a second, and credits for more.
 
 use super::parameters::CloudParameters;
-use crate::request::{NANOS_PER_S, Nanos, Request};
+use crate::request::{Kind, NANOS_PER_S, Nanos, Request};
 
 const MIB: f64 = 1_048_576.0;
 
@@ -9,9 +9,11 @@ const MIB: f64 = 1_048_576.0;
 pub(super) struct Limits {
     io_bytes: u64,
     flush_ios: u64,
-    /// Between I/Os, while there are credits.
-    io_ns: f64,
-    byte_ns: f64,
+    /// Whether an I/O takes its time before its bytes take theirs. Otherwise they take it side by side.
+    in_turn: bool,
+    /// Between I/Os, while there are credits; of reads, and of all else.
+    io_ns: [f64; 2],
+    byte_ns: [f64; 2],
     /// When the next I/O and the next byte may pass.
     next_io: f64,
     next_byte: f64,
@@ -51,11 +53,23 @@ impl Limits {
             .as_ref()
             .filter(|burst| burst.iops.value > base);
         let fastest = burst.map_or(base, |burst| burst.iops.value);
+        let rate = parameters.mib_per_s.value;
+        let writes = (
+            parameters
+                .write_iops
+                .as_ref()
+                .map_or(fastest, |iops| iops.value),
+            parameters
+                .write_mib_per_s
+                .as_ref()
+                .map_or(rate, |rate| rate.value),
+        );
         Self {
             io_bytes: parameters.io_bytes.value,
             flush_ios: parameters.flush_ios.value,
-            io_ns: NANOS_PER_S as f64 / fastest,
-            byte_ns: NANOS_PER_S as f64 / (parameters.mib_per_s.value * MIB),
+            in_turn: parameters.batches.value,
+            io_ns: [fastest, writes.0].map(|iops| NANOS_PER_S as f64 / iops),
+            byte_ns: [rate, writes.1].map(|rate| NANOS_PER_S as f64 / (rate * MIB)),
             next_io: 0.0,
             next_byte: 0.0,
             credit: burst.map(|burst| Credit {
@@ -79,9 +93,12 @@ impl Limits {
         let all_bytes = held_bytes + request.length_bytes;
         let ios = all_bytes.div_ceil(self.io_bytes) - held_bytes.div_ceil(self.io_bytes);
         let now_ns = now as f64;
-        let turn = self.turn(now_ns, ios);
-        let begin = self.next_byte.max(turn);
-        self.next_byte = begin + request.length_bytes as f64 * self.byte_ns;
+        let turn = self.turn(now_ns, request.kind, ios);
+        let begin = self
+            .next_byte
+            .max(if self.in_turn { self.next_io } else { turn });
+        self.next_byte =
+            begin + request.length_bytes as f64 * self.byte_ns[limited_as(request.kind)];
         // Time beyond what the bytes themselves take is the limits' doing.
         self.count_wait(begin - now_ns);
         let passed = self.next_byte.ceil() as Nanos;
@@ -107,13 +124,13 @@ impl Limits {
     /// When a flush that comes at `now` is let through. Requests after it do not merge with those before it.
     pub(super) fn flush(&mut self, now: Nanos) -> Nanos {
         self.open = None;
-        let turn = self.turn(now as f64, self.flush_ios);
+        let turn = self.turn(now as f64, Kind::Flush, self.flush_ios);
         self.count_wait(turn - now as f64);
         turn.ceil() as Nanos
     }
 
     /// The moment, from `now` on, at which that many I/Os have their turn; takes it.
-    fn turn(&mut self, now: f64, ios: u64) -> f64 {
+    fn turn(&mut self, now: f64, kind: Kind, ios: u64) -> f64 {
         if ios == 0 {
             return now;
         }
@@ -121,7 +138,7 @@ impl Limits {
         if let Some(credit) = &mut self.credit {
             turn = credit.take(turn, ios as f64);
         }
-        self.next_io = turn + ios as f64 * self.io_ns;
+        self.next_io = turn + ios as f64 * self.io_ns[limited_as(kind)];
         self.ios += ios;
         turn
     }
@@ -136,6 +153,10 @@ impl Limits {
     pub(super) fn credits(&self) -> Option<u64> {
         self.credit.as_ref().map(|credit| credit.balance as u64)
     }
+}
+
+fn limited_as(kind: Kind) -> usize {
+    usize::from(kind != Kind::Read)
 }
 
 fn follows(last: Request, next: Request) -> bool {

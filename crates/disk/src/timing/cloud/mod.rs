@@ -2,7 +2,8 @@
 //!
 //! A request waits until there is room for one more, then for its turn under the limits (I/Os a
 //! second with burst credit, bytes a second; in order of arrival), and is answered a round trip
-//! later. An answered write is stable, because the provider keeps copies.
+//! later. An answered write is stable, because the provider keeps copies. The host of a virtual machine
+//! takes requests in batches: the round trip comes first then, and a batch passes the limits as one.
 
 // `check` bounds every time and rate: none is negative, and virtual time fits in 64 bits.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -29,6 +30,15 @@ use limits::Limits;
 /// No round trip is shorter than one of a thousand would be: light has its speed.
 const FASTEST_SIGMAS: f64 = -3.09;
 
+/// What is due.
+#[derive(Debug)]
+enum Due {
+    /// The answer of a request, and whether that changes what is stored.
+    Answer(Tag, bool),
+    /// The host looks for requests.
+    Batch,
+}
+
 /// A cloud volume that runs.
 #[derive(Debug)]
 pub struct Cloud {
@@ -42,9 +52,9 @@ pub struct Cloud {
     concurrency: u32,
     under_way: u32,
     outside: VecDeque<(Tag, Request)>,
+    batches: bool,
     limits: Limits,
-    /// Answers, and whether the request changes what is stored.
-    agenda: Agenda<(Tag, bool)>,
+    agenda: Agenda<Due>,
     random: Xoshiro256PlusPlus,
     requests: [u64; 4],
     advanced_to: Nanos,
@@ -64,6 +74,7 @@ impl Cloud {
             concurrency: parameters.concurrency.value,
             under_way: 0,
             outside: VecDeque::new(),
+            batches: parameters.batches.value,
             limits: Limits::new(parameters),
             agenda: Agenda::new(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -74,28 +85,75 @@ impl Cloud {
 
     fn take_in(&mut self, now: Nanos) {
         while self.under_way < self.concurrency {
-            let Some((tag, request)) = self.outside.pop_front() else {
+            let Some((tag, request)) = self.enter() else {
                 return;
             };
-            self.under_way += 1;
-            self.requests[request.kind as usize] += 1;
-            let (passed, median_us) = match request.kind {
-                Kind::Read => (self.limits.pass(now, request), self.read_median_us),
-                Kind::Write => (self.limits.pass(now, request), self.write_median_us),
-                Kind::Flush => (self.limits.flush(now), self.flush_us),
-                Kind::Discard => (now, self.write_median_us),
-            };
-            let round_trip_us = match request.kind {
-                Kind::Flush => median_us,
-                _ => median_us * self.round_trip.sample(&mut self.random).max(self.fastest),
-            };
-            let takes_ns = nanos_of_us(round_trip_us);
-            let changes = matches!(request.kind, Kind::Write | Kind::Discard);
-            // A flush takes no time of its own; if the caller was late, no event repeats an earlier
-            // moment.
-            let answered = (passed + takes_ns).max(self.advanced_to);
-            self.agenda.enter(answered, (tag, changes));
+            let passed = self.pass(now, request);
+            let takes_ns = self.takes(request.kind);
+            self.answer(passed + takes_ns, tag, request.kind);
         }
+    }
+
+    /// Let the host wake for the request that has waited longest.
+    fn wake(&mut self, now: Nanos) {
+        if let Some(&(_, first)) = self.outside.front() {
+            let takes_ns = match first.kind {
+                Kind::Flush => 0,
+                other => self.takes(other),
+            };
+            self.agenda
+                .enter((now + takes_ns).max(self.advanced_to), Due::Batch);
+        }
+    }
+
+    /// Take all that wait, one after the other, and answer them together.
+    fn take_batch(&mut self, now: Nanos) {
+        let mut batch = Vec::new();
+        let mut done = now;
+        while self.under_way < self.concurrency
+            && let Some((tag, request)) = self.enter()
+        {
+            done = self.pass(done, request);
+            if request.kind == Kind::Flush {
+                done += self.takes(Kind::Flush);
+            }
+            batch.push((tag, request.kind));
+        }
+        for (tag, kind) in batch {
+            self.answer(done, tag, kind);
+        }
+    }
+
+    fn enter(&mut self) -> Option<(Tag, Request)> {
+        let (tag, request) = self.outside.pop_front()?;
+        self.under_way += 1;
+        self.requests[request.kind as usize] += 1;
+        Some((tag, request))
+    }
+
+    fn pass(&mut self, now: Nanos, request: Request) -> Nanos {
+        match request.kind {
+            Kind::Read | Kind::Write => self.limits.pass(now, request),
+            Kind::Flush => self.limits.flush(now),
+            Kind::Discard => now,
+        }
+    }
+
+    fn takes(&mut self, kind: Kind) -> Nanos {
+        let median_us = match kind {
+            Kind::Read => self.read_median_us,
+            Kind::Write | Kind::Discard => self.write_median_us,
+            Kind::Flush => return nanos_of_us(self.flush_us),
+        };
+        nanos_of_us(median_us * self.round_trip.sample(&mut self.random).max(self.fastest))
+    }
+
+    fn answer(&mut self, at: Nanos, tag: Tag, kind: Kind) {
+        let changes = matches!(kind, Kind::Write | Kind::Discard);
+        // A flush takes no time of its own; if the caller was late, no event repeats an earlier
+        // moment.
+        let answered = at.max(self.advanced_to);
+        self.agenda.enter(answered, Due::Answer(tag, changes));
     }
 }
 
@@ -106,7 +164,11 @@ impl Timing for Cloud {
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.outside.push_back((tag, request));
-        self.take_in(now);
+        if !self.batches {
+            self.take_in(now);
+        } else if self.agenda.next().is_none() {
+            self.wake(now);
+        }
     }
 
     fn head_start(&self) -> Nanos {
@@ -118,13 +180,21 @@ impl Timing for Cloud {
     }
 
     fn advance(&mut self, now: Nanos, events: &mut Vec<Event>) {
-        while let Some((at, (tag, changes))) = self.agenda.due_at(now) {
+        while let Some((at, due)) = self.agenda.due_at(now) {
+            let Due::Answer(tag, changes) = due else {
+                self.take_batch(at);
+                continue;
+            };
             if changes {
                 events.push(Event::Stable { tag, at });
             }
             events.push(Event::Answered { tag, at });
             self.under_way -= 1;
-            self.take_in(at);
+            if !self.batches {
+                self.take_in(at);
+            } else if self.under_way == 0 {
+                self.wake(at);
+            }
         }
         self.advanced_to = self.advanced_to.max(now);
     }

@@ -26,9 +26,19 @@ pub struct CloudParameters {
     pub flush_ios: Figure<u64>,
     /// Requests under way at a time; the others wait outside.
     pub concurrency: Figure<u32>,
+    /// Whether requests are taken in batches, as by the host of a virtual machine: it wakes a round trip
+    /// after the first, serves all that wait by then one after the other, and answers them together.
+    #[serde(default = "no")]
+    pub batches: Figure<bool>,
     pub iops: IopsLimit,
     /// 2^20 bytes a second.
     pub mib_per_s: Figure<f64>,
+    /// The limits of writes, if they are others than those of reads. Each request takes its share of a limit.
+    #[serde(default)]
+    pub write_iops: Option<Figure<f64>>,
+    /// 2^20 bytes a second.
+    #[serde(default)]
+    pub write_mib_per_s: Option<Figure<f64>>,
     /// Most bytes of one I/O. A longer request counts as several; adjacent requests that wait count
     /// as one up to this size, if no flush is between them.
     pub io_bytes: Figure<u64>,
@@ -68,6 +78,10 @@ fn none() -> Figure<u64> {
     Figure::assumed(0)
 }
 
+fn no() -> Figure<bool> {
+    Figure::assumed(false)
+}
+
 impl Kind for CloudParameters {
     fn check(&self) -> Result<(), String> {
         within("read_median_us", self.read_median_us.value, 0.0, 1e7)?;
@@ -82,6 +96,12 @@ impl Kind for CloudParameters {
             65_536.0,
         )?;
         within("mib_per_s", self.mib_per_s.value, 0.1, 1e6)?;
+        if let Some(iops) = &self.write_iops {
+            within("write_iops", iops.value, 1.0, 1e8)?;
+        }
+        if let Some(rate) = &self.write_mib_per_s {
+            within("write_mib_per_s", rate.value, 0.1, 1e6)?;
+        }
         within("io_bytes", self.io_bytes.value as f64, 512.0, 16_777_216.0)?;
         check_capacity(self.capacity_bytes.value, 512)?;
         match &self.iops {

@@ -24,8 +24,11 @@ fn volume() -> CloudParameters {
         flush_us: given(0.0),
         flush_ios: given(0),
         concurrency: given(64),
+        batches: given(false),
         iops: IopsLimit::Fixed(given(3000.0)),
         mib_per_s: given(250.0),
+        write_iops: None,
+        write_mib_per_s: None,
         io_bytes: given(IO),
         burst: None,
     }
@@ -190,6 +193,74 @@ fn an_io_is_joined_until_its_turn_and_not_across_a_flush() {
 }
 
 #[test]
+fn reads_and_writes_take_their_own_share_of_a_limit() {
+    let both = CloudParameters {
+        write_iops: Some(given(1000.0)),
+        write_mib_per_s: Some(given(50.0)),
+        ..volume()
+    };
+    near(
+        probe(&both, Pattern::RandomRead, 4096, 32).iops(),
+        3000.0,
+        0.01,
+    );
+    near(
+        probe(&both, Pattern::RandomWrite, 4096, 32).iops(),
+        1000.0,
+        0.01,
+    );
+    let streamed = probe(&both, Pattern::SequentialWrite, 1 << 20, 8);
+    near(
+        streamed.bytes as f64 / streamed.seconds,
+        50.0 * 1_048_576.0,
+        0.01,
+    );
+    // Three reads to two writes.
+    near(
+        probe(&both, Pattern::Mixed, 4096, 32).iops(),
+        1.0 / (0.6 / 3000.0 + 0.4 / 1000.0),
+        0.03,
+    );
+}
+
+/// One that is alone waits a round trip; so many at a time wait that once, and then for each other.
+#[test]
+fn a_batch_waits_one_round_trip_and_is_answered_together() {
+    let host = CloudParameters {
+        batches: given(true),
+        read_median_us: given(60.0),
+        iops: IopsLimit::Fixed(given(100_000.0)),
+        mib_per_s: given(1e6),
+        ..volume()
+    };
+    for (depth, takes_us) in [(1, 70.0), (5, 110.0), (32, 380.0)] {
+        let read = probe(&host, Pattern::RandomRead, 4096, depth);
+        near(read.iops(), f64::from(depth) * 1e6 / takes_us, 0.01);
+        near(read.latency_ns.mean(), takes_us * 1e3, 0.01);
+    }
+    let few = CloudParameters {
+        concurrency: given(4),
+        ..host.clone()
+    };
+    near(
+        probe(&few, Pattern::RandomRead, 4096, 32).iops(),
+        4e6 / 100.0,
+        0.01,
+    );
+    // What comes while a batch is served is in the next.
+    let mut volume = Cloud::new(&host, 1);
+    volume.submit(0, Tag(0), Request::read(0, 4096));
+    volume.submit(50 * NANOS_PER_US, Tag(1), Request::read(1 << 20, 4096));
+    volume.advance(60 * NANOS_PER_US, &mut Vec::new());
+    volume.submit(61 * NANOS_PER_US, Tag(2), Request::read(2 << 20, 4096));
+    let answered: Vec<_> = rest(&mut volume)
+        .iter()
+        .map(|event| event.at() / NANOS_PER_US)
+        .collect();
+    assert_eq!(answered, [80, 80, 150]);
+}
+
+#[test]
 fn the_limit_grows_with_the_volume_between_its_bounds() {
     for (gib, iops) in [
         (8, 100.0),
@@ -281,7 +352,14 @@ fn contracts_are_kept() {
         concurrency: given(5),
         ..gp2(100)
     };
-    for seed in 0..4 {
+    let batches = CloudParameters {
+        batches: given(true),
+        ..spread.clone()
+    };
+    for (parameters, seed) in [&spread, &batches]
+        .into_iter()
+        .flat_map(|one| (0..4).map(move |seed| (one, seed)))
+    {
         let history = History {
             requests: 2000,
             depth: 24,
@@ -290,7 +368,7 @@ fn contracts_are_kept() {
             seed,
             honest: true,
         };
-        keeps_the_contract(|| Box::new(Cloud::new(&spread, seed)), history);
+        keeps_the_contract(|| Box::new(Cloud::new(parameters, seed)), history);
     }
 }
 

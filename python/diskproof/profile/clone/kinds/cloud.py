@@ -1,6 +1,7 @@
-"""A cloud volume: a round trip behind limits of requests and bytes."""
+"""A cloud volume: a round trip behind limits of requests and bytes; and the disk of a virtual machine."""
 
 import math
+from dataclasses import replace
 
 from diskproof.profile.clone.device import Parameter, Tree
 from diskproof.profile.clone.fit import Candidate, Knob, Setting
@@ -31,6 +32,14 @@ KNOBS = (
     Knob("flush_us", SYNCED, 0.0, 1e6),
 )
 
+READ_LIMITS = ("iops", "mib_per_s")
+"""Knobs that concern reads alone if writes have their own."""
+
+BATCH_KNOBS = (
+    Knob("write_iops", WRITES, 1.0, 1e7),
+    Knob("write_mib_per_s", WRITES, 0.1, 1e5),
+)
+
 
 def candidate(sight: Sight) -> Candidate:
     """Return a volume whose limits are the highest rates that were measured."""
@@ -56,6 +65,33 @@ def candidate(sight: Sight) -> Candidate:
         return {"cloud": _tree(setting, sight)}
 
     return Candidate("cloud", start, KNOBS, build)
+
+
+def in_batches(sight: Sight) -> Candidate:
+    """Return the disk of a virtual machine, whose host takes requests in batches.
+
+    What one request more adds to a batch is seldom the same for reads and writes, so each has its own limits.
+    """
+    volume = candidate(sight)
+    rate = sight.top_mb_per_s("sequential-write", "random-write")
+    start = {
+        **volume.start,
+        "write_iops": sight.top_iops("random-write") or volume.start["iops"],
+        "write_mib_per_s": rate * 1e6 / MIB if rate else volume.start["mib_per_s"],
+    }
+
+    def build(setting: Setting) -> Tree:
+        own: Tree = {
+            "batches": Parameter(True, "fitted to random-read, random-write: a deeper queue takes longer"),
+            "write_iops": setting.fitted("write_iops"),
+            "write_mib_per_s": setting.fitted("write_mib_per_s"),
+        }
+        return {"cloud": {**_tree(setting, sight), **own}}
+
+    shared = (
+        replace(one, patterns=one.patterns & READS) if one.name in READ_LIMITS else one for one in KNOBS
+    )
+    return replace(volume, kind="cloud, in batches", start=start, knobs=(*shared, *BATCH_KNOBS), build=build)
 
 
 def _sigma(sight: Sight) -> float:
