@@ -103,6 +103,7 @@ def simulate_probes(device: str, probes: Sequence[Facts], seed: int) -> list[Fac
 
 def simulate_in_turn(device: str, probes: Sequence[Facts], seed: int) -> list[Facts]:
     """Return what one disk answers to probes one after the other: each finds what those before have left."""
+    assert len(probes) <= LINES_AT_ONCE
     return _simulate_lines(device, "--probes", probes, "--seed", str(seed), "--in-turn", str(APART_MS))
 
 

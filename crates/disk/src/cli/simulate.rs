@@ -13,7 +13,7 @@ use super::promise::PromiseOptions;
 use crate::device::{self, Build, Device, Pattern, Probe};
 use crate::request::{NANOS_PER_MS, Nanos, nanos_of_us};
 use crate::simulate::transactions::{self, Load};
-use crate::simulate::{self, Length};
+use crate::simulate::{self, Client, Length};
 use crate::timing::Timing;
 
 /// Run a probe against a device's model in virtual time, without a disk
@@ -51,8 +51,8 @@ pub(super) struct Simulate {
     /// Instead of a probe: many of them, one JSON object a line; each gives a line
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "block_bytes", "depth", "span_bytes", "seconds", "requests", "speed"])]
     probes: Option<PathBuf>,
-    /// With --probes: one after the other on one disk, each so many ms after the one before [default: each on a new disk]
-    #[arg(long, value_name = "MS", requires = "probes")]
+    /// With --probes: one after the other on one disk, each so many ms after the end of the one before [default: each on a new disk]
+    #[arg(long, value_name = "MS", requires = "probes", value_parser = clap::value_parser!(u64).range(..=MOST_APART_MS))]
     in_turn: Option<u64>,
 }
 
@@ -82,11 +82,19 @@ impl Wanted {
         if self.requests == 0 {
             return Err("requests is 0; it may be 1 or more".into());
         }
+        if !(0.0..=LONGEST_WINDOW_S).contains(&self.fio_window_s) {
+            return Err(format!(
+                "fio_window_s is {}; it may be 0 to {LONGEST_WINDOW_S}",
+                self.fio_window_s
+            ));
+        }
         Ok(())
     }
 }
 
 const SECONDS: RangeInclusive<u64> = 1..=1_000_000_000;
+const MOST_APART_MS: u64 = 3_600_000;
+const LONGEST_WINDOW_S: f64 = 1e6;
 
 fn pattern(text: &str) -> Result<Pattern, String> {
     serde_json::from_value(serde_json::Value::from(text)).map_err(|error| error.to_string())
@@ -140,12 +148,14 @@ impl Simulate {
         apart_ms: u64,
     ) -> Vec<Value> {
         let mut timing = device.device.build(build);
+        let mut client = Client::default();
         let mut begin = 0;
         probes
             .iter()
-            .zip(self.seed..)
-            .map(|(one, seed)| {
-                let (said, end) = self.answer_from(timing.as_mut(), begin, one, seed);
+            .zip(0..)
+            .map(|(one, number)| {
+                let seed = self.seed.wrapping_add(number);
+                let (said, end) = self.answer_from(timing.as_mut(), &mut client, begin, one, seed);
                 begin = end + apart_ms * NANOS_PER_MS;
                 said
             })
@@ -154,12 +164,15 @@ impl Simulate {
 
     fn answer(&self, device: &Device, build: Build, wanted: &Wanted) -> Value {
         let mut timing = device.device.build(build);
-        self.answer_from(timing.as_mut(), 0, wanted, self.seed).0
+        let mut client = Client::default();
+        self.answer_from(timing.as_mut(), &mut client, 0, wanted, self.seed)
+            .0
     }
 
     fn answer_from(
         &self,
         timing: &mut dyn Timing,
+        client: &mut Client,
         begin: Nanos,
         wanted: &Wanted,
         seed: u64,
@@ -170,7 +183,7 @@ impl Simulate {
             ..Length::seconds(wanted.seconds)
         };
         let began_s = processor_s();
-        let (outcome, end) = simulate::run_from(timing, begin, &wanted.probe, length, seed);
+        let (outcome, end) = simulate::run_from(timing, client, begin, &wanted.probe, length, seed);
         let took_s = processor_s() - began_s;
         let us = |nanos: Nanos| nanos as f64 / 1e3;
         let mut said = serde_json::json!({

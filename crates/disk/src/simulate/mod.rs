@@ -86,12 +86,17 @@ impl Length {
 
 /// Runs a probe: `depth` requests are always under way, as with fio's `iodepth`.
 pub fn run(timing: &mut dyn Timing, probe: &Probe, length: Length, seed: u64) -> Outcome {
-    run_from(timing, 0, probe, length, seed).0
+    run_from(timing, &mut Client::default(), 0, probe, length, seed).0
 }
+
+/// Who runs probes on one device, so that no tag comes twice.
+#[derive(Default)]
+pub struct Client(Ledger<Asked>);
 
 /// Runs a probe from a moment on, and says when its last request was answered.
 pub fn run_from(
     timing: &mut dyn Timing,
+    client: &mut Client,
     begin: Nanos,
     probe: &Probe,
     length: Length,
@@ -100,7 +105,7 @@ pub fn run_from(
     let mut driver = Driver {
         generator: Generator::new(timing.capacity_bytes(), probe, seed),
         depth: probe.depth as usize,
-        under_way: Ledger::default(),
+        under_way: &mut client.0,
         now: begin,
         answered: 0,
         answers: Vec::new(),
@@ -134,31 +139,39 @@ pub fn run_from(
         }
         driver.step(timing);
     }
-    outcome.answers = driver.answered;
     outcome.seconds = (driver.now.min(end) - from) as f64 / NANOS_PER_S as f64;
     driver.depth = 0;
     while !driver.under_way.is_empty() {
         driver.step(timing);
         cut_off.append(&mut driver.answers);
     }
-    if length.fio_window > 0 {
-        // One end is simulated for all the windows that the time holds.
-        let windows = (outcome.seconds * NANOS_PER_S as f64 / length.fio_window as f64).round();
+    outcome.answers = driver.answered;
+    if length.fio_window > 0 && outcome.requests > 0 {
+        // One end is simulated: for several windows, or for a part of one. The rarer of the two counts once.
+        let windows = outcome.seconds * NANOS_PER_S as f64 / length.fio_window as f64;
+        let times = |share: f64| (share.round() as u64).max(1);
+        let more = times(windows.recip()) - 1;
+        for within in outcome.latency_ns.clone().iter_recorded() {
+            let (latency_ns, count) = (within.value_iterated_to(), within.count_at_value());
+            outcome
+                .latency_ns
+                .saturating_record_n(latency_ns, count * more);
+        }
         for answer in cut_off.iter().filter(|one| one.request.kind != Kind::Flush) {
             let latency_ns = driver.now - answer.from;
             outcome
                 .latency_ns
-                .saturating_record_n(latency_ns, (windows as u64).max(1));
+                .saturating_record_n(latency_ns, times(windows));
         }
     }
     (outcome, driver.now)
 }
 
 /// The client: keeps the requests of a probe in progress.
-struct Driver {
+struct Driver<'a> {
     generator: Generator,
     depth: usize,
-    under_way: Ledger<Asked>,
+    under_way: &'a mut Ledger<Asked>,
     now: Nanos,
     answered: u64,
     /// Of the last step.
@@ -177,7 +190,7 @@ struct Answer {
     at: Nanos,
 }
 
-impl Driver {
+impl Driver<'_> {
     /// Submits what there is room for and goes on to the next moment.
     fn step(&mut self, timing: &mut dyn Timing) {
         while self.under_way.len() < self.depth {
@@ -270,6 +283,8 @@ mod tests {
         assert_eq!(as_before, requests);
         assert_eq!(with.len(), requests + 2 * 16);
         assert!(with.mean() > without.mean());
+        // A window that is four times as long as what is simulated has one end, too.
+        assert_eq!(counted(8 * NANOS_PER_S).1.len(), 4 * requests + 16);
     }
 
     #[test]
@@ -283,10 +298,18 @@ mod tests {
             .expect("it is in the catalogue")
             .device
             .build(crate::device::Build::seeded(1));
+        let mut client = Client::default();
         let mut begin = 0;
         let mut median_ms = |pattern| {
             let length = Length::seconds(1);
-            let (outcome, end) = run_from(disk.as_mut(), begin, &within(pattern), length, 1);
+            let (outcome, end) = run_from(
+                disk.as_mut(),
+                &mut client,
+                begin,
+                &within(pattern),
+                length,
+                1,
+            );
             assert!(end > begin + length.measure);
             begin = end + NANOS_PER_S;
             outcome.latency_ns.value_at_quantile(0.5) / 1_000_000

@@ -31,6 +31,9 @@ SYNCED_BLOCK = 8 * 2**10
 FEWEST_QUEUES = 5
 """Mean latencies in the time of a cell: the requests that its end cuts off are then a tenth of all."""
 
+LONGEST_PASS_S = 86_400
+"""A pass over the region ends with its last byte."""
+
 MOST_IN_TURN = 4_000
 """Requests of a cell that is simulated after others: 40 are beyond the 99th percentile."""
 
@@ -132,13 +135,14 @@ def in_turn(cells: Iterable[ProfileCell], window_s: float) -> list[Asked]:
     """Return what a disk was asked, one after the other: a cache or a log holds what came before."""
     asked = []
     for cell in cells:
-        probe, most = cell.probe, MOST_IN_TURN
+        probe, seconds, most = cell.probe, max(1, round(cell.seconds)), MOST_IN_TURN
         if probe.pattern == "pass-write":
             probe = probe.model_copy(update={"pattern": "sequential-write"})
+            seconds = LONGEST_PASS_S
             most = max(1, probe.span_of(cell.requests.bytes if cell.requests else 0) // probe.block_bytes)
         if probe.pattern in MODELLED:
             of_queue_s = window_s if probe.depth > 1 else 0.0
-            asked.append(Asked(probe, max(1, round(cell.seconds)), most, of_queue_s))
+            asked.append(Asked(probe, seconds, most, of_queue_s))
     return asked
 
 

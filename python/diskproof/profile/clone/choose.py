@@ -1,6 +1,7 @@
 """Chooses the kind of device that comes nearest to the fitted figures."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from diskproof.profile.clone.cells import Observation
 from diskproof.profile.clone.fit import STEPS, Candidate, Fitted, Model, fit
@@ -57,11 +58,14 @@ def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell
 
 
 def _closely(one: Fitted, model: Model, observations: Sequence[Observation]) -> Fitted:
-    """Fit a kind in small steps too, from two starts if one may lead to a compromise that no step leaves."""
+    """Fit a kind in small steps too, from three starts if one may lead to a compromise that no step leaves."""
     starts = [one.values]
-    if any(knob.shown_by for knob in one.candidate.knobs):
-        other = fit(one.candidate, model, observations, STEPS[:1], roughly=True, by_shown=True)
-        starts.append(other.values)
+    shown = tuple(replace(knob, patterns=knob.shown_by) for knob in one.candidate.knobs if knob.shown_by)
+    if shown:
+        others = tuple(knob for knob in one.candidate.knobs if not knob.shown_by)
+        for knobs in (shown, (*shown, *others)):
+            start = replace(one.candidate, knobs=knobs)
+            starts.append(fit(start, model, observations, STEPS[:1], roughly=True).values)
     close = (fit(one.candidate, model, observations, STEPS, values) for values in starts)
     return min(close, key=lambda one: one.error)
 

@@ -65,7 +65,7 @@ class Knob:
     choices: tuple[Value, ...] = ()
     whole: bool = False
     shown_by: frozenset[Pattern] = frozenset()
-    """Those of its patterns that show it; a fit may look at these alone (`by_shown`)."""
+    """Those of its patterns that show it, if the others only follow."""
 
     def neighbours(self, value: Value, step: float) -> Iterator[tuple[Value, ...]]:
         """Yield the ways from a value: up, then down, each as the values that are met in turn."""
@@ -195,10 +195,7 @@ class Model:
 
 
 def _asked(one: Observation, *, roughly: bool) -> Asked:
-    seconds, most = length_of(one, roughly=roughly)
-    # An end is simulated at least once. If that is in less than fio's time, it would weigh too much.
-    lasts = one.figures.get("iops", 0.0) * one.fio_window_s <= most
-    return Asked(one.probe, seconds, most, one.fio_window_s if lasts else 0.0)
+    return Asked(one.probe, *length_of(one, roughly=roughly), one.fio_window_s)
 
 
 def length_of(one: Observation, *, roughly: bool = False) -> tuple[int, int]:
@@ -241,7 +238,6 @@ class _Search:
     observations: Sequence[Observation]
     values: dict[str, Value]
     roughly: bool
-    by_shown: bool
     errors: dict[Observation, float] = field(default_factory=dict)
 
     def tree(self, values: Values) -> Tree:
@@ -249,8 +245,7 @@ class _Search:
 
     def walk(self, knob: Knob, step: float) -> bool:
         """Move one parameter for as long as that helps; return whether it moved."""
-        patterns = (self.by_shown and knob.shown_by) or knob.patterns
-        affected = [one for one in self.observations if one.probe.pattern in patterns]
+        affected = [one for one in self.observations if one.probe.pattern in knob.patterns]
         if not affected:
             return False
         affected = [*affected[::SAMPLE], *(one for n, one in enumerate(affected) if n % SAMPLE)]
@@ -289,13 +284,12 @@ def fit(
     values: Values | None = None,
     *,
     roughly: bool = False,
-    by_shown: bool = False,
 ) -> Fitted:
     """Fit a candidate to observations: a pattern search (Hooke and Jeeves, 1961) in logarithms.
 
     It starts from `values`, or from the candidate's first guess.
     """
-    search = _Search(candidate, model, observations, dict(values or candidate.start), roughly, by_shown)
+    search = _Search(candidate, model, observations, dict(values or candidate.start), roughly)
     errors = model.errors(search.tree(search.values), observations, roughly=roughly)
     search.errors.update(zip(observations, errors, strict=True))
     for step in steps:

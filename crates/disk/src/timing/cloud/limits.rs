@@ -100,7 +100,7 @@ impl Limits {
         self.next_byte =
             begin + request.length_bytes as f64 * self.byte_ns[limited_as(request.kind)];
         // Time beyond what the bytes themselves take is the limits' doing.
-        self.count_wait(begin - now_ns);
+        self.count_wait(if self.in_turn { turn } else { begin } - now_ns);
         let passed = self.next_byte.ceil() as Nanos;
         self.merged += u64::from(ios == 0);
         // A full I/O is joined by nothing.

@@ -3,7 +3,8 @@
 //! A request waits until there is room for one more, then for its turn under the limits (I/Os a
 //! second with burst credit, bytes a second; in order of arrival), and is answered a round trip
 //! later. An answered write is stable, because the provider keeps copies. The host of a virtual machine
-//! takes requests in batches: the round trip comes first then, and a batch passes the limits as one.
+//! takes requests in batches: the round trip comes first then. The requests of a batch pass the limits one
+//! after the other, and are answered together.
 
 // `check` bounds every time and rate: none is negative, and virtual time fits in 64 bits.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -97,10 +98,7 @@ impl Cloud {
     /// Let the host wake for the request that has waited longest.
     fn wake(&mut self, now: Nanos) {
         if let Some(&(_, first)) = self.outside.front() {
-            let takes_ns = match first.kind {
-                Kind::Flush => 0,
-                other => self.takes(other),
-            };
+            let takes_ns = self.takes(first.kind);
             self.agenda
                 .enter((now + takes_ns).max(self.advanced_to), Due::Batch);
         }
@@ -114,7 +112,8 @@ impl Cloud {
             && let Some((tag, request)) = self.enter()
         {
             done = self.pass(done, request);
-            if request.kind == Kind::Flush {
+            // The host has woken for the first; a flush takes as long again after others.
+            if request.kind == Kind::Flush && !batch.is_empty() {
                 done += self.takes(Kind::Flush);
             }
             batch.push((tag, request.kind));
@@ -171,6 +170,7 @@ impl Timing for Cloud {
         }
     }
 
+    /// A batch may miss a request that came within the head start of its wake.
     fn head_start(&self) -> Nanos {
         nanos_of_us(self.read_median_us.min(self.write_median_us) * self.fastest)
     }

@@ -26,21 +26,23 @@ pub struct CloudParameters {
     pub flush_ios: Figure<u64>,
     /// Requests under way at a time; the others wait outside.
     pub concurrency: Figure<u32>,
-    /// Whether requests are taken in batches, as by the host of a virtual machine: it wakes a round trip
-    /// after the first, serves all that wait by then one after the other, and answers them together.
+    /// Whether requests are taken in batches, as by the host of a virtual machine. The host wakes a round
+    /// trip after the first request. It serves all that wait by then one after the other, and answers them
+    /// together. A request takes the time of its I/Os, and after that the time of its bytes.
     #[serde(default = "no")]
     pub batches: Figure<bool>,
     pub iops: IopsLimit,
     /// 2^20 bytes a second.
     pub mib_per_s: Figure<f64>,
-    /// The limits of writes, if they are others than those of reads. Each request takes its share of a limit.
+    /// Writes a second, if not as many as `iops`. Flushes that count are limited like writes. Reads and
+    /// writes share the time, and credits do not change it.
     #[serde(default)]
     pub write_iops: Option<Figure<f64>>,
-    /// 2^20 bytes a second.
+    /// 2^20 bytes of writes a second, if not `mib_per_s`.
     #[serde(default)]
     pub write_mib_per_s: Option<Figure<f64>>,
     /// Most bytes of one I/O. A longer request counts as several; adjacent requests that wait count
-    /// as one up to this size, if no flush is between them.
+    /// as one up to this size, if no flush is between them. In batches none are joined.
     pub io_bytes: Figure<u64>,
     #[serde(default)]
     pub burst: Option<Burst>,

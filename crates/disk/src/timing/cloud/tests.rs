@@ -258,6 +258,21 @@ fn a_batch_waits_one_round_trip_and_is_answered_together() {
         .map(|event| event.at() / NANOS_PER_US)
         .collect();
     assert_eq!(answered, [80, 80, 150]);
+    // A flush wakes the host in its own time; after others it takes that time in turn.
+    let synced = CloudParameters {
+        write_median_us: given(90.0),
+        flush_us: given(40.0),
+        ..host
+    };
+    let mut volume = Cloud::new(&synced, 1);
+    volume.submit(0, Tag(0), Request::flush());
+    volume.submit(0, Tag(1), Request::read(0, 4096));
+    volume.submit(0, Tag(2), Request::flush());
+    let answered: Vec<_> = rest(&mut volume)
+        .iter()
+        .map(|event| event.at() / NANOS_PER_US)
+        .collect();
+    assert_eq!(answered, [90, 90, 90]);
 }
 
 #[test]
@@ -375,13 +390,15 @@ fn contracts_are_kept() {
 #[test]
 fn what_cannot_be_is_refused_by_name() {
     type Spoil = fn(&mut CloudParameters);
-    let wrong: [(&str, Spoil); 8] = [
+    let wrong: [(&str, Spoil); 10] = [
         ("capacity_bytes", |p| p.capacity_bytes = given(0)),
         ("read_median_us", |p| p.read_median_us = given(-1.0)),
         ("sigma", |p| p.sigma = given(9.0)),
         ("concurrency", |p| p.concurrency = given(0)),
         ("mib_per_s", |p| p.mib_per_s = given(0.0)),
         ("io_bytes", |p| p.io_bytes = given(0)),
+        ("write_iops", |p| p.write_iops = Some(given(0.0))),
+        ("write_mib_per_s", |p| p.write_mib_per_s = Some(given(-1.0))),
         ("iops.fixed", |p| p.iops = IopsLimit::Fixed(given(0.0))),
         ("burst.credits", |p| {
             p.burst = Some(Burst {

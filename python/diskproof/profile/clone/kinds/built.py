@@ -166,7 +166,7 @@ def _log(sight: Sight, front: Candidate, back: Candidate) -> Candidate:
         size = min(LARGEST_LOG_BYTES, sight.capacity_bytes // 4) // 2**20 * 2**20
         return {
             "log": {
-                "log_bytes": Parameter(size, "assumed: more than was written"),
+                "log_bytes": Parameter(size, "assumed"),
                 "front": front.build(_part(setting, "front")),
                 "back": back.build(_part(setting, "back")),
             }

@@ -76,13 +76,14 @@ def in_batches(sight: Sight) -> Candidate:
     rate = sight.top_mb_per_s("sequential-write", "random-write")
     start = {
         **volume.start,
+        "iops": sight.top_iops("random-read") or volume.start["iops"],
         "write_iops": sight.top_iops("random-write") or volume.start["iops"],
         "write_mib_per_s": rate * 1e6 / MIB if rate else volume.start["mib_per_s"],
     }
 
     def build(setting: Setting) -> Tree:
         own: Tree = {
-            "batches": Parameter(True, "fitted to random-read, random-write: a deeper queue takes longer"),
+            "batches": Parameter(True, "assumed: batches come nearer to the figures than single requests"),
             "write_iops": setting.fitted("write_iops"),
             "write_mib_per_s": setting.fitted("write_mib_per_s"),
         }
