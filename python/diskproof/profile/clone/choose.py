@@ -58,7 +58,7 @@ def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell
 
 
 def _closely(one: Fitted, model: Model, observations: Sequence[Observation]) -> Fitted:
-    """Fit a kind in small steps too, from three starts if one may lead to a compromise that no step leaves."""
+    """Fit a kind in small steps, from three starts if one may lead to a compromise that no step leaves."""
     starts = [one.values]
     shown = tuple(replace(knob, patterns=knob.shown_by) for knob in one.candidate.knobs if knob.shown_by)
     if shown:

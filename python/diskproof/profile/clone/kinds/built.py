@@ -154,7 +154,7 @@ def logs(sight: Sight) -> Iterator[Candidate]:
     span = min(one.probe.span_of(sight.capacity_bytes) for one in sight.observations)
     written = [one for one in sight.observations if one.probe.span_of(sight.capacity_bytes) == span]
     others = [one for one in sight.observations if one not in written]
-    back = next(flash.candidates(replace(sight, observations=others)))
+    back = flash.read_alone(replace(sight, observations=others))
     for front in spinning.candidates(replace(sight, observations=written)):
         yield _log(sight, front, back)
 
