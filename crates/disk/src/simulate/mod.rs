@@ -139,7 +139,8 @@ pub fn run_from(
         }
         driver.step(timing);
     }
-    outcome.seconds = (driver.now.min(end) - from) as f64 / NANOS_PER_S as f64;
+    let took = driver.now.min(end) - from;
+    outcome.seconds = took as f64 / NANOS_PER_S as f64;
     driver.depth = 0;
     while !driver.under_way.is_empty() {
         driver.step(timing);
@@ -148,9 +149,8 @@ pub fn run_from(
     outcome.answers = driver.answered;
     if length.fio_window > 0 && outcome.requests > 0 {
         // One end is simulated: for several windows, or for a part of one. The rarer of the two counts once.
-        let windows = outcome.seconds * NANOS_PER_S as f64 / length.fio_window as f64;
-        let times = |share: f64| (share.round() as u64).max(1);
-        let more = times(windows.recip()) - 1;
+        let times = |long: Nanos, short: Nanos| ((long + short / 2) / short.max(1)).max(1);
+        let more = times(length.fio_window, took) - 1;
         for within in outcome.latency_ns.clone().iter_recorded() {
             let (latency_ns, count) = (within.value_iterated_to(), within.count_at_value());
             outcome
@@ -161,7 +161,7 @@ pub fn run_from(
             let latency_ns = driver.now - answer.from;
             outcome
                 .latency_ns
-                .saturating_record_n(latency_ns, times(windows));
+                .saturating_record_n(latency_ns, times(took, length.fio_window));
         }
     }
     (outcome, driver.now)

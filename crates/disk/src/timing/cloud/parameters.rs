@@ -36,15 +36,15 @@ pub struct CloudParameters {
     pub mib_per_s: Figure<f64>,
     /// Writes a second, if not as many as `iops`. Flushes that count are limited like writes. Reads and
     /// writes share the time, and credits do not change it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_iops: Option<Figure<f64>>,
     /// 2^20 bytes of writes a second, if not `mib_per_s`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_mib_per_s: Option<Figure<f64>>,
     /// Most bytes of one I/O. A longer request counts as several; adjacent requests that wait count
     /// as one up to this size, if no flush is between them. In batches none are joined.
     pub io_bytes: Figure<u64>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
 }
 
