@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
 import psutil
@@ -77,7 +77,10 @@ def marks_in(folder: Path) -> dict[str, list[psutil.Process]]:
 def wait_for(what: Callable[[], object], seconds: float = 90) -> None:
     """Wait until something is there; a test for which it never comes has failed."""
     deadline = time.monotonic() + seconds
-    while not what():
+    while True:
+        with suppress(psutil.NoSuchProcess):  # it ended while it was looked at
+            if what():
+                return
         assert time.monotonic() < deadline, "it never came"
         time.sleep(0.02)
 
