@@ -53,7 +53,7 @@ class Observation:
     seconds: float = 5.0
     """How long it was measured: a buffer that fills meanwhile must have that time in a simulation too."""
     fio_window_s: float = 0.0
-    """How long fio was told to measure a queue; 0 if it was not fio, or is not known.
+    """The time that fio was given for a deep queue; 0 without fio, or if nobody knows it.
 
     At its end fio waits for the requests under way, takes all of them for answered with the last, and has
     their latencies in the percentiles: the 95th of a slow disk's deep queue is then 1.8 times too long. A
@@ -119,7 +119,7 @@ def _grid(pattern: Pattern, blocks: Sequence[int], depths: Sequence[int]) -> Ite
 def observed(cells: Iterable[ProfileCell], source: str, window_s: float) -> list[Observation]:
     """Return what fio measured, as far as a model can be asked the same; a probe counts once.
 
-    `window_s` is how long fio was told to measure.
+    `window_s` is the time that fio was given for a cell.
     """
     found: dict[Probe, Observation] = {}
     for cell in cells:
