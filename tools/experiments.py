@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import audits
-import side_by_side
+import study_prose
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.audited.shapes import SubjectAnswer
+from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
 from diskproof.analysis.folder import analyse_folder, audit_folder
 from diskproof.analysis.published.shapes import BesideRatio
 from diskproof.refusal import RefusalError
@@ -26,6 +25,7 @@ from diskproof.report.charts import published as pictures
 from diskproof.report.charts.price import speed_against_price
 from diskproof.report.charts.split import time_split
 from diskproof.report.charts.still import png
+from diskproof.report.compose import audited as words
 from diskproof.report.compose import beside, efficiency, head, limits, limits_words, prices, published
 from diskproof.report.document import Column, Figure, Table
 from diskproof.report.intervals import extrapolated, with_bounds
@@ -118,12 +118,12 @@ def main() -> int:
     if missing := [study for study in EXPERIMENTS if study not in {one.study for one in shown}]:
         print(f"no page is written without all five studies: run {', '.join(missing)} first", file=sys.stderr)
         return 1
-    audits.PAGES.mkdir(exist_ok=True)
+    study_prose.PAGES.mkdir(exist_ok=True)
     write(PAGE, overview(shown, arguments.scale))
     for one in shown:
         pictures = draw(one.study, figures(one.analysis))
-        write(audits.summary_of(one.study), summary(one, pictures[:1]))
-        write(audits.details_of(one.study), details(one, pictures[1:]))
+        write(study_prose.summary_of(one.study), summary(one, pictures[:1]))
+        write(study_prose.details_of(one.study), details(one, pictures[1:]))
     return 0
 
 
@@ -227,7 +227,7 @@ def overview(shown: Sequence[Shown], scale: str) -> Iterator[str]:
     yield NOTE
     yield INTRODUCTION.strip()
     for one in shown:
-        link = f"[{one.study}]({audits.PAGES.name}/{one.study}.md)"
+        link = f"[{one.study}]({study_prose.PAGES.name}/{one.study}.md)"
         yield "\n".join(
             (
                 f"- {link}: **{markdown.escape(one.plan.question)}**",
@@ -248,32 +248,32 @@ def summary(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
     yield f"# {one.study}"
     yield NOTE
     yield f"**{markdown.escape(one.plan.question)}**"
-    yield audits.section(one.study, audits.ANSWER)
+    yield study_prose.section(one.study, study_prose.ANSWER)
     yield f"Against the publication: {beside.summary(analysis)}. Held back by: {held_back(analysis)}."
     if one.then:
         yield f"With {servers(one.then)}, a server of the time: {beside.summary(one.then)}."
     yield markdown.table(headlines(one))
     yield MARKS
     yield from pictures
-    yield audits.section(one.study, audits.PROSE)
+    yield study_prose.section(one.study, study_prose.PROSE)
     yield "## How it was measured"
     scaled = f" --scale {one.plan.scale.name}" if one.plan.scale else ""
     yield f"```\ndiskproof run studies/{one.study}.toml{scaled}\n```"
     yield f"{head.speed_design(one.plan)}; {head.speed_progress(analysis)}. {markdown.escape(machine(one))}"
     yield markdown.escape(head.scale(one.plan))
-    page = audits.details_of(one.study)
+    page = study_prose.details_of(one.study)
     yield (
         f"[{page.stem}]({page.name}) has all figures and pictures, the limit of each cell, prices, and the "
-        "audits of the publication and of this run."
+        "audit of this run."
     )
 
 
 def details(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
-    """Yield a study's page of details: every table, and the audits."""
+    """Yield a study's page of details: every table, and the study_prose."""
     analysis = one.analysis
     yield f"# {one.study}: details"
     yield NOTE
-    yield f"All that was measured for [{one.study}]({audits.summary_of(one.study).name})."
+    yield f"All that was measured for [{one.study}]({study_prose.summary_of(one.study).name})."
     yield from pictures
     yield "## Beside the published figures"
     yield f"{markdown.escape(beside.source(analysis))}. {beside.summary(analysis)}."
@@ -289,8 +289,22 @@ def details(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
         yield markdown.table(limits.in_short(analysis, analysis.limits))
     yield from markdown.section(efficiency.section(analysis))
     yield from markdown.section(prices.section(analysis))
-    yield from side_by_side.section(one.study, one.audit, analysis.limits)
-    yield audits.section(one.study, audits.PUBLICATION)
+    yield from audit(one.audit)
+
+
+def audit(run: SubjectAnswer) -> Iterator[str]:
+    """Yield what the audit of a run supports, and the checks that failed."""
+    yield "## What the audit of this run finds"
+    yield markdown.escape(run.verdict.text)
+    if found := words.failures(AuditAnswer(subjects=[run])):
+        yield "\n".join(map(_finding, found))
+
+
+def _finding(found: words.Found) -> str:
+    """Return a finding as an item of a list, with like findings below it."""
+    first, *others = words.lines(found, 1)
+    said = f"- **{found.word}** `{found.check.check}`: {markdown.escape(first)}"
+    return "\n".join([said, *(f"  - {markdown.escape(other)}" for other in others)])
 
 
 def held_back(analysis: Analysis) -> str:
@@ -372,7 +386,7 @@ def draw(study: str, found: Iterable[Figure]) -> list[str]:
     """Write a study's pictures, and return a link to each."""
     links = []
     for figure in found:
-        path = audits.PAGES / f"{study}-{figure.name}.png"
+        path = study_prose.PAGES / f"{study}-{figure.name}.png"
         path.write_bytes(png(figure, scale_factor=SHARPNESS))
         links.append(f"![{figure.title}]({path.name})")
     return links

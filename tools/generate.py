@@ -8,16 +8,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import audits
 import devices
 import examples
 import options
 import shown
+import study_prose
 import workloads
 from diskproof import load
 from diskproof.audit.check import Check
 from diskproof.audit.registry import (
-    ARTICLE_CHECKS,
     CONFIGURATION_CHECKS,
     RESULT_CHECKS,
     RUN_CHECKS,
@@ -28,7 +27,6 @@ from diskproof.cli import screen
 from diskproof.cli.disk import VERBS as DISK_VERBS
 from diskproof.cli.host import VERBS as HOST_VERBS
 from diskproof.families import FAMILIES, of
-from diskproof.importers.article_form import ArticleForm
 from diskproof.study.loads import KINDS
 from diskproof.study.model import Study
 from experiments import EXPERIMENTS
@@ -48,33 +46,13 @@ A study file is TOML. This page has every key; a key that is not listed here is 
 schema` prints the JSON Schema, with which editors complete and check. [tutorial.md](tutorial.md) walks \
 through a study, and the files in `studies/` are examples."""
 
-ARTICLE = """\
-An article is a TOML file that describes a published experiment, so that `diskproof audit` can check it: \
-its figures, how they were made, what it concludes. This page has every key; a key that is not listed \
-here is refused. [audit.md](audit.md#an-article) has an example and says how to write claims. The five \
-files in `studies/published/` are examples too.
-
-The table `[article]` marks the file as an article. Nearly everything else is optional; what is left out \
-counts as not reported."""
-
-
-def article_page() -> str:
-    """Return the reference of an article's form, made as that of the study file."""
-    parts = ["# An article", NOTE, ARTICLE]
-    return "\n\n".join(parts + _parts("Article", ArticleForm.model_json_schema())) + "\n"
-
 
 def _parts(name: str, schema: dict[str, Any]) -> list[str]:
     parts = _part(name, schema)
     for inner, definition in schema["$defs"].items():
         if "properties" in definition:
-            parts += _part(_title(inner), definition)
+            parts += _part(inner, definition)
     return parts
-
-
-def _title(declared: str) -> str:
-    """Return the name of a part on a page: without the suffix of forms."""
-    return declared.removesuffix("Form")
 
 
 def _part(name: str, schema: dict[str, Any]) -> list[str]:
@@ -89,7 +67,7 @@ def _part(name: str, schema: dict[str, Any]) -> list[str]:
 def _value(field: dict[str, Any]) -> str:
     """Return what a key takes, in words, from its JSON Schema."""
     if "$ref" in field:
-        name = _title(field["$ref"].rpartition("/")[2])
+        name = field["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
     if field.get("format") in ("path", "size"):
         return str(field["format"])
@@ -156,7 +134,6 @@ SUBJECTS: tuple[tuple[str, str, Sequence[Check[Any]]], ...] = (
     ("A run", "Checks of all trials of a run together.", RUN_CHECKS),
     ("Results that are compared", "Further checks of `diskproof audit`.", SWEEP_CHECKS),
     ("A server's settings", "Checks of option files, and of what servers reported.", CONFIGURATION_CHECKS),
-    ("An article", "Checks of a publication: its claims, its procedure, its figures.", ARTICLE_CHECKS),
 )
 
 
@@ -235,7 +212,6 @@ def _listing(lines: list[str]) -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "study.md": study_page,
-    "article.md": article_page,
     "tuning.md": tuning_page,
     "checks.md": checks_page,
     "commands.md": commands_page,
@@ -244,9 +220,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "audit.md": examples.page,
     "options.md": lambda: options.page(NOTE),
     **{
-        str(path.relative_to(DOCS)): partial(audits.renewed, path, study)
+        str(path.relative_to(DOCS)): partial(study_prose.renewed, path, study)
         for study in EXPERIMENTS
-        for path in (audits.summary_of(study), audits.details_of(study))
+        for path in [study_prose.summary_of(study)]
     },
 }
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from diskproof.audit import registry
 from diskproof.audit.check import Check
 from diskproof.audit.registry import (
-    ARTICLE_CHECKS,
     CONFIGURATION_CHECKS,
     RESULT_CHECKS,
     RUN_CHECKS,
@@ -32,11 +30,6 @@ TABLES: dict[str, tuple[Sequence[Check[Any]], Sequence[Case[Any]]]] = {
 }
 """Every registry beside its cases: what is added to the one must be added to the other."""
 
-ELSEWHERE = {
-    "ARTICLE_CHECKS": "test_article_checks.py",
-}
-"""Registries whose cases stand in a file of their own, which holds them to the same."""
-
 CASES = [case for _, cases in TABLES.values() for case in cases]
 
 
@@ -47,16 +40,12 @@ def test_every_check_has_a_case_of_its_own(subject: str) -> None:
 
 
 def test_no_registry_is_without_cases() -> None:
-    told = {name for name in vars(registry) if name.endswith("_CHECKS")} - {"FIGURE_CHECKS"}
-    here = {f"{subject.upper()}_CHECKS" for subject in TABLES}
-    assert told == here | set(ELSEWHERE)
-    for name, file in ELSEWHERE.items():
-        assert f"for one in {name}" in (Path(__file__).parent / file).read_text()
+    told = {name for name in vars(registry) if name.endswith("_CHECKS")}
+    assert told == {f"{subject.upper()}_CHECKS" for subject in TABLES}
 
 
 def test_no_two_checks_share_a_name() -> None:
-    names = [one.name for one in ARTICLE_CHECKS]
-    names += [one.name for checks, _ in TABLES.values() for one in checks]
+    names = [one.name for checks, _ in TABLES.values() for one in checks]
     assert len(set(names)) == len(names)
 
 

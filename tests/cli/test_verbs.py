@@ -15,7 +15,6 @@ import pytest
 from diskproof import cli
 from diskproof.cli import EXAMPLES, VERBS
 from diskproof.cli.screen import NotSaidError
-from diskproof.importers.article_form import ArticleForm
 from diskproof.storage import virtual
 from diskproof.study.model import Study
 from diskproof.system.mounts import mount_of
@@ -177,8 +176,6 @@ def test_clean_removes_loaded_data_sets_when_asked(tmp_path: Path, monkeypatch: 
 
 def test_schema_is_the_declaration(tmp_path: Path) -> None:
     assert json.loads(diskproof_here(tmp_path, "schema").stdout) == Study.model_json_schema()
-    article = diskproof_here(tmp_path, "schema", "article")
-    assert json.loads(article.stdout) == ArticleForm.model_json_schema()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

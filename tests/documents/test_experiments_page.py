@@ -1,4 +1,4 @@
-"""The page of the experiments: its headlines, its chapters, and the two audits beside each other."""
+"""The page of the experiments: its headlines, its chapters, and the audit of the run."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,23 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import audits
 import experiments
 import marks
-import side_by_side
+import study_prose
 from diskproof.analysis.analyse import analyse
-from diskproof.analysis.audited.audit import audit_article, audit_run_folder
-from diskproof.analysis.audited.shapes import Raised
+from diskproof.analysis.audited.audit import audit_run_folder
 from diskproof.analysis.published.shapes import BesideRatio
-from diskproof.audit.registry import (
-    ARTICLE_CHECKS,
-    CONFIGURATION_CHECKS,
-    FIGURE_CHECKS,
-    RESULT_CHECKS,
-    RUN_CHECKS,
-    SWEEP_CHECKS,
-    TRIAL_CHECKS,
-)
 from diskproof.report.compose import beside
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan, Scale
@@ -126,7 +115,7 @@ def test_a_short_page_has_the_answer_first_and_the_details_one_link_away() -> No
     assert "\n\n\n" not in text
 
 
-def test_the_details_have_every_table_and_both_audits() -> None:
+def test_the_details_have_every_table_and_the_audit() -> None:
     text = "\n\n".join(experiments.details(shown(), PICTURES))
     wanted = (
         f"({STUDY}.md)",
@@ -134,8 +123,7 @@ def test_the_details_have_every_table_and_both_audits() -> None:
         "## Beside the published figures",
         "| Held back by | Mark |",
         "## What holds it back",
-        "## The audits of the publication and of this run",
-        "## What the audit finds in the publication",
+        "## What the audit of this run finds",
     )
     places = [text.index(one) for one in wanted]
     assert places == sorted(places)
@@ -146,81 +134,19 @@ def test_renewing_a_page_leaves_what_was_measured() -> None:
     text = "\n\n".join(experiments.summary(shown(), PICTURES)) + "\n"
     begin = text.index("## How to read it")
     stale = text[:begin] + "It was so." + text[text.rindex(marks.END) :]
-    renewed = marks.renewed(stale, partial(audits.body, STUDY))
+    renewed = marks.renewed(stale, partial(study_prose.body, STUDY))
     assert [line for line in renewed.splitlines() if line] == [line for line in text.splitlines() if line]
 
 
-def test_the_questions_name_checks_that_exist() -> None:
-    """A check under a wrong name would count as not asked; one that no question names is in the last row."""
-    of_article = {
-        *(one.name for one in ARTICLE_CHECKS),
-        *(one.name for one in CONFIGURATION_CHECKS),
-        *(one.name for one in FIGURE_CHECKS),
-    }
-    of_run = {
-        *(one.name for one in (*TRIAL_CHECKS, *RESULT_CHECKS)),
-        *(one.name for one in (*RUN_CHECKS, *SWEEP_CHECKS)),
-    }
-    for question in side_by_side.QUESTIONS:
-        assert set(question.of_article.split()) <= of_article
-        assert set(question.of_run.split()) <= of_run
-    assert side_by_side.LIMIT in of_article
-
-
-def answers_to(asks: str, **states: str) -> str:
-    """Return what stands beside a question of a run whose checks are in some states."""
-    one = shown()
-    checks = [
-        change(check, state=states.get(check.check.replace("-", "_"), "does not apply"), raised=[])
-        for check in one.audit.checks
-    ]
-    article = audit_article(audits.article(STUDY))
-    rows = side_by_side.beside(article, change(one.audit, checks=checks), None).rows
-    return {row[0]: row[2] for row in rows}[asks]
-
-
-def test_one_passed_check_does_not_hide_others_that_cannot_be_told() -> None:
-    asks, untold = "Long enough, and complete?", "cannot be told"
-    assert answers_to(asks) == "not asked"
-    assert answers_to(asks, rows="passed") == "passed"
-    assert answers_to(asks, rows="passed", short=untold, errors=untold) == "passed; 2 cannot be told"
-    assert answers_to(asks, rows=untold, short=untold) == "2 cannot be told"
-
-
-def test_a_run_whose_rows_were_wrong_has_not_passed() -> None:
-    one = shown()
-    wrong = Raised(severity="invalid", message="they were not found", remedy="load it again", within=[])
-    found = [
-        change(check, state="failed", raised=[wrong]) if check.check == "rows" else check
-        for check in one.audit.checks
-    ]
-    own = change(one.audit.checks[0], check="of-another-version", state="failed", raised=[wrong])
-    article = audit_article(audits.article(STUDY))
-    table = side_by_side.beside(article, change(one.audit, checks=[*found, own]), None)
-    rows = {row[0]: row[1:] for row in table.rows}
-    assert rows["Long enough, and complete?"][1].startswith("invalid: `rows`")
-    assert rows["Anything else?"] == ("not asked", "invalid: `of-another-version`")
-
-
-def test_the_two_audits_stand_beside_each_other() -> None:
-    one = shown(errors=10**6)
-    article = audit_article(audits.article(STUDY))
-    rows = {row[0]: row[1:] for row in side_by_side.beside(article, one.audit, one.analysis.limits).rows}
-    assert rows["Do the words fit the figures?"] == (
-        "error: `percent-or-ratio`; threat: `quoted-figure`",
-        "not asked",
-    )
-    assert "`best-of`" in rows["Repeated, with a spread?"][0]
-    assert rows["Long enough, and complete?"][1].startswith("invalid: `errors`")
-    assert rows["Does only one thing differ?"] == ("passed; 3 cannot be told", "passed; 3 cannot be told")
-    assert "log flush in" in rows["What holds it back?"][1]
-    assert "- **invalid** `errors`: " in side_by_side.failures(one.audit)
+def test_the_audit_of_a_run_names_what_failed() -> None:
+    text = "\n".join(experiments.audit(shown(errors=10**6).audit))
+    assert "- **invalid** `errors`: " in text
 
 
 def test_a_sound_run_has_no_failures() -> None:
     one = shown()
     passed = [change(check, state="passed", raised=[]) for check in one.audit.checks]
-    assert side_by_side.failures(change(one.audit, checks=passed)) == ""
+    assert "- **" not in "\n".join(experiments.audit(change(one.audit, checks=passed)))
 
 
 def reworded(text: str) -> str:

@@ -150,16 +150,6 @@ def test_option_files_and_answers_of_servers(folder: Path, content: bytes, form:
     audit(folder / "options.txt", content, form)
 
 
-@tried(4)
-@given(content=damaged_bytes(contents("studies/published/*.toml")), form=FORMS)
-def test_articles(folder: Path, content: bytes, form: str) -> None:
-    audit(
-        folder / "article.toml",
-        content.replace(b'study = "../', b'study = "' + bytes(ROOT) + b"/studies/"),
-        form,
-    )
-
-
 def audit(path: Path, content: bytes, form: str) -> None:
     path.write_bytes(content)
     ends_well(lambda: call(["audit", str(path), "--format", form]))

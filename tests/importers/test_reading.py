@@ -56,7 +56,7 @@ def test_what_holds_no_output_is_refused(path: Path) -> None:
 def test_what_is_known_by_sight_and_not_read_is_told_what_to_do(tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text('question = "?"\n[design]\nblocks = 5\n')
-    assert "TOML without a table [article], by which an article is known" in refusal_of(study)
+    assert "run it with `diskproof run`, and name its run folder" in refusal_of(study)
     # Of another ending, or without a table, nobody knows what it is.
     (tmp_path / "study.txt").write_text("blocks: 5\n")
     assert "recognised as nothing" in refusal_of(tmp_path / "study.txt")
@@ -131,7 +131,7 @@ def test_a_line_that_markdown_marks_is_read(path: Path, mark: str) -> None:
     assert found.load.transactions
 
 
-def test_an_article_with_several_tools_in_it_is_read_whole(path: Path) -> None:
+def test_a_post_with_several_tools_in_it_is_read_whole(path: Path) -> None:
     cnf = "```\n[mysqld]\ninnodb_flush_log_at_trx_commit = 2\nsync_binlog = 1\n```\n"
     slap = (SAMPLES / "mysqlslap.txt").read_text()
     path.write_text(f"# Which disk?\n{cnf}\n{WHOLE}\nAnd then:\n{slap}")

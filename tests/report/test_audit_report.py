@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from diskproof.analysis.audited.audit import (
-    audit_article,
     audit_configuration,
     audit_experiment,
     audit_result,
@@ -25,7 +24,6 @@ from diskproof.report.compose.audit import compose
 from diskproof.report.write import markdown, terminal
 from diskproof.results.imported import ImportedResult, Settings, Source
 from diskproof.results.load import ClientShares
-from support.articles import make_article
 from support.imported import make_file_result, make_result
 from support.trials import change, make_machine, make_plan, make_series, make_trials
 
@@ -134,7 +132,7 @@ def test_a_result_without_a_figure_is_told_to_be_one() -> None:
     assert shown(AuditAnswer(subjects=[subject]))
 
 
-def test_settings_and_articles_have_their_sentence() -> None:
+def test_settings_have_their_sentence() -> None:
     source = Source(file="my.cnf", format="my.cnf")
     settings = Settings(source=source, observed=False, values={"sync_binlog": "1"}, version="MySQL 8.0.36")
     answered = change(settings, observed=True, source=Source(file="show.txt", format="variables"))
@@ -142,9 +140,6 @@ def test_settings_and_articles_have_their_sentence() -> None:
     assert one.observed == answered
     assert len(configurations([settings, settings, answered])) == 3
     assert "It sets 1 variable" in audit_configuration(one).verdict.text
-    article = audit_article(make_article())
-    assert article.kind == "article"
-    assert article.verdict.text.startswith("Errors: none. Threats: none. ")
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
 from diskproof.families import of
-from diskproof.results.article import Article
 from diskproof.results.imported import Beside, ImportedResult, Settings
 from diskproof.results.load import FileRequests, LoadResult
 from diskproof.results.machine import Machine, Place, ServerFacts
@@ -208,7 +207,7 @@ class NothingToCheckError(Exception):
     """Ends a check that has nothing to look at in this subject; its text says why."""
 
 
-Subject = TypeVar("Subject", Evidence, Run, Configuration, Article)
+Subject = TypeVar("Subject", Evidence, Run, Configuration)
 
 Said = Problem | Untold | Apart
 """What a check yields of a subject. If it yields nothing, it passed."""

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 
 from diskproof.audit import (
-    claims,
     commits,
-    conditions,
     counted,
     device,
     doublewrite,
@@ -23,13 +21,9 @@ from diskproof.audit import (
     options,
     places,
     pools,
-    printed,
-    procedure,
-    raw,
     run,
     server,
     shares,
-    sides,
     spelling,
     storage,
     sweep,
@@ -37,7 +31,6 @@ from diskproof.audit import (
     virtual,
 )
 from diskproof.audit.check import Check, Configuration, Evidence, Run
-from diskproof.results.article import Article
 from diskproof.results.trial import Finding, Severity
 
 TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
@@ -106,16 +99,11 @@ CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (
     options.memory,
 )
 
-FIGURE_CHECKS: tuple[Check[Evidence], ...] = (
+RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     figures.rate_arithmetic,
     figures.statement_arithmetic,
     figures.latency_order,
     figures.mean_bounds,
-)
-"""Arithmetic, which is also checked of an article's printed figures."""
-
-RESULT_CHECKS: tuple[Check[Evidence], ...] = (
-    *FIGURE_CHECKS,
     figures.iterations,
     figures.estimates,
     intervals.interval_sum,
@@ -139,49 +127,6 @@ SWEEP_CHECKS: tuple[Check[Run], ...] = (
     sweep.overlap,
 )
 """What a reviewer asks of compared results."""
-
-ARTICLE_CHECKS: tuple[Check[Article], ...] = (
-    claims.percent,
-    claims.amount,
-    claims.quoted,
-    claims.order,
-    claims.close_order,
-    claims.cause,
-    printed.agree,
-    printed.littles_law,
-    printed.tail,
-    printed.short_jobs,
-    printed.single_run,
-    printed.first_run,
-    printed.fairness,
-    sides.equal_minima,
-    sides.disk_free,
-    sides.against_clients,
-    sides.safer_faster,
-    sides.coarse_times,
-    sides.cut_axis,
-    raw.cached,
-    raw.raw_peak,
-    raw.above_specified,
-    conditions.alike,
-    conditions.confounded,
-    conditions.limits,
-    conditions.placement,
-    procedure.best_of,
-    procedure.repeats,
-    procedure.spread,
-    procedure.warm_up,
-    procedure.put_back,
-    procedure.random_order,
-    procedure.concurrency,
-    procedure.client_levels,
-    procedure.skipped,
-    procedure.command_output,
-    procedure.promised,
-    procedure.data_size,
-    procedure.tools,
-    procedure.unreported,
-)
 
 BARS_FROM: dict[str, Severity] = {
     name: mildest

@@ -30,10 +30,10 @@ VERBS = {
     "compare": "Compare the same cells of two runs: ratio, interval, verdict.",
     "predict": "Predict what the loads of a run would do on other disks.",
     "advise": "Name the cheapest disk on which a recorded load is predicted to meet a target.",
-    "audit": "Check what results can support: runs, other tools' output, settings and articles.",
+    "audit": "Check what results can support: runs, other tools' output and settings.",
     "doctor": "Report what this machine can do, with a remedy for what is missing.",
     "clean": "End processes, unmount and remove what a killed run left behind.",
-    "schema": "Print the JSON Schema of study files or articles; editors complete and check with it.",
+    "schema": "Print the JSON Schema of study files; editors complete and check with it.",
 }
 
 EXAMPLES = {

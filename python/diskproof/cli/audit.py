@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from diskproof.analysis.audited.audit import (
-    audit_article,
     audit_configuration,
     audit_experiment,
     audit_results,
@@ -21,7 +20,6 @@ from diskproof.importers.beside import belonging
 from diskproof.importers.read import read_files
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.audit import compose
-from diskproof.results.article import Article
 from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.imported import Counters, ImportedResult, Settings
 
@@ -31,10 +29,10 @@ def audit(
     out: Path | None = None,
     format: Form = "text",  # noqa: A002 - the option's own name
 ) -> int:
-    """Check what results can support: runs, other tools' output, settings and articles.
+    """Check what results can support: runs, other tools' output and settings.
 
     Files are recognised by their content: output of sysbench, mysqlslap, sql-bench, fio, dd, pgbench,
-    HammerDB or BenchBase, a server's option file, its answer to SHOW VARIABLES, or an article in TOML.
+    HammerDB or BenchBase, a server's option file, or its answer to SHOW VARIABLES.
 
     Parameters
     ----------
@@ -74,9 +72,7 @@ def _opened(path: Path) -> RunFolder:
 
 def _of_files(found: Sequence[Found]) -> list[SubjectAnswer]:
     settings = [one for one in found if isinstance(one, Settings)]
-    articles = [one for one in found if isinstance(one, Article)]
     return [
-        *(audit_article(article) for article in articles),
         *_of_results(
             [one for one in found if isinstance(one, ImportedResult)],
             [one for one in found if isinstance(one, Settings | Counters)],

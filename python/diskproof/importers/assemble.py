@@ -5,7 +5,7 @@ Nothing is made up: a level that no file says is "-" or "not told", and such a f
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -15,7 +15,6 @@ from pydantic import ByteSize, TypeAdapter, ValidationError
 from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.heading import WARM_UP
 from diskproof.importers.levels import name_of, path_levels
-from diskproof.results.article import Article
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.findings import IMPORTED
 from diskproof.results.folder import RunFolder
@@ -58,7 +57,7 @@ def assemble(found: Sequence[Found], name: str) -> tuple[Plan, list[Trial], dict
 
     ImportRefusedError if no result has what a cell needs; what lacks it is named in ``plan.left_out``.
     """
-    results = list(_results(found))
+    results = [one for one in found if isinstance(one, ImportedResult)]
     placed, left_out = _placed(results)
     if not placed:
         reasons = f": {'; '.join(left_out[:3])}" if left_out else ""
@@ -95,14 +94,6 @@ def write_run(path: Path, made: tuple[Plan, list[Trial], dict[str, list[Row]]]) 
 
 
 # ---------------------------------------------------------------- cells
-
-
-def _results(found: Sequence[Found]) -> Iterator[ImportedResult]:
-    for one in found:
-        if isinstance(one, ImportedResult):
-            yield one
-        elif isinstance(one, Article):
-            yield from one.results
 
 
 def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]]:
@@ -272,7 +263,7 @@ def _likeness(result: ImportedResult) -> object:
     """Return what is equal of results of the same work; None if that is unknown.
 
     Outputs without their options may be anything, so each is work of its own, unless somebody numbered them
-    as repeats, or they differ in clients; an article's results have names of their own.
+    as repeats, or they differ in clients.
     """
     asked = {
         name: value

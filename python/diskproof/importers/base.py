@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from diskproof.refusal import RefusalError
-from diskproof.results.article import Article
 from diskproof.results.imported import Counters, ImportedResult, Settings, Source
 
-Found = ImportedResult | Settings | Counters | Article
+Found = ImportedResult | Settings | Counters
 
 
 class ImportRefusedError(RefusalError):

@@ -62,7 +62,7 @@ def read_files(paths: Sequence[Path]) -> list[Found]:
 def read_file(path: Path) -> list[Found]:
     """Read everything that one file holds, in the order in which it stands there.
 
-    A log or an article may hold the output of several tools. A format that finds nothing whole does not
+    A log or a post may hold the output of several tools. A format that finds nothing whole does not
     complain if another one finds something.
     """
     text, remarks = read_text(path)
@@ -80,8 +80,7 @@ def read_file(path: Path) -> list[Found]:
         raise refusals[0]
     if text.file.endswith(".toml") and _TABLE.search(text.content):
         raise ImportRefusedError(
-            f"{text.file} is TOML without a table [article], by which an article is known (docs/audit.md "
-            "shows one); a study is run, and its run folder named"
+            f"{text.file} is TOML, such as a study; run it with `diskproof run`, and name its run folder"
         )
     raise ImportRefusedError(
         f"{text.file} is recognised as nothing that diskproof reads; it reads {_known_formats()}: give the "

@@ -3,7 +3,7 @@
 Formats with a mark of their own come first; an option file is a mere list of words, and comes last.
 """
 
-from diskproof.importers import article, benchbase, dd, hammerdb, options, own, pgbench, variables
+from diskproof.importers import benchbase, dd, hammerdb, options, own, pgbench, variables
 from diskproof.importers.base import Format
 from diskproof.importers.fio.answer import JSON
 from diskproof.importers.fio.people import PEOPLE
@@ -13,7 +13,6 @@ from diskproof.importers.sqlbench import SQLBENCH
 from diskproof.importers.sysbench.form import SYSBENCH
 
 FORMATS: tuple[Format, ...] = (
-    article.FORMAT,
     own.OWN_JSON,
     own.OWN_TEXT,
     JSON,

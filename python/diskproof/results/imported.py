@@ -86,7 +86,7 @@ class Settings(Record):
     of_series: list[SeriesOption] = []
     """Options that stand beside these and hold on servers of one series alone, in their order."""
     version: str | None = None
-    """The server's version, if the dump or the article has it."""
+    """The server's version, if the answer has it."""
 
 
 class Counters(Record):

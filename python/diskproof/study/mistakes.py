@@ -223,7 +223,7 @@ def toml(text: str) -> dict[str, Any]:
     except RecursionError:
         content = None
     if content is None or _is_too_deep(content):
-        raise ValueError(f"is nested too deeply: no key of a study or an article is more than {DEEPEST} deep")
+        raise ValueError(f"is nested too deeply: no key of a study is more than {DEEPEST} deep")
     return content
 
 

@@ -1,1 +1,1 @@
-"""The answers of an audit about runs, imported results, settings and articles, made before any report."""
+"""The answers of an audit about runs, imported results and settings, made before any report."""

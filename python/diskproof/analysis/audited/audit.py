@@ -1,4 +1,4 @@
-"""The audit of runs, results, settings and articles: what all checks say of each."""
+"""The audit of runs, results and settings: what all checks say of each."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -8,15 +8,12 @@ from diskproof.analysis.audited.outcomes import ask, recorded_findings
 from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
 from diskproof.analysis.audited.support import Support, support
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.audit import conditions
 from diskproof.audit.check import Configuration, Evidence, Run
 from diskproof.audit.configuration import with_its_series
 from diskproof.audit.durability import after_a_power_cut
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.registry import (
-    ARTICLE_CHECKS,
     CONFIGURATION_CHECKS,
-    FIGURE_CHECKS,
     RESULT_CHECKS,
     RUN_CHECKS,
     SWEEP_CHECKS,
@@ -25,7 +22,6 @@ from diskproof.audit.registry import (
 from diskproof.audit.run import compared_cells
 from diskproof.importers.beside import servers_given
 from diskproof.refusal import RefusalError
-from diskproof.results.article import Article
 from diskproof.results.imported import Beside, ImportedResult, Settings, Source
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine
@@ -201,34 +197,6 @@ def audit_configuration(configuration: Configuration) -> SubjectAnswer:
             if failed
             else say("no check of them failed"),
             power_cut=after_a_power_cut(configuration),
-        ),
-        checks=answers,
-    )
-
-
-def audit_article(article: Article) -> SubjectAnswer:
-    """Return what the checks say of an article: its claims, procedure, printed figures and settings."""
-    printed = [(one.name, evidence_of(one)) for one in article.results if one.load.latency_us]
-    settings = [(one.level, one) for one in conditions.configurations(article)]
-    answers = [
-        *ask(ARTICLE_CHECKS, [("", article)], imported=True),
-        *ask(FIGURE_CHECKS, printed, imported=True),
-        *ask(CONFIGURATION_CHECKS, settings, imported=True),
-    ]
-    errors, threats = (_with(answers, "invalid") or ["none"], _with(answers, "warning") or ["none"])
-    untold = sum(one.state == "cannot be told" for one in answers)
-    return SubjectAnswer(
-        kind="article",
-        name=article.title,
-        place=article.source.file,
-        known_as=article.by,
-        verdict=say(
-            "Errors: {errors}. Threats: {threats}. {unreported}",
-            errors=errors,
-            threats=threats,
-            unreported=say("{n} cannot be answered from what it reports.", n=counted(untold, "check"))
-            if untold
-            else say("It reports everything that the checks need."),
         ),
         checks=answers,
     )

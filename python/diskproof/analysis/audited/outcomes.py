@@ -1,15 +1,14 @@
-"""The outcomes of checks over many subjects, put together: a run's trials, an article's results."""
+"""The outcomes of checks over many subjects, put together: a run's trials."""
 
 from collections.abc import Hashable, Sequence
 from typing import TypeVar
 
 from diskproof.analysis.audited.shapes import CheckAnswer, Instance, Raised
 from diskproof.audit.check import Check, Configuration, Evidence, Outcome, Run, State
-from diskproof.results.article import Article
 from diskproof.results.trial import SEVERITIES, Finding, Severity
 from diskproof.wording import NOTHING, Message, together, without_figures
 
-Looked = TypeVar("Looked", Evidence, Run, Configuration, Article)
+Looked = TypeVar("Looked", Evidence, Run, Configuration)
 
 _ORDER: tuple[State, ...] = ("failed", "cannot be told", "passed", "does not apply")
 """The first of these states that a subject is in counts for all of them."""
@@ -81,7 +80,7 @@ def _together(check: Check[Looked], outcomes: Sequence[tuple[str, Outcome]], imp
 def _merged(found: Sequence[tuple[Sequence[str], Severity, Message, Message]], several: bool) -> list[Raised]:
     """Merge findings that differ in figures alone, the gravest first; each keeps its own figures.
 
-    Findings of a single subject are not merged: each row of an article's table is a finding of its own.
+    Findings of a single subject are not merged.
     """
     kinds: dict[tuple[Severity, Hashable], list[tuple[Sequence[str], Message, Message]]] = {}
     for where, severity, message, remedy in found:

@@ -9,7 +9,7 @@ from diskproof.results.record import Record
 from diskproof.results.trial import Severity
 from diskproof.wording import NOTHING, Message
 
-SubjectKind = Literal["run", "result", "experiment", "configuration", "article"]
+SubjectKind = Literal["run", "result", "experiment", "configuration"]
 """``experiment``: several imported results that are compared with each other."""
 
 
@@ -28,13 +28,13 @@ class Raised(Record):
     message: Message
     remedy: Message = NOTHING
     within: list[str] = Field(default_factory=list)
-    """Where in the subject: trials of a run, results of an article, cells; empty if it is the whole."""
+    """Where in the subject: trials of a run, cells; empty if it is the whole."""
     each: list[Instance] = Field(default_factory=list)
     """What was found in each place, if figures differ; empty if `message` says all of it."""
 
 
 class CheckAnswer(Record):
-    """What one check says of a subject; for a run or an article, of all its trials or results together."""
+    """What one check says of a subject; for a run, of all its trials together."""
 
     check: str
     state: State
@@ -48,7 +48,7 @@ class CheckAnswer(Record):
 
 
 class SubjectAnswer(Record):
-    """One thing that was audited: a run folder, a result, a server's settings, an article."""
+    """One thing that was audited: a run folder, a result, a server's settings."""
 
     kind: SubjectKind
     name: str

@@ -51,7 +51,7 @@ class Found:
     """What was found, each with its own figures and its place."""
 
 
-KINDS: tuple[SubjectKind, ...] = ("run", "result", "configuration", "article")
+KINDS: tuple[SubjectKind, ...] = ("run", "result", "configuration")
 """Subjects that a summary counts."""
 
 
