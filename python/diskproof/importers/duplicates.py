@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from diskproof.importers.base import Found
 from diskproof.results.imported import ImportedResult
-from diskproof.stats.groups import grouped
 
 FEWEST_COUNTED = 100
 """Transactions from which two runs do not agree in count, time and each latency by chance. A judgement."""
@@ -17,7 +16,7 @@ def without_copies(found: Sequence[Found]) -> list[Found]:
     first: dict[object, int] = {}
     copies: dict[int, list[ImportedResult]] = {}
     kept: list[Found] = []
-    for one in _in_one_form(found):
+    for one in found:
         identities = _identities(one) if isinstance(one, ImportedResult) else []
         known = next((first[identity] for identity in identities if identity in first), None)
         if known is not None and isinstance(one, ImportedResult):
@@ -47,40 +46,6 @@ def _identities(result: ImportedResult) -> list[object]:
         figures = load.model_dump_json()
         identities.append((result.source.format, figures, tuple(result.intervals_per_s)))
     return identities
-
-
-def _in_one_form(found: Sequence[Found]) -> list[Found]:
-    """Return each job of fio once, also if it was printed both for people and tersely.
-
-    Its latencies have more digits in the terse line; all else is in the other form. Repeats may have equal
-    times, so the first of one form is the first of the other.
-    """
-    fio = [one for one in found if isinstance(one, ImportedResult) and one.source.format.startswith("fio")]
-    terse = grouped(filter(_is_terse, fio), _job)
-    twins: dict[int, ImportedResult] = {}
-    for one in fio:
-        if not _is_terse(one) and (alike := terse.get(_job(one))):
-            twins[id(one)] = alike.pop(0)
-    paired = set(map(id, twins.values()))
-    return [
-        _with_latency_of(twins[id(one)], one) if isinstance(one, ImportedResult) and id(one) in twins else one
-        for one in found
-        if id(one) not in paired
-    ]
-
-
-def _is_terse(result: ImportedResult) -> bool:
-    return result.source.format.startswith("fio terse")
-
-
-def _with_latency_of(twin: ImportedResult, result: ImportedResult) -> ImportedResult:
-    load = result.load.model_copy(update={"latency_us": twin.load.latency_us or result.load.latency_us})
-    return result.model_copy(update={"load": load})
-
-
-def _job(result: ImportedResult) -> object:
-    """Return what a job of fio has in all its forms of output; its time is in ms."""
-    return result.source.file, result.source.tool, result.name, result.load.seconds
 
 
 def _remark(copies: Sequence[ImportedResult]) -> str:

@@ -7,7 +7,6 @@ from diskproof.importers import benchbase, dd, hammerdb, options, own, pgbench, 
 from diskproof.importers.base import Format
 from diskproof.importers.fio.answer import JSON
 from diskproof.importers.fio.people import PEOPLE
-from diskproof.importers.fio.terse import TERSE_LINES
 from diskproof.importers.mysqlslap import MYSQLSLAP
 from diskproof.importers.sqlbench import SQLBENCH
 from diskproof.importers.sysbench.form import SYSBENCH
@@ -16,7 +15,6 @@ FORMATS: tuple[Format, ...] = (
     own.OWN_JSON,
     own.OWN_TEXT,
     JSON,
-    TERSE_LINES,
     PEOPLE,
     benchbase.BENCHBASE,
     pgbench.PGBENCH,

@@ -1,1 +1,1 @@
-"""fio: its JSON and its terse lines, made into results; what both share stands in `figures.py`."""
+"""fio: its JSON and its output for people, made into results; what both share stands in `figures.py`."""
