@@ -196,13 +196,11 @@ def test_benchbase_counts_its_two_rates_over_other_seconds() -> None:
         assert [word for word in ("cannot be",) if any(word in remark for remark in one.remarks)] == said
 
 
-def test_hammerdb_of_both_forms() -> None:
-    new, old = results_in("hammerdb.txt")
+def test_hammerdb() -> None:
+    (new,) = results_in("hammerdb.txt")
     assert new.load.transactions_per_s == pytest.approx(253792 / 60)
     assert (new.load.clients, new.load.seconds, new.warm_up_s) == (16, 300, 120)
     assert new.source.tool == "HammerDB v4.4".replace("v", "")
-    assert old.load.transactions_per_s == pytest.approx(1465149 / 60)
-    assert (old.load.clients, old.load.seconds, old.levels["server"]) == (None, None, "PostgreSQL")
 
 
 def test_benchbase() -> None:
@@ -243,15 +241,6 @@ def test_pgbench_that_connects_again_each_time_is_no_error() -> None:
     assert littles_law.outcome(evidence_of(old)).state == "does not apply"
     (new,) = results_in("pgbench-connect.txt")
     assert littles_law.outcome(evidence_of(new)).state == "does not apply"
-
-
-def test_the_report_of_hammerdb_5() -> None:
-    (one,) = results_in("hammerdb-5.json")
-    load = one.load
-    assert (one.source.tool, one.levels["server"]) == ("HammerDB 5.1", "MariaDB 11.8.2")
-    assert (load.clients, load.seconds, load.transactions_per_s) == (16, 300.0, 253792 / 60)
-    assert (one.warm_up_s, load.errors) == (120.0, [])
-    assert "NEWORD took 2.1 ms on average, p95 3.8 ms (1,268,960 calls)" in one.remarks
 
 
 def test_hammerdb_that_failed_does_not_pass() -> None:

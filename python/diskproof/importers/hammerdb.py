@@ -1,11 +1,10 @@
-"""HammerDB's TPROC-C: its result line with what the lines around it say; the JSON report of version 5."""
+"""HammerDB's TPROC-C: its result line with what the lines around it say."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diskproof.importers.base import Format, Found, Text
-from diskproof.importers.jsontext import Node, objects
 from diskproof.importers.numbers import count
 from diskproof.results.imported import ImportedResult
 from diskproof.results.load import LoadError, LoadResult
@@ -15,9 +14,9 @@ RESULT = "TEST RESULT : System achieved "
 FAILED = "FINISHED FAILED"
 """What a virtual user says at its end."""
 
-_NEW = re.compile(r"(?P<nopm>\d{1,18}) NOPM (?:from|at) (?P<tpm>\d{1,18}) (?P<server>[\w .-]{1,40}?) TPM\b")
-_OLD = re.compile(r"(?P<tpm>\d{1,18}) (?P<server>[\w .-]{1,40}?) TPM at (?P<nopm>\d{1,18}) NOPM\b")
-"""Before version 4 the server's own count came first (HammerDB issue 99)."""
+_FIGURES = re.compile(
+    r"(?P<nopm>\d{1,18}) NOPM (?:from|at) (?P<tpm>\d{1,18}) (?P<server>[\w .-]{1,40}?) TPM\b"
+)
 
 _TOLD = {
     "users": re.compile(r"(\d{1,9}) Active Virtual Users configured"),
@@ -28,17 +27,12 @@ _TOLD = {
 
 _VERSION = re.compile(r"HammerDB(?: CLI)?[ -]v(\d[\w.]*)")
 
-REPORT = "hammerdb-job-report-v1"
-"""The schema that a report of version 5 names."""
-
-ASKED = ("warehouses", "rampup_minutes", "duration_minutes")
-
 MINUTE_S = 60
 
 
 @dataclass
 class _Run:
-    """What HammerDB says of a run, in whichever form."""
+    """What HammerDB says of a run."""
 
     line: int
     nopm: int
@@ -69,7 +63,7 @@ def _read(text: Text) -> Iterator[Found]:
             else:
                 told["failed"] = told.get("failed", 0) + 1
         _, mark, rest = said.partition(RESULT)
-        figures = (_NEW.match(rest) or _OLD.match(rest)) if mark else None
+        figures = _FIGURES.match(rest) if mark else None
         if figures:
             nopm, tpm = (count(text, line, figures[name], name.upper()) for name in ("nopm", "tpm"))
             runs.append(_Run(line, nopm, tpm, figures["server"], **told))
@@ -107,49 +101,8 @@ def _result(text: Text, run: _Run, place: int, tool: str | None) -> ImportedResu
     )
 
 
-# ---------------------------------------------------------------- the report of version 5
-
-
-def _is_report(text: Text) -> bool:
-    return f'"{REPORT}"' in text.content
-
-
-def _read_reports(text: Text) -> Iterator[Found]:
-    place = 0
-    for whole in objects(text):
-        result = whole.node("result")
-        if whole.word("schema") != REPORT or result is None or (nopm := result.count("nopm")) is None:
-            continue
-        place += 1
-        job, config = (whole.node(name) or Node(text, whole.line, {}) for name in ("job", "benchmark_config"))
-        server = job.word("database_display") or job.word("database") or "server"
-        run = _Run(
-            line=whole.line,
-            nopm=nopm,
-            tpm=result.count("tpm") or 0,
-            server=" ".join(filter(None, (server, job.word("release")))),
-            users=result.count("active_virtual_users") or config.count("virtual_users"),
-            period_min=config.number("duration_minutes"),
-            ramp_up_min=config.number("rampup_minutes"),
-        )
-        tool = f"HammerDB {version.removeprefix('v')}" if (version := job.word("hdb_version")) else None
-        made = _result(text, run, place, tool)
-        asked = {name: told for name in ASKED if (told := config.word(name))}
-        yield made.model_copy(update={"asked": asked, "remarks": [*made.remarks, *_times(whole)]})
-
-
-def _times(whole: Node) -> Iterator[str]:
-    """Yield the response time of each kind of transaction; the result counts only new orders."""
-    times = whole.node("response_times")
-    for row in times.nodes("rows") if times else ():
-        name, mean, p95 = row.word("name"), row.number("avg_ms"), row.number("p95_ms")
-        if name and mean is not None and p95 is not None:
-            yield f"{name} took {mean:g} ms on average, p95 {p95:g} ms ({row.count('calls') or 0:,} calls)"
-
-
 def _error(message: str, count: int = 1) -> LoadError:
     return LoadError(code="HammerDB", statement=None, message=message, transient=False, count=count)
 
 
 HAMMERDB = Format("HammerDB", _is_hammerdb, _read)
-HAMMERDB_REPORT = Format("HammerDB", _is_report, _read_reports)

@@ -19,7 +19,6 @@ FORMATS: tuple[Format, ...] = (
     benchbase.BENCHBASE,
     pgbench.PGBENCH,
     hammerdb.HAMMERDB,
-    hammerdb.HAMMERDB_REPORT,
     SYSBENCH,
     MYSQLSLAP,
     SQLBENCH,
