@@ -112,3 +112,9 @@ def test_every_shipped_study_can_be_planned() -> None:
     for path in QUICKSTART.parent.glob("*.toml"):
         plan = make_plan(read_study(path))
         assert plan.trials or plan.crash
+
+
+def test_levels_have_an_order_of_their_own_whatever_the_files() -> None:
+    levels = "[tunings.fast]\n[tunings.mine]\nbase = 'fast'\n[tunings.safest]"
+    plan = make_plan(study("[tunings.safest]\n[tunings.fast]", levels))
+    assert list(dict.fromkeys(cell.tuning for cell in plan.cells)) == ["safest", "fast", "mine"]

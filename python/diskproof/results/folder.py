@@ -215,7 +215,8 @@ class RunFolder:
     def trials(self) -> list[Trial]:
         """Read the finished trials in the order they were run.
 
-        Of a trial that was run again (``--resume`` after an invalid one) the last record counts.
+        Of a trial that was run again (``--resume`` after an invalid one) the last record counts, unless it
+        broke off and an earlier one did not.
         """
         return self._latest(TRIALS, Trial)
 
@@ -255,11 +256,13 @@ class RunFolder:
             append_line(self.path / name, line)
 
     def _latest(self, name: str, record: type[Kept]) -> list[Kept]:
-        """Read a file's records in order; of those with one id the last."""
+        """Read a file's records in order; of those with one id the last that finished, or else the last."""
         latest: dict[str, Kept] = {}
         for one in self._every(name, record):
-            latest.pop(one.id, None)
-            latest[one.id] = one
+            before = latest.get(one.id)
+            if before is None or one.finished or not before.finished:
+                latest.pop(one.id, None)
+                latest[one.id] = one
         return list(latest.values())
 
     def _every(self, name: str, record: type[Kept]) -> Iterator[Kept]:

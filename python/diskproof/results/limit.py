@@ -77,3 +77,8 @@ class ProofPair(Record):
     """The figures behind the prediction."""
     as_it_was: Trial
     changed: Trial
+
+    @property
+    def finished(self) -> bool:
+        """Whether neither trial broke off."""
+        return self.as_it_was.finished and self.changed.finished

@@ -209,6 +209,7 @@ class GivenAttempt(ServerAttempt):
         self._load = None
         self.restored_by = "unchanged"
         self.engine = None
+        self._room = None
         self._data_bytes = 0
 
     def restore(self) -> None:

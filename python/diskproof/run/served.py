@@ -11,11 +11,13 @@ from diskproof.results.trial import DataFacts, OpenFile, RestoredBy
 from diskproof.run.attempt import Attempt, Counted
 from diskproof.run.bench import Bench
 from diskproof.run.elsewhere import LoadElsewhere, Order
+from diskproof.run.room import Room
 from diskproof.run.server_setup import restore_data, settings_of
 from diskproof.run.turns import ALONE, Alone
 from diskproof.server.base import DATABASE, Dirs, Running, ServerError
 from diskproof.storage.proof import prove_placement
 from diskproof.study.loads.base import Load
+from diskproof.study.plan import load_seconds
 from diskproof.system.counters import open_files
 from diskproof.system.threads import Threads
 from diskproof.wording import as_message
@@ -43,6 +45,7 @@ class ServerAttempt(Attempt):
         self._load: load.Load | LoadElsewhere | None = None
         self.restored_by: RestoredBy = "copy"
         self.engine: str | None = None
+        self._room: Room | None = None
 
     def restore(self) -> None:
         """Put the loaded database into the trial's directories, with nothing of it in the page cache."""
@@ -90,6 +93,7 @@ class ServerAttempt(Attempt):
             longest_s = max(self.phases.warm_up_s, self.phases.measure_s)
             self.turn.join(lambda: [*current.pids, *(self.running.pids if self.running else [])])
             longest_s *= self.turn.runs
+            self._room = room = Room(self.places, load_seconds(self.bench.study, self.cell.workload))
             for event in current.events(longest_s=JOB_SILENCE_S if self.workload.is_job else longest_s):
                 match event["event"]:
                     case "ready":
@@ -110,6 +114,7 @@ class ServerAttempt(Attempt):
                         self.let_disks_take_time(on=False)
                         current.go_on()
                     case "interval":
+                        room.check()
                         self.series.add(_series(event, self.turn.warming_s(self.phases)))
                     case "summary":
                         self.result = event.get("result") or load.to_result(event)
@@ -143,11 +148,17 @@ class ServerAttempt(Attempt):
         self.finished = True
 
     def fail(self, error: Exception) -> None:
-        """Record why the trial broke off, with the last lines of the server's log."""
+        """Record why the trial broke off; if the server died, with the last lines of its log."""
+        if self._room is not None and (why := self._room.full()):
+            self.invalid(FINISHED, why)
+            return
         message = str(error) or type(error).__name__
-        if self.running is not None:
-            what = "the trial broke off" if self.running.alive else "the server died during the trial"
-            message = f"{what} ({message}); the server's log ends with:\n{self.running.log_tail()}"
+        if self.running is not None and self.running.alive:
+            message = f"the trial broke off: {message}"
+        elif self.running is not None:
+            message = (
+                f"the server died during the trial ({message}); its log ends with:\n{self.running.log_tail()}"
+            )
         self.invalid(START if isinstance(error, ServerStartError) else FINISHED, message)
 
     def end_load(self) -> None:

@@ -4,6 +4,7 @@ A run that goes on until its verdicts are decided looks at them after each block
 its intervals hold at any time (`stats/sequential.py`).
 """
 
+import re
 from collections.abc import Sequence
 from itertools import chain, groupby
 from statistics import fmean
@@ -67,6 +68,8 @@ class _Trials:
         self._plan = bench.folder.plan()
         self._repeats = bench.study.design.repeat_disturbed
         self._futile = False
+        self._finished = {trial.cell for trial in bench.folder.trials() if trial.finished}
+        self._failures: dict[str, Trial] = {}
 
     def run(self, trials: Sequence[PlannedTrial]) -> None:
         """Run these trials. After each block those are repeated that other work disturbed.
@@ -130,10 +133,26 @@ class _Trials:
             self._started.add(_start_key(self._plan, trial))
         elif trial.findings[-1].check == START and _start_key(self._plan, trial) not in self._started:
             raise RefusalError(trial.findings[-1].message.text)
+        self._end_if_all_fail(trial)
         if any(one.check not in UNCAUSED for one in invalid):
             return None
         took = (one.message for one in found if (one.check, one.severity) == (host_busy.name, "warning"))
         return next(took, None)
+
+    def _end_if_all_fail(self, trial: Trial) -> None:
+        """End the run if two trials failed alike and none of their cells has ever finished."""
+        if trial.finished:
+            self._finished.add(trial.cell)
+            return
+        why = trial.findings[-1].message.text
+        first = self._failures.setdefault(_first_line_without_digits(why), trial)
+        if first.id != trial.id and not {first.cell, trial.cell} & self._finished:
+            raise RefusalError(f"{first.id} and {trial.id} failed alike, so the others would, too: {why}")
+
+
+def _first_line_without_digits(text: str) -> str:
+    """Return what two failures share that differ in figures, times or what follows from a log."""
+    return re.sub(r"\d+", "#", text.partition("\n")[0])
 
 
 def _mean_seconds(folder: RunFolder) -> dict[str, float]:

@@ -104,12 +104,13 @@ class Study(Part):
     @field_validator("tunings")
     @classmethod
     def _every_tuning_has_a_base(cls, tunings: dict[str, Tuning]) -> dict[str, Tuning]:
+        """Levels that every family has come first, in their own order: others are compared with the first."""
         for name, tuning in tunings.items():
             if tuning.base is None and name not in (*LEVELS, AS_IT_IS):
                 raise ValueError(
                     f"`{name}` is not one of {', '.join(LEVELS)}, so it needs `base`, one of them"
                 )
-        return tunings
+        return {name: tunings[name] for name in dict.fromkeys((*LEVELS, *tunings)) if name in tunings}
 
     @model_validator(mode="after")
     def _a_workload_has_its_server(self) -> Self:

@@ -1,0 +1,78 @@
+"""Loads that cannot work: the run ends early and says why."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from diskproof.results.folder import RunFolder
+from diskproof.run.room import FullError, Room
+from diskproof.system.programs import run
+from support.command import diskproof
+from support.trials import make_places, make_plan, make_trial
+
+STUDY = """
+question = "Does it work?"
+[design]
+blocks = 5
+warm_up_s = 0
+measure_s = 0.5
+clients = [1, 2]
+[servers.db]
+family = "sqlite"
+[storages.disk]
+directory = "place"
+[tunings.fast]
+[workloads.own]
+kind = "script"
+prepare = "tables.sql"
+files = ["load.sql"]
+"""
+
+
+def begun(folder: Path, load: str) -> tuple[int, list[bool], str]:
+    """Run a script; return the exit code, which trials finished, and what was said."""
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "tables.sql").write_text("CREATE TABLE t (id INTEGER PRIMARY KEY);")
+    (folder / "load.sql").write_text(load)
+    ended = diskproof(folder, "run", "study.toml")
+    [path] = (folder / "runs" / "study").iterdir()
+    return ended.returncode, [trial.finished for trial in RunFolder.open(path).trials()], ended.stderr
+
+
+def test_two_trials_that_fail_alike_end_the_run(tmp_path: Path) -> None:
+    code, finished, said = begun(tmp_path, "# User@Host: root[root] @ localhost []\nSELECT 1;\n")
+    assert (code, finished) == (2, [False, False])
+    assert "b01-t01 and b01-t02 failed alike, so the others would, too: the trial broke off: " in said
+    assert "unrecognized token" in said.partition("failed alike")[2]
+
+
+def test_a_repeat_that_breaks_off_does_not_replace_a_finished_trial(tmp_path: Path) -> None:
+    plan = make_plan()
+    folder = RunFolder.create(tmp_path / "run", "", plan)
+    trial = make_trial(plan, plan.trials[0])
+    broken = trial.model_copy(update={"finished": False, "load": None})
+    folder.append_trial(broken)
+    folder.append_trial(trial)
+    folder.append_trial(broken)
+    assert folder.trials() == [trial]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system: root")
+def test_a_full_place_says_what_it_needs(tmp_path: Path) -> None:
+    place = make_places("dram")[0]
+    assert not run(["mount", "-t", "tmpfs", "-o", "size=32m", "none", str(tmp_path)]).code
+    try:
+        room = Room([place.model_copy(update={"path": str(tmp_path), "kind": "ram"})], lasts_s=10.0)
+        (tmp_path / "rows").write_bytes(bytes(20 * 2**20))
+        room.check()
+        assert room.full() is not None  # enough to blame it for what failed, not to break off
+        (tmp_path / "log").write_bytes(bytes(10 * 2**20))
+        with pytest.raises(
+            FullError, match=r"is full: 2 MiB of 32 MiB are left .* grows by 30 MiB/s; set `ram`"
+        ):
+            room.check()
+        assert shutil.disk_usage(tmp_path).free > 0
+    finally:
+        run(["umount", str(tmp_path)])
