@@ -16,7 +16,7 @@ def theirs(plan: Plan) -> Machine:
     return change(machine, servers=servers, places=[])
 
 
-def limited_elsewhere(what: str, log_flush_s: float | None = None) -> CellLimit:
+def limited_elsewhere(what: str, **counted: float) -> CellLimit:
     plan = one_cell()
     trials = [MAKERS[what](plan, number) for number in range(len(plan.trials))]
     unseen: dict[str, object] = {
@@ -30,8 +30,8 @@ def limited_elsewhere(what: str, log_flush_s: float | None = None) -> CellLimit:
         assert trial.usage is not None
         cpu = {party: used for party, used in trial.usage.cpu.items() if party == "load"}
         account = trial.usage.account
-        if account is not None and log_flush_s is not None:
-            account = account.model_copy(update={"log_flush_s": log_flush_s})
+        if account is not None:
+            account = account.model_copy(update=counted)
         usage = trial.usage.model_copy(update={**unseen, "cpu": cpu, "account": account})
         made.append(trial.model_copy(update={"usage": usage, "virtual_disks": [], "places": []}))
     return limit_of(plan, made, theirs(plan))
@@ -49,6 +49,13 @@ def test_full_cpus_of_the_load_are_no_limit_of_the_server() -> None:
     cell = limited_elsewhere("CPU")
     assert cell.limit is None
     assert "were not observed" in cell.missing.text
+
+
+def test_a_server_without_work_but_computing_does_not_show_that_it_computes() -> None:
+    idle = dict.fromkeys(("page_reads", "log_flushes", "clean_page_waits", "lock_waits"), 0)
+    cell = limited_elsewhere("CPU", **idle)
+    assert {one.instrument for one in cell.signals if one.limit == "CPU" and one.supports} == {"server"}
+    assert cell.limit is None
 
 
 def test_clients_and_server_can_name_the_log_flush() -> None:

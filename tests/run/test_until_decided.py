@@ -150,9 +150,11 @@ def test_a_fixed_run_may_go_on_until_it_is_decided() -> None:
 
 
 def test_trials_that_break_off_take_time_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reasons = iter("abcdefghijklmno")  # alike, they would end the run
+
     def breaks_off(_attempt: ServerAttempt) -> None:
         time.sleep(0.3)
-        raise RefusalError("no")
+        raise RefusalError(next(reasons))
 
     monkeypatch.setattr(ServerAttempt, "measure", breaks_off)
     study = write(tmp_path, "cores_awake = false")

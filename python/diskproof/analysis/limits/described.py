@@ -129,13 +129,15 @@ def _computing(
     if busy >= FULL_SHARE or limit == "load generator":
         said = [_with_parties(seen, cpus_busy(seen.cpu.count, busy))]
         return [*said, supporting[-1]] if limit == "load generator" and len(supporting) > 1 else said
-    keeps = say(
-        "{who} keeps {n:2} of {cpus} CPUs busy",
-        who=each_client(seen),
-        n=min(seen.cpu.each_client or 0.0, 1.0),
-        cpus=seen.cpu.count or 0,
-    )
-    said = [_with_parties(seen, keeps)]
+    said = []
+    if seen.cpu.each_client is not None and seen.cpu.count:
+        keeps = say(
+            "{who} keeps {n:2} of {cpus} CPUs busy",
+            who=each_client(seen),
+            n=min(seen.cpu.each_client, 1.0),
+            cpus=seen.cpu.count,
+        )
+        said.append(_with_parties(seen, keeps))
     if split is not None:
         computed = us(split.part("CPU", "waiting for a CPU"))
         form = "the database computes {time} of a transaction's {whole}"

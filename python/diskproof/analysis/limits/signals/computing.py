@@ -86,6 +86,8 @@ def statements_on_pages_in_memory(seen: Observed) -> Iterator[Signal]:
     Writes of one of many clients may wait for locks, those of one alone for room in the log or in the buffer
     pool, and COMMIT for the log, which the clients cannot tell apart.
     """
+    if seen.elsewhere:
+        return  # nothing shows whether that server computes
     own, commit = seen.own_us, seen.statements.commit_us
     what, work = say("reads"), seen.statements.read_us
     if (
