@@ -275,7 +275,7 @@ def test_no_verb_waits_for_libraries_that_only_some_answers_need() -> None:
 def test_a_plan_refuses_what_a_run_would(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter").touch()
-    study, text = tmp_path / "study.toml", QUICKSTART_SQLITE.read_text()
+    study, text = tmp_path / "study.toml", QUICKSTART_SQLITE.read_text().replace("= 240", "= 86_400")
     for old, new, said in (
         (".diskproof/disk", "full", "`disk`: {}/full is not empty (it holds `letter`)"),
         (".diskproof/disk", "/mntt/ssd/x", "`disk`: /mntt/ssd does not exist, so /mntt/ssd/x would lie on /"),

@@ -91,12 +91,14 @@ def _report(checks: list[Check]) -> int:
 def _quickstart() -> str:
     """Return the study for `make run`: of the first family that is installed; SQLite is always there.
 
-    PostgreSQL refuses to run as root, and another user may not reach a folder of root's.
+    PostgreSQL refuses to run as root, and another user may not reach a folder of root's. MariaDB maps a log in
+    /dev/shm into memory, so a user who may not mount a tmpfs would compare more than two storages.
     """
     families = {found.family for found in installed() if found.facts}
-    if "mysql" in families:
+    may_run_postgresql = "postgresql" in families and os.geteuid() != 0
+    if "mysql" in families and (can_mount() or not may_run_postgresql):
         return "quickstart"
-    return "quickstart-postgresql" if "postgresql" in families and os.geteuid() != 0 else "quickstart-sqlite"
+    return "quickstart-postgresql" if may_run_postgresql else "quickstart-sqlite"
 
 
 def _hosts() -> list[Check]:
@@ -141,7 +143,8 @@ def _privileges() -> Check:
         return Check("privileges", f"{who}: can mount a tmpfs of a stated size")
     return Check(
         "privileges",
-        f"{who}: cannot mount, so /dev/shm is used as main memory",
+        f"{who}: cannot mount, so /dev/shm is main memory; MariaDB maps its redo log there, and writes it "
+        "without system calls",
         remedy="run as root (in a container with CAP_SYS_ADMIN) for a tmpfs of a stated size",
     )
 
