@@ -91,7 +91,7 @@ def _report(checks: list[Check]) -> int:
 def _quickstart() -> str:
     """Return the study for `make run`: of the first family that is installed; SQLite is always there.
 
-    PostgreSQL refuses to run as root, and another user may not reach a folder of root's. MariaDB maps a log in
+    PostgreSQL refuses to run as root, and another user may not reach root's folders. MariaDB maps a log in
     /dev/shm into memory, so a user who may not mount a tmpfs would compare more than two storages.
     """
     families = {found.family for found in installed() if found.facts}
