@@ -57,6 +57,11 @@ WRONG = [
     ),
     (["--storage", "."], "is not empty (it holds `there.toml`)"),
     (["--server", "oracle"], "`oracle` is no server: give mysql, postgresql, sqlite"),
+    (
+        ["--storage", "mysql://root@localhost/x"],
+        "is a server, not a storage: `diskproof init --server mysql://root@localhost/x`",
+    ),
+    (["--server", "mysql://root@localhost/x", "--tuning", "fast"], "a server with a URL stays where"),
     (["--data", "much"], "the size of the data takes a size such as `4 GiB`, not `much`"),
     (["--data", "10"], "10 of data is too little: give 1 MiB or more"),
     (["--data", "900 TiB"], ""),

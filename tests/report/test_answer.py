@@ -58,6 +58,14 @@ def test_each_comparison_has_a_line_with_its_interval_and_both_figures(make_run:
     )
 
 
+def test_a_single_cell_is_answered_with_its_figure(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("disk",), tunings=("safest",), clients=(8,))
+    _, alone = make_run(plan, make_trials(plan, lambda _: 410.0, spread=0.1))
+    said = said_of(alone)
+    assert re.search(r"- Answer: 4\d\d transactions/s \(\d+ to \d+\), p95 [\d.]+ ms, with 8 clients\. ", said)
+    assert "No verdict" not in said
+
+
 def test_the_answer_names_a_single_condition(make_run: MakeRun) -> None:
     plan = make_plan(tunings=("safest",), clients=(1, 8), blocks=5)
     _, mixed = make_run(

@@ -51,6 +51,7 @@ def test_a_wrong_password_is_refused_without_it(theirs: Theirs, monkeypatch: pyt
     with pytest.raises(ServerNotFoundError, match="cannot be reached") as refused:
         find(theirs.url)
     assert "geheim" not in str(refused.value)
+    assert "CREATE DATABASE" not in str(refused.value) and "`password_file`" in str(refused.value)
 
 
 def test_a_missing_database_comes_with_what_makes_one(theirs: Theirs) -> None:

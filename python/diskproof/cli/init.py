@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -26,6 +27,7 @@ from diskproof.study.part import MAX_CLIENTS
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile, parse_study
+from diskproof.system.programs import NOT_INHERITED
 from diskproof.wording import numbers
 
 STORAGES = ("ram", ".diskproof/disk")
@@ -59,12 +61,32 @@ family = "{family}"
 {places}
 {tunings}
 
+"""
+
+GIVEN = """\
+# `diskproof plan {file}` shows what it does and how long it takes; `diskproof run {file}` runs it.
+# `diskproof schema` has every option.
+question = "How fast is this server with {asked}?"
+
+[design]
+blocks = 5           # measurements, each on data that are loaded anew
+warm_up_s = 5
+measure_s = 20
+clients = {clients}
+
+[servers.mine]
+url = {url}
+{password}
+"""
+
+WORKLOAD = """\
 [workloads.complex]
 kind = "oltp"        # sysbench's transactions; kind = "script" runs your own SQL
 mix = "complex"
 tables = {tables}
 rows = {rows:_}{blank}# in each table: about {data} of data
 """
+
 
 Answer = TypeVar("Answer")
 Storage = tuple[str, PlaceKind, str]
@@ -91,7 +113,9 @@ def init(
         What to compare: a directory on a disk, a virtual disk (`diskproof disk list`), or `ram`; can be
         repeated. Default: main memory and a directory here.
     server
-        Server to test: `mysql`, `postgresql` or `sqlite`; default: the first that is installed.
+        Server to test: `mysql`, `postgresql` or `sqlite`; default: the first that is installed. Or the URL of
+        a database of a server that is there already: `mysql://USER@HOST/DATABASE`. If it has a password, set
+        DISKPROOF_PASSWORD.
     tuning
         `safest` flushes each commit, `fast` about once a second; can be repeated. Default: both.
     data
@@ -102,7 +126,14 @@ def init(
     """
     _check_new(study)
     given = (storage, server, tuning, data, clients)
-    if all(one is None for one in given) and sys.stdin.isatty() and sys.stdout.isatty():
+    if server is not None and "://" in server:
+        if storage or tuning:
+            raise RefusalError(
+                "a server with a URL stays where and as it is: leave --storage and --tuning out, or edit "
+                "the study afterwards"
+            )
+        text = _given_study(study, server, _data_bytes(data or DATA), _clients(*map(str, clients or [8])))
+    elif all(one is None for one in given) and sys.stdin.isatty() and sys.stdout.isatty():
         storages = _ask(
             "Storages to compare: directories, virtual disks, `ram`", ", ".join(STORAGES), _storages
         )
@@ -110,13 +141,14 @@ def init(
         levels = _ask("Commits: `safest` flushes each, `fast` once a second", ", ".join(TUNINGS), _levels)
         data_bytes = _ask("Size of the data", DATA, _data_bytes)
         counts = _ask("Concurrent clients", CLIENTS, _clients)
+        text = _study(study, storages, family, levels, data_bytes, counts)
     else:
         storages = _storages(*(storage or STORAGES))
         family = _family(server or _installed())
         levels = _levels(*(tuning or TUNINGS))
         data_bytes = _data_bytes(data or DATA)
         counts = _clients(*map(str, clients or CLIENTS.split(", ")))
-    text = _study(study, storages, family, levels, data_bytes, counts)
+        text = _study(study, storages, family, levels, data_bytes, counts)
     file = StudyFile(study.stem, text, parse_study(text, str(study)))
     check_as_run(file, make_plan(file), OUT)
     _check_new(study)
@@ -171,6 +203,8 @@ def _place(word: str) -> tuple[PlaceKind, str]:
         return "ram", "1 GiB"
     if word in devices or word.endswith(".toml"):
         return "virtual", word
+    if "://" in word:
+        raise RefusalError(f"{word} is a server, not a storage: `diskproof init --server {word}`")
     if word.startswith("/dev/"):
         raise RefusalError(f"{word} is a device: mount it, and name a directory on it")
     if "/" in word or word.startswith((".", "~")):
@@ -232,7 +266,7 @@ def _study(
     data_bytes: int,
     clients: Sequence[int],
 ) -> str:
-    rows = max(round(data_bytes / TABLES / ROW_BYTES), 1)
+    rows = _rows(data_bytes)
     room = f"{math.ceil(2 * (TABLES * rows * ROW_BYTES + FIXED_BYTES) / GIB) + 1} GiB"
     names = [name for name, *_ in storages]
     called = next((one.facts.flavour for one in installed() if one.family == family and one.facts), family)
@@ -245,11 +279,31 @@ def _study(
         places="\n".join(_place_lines(*one, room) for one in storages),
         tunings="\n".join(f"[tunings.{level}]".ljust(21) + f"# {LOSES[level]}" for level in levels),
         clients=json.dumps(list(clients)),
+    ) + _workload(data_bytes)
+
+
+def _given_study(study: Path, url: str, data_bytes: int, clients: Sequence[int]) -> str:
+    return GIVEN.format(
+        file=study,
+        asked=numbers.count(clients[-1], "client") if len(clients) == 1 else "more and fewer clients",
+        clients=json.dumps(list(clients)),
+        url=json.dumps(url),
+        password=f'password_env = "{NOT_INHERITED}"\n' if NOT_INHERITED in os.environ else "",
+    ) + _workload(data_bytes)
+
+
+def _workload(data_bytes: int) -> str:
+    rows = _rows(data_bytes)
+    return WORKLOAD.format(
         tables=TABLES,
         rows=rows,
         blank=" " * max(14 - len(f"{rows:_}"), 1),
         data=numbers.size(data_bytes),
     )
+
+
+def _rows(data_bytes: int) -> int:
+    return max(round(data_bytes / TABLES / ROW_BYTES), 1)
 
 
 def _place_lines(name: str, kind: PlaceKind, what: str, room: str) -> str:

@@ -6,7 +6,7 @@ from typing import TypeVar
 from diskproof.analysis.answers import Analysis, CellComparison, Outcome, Verdict
 from diskproof.report import ratio_scale
 from diskproof.report.compose import difference_words, limits_words, verdict_words
-from diskproof.report.document import Item, Items, Line, Paragraph, Section, Tone
+from diskproof.report.document import Item, Items, Line, Only, Paragraph, Section, Tone
 from diskproof.report.intervals import bar
 from diskproof.results.plan import Plan
 from diskproof.wording.numbers import duration
@@ -33,7 +33,9 @@ MOST_TIMES_MORE = 10
 def section(analysis: Analysis) -> Section:
     """Return the verdicts, the largest effects first, or why there are none."""
     if not has_verdict(analysis):
-        blocks: tuple[Paragraph | Items, ...] = (Paragraph(why_no_verdict(analysis)),)
+        # On a terminal the answer has the figure of a single cell.
+        only: Only | None = None if analysis.varying or not analysis.trials_valid else "full"
+        blocks: tuple[Paragraph | Items, ...] = (Paragraph(why_no_verdict(analysis), only=only),)
     else:
         ordered = by_importance(analysis.verdicts)
         bars = [one for verdict in ordered if (one := bar(verdict.ratio))]

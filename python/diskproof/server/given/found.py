@@ -21,6 +21,19 @@ NO_DATABASE = ("1049", "1044", "does not exist")
 """What servers say if the database is missing, or not the account's: ER_BAD_DB_ERROR,
 ER_DBACCESS_DENIED_ERROR, and PostgreSQL's words."""
 
+NO_LOGIN = (
+    "1045",
+    "1698",
+    "password authentication failed",
+    "no password supplied",
+    "Peer authentication failed",
+)
+"""What servers say if they refuse the account or its password: ER_ACCESS_DENIED_ERROR,
+ER_ACCESS_DENIED_NO_PASSWORD_ERROR, and PostgreSQL's words."""
+
+ANONYMOUS = "''@"
+"""How MySQL names the account that it takes for one that it does not have."""
+
 NO_TLS = ("SSL is required", "does not support SSL")
 """What the clients of MySQL and of PostgreSQL say if the server has no TLS."""
 
@@ -139,7 +152,12 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
     except driver_errors() as error:
         said = " ".join(str(error).split())
         remedy = "check `url`, the password and whether the server lets this machine in"
-        if any(words in said for words in NO_DATABASE):
+        if ANONYMOUS in said or any(words in said for words in NO_LOGIN):
+            remedy = (
+                "check the account and its password: `password_file` names the file that has it, or "
+                "`password_env` an environment variable"
+            )
+        elif any(words in said for words in NO_DATABASE):
             remedy = f"name a database that is there, or make one: {kind.making(address, address.database)}"
         elif any(words in said for words in NO_TLS):
             remedy = "turn TLS on there, or remove `{}` from `url`: then nothing is encrypted".format(
