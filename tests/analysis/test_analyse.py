@@ -282,7 +282,7 @@ def test_a_run_under_way_says_what_is_missing() -> None:
     analysis = analysed(plan, make_trials(plan)[:3])
     assert not analysis.complete
     assert analysis.trials_run == 3
-    assert "`diskproof run --resume` runs them" in " ".join(texts(analysis.verdicts[0].reasons))
+    assert "not run yet; `--resume` runs them" in " ".join(texts(analysis.verdicts[0].reasons))
 
 
 def test_a_single_block_is_refused_with_a_remedy() -> None:

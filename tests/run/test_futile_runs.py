@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.results.folder import RunFolder
+from diskproof.results.trial import Trial
 from diskproof.run.room import FullError, Room
 from diskproof.system.programs import run
 from support.command import diskproof
@@ -31,19 +32,21 @@ files = ["load.sql"]
 """
 
 
-def begun(folder: Path, load: str) -> tuple[int, list[bool], str]:
-    """Run a script; return the exit code, which trials finished, and what was said."""
+def begun(folder: Path, load: str) -> tuple[int, list[Trial], str]:
+    """Run a script; return the exit code, its trials, and what was said."""
     (folder / "study.toml").write_text(STUDY)
     (folder / "tables.sql").write_text("CREATE TABLE t (id INTEGER PRIMARY KEY);")
     (folder / "load.sql").write_text(load)
     ended = diskproof(folder, "run", "study.toml")
     [path] = (folder / "runs" / "study").iterdir()
-    return ended.returncode, [trial.finished for trial in RunFolder.open(path).trials()], ended.stderr
+    return ended.returncode, RunFolder.open(path).trials(), ended.stderr
 
 
 def test_two_trials_that_fail_alike_end_the_run(tmp_path: Path) -> None:
-    code, finished, said = begun(tmp_path, "# User@Host: root[root] @ localhost []\nSELECT 1;\n")
-    assert (code, finished) == (2, [False, False])
+    code, trials, said = begun(tmp_path, "# User@Host: root[root] @ localhost []\nSELECT 1;\n")
+    assert (code, [trial.finished for trial in trials]) == (2, [False, False])
+    remedy = trials[0].findings[-1].remedy
+    assert remedy and "`diskproof run study.toml --resume`" in remedy.text
     assert "b01-t01 and b01-t02 failed alike, so the others would, too: the trial broke off: " in said
     assert "unrecognized token" in said.partition("failed alike")[2]
 

@@ -145,10 +145,11 @@ def _not_counted(gathered: Gathered, cell: Cell, planned: int) -> Iterator[Messa
         )
     elif missing > 0:
         yield say(
-            "{cell}: {missing} of {planned} not run yet; `diskproof run --resume` runs them",
+            "{cell}: {missing} of {planned} not run yet; {command} runs them",
             cell=cell.id,
             missing=missing,
             planned=counted(planned, "trial"),
+            command=gathered.plan.resumed_by,
         )
 
 

@@ -75,7 +75,7 @@ UNPACED = frozenset({"", "0", "unlimited", "disabled"})
 @check(
     FINISHED,
     reason="A trial that broke off has measured nothing.",
-    remedy="fix the cause, then run it again with `diskproof run --resume`",
+    remedy="fix the cause, then run the study again with `--resume`",
     source="METHODOLOGY.md: a trial counts whole or not at all",
 )
 def finished(evidence: Evidence) -> Iterator[Said]:

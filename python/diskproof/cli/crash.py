@@ -50,9 +50,10 @@ def crash(
         raise RefusalError("no study file: name one, or give a kept cut with --replay RUN/cuts/ID")
     file = _with_crash(choice.read(study), cuts)
     plan = make_plan(file, choice.only, no_power_cuts(), over_hosts=choice.hosts, cuts_alone=True)
-    request = Request(file=file, plan=plan, out=choice.out, resume=resume)
     further = [] if cuts is None else ["--cuts", str(cuts)]
     going_on = choice.resuming("crash", study, further)
+    plan = plan.model_copy(update={"resume": going_on})
+    request = Request(file=file, plan=plan, out=choice.out, resume=resume)
     return see_through(request, "cuts", going_on, execute_over_hosts if choice.hosts else execute)
 
 

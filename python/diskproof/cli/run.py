@@ -42,8 +42,9 @@ def run(
         raise RefusalError(f"--pairs is a number from {FEWEST_PAIRS} to {MOST_PAIRS}, not {pairs}")
     asked = (pairs or FEWEST_PAIRS) if prove else 0
     file = choice.read(study)
-    request = Request(file=file, plan=choice.plan(file), out=choice.out, resume=resume, pairs=asked)
     further = ["--prove"] if prove else []
     further += ["--pairs", str(pairs)] if pairs is not None else []
     going_on = choice.resuming("run", study, further)
+    plan = choice.plan(file).model_copy(update={"resume": going_on})
+    request = Request(file=file, plan=plan, out=choice.out, resume=resume, pairs=asked)
     return see_through(request, "trials", going_on, execute_over_hosts if choice.hosts else execute)

@@ -47,7 +47,7 @@ def _run(
     say(f"run {number}, of {MOST_RUNS} at most: {one.configuration.name}")
     say(f"the same as `{going_on.removesuffix(' --resume')}`")
     file = read_study_here(study, None, choice.basedir)
-    request = Request(file=file, plan=make_plan(file), out=choice.out)
+    request = Request(file=file, plan=make_plan(file).model_copy(update={"resume": going_on}), out=choice.out)
     # A run ignores signals while it cleans up, to its end; the next one must hear them again.
     with ending_in_good_order(), progress_display(request.plan) as progress:
         try:

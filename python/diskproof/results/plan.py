@@ -172,9 +172,16 @@ class Plan(Record):
     trials: list[PlannedTrial]
     crash: CrashPlan | None = None
     """The cuts; None: the study asks for none."""
+    resume: str = ""
+    """The command that continues the run, as it was begun; empty if nobody recorded it."""
     estimated_s: float
     estimated_bytes: int
     """Bytes that the whole run will write: restores and an allowance for the load."""
+
+    @property
+    def resumed_by(self) -> str:
+        """The command that continues the run, for a sentence."""
+        return f"`{self.resume or '--resume'}`"
 
     def cell(self, cell_id: str) -> Cell:
         """Return the cell of that id; KeyError if the plan has none."""

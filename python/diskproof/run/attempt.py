@@ -25,7 +25,7 @@ from diskproof.system.endings import was_stopped_since
 from diskproof.system.threads import Threads
 from diskproof.wording import Message, as_message, say, seconds
 
-REMEDY = as_message("Fix the cause, then `diskproof run --resume` repeats this trial.")
+REMEDY = "Fix the cause, then {command} repeats this trial."
 
 PAUSED_S = 3.0
 """A look at the database's threads that comes later than this shows a pause. With six runnable threads for
@@ -167,8 +167,9 @@ class Attempt(Steps, ABC):
 
     def invalid(self, check: str, message: Message | str) -> None:
         """Record why the trial does not count."""
+        remedy = say(REMEDY, command=self.bench.folder.plan().resumed_by)
         self.findings.append(
-            Finding(check=check, severity="invalid", message=as_message(message), remedy=REMEDY)
+            Finding(check=check, severity="invalid", message=as_message(message), remedy=remedy)
         )
 
     def note(self, check: str, message: Message | str) -> None:

@@ -72,7 +72,11 @@ CHOSEN = ("pilot", "warm_up_s", "measure_s", "phases")
 
 def _as_begun(planned: Plan, plan: Plan) -> Plan:
     """Return a recorded plan as it began: without a pilot and added blocks, and with today's time."""
-    first = {"trials": planned.trials[: len(plan.trials)], "at_most_s": plan.at_most_s}
+    first = {
+        "trials": planned.trials[: len(plan.trials)],
+        "at_most_s": plan.at_most_s,
+        "resume": plan.resume,
+    }
     if planned.pilot is not None:
         first |= {name: getattr(plan, name) for name in CHOSEN}
     return planned.model_copy(update=first)

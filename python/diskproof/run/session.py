@@ -36,10 +36,11 @@ from diskproof.study.plan import placed
 from diskproof.study.read import StudyFile
 from diskproof.system.cpus import Division, divide, kept_to
 from diskproof.system.idle import cores_awake
-from diskproof.system.journal import Journal, clean, machine_taken
+from diskproof.system.journal import Journal, clean, machine_taken, state_folder
 from diskproof.system.machine import describe_machine
 from diskproof.system.own_folder import real_path
 from diskproof.system.processes import Starter
+from diskproof.system.run_processes import other_states
 from diskproof.system.undoing import Undone
 from diskproof.wording import Message, numbers
 
@@ -127,11 +128,14 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
     def show(undone: Undone) -> None:
         progress.note(f"{'removed' if undone.done else 'could not remove'}: {undone.what}")
 
+    if others := other_states(state_folder()):
+        said = f"DISKPROOF_STATE={numbers.listed(others)}"
+        progress.note(f"another run works on this machine ({said}): the two measure each other")
     for undone in clean():  # first: what a killed run left may fill the disk
         show(undone)
     with (
         held(given),
-        machine_taken(f"study {file.name}", show) as journal,
+        machine_taken(_purpose(request), show) as journal,
         cores_awake() if study.design.cores_awake else nullcontext() as wake_up_us,
         # Virtual disks are started by the lab and stay on its CPUs.
         kept_to(division.others) if division else nullcontext(),
@@ -150,6 +154,16 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
             if within is None:
                 _load_data_sets(whole, bench, progress)
             yield bench
+
+
+def _purpose(request: Request) -> str:
+    """Say for whoever must wait which run has the machine, since when and for how long."""
+    plan = request.plan
+    seconds = (plan.at_most_s or plan.estimated_s) + (plan.crash.estimated_s if plan.crash else 0)
+    return (
+        f"study {request.file.name}, which writes to {request.out.absolute()}, began at "
+        f"{datetime.now():%H:%M} and takes about {numbers.duration(seconds)}"
+    )
 
 
 def _sharing(plan: Plan) -> range:
@@ -254,6 +268,6 @@ def check_disks(layout: Layout) -> None:
         if how := disk.served.ended():
             raise RefusalError(
                 f"storage `{layout.name}`: the virtual disk `{disk.facts.name}` is gone with its contents: "
-                f"its program {how}. Finished trials are kept: `diskproof run --resume` goes on. If memory "
+                f"its program {how}. Finished trials are kept: `--resume` continues the run. If memory "
                 "ran out, start a new run with fewer `rows` or `accounts`"
             )

@@ -33,6 +33,19 @@ def processes_of(mark: str) -> Iterator[psutil.Process]:
             continue
 
 
+def other_states(state: Path) -> list[str]:
+    """Return the state folders of runs that work on this machine now and do not keep theirs in `state`."""
+    found = set()
+    for process in psutil.process_iter():
+        try:
+            variables = process.environ()
+        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+            continue
+        if MARK in variables:
+            found.add(variables.get("DISKPROOF_STATE", "unset"))
+    return sorted(found - {str(state)})
+
+
 def processes_in(folders: list[Path]) -> Iterator[psutil.Process]:
     """Yield our live processes that work in one of these folders, without this one.
 

@@ -270,7 +270,7 @@ def _is(number: int) -> str:
 def _what_to_do(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
     """Yield what to do: first what makes the run trustworthy at all, then the database, then the rest."""
     if not analysis.complete:
-        yield _advice("Continue with `diskproof run --resume`: the run is incomplete.")
+        yield _advice(f"Continue with {analysis.plan.resumed_by}: the run is incomplete.")
         return
     if failed_controls(analysis):
         yield _advice("Find out why a control failed: until then the cuts prove nothing.")
@@ -290,7 +290,7 @@ def _to_be_surer(analysis: Analysis) -> Iterator[str]:
         if one.finding.remedy:
             yield f"{numbers.sentence_case(one.finding.remedy.text.rstrip('.'))}."
     if analysis.trials_valid < analysis.trials_run:
-        yield "Mend what made trials invalid (see the findings), then `diskproof run --resume`."
+        yield f"Mend what made trials invalid (see the findings), then {analysis.plan.resumed_by}."
     if open_ones := [one for one in analysis.verdicts if one.outcome == "inconclusive"]:
         yield f"For what has no result: {verdicts.what_decides(open_ones, analysis.plan)}."
     if analysis.plan.scale:

@@ -94,7 +94,7 @@ def has_verdict(analysis: Analysis) -> bool:
 def why_no_verdict(analysis: Analysis) -> str:
     """Return why a run has no verdict, and what would give one."""
     if not analysis.trials_run:
-        return "No verdict: no trial has finished. Continue with `diskproof run --resume`."
+        return f"No verdict: no trial has finished. Continue with {analysis.plan.resumed_by}."
     if not analysis.trials_valid:
         return "No verdict: no trial is valid. The findings say why."
     if not analysis.varying and analysis.plan.imported:
