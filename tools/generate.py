@@ -10,7 +10,6 @@ from typing import Any
 
 import devices
 import examples
-import options
 import shown
 import study_prose
 import workloads
@@ -218,7 +217,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "workloads.md": workloads.page,
     "devices.md": devices.page,
     "audit.md": examples.page,
-    "options.md": lambda: options.page(NOTE),
     **{
         str(path.relative_to(DOCS)): partial(study_prose.renewed, path, study)
         for study in EXPERIMENTS

@@ -50,7 +50,7 @@ def durable_commits(evidence: Evidence) -> Iterator[Said]:
             )
     if found.untold:
         yield from (Untold("{name}", name=f"`{name}`") for name in found.untold)
-    elif found.unsure:
+    elif found.unsure or found.elsewhere:
         yield Untold(WHICH_SERVER)
 
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from diskproof.audit.check import Configuration, NothingToCheckError, Untold
 from diskproof.families import of
-from diskproof.families.options import FAMILY_OF, WHICH_SERVER, Server, Version, server_named
+from diskproof.families.mysql.option_file import is_read, resolved
+from diskproof.families.options import FAMILY_OF, WHICH_SERVER, Server, server_named
 from diskproof.families.values import Values
-from diskproof.results.imported import Settings
+from diskproof.results.imported import AskedOption, Settings
 
 
 def server_of(configuration: Configuration) -> Server:
@@ -27,62 +28,50 @@ def option_file(configuration: Configuration, what_an_answer_holds: str) -> Sett
     return configuration.settings
 
 
-def with_its_series(configuration: Configuration) -> Configuration:
-    """Return a configuration with the options that its server's own series reads, if that is known."""
-    version = server_of(configuration).version
-    beside = tuple(with_its_series(replace(one, beside=())) for one in configuration.beside)
-    if version is None or not configuration.settings.of_series:
-        return replace(configuration, beside=beside)
+def with_its_groups(configuration: Configuration) -> Configuration:
+    """Return a configuration with the options of the groups that its server reads; the last line holds."""
+    server = server_of(configuration)
+    beside = tuple(with_its_groups(replace(one, beside=())) for one in configuration.beside)
     settings = configuration.settings
-    own = [one for one in settings.of_series if _is_of(one.series, version)]
-    values, lines, loose = dict(settings.values), dict(settings.lines), set(settings.loose)
-    repeated = [*settings.repeated, *(one.name for one in own if one.name in values)]
-    for one in own:
-        if one.line >= lines.get(one.name, 0):  # the last line holds, whichever group it stands in
-            values[one.name], lines[one.name] = one.value, one.line
-            loose = loose | {one.name} if one.loose else loose - {one.name}
-    read = settings.model_copy(
-        update={
-            "values": values,
-            "lines": lines,
-            "loose": sorted(loose),
-            "repeated": list(dict.fromkeys(repeated)),
-            "of_series": [],
-        }
-    )
-    return replace(configuration, settings=read, beside=beside)
+    if settings.options and server.family == "mysql":
+        values = {one.name: one.value for one in settings.options if is_read(one.group, server)}
+        settings = settings.model_copy(update={"values": values})
+    return replace(configuration, settings=settings, beside=beside)
 
 
-def _is_of(series: str, version: Version) -> bool:
-    parts = tuple(int(part) for part in series.split("."))
-    return version[: len(parts)] == parts
-
-
-def untold_series(configuration: Configuration) -> Iterator[Untold]:
-    """Yield what is missing if some options are for one series of servers only."""
-    if configuration.settings.of_series:
+def untold_groups(configuration: Configuration) -> Iterator[Untold]:
+    """Yield what is missing if some options are for one series of servers only, or stand elsewhere."""
+    server = server_of(configuration)
+    if any(is_read(one.group, server) is None for one in configuration.settings.options):
         yield Untold(WHICH_SERVER)
+    if configuration.settings.missing:
+        yield Untold(
+            "what the files say that it includes: {missing:/, }", missing=configuration.settings.missing
+        )
 
 
 def effective(configuration: Configuration) -> Values:
     """Return what holds: what the server answered, and else what was asked for."""
     observed = configuration.observed.values if configuration.observed else {}
-    return {**plainly(configuration.settings.values), **observed}
+    return {**plainly(configuration), **observed}
 
 
-SKIPPED = {"log_bin", "innodb_doublewrite", "innodb_adaptive_hash_index", "performance_schema"}
-"""Variables that people turn off by ``skip-``; skip_name_resolve and others are variables themselves."""
-
-
-def plainly(values: Values) -> Values:
+def plainly(configuration: Configuration) -> Values:
     """Return options by the variable that they set: ``skip_innodb_doublewrite`` turns another one off."""
-    found = dict(values)
-    for name in values:
-        for prefix in ("skip_", "disable_"):
-            if name.startswith(prefix) and name.removeprefix(prefix) in SKIPPED:
-                found[name.removeprefix(prefix)] = "OFF"
-                del found[name]
-    return found
+    asked, server = configuration.settings.values, server_of(configuration)
+    if server.family != "mysql" or configuration.settings.observed:
+        return asked
+    known = of(server.family).known | SKIPPED
+    return dict(resolved(name, value, known, server) for name, value in asked.items())
+
+
+SKIPPED = {"innodb_adaptive_hash_index", "performance_schema", "skip_name_resolve"}
+"""Variables beside those of durability that people turn on or off by a prefix."""
+
+
+def where_of(option: AskedOption) -> str:
+    """Return where an option stands: ``line 5``, ``conf.d/a.cnf, line 5``."""
+    return f"{option.file}, line {option.line}" if option.file else f"line {option.line}"
 
 
 WHOLE_FROM = 200

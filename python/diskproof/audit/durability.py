@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check, warning
-from diskproof.audit.configuration import effective, is_whole, server_of, untold_series
+from diskproof.audit.configuration import effective, is_whole, server_of, untold_groups
 from diskproof.families import Family, of
 from diskproof.families.durability import at_risk
 from diskproof.families.mysql.durability import METHOD, copies_in_files, copies_unflushed, without_copies
+from diskproof.families.mysql.option_file import is_read, resolved
 from diskproof.families.options import WHICH_SERVER, Server
 from diskproof.families.values import Values, as_switch
 from diskproof.wording import Message, say
@@ -27,7 +28,7 @@ from diskproof.wording import Message, say
 )
 def mixed_durability(configuration: Configuration) -> Iterator[Said]:
     """Find settings of durability that contradict each other or the level's name."""
-    yield from untold_series(configuration)
+    yield from untold_groups(configuration)
     values, servers = effective(configuration), possible_servers(configuration)
     if not any(name in values for one in servers for name in of(one.family).needs(values)):
         untold = configuration.observed or configuration.settings.observed
@@ -84,6 +85,8 @@ class Risks:
     """Variables that decide about it and that were not read."""
     unsure: tuple[str, ...] = ()
     """Variables that decide about it on some of the servers that it may be."""
+    elsewhere: tuple[str, ...] = ()
+    """What was not read and may say anything about it."""
 
     @property
     def losses(self) -> list[Message]:
@@ -97,6 +100,8 @@ def after_a_power_cut(configuration: Configuration) -> Message:
     said = risks.losses
     if risks.untold:
         said.append(say("{names} {names:is|are} not known", names=_quoted(risks.untold)))
+    if risks.elsewhere:
+        said.append(say("not known, for it includes what was not read: {files:/; }", files=risks.elsewhere))
     if risks.unsure:
         said.append(
             say(
@@ -109,8 +114,10 @@ def after_a_power_cut(configuration: Configuration) -> Message:
     values, servers = effective(configuration), possible_servers(configuration)
     may_tear = method_untold(configuration) or any(copies_unflushed(values, one) for one in servers)
     return say(
-        "A power cut takes no acknowledged commit, if the device keeps what it reports as flushed{torn}.",
+        "A power cut takes no acknowledged commit, if the device keeps what it reports as "
+        "flushed{torn}{here}.",
         torn=" and tears no page" if may_tear else "",
+        here=", and if the server reads the same files as here" if configuration.settings.included else "",
     )
 
 
@@ -136,7 +143,14 @@ def risks_of(configuration: Configuration) -> Risks:
         found.append({name: values.get(name) or value for name, value in risks.items()})
     common = {name: value for name, value in found[0].items() if all(name in other for other in found)}
     unsure = dict.fromkeys(name for one in found for name in one if name not in common)
-    return _risks(possible_servers(configuration)[0].family, values, common, tuple(unsure))
+    server, facts = server_of(configuration), of(possible_servers(configuration)[0].family)
+    for one in configuration.settings.options:
+        if is_read(one.group, server) is None:
+            name = resolved(one.name, one.value, facts.known, server)[0]
+            unsure |= {name: None} if name in facts.needs(values) else {}
+    observed = configuration.observed
+    missing = [] if observed and is_whole(observed) else configuration.settings.missing
+    return replace(_risks(facts.name, values, common, tuple(unsure)), elsewhere=tuple(missing))
 
 
 def risks_where(family: Family, observed: Values) -> Risks:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from diskproof.audit.check import Configuration, Problem, Said, Untold, check, warning
-from diskproof.audit.configuration import option_file, plainly, untold_series
+from diskproof.audit.configuration import option_file, plainly, untold_groups
 from diskproof.families.values import Values, same
 from diskproof.results.record import recorded
 from diskproof.wording import say
@@ -31,12 +31,12 @@ UNREAD_REMEDY = (
 )
 def took_effect(configuration: Configuration) -> Iterator[Said]:
     """Find options that do not read back as requested."""
-    settings = option_file(configuration, "nothing that was asked for")
+    option_file(configuration, "nothing that was asked for")
     observed = recorded(configuration.observed, "what the server answered to SHOW VARIABLES")
-    yield from untold_series(configuration)
+    yield from untold_groups(configuration)
     asked = {
         name: value
-        for name, value in plainly(settings.values).items()
+        for name, value in plainly(configuration).items()
         if not name.startswith((*NO_VARIABLES, "disable_"))
     }
     answered = [name for name in asked if name in observed.values]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from diskproof.audit.check import Configuration, Said, check, warning
-from diskproof.audit.configuration import effective, option_file, plainly, server_of, untold_series
+from diskproof.audit.configuration import effective, option_file, plainly, server_of, untold_groups
 from diskproof.families import of
 from diskproof.families.facts import FamilyFacts, Idle
 from diskproof.families.values import Values, is_off, same
@@ -19,8 +19,9 @@ from diskproof.wording import say
 )
 def idle_option(configuration: Configuration) -> Iterator[Said]:
     """Find options that have no effect beside the others, on that server."""
-    asked = plainly(option_file(configuration, "the defaults too").values)
-    yield from untold_series(configuration)
+    option_file(configuration, "the defaults too")
+    asked = plainly(configuration)
+    yield from untold_groups(configuration)
     values, server = effective(configuration), server_of(configuration)
     facts = of(server.family)
     for found in (*_disabled(facts, asked, values), *facts.idle(asked, values, server)):
@@ -34,7 +35,7 @@ def idle_option(configuration: Configuration) -> Iterator[Said]:
 
 def _disabled(facts: FamilyFacts, asked: Values, values: Values) -> Iterator[Idle]:
     """Yield the options that are set and whose master switch is off."""
-    for rule in facts.options.idle:
+    for rule in facts.off_rules:
         set_to = [name for name, value in asked.items() if value and not same(value, "0")]
         name = next((one for one in set_to if fnmatchcase(one, rule.option)), None)
         off = next((one for one in rule.off if is_off(values, one)), None)

@@ -1,7 +1,7 @@
 """The settings of a measurement: as our trial read them back, or as given beside an imported result."""
 
 from diskproof.audit.check import Apart, Configuration, Evidence
-from diskproof.audit.configuration import server_of, with_its_series
+from diskproof.audit.configuration import server_of, with_its_groups
 from diskproof.audit.durability import Risks, holding, possible_servers, risks_of, risks_where
 from diskproof.families import Family, of
 from diskproof.families.durability import Awaited, awaited_flush
@@ -24,7 +24,7 @@ def given_beside(evidence: Evidence) -> Configuration:
     settings = beside.settings if beside else None
     if beside is None or settings is None:
         raise NotRecordedError((beside or Beside()).missing())
-    return with_its_series(
+    return with_its_groups(
         Configuration(settings, beside.observed, server=server_beside(beside, evidence.cell))
     )
 

@@ -1,115 +1,24 @@
 """Checks of a server's settings as somebody published or kept them, before or beside a server's answer."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import re
+from collections.abc import Iterator
 
 from diskproof.audit.check import (
     Configuration,
     NothingToCheckError,
     Problem,
     Said,
-    Untold,
     check,
     note,
     warning,
 )
-from diskproof.audit.configuration import effective, option_file, server_of, untold_series
+from diskproof.audit.configuration import effective, option_file, server_of, untold_groups, where_of
 from diskproof.families import of
-from diskproof.families.options import WHICH_SERVER, Life, Server, dotted
+from diskproof.families.mysql.option_file import is_read
 from diskproof.families.values import Values, as_bytes, same
-from diskproof.results.imported import Settings
+from diskproof.results.imported import AskedOption
 from diskproof.results.record import NotRecordedError, recorded
 from diskproof.wording import Message, bytes_, say
-
-# ---------------------------------------------------------------- one option and the server's version
-
-
-@check(
-    "unknown-option",
-    reason="A server does not start with an option that it does not know, or ignores it. "
-    "Either way the figures belong to other settings than the file's.",
-    remedy="take the option out, and publish what the server answers to SHOW VARIABLES",
-    source="the change history of each option, named with the finding",
-)
-def unknown_option(configuration: Configuration) -> Iterator[Said]:
-    """Find options that the server of that version does not have yet, no longer has, or never had."""
-    yield from _lives(configuration, _unknown)
-
-
-@check(
-    "deprecated-option",
-    reason="A deprecated option still acts, but not in a later version: an experiment that is repeated there "
-    "is another one.",
-    remedy="set the option that replaces it, if there is one",
-    source="the change history of each option, named with the finding",
-)
-def deprecated_option(configuration: Configuration) -> Iterator[Said]:
-    """Note options that the server still takes but warns about."""
-    yield from _lives(configuration, _deprecated)
-
-
-def _lives(
-    configuration: Configuration, judge: Callable[[str, Life, Server], Problem | None]
-) -> Iterator[Said]:
-    """Judge every option of an option file that something is known of.
-
-    If only the series of the server is known, nothing can be said of what changed within that series.
-    """
-    settings = option_file(configuration, "only what it knows")
-    server = server_of(configuration)
-    if server.version is None and (settings.values or settings.of_series):
-        yield Untold(WHICH_SERVER)
-    for name in settings.values:
-        life = server.life(name)
-        if life is None or not (server.version or life.never):
-            continue
-        bounds = (life.since, life.removed) if judge is _unknown else (life.deprecated,)
-        if server.version and any(bound and server.since(*bound) is None for bound in bounds):
-            missing = "which release of {server} it is: `{name}` changed within them"
-            yield Untold(missing, server=server.title, name=name)
-        elif (problem := judge(name, life, server)) is not None:
-            if name in settings.loose and problem.severity != "note":
-                message = say("{problem}, but `loose_` lets the server ignore it", problem=problem.message)
-                problem = replace(problem, message=message)
-            yield problem
-
-
-def _unknown(name: str, life: Life, server: Server) -> Problem | None:
-    outcome = "the server does not start with it"
-    values = {"option": name, "server": server.title, "source": life.source}
-    if life.never:
-        fault = "{server} has no option `{option}`"
-    elif life.since and server.since(*life.since) is False:
-        fault = "`{option}` came with {version}, and this is {server}"
-        values["version"] = dotted(life.since)
-    elif life.removed and server.since(*life.removed):
-        fault = "`{option}` was removed in {version}, and this is {server}"
-        values["version"] = dotted(life.removed)
-        if life.still_taken:
-            outcome = "the server accepts and ignores it"
-        elif server.flavour == "MariaDB":  # which accepts some of its old options, and others not
-            outcome = "it does nothing there, if the server starts with it at all"
-    else:
-        return None
-    return warning(f"{fault}: {outcome} ({{source}})", _instead(life), **values)
-
-
-def _deprecated(name: str, life: Life, server: Server) -> Problem | None:
-    if not life.deprecated or not server.since(*life.deprecated) or _unknown(name, life, server):
-        return None
-    return note(
-        "`{option}` is deprecated since {deprecated}, and this is {server} ({source})",
-        _instead(life),
-        option=name,
-        deprecated=dotted(life.deprecated),
-        server=server.title,
-        source=life.source,
-    )
-
-
-def _instead(life: Life) -> Message | None:
-    return say("set {instead}", instead=life.instead) if life.instead else None
-
 
 # ---------------------------------------------------------------- options and each other
 
@@ -121,19 +30,28 @@ def _instead(life: Life) -> Message | None:
     source="MySQL Reference Manual, Using Option Files; PostgreSQL documentation, Setting Parameters",
 )
 def repeated_option(configuration: Configuration) -> Iterator[Said]:
-    """Find options that are set more than once."""
-    settings = option_file(configuration, "each variable once")
-    yield from _bounded([_repeated(settings, name) for name in settings.repeated])
-    yield from untold_series(configuration)
+    """Find options that are set more than once, to different values, and do not add up."""
+    settings, server = option_file(configuration, "each variable once"), server_of(configuration)
+    adds_up = of(server.family).adds_up
+    last: dict[str, AskedOption] = {}
+    found: dict[str, AskedOption] = {}
+    for one in settings.options:
+        if is_read(one.group, server) or server.family != "mysql":
+            before = last.get(one.name)
+            if before and not same(_on(before.value), _on(one.value)) and not re.fullmatch(adds_up, one.name):
+                found[one.name] = before
+            last[one.name] = one
+    yield from _bounded([_repeated(before, last[name]) for name, before in found.items()])
+    yield from untold_groups(configuration)
 
 
-def _repeated(settings: Settings, name: str) -> Message:
-    line = settings.lines.get(name)
+def _repeated(before: AskedOption, last: AskedOption) -> Message:
     return say(
-        "`{name}` is set more than once; what holds is the last one that the server reads, {value}{where}",
-        name=name,
-        value=_value(settings.values, name),
-        where=f" in line {line}" if line else "",
+        "`{name}` is set more than once, to {before} and then to {value} in {where}; the last one holds",
+        name=last.name,
+        before=_on(before.value),
+        value=_on(last.value),
+        where=where_of(last),
     )
 
 
@@ -233,7 +151,7 @@ def _on(value: str | None) -> str:
 def memory(configuration: Configuration) -> Iterator[Said]:
     """Find buffers that are larger than the machine's memory, alone or with all connections at work."""
     values, facts = effective(configuration), of(server_of(configuration).family)
-    yield from untold_series(configuration)
+    yield from untold_groups(configuration)
     shared = {name: size for name in facts.pools if (size := as_bytes(values.get(name))) is not None}
     if not shared:
         raise NothingToCheckError("settings without a size of the buffer pool")

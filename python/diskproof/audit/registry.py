@@ -86,9 +86,6 @@ RUN_CHECKS: tuple[Check[Run], ...] = (
 
 CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (
     spelling.misspelt_option,
-    spelling.option_value,
-    options.unknown_option,
-    options.deprecated_option,
     options.repeated_option,
     idle.idle_option,
     durability.mixed_durability,

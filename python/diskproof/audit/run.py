@@ -14,7 +14,7 @@ from diskproof.audit.check import (
     note,
     warning,
 )
-from diskproof.audit.configuration import effective, with_its_series
+from diskproof.audit.configuration import effective, with_its_groups
 from diskproof.audit.in_force import server_beside
 from diskproof.audit.levels import observed_by_level
 from diskproof.audit.options import differences
@@ -361,7 +361,7 @@ def _common(run: Run, cell: Cell, trial: Trial) -> Values | None:
     if beside is None or beside.asked is None:
         return None
     configuration = Configuration(beside.asked, server=server_beside(beside, cell))
-    values = dict(effective(with_its_series(configuration)))
+    values = dict(effective(with_its_groups(configuration)))
     if "log_bin" in values:  # elsewhere its value is a place, which may differ
         values["log_bin"] = "OFF" if is_off(values, "log_bin") else "ON"
     return values

@@ -135,8 +135,8 @@ def check_as_run(file: StudyFile, made: Plan, out: Path) -> tuple[StudyFile, Pla
     if with_cuts.cpus:
         divide(with_cuts.cpus)
     servers = _found_servers(whole.study, here)
-    check_variables(whole.study, with_cuts, servers)
-    for note in check_given(whole.study, with_cuts, _given(whole.study, with_cuts)):
+    notes = check_variables(whole.study, with_cuts, servers)
+    for note in (*notes, *check_given(whole.study, with_cuts, _given(whole.study, with_cuts))):
         say(note)
     if load.is_installed():
         rehearse(whole, with_cuts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal, TypeGuard, get_args
 
-from diskproof.families.options import Flavour, Names, Number, Options, Server, options_of
+from diskproof.families.options import Flavour, Names, Number, Server
 from diskproof.families.samples import Status
 from diskproof.families.values import Values
 from diskproof.results.limit import Limit
@@ -62,6 +62,15 @@ class Need:
     """The values with which every commit waits for that flush."""
     never: frozenset[str] = frozenset()
     """The values with which no commit does; not asked for the family's first log."""
+
+
+class OffRule(Record):
+    """An option that has no effect if one of some others is off."""
+
+    option: str
+    """Its name, or a pattern of names with a ``*``."""
+    off: Names
+    source: str
 
 
 @dataclass(frozen=True)
@@ -122,14 +131,23 @@ class FamilyFacts(Record):
     """Formats of imported settings that only this family has."""
     groups_binlog_since: dict[Flavour, Number] = {}
     """From which version on commits share a flush of the binary log, by flavour."""
-    group_delays: Names = ()
-    """Variables with which a commit waits a moment for others to share its flush."""
+    group_delays: dict[str, str] = {}
+    """Variables with which a commit waits a moment for others to share its flush, with their first server."""
     tools: Names = ()
     """Other load generators for this family alone, by the format of their output."""
     drivers: Names = ()
     """What other load generators call its driver."""
-    options_of: Family | None = None
-    """The family whose ``options.toml`` it has; None: nothing is known of its options."""
+    places: Names = ()
+    """Options that say where files lie: they belong to the storage layout, not to a tuning."""
+    ours: str = "(?!)"
+    """A pattern of other options of a file that the lab decides: connections, other servers, what the data
+    were made with, and commands that write elsewhere."""
+    adds_up: str = "(?!)"
+    """A pattern of options that may stand several times, each line in addition to the others."""
+    read_as: dict[str, str] = {}
+    """Variables that tell the value of an option, on servers that have none of the option's name."""
+    off_rules: list[OffRule] = []
+    """Options without effect if another one is off."""
 
     needs: Callable[[Values], Mapping[str, Need]]
     """What some settings need of each variable that bears on durability."""
@@ -148,9 +166,13 @@ class FamilyFacts(Record):
     """
 
     @property
-    def options(self) -> Options:
-        """What is known of its options."""
-        return options_of(self.options_of) if self.options_of else Options()
+    def known(self) -> frozenset[str]:
+        """The names of the variables that the rules here are about."""
+        rules = {rule.option for rule in self.off_rules} | {
+            one for rule in self.off_rules for one in rule.off
+        }
+        sizes = {self.memory_variable, *self.pools, *self.per_connection, "max_connections"}
+        return frozenset(self.needs({})) | {tuned.name for tuned in self.tuning} | rules | sizes
 
     def limit_of_wait(self, wait: str) -> Limit | None:
         """Return the limit that a session's wait is evidence of; None if it is of none."""

@@ -1,19 +1,13 @@
-"""The options of a family's servers: their names, values, versions, and which server has them.
-
-``options.toml`` of a family has the facts, each with its source.
-"""
+"""Which server it is whose options are judged: its flavour and its version, as far as they are known."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.resources import files
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
-from diskproof.results.record import Family, Record
+from diskproof.results.record import Family
 
 Flavour = Literal["MySQL", "Percona Server", "MariaDB", "PostgreSQL"]
 """The servers whose versions are distinguished, as their own binaries call themselves."""
@@ -43,84 +37,6 @@ Names = Annotated[tuple[str, ...], _parted(None)]
 
 Number = Annotated[Version, _parted(".")]
 """A version, in a file as a text."""
-
-
-class Life(Record):
-    """When one flavour had some options; a bound is None if none is known."""
-
-    options: Names
-    source: str
-    since: Number | None = None
-    deprecated: Number | None = None
-    removed: Number | None = None
-    never: bool = False
-    """No version of this flavour has them."""
-    still_taken: bool = False
-    """A server without them accepts and ignores them; other servers do not start."""
-    instead: str = ""
-    """The option that does their work now."""
-
-
-class OffRule(Record):
-    """An option that has no effect if one of some others is off."""
-
-    option: str
-    """Its name, or a pattern of names with a ``*``."""
-    off: Names
-    source: str
-
-
-class Kinds(Record):
-    """The values that options of a kind take."""
-
-    switch: Names = ()
-    number: str = ".*"
-    """A regular expression that numbers match."""
-    number_is: str = ""
-    """What a number looks like, in words."""
-
-
-class Options(Record):
-    """What is known of a family's options. Of an option that is not here, nothing is claimed."""
-
-    places: Names = ()
-    """Options that say where files lie: they belong to the storage layout, not to a tuning."""
-    names: dict[str, Names] = {}
-    """Names by kind: ``number``, ``switch`` and others."""
-    choices: dict[str, Names] = {}
-    """The values that some options take, in any version."""
-    values: Kinds = Kinds()
-    lives: dict[Flavour, list[Life]] = {}
-    read_as: dict[str, str] = {}
-    """Variables that tell the value of an option, on servers that have none of the option's name."""
-    idle: list[OffRule] = []
-
-    @cached_property
-    def known(self) -> frozenset[str]:
-        """All names."""
-        of_lives = (life.options for lives in self.lives.values() for life in lives)
-        return frozenset().union(*self.names.values(), *of_lives)
-
-    @cached_property
-    def numbers(self) -> frozenset[str]:
-        """The names that take a number."""
-        return frozenset(self.names.get("number", ()))
-
-    @cached_property
-    def switches(self) -> frozenset[str]:
-        """The names that take a switch and nothing else, as far as they are listed apart."""
-        return frozenset(self.names.get("switch", ()))
-
-    def life(self, name: str, flavour: Flavour) -> Life | None:
-        """Return when a flavour had an option; None if nothing is known of that."""
-        return next((life for life in self.lives.get(flavour, ()) if name in life.options), None)
-
-
-@cache
-def options_of(family: Family) -> Options:
-    """Read what is known of a family's options."""
-    file = files(__package__) / family / "options.toml"
-    return Options.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
 
 
 RELEASE, LAST_PATCH = 3, 999
@@ -167,26 +83,6 @@ class Server:
             return (self,)
         padding = RELEASE - len(self.version)
         return tuple(Server(self.flavour, self.version + (patch,) * padding) for patch in (0, LAST_PATCH))
-
-    def has(self, name: str) -> bool:
-        """Return whether it has an option, as far as that is known; if nothing is, it has."""
-        life = self.life(name)
-        if life is None:
-            return True
-        gone = life.removed is not None and self.since(*life.removed)
-        return not (life.never or gone or (life.since is not None and self.since(*life.since) is False))
-
-    def life(self, name: str) -> Life | None:
-        """Return what is known of an option on this flavour."""
-        if self.flavour is None:
-            return None
-        options = options_of(self.family)
-        found = options.life(name, self.flavour)
-        if found is None and self.flavour == "Percona Server":
-            found = options.life(name, "MySQL")
-            # Percona has a thread pool of its own, so what MySQL never had says nothing of it.
-            return None if found and found.never and name.startswith("thread_pool_") else found
-        return found
 
 
 def dotted(version: Version) -> str:

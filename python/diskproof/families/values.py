@@ -29,7 +29,9 @@ def same(requested: str, observed: str, *, unit: str = "") -> bool:
     quantities = (_quantity(left, unit.lower()), _quantity(right, unit.lower()))
     if None not in quantities:
         return quantities[0] == quantities[1]
-    return "," in left and sorted(left.split(",")) == sorted(right.split(","))
+    ours, theirs = _parts(left), _parts(right)
+    # A variable of switches reads back whole, and an option sets some of them.
+    return ours == theirs or (all("=" in one for one in ours) and ours <= theirs)
 
 
 def as_bytes(value: str | None) -> float | None:
@@ -62,8 +64,13 @@ def lower(values: Values, name: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Drop what never matters: case, outer space and quotes, the last slash of a path."""
-    return text.strip().strip("'\"").rstrip("/").casefold()
+    """Drop what never matters: case, outer space and quotes, the last slash of a path, utf8's other name."""
+    plain = text.strip().strip("'\"").rstrip("/").casefold()
+    return re.sub(r"^utf8mb3(?=_|$)", "utf8", plain)
+
+
+def _parts(text: str) -> set[str]:
+    return {one.strip() for one in text.split(",")}
 
 
 def _quantity(text: str, unit: str) -> tuple[str, float] | None:

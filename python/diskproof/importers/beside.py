@@ -189,7 +189,7 @@ def _below(server: Beside, inside: Sequence[int], results: Sequence[_Measured]) 
     nothing says which one had the settings. Settings below all results are of the last one.
     """
     told = [one for one in (server.asked, server.observed) if one]
-    last = {one.source.file: max(one.lines.values(), default=0) for one in told}
+    last = {one.source.file: one.last_line for one in told}
     below = [at for at in inside if results[at].line > last.get(results[at].file, 0)] or inside[-1:]
     first = results[below[0]].heading
     if told and says_defaults(first):

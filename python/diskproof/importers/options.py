@@ -1,131 +1,272 @@
 """Option files of servers: my.cnf and its kin, postgresql.conf, a pasted piece of either, ``--option=value``.
 
-The reader returns the file's values and does not interpret them. A later line wins, as with the server.
+The reader returns the file's lines and does not interpret them. A later line wins, as with the server.
 """
 
 import re
 import shlex
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
+from diskproof.families.mysql.option_file import GROUP, is_read
+from diskproof.families.options import Server
 from diskproof.importers.base import Format, Found, Text, check_number
 from diskproof.importers.numbers import broken
-from diskproof.results.imported import SeriesOption, Settings
+from diskproof.reading import MIB, UnreadableError, read_bytes
+from diskproof.refusal import RefusalError, why_refused
+from diskproof.results.imported import AskedOption, Settings
+from diskproof.results.record import Family
 
 SECTION = re.compile(r"\s*\[([\w.-]{1,60})\]\s*(?:[#;].*)?")
 
-SERVER_SECTION = re.compile(
-    r"(?:mysqld|mariadbd?|server|embedded|galera)(?:-(\d{1,3}(?:\.\d{1,3}){0,2}))?", re.IGNORECASE
-)
-"""The groups that a server of the MySQL family reads; ``[mysqld-5.7]`` only one of that series."""
+_OPTIONS: dict[Family, re.Pattern[str]] = {
+    "mysql": re.compile(
+        r"(?:--)?(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,80})(?:\s*(?P<equals>=)|(?=\s*#)|$)(?P<value>.*)"
+    ),
+    "postgresql": re.compile(
+        r"(?P<name>[A-Za-z_]\w{0,80}(?:\.\w{1,80})?)(?:\s*(?P<equals>=)|\s)(?P<value>.*)"
+    ),
+}
+"""Each of a line without the space around it."""
 
-_OPTION = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,80})(?:\s*(?P<equals>=)|(?=[\s#])|$)(?P<value>.*)")
-_POSTGRESQL_OPTION = re.compile(r"(?P<name>[A-Za-z]\w{0,80}(?:\.\w{1,80})?)(?:\s*=|\s)(?P<value>.*)")
-"""Both of a line without the space around it."""
+_WORDS: dict[Family, re.Pattern[str]] = {
+    "mysql": re.compile(
+        r"(?:(?:loose|skip|disable|enable)_)?(?:innodb_\w+|sync_binlog|log_bin\w*|max_connections|\w+_buffer_size"
+        r"|query_cache_\w+|binlog_\w+|replicate_\w+|thread_\w+|table_(?:open_|definition_)?cache|tmp_table_size"
+        r"|max_heap_table_size|key_buffer\w*|datadir|basedir|tmpdir|name_resolve|server_id|max_allowed_packet"
+        r"|performance_schema\w*|default_storage_engine|expire_logs_days|sql_mode|slow_query_\w+|pid_file"
+        r"|character_set_server|collation_server|external_locking|symbolic_links|gtid_\w+|open_files_limit)"
+    ),
+    "postgresql": re.compile(
+        r"shared_buffers|effective_\w+|\w*work_mem|\w*wal_\w+|min_wal_size|synchronous_commit|full_page_writes"
+        r"|checkpoint_\w+|fsync|random_page_cost|autovacuum\w*|listen_addresses|commit_delay|commit_siblings"
+        r"|max_connections|include\w*|log_(?:timezone|line_prefix|destination|min_\w+)|timezone|lc_\w+|datestyle"
+        r"|max_(?:worker_processes|parallel_\w+)|default_statistics_target|\w+_mem|archive_\w+|hot_standby\w*"
+        r"|shared_preload_libraries|unix_socket_\w+|dynamic_shared_memory_type|logging_collector|jit|huge_pages"
+    ),
+}
+"""Names of options that tell a family's files from other texts, and from each other's."""
 
-_INCLUDE = re.compile(r"\s*!include(?:dir)?\s")
-
-MYSQL_WORDS = re.compile(
-    r"(?:loose_)?(?:innodb_\w+|sync_binlog|log_bin\w*|skip_log_bin|max_connections|key_buffer_size|query_cache_\w+"
-    r"|binlog_\w+|thread_pool_\w+|thread_cache_size|table_open_cache|tmp_table_size|max_heap_table_size"
-    r"|join_buffer_size|sort_buffer_size|read_buffer_size|datadir|skip_name_resolve|server_id"
-    r"|max_allowed_packet|performance_schema|default_storage_engine|expire_logs_days|tmpdir)"
-)
-"""Options of servers of the MySQL family alone: by these a piece without a section is
-known for what it is."""
-
-POSTGRESQL_WORDS = re.compile(
-    r"shared_buffers|effective_cache_size|work_mem|maintenance_work_mem|wal_\w+|max_wal_size|min_wal_size"
-    r"|synchronous_commit|full_page_writes|checkpoint_\w+|fsync|random_page_cost|effective_io_concurrency"
-    r"|autovacuum\w*|listen_addresses|commit_delay|commit_siblings"
-)
+_CLEARLY_POSTGRESQL = re.compile(r"[A-Za-z_][\w.]*\s*(?:=\s*'.*'|\s[^=\s].*|=.*\d(?:kB|[MGT]B|ms|min|s|h|d))")
+"""A value in single quotes or with such a unit, and one without `=` before it."""
 
 ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "\\": "\\", "s": " "}
 """What a backslash means in an option file of the MySQL family (manual: Using Option Files)."""
 
 
+# ---------------------------------------------------------------- includes
+
+_INCLUDES: dict[Family, re.Pattern[str]] = {
+    "mysql": re.compile(r"\s*!(?P<how>include|includedir)\s+(?P<target>\S.*?)\s*"),
+    "postgresql": re.compile(
+        r"\s*(?P<how>include|include_dir|include_if_exists)(?:\s*=\s*|\s+|(?='))"
+        r"(?P<target>'[^']+'|[^'#\s]+)\s*(?:#.*)?",
+        re.IGNORECASE,
+    ),
+}
+
+ENDINGS = {"mysql": ".cnf", "postgresql": ".conf"}
+"""Which files of an included folder are read."""
+
+DEEPEST = 10
+"""Files in each other; both families' servers stop there."""
+
+MOST_INCLUDED = 200
+MOST_BYTES = MIB
+
+
 @dataclass(frozen=True)
-class _Option:
-    line: int
-    name: str
-    value: str | None
-    loose: bool = False
-    series: str | None = None
-    """That of its group, ``8.0`` of ``[mysqld-8.0]``; None of a group that all servers read."""
+class Line:
+    """A line of an option file, or of one that it includes."""
+
+    file: str
+    """Empty: the option file itself."""
+    number: int
+    said: str
 
 
-# ---------------------------------------------------------------- the MySQL family
+@dataclass
+class Lines:
+    """The lines of an option file, with those of the files that it includes in their places."""
+
+    family: Family
+    all: list[Line] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    """What could not be read, each with the reason."""
+    included: list[str] = field(default_factory=list)
+
+    @property
+    def whole(self) -> bytes:
+        """The content of one file that says the same."""
+        return "".join(f"{line.said}\n" for line in self.all).encode()
+
+    def add(self, name: str, lines: Sequence[str], above: tuple[Path, ...]) -> None:
+        """Add the lines of a file; `above` are the files that include each other, and it as the last one.
+
+        Nothing is followed out of a text that is no file of its own.
+        """
+        group = ""
+        for number, said in enumerate(lines, start=1):
+            directive = _INCLUDES[self.family].fullmatch(said)
+            if directive is None:
+                group = said if self.family == "mysql" and SECTION.fullmatch(said) else group
+                self.all.append(Line(name, number, said))
+                continue
+            before = len(self.included)
+            for why in self._follow(directive["how"].lower(), directive["target"].strip("'"), above):
+                self.missing.append(f"`{said.strip()}` in {_place(name, number)} ({why})")
+            if group and len(self.included) > before:  # an included file begins without a group
+                self.all.append(Line(name, number, group))
+
+    def _follow(self, how: str, target: str, above: tuple[Path, ...]) -> Iterator[str]:
+        """Add what a directive includes, and yield why something of it could not be read."""
+        if not above:
+            yield "it was not followed"
+            return
+        wanted = above[-1].parent / target
+        try:
+            files = _in_folder(wanted, ENDINGS[self.family]) if how.endswith("dir") else [wanted]
+        except FileNotFoundError:
+            yield "there is no such folder"
+            return
+        except OSError as error:
+            yield why_refused(error)
+            return
+        for file in files:
+            if file.resolve() in (one.resolve() for one in above):
+                yield f"{file} includes itself"
+            elif len(above) >= DEEPEST or len(self.included) >= MOST_INCLUDED:
+                yield f"more than {DEEPEST} files in each other, or {MOST_INCLUDED} in all"
+            else:
+                try:
+                    content = read_bytes(file, MOST_BYTES)
+                except UnreadableError as error:
+                    yield str(error)
+                    continue
+                self.included.append(str(file))
+                if self.family == "mysql":
+                    self.all.append(Line(str(file), 0, "[none]"))
+                self.add(str(file), content.decode("utf-8-sig", "replace").splitlines(), (*above, file))
 
 
-def _is_mysql(text: Text) -> bool:
-    lines = text.lines
-    if any((head := SECTION.fullmatch(line)) and SERVER_SECTION.fullmatch(head[1]) for line in lines):
-        return True
-    return _is_a_piece(lines, MYSQL_WORDS, _OPTION)
+def _in_folder(folder: Path, ending: str) -> list[Path]:
+    return sorted(one for one in folder.iterdir() if one.suffix == ending and not one.name.startswith("."))
 
 
-def _is_a_piece(lines: list[str], words: re.Pattern[str], option: re.Pattern[str]) -> bool:
-    """Tell whether lines without a section are options of one family: all of their shape, one well known."""
-    known = False
-    for line in map(str.strip, lines):
-        if not line or line.startswith(("#", ";", "!")):
-            continue
-        found = option.fullmatch(line.removeprefix("--"))
-        if found is None or (option is _OPTION and " " in line.partition("=")[0].strip()):
-            return False
-        known = known or words.fullmatch(_name(found["name"])) is not None
-    return known
+def _place(file: str, line: int) -> str:
+    return f"{file}, line {line}" if file else f"line {line}"
 
 
-def _read_mysql(text: Text) -> Iterator[Found]:
-    found = list(_mysql_options(text))
-    if not found:
+def lines_of(text: Text, family: Family) -> Lines:
+    """Return a file's lines with those that it includes."""
+    found = Lines(family)
+    path = Path(text.file)
+    found.add("", text.lines, (path,) if path.is_file() else ())
+    return found
+
+
+# ---------------------------------------------------------------- whose file it is
+
+
+def family_of(text: Text) -> Family | None:
+    """Return the family whose option file a text is: by its groups, else by its shape and most names.
+
+    None of a text that is no option file.
+    """
+    heads = [head[1] for line in text.lines if (head := SECTION.fullmatch(line))]
+    if any(GROUP.fullmatch(head) for head in heads):
+        return "mysql"
+    said = [line.strip() for line in text.lines if line.strip() and not line.lstrip().startswith(("#", ";"))]
+    if any(_INCLUDES["mysql"].fullmatch(line) for line in said):
+        return "mysql"
+    if heads or not said:
+        return None
+    names: dict[Family, int] = {}
+    for family, option in _OPTIONS.items():
+        found = [option.fullmatch(line) for line in said]
+        if all(found):
+            words = _WORDS[family]
+            names[family] = sum(1 for one in found if one and words.fullmatch(_name(one["name"])))
+    most = max(names.values(), default=0)
+    likely = [family for family, count in names.items() if count == most]
+    if not most or len(likely) == 1:
+        return likely[0] if most else None
+    of_postgresql = text.file.endswith(".conf") or any(_CLEARLY_POSTGRESQL.fullmatch(line) for line in said)
+    return "postgresql" if of_postgresql else "mysql"
+
+
+# ---------------------------------------------------------------- the lines
+
+
+def settings_of(text: Text, family: Family) -> tuple[Settings, Lines]:
+    """Return what an option file asks for; ImportRefusedError if nothing of it is a server's."""
+    lines = lines_of(text, family)
+    found = list(_mysql_options(text, lines.all) if family == "mysql" else _postgresql(text, lines.all))
+    if not found and not lines.included and not lines.missing:
         raise broken(text, 1, "no option of a server stands in this file (groups like [mysqld] or [server])")
-    yield _settings(text, "my.cnf", found)
+    check_number(text, {(option.group, option.name) for option in found})
+    unnamed = Server(None, None)
+    return Settings(
+        source=text.source(next((one.line for one in found if not one.file), 1), FORMS[family]),
+        observed=False,
+        values={one.name: one.value for one in found if is_read(one.group, unnamed)},
+        options=found,
+        included=lines.included,
+        missing=lines.missing,
+        last_line=max((one.line for one in found if not one.file), default=0),
+    ), lines
 
 
-def _mysql_options(text: Text) -> Iterator[_Option]:
-    """Yield the server's options; those of other programs' groups are left out."""
-    sections = any(SECTION.fullmatch(line) for line in text.lines)
-    ours = not sections
-    series: str | None = None
-    for line, said in enumerate(text.lines, start=1):
-        plain = said.strip()
-        if head := SECTION.fullmatch(said):
-            group = SERVER_SECTION.fullmatch(head[1])
-            ours, series = group is not None, group[1] if group else None
+FORMS: dict[Family, str] = {"mysql": "my.cnf", "postgresql": "postgresql.conf"}
+
+
+def _mysql_options(text: Text, lines: Sequence[Line]) -> Iterator[AskedOption]:
+    """Yield the options of all groups that servers read; those of other programs' groups are left out."""
+    sections = any(SECTION.fullmatch(line.said) for line in lines)
+    group = ""
+    for line in lines:
+        plain = line.said.strip()
+        if head := SECTION.fullmatch(line.said):
+            group = head[1]
         elif plain.startswith("```"):
-            ours = not sections and ours  # the end of what was pasted into a page
-        elif not ours or not plain or plain.startswith(("#", ";")) or _INCLUDE.match(said):
+            sections, group = True, "none"  # the end of what was pasted into a page
+        elif not plain or plain.startswith(("#", ";")) or (sections and not GROUP.fullmatch(group)):
             continue
         elif plain.startswith("--"):
-            yield from (replace(one, series=series) for one in _arguments(text, line, plain))
+            yield from (_option(text, line, word[2:], group) for word in _words(plain) if word[:2] == "--")
         else:
-            yield replace(_option(text, line, said), series=series)
+            yield _option(text, line, plain, group)
 
 
-def _arguments(text: Text, line: int, said: str) -> Iterator[_Option]:
-    """Yield each ``--option=value``; a line may hold several."""
+def _words(said: str) -> list[str]:
+    """Return the words of a command's line."""
     try:
-        words = shlex.split(said.rstrip("\\"))
+        return shlex.split(said.rstrip("\\"))
     except ValueError:
-        words = said.rstrip("\\").split()
-    for word in words:
-        if word.startswith("--") and len(word) > 2:
-            yield _option(text, line, word[2:])
+        return said.rstrip("\\").split()
 
 
-def _option(text: Text, line: int, said: str) -> _Option:
-    found = _OPTION.fullmatch(said.strip())
-    value = found["value"].strip() if found else ""
-    if found is None or (value and not found["equals"] and not value.startswith("#")):
-        raise broken(text, line, f"{said.strip()[:60]!r} is no option")
-    name = found["name"]
+def _option(text: Text, line: Line, said: str, group: str) -> AskedOption:
+    found = _OPTIONS["mysql"].fullmatch(said)
+    if found is None:
+        raise _no_option(text, line)
+    name, value = found["name"], found["value"].strip()
     if name == "set-variable" and found["equals"]:
-        return _option(text, line, value)  # the form of MySQL 3 and 4
-    loose = name.lower().startswith(("loose-", "loose_"))
-    return _Option(line, _name(name), _mysql_value(value) if found["equals"] else None, loose)
+        return _option(text, line, value, group)  # the form of MySQL 3 and 4
+    return AskedOption(
+        name=_name(name),
+        value=_mysql_value(value) if found["equals"] else None,
+        line=line.number,
+        file=line.file,
+        group=group,
+        loose=name.lower().startswith(("loose-", "loose_")),
+    )
+
+
+def _no_option(text: Text, line: Line) -> RefusalError:
+    where = text if not line.file else Text(line.file, "", "")
+    return broken(where, line.number, f"{line.said.strip()[:60]!r} is no option")
 
 
 def _name(told: str) -> str:
@@ -142,42 +283,30 @@ def _mysql_value(told: str) -> str:
     return re.sub(r"\\(.)", lambda found: ESCAPES.get(found[1], found[0]), told)
 
 
-# ---------------------------------------------------------------- PostgreSQL
-
-
-def _is_postgresql(text: Text) -> bool:
-    return _is_a_piece(text.lines, POSTGRESQL_WORDS, _POSTGRESQL_OPTION)
-
-
-def _read_postgresql(text: Text) -> Iterator[Found]:
-    found = []
-    for line, said in enumerate(text.lines, start=1):
-        option = _POSTGRESQL_OPTION.fullmatch(said.strip())
-        if option and not option["name"].startswith("include"):
-            found.append(_Option(line, option["name"].lower(), _postgresql_value(option["value"].strip())))
-    yield _settings(text, "postgresql.conf", found)
+def _postgresql(text: Text, lines: Sequence[Line]) -> Iterator[AskedOption]:
+    for line in lines:
+        plain = line.said.strip()
+        if not plain or plain.startswith("#") or _INCLUDES["postgresql"].fullmatch(plain):
+            continue
+        option = _OPTIONS["postgresql"].fullmatch(plain)
+        if option is None:
+            raise _no_option(text, line)
+        value = _postgresql_value(option["value"].strip())
+        yield AskedOption(name=option["name"].lower(), value=value, line=line.number, file=line.file)
 
 
 def _postgresql_value(told: str) -> str:
     if told.startswith("'") and (quoted := re.match(r"'((?:[^'\\]|''|\\.)*)'", told)):
-        return quoted[1].replace("''", "'")
+        return re.sub(r"''|\\(.)", lambda found: ESCAPES.get(found[1], found[1] or "'"), quoted[1])
     return told.partition("#")[0].rstrip()
 
 
-def _settings(text: Text, kind: str, found: list[_Option]) -> Settings:
-    check_number(text, {(option.series, option.name) for option in found})
-    of_all = [option for option in found if option.series is None]
-    times = Counter(option.name for option in of_all)
-    return Settings(
-        source=text.source(found[0].line if found else 1, kind),
-        observed=False,
-        values={option.name: option.value for option in of_all},
-        lines={option.name: option.line for option in of_all},
-        loose=sorted({option.name for option in of_all if option.loose}),
-        of_series=[SeriesOption(**asdict(option)) for option in found if option.series is not None],
-        repeated=[name for name, count in times.items() if count > 1],
-    )
+def _format(family: Family) -> Format:
+    def read(text: Text) -> Iterator[Found]:
+        yield settings_of(text, family)[0]
+
+    return Format(FORMS[family], lambda text: family_of(text) == family, read)
 
 
-MY_CNF = Format("my.cnf", _is_mysql, _read_mysql)
-POSTGRESQL_CONF = Format("postgresql.conf", _is_postgresql, _read_postgresql)
+MY_CNF = _format("mysql")
+POSTGRESQL_CONF = _format("postgresql")

@@ -257,7 +257,7 @@ def _settings(text: Text, rows: list[_Row], *, of_postgresql: bool) -> Settings:
         source=text.source(rows[0].line, "pg_settings" if postgresql else "SHOW VARIABLES"),
         observed=True,
         values=values,
-        lines={row.name.lower(): row.line for row in rows},
+        last_line=rows[-1].line,
         version=_version(values),
     )
 

@@ -58,15 +58,20 @@ class ImportedResult(Record):
     """What the tool itself said about the result, in short: estimated times, skipped tests, warnings."""
 
 
-class SeriesOption(Record):
-    """An option that servers of one series read, and others pass over: ``[mysqld-8.0]`` stands above it."""
+class AskedOption(Record):
+    """One line of an option file."""
 
-    series: str
-    """``8.0``."""
     name: str
+    """Lower case, dashes as underscores, without ``loose_``."""
     value: str | None
+    """None of an option without a value."""
     line: int
+    file: str = ""
+    """The included file that it stands in; empty: the option file itself."""
+    group: str = ""
+    """``mysqld-8.0`` of the MySQL family; empty if the file has no groups."""
     loose: bool = False
+    """Whether a server passes it over if it does not know it (``loose_`` before its name)."""
 
 
 class Settings(Record):
@@ -76,15 +81,16 @@ class Settings(Record):
     observed: bool
     """True: what a server answered (SHOW VARIABLES); False: what an option file asks for."""
     values: dict[str, str | None]
-    """By name, lower case, dashes as underscores; None of an option without a value."""
-    lines: dict[str, int] = {}
-    """The line of each, from 1; if it stands twice, the last."""
-    repeated: list[str] = []
-    """Options that are set more than once."""
-    loose: list[str] = []
-    """Options that a server may not know: it then passes them over (``loose_`` before their name)."""
-    of_series: list[SeriesOption] = []
-    """Options that stand beside these and hold on servers of one series alone, in their order."""
+    """By name, lower case, dashes as underscores; None of an option without a value. Of an option file, what
+    all servers of its family read."""
+    options: list[AskedOption] = []
+    """The lines of an option file in their order, also those that only some servers read."""
+    included: list[str] = []
+    """The files that were read because it includes them."""
+    missing: list[str] = []
+    """What it includes and could not be read; anything may stand there."""
+    last_line: int = 0
+    """The last line of the file that belongs to it."""
     version: str | None = None
     """The server's version, if the answer has it."""
 

@@ -14,6 +14,7 @@ from diskproof.results.trial import DataFacts, OpenFile, RestoredBy
 from diskproof.run.attempt import Attempt
 from diskproof.run.bench import Bench
 from diskproof.run.dataset import DataSetError, described
+from diskproof.run.option_files import given_variables
 from diskproof.run.served import ServerAttempt, ServerStartError
 from diskproof.server.base import ServerError
 from diskproof.server.given import GivenServer
@@ -62,7 +63,7 @@ def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iter
     for name, tuning in dict.fromkeys((cell.server, cell.tuning) for cell in plan.cells):
         if name in given:
             try:
-                given[name].check(study.variables(tuning, study.servers[name].family))
+                given[name].check(given_variables(study, tuning, given[name].facts))
             except ServerError as error:
                 raise StudyError(f"tuning `{tuning}` on server `{name}`: {error}") from None
     for name in given:
@@ -229,9 +230,8 @@ class GivenAttempt(ServerAttempt):
 
     def start(self) -> None:
         """Set the variables of the tuning, and connect."""
-        family = self.server.facts.family
         try:
-            wanted = self.bench.study.variables(self.cell.tuning, family)
+            wanted = given_variables(self.bench.study, self.cell.tuning, self.server.facts)
             wanted = self.server.set(wanted, self.bench.starter)
             self.running = self.server.open(wanted)
         except ServerError as error:

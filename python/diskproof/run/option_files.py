@@ -1,88 +1,131 @@
-"""Option files of a study's tunings: what they set becomes the tuning's variables."""
+"""Option files of a study's tunings: what each server of the study reads in them becomes its variables."""
 
-from dataclasses import replace
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 
-from diskproof.families import of
+from diskproof.families import Family, of
 from diskproof.families.facts import FamilyFacts
-from diskproof.importers.options import MY_CNF, POSTGRESQL_CONF
+from diskproof.families.mysql.option_file import is_read, resolved
+from diskproof.families.options import server_named
+from diskproof.families.values import same
+from diskproof.importers.options import settings_of
 from diskproof.importers.read import as_text
-from diskproof.results.imported import Settings
-from diskproof.study.part import KeptFile
+from diskproof.results.imported import AskedOption
+from diskproof.results.machine import ServerFacts
+from diskproof.server.base import ServerKind
+from diskproof.study.model import Study
+from diskproof.study.part import KeptOptions
 from diskproof.study.read import StudyFile
 from diskproof.study.tuning import Tuning
 
-FORMATS = {"mysql": MY_CNF, "postgresql": POSTGRESQL_CONF}
+_PATH = re.compile(r"(?:/|~|\.\./|[A-Za-z]:[\\/]).*", re.DOTALL)
+"""A value that leads out of the server's own folders, also one of Windows."""
 
-OFF = ("skip_", "disable_")
-"""Before the name of a switch of the MySQL family: it is off."""
+LAB = "the lab decides it"
 
-OURS = {
-    "archive_command",
-    "bind_address",
-    "lc_messages",
-    "log_destination",
-    "logging_collector",
-    "max_connections",
-    "ssl",
-    "unix_socket_group",
-    "unix_socket_permissions",
-}
-"""Besides places and memory: connections, the log that the lab reads, and commands that write elsewhere."""
+
+@dataclass
+class Asked:
+    """What a tuning asks of one server."""
+
+    variables: dict[str, str] = field(default_factory=dict)
+    """By the server's own names; one that adds up has a line for each value."""
+    places: dict[str, str] = field(default_factory=dict)
+    """Where each stands, of those that stand in the option file."""
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    """Names of options of the file, by the reason why the server does not get them."""
 
 
 def with_option_files(file: StudyFile) -> StudyFile:
-    """Return the study with the options of each tuning's file among its variables, which win.
+    """Return the study with the option file of each tuning read, and with what it includes.
 
-    The notes say what is left out. ImportRefusedError if a file is none.
+    The notes say what could not be read. ImportRefusedError if a file is none.
     """
     tunings, notes = {}, []
     for name, tuning in file.study.tunings.items():
         tunings[name] = tuning
         if tuning.option_file is not None:
             family, kept = tuning.option_file
-            values, left_out = _values(_settings(family, kept), of(family))
-            tunings[name] = _merged(tuning, values)
-            if left_out:
-                notes.append(
-                    f"tuning `{name}`: left out of {kept.path.name}, because the lab decides it: "
-                    f"{', '.join(left_out)}"
-                )
+            read, missing = _read(family, kept)
+            tunings[name] = tuning.model_copy(update={"my_cnf" if tuning.my_cnf else "conf": read})
+            notes += [f"tuning `{name}`: not read: {one} of {kept.path.name}" for one in missing]
     study = file.study.model_copy(update={"tunings": tunings})
     return replace(file, study=study, notes=(*file.notes, *notes))
 
 
-def _settings(family: str, kept: KeptFile) -> Settings:
+def _read(family: Family, kept: KeptOptions) -> tuple[KeptOptions, list[str]]:
+    """Return a file as the run keeps it: whole, with what it includes."""
     text, _ = as_text(kept.path, kept.content)
-    (settings,) = FORMATS[family].read(text)
-    assert isinstance(settings, Settings)
-    return settings
+    settings, lines = settings_of(text, family)
+    content = lines.whole if lines.included else kept.content
+    return replace(kept, content=content, asked=tuple(settings.options)), settings.missing
 
 
-def _values(settings: Settings, family: FamilyFacts) -> tuple[dict[str, str], list[str]]:
-    """Return the variables that a file sets, and the names of what is left out.
+def asked_of(tuning: Tuning, facts: ServerFacts, known: Collection[str]) -> Asked:
+    """Return what a tuning asks of a server whose options are `known`; its own variables win over its file's.
 
-    Paths are left out: a run writes to its own places only. So is what may be unknown to the server: options
-    that are `loose`, and groups of one series.
+    Paths are left out of a file: a run writes to its own places only.
     """
-    values, left_out = {}, [option.name for option in settings.of_series]
-    for name, given in settings.values.items():
-        value = "ON" if given is None else given
-        switch = next((name.removeprefix(one) for one in OFF if name.startswith(one)), "")
-        if name == "log_bin":
-            values[name] = "OFF" if value.upper() in ("0", "OFF") else "ON"
-        elif switch in family.options.known:
-            values[switch] = "OFF"
-        elif (
-            name in OURS | {family.memory_variable, *family.options.places, *settings.loose}
-            or name.startswith(OFF)
-            or "/" in value
-        ):
-            left_out.append(name)
-        else:
-            values[name] = value
-    return values, list(dict.fromkeys(left_out))
+    own = {name.replace("-", "_").lower(): value for name, value in tuning.variables_as_text().items()}
+    asked = Asked()
+    if tuning.option_file is not None:
+        _, kept = tuning.option_file
+        for option in kept.asked:
+            _take(asked, option, facts, known, kept.path.name)
+    asked.variables |= own
+    asked.places = {name: place for name, place in asked.places.items() if name not in own}
+    return asked
 
 
-def _merged(tuning: Tuning, values: dict[str, str]) -> Tuning:
-    own = {name.replace("-", "_").lower(): value for name, value in tuning.variables.items()}
-    return tuning.model_copy(update={"variables": values | own})
+def _take(asked: Asked, option: AskedOption, facts: ServerFacts, known: Collection[str], file: str) -> None:
+    family, name, value = of(facts.family), option.name, option.value
+    if family.name == "mysql":
+        server = server_named(f"{facts.flavour} {facts.version}")
+        if not is_read(option.group, server):
+            _leave_out(asked, f"{server.title} does not read its group [{option.group}]", name)
+            return
+        name, value = resolved(name, value, known, server)
+    if option.loose and name not in known:
+        _leave_out(asked, f"it is `loose`, and {facts.flavour} {facts.version} does not know it", name)
+        return
+    said = "ON" if value is None else value.replace("\n", " ")
+    if name == "log_bin":
+        said = "OFF" if same(said, "OFF") else "ON"  # the storage layout says where it lies
+    elif _is_the_labs(name, said, family):
+        _leave_out(asked, LAB, name)
+        return
+    if name in asked.variables and re.fullmatch(family.adds_up, name):
+        said = f"{asked.variables[name]}\n{said}"
+    asked.variables[name] = said
+    asked.places[name] = f"{option.file or file}, line {option.line}"
+
+
+def _is_the_labs(name: str, value: str, family: FamilyFacts) -> bool:
+    ours = {family.memory_variable, *family.places}
+    return name in ours or re.fullmatch(family.ours, name) is not None or _PATH.fullmatch(value) is not None
+
+
+def _leave_out(asked: Asked, why: str, name: str) -> None:
+    names = asked.left_out.setdefault(why, [])
+    if name not in names:
+        names.append(name)
+
+
+def given_variables(study: Study, tuning: str, facts: ServerFacts) -> dict[str, str]:
+    """Return the variables that a tuning asks of a server that is there already."""
+    asked = asked_of(study.tunings[tuning], facts, of(facts.family).known)
+    return study.variables(tuning, facts.family, asked.variables)
+
+
+def server_variables(study: Study, tuning: str, server: ServerKind) -> Asked:
+    """Return what a tuning asks of a server that the lab starts."""
+    return asked_of(study.tunings[tuning], server.facts, server.known)
+
+
+def left_out_in_words(tuning: str, server: str, asked: Asked) -> list[str]:
+    """Return a line for each reason why options of a tuning's file are left out."""
+    return [
+        f"tuning `{tuning}` on server `{server}`: {', '.join(names)}: left out, because {why}"
+        for why, names in asked.left_out.items()
+    ]

@@ -8,6 +8,7 @@ from diskproof import disk, load
 from diskproof.families import of
 from diskproof.fio import program as fio
 from diskproof.results.plan import Phases, Plan
+from diskproof.run.option_files import left_out_in_words, server_variables
 from diskproof.server.base import ServerError, ServerKind
 from diskproof.storage.kinds.base import resolved, same_file_system
 from diskproof.study.loads.base import Load
@@ -74,14 +75,21 @@ def _lie_apart(storage: str, data: PlaceChoice, redo: PlaceChoice) -> bool:
     return data.key != redo.key
 
 
-def check_variables(study: Study, plan: Plan, servers: Mapping[str, ServerKind]) -> None:
-    """Refuse variables that a server does not take, before it gets its data."""
+def check_variables(study: Study, plan: Plan, servers: Mapping[str, ServerKind]) -> list[str]:
+    """Refuse what a server does not take, before it gets its data; return what it does not get."""
+    notes: list[str] = []
+    for name, workload in dict.fromkeys((cell.server, cell.workload) for cell in plan.cells):
+        if name in servers and study.workloads[workload].preloads and (why := servers[name].why_no_preload()):
+            raise StudyError(f"workload `{workload}` cannot `preload` on server `{name}`: {why}")
     for name, tuning in dict.fromkeys((cell.server, cell.tuning) for cell in plan.cells):
         if name in servers:
+            asked = server_variables(study, tuning, servers[name])
             try:
-                servers[name].check_variables(study.tunings[tuning].variables_as_text())
+                servers[name].check_variables(asked.variables, asked.places)
             except ServerError as error:
                 raise StudyError(f"tuning `{tuning}` on server `{name}`: {error}") from None
+            notes += left_out_in_words(tuning, name, asked)
+    return notes
 
 
 def check_fio(study: Study, plan: Plan) -> None:

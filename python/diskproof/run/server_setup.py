@@ -6,6 +6,7 @@ from diskproof.results.record import Role
 from diskproof.results.trial import RestoredBy
 from diskproof.run.bench import Bench
 from diskproof.run.dataset import KEPT_ROLES, GoldenImage
+from diskproof.run.option_files import server_variables
 from diskproof.server.base import Dirs, ServerKind, Settings
 from diskproof.storage.copy import copy_tree, settle
 from diskproof.storage.layout import Layout
@@ -37,11 +38,12 @@ def restore_data(layout: Layout, kind: ServerKind, image: GoldenImage, dirs: Dir
 def settings_of(bench: Bench, cell: Cell | CrashCell, dirs: Dirs) -> Settings:
     """Return the variables of a cell's server; ServerError if it cannot have them."""
     study = bench.study
-    return bench.servers[cell.server].settings(
+    server = bench.servers[cell.server]
+    return server.settings(
         dirs,
         level=study.tuning_level(cell.tuning),
         memory_bytes=cell.memory_bytes,
         max_clients=cell.clients,
-        variables=study.tunings[cell.tuning].variables_as_text(),
+        variables=server_variables(study, cell.tuning, server).variables,
         redo_bytes=study.design.redo_log,
     )

@@ -120,8 +120,8 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
     check_fio(study, plan)
     here = placed(study, plan)
     check_claims(study, here)
-    check_variables(study, plan, servers)
-    for note in check_given(study, plan, given):
+    notes = check_variables(study, plan, servers)
+    for note in (*notes, *check_given(study, plan, given)):
         progress.note(note)
     rehearse(file, plan)
 

@@ -6,9 +6,10 @@ The rest of the lab uses no server's options, file names or counters: it asks he
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from diskproof.database.variables import NAME
@@ -40,6 +41,9 @@ Shorter than a step of `settle`, because a server that a crash has broken may ne
 
 RUN_PATH_LIMIT = 90
 """Longest path of ``Dirs.run`` in bytes: a socket's address holds 107 (unix(7)), and servers add a name."""
+
+
+NO_PLACES: Mapping[str, str] = MappingProxyType({})
 
 
 class ServerError(RefusalError):
@@ -181,11 +185,16 @@ class Running(ABC):
                     name=name,
                     requested=value,
                     observed=None if found is None else with_unit(found, unit),
-                    holds=found is not None and same(value, found, unit=unit),
+                    holds=self._holds(name, value, found, unit),
                     level=name in self._settings.level,
                 )
             )
         return settings
+
+    def _holds(self, name: str, value: str, found: str | None, unit: str) -> bool:
+        """Return whether a variable has the value that was asked for."""
+        del name
+        return found is not None and same(value, found, unit=unit)
 
     @abstractmethod
     def _observed(self) -> Mapping[str, tuple[str, str]]:
@@ -339,8 +348,21 @@ class ServerKind(ABC):
         """Return settings with which clients on other machines may connect."""
         return replace(settings, door=door)
 
-    def check_variables(self, variables: Mapping[str, str]) -> None:
-        """Ask the server itself, before it has data, whether it takes a study's variables (ServerError)."""
+    def why_no_preload(self) -> str:
+        """Return what is missing to read all tables into memory before a trial; empty if nothing is."""
+        return ""
+
+    @property
+    def known(self) -> Collection[str]:
+        """The names of the server's options, as far as its program lists them."""
+        return ()
+
+    def check_variables(self, variables: Mapping[str, str], places: Mapping[str, str] = NO_PLACES) -> None:
+        """Ask the server itself, before it has data, whether it takes a study's variables (ServerError).
+
+        `places` are the lines of option files that some of them stand in.
+        """
+        del places
         user_variables(variables, of(self.facts.family))
 
     @abstractmethod
@@ -385,7 +407,7 @@ def user_variables(variables: Mapping[str, str], family: FamilyFacts) -> dict[st
     wanted = {}
     for given, value in variables.items():
         name = variable_name(given)
-        if name in family.options.places:
+        if name in family.places:
             raise ServerError(
                 f"variable {given} says where files lie: leave it out, "
                 "and give the role a place in the study's storage layout"

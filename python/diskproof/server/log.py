@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -23,7 +23,7 @@ FIRST_ERROR = re.compile(r"(\[ERROR\].*|PANIC:.*|FATAL:(?!\s+the database system
 """How servers begin the line of what ended them; PostgreSQL tells its clients so, too, while it starts."""
 
 BEFORE_WORDS = re.compile(
-    r".*?(?:\[ERROR\](?: \[MY-\d+\] \[Server\])?|LOG:|FATAL:)\s+| in file \"[^\"]*\" line \d+"
+    r".*?(?:\[ERROR\](?: \[MY-\d+\] \[Server\])?|LOG:|FATAL:)\s+(?:/\S+: )?| in file \"[^\"]*\" line \d+"
 )
 """What a server's line has besides its words: the time before them, and the place in our file after."""
 
@@ -72,33 +72,42 @@ def why_not_started(
     `refused` is how such a server refuses one; one of its groups is the variable's name.
     """
     server, said = f"{facts.flavour} {facts.version}", log.said()
-    if found := refused_variable(said, refused, settings.level):
-        return refusal(facts, *found)
+    for name, words in refused_variables(said, refused, settings.level).items():
+        return ServerFailedError(refusal(facts, name, settings.level[name], words))
     tail = "\n".join(said.splitlines()[-20:]) or "(empty)"
     error = FIRST_ERROR.search(said)
     why = f": {error[1].strip()}" if error else ""
     return ServerFailedError(f"{server} {what}{why}\nlast lines of {log.path}:\n{tail}")
 
 
-def refused_variable(
-    said: str, refused: re.Pattern[str], asked: Mapping[str, str]
-) -> tuple[str, str, str] | None:
-    """Return the first variable that a server refuses, its value and the server's words; None if none is."""
+def refused_variables(said: str, refused: re.Pattern[str], asked: Collection[str]) -> dict[str, str]:
+    """Return the variables that a server refuses, each with the server's words."""
+    words: dict[str, str] = {}
     for line in said.splitlines():
         for found in refused.finditer(line):
             name = next(group for group in found.groups() if group).replace("-", "_").lower()
             if name in asked:
-                return name, asked[name], BEFORE_WORDS.sub("", line.strip())
-    return None
+                words.setdefault(name, BEFORE_WORDS.sub("", line.strip()).rstrip("."))
+    return words
 
 
 def refusal(
-    facts: ServerFacts, name: str, value: str, words: str, known: Collection[str] = ()
-) -> ServerFailedError:
-    """Return the error of a variable that a server refuses; `known` are the names of its variables."""
-    near = get_close_matches(name, known, n=1, cutoff=0.8) if name not in known else []
-    meant = f"did you mean `{near[0]}`?" if near else "correct or remove the variable in the study's tuning"
-    return ServerFailedError(f"{facts.flavour} {facts.version} refuses {name} = {value}: {words}; {meant}")
+    facts: ServerFacts,
+    name: str,
+    value: str,
+    words: str,
+    known: Collection[str] = (),
+    place: str | None = None,
+) -> str:
+    """Return that a server refuses a variable, which stands at a `place` of an option file.
+
+    `known` are the names of its variables.
+    """
+    near = get_close_matches(name, known, n=1, cutoff=0.9) if name not in known else []
+    mend = "remove the line" if place else "correct or remove the variable in the study's tuning"
+    meant = f"did you mean `{near[0]}`?" if near else mend
+    server = f"{place}: {facts.flavour}" if place else facts.flavour
+    return f"{server} {facts.version} refuses {name} = {value}: {words}; {meant}"
 
 
 def complaints(log: str, facts: FamilyFacts) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 import tempfile
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,7 +12,15 @@ from diskproof.families import of
 from diskproof.results.machine import ServerFacts
 from diskproof.results.record import Family
 from diskproof.server.asked import Asked, Connection
-from diskproof.server.base import CHECK_LIMIT_S, Dirs, ServerFailedError, ServerKind, Settings, user_variables
+from diskproof.server.base import (
+    CHECK_LIMIT_S,
+    NO_PLACES,
+    Dirs,
+    ServerFailedError,
+    ServerKind,
+    Settings,
+    user_variables,
+)
 from diskproof.server.door import Door, listens_on
 from diskproof.server.lifecycle import (
     check_socket_folder,
@@ -23,13 +31,17 @@ from diskproof.server.lifecycle import (
     wait_for_end,
     wait_until,
 )
-from diskproof.server.log import ServerLog, complaints, refusal, refused_variable, why_not_started
+from diskproof.server.log import ServerLog, complaints, refusal, refused_variables, why_not_started
 from diskproof.system.containers import Contained, Image
 from diskproof.system.processes import Starter
 from diskproof.system.programs import Started
 
 INITIALISE_LIMIT_S = 300.0
 """How long an initialisation may take: a slow disk takes minutes over thousands of small synced writes."""
+
+
+MOST_REFUSED = 40
+"""Variables that are named at once: each may take a question to the program, of 0.1 s."""
 
 
 class ServerProcess(Asked[Connection]):
@@ -52,6 +64,15 @@ class ServerProcess(Asked[Connection]):
     def alive(self) -> bool:
         """False once the server's main process has ended; a busy child may outlive it by hours."""
         return self._process.poll() is None
+
+    def _holds(self, name: str, value: str, found: str | None, unit: str) -> bool:
+        """Return whether the server, which started with an option, has its value.
+
+        An option without a variable cannot be read back, and -1 leaves a value to the server.
+        """
+        if found is None or value == "-1":
+            return True
+        return super()._holds(name, value, found, unit)
 
     def damage(self) -> list[str]:
         """Return what the server's own checks find wrong."""
@@ -158,21 +179,29 @@ class ServerProgram(ServerKind):
             raise
         return running
 
-    def check_variables(self, variables: Mapping[str, str]) -> None:
-        """Let the server's program read a configuration of these alone, without a start."""
+    def check_variables(self, variables: Mapping[str, str], places: Mapping[str, str] = NO_PLACES) -> None:
+        """Let the server's program read a configuration of these alone, without a start.
+
+        A program may end at the first one that it refuses: it is asked again without it.
+        """
         wanted = user_variables(variables, of(self.facts.family))
-        with tempfile.TemporaryDirectory(prefix="diskproof-") as folder:
-            said = self._answer_to(wanted, Path(folder)) if wanted else ""
-        if refused := refused_variable(said, self.refusals, wanted):
-            raise refusal(self.facts, *refused, self._known())
+        refused: list[str] = []
+        while wanted and len(refused) < MOST_REFUSED:
+            with tempfile.TemporaryDirectory(prefix="diskproof-") as folder:
+                said = self._answer_to(wanted, Path(folder))
+            found = refused_variables(said, self.refusals, wanted)
+            if not found:
+                break
+            for name, words in found.items():
+                value = wanted.pop(name)
+                refused.append(refusal(self.facts, name, value, words, self.known, places.get(name)))
+        if refused:
+            several = [f"{len(refused)} variables are refused"] if len(refused) > 1 else []
+            raise ServerFailedError("\n  ".join([*several, *refused]))
 
     @abstractmethod
     def _answer_to(self, variables: Mapping[str, str], folder: Path) -> str:
         """Return what the program says to a configuration, written to an empty folder."""
-
-    @abstractmethod
-    def _known(self) -> Collection[str]:
-        """Return the names of the server's variables, as far as its program lists them."""
 
     @abstractmethod
     def _configured(self, dirs: Dirs, settings: Settings) -> list[str]:

@@ -14,6 +14,7 @@ from diskproof.results.machine import ServerFacts
 from diskproof.server.base import (
     CHECK_LIMIT_S,
     DATABASE,
+    NO_PLACES,
     SETTLE_LIMIT_S,
     Dirs,
     Running,
@@ -62,8 +63,9 @@ class SqliteServer(ServerKind):
         del dirs, redo_bytes
         return Settings(_common(memory_bytes, max_clients), tuned)
 
-    def check_variables(self, variables: Mapping[str, str]) -> None:
+    def check_variables(self, variables: Mapping[str, str], places: Mapping[str, str] = NO_PLACES) -> None:
         """Let the load generator read a URL with these; there is no database behind it."""
+        del places  # it has no option files
         wanted = urlencode(user_variables(variables, SQLITE))
         said = complaint_of(
             Path(load.program()), "cleanup", "oltp", "--url", f"sqlite:/dev/null/none?{wanted}"

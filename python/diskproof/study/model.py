@@ -401,9 +401,9 @@ class Study(Part):
         """Return the named level that a tuning starts from."""
         return next(level for level in LEVELS if level == self._base(name))
 
-    def variables(self, tuning: str, family: Family) -> dict[str, str]:
-        """Return the variables that a tuning asks of a server that is there already."""
-        own = self.tunings[tuning].variables_as_text()
+    def variables(self, tuning: str, family: Family, own: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return what a tuning asks of a server that is there already: its level and its `own` variables."""
+        own = dict(self.tunings[tuning].variables_as_text() if own is None else own)
         return own if self._base(tuning) == AS_IT_IS else of(family).tuned(self.tuning_level(tuning)) | own
 
     def _base(self, tuning: str) -> str:

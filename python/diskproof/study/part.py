@@ -22,6 +22,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from diskproof.reading import MissingFileError, UnreadableError, read_bytes
+from diskproof.results.imported import AskedOption
 
 NAME_PATTERN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")
 
@@ -58,6 +59,14 @@ class KeptFile:
     """As it was when the study was read."""
 
 
+@dataclass(frozen=True)
+class KeptOptions(KeptFile):
+    """A server's option file."""
+
+    asked: tuple[AskedOption, ...] = ()
+    """Its options, once it was read, and those of the files that it includes."""
+
+
 def kept_file(name: object, info: ValidationInfo, most_bytes: int, what: str) -> KeptFile:
     """Read a file from the study file's own folder; ValueError if it cannot be read.
 
@@ -79,8 +88,9 @@ def kept_file(name: object, info: ValidationInfo, most_bytes: int, what: str) ->
 MAX_OPTION_FILE_BYTES = 2**20
 
 
-def _option_file(value: object, info: ValidationInfo) -> KeptFile:
-    return kept_file(value, info, MAX_OPTION_FILE_BYTES, "a server's option file")
+def _option_file(value: object, info: ValidationInfo) -> KeptOptions:
+    kept = kept_file(value, info, MAX_OPTION_FILE_BYTES, "a server's option file")
+    return KeptOptions(kept.path, kept.content)
 
 
 def _percentage(value: object) -> object:
@@ -98,7 +108,7 @@ Percentage = Annotated[
 """A share, written as people do: ``3 %``, or ``0.03``."""
 
 OptionFile = Annotated[
-    KeptFile, BeforeValidator(_option_file), WithJsonSchema({"type": "string", "format": "path"})
+    KeptOptions, BeforeValidator(_option_file), WithJsonSchema({"type": "string", "format": "path"})
 ]
 """A server's option file: my.cnf, postgresql.conf."""
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from diskproof.families.facts import Level
 from diskproof.results.record import Family
-from diskproof.study.part import Distinct, Finite, KeptFile, Name, OptionFile, Part
+from diskproof.study.part import Distinct, Finite, KeptOptions, Name, OptionFile, Part
 
 
 class Tuning(Part):
@@ -22,8 +22,8 @@ class Tuning(Part):
     )
     my_cnf: OptionFile | None = Field(
         None,
-        description="Option file of the MySQL family: its server groups are variables, too, and `variables` "
-        "win. Memory, paths and sockets in it are left out",
+        description="Option file of the MySQL family, with what it includes: each server gets the groups "
+        "that it reads, and `variables` win. Memory, connections, paths and sockets in it are left out",
     )
     conf: OptionFile | None = Field(None, description="The same for PostgreSQL: a `postgresql.conf`")
     servers: Annotated[list[Name] | None, Distinct] = Field(
@@ -33,7 +33,7 @@ class Tuning(Part):
     )
 
     @property
-    def option_file(self) -> tuple[Family, KeptFile] | None:
+    def option_file(self) -> tuple[Family, KeptOptions] | None:
         """Its option file, and the family whose servers read such files."""
         if self.my_cnf is not None:
             return "mysql", self.my_cnf

@@ -9,7 +9,7 @@ from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
 from diskproof.analysis.audited.support import Support, support
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.audit.check import Configuration, Evidence, Run
-from diskproof.audit.configuration import with_its_series
+from diskproof.audit.configuration import with_its_groups
 from diskproof.audit.durability import after_a_power_cut
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.registry import (
@@ -180,11 +180,13 @@ def audit_experiment(
 
 def audit_configuration(configuration: Configuration) -> SubjectAnswer:
     """Return what the checks say of a server's settings."""
-    configuration = with_its_series(configuration)
+    configuration = with_its_groups(configuration)
     settings = configuration.settings
     answers = ask(CONFIGURATION_CHECKS, [("", configuration)], imported=True)
     failed = [one.check for one in answers if one.state == "failed"]
     number = counted(len(settings.values), "variable")
+    included = settings.included
+    including = say(", with what it includes ({files:/, })", files=included) if included else ""
     return SubjectAnswer(
         kind="configuration",
         name=configuration.level or settings.source.format,
@@ -192,7 +194,9 @@ def audit_configuration(configuration: Configuration) -> SubjectAnswer:
         known_as=settings.version or settings.source.format,
         verdict=say(
             "{what}, and {outcome}. {power_cut}",
-            what=say("It sets {n}" if not settings.observed else "A server answered {n}", n=number),
+            what=say("A server answered {n}", n=number)
+            if settings.observed
+            else say("It sets {n}{including}", n=number, including=including),
             outcome=say("some are not what they seem: see {checks}", checks=failed)
             if failed
             else say("no check of them failed"),

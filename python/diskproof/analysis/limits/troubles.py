@@ -21,7 +21,7 @@ from diskproof.analysis.limits.thresholds import (
 )
 from diskproof.families import Family, of
 from diskproof.families.durability import flushes_alone
-from diskproof.families.options import Server
+from diskproof.families.options import Server, server_named
 from diskproof.results.limit import Limit
 from diskproof.wording import Message, bytes_, counted, per_s, say, share, us
 
@@ -239,7 +239,11 @@ def _to_share_flushes(seen: Observed, family: Family) -> Message:
             server=seen.server.title,
             since=[say("{server}", server=Server(flavour, version).title) for flavour, version in since],
         )
-    delays = [one for one in of(family).group_delays if seen.server is None or seen.server.has(one)]
+    delays = [
+        name
+        for name, first in of(family).group_delays.items()
+        if seen.server is None or _is_since(seen.server, server_named(first))
+    ]
     turns = say("look for what takes turns before the flush (a hot row, one table lock)")
     if not delays:
         return turns
@@ -248,6 +252,11 @@ def _to_share_flushes(seen: Observed, family: Family) -> Message:
         turns=turns,
         delays=[f"`{one}`" for one in delays],
     )
+
+
+def _is_since(server: Server, first: Server) -> bool:
+    same_kind = server.flavour in {None, first.flavour} or (server.is_mysql and first.is_mysql)
+    return same_kind and server.since(*(first.version or ())) is not False
 
 
 TROUBLES: tuple[Seek, ...] = (

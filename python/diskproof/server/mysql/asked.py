@@ -22,7 +22,7 @@ class MysqlAsked(Asked["pymysql.Connection[Any]"]):
 
     def _observed(self) -> Mapping[str, tuple[str, str]]:
         found = dict(self._query("SHOW GLOBAL VARIABLES"))
-        renamed = MYSQL.options.read_as.items()
+        renamed = MYSQL.read_as.items()
         found |= {option: found[name] for option, name in renamed if option not in found and name in found}
         return {name: (value, "") for name, value in found.items()}
 

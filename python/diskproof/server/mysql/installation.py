@@ -8,7 +8,7 @@ from pathlib import Path
 
 from diskproof.families.options import Flavour
 from diskproof.server.base import ServerNotFoundError
-from diskproof.server.lifecycle import answer_of
+from diskproof.server.lifecycle import answer_of, answer_once
 from diskproof.server.mysql.release import Release
 from diskproof.system.containers import Image
 
@@ -35,6 +35,8 @@ class Installation(Release):
     known: dict[str, str]
     """Every option that the binary lists, with its default; dashes as underscores. Of the buffer pool its
     least size."""
+    names: frozenset[str] = frozenset()
+    """All options that it lists, also those without a value."""
     image: Image | None = None
     """What has the program, if this machine has it not."""
 
@@ -116,15 +118,10 @@ def _installation(
 ) -> Installation:
     numbers = [int(number) for number in re.findall(r"\d+", version_text)[:3]]
     smallest = f"--{POOL.replace('_', '-')}={LEAST_POOL_BYTES}"
-    known = parse_options(
-        # Of the smallest pool it lists what it would make of it.
-        answer_of(
-            binary,
-            *("--no-defaults", "--user=root", smallest, "--verbose", "--help"),
-            may_fail=True,
-            image=image,
-        )
-    )
+    # Of the smallest pool it lists what it would make of it.
+    asked = ("--no-defaults", "--user=root", smallest, "--verbose", "--help")
+    said = answer_once(binary, *asked, may_fail=True, image=image)
+    known = parse_options(said)
     if "datadir" not in known:
         raise ServerNotFoundError(
             f"{binary} --verbose --help lists no options: the installation is incomplete"
@@ -136,6 +133,7 @@ def _installation(
         version=(numbers[0], numbers[1], numbers[2]),
         version_text=version_text,
         known=known,
+        names=frozenset(known) | parse_names(said),
         image=image,
     )
 
@@ -161,6 +159,12 @@ def parse_options(help_text: str) -> dict[str, str]:
         name, _, default = line.partition(" ")
         options[name.replace("-", "_")] = default.strip()
     return options
+
+
+def parse_names(help_text: str) -> frozenset[str]:
+    """Return the names of the options that ``mysqld --verbose --help`` describes."""
+    found = re.findall(r"^  (?:-.[,]? )?--([\w-]+)", help_text, re.MULTILINE)
+    return frozenset(name.replace("-", "_") for name in found)
 
 
 def _system_binaries() -> list[Path]:

@@ -6,9 +6,11 @@ server's default, performance_schema included: that is the server that people ru
 """
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from diskproof.families.mysql import MYSQL
 from diskproof.families.values import same
 from diskproof.server.base import Dirs, ServerError, connections
 from diskproof.server.door import CERTIFICATE, KEY, Door
@@ -129,13 +131,23 @@ def configuration(
 ) -> str:
     """Return the whole my.cnf: the only one that the server reads."""
     options = _places(server, dirs)
+    given: dict[str, str] = {}
     for name, value in variables.items():
         if name == "log_bin":
             options.update(_binary_log(server, dirs, value))
+        elif value == "ON" and name in server.names and name not in server.known:
+            options[name] = ""  # it may take no value
         else:
-            options[name] = _as_listed(value, server.known.get(name, ""))
+            given[name] = _as_listed(value, server.known.get(name, ""))
     options |= {"skip_networking": ""} if door is None else _door(door, dirs)
-    lines = [f"{name} = {_quoted(value)}" if value else name for name, value in options.items()]
+    lines = [
+        f"{name} = {_quoted(value)}" if value else name
+        for name, value in options.items()
+        if name not in given
+    ]
+    for name, value in given.items():
+        each = value.split("\n") if re.fullmatch(MYSQL.adds_up, name) else [value]
+        lines += [f"{name} = {_quoted(one)}" for one in each]
     return "\n".join(["[mysqld]", *lines, ""])
 
 

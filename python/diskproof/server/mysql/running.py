@@ -1,11 +1,13 @@
 """One started server of the MySQL family: asked, stopped and killed."""
 
 import signal
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
 import pymysql
 
+from diskproof.families.values import same
 from diskproof.server.base import DATABASE
 from diskproof.server.door import USER, Door
 from diskproof.server.lifecycle import describe_death, kill_tree, wait_for_end
@@ -19,6 +21,17 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
     """A started server of the MySQL family."""
 
     installation: Installation
+    reading: Callable[[], Mapping[str, str]]
+    """Asks the server's program what it makes of its options."""
+
+    def _holds(self, name: str, value: str, found: str | None, unit: str) -> bool:
+        """Return whether an option has its value, or the one that the program itself makes of it."""
+        if found is None or super()._holds(name, ", ".join(value.split("\n")), found, unit):
+            return True
+        if name not in self._settings.level:
+            return False
+        made = self.reading().get(name)
+        return made is not None and same(made, found)
 
     @property
     def pids(self) -> list[int]:

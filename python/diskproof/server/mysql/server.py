@@ -1,16 +1,18 @@
 """One installation of the MySQL family: what it needs, made and started."""
 
 import re
+import tempfile
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 
 from diskproof.families.mysql import MYSQL
 from diskproof.server.base import DATABASE, Dirs, ServerError, Settings
 from diskproof.server.door import Door
-from diskproof.server.lifecycle import complaint_of
+from diskproof.server.lifecycle import answer_of, complaint_of
 from diskproof.server.log import ServerLog
 from diskproof.server.mysql import options
-from diskproof.server.mysql.installation import Installation
+from diskproof.server.mysql.installation import Installation, parse_options
 from diskproof.server.mysql.running import MysqlRunning
 from diskproof.server.process import ServerProgram
 from diskproof.system.processes import Starter
@@ -39,7 +41,7 @@ class MysqlServer(ServerProgram):
         r"|ambiguous option '(?:--)?([\w-]+)"
         r"|Error while setting value '[^']*' to '([\w-]+)'"
         r"|Unknown suffix '.' used for variable '([\w-]+)'"
-        r"|option '([\w-]+)' (?:requires|cannot)",
+        r"|option '(?:--)?([\w-]+)' (?:requires|cannot)",
     )
 
     def __init__(self, installation: Installation, name: str) -> None:
@@ -106,8 +108,19 @@ class MysqlServer(ServerProgram):
         said = complaint_of(Path(command[0]), *command[1:], *reads, image=self._image, folders=[folder])
         return said + ServerLog(dirs.error_log).tail()
 
-    def _known(self) -> Collection[str]:
-        return self.installation.known
+    @property
+    def known(self) -> Collection[str]:
+        """The names that the program lists."""
+        return self.installation.names
+
+    def _reading(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """Return what the program makes of options: it rounds sizes, and limits what this machine limits."""
+        with tempfile.TemporaryDirectory(prefix="diskproof-") as folder:
+            dirs = Dirs(*[Path(folder)] * 6)
+            command = self._configured(dirs, Settings({}, dict(variables)))
+            asked = [*command[1:], "--verbose", "--help"]
+            said = answer_of(Path(command[0]), *asked, may_fail=True, image=self._image, folders=[dirs.data])
+        return parse_options(said)
 
     def initialise(self, dirs: Dirs, starter: Starter) -> None:
         """Make the system tables, a root without a password on the private socket, and an empty database."""
@@ -142,6 +155,7 @@ class MysqlServer(ServerProgram):
     def _running(self, dirs: Dirs, settings: Settings, process: Started, log: ServerLog) -> MysqlRunning:
         running = MysqlRunning(self.facts, dirs, settings, process, log)
         running.installation = running.release = self.installation
+        running.reading = partial(self._reading, settings.merged())
         return running
 
 

