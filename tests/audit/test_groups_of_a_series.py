@@ -1,12 +1,14 @@
 """Groups of an option file that servers of one series read alone: ``[mysqld-8.0]``."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from diskproof.analysis.audited.audit import audit_configuration
 from diskproof.audit.check import Configuration
-from diskproof.audit.configuration import with_its_series
+from diskproof.audit.configuration import with_its_groups
+from diskproof.audit.durability import after_a_power_cut
 from diskproof.results.imported import Settings
 from support.samples import found_in
 
@@ -20,6 +22,10 @@ sync_binlog = 1
 query_cache_size = 16M
 [mariadb-10.6]
 sync_binlog = 0
+[mariadb]
+wsrep_on = 1
+[embedded]
+sync_binlog = 7
 """
 
 
@@ -45,19 +51,12 @@ def states(configuration: Configuration) -> dict[str, str]:
             "MySQL 5.7.30",
             {"innodb_log_file_size": "256M", "sync_binlog": "1", "query_cache_size": "16M"},
         ),
-        ("MariaDB 10.6.4", {"innodb_log_file_size": "256M", "sync_binlog": "0"}),
-        ("MariaDB 10.11.2", {"innodb_log_file_size": "256M", "sync_binlog": "1"}),
+        ("MariaDB 10.6.4", {"innodb_log_file_size": "256M", "sync_binlog": "0", "wsrep_on": "1"}),
+        ("MariaDB 10.11.2", {"innodb_log_file_size": "256M", "sync_binlog": "1", "wsrep_on": "1"}),
     ],
 )
 def test_a_server_reads_the_groups_of_its_own_series(server: str, values: Mapping[str, str]) -> None:
-    assert with_its_series(read(server)).settings.values == values
-
-
-def test_what_only_another_series_reads_is_not_judged() -> None:
-    """The query cache is gone in 8.0: a group for 5.7 alone does no harm there."""
-    both = FILE.replace("query_cache_size = 64M\n", "")
-    assert states(read("MySQL 8.0.36"))["unknown-option"] == "failed"
-    assert states(read("MySQL 8.0.36", both))["unknown-option"] == "passed"
+    assert with_its_groups(read(server)).settings.values == values
 
 
 def test_what_stands_in_two_groups_that_are_read_is_set_twice() -> None:
@@ -65,15 +64,15 @@ def test_what_stands_in_two_groups_that_are_read_is_set_twice() -> None:
     assert states(read("MySQL 5.7.30"))["repeated-option"] == "passed"
 
 
-@pytest.mark.parametrize(
-    "check", ["unknown-option", "deprecated-option", "repeated-option", "idle-option", "mixed-durability"]
-)
+@pytest.mark.parametrize("check", ["repeated-option", "idle-option", "mixed-durability"])
 def test_without_a_version_nobody_knows_which_groups_are_read(check: str) -> None:
     assert states(read(None))[check] == "cannot be told"
 
 
-def test_without_a_version_no_option_is_known_to_be_there() -> None:
-    """An option of which no fact is kept may be unknown to the server all the same."""
-    assert states(read(None, "[mysqld]\nmax_connections = 10\n"))["unknown-option"] == "cannot be told"
-    told = read("MySQL 8.0.36", "[mysqld]\nmax_connections = 10\n")
-    assert states(told)["unknown-option"] == "passed"
+def test_a_group_of_a_series_may_take_a_promise_back() -> None:
+    settings = read(None, "[mysqld]\nsync_binlog = 1\n[mariadb-10.6]\nskip-innodb-doublewrite\n")
+    assert (
+        "what `innodb_doublewrite` does depends on the server's version" in after_a_power_cut(settings).text
+    )
+    at_10_11 = with_its_groups(replace(settings, server="MariaDB 10.11.2"))
+    assert after_a_power_cut(at_10_11).text.startswith("A power cut takes no acknowledged commit")

@@ -1,6 +1,5 @@
-"""The settings that diskproof makes pass its checks, and its facts agree with the installed servers."""
+"""The settings that diskproof makes pass its checks."""
 
-import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +10,11 @@ from diskproof.audit.check import Configuration
 from diskproof.audit.registry import CONFIGURATION_CHECKS
 from diskproof.families.facts import Level
 from diskproof.families.mysql import MYSQL
-from diskproof.families.options import Life, server_named
 from diskproof.families.postgresql import POSTGRESQL
 from diskproof.results.imported import Settings
-from diskproof.server.mysql import MysqlServer, find_mysql
+from diskproof.server.mysql import MysqlServer
 from diskproof.server.mysql import options as mysql
 from diskproof.server.mysql.installation import Installation
-from diskproof.server.postgresql import find_postgresql
 from support.cases.configurations import GIB
 from support.samples import found_in
 from support.servers import make_dirs
@@ -95,29 +92,3 @@ def _all_pass(texts: Mapping[Level, str], server: str, differs_in: tuple[str, ..
         failed = [one.check for one in outcomes if one.state == "failed"]
         assert failed == (NOT_KEPT if server.startswith("MySQL 8") and level == "safest" else [])
         assert [one.check for one in outcomes if one.state == "cannot be told"] == ["took-effect"]
-
-
-def test_the_facts_agree_with_the_mariadb_that_is_installed() -> None:
-    server = find_mysql(wanted="MariaDB")
-    for life in MYSQL.options.lives["MariaDB"]:
-        for name in life.options:
-            assert _is_there(life, server.version) == (name in server.known), name
-
-
-def test_the_facts_agree_with_the_postgresql_that_is_installed() -> None:
-    server = find_postgresql()
-    listed = subprocess.run([server.binary, "--describe-config"], capture_output=True, text=True, check=True)
-    names = {line.partition("\t")[0] for line in listed.stdout.splitlines()}
-    version = server_named(f"PostgreSQL {server.version_text}").version
-    assert version
-    for life in POSTGRESQL.options.lives["PostgreSQL"]:
-        for name in life.options:
-            assert _is_there(life, version) == (name in names), name
-
-
-def _is_there(life: Life, version: tuple[int, ...]) -> bool:
-    return (
-        not life.never
-        and (life.since is None or version >= life.since)
-        and (life.removed is None or version < life.removed)
-    )

@@ -32,11 +32,10 @@ def test_my_cnf() -> None:
         "skip_name_resolve": None,
         "tmpdir": "C:\\temp 1",
     }
-    assert read.repeated == []
-    assert read.loose == ["innodb_doublewrite"]
-    assert read.lines["innodb_flush_log_at_trx_commit"] == 11
-    (own,) = read.of_series
-    assert (own.series, own.name, own.value, own.line) == ("5.7", "innodb_flush_log_at_trx_commit", "1", 16)
+    assert [one.name for one in read.options if one.loose] == ["innodb_doublewrite"]
+    (own,) = [one for one in read.options if one.group == "mysqld-5.7"]
+    assert (own.name, own.value, own.line) == ("innodb_flush_log_at_trx_commit", "1", 16)
+    assert read.last_line == 16
 
 
 @pytest.mark.parametrize(

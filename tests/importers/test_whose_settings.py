@@ -139,7 +139,7 @@ def test_settings_between_two_outputs_of_a_post_are_of_the_one_below() -> None:
     measured = [make_result(source__file="post.md", source__line=line) for line in (5, 40)]
     for line, whose in ((20, ["whether", "post.md"]), (2, ["post.md"] * 2), (60, ["whether", "post.md"])):
         answer = make_option_file("sync_binlog=1", "post.md", observed=True)
-        answer = answer.model_copy(update={"lines": {"sync_binlog": line}})
+        answer = answer.model_copy(update={"last_line": line})
         assert [
             told(one)[: len(said)] for one, said in zip(belonging(measured, [answer]), whose, strict=True)
         ] == whose
