@@ -64,7 +64,7 @@ def test_what_stands_in_two_groups_that_are_read_is_set_twice() -> None:
     assert states(read("MySQL 5.7.30"))["repeated-option"] == "passed"
 
 
-@pytest.mark.parametrize("check", ["repeated-option", "idle-option", "mixed-durability"])
+@pytest.mark.parametrize("check", ["repeated-option", "mixed-durability"])
 def test_without_a_version_nobody_knows_which_groups_are_read(check: str) -> None:
     assert states(read(None))[check] == "cannot be told"
 

@@ -1,6 +1,5 @@
 """Checks of settings: each finds its own fault, and sound settings pass."""
 
-from dataclasses import replace
 
 import pytest
 
@@ -11,7 +10,7 @@ from diskproof.families.options import Server, server_named
 from diskproof.importers.base import ImportRefusedError
 from diskproof.importers.options import MY_CNF
 from diskproof.results.imported import Settings
-from support.cases.configurations import FAST, GIB, SAFE, settings_of
+from support.cases.configurations import FAST, SAFE, settings_of
 from support.cases.configurations import configuration as of
 from support.hostile import damaged
 from support.samples import SAMPLES, as_text, found_in
@@ -25,29 +24,7 @@ def outcome(name: str, configuration: Configuration) -> Outcome:
     return check_named(name).outcome(configuration)
 
 
-STOCK = (
-    "thread_pool_dedicated_listener=OFF; thread_pool_size=2; thread_handling=one-thread-per-connection; "
-    "log_bin=OFF; sync_binlog=1; tmp_table_size=16777216; max_heap_table_size=8388608; "
-    "innodb_buffer_pool_instances=8; innodb_buffer_pool_size=134217728; innodb_doublewrite=OFF; "
-    "innodb_doublewrite_files=2; query_cache_size=1048576; query_cache_type=OFF;"
-)
-"""A server's answer that tells, by its defaults, every option that is idle there."""
-
 FAILING: list[tuple[str, Configuration, str]] = [
-    ("idle-option", of("thread_pool_size=20", "Percona Server 5.7.27-30"), "not `pool-of-threads`"),
-    ("idle-option", of("thread_pool_size=20", "MySQL 5.7.27"), "Enterprise"),
-    ("idle-option", of("innodb_buffer_pool_instances=4; innodb_buffer_pool_size=512M"), "512 MiB"),
-    ("idle-option", of("sync_binlog=1", "10.11.19-MariaDB"), "no binary log"),
-    ("idle-option", of("sync_binlog=1; skip_log_bin"), "no binary log"),
-    ("idle-option", of("innodb_log_file_size=1G; innodb_redo_log_capacity=2G"), "is set too, and holds"),
-    ("idle-option", of("query_cache_size=64M; query_cache_type=0", "MySQL 5.7.27"), "is off"),
-    ("idle-option", of("innodb_doublewrite=OFF; innodb_doublewrite_files=2"), "is off"),
-    ("idle-option", of("tmp_table_size=256M; max_heap_table_size=16M"), "16 MiB"),
-    (
-        "idle-option",
-        of("commit_delay=100; synchronous_commit=off", "PostgreSQL 15.18"),
-        "`synchronous_commit` is off",
-    ),
     ("repeated-option", of("sync_binlog=1; sync_binlog=0"), "to 1 and then to 0 in line 2"),
     ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; sync_binlog=1; log_bin=/b"), "still waits"),
     (
@@ -66,16 +43,6 @@ FAILING: list[tuple[str, Configuration, str]] = [
     ("mixed-durability", of("fsync=off", "PostgreSQL 15.18"), "never made"),
     ("mixed-durability", of("full_page_writes=off", "PostgreSQL 15.18"), "stays torn"),
     (
-        "same-level",
-        of(SAFE, level="safest", beside=(of(SAFE, level="fast"),), differs_in=()),
-        "differ in no option",
-    ),
-    (
-        "undeclared-difference",
-        of(SAFE, level="safest", beside=(of(FAST, level="fast"),), differs_in=("sync_binlog",)),
-        "differ in `innodb_flush_log_at_trx_commit` too: 1 and 2",
-    ),
-    (
         "took-effect",
         of(SAFE, observed=FAST),
         "2 of 4 options read back differently: `innodb_flush_log_at_trx_commit` as 2, but 1 was asked for; `",
@@ -93,20 +60,12 @@ FAILING: list[tuple[str, Configuration, str]] = [
         ),
         "reads back as 134217728, but 1G",
     ),
-    ("memory", of("innodb_buffer_pool_size=6G", memory_bytes=4 * GIB), "6 GiB of the machine's 4 GiB"),
-    ("memory", of("shared_buffers=8GB", "PostgreSQL 15.18", memory_bytes=4 * GIB), "8 GiB"),
 ]
 
 NOTED: list[tuple[str, Configuration, str]] = [
-    ("same-level", of(SAFE, level="a/my.cnf", beside=(of(SAFE, level="b/my.cnf"),)), "differ in no option"),
     ("unflushed-doublewrite", of("innodb_flush_method=O_DIRECT"), "O_DIRECT: MySQL 8.0.36 writes"),
     ("unflushed-doublewrite", of("innodb_flush_method=O_DIRECT_NO_FSYNC"), "may leave both torn"),
     ("unflushed-doublewrite", of("sync_binlog=1", "MySQL 9.7.0"), "O_DIRECT, its default there"),
-    (
-        "memory",
-        of("innodb_buffer_pool_size=2G; sort_buffer_size=16M; max_connections=200", memory_bytes=4 * GIB),
-        "2 GiB + 200 x 16 MiB = 5.125 GiB",
-    ),
 ]
 
 PASSING: list[tuple[str, Configuration]] = [
@@ -119,12 +78,6 @@ PASSING: list[tuple[str, Configuration]] = [
         "repeated-option",
         of("replicate_wild_ignore_table=a.%; replicate_wild_ignore_table=b.%; plugin_load_add=d"),
     ),
-    ("idle-option", of("thread_pool_size=20; thread_handling=pool-of-threads", "Percona Server 5.7.27-30")),
-    ("idle-option", of("innodb_buffer_pool_instances=4; innodb_buffer_pool_size=1G")),
-    ("idle-option", of("innodb_buffer_pool_instances=1; innodb_buffer_pool_size=1M")),
-    ("idle-option", of("sync_binlog=1")),
-    ("idle-option", of("sync_binlog=1; log_bin=/b", None)),
-    ("idle-option", of("commit_delay=0; fsync=off", "PostgreSQL 15.18")),
     ("mixed-durability", of(SAFE, level="safest")),
     ("unflushed-doublewrite", of(SAFE)),
     ("unflushed-doublewrite", of("innodb_flush_method=fsync", "MySQL 9.7.0")),
@@ -136,37 +89,17 @@ PASSING: list[tuple[str, Configuration]] = [
     ("mixed-durability", of("innodb_flush_log_at_trx_commit=1", None)),
     ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; sync_binlog=1", "10.11.19-MariaDB")),
     # Nobody set what the server's answer tells by default.
-    ("idle-option", of("sync_binlog=0", "10.11.19-MariaDB", observed=STOCK)),
-    ("idle-option", of("innodb_buffer_pool_size=1G; max_heap_table_size=8M", None, observed=STOCK)),
-    (
-        "idle-option",
-        of("fsync=off", "PostgreSQL 15.18", observed="wal_sync_method=fdatasync;commit_delay=10"),
-    ),
     (
         "mixed-durability",
         of("innodb_flush_log_at_trx_commit=0; sync_binlog=0; innodb_doublewrite=0", level="unsafe"),
     ),
     ("mixed-durability", of("synchronous_commit=off", "PostgreSQL 15.18", level="fast")),
-    ("same-level", of(SAFE, level="safest", beside=(of(FAST, level="fast"),))),
-    (
-        "undeclared-difference",
-        of(
-            SAFE,
-            level="safest",
-            beside=(of(FAST, level="fast"),),
-            differs_in=("sync_binlog", "innodb_flush_log_at_trx_commit"),
-        ),
-    ),
     (
         "took-effect",
         of(
             "innodb_buffer_pool_size=1G; log_bin=/b/x; skip_name_resolve; skip_innodb_doublewrite",
             observed="innodb_buffer_pool_size=1073741824;log_bin=1;skip_name_resolve=1;innodb_doublewrite=0",
         ),
-    ),
-    (
-        "memory",
-        of("innodb_buffer_pool_size=2G; max_connections=50; sort_buffer_size=1M", memory_bytes=4 * GIB),
     ),
 ]
 
@@ -195,7 +128,6 @@ def test_sound_settings_pass(name: str, configuration: Configuration) -> None:
 @pytest.mark.parametrize(
     ("name", "configuration", "missing"),
     [
-        ("idle-option", of("sync_binlog=1", None), "which server and version"),
         (
             "mixed-durability",
             of("innodb_flush_log_at_trx_commit=2; sync_binlog=1", None),
@@ -203,10 +135,8 @@ def test_sound_settings_pass(name: str, configuration: Configuration) -> None:
         ),
         ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; sync_binlog=1", "MySQL"), "which server"),
         ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; log_bin", None), "which server"),
-        ("undeclared-difference", of(SAFE, beside=(of(FAST),)), "what the levels are said to differ in"),
         ("took-effect", of(SAFE), "what the server answered to SHOW VARIABLES"),
         ("took-effect", of("a=1", observed="b=1"), "what the server answered for `a`"),
-        ("memory", of("innodb_buffer_pool_size=6G"), "the machine's memory"),
         ("unflushed-doublewrite", of("innodb_flush_method=O_DIRECT", None), "which server and version"),
         ("unflushed-doublewrite", of("port=1", "MySQL 8.4.3", observed="sync_binlog=1"), "`innodb_flush_"),
         ("unflushed-doublewrite", of("port=1", observed="innodb_doublewrite=ON"), "`innodb_flush_method`"),
@@ -218,7 +148,7 @@ def test_what_cannot_be_told_is_said(name: str, configuration: Configuration, mi
     assert found.missing[0].text.startswith(missing)
 
 
-@pytest.mark.parametrize("name", ["repeated-option", "idle-option", "took-effect"])
+@pytest.mark.parametrize("name", ["repeated-option", "took-effect"])
 def test_a_servers_answer_is_no_option_file(name: str) -> None:
     dump = Configuration(settings_of("thread_pool_size=8; sync_binlog=1", observed=True, version="8.0.36"))
     assert outcome(name, dump).state == "does not apply"
@@ -263,20 +193,6 @@ def test_a_name_promises_by_its_whole_words(name: str, promised: bool) -> None:
     assert promises_safety(name) == promised
 
 
-def test_what_is_skipped_is_one_option_with_what_it_sets() -> None:
-    skipped, told = of("skip_log_bin", level="a"), of("log_bin=OFF", level="b")
-    found = outcome("same-level", replace(skipped, beside=(told,)))
-    assert [one.message.text for one in found.problems] == ["`a` and `b` differ in no option"]
-
-
-def test_what_is_idle_beside_the_answer_is_what_was_asked_for() -> None:
-    """The answer tells `thread_pool_dedicated_listener` first, which nobody set."""
-    found = outcome("idle-option", of("thread_pool_size=2", None, observed=STOCK))
-    assert [problem.message.text.partition(":")[0] for problem in found.problems] == [
-        "`thread_pool_size` has no effect"
-    ]
-
-
 def test_a_power_cut_is_told_of_in_one_sentence() -> None:
     def said(text: str, server: str | None = "MySQL 8.0.36", observed: str | None = None) -> str:
         return after_a_power_cut(of(text, server, observed=observed)).text
@@ -308,23 +224,6 @@ def test_a_power_cut_is_told_of_in_one_sentence() -> None:
     )
 
 
-def test_levels_that_differ_in_places_are_levels_and_places_need_no_word() -> None:
-    disk, flash = (
-        of("log_bin=/disk/b; sync_binlog=1", level="disk"),
-        of("log_bin=/ssd/b; sync_binlog=1", level="ssd"),
-    )
-    both = replace(disk, beside=(flash,), differs_in=())
-    assert outcome("same-level", both).state == outcome("undeclared-difference", both).state == "passed"
-
-
-def test_many_faults_of_one_kind_are_counted() -> None:
-    many = ";".join(f"option_{number}={number}" for number in range(5000))
-    fewer = of(many.replace("=", "=1"), level="b")
-    found = outcome("undeclared-difference", of(many, level="a", beside=(fewer,), differs_in=()))
-    assert len(found.problems) == 21
-    assert found.problems[-1].message.text == "and 4980 more of the same"
-
-
 @pytest.mark.parametrize(
     "server", ["MySQL 8.0.36", "10.11.19-MariaDB", "PostgreSQL 15.18", None, "\0 9.999.999"]
 )
@@ -336,7 +235,7 @@ def test_hostile_settings_do_no_harm(server: str | None) -> None:
         except ImportRefusedError:
             continue
         for settings_read in (one for one in found if isinstance(one, Settings)):
-            configuration = Configuration(settings_read, settings_read, server=server, memory_bytes=GIB)
+            configuration = Configuration(settings_read, settings_read, server=server)
             for check in CONFIGURATION_CHECKS:
                 check.outcome(configuration)
 
@@ -381,14 +280,13 @@ def test_a_published_option_file_is_told_what_is_wrong_with_it() -> None:
     )
     (found,) = found_in(text)
     assert isinstance(found, Settings)
-    configuration = Configuration(found, server="Percona Server 5.7.27-30", memory_bytes=4 * GIB)
+    configuration = Configuration(found, server="Percona Server 5.7.27-30")
     failed = {
         one.name: [problem.message.text for problem in one.outcome(configuration).problems]
         for one in CONFIGURATION_CHECKS
         if one.outcome(configuration).state == "failed"
     }
-    assert set(failed) == {"idle-option", "mixed-durability"}
-    assert failed["idle-option"][0].startswith("`thread_pool_size` has no effect")
+    assert set(failed) == {"mixed-durability"}
 
 
 def test_a_mix_of_durability_needs_a_setting_of_it() -> None:

@@ -1,7 +1,6 @@
 """The settings that diskproof makes pass its checks."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from diskproof.audit.check import Configuration
 from diskproof.audit.registry import CONFIGURATION_CHECKS
 from diskproof.families.facts import Level
-from diskproof.families.mysql import MYSQL
 from diskproof.families.postgresql import POSTGRESQL
 from diskproof.results.imported import Settings
 from diskproof.server.mysql import MysqlServer
@@ -62,7 +60,7 @@ def test_the_configurations_that_diskproof_makes_pass(server: str, memory_bytes:
     texts = {
         level: mysql.configuration(installed, dirs, one.common | one.level) for level, one in made.items()
     }
-    _all_pass(texts, server, tuple(one.name for one in MYSQL.tuning))
+    _all_pass(texts, server)
 
 
 def test_the_levels_of_postgresql_pass() -> None:
@@ -71,24 +69,21 @@ def test_the_levels_of_postgresql_pass() -> None:
         + "".join(f"{name} = {value}\n" for name, value in POSTGRESQL.tuned(level).items())
         for level in LEVELS
     }
-    _all_pass(texts, "PostgreSQL 15.18", tuple(one.name for one in POSTGRESQL.tuning))
+    _all_pass(texts, "PostgreSQL 15.18")
 
 
 NOT_KEPT = ["unflushed-doublewrite"]
 """What the safest level of MySQL from 8.0.20 on does not keep: the one finding that our levels deserve."""
 
 
-def _all_pass(texts: Mapping[Level, str], server: str, differs_in: tuple[str, ...]) -> None:
+def _all_pass(texts: Mapping[Level, str], server: str) -> None:
     read = {}
     for level, text in texts.items():
         (found,) = found_in(text)
         assert isinstance(found, Settings)
-        read[level] = Configuration(
-            found, level=level, server=server, memory_bytes=16 * GIB, differs_in=differs_in
-        )
+        read[level] = Configuration(found, level=level, server=server)
     for level, configuration in read.items():
-        beside = tuple(other for name, other in read.items() if name != level)
-        outcomes = [one.outcome(replace(configuration, beside=beside)) for one in CONFIGURATION_CHECKS]
+        outcomes = [one.outcome(configuration) for one in CONFIGURATION_CHECKS]
         failed = [one.check for one in outcomes if one.state == "failed"]
         assert failed == (NOT_KEPT if server.startswith("MySQL 8") and level == "safest" else [])
         assert [one.check for one in outcomes if one.state == "cannot be told"] == ["took-effect"]

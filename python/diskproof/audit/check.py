@@ -141,14 +141,8 @@ class Configuration:
     """What the server answered, if it was asked."""
     level: str = ""
     """The name that the settings go by: a tuning level, or the file that they stand in."""
-    beside: tuple["Configuration", ...] = ()
-    """The other levels of the same experiment."""
-    differs_in: tuple[str, ...] | None = None
-    """The options that the levels are said to differ in; None if unknown."""
     server: str | None = None
     """Family and version, if something else than the settings says so: ``Percona Server 5.7.27-30``."""
-    memory_bytes: int | None = None
-    """The machine's, if known."""
 
 
 @dataclass(frozen=True)

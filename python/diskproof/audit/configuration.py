@@ -30,13 +30,11 @@ def option_file(configuration: Configuration, what_an_answer_holds: str) -> Sett
 
 def with_its_groups(configuration: Configuration) -> Configuration:
     """Return a configuration with the options of the groups that its server reads; the last line holds."""
-    server = server_of(configuration)
-    beside = tuple(with_its_groups(replace(one, beside=())) for one in configuration.beside)
-    settings = configuration.settings
-    if settings.options and server.family == "mysql":
-        values = {one.name: one.value for one in settings.options if is_read(one.group, server)}
-        settings = settings.model_copy(update={"values": values})
-    return replace(configuration, settings=settings, beside=beside)
+    settings, server = configuration.settings, server_of(configuration)
+    if not settings.options or server.family != "mysql":
+        return configuration
+    values = {one.name: one.value for one in settings.options if is_read(one.group, server)}
+    return replace(configuration, settings=settings.model_copy(update={"values": values}))
 
 
 def untold_groups(configuration: Configuration) -> Iterator[Untold]:

@@ -13,7 +13,6 @@ from diskproof.audit import (
     files,
     host,
     hosts,
-    idle,
     intervals,
     kinds,
     load,
@@ -87,13 +86,9 @@ RUN_CHECKS: tuple[Check[Run], ...] = (
 CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (
     spelling.misspelt_option,
     options.repeated_option,
-    idle.idle_option,
     durability.mixed_durability,
     doublewrite.unflushed_doublewrite,
-    options.same_level,
-    options.undeclared_difference,
     effect.took_effect,
-    options.memory,
 )
 
 RESULT_CHECKS: tuple[Check[Evidence], ...] = (

@@ -64,24 +64,6 @@ class Need:
     """The values with which no commit does; not asked for the family's first log."""
 
 
-class OffRule(Record):
-    """An option that has no effect if one of some others is off."""
-
-    option: str
-    """Its name, or a pattern of names with a ``*``."""
-    off: Names
-    source: str
-
-
-@dataclass(frozen=True)
-class Idle:
-    """An option that has no effect beside the others."""
-
-    name: str
-    because: Message
-    source: str
-
-
 class FamilyFacts(Record):
     """One server family: data from its ``facts.toml``, and rules that are functions of settings.
 
@@ -103,10 +85,6 @@ class FamilyFacts(Record):
     """The variable that a study's memory factor sets."""
     memory_unit_bytes: int = 1
     """What a bare number of that variable counts in."""
-    pools: Names = ()
-    """Variables that size the memory that all connections share."""
-    per_connection: Names = ()
-    """Variables that size what each connection may take besides."""
 
     log_roles: tuple[Role, ...]
     """Roles whose flush a commit waits for, in that order; recovery reads the first."""
@@ -146,8 +124,6 @@ class FamilyFacts(Record):
     """A pattern of options that may stand several times, each line in addition to the others."""
     read_as: dict[str, str] = {}
     """Variables that tell the value of an option, on servers that have none of the option's name."""
-    off_rules: list[OffRule] = []
-    """Options without effect if another one is off."""
 
     needs: Callable[[Values], Mapping[str, Need]]
     """What some settings need of each variable that bears on durability."""
@@ -159,20 +135,11 @@ class FamilyFacts(Record):
     """One server for each set of those defaults. If the server is not known, what all of them do holds."""
     contradictions: Callable[[Values, Server], Iterable[Message]] = lambda *_: ()
     """Settings of durability that contradict each other."""
-    idle: Callable[[Values, Values, Server], Iterable[Idle]] = lambda *_: ()
-    """Options without effect, out of what was asked for, what holds, and the server.
-
-    Raises NotRecordedError if that cannot be known.
-    """
 
     @property
     def known(self) -> frozenset[str]:
         """The names of the variables that the rules here are about."""
-        rules = {rule.option for rule in self.off_rules} | {
-            one for rule in self.off_rules for one in rule.off
-        }
-        sizes = {self.memory_variable, *self.pools, *self.per_connection, "max_connections"}
-        return frozenset(self.needs({})) | {tuned.name for tuned in self.tuning} | rules | sizes
+        return frozenset(self.needs({})) | {tuned.name for tuned in self.tuning} | {self.memory_variable}
 
     def limit_of_wait(self, wait: str) -> Limit | None:
         """Return the limit that a session's wait is evidence of; None if it is of none."""

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from diskproof.analysis.audited.outcomes import ask, recorded_findings
 from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
@@ -207,25 +206,12 @@ def audit_configuration(configuration: Configuration) -> SubjectAnswer:
 
 
 def configurations(settings: Sequence[Settings]) -> list[Configuration]:
-    """Return the settings for the checks: what was asked for beside what a server answered.
-
-    `servers_given` decides which belong together. The others are compared with those of their kind.
-    """
-    told = [
+    """Return the settings for the checks: what was asked for beside what a server answered."""
+    return [
         Configuration(one.settings, one.observed, level=place(one.settings.source))
         for one in servers_given(settings)
         if one.settings
     ]
-    return [
-        replace(
-            one, beside=tuple(other for other in told if other is not one and _is_of_its_kind(one, other))
-        )
-        for one in told
-    ]
-
-
-def _is_of_its_kind(one: Configuration, other: Configuration) -> bool:
-    return one.settings.observed == other.settings.observed
 
 
 def place(source: Source) -> str:

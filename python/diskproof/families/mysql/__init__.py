@@ -2,7 +2,6 @@
 
 from diskproof.families.facts import FamilyFacts, read
 from diskproof.families.mysql.durability import POSSIBLE, contradictions, defaults, needs, relaxed
-from diskproof.families.mysql.idle import idle
 
 WITHOUT_TRANSACTIONS = frozenset({"myisam", "aria", "memory", "csv", "archive"})
 """Storage engines without commits; Aria survives a crash, but has none either."""
@@ -14,5 +13,4 @@ MYSQL = FamilyFacts(
     defaults=defaults,
     possible=POSSIBLE,
     contradictions=contradictions,
-    idle=idle,
 )
