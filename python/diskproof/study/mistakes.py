@@ -124,6 +124,7 @@ def _wrong_type(mistake: ErrorDetails) -> str:
 def in_words(mistake: ErrorDetails) -> str:
     """Return what is wrong with a value, what would be right, and the value."""
     if _wrong_type(mistake) == "list" and (given := _written(mistake["input"])):
+        given = given.strip('"') if given.strip('"').isdigit() else given
         return f"give a list, in brackets: [{given}]"
     if mistake["type"] == "literal_error" and isinstance(mistake["input"], str):
         return one_of(re.findall(r"'([^']*)'", mistake["ctx"]["expected"]), mistake["input"])

@@ -66,7 +66,7 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
     let ready = Ready {
         found: find(Path::new(&line.words.test)).map_err(|error| {
             Stop::Arguments(format!(
-                "{error}; without a script, use `diskproof-load run oltp` or `diskproof-load run fileio`"
+                "{error}; without a script, use `diskproof-load run oltp`; fileio is `kind = \"fileio\"` in a study"
             ))
         })?,
         command: command.clone(),
