@@ -40,6 +40,9 @@ source = "chosen"
     ("text", "per_s", "mean_us", "p95_us"),
     [
         ("2000 transactions/s, p95 20 ms", 2000.0, None, 20_000.0),
+        ("2000 tps at p95 < 20 ms", 2000.0, None, 20_000.0),
+        ("at least 2,000 transactions per second with p95 latency below 20ms", 2000.0, None, 20_000.0),
+        (">= 2.5k tps and mean under 5 ms", 2500.0, 5000.0, None),
         ("2000/s", 2000.0, None, None),
         ("300 TPS, p95 < 20ms", 300.0, None, 20_000.0),
         ("mean 500 us", None, 500.0, None),

@@ -229,6 +229,7 @@ def test_a_bound_of_a_size_is_said_as_a_size() -> None:
     [
         ('"mysql"', '"MariaDB"', "not 'MariaDB'; did you mean 'mysql'?"),
         ("clients = [1, 8]", "clients = 8", "`design.clients`: give a list, in brackets: [8]"),
+        ("clients = [1, 8]", 'clients = "8"', "`design.clients`: give a list, in brackets: [8]"),
         (
             "[tunings.fast]",
             "[tunings.fast]\nvariables = { a = [1] }",
@@ -289,3 +290,12 @@ def test_a_size_in_thousands_is_said_once(tmp_path: Path) -> None:
     )
     study.write_text(text.format("128 MiB").replace("512m", "512mib").replace("1 GB", "1GiB"))
     assert read_study(study).notes == ()
+
+
+def test_a_study_that_is_to_be_cut_needs_no_load(tmp_path: Path) -> None:
+    study = tmp_path / "cut.toml"
+    study.write_text("question = 'x'\n[servers.lite]\nfamily = 'sqlite'\n[storages.disk]\ndirectory = 'place'\n")
+    with pytest.raises(StudyError, match="at least one load"):
+        read_study(study)
+    file = read_study(study, to_cut=True)
+    assert file.study.crash is not None and file.text.endswith("[crash]\n")

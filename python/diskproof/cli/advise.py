@@ -151,21 +151,35 @@ def _exit_code(advice: Advice) -> int:
     return THRESHOLD_FAILED if tested else TRIAL_INVALID
 
 
+PARTS = re.compile(r",(?!\d{3}\b)|;|\band\b|\bwith\b|\bat\b(?!\s+(?:least|most))", re.IGNORECASE)
+"""What stands between the parts of a target; a comma before three digits is one of thousands."""
+
+RATE = re.compile(
+    r"(?:at least|>=?|≥)?\s*([\d_,]*\.?\d+)\s*(k?)\s*"
+    r"(?:tps|(?:transactions|txn?)?\s*(?:/|per)\s*s(?:ec(?:ond)?)?)",
+    re.IGNORECASE,
+)
+TIME = re.compile(
+    r"(p95|mean)\s*(?:latency)?\s*(?:at most|below|under|<=?|≤|of)?\s*(\d*\.?\d+)\s*(us|µs|ms|s)",
+    re.IGNORECASE,
+)
+UNIT_US = {"us": 1, "µs": 1, "ms": 1000, "s": 1_000_000}
+
+
 def parse_target(text: str) -> Target:
-    """Read a target such as ``2000 transactions/s, p95 20 ms``."""
+    """Read a target such as ``2000 transactions/s, p95 20 ms`` or ``2k tps at p95 < 20 ms``."""
     found: dict[str, float] = {}
-    for part in text.split(","):
-        rate = re.fullmatch(r"\s*([\d_]*\.?\d+)\s*(?:tps|(?:transactions\s*)?/\s*s)\s*", part, re.IGNORECASE)
-        time = re.fullmatch(r"\s*(p95|mean)\s*[<\s]\s*(\d*\.?\d+)\s*(us|ms|s)\s*", part)
-        name = "per_s" if rate else f"{time[1]}_us" if time else ""
+    for part in PARTS.split(text):
+        rate, time = RATE.fullmatch(part.strip()), TIME.fullmatch(part.strip())
+        name = "per_s" if rate else f"{time[1].lower()}_us" if time else ""
         if not name or name in found:
             raise RefusalError(
                 "--target takes `2000 transactions/s`, `p95 20 ms` or `mean 5 ms`, each once, not "
                 f"`{part.strip()}`; only these are predicted"
             )
-        value = float(rate[1].replace("_", "")) if rate else 0.0
+        value = float(re.sub("[_,]", "", rate[1])) * (1000 if rate[2] else 1) if rate else 0.0
         if time:
-            value = float(time[2]) * {"us": 1, "ms": 1000, "s": 1_000_000}[time[3]]
+            value = float(time[2]) * UNIT_US[time[3].lower()]
         if not 0 < value < 1e12:
             raise RefusalError(f"--target: `{part.strip()}` must be above 0")
         found[name] = value

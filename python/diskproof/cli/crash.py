@@ -15,10 +15,9 @@ from diskproof.hosts.over import execute_over_hosts
 from diskproof.refusal import RefusalError
 from diskproof.run.cutcells import CUTS_NEED_ROOT, no_power_cuts
 from diskproof.run.session import Request
-from diskproof.study.crash import MAX_CUTS, CrashChoice
+from diskproof.study.crash import MAX_CUTS
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile
-from diskproof.wording.numbers import count
 
 
 def crash(
@@ -48,7 +47,7 @@ def crash(
         return _replay(replay, study, choice.basedir)
     if study is None:
         raise RefusalError("no study file: name one, or give a kept cut with --replay RUN/cuts/ID")
-    file = _with_crash(choice.read(study), cuts)
+    file = _with_crash(choice.read(study, to_cut=True), cuts)
     plan = make_plan(file, choice.only, no_power_cuts(), over_hosts=choice.hosts, cuts_alone=True)
     further = [] if cuts is None else ["--cuts", str(cuts)]
     going_on = choice.resuming("crash", study, further)
@@ -88,16 +87,9 @@ def _replay(folder: Path, study: Path | None, basedir: list[str] | None) -> int:
 
 
 def _with_crash(file: StudyFile, cuts: int | None) -> StudyFile:
-    """Return the study with the requested number of cuts, and with a `[crash]` if it has none."""
+    """Return the study with the requested number of cuts."""
     chosen = file.study.crash
-    if chosen is None:
-        if not file.study.servers:
-            raise RefusalError(f"{file.name} has no servers, so nothing can be cut: add [servers.NAME]")
-        chosen = CrashChoice()
-        say(
-            f"{file.name} has no [crash] section, so its defaults apply: "
-            f"{count(cuts or chosen.cuts, 'cut')} of each cell; power cuts if its storage is virtual"
-        )
+    assert chosen is not None
     if cuts is not None and not 1 <= cuts <= MAX_CUTS:
         raise RefusalError(f"--cuts is a number from 1 to {MAX_CUTS:,}, not {cuts}")
     if cuts is not None:

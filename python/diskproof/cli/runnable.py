@@ -37,9 +37,9 @@ class Choice:
     hosts: bool = False
     """Use the machines of the study's [hosts], each of which has joined with `diskproof host`."""
 
-    def read(self, study: Path) -> StudyFile:
-        """Read a study as this machine can run it."""
-        return read_study_here(study, self.scale, self.basedir)
+    def read(self, study: Path, *, to_cut: bool = False) -> StudyFile:
+        """Read a study as this machine can run it; `to_cut` adds a `[crash]` if it has none."""
+        return read_study_here(study, self.scale, self.basedir, to_cut=to_cut)
 
     def resuming(self, verb: str, study: Path, further: Sequence[str] = ()) -> str:
         """Return the command that resumes a run: with the same cells on the same servers."""
@@ -99,12 +99,14 @@ class TimedChoice(Choice):
 WHOLE_TIMED = TimedChoice()
 
 
-def read_study_here(study: Path, scale: str | None, basedirs: list[str] | None) -> StudyFile:
+def read_study_here(
+    study: Path, scale: str | None, basedirs: list[str] | None, *, to_cut: bool = False
+) -> StudyFile:
     """Read a study at a scale, without the optional servers that this machine does not have.
 
     `basedirs` are the folders of servers, each ``NAME=DIR``.
     """
-    present = with_present_servers(read_study(study, scale), basedirs or [])
+    present = with_present_servers(read_study(study, scale, to_cut=to_cut), basedirs or [])
     for name, reason in present.reasons.items():
         say(f"server `{name}` is optional and left out: {reason}")
     file = with_option_files(present.file)

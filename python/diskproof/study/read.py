@@ -59,9 +59,14 @@ class StudyFile:
     """What its author should know."""
 
 
-def read_study(path: Path, scale: str | None = None) -> StudyFile:
-    """Read and check a study file at a scale, or at its own default; StudyError lists every mistake."""
+def read_study(path: Path, scale: str | None = None, *, to_cut: bool = False) -> StudyFile:
+    """Read and check a study file at a scale, or at its own default; StudyError lists every mistake.
+
+    `to_cut`: a study without `[crash]` gets one, with its defaults.
+    """
     text = _text_of(path)
+    if to_cut and not CRASH.search(text):
+        text += "\n[crash]\n"
     if path.stem.startswith("."):  # `...toml` would be the folder above all runs
         raise StudyError(f"{path}: a study's name must not begin with a dot; rename the file")
     in_thousands: list[str] = []
@@ -75,6 +80,10 @@ def read_study(path: Path, scale: str | None = None) -> StudyFile:
         raise StudyError(f"{path} has no scale `{chosen}`; {known}")
     at_scale = parse_study(text, str(path), chosen)
     return StudyFile(name=path.stem, text=text, study=at_scale, scale=chosen, notes=notes)
+
+
+CRASH = re.compile(r"^\s*\[\s*crash\s*\]|^\s*crash\s*[.=]", re.MULTILINE)
+"""A study's own section of cuts, or a key of it."""
 
 
 def _size_note(written: str) -> str:

@@ -73,7 +73,7 @@ class StorageChoice(PlaceKeys):
             if not place.can_be_cut:
                 return (
                     f"its {role} is on a place that is `{place.kind}`, and only a virtual disk's power "
-                    "can be cut"
+                    f'can be cut: give it `virtual = "NAME"` (`diskproof disk list`), or a clone of that disk'
                 )
         return None
 
