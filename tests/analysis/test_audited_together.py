@@ -15,7 +15,7 @@ from support.samples import SAMPLES
 
 
 def read(*paths: Path) -> list[ImportedResult]:
-    return [one for one in read_files(paths) if isinstance(one, ImportedResult)]
+    return [one for one in read_files(paths)[0] if isinstance(one, ImportedResult)]
 
 
 def together(results: list[ImportedResult]) -> SubjectAnswer:

@@ -76,3 +76,30 @@ def test_names_that_steer_a_terminal_do_not(tmp_path: Path) -> None:
         said = diskproof_here(tmp_path, "audit", hostile.name, "--format", form)
         assert said.returncode == 10
         assert "\x1b" not in said.stdout + said.stderr
+
+
+def test_a_file_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    (tmp_path / "iostat.log").write_text("Device r/s w/s\nsda 1.0 2.0\n")
+    words = (OLTP, "iostat.log", "absent", "--format")
+    said = diskproof_here(tmp_path, "audit", *words, "text")
+    assert said.returncode == 2
+    assert "1 result; 2 files could not be read: " in said.stdout
+    assert "Not read\nx iostat.log is recognised as nothing" in said.stdout
+    assert "x there is no file absent" in said.stdout
+    refused = json.loads(diskproof_here(tmp_path, "audit", *words, "json").stdout)["refused"]
+    assert [one.split()[0] for one in refused] == ["iostat.log", "there"]
+
+
+def test_a_sweep_is_listed_by_its_clients(tmp_path: Path) -> None:
+    for clients in (1, 2, 16, 128):
+        head = f"Number of threads: {clients}\n"
+        (tmp_path / f"x.{clients}.txt").write_text(
+            Path(OLTP).read_text().replace("Number of threads: 4\n", head)
+        )
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert files == ["x.1.txt", "x.128.txt", "x.16.txt", "x.2.txt"], "as a shell sorts them"
+    told = diskproof_here(tmp_path, "audit", *files, "--out", "made", "--format", "json")
+    subjects = json.loads(told.stdout)["subjects"]
+    in_order = ["x.1.txt", "x.2.txt", "x.16.txt", "x.128.txt"]
+    assert [one["place"] for one in subjects if one["kind"] == "result"] == in_order
+    assert [cell.clients for cell in RunFolder.open(tmp_path / "made").plan().cells] == [1, 2, 16, 128]

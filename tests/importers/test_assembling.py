@@ -151,7 +151,7 @@ def test_a_result_without_a_figure_is_named_as_left_out() -> None:
 
 
 def test_interval_lines_become_the_series() -> None:
-    found = read_files([SAMPLES / "sysbench-0.4-oltp.txt"])
+    found = read_files([SAMPLES / "sysbench-0.4-oltp.txt"])[0]
     _, (trial,), series = assemble(found, "test")
     rates = [(at, value) for at, _, metric, value in series[trial.id] if metric == "transactions_per_s"]
     assert rates == [(1, 681.88), (2, 653.44), (3, 649.59), (4, 477.93)]
@@ -159,7 +159,7 @@ def test_interval_lines_become_the_series() -> None:
 
 
 def test_every_sample_makes_a_run_that_is_read_again(tmp_path: Path) -> None:
-    found = [one for one in read_files(sorted(SAMPLES.iterdir())) if isinstance(one, ImportedResult)]
+    found = [one for one in read_files(sorted(SAMPLES.iterdir()))[0] if isinstance(one, ImportedResult)]
     made = assemble(found, "test")
     folder = write_run(tmp_path / "run", made)
     assert RunFolder.open(folder.path).trials() == made[1]

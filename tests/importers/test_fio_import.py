@@ -9,7 +9,8 @@ from diskproof.audit.imported import evidence_of
 from diskproof.audit.load import littles_law
 from diskproof.importers.base import ImportRefusedError
 from diskproof.results.imported import ImportedResult
-from support.samples import SAMPLES, found_in, results_in
+from diskproof.results.load import Latency
+from support.samples import SAMPLES, found_in, results_in, results_of
 
 
 def test_json_of_two_jobs() -> None:
@@ -108,9 +109,9 @@ def test_an_error_that_fio_tells_is_judged() -> None:
     content = (SAMPLES / "fio-submitting.json").read_text().replace('"error" : 0', '"error" : 5')
     (one,) = found_in(content)
     assert isinstance(one, ImportedResult)
-    (answer,) = [check for check in audit_result(one).checks if check.check == "errors"]
+    (answer,) = [check for check in audit_result(one).checks if check.check == "finished"]
     assert answer.state == "failed"
-    assert answer.raised[0].severity == "warning"
+    assert answer.raised[0].severity == "invalid"
     assert "error 5" in answer.raised[0].message.text
 
 
@@ -134,7 +135,10 @@ def test_output_for_people() -> None:
     assert load.client
     assert load.client.cpu_system_s == pytest.approx(0.0201 * 30.001)
     assert read.load.latency_us
-    assert (read.load.latency_us.max, read.load.latency_us.percentiles) == (2_171_000, {"99.99": 2_165_000})
+    assert (read.load.latency_us.max, read.load.latency_us.percentiles) == (
+        2_171_000,
+        {"1": 3000, "99.99": 2_165_000},
+    )
     assert (old.source.tool, old.load.transactions) == ("fio 2.2.10", 117757)
     assert old.load.file_requests
     assert (old.load.file_requests.direct, old.load.file_requests.sync_every) == (True, 1)
@@ -200,7 +204,7 @@ def test_sections_in_one_report_are_not_taken_for_the_first() -> None:
         ("-size=1G -runtime=10", True),
         ("-size=1G -runtime=10 -time_based", False),
         ("-size=2G -runtime=5", False),
-        ("-size=2G -runtime=1m", True),
+        ("-size=2G -runtime=1m", False),
         ("-size=1G", True),
     ],
 )
@@ -239,3 +243,46 @@ def test_an_excerpt_under_a_command_with_a_job_file_has_its_bytes_and_no_clients
     assert one.load.clients is None
     assert one.load.file_requests
     assert one.load.file_requests.written_bytes == 6544 * 2**20
+
+
+def test_percentiles_in_milliseconds_are_kept_with_their_rounding() -> None:
+    text = (SAMPLES / "fio-people.txt").read_text()
+    (_, read, _) = results_of(text)
+    latency = read.load.latency_us
+    assert latency
+    assert latency.percentile_digit == 1000
+    assert latency.percentiles["1"] == 3000
+    assert "its percentiles are rounded to 1 ms" in rounded("39").remarks
+    assert latency_of("39").percentiles["95"] == 39_000
+
+
+def latency_of(p95_ms: str) -> Latency:
+    latency = rounded(p95_ms).load.latency_us
+    assert latency
+    return latency
+
+
+def rounded(p95_ms: str) -> ImportedResult:
+    """Return a job whose percentiles are printed in ms."""
+    (one,) = results_of(
+        "job: (groupid=0, jobs=1): err= 0: pid=3188: Fri Apr  7 19:07:04 2017\n"
+        "  write: io=40960KB, bw=286KB/s, iops=71, runt=143000msec\n"
+        "     lat (usec): min=414, max=227702, avg=17816.73, stdev=10681.04\n"
+        "    clat (usec): min=46, max=227693, avg=17798.73, stdev=10675.75\n"
+        "    clat percentiles (msec):\n"
+        f"     |  1.00th=[    0], 50.00th=[   15], 95.00th=[ {p95_ms}], 99.00th=[   59]\n"
+        "     issued    : total=r=0/w=10240/d=0, short=r=0/w=0/d=0, drop=r=0/w=0/d=0\n"
+    )
+    return one
+
+
+def test_a_percentile_of_0_is_below_the_unit() -> None:
+    assert "1" not in latency_of("39").percentiles
+
+
+def test_a_percentile_at_the_end_of_fios_histogram_is_a_lower_bound() -> None:
+    latency = latency_of("17113")
+    assert latency.is_bound("95")
+    assert not latency.is_bound("50")
+    assert latency.exact("95") is None
+    assert "p95 lie at the end of its histogram: >= 16,712 ms" in rounded("17113").remarks

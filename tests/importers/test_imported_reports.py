@@ -41,7 +41,7 @@ def five_runs_of_two(tmp_path: Path) -> RunFolder:
     for repeat in range(1, 6):
         (tmp_path / f"ssd_<b>-run{repeat}.txt").write_text(output(670 + repeat))
         (tmp_path / f"hdd-run{repeat}.txt").write_text(output((670 + repeat) / 2))
-    return write_run(tmp_path / "run", assemble(read_files(sorted(tmp_path.glob("*.txt"))), "old runs"))
+    return write_run(tmp_path / "run", assemble(read_files(sorted(tmp_path.glob("*.txt")))[0], "old runs"))
 
 
 def as_text(analysis: Analysis) -> str:
@@ -94,7 +94,7 @@ def test_two_imported_runs_are_compared(tmp_path: Path) -> None:
         for repeat in range(1, 6):
             changed = output(rate + repeat)
             (tmp_path / name / f"run{repeat}.txt").write_text(changed)
-        found = read_files(sorted((tmp_path / name).iterdir()))
+        found = read_files(sorted((tmp_path / name).iterdir()))[0]
         runs.append(analyse_folder(write_run(tmp_path / f"{name}-run", assemble(found, name))))
     comparison = compare(runs[0], runs[1], ("before", "after"))
     (cell,) = comparison.cells
@@ -105,7 +105,7 @@ def test_two_imported_runs_are_compared(tmp_path: Path) -> None:
 def test_no_remedy_of_an_imported_report_is_a_study_file_s(tmp_path: Path) -> None:
     for name, rate in (("ssd-run1", 670), ("ssd-run2", 671), ("hdd-run1", 335)):
         (tmp_path / f"{name}.txt").write_text(output(rate))
-    folder = write_run(tmp_path / "run", assemble(read_files(sorted(tmp_path.glob("*.txt"))), "old"))
+    folder = write_run(tmp_path / "run", assemble(read_files(sorted(tmp_path.glob("*.txt")))[0], "old"))
     analysis = analyse_folder(folder)
     forms = [as_text(analysis), markdown.render(analysis)]
     (verdict,) = analysis.verdicts
@@ -120,7 +120,7 @@ def test_runs_without_a_cell_in_common_are_told_how_files_name_them(tmp_path: Pa
     for name in ("ssd", "hdd"):
         for other in ("", "-b"):
             (tmp_path / f"{name}{other}.txt").write_text(output(600 + len(name + other)))
-        found = read_files(sorted(tmp_path.glob(f"{name}*.txt")))
+        found = read_files(sorted(tmp_path.glob(f"{name}*.txt")))[0]
         runs.append(analyse_folder(write_run(tmp_path / f"{name}-run", assemble(found, name))))
     with pytest.raises(RefusalError, match=r"server=mysql-8\.0,storage=ssd\.txt"):
         compare(runs[0], runs[1])

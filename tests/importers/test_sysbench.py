@@ -222,6 +222,8 @@ def test_a_command_for_other_threads_is_of_another_run(tmp_path: Path) -> None:
     text += (OUTPUTS / "sysbench-excerpts.txt").read_text().partition("\n")[2]
     found = results_of(written(tmp_path, text))[0]
     assert (found.load.clients, found.load.mix, found.asked) == (10, None, {})
+    told = [(one.option, one.asked, one.shown) for one in found.load.contradictions]
+    assert told == [("threads", "1", "10"), ("seconds", "300", "150.0362")]
 
 
 def test_what_stands_around_an_output_does_not_matter(tmp_path: Path) -> None:
@@ -246,9 +248,6 @@ def test_several_runs_in_one_file_are_all_found(tmp_path: Path) -> None:
 
 def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
     whole = (OUTPUTS / "sysbench-0.5-oltp.txt").read_text()
-    cut = written(tmp_path, whole[: whole.index("OLTP test statistics")])
-    with pytest.raises(ImportRefusedError, match="3 interval lines and no summary"):
-        read_file(cut)
     with pytest.raises(ImportRefusedError, match="neither a database nor files"):
         read_file(OUTPUTS.parent / "refused" / "sysbench-1.0-cpu.txt")
     with pytest.raises(ImportRefusedError, match="line 22: transactions"):
@@ -310,3 +309,14 @@ def test_requests_that_leave_time_to_the_syncs_say_so() -> None:
     assert [problem.severity for problem in outcome.problems] == ["warning"]
     assert "the request latencies explain" in outcome.problems[0].message.text
     assert "syncs are probably the rest" in outcome.problems[0].message.text
+
+
+def test_a_percentile_at_the_end_of_the_histogram_is_a_lower_bound(tmp_path: Path) -> None:
+    whole = (OUTPUTS / "sysbench-1.0-oltp-rate.txt").read_text()
+    line = next(one for one in whole.splitlines() if "th percentile:" in one)
+    told = whole.replace(line, "         95th percentile:                   100000.00")
+    (found,) = results_of(written(tmp_path, told))
+    assert found.load.latency_us
+    assert found.load.latency_us.is_bound("95")
+    assert "p95 lie at the end of its histogram: >= 100,000 ms" in found.remarks
+    assert only("sysbench-1.0-oltp-rate.txt").load.latency_us.histogram_end is None  # type: ignore[union-attr]

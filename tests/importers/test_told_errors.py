@@ -16,8 +16,12 @@ def only(content: str) -> ImportedResult:
     return found
 
 
+def answer_of(result: ImportedResult, check: str) -> CheckAnswer:
+    return next(one for one in audit_result(result).checks if one.check == check)
+
+
 def errors_of(result: ImportedResult) -> CheckAnswer:
-    return next(one for one in audit_result(result).checks if one.check == "errors")
+    return answer_of(result, "errors")
 
 
 def test_transactions_that_pgbench_asked_for_and_never_did() -> None:
@@ -41,10 +45,11 @@ def test_what_pgbench_said_was_wrong() -> None:
         + whole.replace("transaction type", f"{error}transaction type", 1)
         + "\npgbench: error: Run was aborted; the above results are incomplete.\n"
     )
-    said = [raised.message.text for raised in errors_of(only(aborted)).raised]
+    said = [raised.message.text for raised in answer_of(only(aborted), "finished").raised]
     assert said == [
-        "the tool reports an error: client 1 script 0 aborted in command 4 query 0: ERROR:  no such table",
-        "the tool reports an error: Run was aborted; the above results are incomplete",
+        "the run, or a part of it, broke off: client 1 script 0 aborted in command 4 query 0: ERROR:  no "
+        "such table",
+        "the run, or a part of it, broke off: Run was aborted; the above results are incomplete",
     ]
 
 
@@ -59,9 +64,9 @@ def test_what_benchbase_leaves_out_of_its_goodput() -> None:
 def test_a_fatal_error_of_sysbench() -> None:
     whole = (SAMPLES / "sysbench-0.5-oltp.txt").read_text()
     told = whole.replace("OLTP test stat", "FATAL: error 1205: Lock wait timeout exceeded\nOLTP test stat")
-    (raised,) = errors_of(only(told)).raised
-    assert raised.severity == "warning"
-    assert raised.message.text == "the tool reports an error: FATAL: error 1205: Lock wait timeout exceeded"
+    (raised,) = answer_of(only(told), "finished").raised
+    assert raised.severity == "invalid"
+    assert raised.message.text.endswith("broke off: FATAL: error 1205: Lock wait timeout exceeded")
 
 
 def test_nothing_is_told_of_what_nobody_counted() -> None:

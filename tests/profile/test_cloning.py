@@ -19,6 +19,7 @@ from diskproof.profile.clone.cells import MARKER, QUICK, Asked, Observation, obs
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.device import Parameter, Published, device_text
 from diskproof.profile.clone.fit import Model, fit, length_of
+from diskproof.profile.clone.foreign import foreign
 from diskproof.profile.clone.kinds import built, cloud
 from diskproof.profile.clone.make import Made, make
 from diskproof.profile.clone.material import Material, measure
@@ -299,6 +300,48 @@ def test_the_output_of_somebody_elses_fio_is_enough(tmp_path: Path, capsys: Scre
     assert made.evidence == "fio"
     facts = disk.show("theirs.toml")
     assert facts["capacity_bytes"] == pytest.approx(400e9, rel=1e-6)
+
+
+def fio_job(folder: Path, depth: int, iops: float, **options: str) -> list[str]:
+    """Write fio's JSON of three seconds of reads one at a time, whatever depth was asked for."""
+    told = {"rw": "randread", "bs": "4k", "size": "128m", "direct": "1", "ioengine": "psync"}
+    waits = {"N": 3 * iops, "min": 9e3, "max": 9e6, "mean": 1e9 / iops, "stddev": 9e3}
+    read = {"iops": iops, "runtime": 3000, "total_ios": 3 * iops, "io_bytes": 12288 * iops, "io_kbytes": 1}
+    job = {
+        "jobname": f"depth-{depth}",
+        "groupid": 0,
+        "error": 0,
+        "job options": {**told, "iodepth": str(depth), **options},
+        "read": {**read, "lat_ns": waits, "clat_ns": waits},
+    }
+    path = folder / f"{depth}.json"
+    path.write_text(json.dumps({"fio version": "fio-3.33", "jobs": [job]}))
+    return ["--from", str(path)]
+
+
+def test_of_two_jobs_that_asked_the_same_the_larger_counts_and_the_other_is_named(tmp_path: Path) -> None:
+    both = [Path(fio_job(tmp_path, depth, iops)[1]) for depth, iops in ((1, 13_947), (32, 21_699))]
+    made = foreign(both, None)
+    assert [one.figures["iops"] for one in made.observations] == [21_699]
+    (note,) = made.notes
+    assert note.text == (
+        "depth-1 does not count: it is random-read-4k-qd1, as depth-32 is, and made fewer requests (13,947 "
+        "requests/s and 21,699/s)"
+    )
+
+
+def test_what_does_not_count_of_others_files_is_said(tmp_path: Path) -> None:
+    good = Path(fio_job(tmp_path, 1, 9_000)[1])
+    short = Path(fio_job(tmp_path, 2, 9_000, runtime="60", size="1g")[1])
+    (tmp_path / "notes.log").write_text("nothing\n")
+    dd = tmp_path / "dd.txt"
+    dd.write_text("4096+0 records in\n4096+0 records out\n16777216 bytes (17 MB) copied, 0.5 s, 33 MB/s\n")
+    made = foreign([good, short, tmp_path / "notes.log", dd], None)
+    said = " ".join(one.text for one in made.notes)
+    assert len(made.observations) == 1
+    assert "notes.log is recognised as nothing" in said
+    assert "depth-2 does not count: it broke off (it ended after 3 s of the 60 s asked for" in said
+    assert "dd.txt, line 3, does not count: it is no job of fio's JSON" in said
 
 
 def test_a_data_sheet_is_enough(tmp_path: Path) -> None:

@@ -65,6 +65,8 @@ class CellAnswer(Record):
 
     Only percentiles with at least ten observations in their tail in every valid trial.
     """
+    latency_at_least: list[str] = Field(default_factory=list)
+    """Those of them that are lower bounds: they lie at the end of another tool's histogram."""
     cost: Cost
     errors_per_transaction: float | None
     """Errors that clients met, retried ones included, per completed transaction."""

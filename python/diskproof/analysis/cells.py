@@ -39,6 +39,9 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
         rate_held=held if rates else None,
         latency_mean_us=_interval([latency.mean for latency in latencies]),
         latency_us=_percentiles(latencies),
+        latency_at_least=sorted(
+            {name for one in latencies for name in one.percentiles if one.is_bound(name)}, key=float
+        ),
         cost=_cost(valid),
         errors_per_transaction=met / transactions if transactions else None,
         block_speeds=gathered.speeds(cell) if held else {},

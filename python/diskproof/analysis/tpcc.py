@@ -58,7 +58,7 @@ def _responses(loads: Sequence[LoadResult]) -> Iterator[TpccResponse]:
         yield TpccResponse(
             name=name,
             count=sum(kind.count for kind in kinds),
-            mean_us=sum(one.mean * one.count for one in known) / sum(one.count for one in known)
+            mean_us=sum(one.mean * one.known_count for one in known) / sum(one.known_count for one in known)
             if known
             else None,
             p90_us=p90_us,

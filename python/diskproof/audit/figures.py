@@ -13,7 +13,7 @@ from diskproof.audit.check import (
     invalid,
     warning,
 )
-from diskproof.audit.load import PERCENTILE_TOLERANCE
+from diskproof.audit.load import PERCENTILE_TOLERANCE, SUCCEEDED_TOLERANCE
 from diskproof.results.load import Derived, Iterations, Latency
 from diskproof.results.record import NotRecordedError, recorded
 from diskproof.wording import counted as count_of
@@ -57,6 +57,14 @@ def rate_arithmetic(evidence: Evidence) -> Iterator[Said]:
     load = evidence.load
     if evidence.metric == "seconds":
         raise NothingToCheckError("a job has no rate of its own")
+    succeeded_per_s = load.succeeded_per_s or 0.0
+    if succeeded_per_s > load.transactions_per_s * (1 + SUCCEEDED_TOLERANCE):
+        yield invalid(
+            "{succeeded} succeeded (goodput) of {rate} (throughput): no more can succeed than are made",
+            "look for an error of the tool's own; take neither rate for right",
+            succeeded=per_s(succeeded_per_s, evidence.work),
+            rate=per_s(load.transactions_per_s),
+        )
     counted, took_s = load.known_transactions, load.known_seconds
     if load.derived:  # a figure that was computed from the two others cannot contradict them
         raise NotRecordedError(" and ".join(TOLD[name] for name in load.derived))
@@ -145,7 +153,7 @@ def latency_order(evidence: Evidence) -> Iterator[Said]:
     if not marks and latency.stdev is None:
         raise NotRecordedError("minimum, maximum and percentiles of the latency")
     for (low_name, low_us), (high_name, high_us) in itertools.pairwise(marks):
-        if low_us > high_us * (1 + PERCENTILE_TOLERANCE):
+        if low_us > high_us * (1 + PERCENTILE_TOLERANCE) + latency.percentile_digit:
             yield invalid(
                 "the {low} ({at}) is above the {high} ({below})",
                 low=low_name,
@@ -181,8 +189,11 @@ def mean_bounds(evidence: Evidence) -> Iterator[Said]:
         q = float(name) / 100
         if not 0 < q < 1:
             continue
-        most_us = None if latency.max is None else q * at_us + (1 - q) * latency.max
-        least_us = None if latency.min is None else q * latency.min + (1 - q) * at_us
+        digit_us = latency.percentile_digit
+        most_us = None if latency.max is None else q * (at_us + digit_us) + (1 - q) * latency.max
+        if latency.is_bound(name):
+            most_us = None  # the percentile itself may be any above the histogram's end
+        least_us = None if latency.min is None else q * latency.min + (1 - q) * (at_us - digit_us)
         if most_us is not None and latency.mean > most_us * (1 + PERCENTILE_TOLERANCE):
             yield invalid(
                 "with p{name} at {p} and a maximum of {max} the mean is at most {q:.10g} x {p} + {rest:.3g} "
@@ -297,7 +308,7 @@ def _impossible_scatter(latency: Latency) -> Iterator[Problem]:
     if latency.stdev is None or latency.min is None or latency.max is None:
         return
     most_us = max((latency.max - latency.mean) * (latency.mean - latency.min), 0.0) ** 0.5
-    if latency.count > 1:  # fio prints that of a sample, which is divided by one less
+    if latency.count and latency.count > 1:  # fio prints that of a sample, which is divided by one less
         most_us *= (latency.count / (latency.count - 1)) ** 0.5
     if (
         latency.min <= latency.mean <= latency.max

@@ -59,7 +59,7 @@ def busy_threads(evidence: Evidence) -> Iterator[Said]:
         raise NothingToCheckError("no request was measured")
     by_kind = [one.latency_us for one in load.statement_types if one.latency_us]
     waits = by_kind or [recorded(load.latency_us, "the mean latency")]
-    in_service = sum(wait.mean * wait.count for wait in waits) / 1e6 / measured_s
+    in_service = sum(wait.mean * wait.known_count for wait in waits) / 1e6 / measured_s
     if evidence.imported and not by_kind and moved.syncs != 0 and not _holds_syncs(load):
         if in_service < clients * (1 - BUSY_TOLERANCE):
             yield _without_syncs(in_service / clients, measured_s, clients, moved.syncs)

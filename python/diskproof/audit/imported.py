@@ -1,5 +1,7 @@
 """Another tool's result as evidence: its output, and nothing else."""
 
+from dataclasses import replace
+
 from diskproof.audit.check import Evidence
 from diskproof.importers.assemble import assemble
 from diskproof.results.imported import Beside, ImportedResult
@@ -15,6 +17,16 @@ def evidence_of(result: ImportedResult, beside: Beside | None = None) -> Evidenc
     plan, [trial], _ = assemble([result], result.source.file)
     trial = trial.model_copy(update={"load": _without_zeros(result.load)})
     return Evidence(trial, plan.cell(trial.cell), plan, None, result.intervals_per_s, result, beside)
+
+
+def without_figure(result: ImportedResult) -> Evidence:
+    """Return a result that has no figure as evidence: only whether it broke off can be asked of it."""
+    placed = evidence_of(
+        result.model_copy(
+            update={"load": result.load.model_copy(update={"transactions_per_s": 1.0, "iterations": None})}
+        )
+    )
+    return replace(placed, trial=placed.trial.model_copy(update={"load": result.load}))
 
 
 def _without_zeros(load: LoadResult) -> LoadResult:

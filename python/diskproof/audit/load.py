@@ -53,8 +53,14 @@ server; a quarter is no longer a detail."""
 FEWEST_TRANSACTIONS = 100
 """Below this the count alone is uncertain by more than a tenth (Poisson, 1/sqrt(100))."""
 
+FEWEST_OF_ALL = 10
+"""Below this chance alone moves the count by a third and more (Poisson, 1/sqrt(10) = 32%)."""
+
 ROWS_TOLERANCE = 0.02
 """Rows that others delete and put back at that moment. A judgement."""
+
+SUCCEEDED_TOLERANCE = 0.01
+"""Share by which successes may exceed all: some tools count both over other seconds. A judgement."""
 
 SHORTEST_JOB_S = 1.0
 """Below this, starting threads and connecting are a visible part of a job: some ms each. A judgement."""
@@ -77,10 +83,21 @@ UNPACED = frozenset({"", "0", "unlimited", "disabled"})
     reason="A trial that broke off has measured nothing.",
     remedy="fix the cause, then run the study again with `--resume`",
     source="METHODOLOGY.md: a trial counts whole or not at all",
+    elsewhere="fix the cause, and give the output of a run that ended as it was asked to",
 )
 def finished(evidence: Evidence) -> Iterator[Said]:
-    """Find a trial that broke off and recorded no reason."""
+    """Find a trial that broke off and recorded no reason, and another tool's run that did."""
     trial = evidence.trial
+    if evidence.imported and trial.load is not None:
+        ended = [error for error in trial.load.errors if error.ended]
+        for error in ended:
+            times = say(" ({count} times)", count=error.count) if error.count > 1 else NOTHING
+            yield invalid(
+                "the run, or a part of it, broke off{times}: {said}", times=times, said=error.message
+            )
+        if trial.load.intervals_only and not ended:
+            yield Untold("whether the run ended as it was asked to (its summary)")
+        return
     explained = any(finding.severity == "invalid" for finding in trial.findings)
     if (not trial.finished or trial.load is None) and not explained:
         yield invalid("the trial broke off before it had measured anything")
@@ -119,6 +136,15 @@ def littles_law(evidence: Evidence) -> Iterator[Said]:
         return
     told = evidence.trial.imported
     if in_service < clients and told is not None and told.format in RATE_UNTOLD:
+        busy = say(
+            "throughput x mean latency accounts for {busy:.2f} of {clients}; the rest may be a rate that was "
+            "set, or think times",
+            busy=in_service,
+            clients=counted(clients, "client"),
+        )
+        # More successes than requests: then it is the requests that were not all counted.
+        contradicted = (load.succeeded_per_s or 0.0) > load.transactions_per_s * (1 + SUCCEEDED_TOLERANCE)
+        yield Problem("warning" if contradicted else "note", busy)
         yield Untold("whether a rate was set")
         return
     accounted = say(
@@ -192,10 +218,15 @@ def is_paced(result: ImportedResult | None) -> bool:
 def tail(evidence: Evidence) -> Iterator[Said]:
     """Find a mean latency above the 95th percentile."""
     latency = recorded(evidence.steady_load.latency_us, "the mean latency")
-    p95 = recorded(latency.percentiles.get("95"), "the 95th percentile of the latency")
+    p95 = recorded(
+        latency.exact("95"),
+        say("the 95th percentile of the latency, which lies beyond the histogram's end")
+        if "95" in latency.percentiles
+        else "the 95th percentile of the latency",
+    )
     if "95" not in known_percentiles(latency.count, latency.percentiles):
         raise NothingToCheckError("too few transactions for a 95th percentile")
-    rounded_us = 2 * HALF_DIGIT_US if evidence.imported else 0.0
+    rounded_us = 2 * HALF_DIGIT_US + latency.percentile_digit if evidence.imported else 0.0
     if latency.mean > p95 * (1 + PERCENTILE_TOLERANCE) + rounded_us:
         yield warning(
             "the mean latency ({mean}) is above the 95th percentile ({p95}): the slowest 5% take {slowest} "
@@ -220,7 +251,15 @@ def short(evidence: Evidence) -> Iterator[Said]:
     if evidence.metric == "seconds":
         yield from _short_job(load)
         return
-    transactions = load.known_transactions
+    transactions = _counted(load)
+    if evidence.imported and 0 < transactions < FEWEST_OF_ALL and not evidence.one_pass:
+        yield invalid(
+            "{number} {work} {number:was|were} measured; a rate or a latency needs {least} or more",
+            number=transactions,
+            work=evidence.work if transactions > 1 else evidence.work[:-1],
+            least=FEWEST_OF_ALL,
+        )
+        return
     if transactions == 0:
         yield Problem(
             "warning" if evidence.imported else "invalid",
@@ -255,6 +294,13 @@ def short(evidence: Evidence) -> Iterator[Said]:
             highest=printed(highest),
         ),
     )
+
+
+def _counted(load: LoadResult) -> int:
+    """Return the completed transactions, if need be from rate and time."""
+    if load.transactions is None and load.seconds:
+        return round(load.transactions_per_s * load.seconds)
+    return load.known_transactions
 
 
 def untold_intervals(series: Sequence[float], needed: int) -> Untold:
@@ -356,6 +402,8 @@ def errors(evidence: Evidence) -> Iterator[Said]:
 def _errors_of_the_tool(load: LoadResult) -> Iterator[Problem]:
     """Find errors that another tool reports besides the failed transactions that it counts."""
     for error in load.errors:
+        if error.ended:
+            continue  # said by the check of runs that broke off
         if not error.transient:
             times = say(" ({count} times)", count=error.count) if error.count > 1 else NOTHING
             yield warning("the tool reports an error{times}: {error}", times=times, error=error.message)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from diskproof.audit import (
+    asked,
     commits,
     counted,
     device,
@@ -92,6 +93,8 @@ CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (
 )
 
 RESULT_CHECKS: tuple[Check[Evidence], ...] = (
+    asked.command_output,
+    asked.named_test,
     figures.rate_arithmetic,
     figures.statement_arithmetic,
     figures.latency_order,

@@ -11,7 +11,7 @@ from diskproof.analysis.audited.audit import (
 )
 from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
 from diskproof.analysis.folder import audit_folder
-from diskproof.cli.exits import AUDIT_FAILED, DONE
+from diskproof.cli.exits import AUDIT_FAILED, DONE, REFUSED
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.screen import say
 from diskproof.importers.assemble import assemble, write_run
@@ -47,18 +47,28 @@ def audit(
     if not file:
         raise RefusalError("nothing to audit: name run folders, or files with a tool's output")
     folders = [path for path in file if path.is_dir()]
-    found = read_files([path for path in file if path not in folders])
-    if out:
+    found, refused = read_files([path for path in file if path not in folders])
+    if out and (found or not refused):
         write_run(out, assemble(found, out.name))
         say(f"run: {out}")
-    subjects = [*(audit_folder(_opened(path)) for path in folders), *_of_files(found)]
+    subjects: list[SubjectAnswer] = []
+    for path in folders:
+        try:
+            subjects.append(audit_folder(_opened(path)))
+        except RefusalError as refusal:
+            refused.append(str(refusal))
+    subjects += _of_files(found)
+    if refused and not subjects:
+        raise RefusalError("\n".join(refused))
     if not subjects:
         raise RefusalError(
             "these files cannot be audited alone (they hold a server's counters, for instance): name the "
             "results as well"
         )
-    made = AuditAnswer(subjects=subjects)
+    made = AuditAnswer(subjects=subjects, refused=refused)
     put_in_form(format, compose(made), made)
+    if refused:
+        return REFUSED
     return AUDIT_FAILED if made.failed else DONE
 
 

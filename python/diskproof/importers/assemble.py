@@ -98,7 +98,7 @@ def write_run(path: Path, made: tuple[Plan, list[Trial], dict[str, list[Row]]]) 
 
 def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]]:
     """Return the results that have a figure, each in its cell, and why others are left out."""
-    by_path = path_levels([one.source.file for one in results], _clients_by_file(results))
+    by_path = path_levels([one.source.file for one in results], clients_by_file(results))
     warming = [one for one in results if WARM_UP.fullmatch(one.heading)]
     if len(warming) < len(results):
         results = [one for one in results if one not in warming]
@@ -129,7 +129,7 @@ def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]
     return placed, left_out
 
 
-def _clients_by_file(results: Sequence[ImportedResult]) -> dict[str, int]:
+def clients_by_file(results: Sequence[ImportedResult]) -> dict[str, int]:
     """Return the clients of each file whose results all have one number of them."""
     told: dict[str, set[int | None]] = {}
     for one in results:

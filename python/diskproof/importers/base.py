@@ -1,11 +1,13 @@
 """What a format is, and how a reader refuses."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from diskproof.refusal import RefusalError
 from diskproof.results.imported import Counters, ImportedResult, Settings, Source
+from diskproof.results.load import Contradiction, LoadError
 
 Found = ImportedResult | Settings | Counters
 
@@ -43,6 +45,27 @@ def check_number(text: Text, names: Collection[object]) -> None:
             f"{text.file} has {len(names):,} options or variables, and no server has {MOST_OPTIONS:,}; give "
             "the server's own file or answer"
         )
+
+
+def ending(code: str, said: Iterable[str]) -> list[LoadError]:
+    """Return what a tool says ended its run, or one of its clients, before the time; each once."""
+    return [
+        LoadError(code=code, statement=None, message=one, transient=False, count=count, ended=True)
+        for one, count in Counter(said).items()
+    ]
+
+
+def contradictions(**told: tuple[float | str | None, float | str | None]) -> list[Contradiction]:
+    """Return the options whose values differ between a command and the output below it, by name."""
+    return [
+        Contradiction(option=option.replace("_", " "), asked=_plain(asked), shown=_plain(shown))
+        for option, (asked, shown) in told.items()
+        if asked is not None and shown is not None and asked != shown
+    ]
+
+
+def _plain(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:,.10g}"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.base import Format, Found, Text, ending
 from diskproof.importers.jsontext import Node, objects
 from diskproof.importers.numbers import broken
 from diskproof.results.imported import ImportedResult
@@ -17,8 +17,7 @@ _LATENCY = re.compile(r"(?P<what>\d{1,3}(?:\.\d+)?th Percentile|\w+) Latency \(m
 
 _PLAIN = {"Average": "mean", "Minimum": "min", "Maximum": "max", "Median": "50"}
 
-ROUNDED = 0.01
-"""Share by which the two rates may differ though all succeeded: they are counted over other seconds."""
+_WARM_UP = re.compile(r"<warmup>\s{0,9}(\d{1,9})\s{0,9}</warmup>|\[WarmupTime= ?(\d{1,9})\]")
 
 ASKED = ("scalefactor", "isolation")
 
@@ -58,16 +57,30 @@ def _result(text: Text, summary: Node, place: int) -> ImportedResult:
             transactions_per_s=rate,
             derived=derived,
             latency_us=_latency(summary, measured),
-            errors=_errors(summary, measured, rate),
+            errors=[*_errors(summary, measured, rate), *_ended(summary)],
+            succeeded_per_s=summary.number(GOODPUT),
         ),
         asked={name: word for name in ASKED if (word := summary.word(name)) is not None},
+        warm_up_s=_warm_up_s(text, summary),
         remarks=list(_remarks(summary, rate)),
     )
 
 
+def _warm_up_s(text: Text, summary: Node) -> float | None:
+    """Return the warm-up of a configuration or a log in the same file, or of the summary itself."""
+    told = summary.number("warmup")
+    found = _WARM_UP.search(text.content)
+    return told if told is not None or found is None else float(found[1] or found[2])
+
+
+def _ended(summary: Node) -> list[LoadError]:
+    state = summary.word("Final State")
+    return [] if state in {None, "EXIT"} else ending("BenchBase", [f"it ended in the state {state}"])
+
+
 def _latency(summary: Node, measured: int | None) -> Latency | None:
     told = summary.node("Latency Distribution")
-    if told is None or not measured:
+    if told is None:
         return None
     found: dict[str, float] = {}
     for name in told.fields:
@@ -106,12 +119,8 @@ def _errors(summary: Node, measured: int | None, rate: float) -> list[LoadError]
 
 def _remarks(summary: Node, rate: float) -> Iterator[str]:
     good = summary.number(GOODPUT)
-    if good is not None and good > rate * (1 + ROUNDED):
-        yield f"its goodput ({good:g}/s) is above its throughput ({rate:g}/s), which cannot be"
-    elif good is not None and good < rate:
+    if good is not None and good < rate:
         yield f"{good:g} of {rate:g} requests a second succeeded; the others were aborted or failed"
-    if summary.word("Final State") not in {None, "EXIT"}:
-        yield f"it ended in the state {summary.word('Final State')}"
     if summary.number("Measured Requests") is None:
         timed = summary.number("Elapsed Time (nanoseconds)") is not None
         derived = ", and derived from rate and time" if timed else ""

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from diskproof.importers.base import Format, Found, ImportRefusedError, Text
+from diskproof.importers.base import Format, Found, ImportRefusedError, Text, ending
 from diskproof.importers.numbers import count, number
 from diskproof.results.imported import ImportedResult
 from diskproof.results.load import FileRequests, LoadResult
@@ -29,6 +29,9 @@ _BSD = re.compile(
 )
 
 _COMMAND = re.compile(r"(?:^|[\s;&|$#])dd((?:\s+[a-z]+=\S+)+)")
+
+_WRONG = re.compile(r"(?:^|\s)dd: (\S.{1,200})")
+"""What dd says went wrong, in any language: it prints nothing else that begins so."""
 
 SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
 SINKS = ("/dev/null",)
@@ -53,6 +56,7 @@ class _Copy:
     told: re.Match[str]
     arguments: dict[str, str]
     records_out: tuple[int, int] | None
+    errors: tuple[str, ...] = ()
 
     @property
     def is_measurement(self) -> bool:
@@ -101,16 +105,21 @@ def _copies(text: Text) -> list[_Copy]:
     found: list[_Copy] = []
     arguments: dict[str, str] = {}
     records: list[tuple[int, int]] = []
+    errors: list[str] = []
     for line, said in enumerate(text.lines, start=1):
         if command := _COMMAND.search(said):
             arguments = _arguments(command[1])
-            records = []
+            records, errors = [], []
+        elif wrong := _WRONG.search(said):
+            errors.append(wrong[1])
         elif counted := _RECORDS.match(said):
             records.append((int(counted[1]), int(counted[2])))
         elif told := _summary(said):
-            found.append(_Copy(line, told, arguments, records[-1] if len(records) >= 2 else None))
+            found.append(
+                _Copy(line, told, arguments, records[-1] if len(records) >= 2 else None, tuple(errors))
+            )
             if records:
-                records, arguments = [], {}
+                records, arguments, errors = [], {}, []
     counted_ones = [copy for copy in found if copy.records_out]
     return counted_ones or found
 
@@ -144,6 +153,7 @@ def _result(text: Text, copy: _Copy, place: int, left_out: Sequence[str]) -> Imp
             transactions=requests,
             transactions_per_s=requests / seconds if seconds else 0.0,
             derived=["transactions_per_s"],
+            errors=ending("dd", copy.errors),
             statements=requests,
             reads=requests if read and not written else None,
             writes=requests if written and not read else None,

@@ -2,17 +2,21 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.base import Format, Found, Text, ending
 from diskproof.importers.numbers import count
+from diskproof.results.factor import Factor
 from diskproof.results.imported import ImportedResult
-from diskproof.results.load import LoadError, LoadResult
+from diskproof.results.load import LoadResult
 
 RESULT = "TEST RESULT : System achieved "
 
-FAILED = "FINISHED FAILED"
-"""What a virtual user says at its end."""
+_WRONG = re.compile(
+    r"Vuser \d{1,9}:(?P<said>FINISHED FAILED|.{0,200}?\bError\b.{0,200})"
+    r"|Error in Virtual User \d{1,9}: ?(?P<more>.{1,200})"
+)
+"""What a virtual user says of a procedure that failed, or at its end."""
 
 _FIGURES = re.compile(
     r"(?P<nopm>\d{1,18}) NOPM (?:from|at) (?P<tpm>\d{1,18}) (?P<server>[\w .-]{1,40}?) TPM\b"
@@ -20,7 +24,7 @@ _FIGURES = re.compile(
 
 _TOLD = {
     "users": re.compile(r"(\d{1,9}) Active Virtual Users configured"),
-    "ramp_up_min": re.compile(r"Beginning rampup time of (\d{1,9}) minutes?"),
+    "ramp_up_min": re.compile(r"(?:Beginning rampup time of|Rampup) (\d{1,9}) minutes?"),
     "period_min": re.compile(r"Timing test period of (\d{1,9}) in minutes"),
 }
 """The lines before a result: the field of `_Run` that each fills, and its pattern."""
@@ -41,47 +45,49 @@ class _Run:
     users: int | None = None
     period_min: float | None = None
     ramp_up_min: float | None = None
-    failed: int = 0
-    """Virtual users that failed."""
+    errors: list[str] = field(default_factory=list)
+    """What virtual users said of what failed."""
 
 
 def _is_hammerdb(text: Text) -> bool:
-    return RESULT in text.content
+    return RESULT in text.content or any(_WRONG.search(line) for line in text.lines)
 
 
 def _read(text: Text) -> Iterator[Found]:
     version = _VERSION.search(text.content)
+    tool = f"HammerDB {version[1]}" if version else None
     told: dict[str, int] = {}
+    errors: list[str] = []
     runs: list[_Run] = []
     for line, said in enumerate(text.lines, start=1):
         for name, pattern in _TOLD.items():
             if found := pattern.search(said):
                 told[name] = int(found[1])
-        if FAILED in said:
-            if runs and not told:  # other users end after the one that prints the result
-                runs[-1].failed += 1
-            else:
-                told["failed"] = told.get("failed", 0) + 1
+        if wrong := _WRONG.search(said):
+            # Other users end after the one that prints the result.
+            here = runs[-1].errors if runs and not told else errors
+            here.append(wrong["said"] or wrong["more"])
         _, mark, rest = said.partition(RESULT)
         figures = _FIGURES.match(rest) if mark else None
         if figures:
             nopm, tpm = (count(text, line, figures[name], name.upper()) for name in ("nopm", "tpm"))
-            runs.append(_Run(line, nopm, tpm, figures["server"], **told))
-            told = {}
+            runs.append(_Run(line, nopm, tpm, figures["server"], errors=errors, **told))
+            told, errors = {}, []
+    if errors:  # no result follows them
+        runs.append(_Run(1, 0, 0, "", errors=errors, **told))
     for place, run in enumerate(runs, start=1):
-        yield _result(text, run, place, f"HammerDB {version[1]}" if version else None)
+        yield _result(text, run, place, tool)
 
 
 def _result(text: Text, run: _Run, place: int, tool: str | None) -> ImportedResult:
-    errors = []
+    errors = ending("HammerDB", run.errors)
     if run.nopm and not run.tpm:
-        errors.append(_error(f"0 TPM beside {run.nopm:,} NOPM: its server counted no transaction"))
-    if run.failed:
-        errors.append(_error(FAILED, run.failed))
+        errors += ending("HammerDB", [f"0 TPM beside {run.nopm:,} NOPM: its server counted no transaction"])
+    levels: dict[Factor, str] = {"workload": "HammerDB TPROC-C"}
     return ImportedResult(
         source=text.source(run.line, "HammerDB", tool),
         name=f"HammerDB {place}",
-        levels={"workload": "HammerDB TPROC-C", "server": run.server},
+        levels={**levels, "server": run.server} if run.server else levels,
         load=LoadResult(
             workload="HammerDB TPROC-C",
             mix="new orders",
@@ -97,12 +103,10 @@ def _result(text: Text, run: _Run, place: int, tool: str | None) -> ImportedResu
             f"{run.nopm} new orders a minute are counted as the transactions; "
             f"{run.tpm} are {run.server}'s own count of commits and rollbacks, which differs between "
             "servers and versions",
-        ],
+        ]
+        if run.server
+        else [],
     )
-
-
-def _error(message: str, count: int = 1) -> LoadError:
-    return LoadError(code="HammerDB", statement=None, message=message, transient=False, count=count)
 
 
 HAMMERDB = Format("HammerDB", _is_hammerdb, _read)

@@ -4,14 +4,13 @@ Both tell the average, the least and the most of the iterations' seconds, not ho
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from diskproof.importers.base import Format, Found, ImportRefusedError, Text
+from diskproof.importers.base import Format, Found, ImportRefusedError, Text, contradictions, ending
 from diskproof.importers.numbers import count, number
 from diskproof.results.imported import ImportedResult
-from diskproof.results.load import Iterations, LoadError, LoadResult
+from diskproof.results.load import Contradiction, Iterations, LoadResult
 
 _FIGURES = {
     "average": re.compile(r"[\s#]*Average number of seconds to run all queries: +(\S{1,40}) seconds"),
@@ -60,12 +59,17 @@ class _Block:
 def _recognises(text: Text) -> bool:
     if "number of seconds to run all queries:" in text.content:
         return True
+    if any(_ERROR.search(line) for line in text.lines):
+        return True
     lines = [line for line in text.lines[:200] if line and not line.isspace()]
     return bool(lines) and all(_CSV.fullmatch(line) for line in lines)
 
 
 def _read(text: Text) -> Iterator[Found]:
-    blocks = _blocks(text)
+    blocks, errors = _blocks(text)
+    if not blocks and errors:
+        yield _broken_off(text, errors)
+        return
     whole = [block for block in blocks if block.figures.keys() == _FIGURES.keys()]
     cut = [
         f"the result at line {block.line} is cut and was left out" for block in blocks if block not in whole
@@ -79,8 +83,24 @@ def _read(text: Text) -> Iterator[Found]:
         yield result.model_copy(update={"remarks": [*result.remarks, *cut]})
 
 
-def _blocks(text: Text) -> list[_Block]:
-    """Return the blocks in order; a figure that the block has already begins another one."""
+def _broken_off(text: Text, errors: list[str]) -> ImportedResult:
+    """Return the errors of a run that printed nothing else."""
+    line = next(at for at, said in enumerate(text.lines, start=1) if _ERROR.search(said))
+    load = LoadResult(
+        workload="slap",
+        clients=None,
+        seconds=None,
+        transactions=None,
+        transactions_per_s=0.0,
+        iterations=None,
+        errors=ending("mysqlslap", errors),
+    )
+    source = text.source(line, "mysqlslap")
+    return ImportedResult(source=source, name="mysqlslap 1", levels={"workload": "slap"}, load=load)
+
+
+def _blocks(text: Text) -> tuple[list[_Block], list[str]]:
+    """Return the blocks and the errors below them; a figure that a block has already begins another one."""
     blocks: list[_Block] = []
     options: dict[str, str] = {}
     errors: list[str] = []
@@ -116,7 +136,9 @@ def _blocks(text: Text) -> list[_Block]:
                 blocks[-1].engine = running["value"]
             else:  # a block without its first line
                 engine = (at, running["value"])
-    return [block for block in blocks if block.figures]
+    if blocks and errors:  # the run broke off after the figures of some of its numbers of clients
+        blocks[-1].errors = [*blocks[-1].errors, *errors]
+    return [block for block in blocks if block.figures], errors
 
 
 def _figure(line: str) -> tuple[str, str] | None:
@@ -139,7 +161,8 @@ def _result(text: Text, block: _Block, place: int) -> ImportedResult:
         count(text, *block.figures[name], f"the number of {name}") for name in ("clients", "queries")
     )
     remarks = ["the number of iterations is not printed"] if "iterations" not in block.options else []
-    statements = _statements(block.options, clients * queries)
+    unlike = _contradictions(block.options, clients, queries)
+    statements = None if unlike else _statements(block.options, clients * queries)
     rate_per_s = statements / average_s if average_s and statements else 0.0
     if rate_per_s:
         remarks.append(f"{rate_per_s:.4g} queries a second, derived: {statements} queries / {average_s:g} s")
@@ -147,7 +170,8 @@ def _result(text: Text, block: _Block, place: int) -> ImportedResult:
         remarks.append("the average is printed as 0.000 s: below its last digit")
     kind = block.kind or block.options.get("auto-generate-sql-load-type")
     told = {"auto-generate-sql-load-type": kind, "engine": block.engine}
-    queries_told = f"{statements} queries" if statements else None
+    asked = statements or clients * queries
+    queries_told = f"{asked} queries" if asked else None
     workload = " ".join(filter(None, ("slap", kind, block.engine, queries_told)))
     return ImportedResult(
         source=text.source(block.line, "mysqlslap"),
@@ -170,13 +194,30 @@ def _result(text: Text, block: _Block, place: int) -> ImportedResult:
                 max_s=most_s,
                 queries_per_client=queries,
             ),
-            errors=[
-                LoadError(code="mysqlslap", statement=None, message=said, transient=False, count=times)
-                for said, times in Counter(block.errors).items()
-            ],
+            errors=ending("mysqlslap", block.errors),
+            contradictions=unlike,
         ),
         asked={**block.options, **{name: value for name, value in told.items() if value}},
         remarks=remarks,
+    )
+
+
+def _contradictions(options: dict[str, str], clients: int, queries: int) -> list[Contradiction]:
+    """Compare what the command asks for with what is printed; it may ask for several numbers of clients.
+
+    Queries are asked for together, and printed for each client as a whole number.
+    """
+    asked = {int(told) for told in options.get("concurrency", "").split(",") if told.isdecimal()}
+    total = options.get("number-of-queries", "")
+    known = total.isdecimal() and len(total) < 13 and clients > 0
+    of_clients: tuple[str | None, str] = (None, f"{clients:,}")
+    if asked and clients not in asked:
+        of_clients = (", ".join(f"{one:,}" for one in sorted(asked)), of_clients[1])
+    return contradictions(
+        clients=of_clients,
+        queries=(int(total), clients * queries)
+        if known and queries != int(total) // clients
+        else (None, None),
     )
 
 

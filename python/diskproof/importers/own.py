@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.base import Format, Found, Text, ending
 from diskproof.importers.jsontext import Node, objects
 from diskproof.importers.numbers import MOST, broken, count, number
 from diskproof.load import PROGRAM, interval_rows, to_result
@@ -14,6 +14,8 @@ from diskproof.results.imported import ImportedResult
 from diskproof.results.load import ClientAccount, Latency, LoadError, LoadResult
 
 RATE = "transactions_per_s"
+
+INTERRUPTED = ending(PROGRAM, ["it was interrupted"])
 
 _END = re.compile(
     r"(?P<workload>[a-z]{1,20}) (?P<mix>\S.{0,80}), (?P<clients>\d{1,9}) clients?, "
@@ -70,6 +72,8 @@ def _of_json(
     except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
         why = f"its summary is no summary of {PROGRAM} ({str(error)[:60]})"
         raise broken(event.text, event.line, why) from None
+    if event.fields.get("interrupted"):
+        load = load.model_copy(update={"errors": [*load.errors, *INTERRUPTED]})
     levels: dict[Factor, str] = {"workload": " ".join(filter(None, (load.workload, load.mix)))}
     if server := ready.word("server_version"):
         levels["server"] = server
@@ -82,7 +86,6 @@ def _of_json(
         interval_s=rows[0][0] if rows else None,
         intervals_per_s=[rate for _, _, rate in rows],
         warm_up_s=warming,
-        remarks=["it was interrupted"] if event.fields.get("interrupted") else [],
     )
 
 
@@ -157,6 +160,7 @@ def _of_text(text: Text, told: _Told, line: int, cpu: re.Match[str], place: int)
             cpu_system_s=system_s,
         )
     met = counts.get("errors", 0)
+    counted = [LoadError(code="counted", statement=None, message="errors", transient=True, count=met)]
     workload, mix = told.end["workload"], told.end["mix"]
     return ImportedResult(
         source=text.source(told.line, PROGRAM, PROGRAM),
@@ -175,9 +179,7 @@ def _of_text(text: Text, told: _Told, line: int, cpu: re.Match[str], place: int)
             writes=writes,
             others=others,
             latency_us=_latency(text, told),
-            errors=[LoadError(code="counted", statement=None, message="errors", transient=True, count=met)]
-            if met
-            else [],
+            errors=[*(counted if met else []), *(INTERRUPTED if told.end["interrupted"] else [])],
             failed_transactions=failed,
             retries=retried,
             reconnects=counts.get("connections lost"),
@@ -186,7 +188,6 @@ def _of_text(text: Text, told: _Told, line: int, cpu: re.Match[str], place: int)
         asked={"workload": workload},
         interval_s=told.ends_s[0] if told.ends_s else None,
         intervals_per_s=told.intervals,
-        remarks=["it was interrupted"] if told.end["interrupted"] else [],
     )
 
 

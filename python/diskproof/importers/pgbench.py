@@ -1,14 +1,13 @@
 """pgbench, the text of PostgreSQL 9 to 17: the summary, progress lines, and mean times of statements."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import mul
 from statistics import median
 
-from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.base import Format, Found, Text, contradictions, ending
 from diskproof.importers.numbers import broken, count, number
 from diskproof.results.imported import ImportedResult
 from diskproof.results.load import Derived, Latency, LoadError, LoadResult
@@ -50,6 +49,12 @@ CONNECTING = 0.02
 duration does not. Also the share of the rate by which the two rates may differ: with more, clients connected
 for a visible part of the time (before version 14 nothing else shows ``-C``), and only the rate that includes
 it is count over time."""
+
+SLOWEST = 10.0
+"""Means that the last transactions may take, and standard deviations above it. A judgement."""
+
+LATE = 0.05
+"""Share of the time by which any run may end late, and of a rate by which it may be exceeded. A judgement."""
 
 LIMITED = "rate limit schedule lag"
 """Printed only with ``--rate``: transactions then come at set times, and clients rest between them."""
@@ -100,6 +105,8 @@ class _Told:
     progress: list["_Moment"] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     """What pgbench said was wrong, above its summary or behind it."""
+    command: dict[str, float] = field(default_factory=dict)
+    """By short name, the numbers that the command above it asks for."""
 
     @property
     def whole(self) -> bool:
@@ -110,7 +117,8 @@ class _Told:
 def _is_pgbench(text: Text) -> bool:
     if FIRST in text.content and PROCESSED in text.content:
         return True
-    return any(_PROGRESS.match(said) or _ALONE.fullmatch(said) for said in map(_plain, text.lines))
+    lines = map(_plain, text.lines)
+    return any(_PROGRESS.match(said) or _ALONE.fullmatch(said) or _ERROR.match(said) for said in lines)
 
 
 def _plain(line: str) -> str:
@@ -121,13 +129,17 @@ def _plain(line: str) -> str:
 def _read(text: Text) -> Iterator[Found]:
     version = _VERSION.search(text.content)
     tool = f"pgbench {version['version']}" if version else None
-    runs, alone, progress = _runs(text)
+    runs, alone, rest = _runs(text)
     told = [one for one in runs if one.whole] + alone or runs
     for place, one in enumerate(told, start=1):
         yield _of_rate(text, one, place) if one in alone else _result(text, one, place, tool)
-    if progress and not told:
-        for place, moments in enumerate(_apart(progress), start=1):
-            yield _of_progress(text, moments, place, tool)
+    if told:
+        return
+    parts = _apart(rest.progress) if rest.progress else [[]]
+    for place, moments in enumerate(parts, start=1):
+        errors = ending("pgbench", rest.errors if place == len(parts) else ())
+        if moments or errors:
+            yield _of_progress(text, moments, place, tool, errors)
 
 
 def _apart(progress: list[_Moment]) -> list[list[_Moment]]:
@@ -136,23 +148,26 @@ def _apart(progress: list[_Moment]) -> list[list[_Moment]]:
     return [progress[start:end] for start, end in pairwise([0, *begins, len(progress)])]
 
 
-def _of_progress(text: Text, progress: list[_Moment], place: int, tool: str | None) -> ImportedResult:
+def _of_progress(
+    text: Text, progress: list[_Moment], place: int, tool: str | None, errors: list[LoadError]
+) -> ImportedResult:
     """Return what progress lines alone say: rates over time, without clients and counts."""
     rates = [number(text, one.line, one.tps, "a rate") for one in progress]
     ends_s = [0.0, *(one.at_s for one in progress)]
     weights = [max(after - before, 0.0) for before, after in pairwise(ends_s)]
     seconds = sum(weights)
     rate = sum(map(mul, rates, weights)) / seconds if seconds else 0.0
+    load = _load(rate, seconds or None, "transactions_per_s")
     return ImportedResult(
-        source=text.source(progress[0].line, "pgbench", tool),
+        source=text.source(progress[0].line if progress else 1, "pgbench", tool),
         name=f"pgbench {place}: its progress",
         levels={"workload": "pgbench"},
-        load=_load(rate, seconds or None, "transactions_per_s"),
+        load=load.model_copy(update={"errors": errors, "intervals_only": True}),
         interval_s=_interval_s(progress),
         intervals_per_s=rates,
         intervals_latency_us=_interval_latencies(text, progress),
         interval_percentile="mean",
-        remarks=["its summary is missing: the rate is the mean of its progress lines"],
+        remarks=["its summary is missing: the rate is the mean of its progress lines"] if progress else [],
     )
 
 
@@ -182,8 +197,8 @@ def _load(rate_per_s: float, seconds: float | None = None, *derived: Derived) ->
     )
 
 
-def _runs(text: Text) -> tuple[list[_Told], list[_Told], list[_Moment]]:
-    """Return the runs, rates without a run, and progress lines without either.
+def _runs(text: Text) -> tuple[list[_Told], list[_Told], _Told]:
+    """Return the runs, rates without a run, and what stands below all of them: progress lines and errors.
 
     Progress lines above a summary are its own. A rate that was read before is quoted.
     """
@@ -191,15 +206,17 @@ def _runs(text: Text) -> tuple[list[_Told], list[_Told], list[_Moment]]:
     alone: list[_Told] = []
     progress: list[_Moment] = []
     errors: list[str] = []
+    command: dict[str, float] = {}
     for line, raw in enumerate(text.lines, start=1):
         said = _plain(raw)
         if _BEGIN.match(said):
             errors = []  # those of a command before this one
+            command = _asked(said) or command
         if moment := _PROGRESS.match(said):
             progress.append(_Moment(line, float(moment["at"]), moment["tps"], moment["ms"]))
         elif said.startswith(FIRST):
-            found.append(_Told(line, progress=progress, errors=errors))
-            progress, errors = [], []
+            found.append(_Told(line, progress=progress, errors=errors, command=command))
+            progress, errors, command = [], [], {}
         elif found and _ABORTED in said:
             found[-1].errors.append(said.partition(_ABORTED)[1])
         elif wrong := _ERROR.match(said):
@@ -215,7 +232,18 @@ def _runs(text: Text) -> tuple[list[_Told], list[_Told], list[_Moment]]:
             alone[-1].rates[which] = (line, only["tps"])
         elif found and not rate:
             _take(found[-1], line, raw, said)
-    return found, alone, progress
+    return found, alone, _Told(1, progress=progress, errors=errors)
+
+
+_SHORT = {"client": "c", "jobs": "j", "time": "T", "transactions": "t", "rate": "R"}
+_LONG_OPTION = re.compile(r"--(client|jobs|time|transactions|rate)[= ](\d{1,9}(?:\.\d{1,9})?)(?!\S)")
+_SHORT_OPTION = re.compile(r"(?<!\S)-[nNSCdlrv]{0,8}([cjTtR]) ?(\d{1,9}(?:\.\d{1,9})?)(?!\S)")
+
+
+def _asked(command: str) -> dict[str, float]:
+    """Return the numbers that a command asks for, by the short names of its options."""
+    long = {_SHORT[name]: float(value) for name, value in _LONG_OPTION.findall(command)}
+    return {**long, **{name: float(value) for name, value in _SHORT_OPTION.findall(command)}}
 
 
 def _is_quoted(tps: str, told: list[_Told]) -> bool:
@@ -253,6 +281,7 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
     script = told.figures["transaction type"][1].removeprefix("<builtin: ").removesuffix(">")
     done = _count(text, told, PROCESSED)
     clients = _count(text, told, "number of clients")
+    threads = _count(text, told, "number of threads")
     rate, connecting = _rate(text, told)
     remarks = [f"{name} {value}" for name, (_, value) in told.figures.items() if name.startswith(REMARKED)]
     if told.statements:
@@ -264,10 +293,18 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
     seconds = _figure(text, told, "duration")
     connecting_s = (_figure(text, told, "initial connection time") or 0.0) / 1000
     derived: list[Derived] = []
-    if done and rate and (seconds is None or connecting_s > CONNECTING * seconds):
-        seconds = done / rate
+    took_s = done / rate if done and rate else None
+    asked_s = seconds
+    if took_s and (
+        seconds is None
+        or connecting_s > CONNECTING * seconds
+        or seconds * (1 + CONNECTING) < took_s <= seconds + _longest_end_s(text, told, clients, rate, seconds)
+    ):
+        seconds = took_s
         derived = ["seconds"]
         remarks.append(f"measured for {seconds:.4g} s, computed: {done} transactions / {rate:g} a second")
+        if asked_s and seconds > asked_s * (1 + CONNECTING):
+            remarks.append(f"pgbench finishes the transactions that are under way after its {asked_s:g} s")
     return ImportedResult(
         source=text.source(told.line, "pgbench", tool),
         name=f"pgbench {place}: {script}",
@@ -283,7 +320,17 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
             derived=derived,
             half_digit=HALF_DIGIT,
             latency_us=_latency(text, told, done, remarks),
-            errors=_errors(told),
+            errors=ending("pgbench", told.errors),
+            contradictions=contradictions(
+                clients=(told.command.get("c"), clients),
+                threads=(told.command.get("j"), threads if threads != clients else None),
+                seconds=(told.command.get("T"), asked_s),
+                transactions_per_client=(
+                    told.command.get("t"),
+                    _count(text, told, "number of transactions per client"),
+                ),
+                rate=_above(told.command.get("R"), rate),
+            ),
             failed_transactions=_failed(text, told, done),
             retries=_count(text, told, "total number of retries"),
         ),
@@ -298,6 +345,22 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
         interval_percentile="mean" if told.progress else None,
         remarks=remarks,
     )
+
+
+def _longest_end_s(text: Text, told: _Told, clients: int | None, rate: float, asked_s: float) -> float:
+    """Return how long the transactions may last that are under way when the time is over.
+
+    Without measured latencies their mean follows from clients and rate; a few take far longer.
+    """
+    measured_s = (_figure(text, told, "latency average") or 0.0) / 1000
+    mean_s = max(measured_s, (clients or 1) / rate)
+    stdev_s = (_figure(text, told, "latency stddev") or 0.0) / 1000
+    return max(SLOWEST * mean_s, mean_s + SLOWEST * stdev_s, LATE * asked_s)
+
+
+def _above(asked: float | None, done: float) -> tuple[float | None, float | None]:
+    """Return a rate that was asked for and the one that was reached, if the latter is higher."""
+    return (asked, done) if asked and done > asked * (1 + LATE) else (None, None)
 
 
 def _interval_latencies(text: Text, progress: list[_Moment]) -> list[float]:
@@ -341,13 +404,6 @@ def _latency(text: Text, told: _Told, done: int | None, remarks: list[str]) -> L
         )
         return None
     return Latency(count=done, mean=mean_ms * 1000, stdev=stdev_ms * 1000, percentiles={})
-
-
-def _errors(told: _Told) -> list[LoadError]:
-    return [
-        LoadError(code="pgbench", statement=None, message=said, transient=False, count=count)
-        for said, count in Counter(told.errors).items()
-    ]
 
 
 def _failed(text: Text, told: _Told, done: int | None) -> int | None:

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from diskproof.importers.assemble import clients_by_file
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.duplicates import without_copies
 from diskproof.importers.heading import Headings
 from diskproof.importers.registry import FORMATS
 from diskproof.reading import MIB, read_bytes
+from diskproof.refusal import RefusalError
 from diskproof.results.imported import ImportedResult
 from diskproof.wording.visible import visible
 
@@ -47,16 +49,37 @@ _MARKED = re.compile(r"\s*(`|\*\*)([^`*]{1,200})\1\s*")
 """A whole line that Markdown shows as code or in bold."""
 
 
-def read_files(paths: Sequence[Path]) -> list[Found]:
-    """Read everything that the files hold, each result once.
-
-    ImportRefusedError names the file, the reason and the remedy.
-    """
+def read_files(paths: Sequence[Path]) -> tuple[list[Found], list[str]]:
+    """Read everything that the files hold, each result once; return it and why other files were not read."""
     found: list[Found] = []
+    refused: list[str] = []
     for path in paths:
-        found += read_file(path)
+        try:
+            found += read_file(path)
+        except RefusalError as refusal:
+            refused.append(str(refusal))
         check_number_of_results(found, str(path))
-    return without_copies(found)
+    return without_copies(_by_clients(found)), refused
+
+
+def _by_clients(found: Sequence[Found]) -> list[Found]:
+    """Return the files of a sweep in the order of their clients: a shell sorts 128 before 16.
+
+    Files of a sweep differ in the numbers of their paths alone. All others stay in their order.
+    """
+    results = [one for one in found if isinstance(one, ImportedResult)]
+    clients = clients_by_file(results)
+    shapes = {one.source.file: re.sub(r"\d+", "#", one.source.file) for one in found}
+    places: dict[str, int] = {}
+    for shape in shapes.values():
+        places.setdefault(shape, len(places))
+    whole = places.keys() - {shape for file, shape in shapes.items() if file not in clients}
+
+    def place(one: Found) -> tuple[int, int]:
+        shape = shapes[one.source.file]
+        return places[shape], clients[one.source.file] if shape in whole else 0
+
+    return sorted(found, key=place)
 
 
 def read_file(path: Path) -> list[Found]:

@@ -110,9 +110,7 @@ def _errors(load: LoadResult | None) -> int | None:
 
 
 def _latency(latency: Latency | None) -> Row:
-    percentiles = {
-        f"latency_p{key}_us": latency.percentiles.get(key) if latency else None for key in PERCENTILES
-    }
+    percentiles = {f"latency_p{key}_us": latency.exact(key) if latency else None for key in PERCENTILES}
     return {
         "latency_mean_us": latency.mean if latency else None,
         **percentiles,

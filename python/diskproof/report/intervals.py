@@ -56,6 +56,11 @@ def confidence(analysis: Analysis) -> str:
     return percent(levels[0] if levels else 0.95)
 
 
+def at_least(cell: CellAnswer, percentile: str) -> str:
+    """Return the mark of a percentile at the end of its histogram: the true one may be any above it."""
+    return ">= " if percentile in cell.latency_at_least else ""
+
+
 def percentiles(cells: Sequence[CellAnswer], wanted: Sequence[str] = ("50", "95", "99")) -> list[str]:
     """Return the wanted percentiles that at least one cell has, in ascending order."""
     return [key for key in wanted if any(key in answer.latency_us for answer in cells)]

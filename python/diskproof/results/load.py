@@ -14,15 +14,37 @@ Derived = Literal["transactions", "seconds", "transactions_per_s"]
 class Latency(Record):
     """Latencies of completed transactions or statements, in microseconds."""
 
-    count: int
+    count: int | None
+    """None if another tool does not print how many there were."""
     mean: float
     stdev: float | None = None
     min: float | None = None
     max: float | None = None
     percentiles: dict[str, float]
     """Keyed by the percentile as text: ``"50"``, ``"99.9"``."""
+    percentile_digit: float = 0.0
+    """The last digit of another tool's percentiles, which may be off by that."""
+    histogram_end: float | None = None
+    """The end of another tool's histogram: a percentile there is a lower bound."""
     histogram: str | None = None
     """HDR histogram (V2, deflated, base64), values in nanoseconds."""
+
+    @property
+    def known_count(self) -> int:
+        """How many there were; NotRecordedError if that is not told."""
+        return recorded(self.count, "the number of latencies")
+
+    def is_bound(self, percentile: str) -> bool:
+        """Tell whether a percentile lies at the histogram's end: the true one may be any above it."""
+        return self.histogram_end is not None and self.percentiles[percentile] >= self.histogram_end
+
+    def exact(self, percentile: str) -> float | None:
+        """Return a percentile that is no lower bound."""
+        return (
+            None
+            if percentile not in self.percentiles or self.is_bound(percentile)
+            else (self.percentiles[percentile])
+        )
 
 
 class StatementType(Record):
@@ -58,6 +80,8 @@ class LoadError(Record):
     """0 if only their share is known."""
     share: float | None = None
     """Of the transactions, if another tool prints no counts."""
+    ended: bool = False
+    """Whether it ended another tool's run, or one of its clients, before the time."""
 
 
 class ClientAccount(Record):
@@ -84,6 +108,15 @@ class ClientAccount(Record):
     def cpu_s(self) -> float:
         """Its CPU time, in user mode and in the system."""
         return self.cpu_user_s + self.cpu_system_s
+
+
+class Contradiction(Record):
+    """Something that the command above another tool's output asks for, and its output does not show."""
+
+    option: str
+    """``clients``."""
+    asked: str
+    shown: str
 
 
 class Operation(Record):
@@ -250,6 +283,12 @@ class LoadResult(Record):
     """Those of count, time and rate that another tool did not print: they cannot contradict the others."""
     half_digit: float | None = None
     """Half of the last digit with which another tool prints the figure; None if that is not known."""
+    contradictions: list[Contradiction] = []
+    """Between another tool's output and the command above it."""
+    succeeded_per_s: float | None = None
+    """What succeeded of the transactions, if another tool prints it."""
+    intervals_only: bool = False
+    """Whether another tool's output has interval lines and no summary: whether it ended is not known."""
 
     # ------------------------------------------------------------ what an imported result may lack
 

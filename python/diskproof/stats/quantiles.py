@@ -13,6 +13,6 @@ def observations_for(percentile: float) -> int:
     return -int(-round(TAIL_OBSERVATIONS * 100 / (100 - percentile), 6) // 1)
 
 
-def known_percentiles(count: int, names: Iterable[str]) -> list[str]:
+def known_percentiles(count: int | None, names: Iterable[str]) -> list[str]:
     """Return those of the percentiles, given as text (``"99.9"``), that `count` observations support."""
-    return [name for name in names if count >= observations_for(float(name))]
+    return [name for name in names if count is not None and count >= observations_for(float(name))]

@@ -74,8 +74,8 @@ def _latency(parts: Sequence[Latency | None]) -> Latency | None:
     known = [one for one in parts if one is not None and one.count]
     if len(known) < 2:
         return known[0] if known else None
-    count = sum(one.count for one in known)
-    mean = sum(one.count * one.mean for one in known) / count
+    count = sum(one.known_count for one in known)
+    mean = sum(one.known_count * one.mean for one in known) / count
     histograms = [one.histogram for one in known if one.histogram is not None]
     joined: dict[str, Any] = {"percentiles": {}, "stdev": _stdev(known, count, mean)}
     if len(histograms) == len(known):
@@ -94,7 +94,9 @@ def _latency(parts: Sequence[Latency | None]) -> Latency | None:
 
 def _stdev(parts: Sequence[Latency], count: int, mean: float) -> float | None:
     """Return the standard deviation of all values, from those of the parts and their means."""
-    squares = [one.count * (one.stdev**2 + (one.mean - mean) ** 2) for one in parts if one.stdev is not None]
+    squares = [
+        one.known_count * (one.stdev**2 + (one.mean - mean) ** 2) for one in parts if one.stdev is not None
+    ]
     return sqrt(sum(squares) / count) if len(squares) == len(parts) else None
 
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from diskproof.audit import commits, counted, device, figures, intervals, shares
+from diskproof.audit import asked, commits, counted, device, figures, intervals, shares
 from diskproof.audit.check import Evidence
 from diskproof.audit.imported import evidence_of
-from diskproof.results.load import ClientShares, Iterations, Operation
+from diskproof.results.load import ClientShares, Contradiction, Iterations, Operation
 from support import files as bare
 from support.cases import Case
 from support.imported import FAST, SAFE, make_beside, make_counters, make_file_result, make_result
@@ -98,6 +98,18 @@ def synced(syncs: int) -> Evidence:
 
 
 RESULT_CASES: tuple[Case[Evidence], ...] = (
+    Case(
+        asked.command_output,
+        fails=result(load__contradictions=[Contradiction(option="clients", asked="64", shown="32")]),
+        says="asks for clients 64, but the output shows 32",
+        passes=result(),
+    ),
+    Case(
+        asked.named_test,
+        fails=of_files(load__mix="rndwr", load__reads=120_000, load__writes=0),
+        says="the test `rndwr` wrote nothing: 120,000 reads were made",
+        passes=of_files(load__mix="rndrw", load__reads=72_000, load__writes=48_000),
+    ),
     Case(
         figures.rate_arithmetic,
         result(load__transactions_per_s=250.0),

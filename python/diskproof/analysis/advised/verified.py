@@ -33,7 +33,7 @@ def verified(target: Target, one: Candidate, gathered: Gathered, study: str, run
         run=run,
         per_s=seen.per_s,
         mean_us=seen.completed_us or seen.latency_us,
-        p95_us=middle(load.latency_us.percentiles.get("95") for load in loads if load.latency_us),
+        p95_us=middle(load.latency_us.exact("95") for load in loads if load.latency_us),
         within=within,
     )
     logs = measured_logs(target, found)

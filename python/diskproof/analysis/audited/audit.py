@@ -10,7 +10,8 @@ from diskproof.analysis.gather import Audited, Gathered
 from diskproof.audit.check import Configuration, Evidence, Run
 from diskproof.audit.configuration import with_its_groups
 from diskproof.audit.durability import after_a_power_cut
-from diskproof.audit.imported import evidence_of
+from diskproof.audit.imported import evidence_of, without_figure
+from diskproof.audit.load import finished
 from diskproof.audit.registry import (
     CONFIGURATION_CHECKS,
     RESULT_CHECKS,
@@ -18,13 +19,13 @@ from diskproof.audit.registry import (
     SWEEP_CHECKS,
     TRIAL_CHECKS,
 )
-from diskproof.audit.run import compared_cells
+from diskproof.audit.run import ENOUGH_BLOCKS, compared
 from diskproof.importers.beside import servers_given
 from diskproof.refusal import RefusalError
 from diskproof.results.imported import Beside, ImportedResult, Settings, Source
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine
-from diskproof.results.plan import Plan
+from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Severity, Trial
 from diskproof.stats.groups import grouped
 from diskproof.wording import Item, Message, as_message, counted, say
@@ -79,6 +80,10 @@ def audit_result(result: ImportedResult, repeats: int = 1, beside: Beside | None
         evidence = evidence_of(result, beside)
     except RefusalError:
         answers, said = [], Support(instead=say("It has no figure that supports anything."))
+        if any(error.ended for error in result.load.errors):
+            evidence = without_figure(result)
+            answers = ask((finished,), [("", evidence)], imported=True)
+            said = support(evidence, answers, repeats)
     else:
         answers = ask((*TRIAL_CHECKS, *RESULT_CHECKS), [("", evidence)], imported=True)
         said = support(evidence, answers, repeats)
@@ -151,30 +156,48 @@ def audit_experiment(
     run = Run(plan, None, trials, read, beside)
     answers = ask((*RUN_CHECKS, *SWEEP_CHECKS), [("", run)], imported=True)
     files = list(dict.fromkeys(trial.imported.file for trial in trials if trial.imported))
-    failed = [one.check for one in answers if one.state == "failed"]
-    cells = counted(len(plan.cells), "cell")
-    if len(plan.cells) == 1:
-        verdict = say(
-            "These outputs have the same options, so they are read as repeats. If they are of different "
-            "disks, give each its own file."
-        )
-    elif not any(compared_cells(plan.cells)):
-        verdict = say(
-            "It supports no comparison: no two of its {cells} are known to differ in one thing alone.",
-            cells=cells,
-        )
-    elif failed:
-        verdict = say("A comparison of its {cells} is threatened (see {checks}).", cells=cells, checks=failed)
-    else:
-        verdict = say("No check threatens a comparison of its {cells}.", cells=cells)
     return SubjectAnswer(
         kind="experiment",
         name="all together",
         place=listed(files),
         known_as=f"{len(trials)} results of {count(len(plan.cells), 'cell')}",
-        verdict=verdict,
+        verdict=_of_comparison(run, [one.check for one in answers if one.state == "failed"]),
         checks=answers,
     )
+
+
+def _of_comparison(run: Run, failed: Sequence[str]) -> Message:
+    """Return whether results can be compared; if not, what is missing."""
+    cells = run.plan.cells
+    if len(cells) == 1:
+        return say(
+            "These outputs have the same options, so they are read as repeats. If they are of different "
+            "disks, give each its own file."
+        )
+    pairs = [pair for _, *pair in compared(run)]
+    if not pairs:
+        return say(
+            "It supports no comparison: {missing}. A comparison needs the same work on both sides, one thing "
+            "that differs, and {runs} or more runs of each.",
+            missing=_missing_to_compare(cells),
+            runs=ENOUGH_BLOCKS,
+        )
+    of_pairs = counted(len({cell.id for pair in pairs for cell in pair}), "cell")
+    if failed:
+        return say("A comparison of its {cells} is threatened (see {checks}).", cells=of_pairs, checks=failed)
+    return say("No check threatens a comparison of its {cells}.", cells=of_pairs)
+
+
+def _missing_to_compare(cells: Sequence[Cell]) -> Message:
+    """Return why no two cells are the sides of a comparison."""
+    if len({cell.workload.partition(" #")[0] for cell in cells}) > 1:
+        works = list(dict.fromkeys(cell.workload for cell in cells))
+        return say("its cells do unlike work ({works:/; })", works=works)
+    if any(not cell.clients for cell in cells):
+        return say("the number of clients is not recorded, and may be what differs")
+    if len({cell.workload for cell in cells}) > 1:
+        return say("nothing shows that its cells do the same work")
+    return say("no two of its {n} cells are known to differ in one thing alone", n=len(cells))
 
 
 def audit_configuration(configuration: Configuration) -> SubjectAnswer:

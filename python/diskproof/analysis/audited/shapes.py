@@ -82,6 +82,8 @@ class AuditAnswer(Record):
     """Everything that was audited together."""
 
     subjects: list[SubjectAnswer]
+    refused: list[str] = Field(default_factory=list)
+    """Why files were not read, each with its name."""
 
     @property
     def failed(self) -> bool:

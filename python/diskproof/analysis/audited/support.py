@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from diskproof.analysis.audited.shapes import CheckAnswer
 from diskproof.audit import (
+    asked,
     commits,
     counted,
     device,
@@ -39,6 +40,14 @@ class Use:
     refuted_by: Checks = ()
     """Checks that refute it even by a note, but do not support it by passing."""
 
+
+INSTEAD = {
+    load.finished.name: "its run broke off",
+    load.short.name: "too little was measured",
+    asked.command_output.name: "its command asked for something else",
+    asked.named_test.name: "the test did not do what its name says",
+}
+"""Why a result supports nothing, by the check that found an error."""
 
 STEADY_LOADS: tuple[Metric, ...] = ("transactions_per_s", "requests_per_s", "latency_mean_us")
 
@@ -87,6 +96,11 @@ def support(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) ->
     """Return what one result supports; `repeats` counts the results of the same cell."""
     by_name = {one.check: one for one in answers}
     if wrong := [one.check for one in answers if any(raised.severity == "invalid" for raised in one.raised)]:
+        if set(wrong) <= INSTEAD.keys():
+            why = [INSTEAD[name] for name in wrong]
+            return Support(
+                instead=say("It supports nothing: {why:/; } (see {checks}).", why=why, checks=wrong)
+            )
         return Support(
             instead=say(
                 "It supports nothing until this is explained: its figures cannot all be true ({checks}).",
@@ -99,7 +113,7 @@ def support(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) ->
     for use in USES:
         if evidence.metric not in use.about:
             continue
-        asked = [by_name[one.name] for one in use.needs if one.name in by_name]
+        needed = [by_name[one.name] for one in use.needs if one.name in by_name]
         refuting = {one.name for one in use.refuted_by}
         heard = dict.fromkeys(one.name for one in (*use.needs, *use.refuted_by) if one.name in by_name)
         failed = [
@@ -107,12 +121,12 @@ def support(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) ->
             for name in heard
             if by_name[name].state == "failed" or (by_name[name].raised and name in refuting)
         ]
-        missing = list(dict.fromkeys(what for one in asked for what in one.missing))
+        missing = list(dict.fromkeys(what for one in needed for what in one.missing))
         if failed:
             cannot.append(say("{use} (see {checks})", use=use.what, checks=failed))
         elif use.untold and missing:
             cannot.append(say("{use} (not recorded: {missing})", use=use.what, missing=missing))
-        elif use.untold and any(one.state == "passed" for one in asked):
+        elif use.untold and any(one.state == "passed" for one in needed):
             can.append(say(use.what))
     if repeats < ENOUGH_BLOCKS:
         few = "no scatter is known" if repeats == 1 else "too few for their scatter"

@@ -70,7 +70,7 @@ def sources_of(gathered: Gathered, devices: Mapping[str, str]) -> Iterator[Sourc
             device=device,
             per_s=seen.per_s or 0.0,
             mean_us=seen.completed_us or seen.latency_us or 0.0,
-            p95_us=middle(one.latency_us.percentiles.get("95") for one in loads if one.latency_us),
+            p95_us=middle(one.latency_us.exact("95") for one in loads if one.latency_us),
             flushes=_flushes(seen.virtual, seen.per_s or 0.0) if load.logs else None,
         )
 

@@ -62,6 +62,7 @@ def _latency_ms(load: LoadResult, measure: PublishedMeasure) -> float | None:
     found = load.latency_us
     if measure == "latency_p95_ms":
         known = "95" in known_percentiles(found.count, found.percentiles)
-        return found.percentiles["95"] / 1000 if known else None
+        p95_us = found.exact("95") if known else None
+        return p95_us / 1000 if p95_us is not None else None
     latency_us: float = getattr(found, measure.removeprefix("latency_").removesuffix("_ms"))
     return latency_us / 1000

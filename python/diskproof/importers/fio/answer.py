@@ -1,11 +1,13 @@
 """fio's JSON (``--output-format=json``, ``json+``), of version 2 and 3."""
 
+import re
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Literal
 
 from diskproof.fio.figures import Requests, as_latency, reads_of, seconds_of, syncs_of, writes_of
-from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.base import Format, Found, Text, ending
 from diskproof.importers.fio.figures import (
     SUBMITTED,
     errors_of,
@@ -27,7 +29,14 @@ from diskproof.importers.fio.options import (
 from diskproof.importers.jsontext import Node, objects
 from diskproof.importers.numbers import broken, number
 from diskproof.results.imported import ImportedResult, Source
-from diskproof.results.load import ClientAccount, Derived, FileRequests, LoadResult, StatementType
+from diskproof.results.load import (
+    ClientAccount,
+    Contradiction,
+    Derived,
+    FileRequests,
+    LoadResult,
+    StatementType,
+)
 
 HALF_DIGIT = 0.5e-6
 """Half of the last digit of a rate: JSON prints six decimals."""
@@ -48,10 +57,10 @@ def _is_json(text: Text) -> bool:
 
 
 def _read_json(text: Text) -> Iterator[Found]:
-    for answer in objects(text):
-        version = answer.word("fio version")
-        if version is None:
-            continue
+    answers = [one for one in objects(text) if one.word("fio version") is not None]
+    signals = list(signals_in(text, [one.line for one in answers]))
+    for at, answer in enumerate(answers):
+        version = answer.word("fio version") or ""
         jobs = answer.nodes("jobs") or answer.nodes("client_stats")
         if not jobs:
             raise broken(text, answer.line, "fio's answer has no jobs")
@@ -63,8 +72,23 @@ def _read_json(text: Text) -> Iterator[Found]:
             groups[job.word("groupid") or "", job.word("jobname") or "fio"].append(job)
         source = text.source(answer.line, "fio JSON", version.replace("fio-", "fio ", 1))
         for (group, name), clones in groups.items():
-            beside = [other for at, other in groups if at == group and other != name]
-            yield job_of(source, name, clones, common, beside)
+            beside = [other for other_group, other in groups if other_group == group and other != name]
+            ended = [signal for of_answer, signal in signals if of_answer == at]
+            yield job_of(source, name, clones, common, beside, ended, [])
+
+
+_SIGNAL = re.compile(r"\s*(fio: terminating on signal \d{1,3})")
+
+
+def signals_in(text: Text, begins: list[int]) -> Iterator[tuple[int, str]]:
+    """Yield each signal that ended fio, after the number of the output that it belongs to.
+
+    `begins` has the first line of each output. fio prints the line into its output for people, and above or
+    below its JSON.
+    """
+    for line, said in enumerate(text.lines, start=1):
+        if begins and (found := _SIGNAL.match(said)):
+            yield max(bisect(begins, line) - 1, 0), found[1]
 
 
 def _some(names: list[str]) -> str:
@@ -78,12 +102,15 @@ def job_of(
     clones: list[Node],
     common: Node | None,
     beside: list[str],
+    ended: list[str],
+    unlike: list[Contradiction],
     *,
     all_options: bool = True,
 ) -> ImportedResult:
     """Return a job as one, though fio may list each of its clones.
 
-    Its output for people prints few of its options: without `all_options` the others are not known.
+    Its output for people prints few of its options: without `all_options` the others are not known. `ended`
+    says what ended it, `unlike` what its command asks for and the output does not show.
     """
     own = clones[0].node("job options")
     told = {**(common.words() if common else {}), **(own.words() if own else {})}
@@ -102,19 +129,24 @@ def job_of(
     latency = latency_of(of_one_clock(figures), figures, remarks)
     requests = reads.requests + writes.requests
     clients = None if capped else in_flight(told, len(clones))
-    if told and sync_every(told) != 0 and not syncs.requests and writes.requests:
+    unsynced = bool(told) and sync_every(told) != 0 and not syncs.requests and writes.requests > 0
+    uncounted = unsynced and not any(_counts_syncs(job) for job in clones)
+    if unsynced:
         clients = None
-        remarks.append("its syncs are not counted, so the number under way at a time is not known")
+        if uncounted:
+            remarks.append("its syncs are not counted, so the number under way at a time is not known")
     if (merged := _merged(clones, told)) > 1:
         clients = None
         remarks.append(f"{merged} jobs in one report, which prints the options of the first")
     if told and not all_options:
         remarks.append(f"of its options only {', '.join(sorted(told))} are printed")
+    read_bytes, written_bytes = (sum(job[kind]["bytes"] for job in figures) for kind in ("read", "write"))
+    if not ended and (early := _too_early(told, seconds, read_bytes + written_bytes)):
+        ended = [early]
     rate_per_s = _printed_rate(clones)
     derived: list[Derived] = [] if rate_per_s else ["transactions_per_s"]
     if any(_is_counted_by_its_rate(job) for job in clones):
         derived.append("transactions")
-    read_bytes, written_bytes = (sum(job[kind]["bytes"] for job in figures) for kind in ("read", "write"))
     return ImportedResult(
         source=source,
         name=name,
@@ -135,15 +167,19 @@ def job_of(
             latency_us=latency,
             client=_account(clones, told, seconds),
             statement_types=_statements(reads, writes, syncs),
-            errors=errors_of([job.word("error") or "" for job in clones]),
+            errors=[*errors_of([job.word("error") or "" for job in clones]), *ending("fio", ended)],
+            contradictions=unlike,
             file_requests=FileRequests(
                 block_bytes=size_of(told.get("bs")),
                 direct=told.get("direct", "0") not in {"0", "false"} if all_options and told else None,
                 sync_every=sync_every(told) if all_options else None,
-                one_pass=all_options and bool(told) and _ends_by_itself(told, seconds, requests),
+                one_pass=all_options
+                and bool(told)
+                and not ended
+                and _ends_by_itself(told, seconds, requests),
                 read_bytes=read_bytes,
                 written_bytes=written_bytes,
-                syncs=syncs.requests,
+                syncs=None if uncounted else syncs.requests,
             ),
         ),
         asked={option: told[option] for option in ASKED if option in told},
@@ -151,6 +187,12 @@ def job_of(
         warm_up_s=seconds_asked(told.get("ramp_time")),
         remarks=remarks,
     )
+
+
+def _counts_syncs(job: Node) -> bool:
+    """Tell whether fio prints a number of syncs, as it does since version 3."""
+    sync = job.node("sync")
+    return sync is not None and sync.number("total_ios") is not None
 
 
 def _merged(clones: list[Node], told: dict[str, str]) -> int:
@@ -177,6 +219,30 @@ def _ends_by_itself(told: dict[str, str], seconds: float, requests: int) -> bool
     block, size, jobs = sizes
     done = bool(block and size and jobs) and requests * (block or 0) == (size or 0) * (jobs or 0)
     return early or done
+
+
+FAR_BELOW = 0.9
+"""Share of its `runtime` below which a job broke off, if nothing explains it. A judgement."""
+
+ENDS_EARLY = frozenset(
+    {"number_ios", "io_size", "io_limit", "steadystate", "ss", "exitall", "loops", "filesize"}
+)
+"""Options by which a job may end before its `runtime`, or its files may be of another size."""
+
+
+def _too_early(told: dict[str, str], seconds: float, moved: int) -> str | None:
+    """Say of a job that ended well before its `runtime`, but not with its files; None of any other."""
+    asked_s = seconds_asked(told.get("runtime"))
+    if not asked_s or not seconds or seconds >= asked_s * FAR_BELOW or ENDS_EARLY & told.keys():
+        return None
+    early = f"it ended after {seconds:.3g} s of the {asked_s:g} s asked for"
+    if told.get("time_based", "0") not in {"0", "false"}:
+        return early
+    size, jobs = size_of(told.get("size")), whole(told.get("numjobs", "1"))
+    passes = moved / (size * jobs) if size and jobs else 1.0
+    if WHOLE_TIME <= passes <= 2 - WHOLE_TIME:
+        return None
+    return f"{early}, and after {passes:.2f} passes over its files"
 
 
 def _account(clones: list[Node], told: dict[str, str], seconds: float) -> ClientAccount | None:
@@ -288,6 +354,7 @@ def _with_percentiles(nodes: list[tuple[Node, int]], requests: int, waited_for: 
     return {
         "one_clock_ns": {**own, "bins": _bins(bins) if bins else {}},
         "percentiles_ns": _percentiles(node, ns),
+        "percentile_unit_ns": node.number("percentile_unit") or ns,
         "of_completion": kept[0] is not nodes[0],
     }
 

@@ -13,6 +13,12 @@ from diskproof.stats.quantiles import known_percentiles
 
 PERCENTILES = ("50", "75", "90", "95", "99", "99.9")
 
+HISTOGRAM_END_US = 16_711_680.0
+"""fio 2 has all that took longer in its last bucket, in which fio 3 has what took more than 17.1 s."""
+
+PRECISE = 0.025
+"""Share of the median that its unit may be without a remark. A judgement."""
+
 SUBMITTED = 0.02
 """Share of a mean latency that submitting may take. With more, percentiles of completion are left out: it is
 below the 3% of Little's law. A judgement."""
@@ -22,7 +28,7 @@ def errors_of(told: list[str]) -> list[LoadError]:
     """Return the errors that ended jobs: fio prints the system's number."""
     found = Counter(error for error in told if error not in {"", "0"})
     return [
-        LoadError(code=error, statement=None, message=_error(error), transient=False, count=count)
+        LoadError(code=error, statement=None, message=_error(error), transient=False, count=count, ended=True)
         for error, count in found.items()
     ]
 
@@ -74,7 +80,23 @@ def latency_of(told: Requests, figures: list[dict[str, Any]], remarks: list[str]
         remarks.append("percentiles of reads and writes together, or of several jobs, are not known")
     if table_ns and any(part.get("of_completion") for part in parts):
         remarks.append("its latencies are of completion, without the time of submission")
-    return as_latency(told, table_ns)
+    latency = as_latency(told, table_ns)
+    if latency is None or not table_ns:
+        return latency
+    unit_ns = max((part.get("percentile_unit_ns", 1.0) for part in parts), default=1.0)
+    if unit_ns > PRECISE * table_ns.get("50", unit_ns):
+        remarks.append(f"its percentiles are rounded to {unit_ns / 1e6:g} ms")
+    beyond = [name for name, value in latency.percentiles.items() if value >= HISTOGRAM_END_US]
+    if beyond:
+        remarks.append(
+            f"p{', p'.join(beyond)} lie at the end of its histogram: >= {HISTOGRAM_END_US / 1000:,.0f} ms"
+        )
+    return latency.model_copy(
+        update={
+            "percentile_digit": unit_ns / 1000,
+            "histogram_end": HISTOGRAM_END_US if beyond else None,
+        }
+    )
 
 
 def whole(told: str) -> int | None:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from diskproof.importers.base import Format, Found, Text
-from diskproof.importers.fio.answer import job_of
+from diskproof.importers.base import Format, Found, Text, contradictions
+from diskproof.importers.fio.answer import job_of, signals_in
 from diskproof.importers.fio.options import size_of
 from diskproof.importers.jsontext import Node
 from diskproof.importers.numbers import count, number
+from diskproof.results.load import Contradiction
 
 _HEAD = re.compile(r"\s{0,40}(?P<name>\S[^\n]{0,200}?): \(g=(?P<group>\d{1,6})\): (?P<options>rw=\S.{0,300})")
 _JOB = re.compile(
@@ -41,9 +42,6 @@ _ISSUED = re.compile(
 NS = {"nsec": 1, "usec": 1_000, "msec": 1_000_000, "sec": 1_000_000_000}
 _TIMES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
-FEWEST_UNITS = 50
-"""A percentile is printed in whole units. Below so many, rounding is more than 1% of it."""
-
 
 @dataclass
 class _Job:
@@ -55,6 +53,8 @@ class _Job:
     """The direction that the next lines are of."""
     table: dict[str, float] | None = None
     unit_ns: int = 1
+    contradictions: list[Contradiction] = field(default_factory=list)
+    """Between fio's command and what it prints of the job."""
 
 
 @dataclass
@@ -75,15 +75,19 @@ def _is_for_people(text: Text) -> bool:
 
 
 def _read(text: Text) -> Iterator[Found]:
-    for run in _runs(text):
+    runs = list(_runs(text))
+    signals = list(signals_in(text, [run.line for run in runs]))
+    for at, run in enumerate(runs):
         groups: dict[tuple[str, str], list[_Job]] = defaultdict(list)
         for job in run.jobs:
             groups[job.told["groupid"], job.told["jobname"]].append(job)
         source = text.source(run.line, "fio for people", run.version.replace("fio-", "fio ", 1) or None)
         for (group, name), clones in groups.items():
             nodes = [Node(text, run.line, _finished(job)) for job in clones]
-            beside = [other for at, other in groups if at == group and other != name]
-            yield job_of(source, name, nodes, None, beside, all_options=bool(run.command))
+            beside = [other for other_group, other in groups if other_group == group and other != name]
+            ended = [signal for of_run, signal in signals if of_run == at]
+            unlike = [one for job in clones[:1] for one in job.contradictions]
+            yield job_of(source, name, nodes, None, beside, ended, unlike, all_options=bool(run.command))
 
 
 def _runs(text: Text) -> Iterator[_Run]:
@@ -149,7 +153,15 @@ def _begun(run: _Run, begun: re.Match[str]) -> _Job:
         "read": {},
         "write": {},
     }
-    return _Job({**told, "sync": {}, "jobs": int(begun["jobs"])}, options)
+    job = {**told, "sync": {}, "jobs": int(begun["jobs"])}
+    return _Job(job, options, contradictions=[] if several else _unlike(run.command, own))
+
+
+def _unlike(command: dict[str, str], shown: dict[str, str]) -> list[Contradiction]:
+    """Compare the options of a command with those that fio prints of the job."""
+    plain = {name: (command.get(name), shown.get(name)) for name in ("rw", "iodepth", "ioengine")}
+    sizes = [size_of(one.get("bs")) for one in (command, shown)]
+    return contradictions(**plain, bs=(sizes[0], sizes[1]))
 
 
 def _take(job: _Job, text: Text, line: int, said: str) -> None:
@@ -165,7 +177,7 @@ def _take(job: _Job, text: Text, line: int, said: str) -> None:
             own["iops"] = number(text, line, rate["rate"], "a rate") * _times(rate["times"])
     elif job.table is not None and said.lstrip().startswith("|"):
         for found in _PERCENTILE.finditer(said):
-            if int(found["value"]) >= FEWEST_UNITS:
+            if int(found["value"]):  # 0 is below the unit
                 job.table[found["name"]] = int(found["value"]) * job.unit_ns
     elif waits := _WAITS.match(said):
         ns = NS[waits["unit"]]
@@ -177,8 +189,9 @@ def _take(job: _Job, text: Text, line: int, said: str) -> None:
         told = {"min": low, "max": high + ns, "mean": mean, "stddev": deviation}
         _of_clock(job, waits["clock"]).update(told)
     elif table := _TABLE.match(said):
-        job.table = _of_clock(job, table["clock"]).setdefault("percentile", {})
-        job.unit_ns = NS[table["unit"]]
+        clock = _of_clock(job, table["clock"])
+        job.table = clock.setdefault("percentile", {})
+        clock["percentile_unit"] = job.unit_ns = NS[table["unit"]]
     else:
         _take_end(job, text, line, said)
 

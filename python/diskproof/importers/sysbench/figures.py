@@ -1,13 +1,29 @@
 """What the results of all of sysbench's tests share: clients, seconds, latency, intervals, remarks."""
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from diskproof.importers.base import Text
+from diskproof.importers.base import Text, contradictions, ending
 from diskproof.importers.sysbench.output import Output
 from diskproof.results.imported import Source
 from diskproof.results.load import ClientShares, Latency, LoadError
+
+HISTOGRAM_END_MS = 100_000.0
+"""Since 1.0 the last bucket has all that took longer (sb_histogram_init)."""
+
+ON_TIME = 0.98
+"""Share of its `--time` that a run lasts at least, if nothing else ends it. A judgement."""
+
+MODES = {
+    "sequential read": "seqrd",
+    "sequential write (creation)": "seqwr",
+    "sequential rewrite": "seqrewr",
+    "random read": "rndrd",
+    "random write": "rndwr",
+    "random r/w": "rndrw",
+    "combined random r/w": "rndrw",
+}
+"""What the head calls a mode of fileio, by the option's value."""
 
 HISTOGRAM_PERCENTILES = (50, 75, 90, 95, 99, 99.9)
 
@@ -50,19 +66,23 @@ def remarks_of(run: Output) -> list[str]:
     if run.checkpoints_s:
         told = ", ".join(f"{at:g}" for at in run.checkpoints_s[:5])
         remarks.append(f"its figures count from the last checkpoint on (checkpoints at {told} s)")
-    remarks += [f"sysbench said: {said[:200]}" for said in run.complaints[:MOST_COMPLAINTS]]
-    if len(run.complaints) > MOST_COMPLAINTS:
-        remarks.append(f"and {len(run.complaints) - MOST_COMPLAINTS} more complaints")
+    complaints = [said for said in run.complaints if not said.startswith("FATAL")]
+    remarks += [f"sysbench said: {said[:200]}" for said in complaints[:MOST_COMPLAINTS]]
+    if len(complaints) > MOST_COMPLAINTS:
+        remarks.append(f"and {len(complaints) - MOST_COMPLAINTS} more complaints")
     return remarks
 
 
 def fatal_errors(run: Output) -> list[LoadError]:
     """Return the errors that end a thread, or the whole of sysbench, each once."""
-    said = Counter(told for told in run.complaints if told.startswith("FATAL"))
-    return [
-        LoadError(code="FATAL", statement=None, message=told[:200], transient=False, count=count)
-        for told, count in said.items()
-    ]
+    return ending("FATAL", (told[:200] for told in run.complaints if told.startswith("FATAL")))
+
+
+def warm_up_s(run: Output) -> float | None:
+    """Return the seconds of a warm-up, which is not counted; None if none is told."""
+    return (
+        float(told) if (told := asked_of(run).get("warmup-time", "")).isdecimal() and len(told) < 10 else None
+    )
 
 
 def asked_of(run: Output) -> dict[str, str]:
@@ -76,7 +96,7 @@ def asked_of(run: Output) -> dict[str, str]:
 def clients_of(run: Output, remarks: list[str]) -> int | None:
     """Return the threads: from the head, the command, or the fairness of threads."""
     for told in (run.head.get("threads"), run.options.get("threads"), run.options.get("num-threads")):
-        if threads := _threads(told):
+        if threads := _whole(told):
             return threads
     threads = _counted_threads(run)
     if threads:
@@ -85,16 +105,58 @@ def clients_of(run: Output, remarks: list[str]) -> int | None:
     return threads
 
 
-def without_another_command(run: Output) -> None:
-    """Forget the command above an output if the output itself shows another number of threads."""
-    asked = _threads(run.options.get("threads") or run.options.get("num-threads"))
-    shown = _threads(run.head.get("threads")) or _counted_threads(run)
-    if asked and shown and asked != shown:
+def judge_command(run: Output) -> None:
+    """Compare the command above an output with it; options of a command that does not fit are forgotten."""
+    options, head = run.options, run.head
+    mode = options.get("file-test-mode")
+    run.contradictions = contradictions(
+        threads=(
+            _whole(options.get("threads") or options.get("num-threads")),
+            _whole(head.get("threads")) or _counted_threads(run),
+        ),
+        rate=(
+            _whole(options.get("rate") or options.get("tx-rate")),
+            _whole(head.get("rate")) or ("none" if "threads" in head else None),
+        ),
+        seconds=_other_time_s(run),
+        test=(run.test and _KINDS.get(run.test), _kind(run)),
+        file_test_mode=(mode, MODES.get(head.get("file-test", "")) if mode in MODES.values() else None),
+    )
+    if run.contradictions:
         run.options.clear()
         run.test = None
 
 
-def _threads(told: str | None) -> int | None:
+def _other_time_s(run: Output) -> tuple[float | None, float | None]:
+    """Return the seconds asked for and those that it took, if nothing explains the difference.
+
+    A run ends early after so many events, or with an error; it ends late with its slowest events.
+    """
+    options, figures = run.options, run.figures
+    asked_s = _whole(options.get("time") or options.get("max-time"))
+    took_s = figures.get("total time", figures.get("time elapsed"))
+    if not asked_s or not took_s or fatal_errors(run) or run.checkpoints_s:
+        return None, None
+    usual_events = "1" if version_of(run) < "1" else "0"
+    counted = options.get("events", options.get("max-requests", usual_events)) != "0"
+    slowest_s = figures.get("max", asked_s * 1000) / 1000
+    latest_s = asked_s / ON_TIME + (warm_up_s(run) or 0.0) + 2 * slowest_s + 1
+    if (took_s < asked_s * ON_TIME and not counted) or took_s > latest_s:
+        return asked_s, took_s
+    return None, None
+
+
+_KINDS = {"fileio": "fileio", "oltp_read_write": "oltp", "oltp_read_only": "oltp", "oltp": "oltp"}
+
+
+def _kind(run: Output) -> str | None:
+    """Return which kind of test an output is of, if its figures show that."""
+    if any(name in run.figures for name in ("read ops", "reads/s", "read iops")):
+        return "fileio"
+    return "oltp" if run.counts_statements else None
+
+
+def _whole(told: str | None) -> int | None:
     return int(told) if told and told.isdecimal() and len(told) < 10 and int(told) else None
 
 
@@ -146,12 +208,19 @@ def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency 
         mean_ms = _of_more_digits(run, mean_ms, sum_ms, int(told), remarks)
     if not mean_ms or not events:
         return None
+    percentiles = _percentiles(run, events, buckets, remarks)
+    beyond = [name for name, value in percentiles.items() if value >= HISTOGRAM_END_MS * 1000]
+    if beyond and version_of(run) >= "1":
+        remarks.append(
+            f"p{', p'.join(beyond)} lie at the end of its histogram: >= {HISTOGRAM_END_MS:,.0f} ms"
+        )
     return Latency(
         count=events,
         mean=mean_ms * 1000,
         min=_us(run.figures.get("min"), 0.0),
         max=_us(run.figures.get("max"), HALF_DIGIT),
-        percentiles=_percentiles(run, events, buckets, remarks),
+        percentiles=percentiles,
+        histogram_end=HISTOGRAM_END_MS * 1000 if beyond and version_of(run) >= "1" else None,
     )
 
 

@@ -10,6 +10,7 @@ from diskproof.importers.base import Text
 from diskproof.importers.numbers import broken, number
 from diskproof.importers.sysbench.figures import (
     HALF_DIGIT,
+    MODES,
     asked_of,
     clients_of,
     fatal_errors,
@@ -20,6 +21,7 @@ from diskproof.importers.sysbench.figures import (
     shares_of,
     source_of,
     version_of,
+    warm_up_s,
 )
 from diskproof.importers.sysbench.output import Output
 from diskproof.results.imported import ImportedResult
@@ -30,16 +32,6 @@ _SIZE = re.compile(r"([\d.]{1,20}) ?([KMGTP]?)i?b", re.IGNORECASE)
 _POWER = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 SECTOR_BYTES = 512
 """Blocks are whole sectors: what lets a block's size follow from a rounded sum."""
-
-MODES = {
-    "sequential read": "seqrd",
-    "sequential write (creation)": "seqwr",
-    "sequential rewrite": "seqrewr",
-    "random read": "rndrd",
-    "random write": "rndwr",
-    "random r/w": "rndrw",
-    "combined random r/w": "rndrw",
-}
 
 
 def file_result(text: Text, run: Output, place: int) -> ImportedResult:
@@ -55,7 +47,7 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
         seconds = seconds_of(run, rate_per_s, _sum(reads, writes), remarks)
     requests = _sum(reads, writes)
     block_bytes = _block_bytes(text, run, reads, writes, remarks)
-    mode = _mode(run)
+    mode = mode_of(run)
     if newer:
         remarks.append("its latencies are of reads, writes and fsyncs together")
     intervals, intervals_latency_us, interval_s = intervals_of(run)
@@ -82,6 +74,7 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
             others=syncs,
             latency_us=latency_of(run, None if newer else requests, remarks),
             client_shares=shares_of(run),
+            contradictions=run.contradictions,
             errors=fatal_errors(run),
             file_requests=FileRequests(
                 files=_whole(run.head.get("file-num") or run.options.get("file-num")),
@@ -99,6 +92,7 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
         intervals_per_s=[one * MIB / block_bytes for one in intervals] if block_bytes else [],
         intervals_latency_us=intervals_latency_us,
         interval_percentile=run.interval_percentile if intervals_latency_us else None,
+        warm_up_s=warm_up_s(run),
         remarks=remarks,
     )
 
@@ -154,9 +148,8 @@ def _block_bytes(
     text: Text, run: Output, reads: int | None, writes: int | None, remarks: list[str]
 ) -> int | None:
     """Return the size of a request: as printed, or the only size of whole sectors that fits the sums."""
-    told = run.head.get("file-block-size") or run.options.get("file-block-size")
-    if told and (size := _bytes(text, run.line, told)):
-        return round(size[0])
+    if (told := block_of_head(text, run)) is not None:
+        return told
     for kind, requests in (("read", reads), ("written", writes)):
         if not requests or kind not in run.moved:
             continue
@@ -175,6 +168,13 @@ def _block_bytes(
             )
             return block
     return None
+
+
+def block_of_head(text: Text, run: Output) -> int | None:
+    """Return the size of a request as the head or the command says it."""
+    told = run.head.get("file-block-size") or run.options.get("file-block-size")
+    size = _bytes(text, run.line, told) if told else None
+    return round(size[0]) if size else None
 
 
 def _moved(
@@ -210,7 +210,7 @@ def _bytes(text: Text, line: int, told: str) -> tuple[float, float] | None:
     return number(text, line, found[1], "a size") * unit, 0.5 * 10.0**-digits * unit
 
 
-def _mode(run: Output) -> str | None:
+def mode_of(run: Output) -> str | None:
     """Return the test mode; if the head is missing, only one mode has reads beside writes."""
     if told := run.options.get("file-test-mode"):
         return told

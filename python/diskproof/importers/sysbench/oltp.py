@@ -13,6 +13,7 @@ from diskproof.importers.sysbench.figures import (
     seconds_of,
     shares_of,
     source_of,
+    warm_up_s,
 )
 from diskproof.importers.sysbench.output import Output
 from diskproof.results.imported import ImportedResult
@@ -67,6 +68,7 @@ def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
             others=others,
             latency_us=latency_of(run, transactions, remarks),
             client_shares=shares_of(run),
+            contradictions=run.contradictions,
             errors=[*_errors(ignored), *fatal_errors(run)],
             retries=_count(ignored),
             reconnects=_count(figures.get("reconnects")),
@@ -76,6 +78,7 @@ def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
         intervals_per_s=intervals_per_s,
         intervals_latency_us=intervals_latency_us,
         interval_percentile=run.interval_percentile if intervals_latency_us else None,
+        warm_up_s=warm_up_s(run),
         remarks=remarks,
     )
 

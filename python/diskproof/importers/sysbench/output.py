@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from diskproof.importers.base import Text
 from diskproof.importers.numbers import number
+from diskproof.results.load import Contradiction
 
 HEAD, INTERVALS, STATISTICS, GENERAL, LATENCY, FAIRNESS = range(6)
 
@@ -26,7 +27,7 @@ _FIGURE = r"([-+]?(?:\d(?:[\w.]|,(?=\w)|(?<=e)[-+](?=\d)){0,60}|nan\b|inf\b))"
 _LIKELY = re.compile(
     r"\s*(?:[\[\d+-]|(?:sysbench|running|number|report|target|extra|block|periodic|calling|using|doing|sql|oltp|file|"
     r"operations|reads?|writes?|written|others?|total|transactions|deadlocks|queries|ignored|reconnects|fsyncs?|events|"
-    r"time|min|avg|max|sum|approx|execution|fatal|alert|warning)\b)",
+    r"time|min|avg|max|sum|approx|execution|fatal|alert|warning|warmup|warming)\b)",
     re.IGNORECASE,
 )
 """How a line of sysbench's begins: two million lines of something else are passed over in seconds."""
@@ -98,6 +99,7 @@ _STATISTICS = ("SQL statistics:", "OLTP test statistics:", "File operations:")
 
 _HEAD = {
     "threads": re.compile(r"\s*Number of threads: (\d{1,9})(?![\w,.])"),
+    "warmup-time": re.compile(r"\s*Warm(?:up time:|ing up for) (\d{1,9}) ?s"),
     "report-interval": re.compile(r"\s*Report intermediate results every (\d{1,9}) second"),
     "rate": re.compile(r"\s*Target transaction rate: (\d{1,12})(?![\w,.])"),
     "file-extra-flags": re.compile(r"\s*Extra file open flags: (.{1,40})"),
@@ -152,6 +154,8 @@ class Output:
     """``read`` and ``written`` with their units, as sysbench 0.4 and 0.5 print them."""
     histogram: list[tuple[float, int]] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
+    contradictions: list[Contradiction] = field(default_factory=list)
+    """Between the command above it and what it shows."""
     counts_statements: bool = False
     """Whether it has the heading of a database's statistics, so that what follows is a result."""
     stage: int = HEAD
@@ -240,6 +244,9 @@ def _label(line: str) -> str | None:
 
 def _take(run: Output, text: Text, at: int, line: str) -> None:
     """Add a line to the run that it belongs to."""
+    if severe := _SEVERE.match(line):
+        run.complaints.append(severe[1].strip())
+        return
     if _take_head(run, line) or _take_interval(run, text, at, line):
         return
     if line.strip() in _STATISTICS:
@@ -259,8 +266,6 @@ def _take(run: Output, text: Text, at: int, line: str) -> None:
             run.figures[f"{iops[1]} mib/s"] = number(text, at, iops[3], f"{iops[1]} MiB/s")
     elif bucket := _BUCKET.match(line):
         run.histogram.append((float(bucket[1]), int(bucket[2])))
-    elif severe := _SEVERE.match(line):
-        run.complaints.append(severe[1].strip())
     else:
         _take_labelled(run, text, at, line)
 

@@ -62,6 +62,11 @@ class Observation:
     held: bool = False
     """Whether it is held back: nothing is fitted to it, and no kind is chosen by it."""
 
+    @property
+    def requests(self) -> float:
+        """How many requests it rests on."""
+        return self.figures.get("iops", 0.0) * self.seconds
+
 
 class Asked(NamedTuple):
     """A probe as a model is asked for it."""

@@ -17,7 +17,8 @@ from diskproof.results.clone import Evidence
 from diskproof.results.imported import ImportedResult
 from diskproof.results.profile import Pattern, Probe
 from diskproof.results.verification import MeasureName
-from diskproof.wording import Message, say
+from diskproof.stats.groups import grouped
+from diskproof.wording import Message, per_s, say
 
 MOST_BYTES = 2**20
 ASSUMED_CAPACITY_BYTES = 256 * 10**9
@@ -56,41 +57,73 @@ def foreign(paths: Sequence[Path], capacity_bytes: int | None) -> Material:
     """Read what others measured of one disk; RefusalError says what a file lacks."""
     sheets = [path for path in paths if path.suffix == ".toml"]
     outputs = [path for path in paths if path.suffix != ".toml"]
-    observations, notes = _from_fio(outputs) if outputs else ([], [])
-    observations += [one for path in sheets for one in _from_sheet(path)]
-    first = {(one.probe, *sorted(one.figures)): one for one in reversed(observations)}
+    named, notes = _from_fio(outputs) if outputs else ([], [])
+    named += [(path.name, one) for path in sheets for one in _from_sheet(path)]
+    observations, repeated = _one_a_probe(named)
     evidence: Evidence = "fio" if outputs else "data sheet"
     what = "fio's output" if evidence == "fio" else "a data sheet's figures"
     return Material(
         name=", ".join(path.name for path in paths),
         evidence=evidence,
         how=f"Made by `diskproof disk clone` from {what}: less evidence than a measurement.",
-        observations=list(reversed(first.values())),
+        observations=observations,
         capacity_bytes=capacity_bytes or ASSUMED_CAPACITY_BYTES,
         capacity_source="given with --capacity" if capacity_bytes else "assumed: not given",
-        notes=notes,
+        notes=[*notes, *repeated],
     )
 
 
-def _from_fio(paths: Sequence[Path]) -> tuple[list[Observation], list[Message]]:
-    found: list[Observation] = []
-    left: dict[str, Message] = {}
-    for result in read_files(paths):
-        if not isinstance(result, ImportedResult) or result.source.format != "fio JSON":
+def _one_a_probe(named: Sequence[tuple[str, Observation]]) -> tuple[list[Observation], list[Message]]:
+    """Return one observation of each probe, that of most requests, and say which others do not count.
+
+    A data sheet may have several figures of one probe.
+    """
+    groups = grouped(named, lambda one: (one[1].probe, *sorted(one[1].figures)))
+    kept, notes = [], []
+    for alike in groups.values():
+        best, *others = sorted(alike, key=lambda one: -one[1].requests)
+        kept.append(best[1])
+        notes += [
+            say(
+                "{job} does not count: it is {probe}, as {other} is, and made fewer requests ({less} and "
+                "{more})",
+                job=name,
+                other=best[0],
+                probe=one.probe.name,
+                less=per_s(one.figures.get("iops", 0.0), "requests"),
+                more=per_s(best[1].figures.get("iops", 0.0)),
+            )
+            for name, one in others
+        ]
+    return kept, notes
+
+
+def _from_fio(paths: Sequence[Path]) -> tuple[list[tuple[str, Observation]], list[Message]]:
+    """Return the jobs that can be used, each with its name, and why others do not count."""
+    found: list[tuple[str, Observation]] = []
+    left: list[tuple[str, Message]] = []
+    read, refused = read_files(paths)
+    for result in read:
+        source = result.source
+        if not isinstance(result, ImportedResult) or source.format != "fio JSON":
+            left.append((f"{source.file}, line {source.line},", say("it is no job of fio's JSON")))
             continue
         one = _of_job(result)
         if isinstance(one, Observation):
-            found.append(one)
+            found.append((result.name, one))
         else:
-            left[result.name] = one
+            left.append((result.name, one))
+    if refused and not read:
+        raise RefusalError("\n".join(refused))
     if not found:
-        why = "; ".join(f"{name}: {one.text}" for name, one in list(left.items())[:3])
+        why = "; ".join(f"{name}: {one.text}" for name, one in left[:3])
         raise RefusalError(
             f"no job of fio's JSON in {', '.join(map(str, paths))} can be used"
             + (f" ({why})" if why else "")
             + ": run fio with --output-format=json, direct=1, and rw=randread at least"
         )
-    return found, [say("{job} does not count: {why}", job=name, why=one) for name, one in left.items()]
+    notes = [say("{why}", why=one) for one in refused]
+    return found, notes + [say("{job} does not count: {why}", job=name, why=one) for name, one in left]
 
 
 def _of_job(result: ImportedResult) -> Observation | Message:
@@ -98,6 +131,8 @@ def _of_job(result: ImportedResult) -> Observation | Message:
     asked, load = result.asked, result.load
     pattern = _PATTERNS.get(asked.get("rw", "").partition(":")[0])
     files = load.file_requests
+    if ended := next((error.message for error in load.errors if error.ended), None):
+        return say("it broke off ({said})", said=ended)
     if pattern is None:
         return say("its rw is {rw}, not one kind of request", rw=asked.get("rw", "not printed"))
     if files is None or files.block_bytes is None or load.clients is None:
@@ -111,9 +146,9 @@ def _of_job(result: ImportedResult) -> Observation | Message:
     figures: dict[MeasureName, float] = {"iops": load.transactions_per_s}
     if load.latency_us:
         figures |= {
-            measure: load.latency_us.percentiles[name]
+            measure: exact_us
             for name, measure in _PERCENTILES.items()
-            if name in load.latency_us.percentiles
+            if (exact_us := load.latency_us.exact(name)) is not None
         }
     if not load.transactions_per_s or not 512 <= files.block_bytes <= 2**24:
         return say("no request was answered")

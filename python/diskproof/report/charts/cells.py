@@ -11,7 +11,14 @@ from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import Encoding, encode
 from diskproof.report.compose.head import work
 from diskproof.report.document import Figure, Panel
-from diskproof.report.intervals import confidence, extrapolated, in_milliseconds, percentiles, with_bounds
+from diskproof.report.intervals import (
+    at_least,
+    confidence,
+    extrapolated,
+    in_milliseconds,
+    percentiles,
+    with_bounds,
+)
 from diskproof.results.plan import Metric
 from diskproof.stats.groups import grouped
 from diskproof.wording.numbers import number
@@ -140,7 +147,8 @@ def latency(analysis: Analysis) -> Figure | None:
             **parts.identity(analysis, answer, encoding),
             "percentile": f"p{key}",
             "latency": answer.latency_us[key].estimate / 1000,
-            "interval": f"p{key} {with_bounds(in_milliseconds(answer.latency_us[key]))} ms",
+            "interval": f"p{key} {at_least(answer, key)}"
+            f"{with_bounds(in_milliseconds(answer.latency_us[key]))} ms",
         }
         for answer in analysis.cells
         for key in percentiles([answer])

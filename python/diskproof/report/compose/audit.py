@@ -38,6 +38,7 @@ def compose(audit: AuditAnswer) -> Document:
         lead=(Paragraph(f"{audited.summary(audit)}."),),
         sections=(
             Section("", (_verdicts(audit),)),
+            Section("Not read", (_refused(audit),)),
             Section("What failed", (findings(failures, audit, MOST_FAILURES),)),
             *nothing,
             Section("To be known", (findings(notes, audit, MOST_NOTES),)),
@@ -62,6 +63,11 @@ def _verdict(verdict: audited.Verdict) -> Item:
         *(Line(remark, lead="remark") for remark in verdict.remarks),
     )
     return Item(verdict.sentence, mark, name=name, tone=tone, lines=lines)
+
+
+def _refused(audit: AuditAnswer) -> Items:
+    mark, tone = TONES["invalid"]
+    return Items(tuple(Item(why, mark, tone=tone) for why in audit.refused))
 
 
 def findings(found: Sequence[audited.Found], audit: AuditAnswer, most: int | None = None) -> Items:

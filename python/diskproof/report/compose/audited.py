@@ -12,6 +12,7 @@ from diskproof.analysis.audited.shapes import (
     SubjectAnswer,
     SubjectKind,
 )
+from diskproof.results.findings import FINISHED
 from diskproof.results.trial import Severity
 from diskproof.stats.groups import grouped
 from diskproof.wording import Message, ranged, together, without_figures
@@ -60,8 +61,10 @@ def summary(audit: AuditAnswer) -> str:
     numbers = Counter(one.kind for one in audit.subjects)
     subjects = [count(numbers[kind], kind) for kind in KINDS if numbers[kind]]
     states = [one.state for subject in audit.subjects for one in subject.checks]
+    refused = f"; {count(len(audit.refused), 'file')} could not be read" if audit.refused else ""
+    found = f"{count(len(failures(audit)), 'finding')}, {count(len(notes(audit)), 'note')}"
     return (
-        f"{listed(subjects)}: {count(len(failures(audit)), 'finding')}, {count(len(notes(audit)), 'note')}; "
+        f"{listed(subjects)}{refused}: {found}; "
         f"{count(states.count('cannot be told'), 'check')} cannot be told, {states.count('passed')} passed"
     )
 
@@ -216,7 +219,8 @@ def _raised(audit: AuditAnswer) -> list[Found]:
                 if key in groups and groups[key][-1][0] == label:
                     key = (check.check, one.severity, (one.message, one.remedy))
                 groups.setdefault(key, []).append((label, subject, check, one))
-    return sorted(map(_found, groups.values()), key=lambda one: _ORDER.index(one.raised.severity))
+    found = map(_found, groups.values())
+    return sorted(found, key=lambda one: (_ORDER.index(one.raised.severity), one.check.check != FINISHED))
 
 
 def _found(group: Sequence[_Raised]) -> Found:

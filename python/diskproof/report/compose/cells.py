@@ -8,6 +8,7 @@ from diskproof.report.compose.head import work
 from diskproof.report.compose.tables import cells_table, figures
 from diskproof.report.document import Block, Column, Paragraph, Section, Table
 from diskproof.report.intervals import (
+    at_least,
     bounds,
     confidence,
     estimate,
@@ -99,7 +100,10 @@ def _column(title: str, short: str = "") -> Column:
 
 
 def _latency(key: str) -> Callable[[CellAnswer], str]:
-    return lambda answer: milliseconds(answer.latency_us[key].estimate if key in answer.latency_us else None)
+    return lambda answer: (
+        at_least(answer, key)
+        + milliseconds(answer.latency_us[key].estimate if key in answer.latency_us else None)
+    )
 
 
 def _measures(analysis: Analysis) -> list[list[Filled]]:

@@ -1,0 +1,83 @@
+"""Checks of what was asked for: by the command above an output, and by the name of its test."""
+
+from collections.abc import Iterator
+
+from diskproof.audit.check import Evidence, NothingToCheckError, Problem, Said, check, invalid
+from diskproof.wording import counted
+
+READS = frozenset(
+    {
+        *("rndrd", "seqrd", "oltp_read_only", "oltp_point_select", "simple"),
+        *("select_random_points", "select_random_ranges"),
+    }
+)
+WRITES = frozenset(
+    {
+        *("rndwr", "seqwr", "seqrewr", "oltp_write_only", "oltp_insert", "oltp_delete", "bulk_insert"),
+        *("oltp_update_index", "oltp_update_non_index"),
+    }
+)
+BOTH = frozenset({"rndrw", "seqrw", "oltp_read_write", "complex"})
+"""The tests of sysbench and fio that read, that write, and that do both, by sysbench's names."""
+
+NO_WRITES = ("read-only", "oltp-read-only", "rwmixread")
+"""Options that make a test of both kinds one that reads, or change its shares."""
+
+
+@check(
+    "command-output",
+    reason="An output below another command is of another run, or its options had no effect. Nobody knows "
+    "then what its figures are of.",
+    remedy="give the command of this run, or leave the command out",
+    source="the command and the output stand in one file",
+)
+def command_output(evidence: Evidence) -> Iterator[Said]:
+    """Find options that the command above an output asks for and the output does not show."""
+    if not evidence.imported:
+        raise NothingToCheckError("the lab itself gave the command")
+    for one in evidence.load.contradictions:
+        yield invalid(
+            "the command above it asks for {option} {asked}, but the output shows {shown}",
+            option=one.option,
+            asked=one.asked,
+            shown=one.shown,
+        )
+
+
+@check(
+    "named-test",
+    reason="A test of writes that only read has measured reads, under a wrong name.",
+    remedy="look for errors in the tool's output, for options that change the test, and for a known fault of "
+    "this version of the tool",
+    source="the tool's own counts of reads, writes and syncs",
+)
+def named_test(evidence: Evidence) -> Iterator[Said]:
+    """Find tests that did not do what their name says, and syncs that were asked for and not made."""
+    load, moved = evidence.load, evidence.load.file_requests
+    name = (load.mix or "").removesuffix(".lua")
+    if not evidence.imported or name not in READS | WRITES | BOTH:
+        raise NothingToCheckError("no test whose name says whether it reads or writes")
+    reads, writes = load.reads, load.writes
+    if reads is None or writes is None or not reads + writes:
+        raise NothingToCheckError("reads and writes are not counted apart")
+    told = evidence.result.asked if evidence.result else {}
+    both = name in BOTH and not any(told.get(option, "off") not in {"off", "0"} for option in NO_WRITES)
+    if not writes and (both or name in WRITES):
+        yield _unlike(name, "wrote nothing", reads, "read")
+    if not reads and (both or name in READS):
+        yield _unlike(name, "read nothing", writes, "write")
+    elif writes and name in READS:
+        yield _unlike(name, "wrote too", writes, "write")
+    every = moved.sync_every if moved else None
+    if moved and every and moved.syncs == 0 and writes >= every:
+        yield invalid(
+            "{writes} and no fsync were made, though one was asked for each {every}",
+            writes=counted(writes, "write"),
+            every=counted(every, "request"),
+        )
+
+
+def _unlike(name: str, instead: str, count: int, noun: str) -> Problem:
+    return invalid(
+        "the test `{name}` {instead}: {done} were made", name=name, instead=instead, done=counted(count, noun)
+    )

@@ -1,0 +1,227 @@
+"""Other tools' results that look sound and are not, and sound ones that look wrong."""
+
+from typing import Any
+
+import pytest
+
+from diskproof.analysis.audited.audit import audit_experiment, audit_result
+from diskproof.audit.asked import named_test
+from diskproof.audit.figures import latency_order, mean_bounds, rate_arithmetic
+from diskproof.audit.imported import evidence_of
+from diskproof.audit.intervals import interval_sum, stalls
+from diskproof.audit.load import littles_law, short, tail
+from diskproof.importers.assemble import assemble
+from diskproof.results.imported import ImportedResult
+from support.imported import make_file_result, make_result
+from support.samples import results_of
+from support.trials import change
+
+PGBENCH = """pgbench (15.18)
+{progress}transaction type: sleep.sql
+scaling factor: 1
+query mode: simple
+number of clients: {clients}
+number of threads: 2
+duration: {asked} s
+number of transactions actually processed: {done}
+number of failed transactions: 0 (0.000%)
+latency average = {ms} ms
+latency stddev = 2.000 ms
+initial connection time = 3.000 ms
+tps = {tps} (without initial connection time)
+"""
+
+
+def pgbench(asked: int, done: int, took_s: float, ms: float, clients: int = 8, progress: str = "") -> str:
+    return PGBENCH.format(
+        progress=progress, clients=clients, asked=asked, done=done, ms=f"{ms:.3f}", tps=f"{done / took_s:.6f}"
+    )
+
+
+def test_transactions_that_pgbench_finishes_after_the_time_are_no_error() -> None:
+    (result,) = results_of(pgbench(10, 40, 12.0, 2400.0))
+    assert result.load.seconds == pytest.approx(12.0)
+    assert result.load.derived == ["seconds"]
+    assert "pgbench finishes the transactions that are under way after its 10 s" in result.remarks
+    assert rate_arithmetic.outcome(evidence_of(result)).state == "cannot be told"
+
+
+@pytest.mark.parametrize("took_s", [80.0, 45.0])
+def test_a_time_that_no_transaction_explains_stays_an_error(took_s: float) -> None:
+    (result,) = results_of(pgbench(60, 24_000, took_s, 20.0))
+    assert rate_arithmetic.outcome(evidence_of(result)).state == "failed"
+
+
+@pytest.mark.parametrize(("done", "state"), [(80, "passed"), (97, "failed")])
+def test_the_last_progress_line_lacks_what_is_under_way(done: int, state: str) -> None:
+    """Eight clients finish a transaction each after the last line, and no more."""
+    progress = "".join(f"progress: {at}.0 s, 12.0 tps, lat 600.000 ms stddev 2.000\n" for at in range(1, 7))
+    (result,) = results_of(pgbench(6, done, 6.6, 600.0, progress=progress))
+    assert interval_sum.outcome(evidence_of(result)).state == state
+
+
+@pytest.mark.parametrize(
+    ("mix", "reads", "writes", "state"),
+    [
+        ("rndwr", 0, 1000, "passed"),
+        ("rndwr", 1000, 0, "failed"),
+        ("seqrewr", 1000, 0, "failed"),
+        ("rndrd", 1000, 0, "passed"),
+        ("rndrd", 900, 100, "failed"),
+        ("rndrd", 0, 1000, "failed"),
+        ("rndrw", 600, 400, "passed"),
+        ("rndrw", 1000, 0, "failed"),
+        ("oltp_read_only", 14_000, 0, "passed"),
+        ("oltp_read_only", 14_000, 4_000, "failed"),
+        ("oltp_write_only", 0, 4_000, "passed"),
+        ("oltp_write_only", 4_000, 0, "failed"),
+        ("oltp_read_write", 14_000, 0, "failed"),
+        ("a script of mine", 0, 4_000, "does not apply"),
+        (None, 4_000, 0, "does not apply"),
+    ],
+)
+def test_a_test_does_what_its_name_says(mix: str | None, reads: int, writes: int, state: str) -> None:
+    evidence = evidence_of(make_file_result(load__mix=mix, load__reads=reads, load__writes=writes))
+    assert named_test.outcome(evidence).state == state
+
+
+def test_a_mixed_test_that_was_asked_only_to_read_may_write_nothing() -> None:
+    load = {"load__mix": "complex", "load__reads": 14_000, "load__writes": 0}
+    assert named_test.outcome(evidence_of(make_result(**load))).state == "failed"
+    asked = {"oltp-read-only": "on"}
+    assert named_test.outcome(evidence_of(make_result(asked=asked, **load))).state == "passed"
+
+
+@pytest.mark.parametrize(
+    ("every", "syncs", "state"), [(100, 0, "failed"), (0, 0, "passed"), (100, None, "passed")]
+)
+def test_syncs_that_were_asked_for_and_not_made(every: int, syncs: int | None, state: str) -> None:
+    result = make_file_result(
+        load__mix="rndrw",
+        load__reads=72_000,
+        load__writes=48_000,
+        load__file_requests__sync_every=every,
+        load__file_requests__syncs=syncs,
+    )
+    assert named_test.outcome(evidence_of(result)).state == state
+
+
+@pytest.mark.parametrize(("count", "supports"), [(1, False), (3, False), (9, False), (10, True)])
+def test_a_handful_of_transactions_supports_nothing(count: int, supports: bool) -> None:
+    changes = {
+        "load__transactions": count,
+        "load__transactions_per_s": count / 300,
+        "load__latency_us__mean": 10 * 300e6 / count,
+        "load__latency_us__max": 300e6 * 10,
+        "load__latency_us__percentiles": {},
+    }
+    answer = audit_result(make_result(**changes))
+    assert answer.verdict.text.startswith("It supports nothing: too little was measured") is not supports
+    said = short.outcome(evidence_of(make_result(**changes))).problems[0].message.text
+    assert ("10 or more" in said) is not supports
+
+
+def test_few_transactions_are_seen_by_rate_and_time_too() -> None:
+    changes: dict[str, Any] = {
+        "load__transactions": None,
+        "load__transactions_per_s": 0.02,
+        "load__seconds": 300.0,
+    }
+    assert short.outcome(evidence_of(make_result(**changes))).problems[0].severity == "invalid"
+
+
+def at_the_end(**latency: Any) -> ImportedResult:
+    """Return a result whose 95th percentile lies at the end of the histogram, and whose mean beyond it."""
+    told = {
+        "mean": 131e6,
+        "min": 9e6,
+        "max": 213e6,
+        "percentiles": {"50": 60e6, "95": 100e6},
+        "histogram_end": 100e6,
+        **latency,
+    }
+    return make_result(**{f"load__latency_us__{name}": value for name, value in told.items()})
+
+
+def test_a_percentile_at_the_histograms_end_is_a_lower_bound() -> None:
+    """The mean may lie above it, and so may the true percentile: neither is a contradiction."""
+    bound, exact = evidence_of(at_the_end()), evidence_of(at_the_end(histogram_end=None))
+    half = {"percentiles": {"95": 100e6}}
+    median = {"percentiles": {"50": 40e6, "95": 100e6}}
+    assert mean_bounds.outcome(evidence_of(at_the_end(**half))).state == "passed"
+    assert mean_bounds.outcome(evidence_of(at_the_end(**half, histogram_end=None))).state == "failed"
+    assert mean_bounds.outcome(evidence_of(at_the_end(**median))).state == "failed", "it is exact"
+    assert latency_order.outcome(bound).state == "passed"
+    assert tail.outcome(bound).state == "cannot be told"
+    assert tail.outcome(exact).state == "failed"
+    assert "histogram's end" in tail.outcome(bound).missing[0].text
+
+
+def test_a_stall_is_not_judged_by_a_lower_bound() -> None:
+    latency = {"mean": 1e5, "min": 1e3, "max": 9e9, "percentiles": {"95": 1e6}, "histogram_end": 1e6}
+    changes = {f"load__latency_us__{name}": value for name, value in latency.items()}
+    bound = make_result(intervals_per_s=[], **changes)
+    assert stalls.outcome(evidence_of(bound)).state == "cannot be told"
+    changes["load__latency_us__histogram_end"] = None
+    assert stalls.outcome(evidence_of(make_result(intervals_per_s=[], **changes))).state == "failed"
+
+
+def test_rounded_percentiles_contradict_only_beyond_their_digit() -> None:
+    told = {"mean": 17_800.0, "min": 400.0, "max": 18_000.0, "percentiles": {"50": 17_000.0, "95": 17_000.0}}
+    changes = {f"load__latency_us__{name}": value for name, value in told.items()}
+    assert mean_bounds.outcome(evidence_of(make_result(**changes))).state == "failed"
+    changes["load__latency_us__percentile_digit"] = 1000.0
+    assert mean_bounds.outcome(evidence_of(make_result(**changes))).state == "passed"
+
+
+def test_goodput_above_throughput_is_an_error_and_little_says_so_too() -> None:
+    half = {"load__succeeded_per_s": 460.0, "source__format": "BenchBase", "load__latency_us__mean": 20_000.0}
+    wrong = evidence_of(make_result(**half))
+    assert rate_arithmetic.outcome(wrong).problems[0].severity == "invalid"
+    assert littles_law.outcome(wrong).state == "failed"
+    half["load__succeeded_per_s"] = 229.0
+    right = evidence_of(make_result(**half))
+    assert rate_arithmetic.outcome(right).state == "passed"
+    assert littles_law.outcome(right).state == "cannot be told", "a rate may have been set"
+
+
+# ---------------------------------------------------------------- comparisons
+
+
+def said_of(*results: ImportedResult) -> str:
+    plan, trials, _ = assemble(results, "imported")
+    answer = audit_experiment(plan, trials, results)
+    assert answer is not None
+    return answer.verdict.text
+
+
+def disk(name: str, run: int = 1, clients: int | None = 10, **changes: Any) -> ImportedResult:
+    told: dict[str, Any] = {
+        "source__file": f"{name}-run{run}.txt",
+        "source__line": clients or run,
+        "name": f"{name} {run}",
+    }
+    figures = {"load__transactions_per_s": 230.0 + run, "load__transactions": 69_000 + run}
+    return make_result(**told, **figures, load__clients=clients, **changes)
+
+
+def test_a_comparison_is_sound_only_if_it_was_checked() -> None:
+    all_of = [
+        disk(name, run, clients) for name in ("hdd", "ssd") for run in range(1, 6) for clients in (1, 10, 99)
+    ]
+    assert said_of(*all_of) == "No check threatens a comparison of its 6 cells."
+    assert said_of(*all_of[:-1]) == "A comparison of its 6 cells is threatened (see repeats)."
+    assert "is threatened (see repeats" in said_of(disk("hdd"), disk("ssd"))
+
+
+def test_unlike_work_is_no_comparison_and_says_what_is_missing() -> None:
+    said = said_of(disk("hdd"), make_file_result(source__file="ssd-run1.txt"))
+    assert said.startswith("It supports no comparison: its cells do unlike work (")
+    assert "the same work on both sides, one thing that differs, and 5 or more runs of each" in said
+
+
+def test_unknown_clients_may_be_what_differs() -> None:
+    one, other = (
+        change(disk("log", run, None), source__file="log.txt", source__tool=None, asked={}) for run in (1, 2)
+    )
+    assert said_of(one, other).startswith("It supports no comparison: the number of clients is not recorded")
