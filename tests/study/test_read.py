@@ -294,7 +294,8 @@ def test_a_size_in_thousands_is_said_once(tmp_path: Path) -> None:
 
 def test_a_study_that_is_to_be_cut_needs_no_load(tmp_path: Path) -> None:
     study = tmp_path / "cut.toml"
-    study.write_text("question = 'x'\n[servers.lite]\nfamily = 'sqlite'\n[storages.disk]\ndirectory = 'place'\n")
+    text = "question = 'x'\n[servers.lite]\nfamily = 'sqlite'\n[storages.disk]\ndirectory = 'place'\n"
+    study.write_text(text)
     with pytest.raises(StudyError, match="at least one load"):
         read_study(study)
     file = read_study(study, to_cut=True)
