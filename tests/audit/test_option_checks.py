@@ -1,6 +1,5 @@
 """Checks of settings: each finds its own fault, and sound settings pass."""
 
-
 import pytest
 
 from diskproof.audit.check import Check, Configuration, Outcome

@@ -87,7 +87,7 @@ def test_a_role_that_lies_elsewhere_is_said() -> None:
     assert names.names(change(run, machine__places=places)) == (
         "disk = a model of a published disk: desktop disk, 7200 rpm; "
         "split = the same model as disk, which answers flushes without doing them, "
-        "but redo on a model of a published disk: small SSD; "
+        "but redo on a model of a published disk: small SSD, the binary log (`binlog`) stays with the data; "
         "log-disk = a model of a published disk: small SSD."
     )
 

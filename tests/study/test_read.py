@@ -300,3 +300,18 @@ def test_a_study_that_is_to_be_cut_needs_no_load(tmp_path: Path) -> None:
         read_study(study)
     file = read_study(study, to_cut=True)
     assert file.study.crash is not None and file.text.endswith("[crash]\n")
+
+
+def test_half_a_layout_is_noticed(tmp_path: Path) -> None:
+    study = tmp_path / "half.toml"
+    places = "data = { directory = 'slow' }\nredo = { directory = 'quick' }\n"
+    rest = "[workloads.w]\nkind = 'oltp'\n[servers.db]\nfamily = '{}'\n[storages.split]\n" + places
+    for family, more, noticed in (
+        ("mysql", "", True),
+        ("mysql", "binlog = { directory = 'quick' }\n", False),
+        ("postgresql", "", False),
+    ):
+        text = rest.replace("{}", family)
+        study.write_text(f"question = 'x'\n{text}{more}")
+        notes = read_study(study).notes
+        assert any("the binary log stays with the data" in note for note in notes) is noticed

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,7 @@ def read_study(path: Path, scale: str | None = None, *, to_cut: bool = False) ->
         raise StudyError(f"{path}: a study's name must not begin with a dot; rename the file")
     in_thousands: list[str] = []
     study = parse_study(text, str(path), in_thousands=in_thousands)
-    notes = (_size_note(in_thousands[0]),) if in_thousands else ()
+    notes = (*((_size_note(in_thousands[0]),) if in_thousands else ()), *_half_layouts(study))
     chosen = study.scale if scale is None else scale
     if chosen is None:
         return StudyFile(name=path.stem, text=text, study=study, notes=notes)
@@ -80,6 +80,20 @@ def read_study(path: Path, scale: str | None = None, *, to_cut: bool = False) ->
         raise StudyError(f"{path} has no scale `{chosen}`; {known}")
     at_scale = parse_study(text, str(path), chosen)
     return StudyFile(name=path.stem, text=text, study=at_scale, scale=chosen, notes=notes)
+
+
+def _half_layouts(study: Study) -> Iterator[str]:
+    """Yield the storages whose redo log has a place of its own, but not the binary log, if there is one."""
+    if not any(server.family == "mysql" and not server.is_given for server in study.servers.values()):
+        return
+    for name, storage in study.storages.items():
+        places = storage.places()
+        if places["data"].key == places["binlog"].key != places["redo"].key:
+            yield (
+                f"storage `{name}`: `redo` has a place of its own, but the binary log stays with the data, "
+                "and a commit of `safest` waits for both: give `binlog` that place, too, if the question is "
+                "about commits"
+            )
 
 
 CRASH = re.compile(r"^\s*\[\s*crash\s*\]|^\s*crash\s*[.=]", re.MULTILINE)

@@ -89,26 +89,37 @@ def _workloads(analysis: Analysis) -> Iterator[str]:
 
 
 def _storages(machine: Machine | None, names: Sequence[str]) -> Iterator[str]:
-    by_host = [grouped(one.places, lambda place: place.storage) for one in (machine.each if machine else [])]
+    each = machine.each if machine else []
+    by_host = [grouped(one.places, lambda place: place.storage) for one in each]
+    mysql = any(server.family == "mysql" for one in each for server in one.servers)
     titles: dict[str, str] = {}
     for name in names:
         hosts = [places[name] for places in by_host if name in places]
         virtual = [place.virtual for places in hosts for place in places if place.virtual]
         # Of one storage alone, only that it is a model needs words.
         if hosts and (len(names) > 1 or virtual):
-            yield f"{name} = {' or '.join(dict.fromkeys(_roles(places, titles) for places in hosts))}"
+            kinds = dict.fromkeys(_roles(places, titles, mysql=mysql) for places in hosts)
+            yield f"{name} = {' or '.join(kinds)}"
             # "The same model as" a storage of several disks would not say which of them.
             if len({one.title for one in virtual}) == 1:
                 titles.setdefault(virtual[0].title, name)
 
 
-def _roles(places: Sequence[Place], titles: Mapping[str, str]) -> str:
-    """Return what a storage is: where the data lie, and the roles that lie elsewhere."""
+def _roles(places: Sequence[Place], titles: Mapping[str, str], *, mysql: bool) -> str:
+    """Return what a storage is: where the data lie, and the roles that lie elsewhere.
+
+    `mysql`: a server of that family is tested, whose binary log a commit may wait for.
+    """
     said = {place.role: _place(place, titles) for place in places}
     data = said.get("data", next(iter(said.values())))
     elsewhere = grouped((role for role in said if said[role] != data), said.__getitem__)
+    stays = "the binary log (`binlog`) stays with the data"
     return ", ".join(
-        [data, *(f"but {numbers.listed(roles)} on {where}" for where, roles in elsewhere.items())]
+        [
+            data,
+            *(f"but {numbers.listed(roles)} on {where}" for where, roles in elsewhere.items()),
+            *([stays] if "redo" in said and said["redo"] != data == said.get("binlog") and mysql else []),
+        ]
     )
 
 
