@@ -4,7 +4,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import tomlkit
 from clones import agreeing, simulated_material
 from diskproof import disk
 from diskproof.cli import call
+from diskproof.cli.disk import bar
 from diskproof.profile.clone.cells import MARKER, QUICK, Asked, Observation, observed, plan, split
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.device import Parameter, Published, device_text
@@ -22,18 +23,23 @@ from diskproof.profile.clone.fit import Model, fit, length_of
 from diskproof.profile.clone.foreign import foreign
 from diskproof.profile.clone.kinds import built, cloud
 from diskproof.profile.clone.make import Made, make
-from diskproof.profile.clone.material import Material, measure
+from diskproof.profile.clone.material import Material, material_of, measure
 from diskproof.profile.clone.sight import Sight
+from diskproof.profile.measure import describe
 from diskproof.profile.place import Wanted
+from diskproof.refusal import RefusalError
 from diskproof.results.clone import Clone
-from diskproof.results.profile import Probe, ProfileCell, ProfilePlace, Stream
+from diskproof.results.profile import Probe, Profile, ProfileCell, ProfilePlace, Stream
 from support.profiles import Ear
+from support.trials import change
 
 SAMPLES = Path(__file__).parents[1] / "importers" / "samples"
 
 pytestmark = pytest.mark.skipif(not disk.is_installed(), reason="diskproof-disk is not installed")
 
 FEW = replace(QUICK, depths=(1, 4, 32))
+
+PLACE = ProfilePlace(kind="block device", name="x", path="", size_bytes=2**40, writable=True, direct=True)
 
 Screen = pytest.CaptureFixture[str]
 
@@ -161,7 +167,7 @@ def assumed(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_what_is_held_back_does_not_depend_on_the_figures() -> None:
-    place = ProfilePlace(kind="block device", name="x", path="", size_bytes=2**40, writable=True, direct=True)
+    place = PLACE
     probes = list(dict.fromkeys(plan(place, QUICK)))
     once = [one.held for one in split([Observation(probe, {"iops": 1.0}, "") for probe in probes])]
     again = [one.held for one in split([Observation(probe, {"iops": 9.0}, "") for probe in probes[::-1]])]
@@ -178,7 +184,7 @@ def test_what_is_held_back_does_not_depend_on_the_figures() -> None:
 
 
 def test_one_block_of_synced_writes_is_fitted_and_the_others_are_held_back() -> None:
-    place = ProfilePlace(kind="block device", name="x", path="", size_bytes=2**40, writable=True, direct=True)
+    place = PLACE
     told = split([Observation(probe, {"iops": 1.0}, "") for probe in plan(place, QUICK)])
     held = {one.probe.block_bytes: one.held for one in told if one.probe.pattern == "synced-write"}
     assert held == {4096: True, 8192: False, 16_384: True}
@@ -253,6 +259,90 @@ def test_a_rate_that_falls_shows_credits() -> None:
     assert len(before) == 3
     assert (seen.burst_iops, seen.base_iops) == (3000, 300)
     assert seen.credits == pytest.approx(6 * (500 + 3000 + 3000) - 300 * 18)
+
+
+def test_a_rate_that_rises_again_shows_no_credits() -> None:
+    writes = Probe(pattern="random-write", block_bytes=4096, depth=64)
+    assert fall([cell(MARKER, 3000), cell(writes, 300), cell(writes, 2900), cell(MARKER, 290)], 1.0) is None
+
+
+def profile_of_cells(cells: Sequence[ProfileCell], *, disturbed: bool = False) -> Profile:
+    return Profile(
+        diskproof_version="0",
+        fio_version="3.33",
+        engine="libaio",
+        started_at="2026-03-14T09:00:00+00:00",
+        quick=True,
+        seconds_per_cell=5.0,
+        ramp_s=1.0,
+        place=PLACE,
+        machine=describe(),
+        cells=[*cells],
+        disturbed=disturbed,
+    )
+
+
+def test_what_other_work_slowed_down_is_no_volume_without_credits() -> None:
+    alone = Probe(pattern="random-read", block_bytes=4096)
+    falling = [cell(alone, 500), cell(MARKER, 3000), *[cell(MARKER, 300) for _ in range(3)]]
+    assert material_of(profile_of_cells(falling), whole_disk=False).credits
+    disturbed = material_of(profile_of_cells(falling, disturbed=True), whole_disk=False)
+    assert disturbed.credits is None
+    assert {one.probe for one in disturbed.observations} == {alone, MARKER}
+
+
+def test_too_little_that_counts_is_refused_and_says_why() -> None:
+    deep = [Probe(pattern="random-read", block_bytes=4096, depth=depth) for depth in range(2, 12)]
+    counting = cell(deep[0], 2000)
+    cut_off = [slow(cell(probe, 20)) for probe in deep[1:]]
+    material = material_of(profile_of_cells([counting, *cut_off]), whole_disk=False)
+    with pytest.raises(
+        RefusalError, match=r"1 of 10 cells of .* count, and at least 4 must count"
+    ) as refused:
+        make(material, "x.toml", None, lambda *_: None)
+    assert "9 of 10 cells do not count: the disk did not answer their queue" in str(refused.value)
+    assert "random-read-4k-qd3" in str(refused.value)
+    assert "none is written" in str(refused.value)
+
+
+def test_writes_that_were_measured_and_do_not_count_are_not_assumed() -> None:
+    reads = [cell(Probe(pattern="random-read", block_bytes=4096, depth=depth), 2000) for depth in (1, 2, 4)]
+    writes = slow(cell(Probe(pattern="random-write", block_bytes=4096, depth=32), 20))
+    material = material_of(profile_of_cells([*reads, writes]), whole_disk=False)
+    with pytest.raises(RefusalError, match=r"3 of 4 cells .* no cell that writes counts"):
+        make(material, "x.toml", None, lambda *_: None)
+
+
+def slow(measured: ProfileCell) -> ProfileCell:
+    """Return a cell that ended before its queue was answered a few times."""
+    assert measured.requests
+    return change(measured, requests__mean_us=measured.seconds * 1e6)
+
+
+def test_a_fit_is_not_silent_for_long(monkeypatch: pytest.MonkeyPatch, capsys: Screen) -> None:
+    now_s = iter([0.0, 1.0, 5.0, 12.0, 13.0, 14.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(now_s))
+    with bar.fit_display() as tell:
+        for what in (
+            "cloud, roughly",
+            "cloud, roughly",
+            "cloud, roughly",
+            "flash, roughly",
+            "flash, roughly",
+        ):
+            tell(what, 1, 2)
+    assert capsys.readouterr().err.splitlines() == [
+        "fitting cloud, roughly (1 of 2), after 1 s",
+        "still fitting cloud, roughly (1 of 2), after 12 s",
+        "fitting flash, roughly (1 of 2), after 13 s",
+    ]
+
+
+def test_a_fit_tells_that_it_goes_on(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    made = foreign([Path(fio_job(tmp_path, 1, 9_000)[1])], None)
+    make(made, "x.toml", None, lambda *what: told.append(what))
+    assert len(told) > 2 * len(set(told)), "the same is said for as long as a fit goes on"
 
 
 def test_a_cell_that_cuts_off_its_queue_does_not_count() -> None:

@@ -33,7 +33,7 @@ def notes(place: ProfilePlace, cells: Sequence[ProfileCell], taken: Taken = UNTA
         for cell in cells
         if cell.error
     ]
-    said += _busy(place, taken)
+    said += busy(place, taken)
     if not place.direct:
         said.append(
             say(
@@ -73,7 +73,7 @@ def notes(place: ProfilePlace, cells: Sequence[ProfileCell], taken: Taken = UNTA
                 number=len(doubtful),
                 cells=counted(len(cells), "cell"),
                 mark=DOUBTFUL,
-                doubtful=_first(doubtful),
+                doubtful=first(doubtful),
             )
         )
     bound = [cell.probe.name for cell in cells if (cell.cpu_share or 0) >= CPU_BOUND]
@@ -83,13 +83,13 @@ def notes(place: ProfilePlace, cells: Sequence[ProfileCell], taken: Taken = UNTA
                 "one CPU was the limit, not the disk, in {number} of {cells}: {bound:/, }",
                 number=len(bound),
                 cells=counted(len(cells), "cell"),
-                bound=_first(bound),
+                bound=first(bound),
             )
         )
     return said
 
 
-def _busy(place: ProfilePlace, taken: Taken) -> list[Message]:
+def busy(place: ProfilePlace, taken: Taken) -> list[Message]:
     """Say if a profile lacked CPU time, by the limits of a trial."""
     said = []
     if taken.stolen > STEAL_SHARE:
@@ -106,6 +106,7 @@ def _busy(place: ProfilePlace, taken: Taken) -> list[Message]:
     ]
 
 
-def _first(names: Sequence[Message | str], most: int = 6) -> list[Message | str]:
+def first(names: Sequence[Message | str], most: int = 6) -> list[Message | str]:
+    """Return the first of many names, and how many more there are."""
     more = [say("and {more} more", more=len(names) - most)] if len(names) > most else []
     return [*names[:most], *more]

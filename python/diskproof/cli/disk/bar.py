@@ -11,9 +11,15 @@ from diskproof.cli.screen import complain, messages, say
 from diskproof.profile.clone.choose import Tell
 from diskproof.profile.measure import Watcher
 from diskproof.report.compose.probes import probe as named
-from diskproof.results.profile import Probe, ProfileCell
+from diskproof.results.profile import Pattern, Probe, ProfileCell
 from diskproof.system.undoing import Undone
 from diskproof.wording.numbers import count, duration, milliseconds, number
+
+SILENT_S = 10.0
+"""After so long without a line a user wonders whether it hangs."""
+
+LONG: tuple[Pattern, ...] = ("pass-write", "pass-read", "fileio")
+"""Cells that last until their work is done."""
 
 
 @contextmanager
@@ -30,10 +36,15 @@ def profile_display() -> Iterator[Watcher]:
 def fit_display() -> Iterator[Tell]:
     """Show what is fitted and for how long already; how long it will take depends on the figures."""
     begin_s = time.monotonic()
+    shown, shown_s = "", begin_s
 
     def line(what: str, number: int, of: int) -> None:
-        taken = duration(round(time.monotonic() - begin_s))
-        say(f"fitting {what} ({number} of {of}), after {taken}")
+        nonlocal shown, shown_s
+        now_s, fitted = time.monotonic(), f"fitting {what} ({number} of {of})"
+        if fitted != shown or now_s - shown_s >= SILENT_S:
+            still = "still " if fitted == shown else ""
+            say(f"{still}{fitted}, after {duration(round(now_s - begin_s))}")
+            shown, shown_s = fitted, now_s
 
     if not messages.is_terminal:
         yield line
@@ -68,15 +79,25 @@ class _Bar:
 
 
 class _Lines:
-    """One line a cell."""
+    """One line a cell, one before a cell that may take long, and now and then what is left."""
+
+    def __init__(self) -> None:
+        self._of = self._done = 0
+        self._told_s = time.monotonic()
 
     def begins(self, probes: Sequence[Probe], left_s: float) -> None:
-        say(f"{count(len(probes), 'cell')}, {_left(left_s)}")
+        self._of, self._done = len(probes), 0
+        say(f"{count(len(probes), 'cell')}, {_left(left_s)}; longer if the machine is busy")
 
     def cell_begins(self, probe: Probe, left_s: float) -> None:
-        pass
+        if probe.pattern in LONG:
+            say(f"{named(probe)}: under way")
+        elif time.monotonic() - self._told_s >= SILENT_S:
+            say(f"{self._done} of {count(self._of, 'cell')} done, {_left(left_s)}")
+            self._told_s = time.monotonic()
 
     def cell_ends(self, cell: ProfileCell) -> None:
+        self._done += 1
         say(_line(cell))
 
     def left_behind(self, undone: Undone) -> None:

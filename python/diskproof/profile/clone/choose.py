@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from diskproof.profile.clone.cells import Observation
 from diskproof.profile.clone.fit import STEPS, Candidate, Fitted, Model, fit
@@ -21,7 +22,8 @@ USB_BONUS = 0.8
 """The kernel's word that a disk hangs on USB weighs as much as a fifth of the error."""
 
 Tell = Callable[[str, int, int], None]
-"""Gets what is fitted next, and which fit of how many in this round it is; the second round is close."""
+"""Gets what is fitted, and which fit of how many in this round it is; the second round is close. It is called
+again with the same for as long as that fit goes on."""
 
 
 def candidates(sight: Sight) -> Iterator[Candidate]:
@@ -42,7 +44,8 @@ def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell
 
     def roughly(some: Sequence[Candidate]) -> Iterator[Fitted]:
         for number, one in enumerate(some, 1):
-            tell(f"{one.kind}, roughly", number, len(some))
+            model.before_each = partial(tell, f"{one.kind}, roughly", number, len(some))
+            model.before_each()
             yield fit(one, model, observations, STEPS[:1], roughly=True)
 
     coarse = list(roughly(list(candidates(sight))))
@@ -52,7 +55,8 @@ def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell
     fitted = [one for one in coarse if one.error > limit]
     near = [one for one in coarse if one.error <= limit]
     for number, one in enumerate(near, 1):
-        tell(f"{one.candidate.kind}, closely", number, len(near))
+        model.before_each = partial(tell, f"{one.candidate.kind}, closely", number, len(near))
+        model.before_each()
         fitted.append(_closely(one, model, observations))
     return sorted(fitted, key=lambda one: one.error * _weight(one, sight))
 

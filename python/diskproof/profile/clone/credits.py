@@ -31,14 +31,25 @@ def fall(cells: Sequence[ProfileCell], ramp_s: float) -> Fall | None:
         number
         for number, cell in enumerate(cells)
         if cell.requests
-        and cell.probe.pattern in ("random-read", "random-write")
+        and _is_random(cell.probe)
         and cell.probe.depth >= MARKER.depth
         and cell.requests.per_s <= NEAR * last
     )
+    deep = [
+        cell.requests.per_s
+        for cell in cells[after:]
+        if cell.requests and _is_random(cell.probe) and cell.probe.depth >= MARKER.depth
+    ]
+    if max(deep) > NEAR * last:
+        return None  # it rose again: something else slowed it down meanwhile
     before = list(cells[:after])
     seconds = sum(cell.seconds + ramp_s for cell in before)
     spent = sum(_ios(cell, ramp_s) for cell in before)
     return before, Credits(first, last, max(spent - last * seconds, 1.0))
+
+
+def _is_random(probe: Probe) -> bool:
+    return probe.pattern in ("random-read", "random-write")
 
 
 def _is_marker(probe: Probe) -> bool:

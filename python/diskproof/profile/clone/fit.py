@@ -144,6 +144,8 @@ class Model:
         self._history = history
         self._turns = {one.probe: turn for turn, one in reversed(list(enumerate(history)))}
         self._lives: dict[str, Sequence[disk.Facts | None]] = {}
+        self.before_each: Callable[[], None] = lambda: None
+        """Called before the program is asked: a fit asks it hundreds of times."""
 
     def errors(
         self, tree: Tree, observations: Sequence[Observation], *, roughly: bool = False
@@ -186,6 +188,7 @@ class Model:
     def _new_answers(
         self, text: str, asked: Sequence[Asked], *, in_turn: bool = False
     ) -> Sequence[disk.Facts | None]:
+        self.before_each()
         self._file.write_text(text, encoding="utf-8")
         simulate = disk.simulate_in_turn if in_turn else disk.simulate_probes
         try:

@@ -15,10 +15,15 @@ from diskproof.profile.clone.fit import Fitted, Model
 from diskproof.profile.clone.material import Material
 from diskproof.profile.clone.sight import Sight
 from diskproof.profile.clone.unknown import unknown
+from diskproof.profile.simulated import MODELLED
 from diskproof.refusal import RefusalError
 from diskproof.results.clone import Clone, Tried
+from diskproof.results.profile import Profile
 from diskproof.results.verification import VerifiedFigure
 from diskproof.wording import Message, say, us
+
+LEAST_SHARE = 1 / 3
+"""Of the cells of a measurement that must count. A judgement: of a slow disk's deep queues many do not."""
 
 FAR = math.log(2)
 """The error if the model misses each figure by just its goal (`Tried.error`)."""
@@ -37,6 +42,8 @@ class Made:
 
 def make(material: Material, device_file: str, title: str | None, tell: Tell) -> Made:
     """Fit all kinds to the material, and write down the nearest; RefusalError if it shows too little."""
+    if material.profile is not None:
+        _refuse_too_little(material, material.profile)
     observations = split(material.observations)
     fitted_to = [one for one in observations if not one.held]
     if not any(one.probe.pattern == "random-read" for one in fitted_to):
@@ -54,6 +61,7 @@ def make(material: Material, device_file: str, title: str | None, tell: Tell) ->
     )
     with TemporaryDirectory(prefix="diskproof-") as folder:
         fitted = choose(sight, Model(Path(folder), history=material.history), fitted_to, tell)
+        tell("the nearest kind, compared with all figures", 1, 1)
         check = Model(Path(folder), SEED_OF_THE_CHECK, material.history)
         figures = _figures(fitted[0].tree, observations, check)
     kind = fitted[0].candidate.kind
@@ -71,6 +79,23 @@ def make(material: Material, device_file: str, title: str | None, tell: Tell) ->
         profile=material.profile,
     )
     return Made(clone, _text(clone, material, fitted[0]))
+
+
+def _refuse_too_little(material: Material, profile: Profile) -> None:
+    """Refuse a measurement of which too many cells do not count: a fit to the rest would look like one."""
+    asked = [cell for cell in profile.cells if cell.probe.pattern in MODELLED]
+    count, least = len(material.observations), math.ceil(LEAST_SHARE * len(asked))
+    lost_writes = any(cell.probe.writes and cell.requests for cell in asked) and not any(
+        one.probe.writes for one in material.observations
+    )
+    if count >= least and not lost_writes:
+        return
+    what = "no cell that writes counts" if count >= least else f"at least {least} must count"
+    why = "".join(f"\n- {note.text}" for note in material.notes)
+    raise RefusalError(
+        f"{count} of {len(asked)} cells of {material.name} count, and {what}: too little was measured for a "
+        f"clone, and none is written{why}\nMeasure again while the machine is idle, or longer, with --seconds"
+    )
 
 
 def _figures(tree: Tree, observations: Sequence[Observation], model: Model) -> list[VerifiedFigure]:

@@ -19,6 +19,7 @@ from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.kinds.spinning import FASTEST_US
 from diskproof.profile.clone.sight import Credits
 from diskproof.profile.measure import Watcher, profile_of
+from diskproof.profile.notes import first
 from diskproof.profile.place import Wanted
 from diskproof.profile.plan import Effort
 from diskproof.results.clone import Evidence
@@ -70,7 +71,8 @@ def measure(wanted: Wanted, effort: Effort, watcher: Watcher) -> Material:
 def material_of(profile: Profile, *, whole_disk: bool) -> Material:
     """Return what a profile holds for a clone."""
     place = profile.place
-    seen = fall(profile.cells, profile.ramp_s)
+    # What other work slowed down is no volume without credits.
+    seen = None if profile.disturbed else fall(profile.cells, profile.ramp_s)
     cells: Sequence[ProfileCell] = seen[0] if seen else profile.cells
     version, day = profile.fio_version, profile.started_at[:10]
     capacity_bytes, capacity_source = _capacity(place)
@@ -88,9 +90,10 @@ def material_of(profile: Profile, *, whole_disk: bool) -> Material:
         notes.append(
             say(
                 "{number} of {cells} do not count: the disk did not answer their queue a few times in the "
-                "time: measure longer, with --seconds",
+                "time; measure longer, with --seconds: {short:/, }",
                 number=len(short),
                 cells=counted(len(cells), "cell"),
+                short=first(short),
             )
         )
     return Material(

@@ -12,7 +12,8 @@ def unknown(material: Material, best: Fitted) -> list[Message]:
     writes = any(one.probe.writes for one in material.observations)
     said = [_power(kind)]
     if not writes:
-        said.append(say("nothing was written: all that concerns writes and flushes is assumed"))
+        why = "nothing was written" if material.profile else "no figure is of writes"
+        said.append(say(f"{why}: all that concerns writes and flushes is assumed"))
     elif not patterns & {"synced-append", "synced-write"}:
         said.append(say("no flush was measured: its time is assumed"))
     if kind == "cloud":
