@@ -50,8 +50,7 @@ def clone(
     out
         The device file to write; its name ends in .toml.
     quick
-        Measure for about a minute and a half instead of ten: fewer queue depths, 0.8 s each. The fit takes
-        about as long again, and all of it several times as long on a busy machine.
+        A minute and a half to measure, not ten; the fit comes after it. Much longer on a busy machine.
     write
         The block device's name again, to overwrite it; otherwise all that concerns writes is assumed.
     size
