@@ -6,6 +6,7 @@ import pytest
 
 from diskproof.analysis.audited.audit import audit_configuration
 from diskproof.audit.check import Configuration
+from diskproof.importers.base import ImportRefusedError
 from diskproof.importers.options import DEEPEST, family_of, settings_of
 from diskproof.importers.read import as_text, read_file
 from diskproof.results.imported import Settings
@@ -93,3 +94,9 @@ def test_files_that_include_each_other_end(tmp_path: Path) -> None:
     (last,) = read_file(tmp_path / "last.cnf")
     assert isinstance(last, Settings)
     assert ["it is a folder" in last.missing[0], "includes itself" in last.missing[1]] == [True, True]
+
+
+def test_all_bad_lines_are_named_at_once() -> None:
+    text, _ = as_text(HERE, b"[mysqld]\nset a to 1\nb = 1\nc d\n")
+    with pytest.raises(ImportRefusedError, match=r"line 2: 'set a to 1' is no option; line 4: 'c d' is no"):
+        settings_of(text, "mysql")

@@ -8,7 +8,7 @@ import pytest
 from diskproof.importers.base import ImportRefusedError
 from diskproof.results.folder import RunFolder
 from diskproof.results.record import Family
-from diskproof.run.option_files import LAB, Asked, server_variables, with_option_files
+from diskproof.run.option_files import KEYS, LAB, Asked, server_variables, with_option_files
 from diskproof.server.base import ServerError
 from diskproof.server.registry import find
 from diskproof.study.plan import make_plan
@@ -155,9 +155,6 @@ def test_option_files_as_people_have_them(tmp_path: Path, server: str) -> None:
                    for line in refused.split("\n") if "refuses" in line)  # fmt: skip
 
 
-KEYS: dict[Family, str] = {"mysql": "my_cnf", "postgresql": "conf"}
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -179,6 +176,11 @@ def test_a_file_that_does_not_fit_is_refused(tmp_path: Path, old: str, new: str,
 def test_a_file_without_options_of_a_server_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ImportRefusedError, match=r"my\.cnf.*no option of a server stands in this file"):
         with_option_files(read_study(written(tmp_path, options="[client]\nport = 1\n")))
+
+
+def test_a_file_of_another_family_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"is a postgresql.conf, and `my_cnf` is for a my.cnf"):
+        with_option_files(read_study(written(tmp_path, options="shared_buffers = 1GB\nwork_mem = '4MB'\n")))
 
 
 def test_includes_are_followed_and_kept(tmp_path: Path) -> None:

@@ -3,13 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from diskproof.audit.check import Configuration, Problem, Said, Untold, check, warning
-from diskproof.audit.configuration import option_file, plainly, untold_groups
+from diskproof.audit.configuration import is_whole, option_file, plainly, untold_groups
 from diskproof.families.values import Values, same
 from diskproof.results.record import recorded
 from diskproof.wording import say
-
-NO_VARIABLES = ("plugin_load", "early_plugin_load", "user", "console", "symbolic_links", "optimizer_switch")
-"""Options without a variable of that name, or whose variable holds more than was asked for."""
 
 MOST_NAMED = 20
 """Options of one sentence."""
@@ -34,16 +31,13 @@ def took_effect(configuration: Configuration) -> Iterator[Said]:
     option_file(configuration, "nothing that was asked for")
     observed = recorded(configuration.observed, "what the server answered to SHOW VARIABLES")
     yield from untold_groups(configuration)
-    asked = {
-        name: value
-        for name, value in plainly(configuration).items()
-        if not name.startswith((*NO_VARIABLES, "disable_"))
-    }
+    asked = plainly(configuration)
     answered = [name for name in asked if name in observed.values]
     others = [name for name in answered if not _holds(name, asked[name], observed.values[name] or "")]
     if others:
         yield _reads_back(others, len(answered), asked, observed.values)
-    if untold := [f"`{name}`" for name in asked if name not in observed.values]:
+    untold = [f"`{name}`" for name in asked if name not in observed.values]
+    if untold and not is_whole(observed):  # of a whole answer, those are options without a variable
         more = f", and {len(untold) - MOST_NAMED} more" if len(untold) > MOST_NAMED else ""
         missing = "what the server answered for {names:/, }{more}"
         yield Untold(missing, names=untold[:MOST_NAMED], more=more)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from diskproof.families.mysql.option_file import GROUP, is_read
 from diskproof.families.options import Server
-from diskproof.importers.base import Format, Found, Text, check_number
+from diskproof.importers.base import Format, Found, ImportRefusedError, Text, check_number
 from diskproof.importers.numbers import broken
 from diskproof.reading import MIB, UnreadableError, read_bytes
-from diskproof.refusal import RefusalError, why_refused
+from diskproof.refusal import why_refused
 from diskproof.results.imported import AskedOption, Settings
 from diskproof.results.record import Family
 
@@ -202,7 +202,11 @@ def family_of(text: Text) -> Family | None:
 def settings_of(text: Text, family: Family) -> tuple[Settings, Lines]:
     """Return what an option file asks for; ImportRefusedError if nothing of it is a server's."""
     lines = lines_of(text, family)
-    found = list(_mysql_options(text, lines.all) if family == "mysql" else _postgresql(text, lines.all))
+    bad: list[str] = []
+    read = _mysql_options if family == "mysql" else _postgresql_options
+    found = list(read(lines.all, bad))
+    if bad:
+        raise ImportRefusedError(f"{text.file}: {'; '.join(bad[:MOST_BAD])}: correct or remove these lines")
     if not found and not lines.included and not lines.missing:
         raise broken(text, 1, "no option of a server stands in this file (groups like [mysqld] or [server])")
     check_number(text, {(option.group, option.name) for option in found})
@@ -221,8 +225,15 @@ def settings_of(text: Text, family: Family) -> tuple[Settings, Lines]:
 FORMS: dict[Family, str] = {"mysql": "my.cnf", "postgresql": "postgresql.conf"}
 
 
-def _mysql_options(text: Text, lines: Sequence[Line]) -> Iterator[AskedOption]:
-    """Yield the options of all groups that servers read; those of other programs' groups are left out."""
+MOST_BAD = 20
+"""Lines that are named at once."""
+
+
+def _mysql_options(lines: Sequence[Line], bad: list[str]) -> Iterator[AskedOption]:
+    """Yield the options of all groups that servers read; those of other programs' groups are left out.
+
+    A line that is none is added to the `bad` ones.
+    """
     sections = any(SECTION.fullmatch(line.said) for line in lines)
     group = ""
     for line in lines:
@@ -234,9 +245,10 @@ def _mysql_options(text: Text, lines: Sequence[Line]) -> Iterator[AskedOption]:
         elif not plain or plain.startswith(("#", ";")) or (sections and not GROUP.fullmatch(group)):
             continue
         elif plain.startswith("--"):
-            yield from (_option(text, line, word[2:], group) for word in _words(plain) if word[:2] == "--")
+            for word in _words(plain):
+                yield from _option(line, word[2:], group, bad) if word[:2] == "--" else ()
         else:
-            yield _option(text, line, plain, group)
+            yield from _option(line, plain, group, bad)
 
 
 def _words(said: str) -> list[str]:
@@ -247,14 +259,13 @@ def _words(said: str) -> list[str]:
         return said.rstrip("\\").split()
 
 
-def _option(text: Text, line: Line, said: str, group: str) -> AskedOption:
-    found = _OPTIONS["mysql"].fullmatch(said)
+def _option(line: Line, said: str, group: str, bad: list[str]) -> Iterator[AskedOption]:
+    found = _OPTIONS["mysql"].fullmatch(said.removeprefix("set-variable").lstrip(" ="))  # of MySQL 3 and 4
     if found is None:
-        raise _no_option(text, line)
+        bad.append(_no_option(line))
+        return
     name, value = found["name"], found["value"].strip()
-    if name == "set-variable" and found["equals"]:
-        return _option(text, line, value, group)  # the form of MySQL 3 and 4
-    return AskedOption(
+    yield AskedOption(
         name=_name(name),
         value=_mysql_value(value) if found["equals"] else None,
         line=line.number,
@@ -264,9 +275,8 @@ def _option(text: Text, line: Line, said: str, group: str) -> AskedOption:
     )
 
 
-def _no_option(text: Text, line: Line) -> RefusalError:
-    where = text if not line.file else Text(line.file, "", "")
-    return broken(where, line.number, f"{line.said.strip()[:60]!r} is no option")
+def _no_option(line: Line) -> str:
+    return f"{_place(line.file, line.number)}: {line.said.strip()[:60]!r} is no option"
 
 
 def _name(told: str) -> str:
@@ -283,14 +293,15 @@ def _mysql_value(told: str) -> str:
     return re.sub(r"\\(.)", lambda found: ESCAPES.get(found[1], found[0]), told)
 
 
-def _postgresql(text: Text, lines: Sequence[Line]) -> Iterator[AskedOption]:
+def _postgresql_options(lines: Sequence[Line], bad: list[str]) -> Iterator[AskedOption]:
     for line in lines:
         plain = line.said.strip()
         if not plain or plain.startswith("#") or _INCLUDES["postgresql"].fullmatch(plain):
             continue
         option = _OPTIONS["postgresql"].fullmatch(plain)
         if option is None:
-            raise _no_option(text, line)
+            bad.append(_no_option(line))
+            continue
         value = _postgresql_value(option["value"].strip())
         yield AskedOption(name=option["name"].lower(), value=value, line=line.number, file=line.file)
 

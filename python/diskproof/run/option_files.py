@@ -9,18 +9,21 @@ from diskproof.families.facts import FamilyFacts
 from diskproof.families.mysql.option_file import is_read, resolved
 from diskproof.families.options import server_named
 from diskproof.families.values import same
-from diskproof.importers.options import settings_of
+from diskproof.importers.options import FORMS, family_of, settings_of
 from diskproof.importers.read import as_text
 from diskproof.results.imported import AskedOption
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ServerKind
 from diskproof.study.model import Study
 from diskproof.study.part import KeptOptions
-from diskproof.study.read import StudyFile
+from diskproof.study.read import StudyError, StudyFile
 from diskproof.study.tuning import Tuning
 
 _PATH = re.compile(r"(?:/|~|\.\./|[A-Za-z]:[\\/]).*", re.DOTALL)
 """A value that leads out of the server's own folders, also one of Windows."""
+
+KEYS = {"mysql": "my_cnf", "postgresql": "conf"}
+"""The keys of a tuning for the option files of a family."""
 
 LAB = "the lab decides it"
 
@@ -48,7 +51,7 @@ def with_option_files(file: StudyFile) -> StudyFile:
         if tuning.option_file is not None:
             family, kept = tuning.option_file
             read, missing = _read(family, kept)
-            tunings[name] = tuning.model_copy(update={"my_cnf" if tuning.my_cnf else "conf": read})
+            tunings[name] = tuning.model_copy(update={KEYS[family]: read})
             notes += [f"tuning `{name}`: not read: {one} of {kept.path.name}" for one in missing]
     study = file.study.model_copy(update={"tunings": tunings})
     return replace(file, study=study, notes=(*file.notes, *notes))
@@ -57,6 +60,11 @@ def with_option_files(file: StudyFile) -> StudyFile:
 def _read(family: Family, kept: KeptOptions) -> tuple[KeptOptions, list[str]]:
     """Return a file as the run keeps it: whole, with what it includes."""
     text, _ = as_text(kept.path, kept.content)
+    whose = family_of(text)
+    if whose not in {None, family}:
+        raise StudyError(
+            f"{kept.path} is a {FORMS[whose or family]}, and `{KEYS[family]}` is for a {FORMS[family]}"
+        )
     settings, lines = settings_of(text, family)
     content = lines.whole if lines.included else kept.content
     return replace(kept, content=content, asked=tuple(settings.options)), settings.missing
