@@ -1,6 +1,8 @@
 """Which options a server gets, by what its binary lists; and which the user may not set."""
 
+import struct
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -347,6 +349,22 @@ def test_postgresql_times_its_input_and_output_where_the_clock_is_quick(
         dirs, level="safest", memory_bytes=GIB, max_clients=8, variables={}
     )
     assert {name: value for name, value in settings.common.items() if name.startswith("track_")} == timed
+
+
+def test_the_catalogs_version_needs_no_program(tmp_path: Path) -> None:
+    (tmp_path / "global").mkdir()
+    (tmp_path / "global" / "pg_control").write_bytes(struct.pack("=QII", 7, 1300, 202209061) + bytes(8176))
+    for version, folder in (((15, 18), "PG_15_202209061"), ((9, 6, 1), "PG_9.6_202209061")):
+        assert PostgresqlInstallation(Path("/x"), version, "x").tablespace_folder(tmp_path) == folder
+
+
+def test_options_that_add_up_and_those_without_a_value_are_written_as_such(dirs: Dirs) -> None:
+    server = replace(SERVERS["mariadb"], names=frozenset({"skip_host_cache"}))
+    asked = {"binlog_ignore_db": "a\nb", "sql_mode": "", "skip_host_cache": "ON"}
+    lines = mysql.configuration(server, dirs, asked).splitlines()
+    assert [line for line in lines if line.split(" ")[0] in asked] == [
+        "skip_host_cache", "binlog_ignore_db = a", "binlog_ignore_db = b", "sql_mode = "
+    ]  # fmt: skip
 
 
 MISTAKES = {

@@ -63,7 +63,7 @@ def _make_images(folder: Path) -> None:
     """Copy both servers and what they need into one tree, and import it under both names."""
     tree = folder / "tree"
     mariadb, postgresql = find_mysql(wanted="MariaDB").binary, find_postgresql().programs
-    programs = [postgresql / name for name in ("initdb", "postgres", "pg_controldata")]
+    programs = [postgresql / name for name in ("initdb", "postgres")]
     programs += [Path("/bin/sh"), Path("/bin/cat"), mariadb]
     modules = [file for file in postgresql.parent.glob("lib/*.so") if "llvm" not in file.name]
     parts = [*programs, *modules, *_libraries(programs)]
