@@ -103,3 +103,43 @@ def test_a_sweep_is_listed_by_its_clients(tmp_path: Path) -> None:
     in_order = ["x.1.txt", "x.2.txt", "x.16.txt", "x.128.txt"]
     assert [one["place"] for one in subjects if one["kind"] == "result"] == in_order
     assert [cell.clients for cell in RunFolder.open(tmp_path / "made").plan().cells] == [1, 2, 16, 128]
+
+
+SLOW = """sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
+
+Running the test with following options:
+Number of threads: 500
+
+Threads started!
+
+SQL statistics:
+    queries performed:
+        read:                            28000
+        write:                           8000
+        other:                           4000
+        total:                           40000
+    transactions:                        2000   (4.55 per sec.)
+    queries:                             40000  (90.91 per sec.)
+
+General statistics:
+    total time:                          440.0000s
+    total number of events:              2000
+
+Latency (ms):
+         min:                                90000.00
+         avg:                               110000.00
+         max:                               130000.00
+         95th percentile:                   100000.00
+         sum:                            220000000.00
+"""
+
+
+def test_a_lower_bound_is_marked_wherever_a_report_shows_it(tmp_path: Path) -> None:
+    (tmp_path / "slow.txt").write_text(SLOW)
+    shown = json.loads(
+        diskproof_here(tmp_path, "audit", "slow.txt", "--out", "made", "--format", "json").stdout
+    )
+    assert any(">= 100,000 ms" in one["text"] for one in shown["subjects"][0]["remarks"])
+    report = diskproof_here(tmp_path, "report", "made").stdout
+    assert ">= 100,000" in report
+    assert "100,000" not in report.replace(">= 100,000", "")

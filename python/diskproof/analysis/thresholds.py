@@ -76,6 +76,8 @@ def _figure(figure: str, answer: CellAnswer) -> Interval | None:
     if figure == "seconds":
         return answer.figure if answer.metric == "seconds" else None
     percentile = figure.removeprefix("p").removesuffix("_ms")
+    if percentile in answer.latency_at_least:
+        return None  # it lies at the end of another tool's histogram, and may be any above it
     us = answer.latency_mean_us if figure == "mean_ms" else answer.latency_us.get(percentile)
     return us.scaled(1 / 1000) if us else None
 

@@ -19,7 +19,7 @@ from diskproof.report.compose.outcome_words import (
 )
 from diskproof.report.compose.verdicts import has_verdict, why_no_verdict
 from diskproof.report.document import Line
-from diskproof.report.intervals import bounds, estimate, in_milliseconds
+from diskproof.report.intervals import at_least, bounds, estimate, in_milliseconds
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Asks, Metric
 from diskproof.stats.boxes import boxes
@@ -76,7 +76,7 @@ def _figure(answer: CellAnswer) -> str:
         figure = in_milliseconds(figure)
     ends = f" ({bounds(figure)})" if figure and figure.low is not None else ""
     p95 = answer.latency_us.get("95")
-    tail = f", p95 {numbers.milliseconds(p95.estimate)} ms" if p95 else ""
+    tail = f", p95 {at_least(answer, '95')}{numbers.milliseconds(p95.estimate)} ms" if p95 else ""
     by = numbers.count(answer.cell.clients, "client")
     return f"{estimate(figure)}{UNIT[answer.metric]}{ends}{tail}, with {by}."
 
