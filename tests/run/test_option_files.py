@@ -178,6 +178,20 @@ def test_a_file_without_options_of_a_server_is_refused(tmp_path: Path) -> None:
         with_option_files(read_study(written(tmp_path, options="[client]\nport = 1\n")))
 
 
+def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+    options = "[mysqld]\nsort_buffer_siez = 1M\nno_such = 2\nport = 1\n[mysqld-5.7]\nquery_cache_type = 1\n"
+    study = STUDY + '[tunings.other]\nbase = "safest"\nvariables = { sync_binlogg = 1 }\n'
+    ran = diskproof_here(tmp_path, "plan", str(written(tmp_path, study, options=options)))
+    assert ran.returncode == 2
+    said = " ".join(ran.stderr.split())
+    for part in (
+        "my.cnf, line 2: MariaDB", "did you mean `sort_buffer_size`?", "my.cnf, line 3: MariaDB",
+        "remove the line", "sync_binlogg = 1", "port: left out, because the lab decides it",
+        "query_cache_type: left out, because MariaDB", "does not read its group [mysqld-5.7]",
+    ):  # fmt: skip
+        assert part in said, (part, said)
+
+
 def test_a_file_of_another_family_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"is a postgresql.conf, and `my_cnf` is for a my.cnf"):
         with_option_files(read_study(written(tmp_path, options="shared_buffers = 1GB\nwork_mem = '4MB'\n")))

@@ -78,6 +78,7 @@ def _lie_apart(storage: str, data: PlaceChoice, redo: PlaceChoice) -> bool:
 def check_variables(study: Study, plan: Plan, servers: Mapping[str, ServerKind]) -> list[str]:
     """Refuse what a server does not take, before it gets its data; return what it does not get."""
     notes: list[str] = []
+    refused: list[str] = []
     for name, workload in dict.fromkeys((cell.server, cell.workload) for cell in plan.cells):
         if name in servers and study.workloads[workload].preloads and (why := servers[name].why_no_preload()):
             raise StudyError(f"workload `{workload}` cannot `preload` on server `{name}`: {why}")
@@ -87,8 +88,10 @@ def check_variables(study: Study, plan: Plan, servers: Mapping[str, ServerKind])
             try:
                 servers[name].check_variables(asked.variables, asked.places)
             except ServerError as error:
-                raise StudyError(f"tuning `{tuning}` on server `{name}`: {error}") from None
+                refused.append(f"tuning `{tuning}` on server `{name}`: {error}")
             notes += left_out_in_words(tuning, name, asked)
+    if refused:
+        raise StudyError("\n".join([*refused, *notes]))
     return notes
 
 
