@@ -40,6 +40,10 @@ SILENCE_S = 60.0
 Event = dict[str, Any]
 
 
+READING_S = 3600.0
+"""How long a dump may be read before a run: 100 GB take less."""
+
+
 class LoadFailedError(RefusalError):
     """The load generator failed; the message is its own."""
 
@@ -126,6 +130,18 @@ def rehearse(kind: str, arguments: list[str], url: str = "null:") -> Event:
     if event["event"] == "ready":
         return event
     raise LoadFailedError(str(event["message"]) or "diskproof-load failed without a message")
+
+
+def rehearse_prepare(arguments: list[str], url: str) -> list[str]:
+    """Let the load generator read a file that makes tables, without a server; return what it leaves out.
+
+    LoadFailedError says what it refuses.
+    """
+    ended = run([str(program()), "prepare", "script", "--url", url, *arguments], limit_s=READING_S)
+    said = ended.err.strip()
+    if ended.code != 0:
+        raise LoadFailedError(said.removeprefix(f"{PROGRAM}: "))
+    return [line for line in said.splitlines() if ": left out: " in line]
 
 
 def check_script(arguments: list[str]) -> None:

@@ -26,7 +26,7 @@ def rehearse_without_its_file(folder: Path, sql: str) -> None:
     (folder / "look.sql").write_text(sql)
     file = read_study(folder / "study.toml")
     (folder / "look.sql").unlink()
-    rehearse(file, make_plan(file))
+    rehearse(file, make_plan(file), {})
 
 
 def test_a_script_is_rehearsed_as_it_was_read(tmp_path: Path) -> None:
@@ -51,8 +51,8 @@ def test_an_option_that_a_lua_script_lacks_is_refused(tmp_path: Path) -> None:
     for options in ("options = { goods = 20 }\n", "prepare = false\n"):
         (tmp_path / "study.toml").write_text(text + options)
         file = read_study(tmp_path / "study.toml")
-        rehearse(file, make_plan(file))
+        rehearse(file, make_plan(file), {})
     (tmp_path / "study.toml").write_text(text + "prepare = false\noptions = { gods = 20 }\n")
     file = read_study(tmp_path / "study.toml")
     with pytest.raises(StudyError, match=r"^workload `own`: --gods is no option of the script"):
-        rehearse(file, make_plan(file))
+        rehearse(file, make_plan(file), {})

@@ -10,6 +10,9 @@ use std::time::Duration;
 use percent_encoding::percent_decode_str;
 use url::{Url, form_urlencoded};
 
+use crate::driver::Dialect;
+use crate::workload::sql::{Errand, Fence};
+
 /// A database, as the user named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
@@ -17,7 +20,58 @@ pub enum Target {
     Postgres(Server),
     Sqlite(SqliteFile),
     /// Answers at once without a database: what is left is our own cost.
-    Null,
+    Null(Null),
+}
+
+/// No database, in the place of a family's: `null:postgresql?database=shop&other=crm` reads scripts as
+/// that database of that server would get them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Null {
+    pub dialect: Dialect,
+    pub database: String,
+    /// The server's other databases.
+    pub others: Vec<String>,
+}
+
+impl Default for Null {
+    fn default() -> Self {
+        Self {
+            dialect: Dialect::Mysql,
+            database: "null".into(),
+            others: Vec::new(),
+        }
+    }
+}
+
+impl Null {
+    fn from_url(url: &Url) -> Result<Self, TargetError> {
+        let mut null = Self {
+            dialect: match url.path() {
+                "" | "mysql" => Dialect::Mysql,
+                "postgresql" => Dialect::Postgres,
+                "sqlite" => Dialect::Sqlite,
+                other => {
+                    return Err(TargetError::UnknownScheme {
+                        scheme: format!("null:{other}"),
+                    });
+                }
+            },
+            ..Self::default()
+        };
+        for (name, value) in url.query_pairs().into_owned() {
+            match name.as_str() {
+                "database" => null.database = value,
+                "other" => null.others.push(value),
+                _ => {
+                    return Err(TargetError::UnknownOption {
+                        name,
+                        known: "database, other".into(),
+                    });
+                }
+            }
+        }
+        Ok(null)
+    }
 }
 
 /// A server's address and account.
@@ -120,7 +174,7 @@ impl Target {
         match url.scheme() {
             "mysql" | "mariadb" => Server::from_url(&url, 3306, password).map(Self::Mysql),
             "postgresql" | "postgres" => Server::from_url(&url, 5432, password).map(Self::Postgres),
-            "null" => Ok(Self::Null),
+            "null" => Null::from_url(&url).map(Self::Null),
             other => Err(TargetError::UnknownScheme {
                 scheme: other.to_owned(),
             }),
@@ -129,13 +183,29 @@ impl Target {
 }
 
 impl Target {
+    /// What the user's own statements may reach: the one database, or anything.
+    #[must_use]
+    pub fn fence(&self, errand: Errand, any_database: bool) -> Fence {
+        let (dialect, own) = match self {
+            Self::Mysql(server) => (Dialect::Mysql, server.database.as_str()),
+            Self::Postgres(server) => (Dialect::Postgres, server.database.as_str()),
+            Self::Sqlite(_) => (Dialect::Sqlite, "main"),
+            Self::Null(null) => (null.dialect, null.database.as_str()),
+        };
+        let mut fence = Fence::new(dialect, errand, (!any_database).then_some(own));
+        if let Self::Null(null) = self {
+            fence.add_others(null.others.iter().cloned());
+        }
+        fence
+    }
+
     /// Limits each statement that is not measured, from [`begin_work`](crate::driver::Admin) on.
     #[must_use]
     pub fn with_statement_limit(mut self, limit: Option<Duration>) -> Self {
         match &mut self {
             Self::Mysql(server) | Self::Postgres(server) => server.statement_limit = limit,
             Self::Sqlite(file) => file.statement_limit = limit,
-            Self::Null => {}
+            Self::Null(_) => {}
         }
         self
     }

@@ -136,10 +136,12 @@ def check_as_run(file: StudyFile, made: Plan, out: Path) -> tuple[StudyFile, Pla
         divide(with_cuts.cpus)
     servers = _found_servers(whole.study, here)
     notes = check_variables(whole.study, with_cuts, servers)
-    for note in (*notes, *check_given(whole.study, with_cuts, _given(whole.study, with_cuts))):
+    given = _given(whole.study, with_cuts)
+    for note in (*notes, *check_given(whole.study, with_cuts, given)):
         say(note)
     if load.is_installed():
-        rehearse(whole, with_cuts)
+        for note in rehearse(whole, with_cuts, given):
+            say(note)
     else:
         say("diskproof-load is not installed, so the workloads were not checked")
     check_room(whole.study, here, servers, out.absolute() / IMAGES)

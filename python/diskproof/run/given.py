@@ -56,6 +56,7 @@ def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iter
                 if not server.read_only:
                     connection.check_database()
                 yield from (f"`{name}` will not report {what}" for what in connection.lacking())
+                yield from _check_reach(study, plan, name, connection)
             finally:
                 connection.stop()
         except ServerError as error:
@@ -73,6 +74,23 @@ def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iter
                 f"server `{name}`: `reset` puts back one data set, and the workloads have several: make a "
                 "study of each, or leave `reset` out"
             )
+
+
+def _check_reach(study: Study, plan: Plan, name: str, connection: Given[Any]) -> Iterator[str]:
+    """Refuse an account with which the user's own SQL could leave the database (ServerError)."""
+    cells = [cell for cell in plan.cells if cell.server == name]
+    own = [
+        one for one in dict.fromkeys(cell.workload for cell in cells) if study.workloads[one].sends_own_sql
+    ]
+    if not own:
+        return
+    if study.servers[name].any_database:
+        yield f"`{name}`: `any_database = true`, so the study's SQL may reach all that the account may"
+        return
+    family = study.servers[name].family
+    sets = any(study.variables(cell.tuning, family) for cell in cells)
+    for what in connection.check_reach(own, sets_variables=sets):
+        yield f"`{name}`: {what}"
 
 
 @contextmanager
@@ -156,7 +174,10 @@ class _Data:
         server.clear()
         if self._workload.prepares:
             arguments = prepare_arguments(
-                self._workload, self._bench.seed, self._bench.folder.scripts(self._name)
+                self._workload,
+                self._bench.seed,
+                self._bench.folder.scripts(self._name),
+                any_database=self._choice.any_database,
             )
             try:
                 load.prepare(
@@ -211,6 +232,7 @@ class GivenAttempt(ServerAttempt):
         self.restored_by = "unchanged"
         self.engine = None
         self._room = None
+        self.any_database = bench.study.servers[cell.server].any_database
         self._data_bytes = 0
 
     def restore(self) -> None:

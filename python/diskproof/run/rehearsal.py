@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import urlencode
 
 from diskproof import disk, load
 from diskproof.families import of
@@ -10,32 +11,60 @@ from diskproof.fio import program as fio
 from diskproof.results.plan import Phases, Plan
 from diskproof.run.option_files import left_out_in_words, server_variables
 from diskproof.server.base import ServerError, ServerKind
+from diskproof.server.given import GivenServer
 from diskproof.storage.kinds.base import resolved, same_file_system
 from diskproof.study.loads.base import Load
 from diskproof.study.loads.fileio import Fileio
 from diskproof.study.loads.lua import Lua
+from diskproof.study.loads.script import Script
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyError, StudyFile
-from diskproof.workload.arguments import run_arguments, verb_options
+from diskproof.study.servers import ServerChoice
+from diskproof.workload.arguments import prepare_arguments, run_arguments, verb_options
 from diskproof.workload.fileio import descriptors
 
 
-def rehearse(file: StudyFile, plan: Plan) -> None:
-    """Refuse now what the programs would refuse after the data sets are loaded."""
+def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, GivenServer]) -> list[str]:
+    """Refuse now what the programs would refuse after the data sets are loaded.
+
+    Return what of the user's SQL will be left out.
+    """
     study = file.study
     _check_logs(study, plan)
     for name in dict.fromkeys(cell.storage for cell in plan.cells):
         for choice in study.places(name).values():
             for device in choice.virtual_disks:
                 _check_disk(name, device)
-    for name in dict.fromkeys(cell.workload for cell in plan.cells):
-        workload = study.workloads[name]
-        if workload.rehearses or isinstance(workload, Lua):
-            _rehearse_load(name, workload, study.phases(name), plan.seed)
+    notes: list[str] = []
+    rehearsed: set[tuple[str, str]] = set()
+    for cell in plan.cells:
+        name, workload = cell.workload, study.workloads[cell.workload]
+        if not (workload.rehearses or isinstance(workload, Lua)):
+            continue
+        url, fenced = "null:", False
+        if isinstance(workload, Script):
+            server = study.servers[cell.server]
+            fenced = server.is_given and not server.any_database
+            url = _in_place_of(server, given.get(cell.server))
+        if (name, url) not in rehearsed:
+            rehearsed.add((name, url))
+            notes += _rehearse_load(name, workload, study.phases(name), plan.seed, url, fenced=fenced)
+    return list(dict.fromkeys(notes))
 
 
-def _rehearse_load(name: str, workload: Load, phases: Phases, seed: int) -> None:
+def _in_place_of(server: ServerChoice, given: GivenServer | None) -> str:
+    """Return the URL of no server, with what statements find on this one."""
+    url = f"null:{server.family}"
+    if given is None:
+        return url
+    database, others = given.databases()
+    return f"{url}?{urlencode([('database', database), *(('other', other) for other in others)])}"
+
+
+def _rehearse_load(
+    name: str, workload: Load, phases: Phases, seed: int, url: str, *, fenced: bool
+) -> list[str]:
     """Refuse a load by copies of its files, as its trials run it: another machine has no other ones."""
     with TemporaryDirectory() as folder:
         copies = Path(folder)
@@ -44,8 +73,13 @@ def _rehearse_load(name: str, workload: Load, phases: Phases, seed: int) -> None
         try:
             if isinstance(workload, Lua):
                 load.check_script(verb_options(workload, "prepare", copies))
-            else:
-                load.rehearse(workload.kind, run_arguments(workload, phases, 1, seed, copies))
+                return []
+            arguments = run_arguments(workload, phases, 1, seed, copies, any_database=not fenced)
+            load.rehearse(workload.kind, arguments, url)
+            if isinstance(workload, Script) and workload.prepares:
+                arguments = prepare_arguments(workload, seed, copies, any_database=not fenced)
+                return [f"workload `{name}`: {line}" for line in load.rehearse_prepare(arguments, url)]
+            return []  # noqa: TRY300
         except load.LoadFailedError as error:
             why = str(error).replace(f"{folder}/", "")
             raise StudyError(f"workload `{name}`: {why}") from None

@@ -35,6 +35,9 @@ class ServerStartError(ServerError):
 class ServerAttempt(Attempt):
     """A trial of a server under the load of diskproof-load."""
 
+    any_database = True
+    """Whether the user's SQL may leave the database: of a server that the lab starts, it may."""
+
     def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell, turn: Alone = ALONE) -> None:
         super().__init__(bench, planned, cell, turn)
         self.kind = bench.servers[cell.server]
@@ -193,7 +196,15 @@ class ServerAttempt(Attempt):
     def _here(self, running: Running, seed: int) -> load.Load:
         copies = self.bench.folder.scripts(self.cell.workload)
         turns = self.turn.arguments(self.phases)
-        arguments = run_arguments(self.workload, self.phases, self.cell.clients, seed, copies, turns)
+        arguments = run_arguments(
+            self.workload,
+            self.phases,
+            self.cell.clients,
+            seed,
+            copies,
+            turns,
+            any_database=self.any_database,
+        )
         log, password = self.log / "load.log", running.password
         return load.Load(self.bench.starter, running.url, self.workload.kind, arguments, log, password)
 

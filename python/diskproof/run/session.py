@@ -123,7 +123,8 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
     notes = check_variables(study, plan, servers)
     for note in (*notes, *check_given(study, plan, given)):
         progress.note(note)
-    rehearse(file, plan)
+    for note in rehearse(file, plan, given):
+        progress.note(note)
 
     def show(undone: Undone) -> None:
         progress.note(f"{'removed' if undone.done else 'could not remove'}: {undone.what}")

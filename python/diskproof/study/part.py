@@ -67,6 +67,12 @@ class KeptOptions(KeptFile):
     """Its options, once it was read, and those of the files that it includes."""
 
 
+def located(name: str, info: ValidationInfo) -> Path:
+    """Return where a file is that a study names."""
+    folder: Path = (info.context or {}).get(FOLDER, Path())
+    return (folder / _home(Path(name))).absolute()
+
+
 def kept_file(name: object, info: ValidationInfo, most_bytes: int, what: str) -> KeptFile:
     """Read a file from the study file's own folder; ValueError if it cannot be read.
 
@@ -75,7 +81,7 @@ def kept_file(name: object, info: ValidationInfo, most_bytes: int, what: str) ->
     if not isinstance(name, str) or not name:
         raise ValueError(f"give the path of {what}")
     folder = (info.context or {}).get(FOLDER, Path())
-    path = (folder / _home(Path(name))).absolute()
+    path = located(name, info)
     copies = [] if path.exists() else list((folder / "scripts").glob(f"*/{path.name}"))
     try:
         return KeptFile(path, read_bytes(copies[0] if len(copies) == 1 else path, most_bytes))

@@ -85,6 +85,12 @@ class ServerChoice(Part):
         "`prepare` can read it",
     )
 
+    any_database: bool = Field(
+        False,
+        description="With `url`: let the SQL of workloads of kind `script` and `lua` reach other databases "
+        "and the server itself, as far as the account may",
+    )
+
     @property
     def is_given(self) -> bool:
         """Whether it is there already: it is never started, stopped or placed."""
@@ -126,7 +132,7 @@ class ServerChoice(Part):
     @model_validator(mode="after")
     def _keys_are_of_one_kind(self) -> Self:
         if self.url is None:
-            for key in ("password_file", "password_env", "reset", "reload", "read_only"):
+            for key in ("password_file", "password_env", "reset", "reload", "read_only", "any_database"):
                 if key in self.model_fields_set:
                     raise mistake("it belongs to a server with a `url`", key)
             return self

@@ -15,10 +15,19 @@ LONG_MEASUREMENT_S = 20
 """From this length on, one-second intervals give the steadiness tests enough bins."""
 
 
-def prepare_arguments(workload: Load, seed: int, copies: Path | None = None) -> list[str]:
-    """Return the arguments of `prepare`: they determine the data set."""
-    arguments = verb_options(workload, "prepare", copies)
+def prepare_arguments(
+    workload: Load, seed: int, copies: Path | None = None, *, any_database: bool = True
+) -> list[str]:
+    """Return the arguments of `prepare`: they determine the data set.
+
+    `any_database`: the user's SQL may reach all of the server, as it may of one that diskproof starts.
+    """
+    arguments = [*verb_options(workload, "prepare", copies), *_reach(workload, any_database=any_database)]
     return [*arguments, "--seed", str(seed)] if workload.prepares else []
+
+
+def _reach(workload: Load, *, any_database: bool) -> list[str]:
+    return ["--any-database"] if workload.sends_own_sql and any_database else []
 
 
 def run_arguments(
@@ -28,6 +37,8 @@ def run_arguments(
     seed: int,
     copies: Path | None = None,
     turns: Sequence[str] = (),
+    *,
+    any_database: bool = True,
 ) -> list[str]:
     """Return the arguments of `run` for one trial; `turns` are those of a load that takes turns.
 
@@ -39,7 +50,7 @@ def run_arguments(
         arguments += ["--warm-up", f"{phases.warm_up_s:g}", "--seconds", f"{phases.measure_s:g}"]
     arguments += ["--report-interval", f"{1 if workload.is_job else interval_s(phases.measure_s):g}"]
     arguments += ["--percentiles", ",".join(f"{percentile:g}" for percentile in PERCENTILES)]
-    arguments += turns
+    arguments += [*turns, *_reach(workload, any_database=any_database)]
     return [*arguments, "--seed", str(seed)] if workload.takes_seed else arguments
 
 
@@ -66,7 +77,7 @@ def _texts(value: object, copies: Path | None) -> Iterator[str]:
         case True:
             yield ""
         case SqlFile(path):
-            yield str(replace(value, path=copies / path.name) if copies else value)
+            yield str(replace(value, path=copies / path.name) if copies and value.is_kept else value)
         case KeptFile(path):
             yield str(copies / path.name if copies else path)
         case [SqlFile(), *_] as files:

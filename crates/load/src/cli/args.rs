@@ -36,6 +36,15 @@ pub(super) struct Connection {
     pub(super) statement_limit: Option<Duration>,
 }
 
+/// What the user's own SQL may reach.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Reach {
+    /// Let statements reach other databases and the server itself. Without it, those that would leave
+    /// the database of the URL are left out or refused (docs/scripts.md)
+    #[arg(long)]
+    pub(super) any_database: bool,
+}
+
 /// More connections than any server takes.
 pub(super) const MOST_CLIENTS: u32 = 100_000;
 

@@ -48,7 +48,7 @@ pub(super) fn with_driver<T: Task>(target: Target, task: T) -> Result<(), Stop> 
                 driver
             })
         }
-        Target::Null => task.perform(NullDriver),
+        Target::Null(null) => task.perform(NullDriver(null.dialect)),
     }
 }
 

@@ -358,6 +358,12 @@ pub trait Admin {
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Fault>;
 
+    /// Executes a statement whose strings may hold any bytes if the family takes them.
+    fn execute_bytes(&mut self, sql: &[u8]) -> Result<Reply, Fault> {
+        let no_text = |_| Fault::Protocol("a statement that is not UTF-8 text".into());
+        self.execute(std::str::from_utf8(sql).map_err(no_text)?)
+    }
+
     /// The first value of every row as text, `None` for SQL NULL; all are held in memory.
     fn query_column(&mut self, sql: &str) -> Result<Vec<Option<String>>, Fault>;
 

@@ -8,8 +8,14 @@ use super::{
 };
 
 /// Makes sessions that answer every statement with one row.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NullDriver;
+#[derive(Debug, Clone, Copy)]
+pub struct NullDriver(pub Dialect);
+
+impl Default for NullDriver {
+    fn default() -> Self {
+        Self(Dialect::Mysql)
+    }
+}
 
 /// Answers each statement at once.
 #[derive(Debug, Default)]
@@ -26,7 +32,7 @@ impl Driver for NullDriver {
     type Session = NullSession;
 
     fn dialect(&self) -> Dialect {
-        Dialect::Mysql
+        self.0
     }
 
     fn open(&self, _: &[Statement], _: Protocol) -> Result<NullSession, Fault> {

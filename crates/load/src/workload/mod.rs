@@ -15,6 +15,7 @@ pub mod lua;
 pub mod oltp;
 pub mod script;
 pub mod slap;
+pub mod sql;
 pub mod sqlbench;
 pub mod tables;
 pub mod tpcc;

@@ -202,7 +202,11 @@ fn coming_again_may_fail_and_is_then_made_good() {
 #[test]
 fn a_workload_that_only_comes_again() {
     // Where a connection is there at once, nothing else would be looked after.
-    let summary = summary(NullDriver, Steps::new(&[COME_AGAIN]), &options(3, 2, 0.2));
+    let summary = summary(
+        NullDriver::default(),
+        Steps::new(&[COME_AGAIN]),
+        &options(3, 2, 0.2),
+    );
     assert_eq!(account(&summary, "come_again").count, summary.transactions);
     assert!(summary.transactions > 100);
 }

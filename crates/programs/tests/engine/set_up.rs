@@ -77,7 +77,7 @@ fn the_first_session_and_those_that_are_asked_for_begin_alike() {
 
 #[test]
 fn so_do_those_of_a_database_that_answers_at_once() {
-    let (sessions, summary) = sessions(NullDriver);
+    let (sessions, summary) = sessions(NullDriver::default());
     check(&sessions, &summary);
 }
 
@@ -86,7 +86,10 @@ fn a_last_session_that_is_there_without_an_event_is_not_waited_for() {
     // Longer than the time between two checks for log-ins that take too long.
     let (outbox, inbox) = channel();
     thread::spawn(move || {
-        let _ = outbox.send(sessions_after(Duration::from_millis(150), NullDriver));
+        let _ = outbox.send(sessions_after(
+            Duration::from_millis(150),
+            NullDriver::default(),
+        ));
     });
     let (sessions, _) = inbox
         .recv_timeout(Duration::from_secs(20))

@@ -4,6 +4,7 @@ use std::panic::catch_unwind;
 
 use diskproof_load::driver::{Args, Dialect, Protocol};
 use diskproof_load::workload::script::{ScriptOptions, ScriptWorkload, Source, Value, Weighted};
+use diskproof_load::workload::sql::{Errand, Fence};
 use diskproof_load::workload::{Script, Workload};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -208,6 +209,7 @@ fn try_out(text: &str, seed: u64) {
             protocol,
             reconnect: None,
             seed,
+            fence: Fence::new(dialect, Errand::Measured, Some("own")),
         };
         let workload = match ScriptWorkload::new(options, dialect) {
             Ok(workload) => workload,

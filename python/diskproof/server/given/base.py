@@ -11,6 +11,7 @@ from diskproof.results.record import Role
 from diskproof.results.trial import Setting
 from diskproof.server.asked import Asked, Connection
 from diskproof.server.base import ServerError, Settings
+from diskproof.server.given.rights import Rights
 
 MARK = "diskproof_mark"
 """The table that makes a database ours: all in it may be removed."""
@@ -141,6 +142,41 @@ class Given(Asked[Connection]):
     @abstractmethod
     def making(address: Address, database: str) -> str:
         """Return the commands that make an empty database for an account."""
+
+    @abstractmethod
+    def rights(self) -> Rights:
+        """Return what the account may do that leaves the database."""
+
+    @abstractmethod
+    def other_databases(self) -> list[str]:
+        """Return the databases that a statement could reach besides ours."""
+
+    @abstractmethod
+    def narrow(self) -> str:
+        """Return the commands that make an account whose rights end at the database."""
+
+    def _spare_user(self) -> str:
+        return "diskproof" if self._address.user != "diskproof" else "diskproof_load"
+
+    def check_reach(self, workloads: Sequence[str], *, sets_variables: bool) -> list[str]:
+        """Refuse an account that reaches more than the database, for loads with statements of the user's.
+
+        Return what is allowed though it reaches further.
+        """
+        rights = self.rights()
+        if not sets_variables:
+            rights.beyond += rights.variables
+        named = " and ".join(f"`{name}`" for name in workloads)
+        if rights.beyond:
+            raise ServerError(
+                f"the account {self._address.user} may do more than use `{self.database}`: "
+                f"{_some(rights.beyond)}. So the SQL of {named} could reach other databases. Make an account "
+                f"whose rights end there, and name it in `url`: {self.narrow()}. Or let statements reach "
+                "other databases with `any_database = true`"
+            )
+        if not rights.variables:
+            return []
+        return [f"the SQL of {named} could set variables of the server: {_some(rights.variables)}"]
 
     def mark(self) -> Mark | None:
         """Return our mark; None if the database has none."""

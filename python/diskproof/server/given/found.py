@@ -65,6 +65,14 @@ class GivenServer:
             given.check_guard()
         return given
 
+    def databases(self) -> tuple[str, list[str]]:
+        """Return our database, and the others that a statement could reach."""
+        connection = self.open()
+        try:
+            return connection.database, connection.other_databases()
+        finally:
+            connection.stop()
+
     def hold(self) -> None:
         """Keep other runs out of the database until `release`; ServerError if one is using it.
 

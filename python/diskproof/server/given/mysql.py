@@ -9,9 +9,11 @@ import pymysql
 from diskproof.database.connection import connect_mysql
 from diskproof.database.variables import account_of
 from diskproof.families.address import Address
+from diskproof.families.names import account, granted, quoted
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ServerFailedError, Settings
 from diskproof.server.given.base import MARK, Given
+from diskproof.server.given.rights import Rights, rights_of, roles_in
 from diskproof.server.mysql.asked import MysqlAsked
 from diskproof.server.mysql.release import Release
 
@@ -62,13 +64,13 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
 
     def lacking(self) -> list[str]:
         """Return what the account may not see, each with the GRANT that would show it."""
-        account = account_of(self._query("SELECT CURRENT_USER()"))
+        who = account_of(self._query("SELECT CURRENT_USER()"))
         lacks = []
         if super()._reads_metrics() and not self._reads_metrics():
-            lacks.append(f"INNODB_METRICS (undo history, deadlocks): GRANT PROCESS ON *.* TO {account}")
+            lacks.append(f"INNODB_METRICS (undo history, deadlocks): GRANT PROCESS ON *.* TO {who}")
         if super()._times_files() and not self._times_files():
             lacks.append(
-                f"the time of reads, writes and flushes: GRANT SELECT ON performance_schema.* TO {account}"
+                f"the time of reads, writes and flushes: GRANT SELECT ON performance_schema.* TO {who}"
             )
         return lacks
 
@@ -89,7 +91,41 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
     @staticmethod
     def making(address: Address, database: str) -> str:
         """Return the commands that make an empty database for an account."""
-        return f"CREATE DATABASE `{database}`; GRANT ALL ON `{database}`.* TO '{address.user}'@'%'"
+        who = account(address.user, "%")
+        return f"CREATE DATABASE {quoted('mysql', database)}; GRANT ALL ON {granted(database)}.* TO {who}"
+
+    def rights(self) -> Rights:
+        """Return what the account may do that leaves its database, its roles included."""
+        grants = [str(row[0]) for row in self._query("SHOW GRANTS")]
+        unread: list[str] = []
+        waiting, seen = list(roles_in(grants)), set[str]()
+        while waiting:
+            role = waiting.pop()
+            if role in seen:
+                continue
+            seen.add(role)
+            of_role = role if self.release.is_mariadb else f"CURRENT_USER() USING {role}"
+            try:
+                more = [str(row[0]) for row in self._query(f"SHOW GRANTS FOR {of_role}")]
+            except ServerFailedError:
+                unread.append(f"role {role}")
+                continue
+            grants += more
+            waiting += roles_in(more)
+        found = rights_of(dict.fromkeys(grants), self.database, self.other_databases())
+        found.beyond += unread
+        return found
+
+    def other_databases(self) -> list[str]:
+        """Return the server's other databases, as far as the account sees them."""
+        rows = self._query("SELECT schema_name FROM information_schema.schemata")
+        return [str(name) for (name,) in rows if name not in (self.database, "information_schema")]
+
+    def narrow(self) -> str:
+        """Return the commands that make an account whose rights end at the database."""
+        who = account(self._spare_user(), "localhost" if self._address.socket else "%")
+        may = "SELECT" if self.read_only else "ALL"
+        return f"CREATE USER {who} IDENTIFIED BY '…'; GRANT {may} ON {granted(self.database)}.* TO {who}"
 
     def _reads_metrics(self) -> bool:
         return super()._reads_metrics() and self._sees("information_schema.innodb_metrics")
@@ -113,7 +149,7 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
             "WHERE table_schema = %s AND table_name <> %s ORDER BY table_name",
             *(self.database, MARK),
         )
-        return [("`{}`.`{}`".format(self.database, name.replace("`", "``")), kind) for name, kind in rows]
+        return [(quoted("mysql", self.database, name), kind) for name, kind in rows]
 
     def _connect(self, database: str | None, limit_s: float) -> "pymysql.Connection[Any]":
         del database  # the account may have no other

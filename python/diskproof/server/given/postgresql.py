@@ -4,9 +4,11 @@ import re
 
 from diskproof.database.connection import connect_postgresql
 from diskproof.families.address import Address
+from diskproof.families.names import quoted
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import Settings
 from diskproof.server.given.base import MARK, Given
+from diskproof.server.given.rights import Rights
 from diskproof.server.postgresql.asked import Connection, PostgresqlAsked
 
 RELATIONS = """
@@ -17,6 +19,24 @@ RELATIONS = """
       AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
     ORDER BY 1"""
 """Tables and views of users, without those of extensions."""
+
+BEYOND = """
+    WITH may AS (SELECT * FROM pg_roles WHERE pg_has_role(current_user, oid, 'MEMBER'))
+    SELECT 'SUPERUSER' FROM may WHERE rolsuper
+    UNION SELECT 'CREATEDB' FROM may WHERE rolcreatedb
+    UNION SELECT 'CREATEROLE' FROM may WHERE rolcreaterole
+    UNION SELECT 'REPLICATION' FROM may WHERE rolreplication
+    UNION SELECT 'BYPASSRLS' FROM may WHERE rolbypassrls
+    UNION SELECT 'role ' || rolname FROM may WHERE rolname IN (
+        'pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files', 'pg_signal_backend',
+        'pg_write_all_data', 'pg_maintain', 'pg_create_subscription', 'pg_signal_autovacuum_worker')
+        AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+    UNION SELECT 'owner of database ' || quote_ident(datname) FROM pg_database
+        WHERE datname <> current_database()
+        AND pg_has_role(current_user, datdba, 'MEMBER')
+        AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+    ORDER BY 1"""
+"""What an account may do outside of its database. A member of a role may take it."""
 
 LOCK = 0x6469736B
 """The number of our advisory lock: `disk` in ASCII."""
@@ -93,7 +113,32 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
     @staticmethod
     def making(address: Address, database: str) -> str:
         """Return the command that makes an empty database for an account."""
-        return f'CREATE DATABASE "{database}" OWNER "{address.user}"'
+        names = [quoted("postgresql", name) for name in (database, address.user)]
+        return f"CREATE DATABASE {names[0]} OWNER {names[1]}"
+
+    def rights(self) -> Rights:
+        """Return what the account and the roles that it may take could do outside of its database."""
+        found = Rights([str(name) for (name,) in self._query(BEYOND)])
+        if self.version >= (15,):
+            settable = self._query(
+                "SELECT parname FROM pg_parameter_acl "
+                "WHERE has_parameter_privilege(current_user, parname, 'ALTER SYSTEM') ORDER BY 1"
+            )
+            if "SUPERUSER" not in found.beyond:
+                found.variables = [f"ALTER SYSTEM ON PARAMETER {name}" for (name,) in settable]
+        return found
+
+    def other_databases(self) -> list[str]:
+        """Return nothing: no statement reaches another database from this connection."""
+        return []
+
+    def narrow(self) -> str:
+        """Return the commands that make an account whose rights end at the database."""
+        user, database = (quoted("postgresql", name) for name in (self._spare_user(), self.database))
+        made = f"CREATE ROLE {user} LOGIN PASSWORD '…'; "
+        if self.read_only:
+            return made + f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {user}"
+        return made + f"ALTER DATABASE {database} OWNER TO {user}"
 
     def _may_checkpoint(self) -> bool:
         role = "pg_has_role(current_user, 'pg_checkpoint', 'USAGE')" if self.version >= (15,) else "false"

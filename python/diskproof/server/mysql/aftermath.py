@@ -5,6 +5,7 @@ from typing import Any
 
 import pymysql
 
+from diskproof.families.names import quoted
 from diskproof.server.base import DATABASE
 
 LOST = {2006, 2013}
@@ -30,7 +31,7 @@ def damage(connection: "pymysql.Connection[Any]", how_it_died: Callable[[], str]
 
 def _check(connection: "pymysql.Connection[Any]", table: str) -> list[str]:
     try:
-        answer = _ask(connection, f"CHECK TABLE `{table}` EXTENDED")
+        answer = _ask(connection, f"CHECK TABLE {quoted('mysql', table)} EXTENDED")
     except pymysql.Error as error:
         if error.args[:1] and error.args[0] in LOST:
             raise

@@ -7,6 +7,7 @@ import pymysql
 
 from diskproof.families.mysql import MYSQL
 from diskproof.families.mysql.account import FILE_EVENTS, METRICS, account, file_metrics, metric
+from diskproof.families.names import quoted
 from diskproof.families.samples import Samples, Status
 from diskproof.results.usage import ServerAccount
 from diskproof.server.asked import Asked
@@ -75,7 +76,7 @@ class MysqlAsked(Asked["pymysql.Connection[Any]"]):
         tables = self._query(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = %s", self.database
         )
-        self._ask_at_length([f"ANALYZE TABLE `{self.database}`.`{table}`" for (table,) in tables])
+        self._ask_at_length([f"ANALYZE TABLE {quoted('mysql', self.database, table)}" for (table,) in tables])
 
     def preload(self) -> None:
         """Count the rows of every table by each of its indexes: that reads all their leaves."""
@@ -86,7 +87,8 @@ class MysqlAsked(Asked["pymysql.Connection[Any]"]):
         )
         self._ask_at_length(
             [
-                f"SELECT COUNT(*) FROM `{self.database}`.`{table}` FORCE INDEX (`{index}`)"  # noqa: S608 - ours
+                f"SELECT COUNT(*) FROM {quoted('mysql', self.database, table)} "  # noqa: S608 - quoted
+                f"FORCE INDEX ({quoted('mysql', index)})"
                 for table, index in indexes
             ]
         )

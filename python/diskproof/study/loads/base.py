@@ -50,6 +50,8 @@ class Load(OfLevels):
     """Whether the clients' statements are random."""
     rehearses: ClassVar[bool] = True
     """Whether the null driver, which has no rows, can check it."""
+    sends_own_sql: ClassVar[bool] = False
+    """Whether its statements are the user's, and not diskproof's."""
     is_job: ClassVar[bool] = False
     """True: it ends by itself and is measured by its seconds; False: it is measured for `measure_s`."""
 

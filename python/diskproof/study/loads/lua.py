@@ -74,6 +74,7 @@ class Lua(Steady):
         description="About the largest size of the tables on disk: so much must be free",
     )
     rehearses: ClassVar[bool] = False
+    sends_own_sql: ClassVar[bool] = True
     _kept_modules: dict[str, bytes] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")

@@ -1,10 +1,11 @@
 """The user's own SQL."""
 
 import hashlib
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from typing import Annotated, BinaryIO, ClassVar, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -16,13 +17,18 @@ from pydantic import (
     model_validator,
 )
 
+from diskproof.reading import UnreadableError, opened
 from diskproof.results.size import Size
 from diskproof.study.loads.base import RUN, Option, Steady
-from diskproof.study.part import Finite, KeptFile, kept_file
+from diskproof.study.part import Finite, KeptFile, kept_file, located
 from diskproof.wording import Message, say
 
 MAX_SQL_BYTES = 64 * 2**20
 """It is kept in memory and copied into every run's folder."""
+
+MAX_DUMP_BYTES = 2**63
+
+NOT_KEPT = b"-- diskproof has kept no copy of "
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,11 @@ class SqlFile(KeptFile):
     """A file of SQL, and how often it is chosen beside the others."""
 
     weight: str
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the content is that of the file; a large dump is read where it lies."""
+        return not self.content.startswith(NOT_KEPT)
 
     def __str__(self) -> str:
         return f"{self.path}@{self.weight}" if self.weight else str(self.path)
@@ -44,6 +55,29 @@ def _sql_file(value: object, info: ValidationInfo) -> object:
     return SqlFile(file.path, file.content, weight)
 
 
+def _digest(file: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while chunk := file.read(2**20):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _dump(value: object, info: ValidationInfo) -> object:
+    """Find a file that is run once; of a large one only the digest is kept."""
+    if isinstance(value, str):
+        path = located(value, info)
+        try:
+            with opened(path, MAX_DUMP_BYTES) as file:
+                size = os.fstat(file.fileno()).st_size
+                if size > MAX_SQL_BYTES:
+                    digest = _digest(file)
+                    said = NOT_KEPT + f"this file ({size} bytes, SHA-256 {digest})\n".encode()
+                    return SqlFile(path, said, "")
+        except UnreadableError:
+            pass  # the next one says it, or finds a copy
+    return _sql_file(value, info)
+
+
 COMMENT = re.compile(r"/\*(?![!+]).*?\*/|--[^\n]*|^\s*[#\\][^\n]*", re.DOTALL | re.MULTILINE)
 """Comments, and pgbench's own commands."""
 
@@ -56,6 +90,7 @@ WRITES = re.compile(
 LIFTS = re.compile(r"\b(read\s+write|\w*transaction_read_only|tx_read_only)\b", re.IGNORECASE)
 """How a session gets back the right to write."""
 
+Dump = Annotated[SqlFile, BeforeValidator(_dump), WithJsonSchema({"type": "string", "format": "path"})]
 Sql = Annotated[SqlFile, BeforeValidator(_sql_file), WithJsonSchema({"type": "string", "format": "path"})]
 
 
@@ -71,9 +106,10 @@ class Script(Steady):
         description="Files of SQL, a transaction each; `hot.sql@9` is chosen nine times as often as one "
         "without a weight. A relative path starts at the study file's folder",
     )
-    prepare: Annotated[Sql | None, Option(("prepare",), "file")] = Field(
+    prepare: Annotated[Dump | None, Option(("prepare",), "file")] = Field(
         None,
-        description="File of SQL that makes and fills the tables, once; default: the database is empty",
+        description="File of SQL that makes and fills the tables, once, such as a dump; default: the "
+        "database is empty",
     )
     variables: Annotated[dict[Variable, int | float], Finite, Option(("prepare", "run"), "variable")] = Field(
         {}, description="Variables of the scripts, such as `{ rows = 100000 }`"
@@ -97,6 +133,7 @@ class Script(Steady):
             raise ValueError("two files of one workload have the same name: rename one of them")
         return self
 
+    sends_own_sql: ClassVar[bool] = True
     size: Size = Field(
         ByteSize(256 * 2**20),
         description="About the largest size of the tables on disk: so much must be free",

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Command};
 
-use crate::cli::args::{Connection, Load, Protocol, positive_seconds};
+use crate::cli::args::{Connection, Load, Protocol, Reach, positive_seconds};
 use crate::workload::distribution::Choice;
 
 /// The script, and what it may do.
@@ -52,6 +52,8 @@ pub(in crate::cli) struct RunLua {
     #[command(flatten)]
     pub(in crate::cli) connection: Connection,
     #[command(flatten)]
+    pub(in crate::cli) reach: Reach,
+    #[command(flatten)]
     pub(in crate::cli) lua: LuaArgs,
     #[command(flatten)]
     pub(in crate::cli) load: Load,
@@ -62,6 +64,8 @@ pub(in crate::cli) struct RunLua {
 pub(in crate::cli) struct OnceLua {
     #[command(flatten)]
     pub(in crate::cli) connection: Connection,
+    #[command(flatten)]
+    pub(in crate::cli) reach: Reach,
     #[command(flatten)]
     pub(in crate::cli) lua: LuaArgs,
 

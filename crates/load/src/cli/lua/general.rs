@@ -67,7 +67,7 @@ pub(in crate::cli) fn settings(target: &Target, run: &Run) -> Vec<(String, Setti
             ));
         }
         Target::Sqlite(_) => all.push(("db_driver", text("sqlite"))),
-        Target::Null => {
+        Target::Null(_) => {
             all.push(("db_driver", text("mysql")));
             all.push(("mysql_db", text("null")));
         }

@@ -11,12 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Stop;
+use super::args::Reach;
 use super::connect::{Task, target, with_driver};
 use super::outside::say_when_interrupted;
 use super::run::{Kind, retry, run_reported, seed};
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::target::Target;
 use crate::workload::lua::{Laws, LuaError, LuaOptions, LuaWorkload, Output, Setting, Watch};
+use crate::workload::sql::{Errand, Fence};
 use args::{LuaArgs, OnceLua, RunLua, given};
 use hooked::{Counted, Hooked};
 use source::find;
@@ -41,11 +43,13 @@ pub(super) struct Ready {
     /// How long the script may compute without a statement.
     pub(super) limit: Duration,
     pub(super) output: Output,
+    pub(super) fence: Fence,
 }
 
 impl Ready {
     fn new(
         args: &LuaArgs,
+        reach: &Reach,
         command: &str,
         target: &Target,
         run: &general::Run,
@@ -63,12 +67,21 @@ impl Ready {
             memory_mib: args.script_memory,
             limit: args.script_limit,
             output,
+            fence: target.fence(Errand::Measured, reach.any_database),
         })
     }
 
     /// The workload for a database; refuses a script that does not load or lacks the command. From
     /// now on the program ends if the script computes for too long.
-    pub(super) fn workload(self, dialect: Dialect) -> Result<LuaWorkload, Stop> {
+    pub(super) fn workload<D: Driver>(mut self, driver: &D) -> Result<LuaWorkload, Stop> {
+        let dialect = driver.dialect();
+        if dialect == Dialect::Mysql && driver.has_tables() {
+            // Without a connection there is no run either, which then says why.
+            let asked = driver
+                .admin()
+                .and_then(|mut admin| self.fence.ask(&mut *admin));
+            drop(asked);
+        }
         let watch = Arc::new(Watch::default());
         let script = self.found.name;
         let is_json = self.output == Output::Stderr;
@@ -87,6 +100,7 @@ impl Ready {
             trusted: self.trusted,
             memory_limit_bytes: usize::try_from(self.memory_mib).unwrap_or(usize::MAX) << 20,
             output: self.output,
+            fence: self.fence,
         };
         Ok(LuaWorkload::new(options, watch)?)
     }
@@ -121,7 +135,14 @@ fn once(args: &OnceLua, verb: &str) -> Result<(), Stop> {
         seed: seed(args.lua.seed),
     };
     let command = args.command.as_deref().unwrap_or(verb);
-    let ready = Ready::new(&args.lua, command, &target, &run, Output::Stdout)?;
+    let ready = Ready::new(
+        &args.lua,
+        &args.reach,
+        command,
+        &target,
+        &run,
+        Output::Stdout,
+    )?;
     let clients = args.clients;
     with_driver(target, OnceTask { ready, clients })
 }
@@ -137,7 +158,7 @@ impl Task for OnceTask {
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let command = self.ready.command.clone();
-        let workload = self.ready.workload(driver.dialect())?;
+        let workload = self.ready.workload(&driver)?;
         say_when_interrupted(format!(
             "interrupted: the script's {command} is not complete"
         ))?;
@@ -166,7 +187,7 @@ pub(super) fn run(args: &RunLua) -> Result<(), Stop> {
     } else {
         Output::Stdout
     };
-    let ready = Ready::new(&args.lua, "run", &target, &run, output)?;
+    let ready = Ready::new(&args.lua, &args.reach, "run", &target, &run, output)?;
     with_driver(target, RunTask { args, ready })
 }
 
@@ -189,7 +210,7 @@ impl Task for RunTask<'_> {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let load = &self.args.load;
         let (seed, protocol) = (self.ready.seed, self.ready.protocol);
-        let workload = self.ready.workload(driver.dialect())?;
+        let workload = self.ready.workload(&driver)?;
         let json = load.output.json;
         let name = workload.name();
         let hooks = workload.hooks()?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{Connection, Load, Protocol};
+use crate::cli::args::{Connection, Load, Protocol, Reach};
 use crate::workload::script::Value;
 
 /// A file with its weight, as `FILE` or `FILE@WEIGHT`.
@@ -26,6 +26,9 @@ pub(in crate::cli) struct Variables {
 pub(in crate::cli) struct RunScript {
     #[command(flatten)]
     pub(in crate::cli) connection: Connection,
+
+    #[command(flatten)]
+    pub(in crate::cli) reach: Reach,
 
     /// A script in pgbench's language (docs/scripts.md); each run of it is a transaction. Given
     /// again with weights, as in `--file hot.sql@9 --file cold.sql`, one is drawn each time
@@ -57,6 +60,9 @@ pub(in crate::cli) struct RunScript {
 pub(in crate::cli) struct OnceScript {
     #[command(flatten)]
     pub(in crate::cli) connection: Connection,
+
+    #[command(flatten)]
+    pub(in crate::cli) reach: Reach,
 
     /// A script that is run once, statement by statement; several in the order given
     #[arg(long = "file", value_name = "FILE", required = true)]

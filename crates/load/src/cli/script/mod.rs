@@ -10,22 +10,32 @@ use super::Stop;
 use super::connect::{Task, target, with_driver};
 use super::run::{Kind, run_load, seed};
 use crate::driver::Driver;
+use crate::engine::Failure;
 use crate::workload::script::{ScriptError, ScriptOptions, ScriptWorkload, Source, Weighted};
+use crate::workload::sql::{Errand, Fence, Names};
 use args::{OnceScript, RunScript, WeightedFile};
 use once::RunOnce;
 
 pub(super) fn prepare(args: &OnceScript) -> Result<(), Stop> {
-    with_driver(target(&args.connection)?, RunOnce::<true>::read(args)?)
+    once::<true>(args)
 }
 
 pub(super) fn cleanup(args: &OnceScript) -> Result<(), Stop> {
-    with_driver(target(&args.connection)?, RunOnce::<false>::read(args)?)
+    once::<false>(args)
+}
+
+fn once<const MAKES: bool>(args: &OnceScript) -> Result<(), Stop> {
+    let target = target(&args.connection)?;
+    let fence = target.fence(Errand::Once, args.reach.any_database);
+    let task = RunOnce::<MAKES>::read(args, &fence);
+    with_driver(target, task)
 }
 
 pub(super) fn run(args: &RunScript) -> Result<(), Stop> {
     let target = target(&args.connection)?;
     let files = read_files(&args.files)?;
-    with_driver(target, RunTask { args, files })
+    let fence = target.fence(Errand::Measured, args.reach.any_database);
+    with_driver(target, RunTask { args, files, fence })
 }
 
 impl From<ScriptError> for Stop {
@@ -37,6 +47,7 @@ impl From<ScriptError> for Stop {
 struct RunTask<'a> {
     args: &'a RunScript,
     files: Vec<Weighted>,
+    fence: Fence,
 }
 
 impl Task for RunTask<'_> {
@@ -53,8 +64,10 @@ impl Task for RunTask<'_> {
             protocol: kind.protocol,
             reconnect: self.args.reconnect,
             seed: kind.seed,
+            fence: self.fence.clone(),
         };
         let workload = ScriptWorkload::new(options, driver.dialect())?;
+        check_names(&driver, self.fence, workload.names())?;
         run_load(driver, workload, kind, &self.args.load)
     }
 }
@@ -91,8 +104,25 @@ fn read_files(files: &[WeightedFile]) -> Result<Vec<Weighted>, Stop> {
         .collect()
 }
 
-/// Reads a file under its own name, or under its whole path where another one has that name.
+/// Refuses names of tables that lead to other databases of the server.
+fn check_names<D: Driver>(driver: &D, mut fence: Fence, names: &Names) -> Result<(), Stop> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let asking = |fault| Failure::from_fault("asking for the names of databases", &fault);
+    let mut admin = driver.admin().map_err(asking)?;
+    fence.ask(&mut *admin).map_err(asking)?;
+    fence.check(names).map_err(Stop::Arguments)
+}
+
+/// Reads a script.
 fn read(path: &Path, all: &[&Path]) -> Result<Source, Stop> {
+    Source::read(path, &name_among(path, all))
+        .map_err(|problem| Stop::Arguments(format!("--file: {problem}")))
+}
+
+/// A file's own name, or its whole path where another one has that name.
+fn name_among(path: &Path, all: &[&Path]) -> String {
     let own = path.file_name().unwrap_or(path.as_os_str());
     let alike = all.iter().filter(|other| other.file_name() == Some(own));
     let name: &OsStr = if alike.count() > 1 {
@@ -100,6 +130,5 @@ fn read(path: &Path, all: &[&Path]) -> Result<Source, Stop> {
     } else {
         own
     };
-    Source::read(path, &name.to_string_lossy())
-        .map_err(|problem| Stop::Arguments(format!("--file: {problem}")))
+    name.to_string_lossy().into_owned()
 }

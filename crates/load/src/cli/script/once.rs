@@ -1,36 +1,64 @@
 //! Scripts that are run once, to make tables and to drop them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::args::OnceScript;
-use super::{Stop, Task, read};
+use super::{Stop, Task, check_names, name_among};
 use crate::cli::prepare::working;
-use crate::driver::{Admin, Args, Driver, Protocol};
+use crate::driver::{Admin, Dialect, Driver, Fault, ServerError};
 use crate::engine::Failure;
-use crate::workload::script::{ScriptOptions, ScriptWorkload, Source, Value, Weighted};
-use crate::workload::{Next, Script, Workload};
+use crate::workload::script::{Once, Statement, Value};
+use crate::workload::sql::Fence;
 
 /// A statement that takes longer is reported when it is done.
 const WORTH_TELLING: Duration = Duration::from_secs(1);
 
+/// A statement that every server takes.
+const SHORT_BYTES: usize = 1 << 20;
+
+/// What servers say of a SET that is for another version: an unknown variable, value, collation or
+/// character set, and a variable that is no session's any more.
+const UNKNOWN: [&str; 7] = ["1193", "1231", "1273", "1115", "1238", "42704", "22023"];
+
 /// The scripts, read before anything connects; `MAKES`: they may make an SQLite file.
 pub(super) struct RunOnce<const MAKES: bool> {
-    sources: Vec<Source>,
+    files: Vec<(PathBuf, String)>,
     variables: Vec<(String, Value)>,
     seed: u64,
+    fence: Fence,
 }
 
 impl<const MAKES: bool> RunOnce<MAKES> {
-    pub(super) fn read(args: &OnceScript) -> Result<Self, Stop> {
+    pub(super) fn read(args: &OnceScript, fence: &Fence) -> Self {
         let paths: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
-        let sources = paths.iter().map(|path| read(path, &paths));
-        Ok(Self {
-            sources: sources.collect::<Result<_, _>>()?,
+        let files = paths
+            .iter()
+            .map(|path| (path.to_path_buf(), name_among(path, &paths)));
+        Self {
+            files: files.collect(),
             variables: args.variables.all.clone(),
             seed: args.seed,
-        })
+            fence: fence.clone(),
+        }
+    }
+
+    /// Reads the files to their ends; nothing is connected.
+    fn open(&self, dialect: Dialect) -> Result<Vec<Once>, Stop> {
+        let mut all = Vec::new();
+        for (path, name) in &self.files {
+            let given = self.variables.clone();
+            all.push(Once::read(
+                path,
+                name,
+                dialect,
+                self.fence.clone(),
+                given,
+                self.seed,
+            )?);
+        }
+        Ok(all)
     }
 }
 
@@ -38,63 +66,87 @@ impl<const MAKES: bool> Task for RunOnce<MAKES> {
     const MAY_CREATE: bool = MAKES;
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let scripts = self
-            .sources
-            .into_iter()
-            .map(|source| {
-                let options = ScriptOptions {
-                    files: vec![Weighted { source, weight: 1 }],
-                    variables: self.variables.clone(),
-                    protocol: Protocol::Text,
-                    reconnect: None,
-                    seed: self.seed,
-                };
-                ScriptWorkload::new(options, driver.dialect())
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut all = self.open(driver.dialect())?;
+        let whole = has_several(&all, &self.fence)?;
+        for once in &all {
+            for said in once.left_out(whole) {
+                tell!("{said}");
+            }
+        }
+        for once in &all {
+            check_names(&driver, self.fence.clone(), once.names())?;
+        }
         let mut admin = working(&driver)?;
+        refuse_long(&mut *admin, driver.dialect(), &all)?;
         let mut done = 0;
-        for script in scripts {
-            done += perform(&script, &mut *admin)?;
+        for once in &mut all {
+            once.run(
+                whole,
+                |statement| send(&mut *admin, statement, &mut done),
+                |us| thread::sleep(Duration::from_micros(us)),
+            )
+            .map_err(|error| Failure::new("script", error.to_string()))??;
         }
         tell!("{done} statement{} done", if done == 1 { "" } else { "s" });
         Ok(())
     }
 }
 
-/// Runs one script to its end, or to the first refused statement; returns how many statements it
-/// sent.
-fn perform(workload: &ScriptWorkload, admin: &mut dyn Admin) -> Result<u64, Failure> {
-    let mut done = 0;
-    let types = workload.catalogue().types();
-    let mut script = workload.script(0);
-    let mut args = Args::default();
-    script.begin();
-    while let Some(next) = script.next(&mut args) {
-        match next {
-            Next::Sql { type_index } => {
-                let name = &types[type_index].name;
-                let sql = String::from_utf8_lossy(args.sql());
-                let begun = Instant::now();
-                admin
-                    .execute(&sql)
-                    .map_err(|fault| Failure::from_fault(name, &fault))?;
-                done += 1;
-                if begun.elapsed() > WORTH_TELLING {
-                    tell!("{name}: {:.1} s", begun.elapsed().as_secs_f64());
-                }
-            }
-            Next::Sleep { us } | Next::Wait { us } => thread::sleep(Duration::from_micros(us)),
-            Next::Fail => return Err(Failure::new("script", script.mistake())),
-            // Under the text protocol a script sends nothing else.
-            Next::Statement(_)
-            | Next::Reconnect { .. }
-            | Next::Prepare
-            | Next::Own { .. }
-            | Next::Again => {
-                return Err(Failure::internal("a statement that was to be text is not"));
-            }
-        }
+/// Whether the files are of several databases, and go where they say; refused if they may not.
+fn has_several(all: &[Once], fence: &Fence) -> Result<bool, Stop> {
+    let mut databases = all.iter().flat_map(Once::databases);
+    let Some((first, _)) = databases.next() else {
+        return Ok(false);
+    };
+    match databases.find(|(other, _)| *other != first) {
+        Some((other, place)) if fence.stands() => Err(Stop::Arguments(format!(
+            "{place}: this is a dump of several databases, such as `{first}` and `{other}`; make one of a \
+             single database, or let it go where it says with --any-database"
+        ))),
+        other => Ok(other.is_some()),
     }
-    Ok(done)
+}
+
+/// Refuses a statement that the server would not take, before the others.
+fn refuse_long(admin: &mut dyn Admin, dialect: Dialect, all: &[Once]) -> Result<(), Stop> {
+    let longest = all.iter().map(Once::longest_bytes).max().unwrap_or(0);
+    if dialect != Dialect::Mysql || longest < SHORT_BYTES {
+        return Ok(());
+    }
+    let asking = |fault: Fault| Failure::from_fault("asking for max_allowed_packet", &fault);
+    let limit = admin
+        .query_value("SELECT @@max_allowed_packet")
+        .map_err(asking)?;
+    match limit.and_then(|limit| limit.parse::<usize>().ok()) {
+        Some(limit) if longest >= limit => Err(Stop::Arguments(format!(
+            "the longest statement has {:.1} MiB, and the server takes {:.1} MiB (max_allowed_packet); raise \
+             that, or make the dump with --net-buffer-length=1M",
+            mebibytes(longest),
+            mebibytes(limit)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn mebibytes(bytes: usize) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+fn send(admin: &mut dyn Admin, statement: &Statement<'_>, done: &mut u64) -> Result<(), Failure> {
+    let Statement { name, sql, sets } = statement;
+    let begun = Instant::now();
+    match admin.execute_bytes(sql) {
+        Err(Fault::Server(ServerError { code, message, .. }))
+            if *sets && UNKNOWN.contains(&code.as_str()) =>
+        {
+            tell!("{name}: left out: this server does not know it ({message})");
+            return Ok(());
+        }
+        outcome => outcome.map_err(|fault| Failure::from_fault(name, &fault))?,
+    };
+    *done += 1;
+    if begun.elapsed() > WORTH_TELLING {
+        tell!("{name}: {:.1} s", begun.elapsed().as_secs_f64());
+    }
+    Ok(())
 }

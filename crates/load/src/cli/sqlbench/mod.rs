@@ -27,7 +27,7 @@ pub(super) fn cleanup(args: &CleanupSqlbench) -> Result<(), Stop> {
 }
 
 fn tables_target(target: Target) -> Result<Target, Stop> {
-    if target == Target::Null {
+    if matches!(target, Target::Null(_)) {
         return Err(Stop::Arguments(
             "sqlbench checks the number of rows returned, and null returns none; use a database"
                 .into(),

@@ -23,6 +23,7 @@ const GENERAL: &[(&str, Option<&str>)] = &[
     ("config-file", None),
     // Ours: scripts that sysbench would trust.
     ("trust-script", Some("off")),
+    ("any-database", Some("off")),
     ("rand-type", Some("special")),
     ("rand-seed", Some("0")),
     ("rand-spec-iter", Some("12")),

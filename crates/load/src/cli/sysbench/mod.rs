@@ -25,6 +25,7 @@ use crate::plain::Plain;
 use crate::target::Target;
 use crate::workload::distribution::{Law, Special};
 use crate::workload::lua::{self, Laws};
+use crate::workload::sql::Errand;
 use command_line::{CommandLine, help};
 use report::{Head, SysbenchReport, first_line};
 
@@ -79,6 +80,7 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
         memory_mib: 1024,
         limit: SCRIPT_LIMIT,
         output: lua::Output::Stdout,
+        fence: target.fence(Errand::Measured, line.words.is_on("any-database")),
     };
     super::lua::say(&format!("{}\n\n", first_line()));
     if command == "run" {
@@ -191,7 +193,7 @@ impl Line {
     fn target(&self) -> Result<Target, Stop> {
         let words = &self.words;
         if words.is_on("mysql-dry-run") {
-            return Ok(Target::Null);
+            return Ok(Target::Null(crate::target::Null::default()));
         }
         let text = |name: &str| words.text(name).unwrap_or_default();
         let (scheme, prefix) = match text("db-driver") {
@@ -317,7 +319,7 @@ impl Task for RunTask {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let Self { line, ready } = self;
         let (seed, protocol) = (ready.seed, ready.protocol);
-        let workload = ready.workload(driver.dialect())?;
+        let workload = ready.workload(&driver)?;
         let name = workload.name();
         let hooks = workload.hooks()?;
         let fairness = workload.fairness();

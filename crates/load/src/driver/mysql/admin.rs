@@ -171,7 +171,11 @@ impl Admin for MysqlAdmin {
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Fault> {
-        self.query(sql.as_bytes())?;
+        self.execute_bytes(sql.as_bytes())
+    }
+
+    fn execute_bytes(&mut self, sql: &[u8]) -> Result<Reply, Fault> {
+        self.query(sql)?;
         self.reply()
     }
 

@@ -191,6 +191,7 @@ impl LuaClient {
             let (op, first, mut rest) = self.resume()?;
             let next = match (op, &first) {
                 (QUERY, Value::String(sql)) => {
+                    self.setup.options.fence.admit(&sql.as_bytes())?;
                     let verb = Verb::of(&sql.as_bytes());
                     args.begin_sql().extend_from_slice(&sql.as_bytes());
                     self.step = Step::Query(verb);
@@ -198,10 +199,13 @@ impl LuaClient {
                         type_index: verb.usual_type(),
                     }
                 }
-                (PREPARE, Value::String(sql)) => match self.prepare(&sql.as_bytes(), args) {
-                    Some(next) => next,
-                    None => continue,
-                },
+                (PREPARE, Value::String(sql)) => {
+                    self.setup.options.fence.admit(&sql.as_bytes())?;
+                    match self.prepare(&sql.as_bytes(), args) {
+                        Some(next) => next,
+                        None => continue,
+                    }
+                }
                 (BIND | EXECUTE, place) => {
                     let place = place.as_usize().unwrap_or(usize::MAX);
                     let Some(own) = self.own.get_mut(place) else {

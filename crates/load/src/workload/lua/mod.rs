@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::sql::Fence;
 use super::{Catalogue, Workload};
 use crate::driver::rows::Keep;
 use crate::driver::{Dialect, Protocol};
@@ -69,6 +70,8 @@ pub struct LuaOptions {
     /// Most memory of one client's Lua state.
     pub memory_limit_bytes: usize,
     pub output: Output,
+    /// What its statements may reach.
+    pub fence: Fence,
 }
 
 /// The part that all clients of a workload share.

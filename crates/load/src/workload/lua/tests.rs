@@ -5,6 +5,7 @@ use crate::driver::null::NullDriver;
 use crate::driver::rows::Keep;
 use crate::driver::{Arg, Args, Driver, Reply, Session};
 use crate::workload::distribution::Choice;
+use crate::workload::sql::Errand;
 use crate::workload::{Next, Script};
 
 fn workload(text: &str, protocol: Protocol) -> Result<LuaWorkload, LuaError> {
@@ -22,6 +23,7 @@ fn workload(text: &str, protocol: Protocol) -> Result<LuaWorkload, LuaError> {
         trusted: false,
         memory_limit_bytes: 64 << 20,
         output: Output::Stderr,
+        fence: Fence::new(Dialect::Mysql, Errand::Measured, Some("own")),
     };
     LuaWorkload::new(options, Arc::default())
 }
@@ -29,7 +31,7 @@ fn workload(text: &str, protocol: Protocol) -> Result<LuaWorkload, LuaError> {
 /// What a client sends in its first event, with its parameters.
 fn sent(text: &str, protocol: Protocol) -> Vec<String> {
     let workload = workload(text, protocol).unwrap();
-    let mut session = NullDriver
+    let mut session = NullDriver::default()
         .open(workload.catalogue().statements(), protocol)
         .unwrap();
     session.keep_rows(Keep::Text);

@@ -3,16 +3,13 @@
 use std::collections::HashMap;
 
 use super::parser::{Parsed, Sql, Use};
-use super::source::{Mistake, Source};
-use super::sql::{Bracket, Place};
+use super::source::Source;
 use super::types::Types;
 use super::{Bound, File, Files, Reconnect, ScriptError, Sends, Sent, Weighted};
 use crate::driver::template::Template;
 use crate::driver::{Dialect, Kind, Protocol, Statement};
 use crate::workload::Catalogue;
-
-/// Characters of a statement in its type's name.
-const NAME_CHARS: usize = 40;
+use crate::workload::sql::{Bracket, Mistake, Place, in_short};
 
 /// Builds the catalogue while it goes through the scripts.
 pub(super) struct Builder {
@@ -144,13 +141,12 @@ impl Builder {
 
     /// `hot.sql:3 SELECT abalance FROM …`; a repeated name gets a number.
     fn name(&mut self, source: &Source, sql: &Sql) -> String {
-        let words: Vec<_> = sql.written.split_whitespace().collect();
-        let mut shortened = words.join(" ");
-        if let Some((end, _)) = shortened.char_indices().nth(NAME_CHARS) {
-            shortened.truncate(end);
-            shortened.push('…');
-        }
-        let name = format!("{}:{} {shortened}", source.name, sql.line);
+        let name = format!(
+            "{}:{} {}",
+            source.name,
+            sql.line,
+            in_short(sql.written.as_bytes())
+        );
         let alike = self.names.entry(name.clone()).or_insert(0);
         *alike += 1;
         match *alike {

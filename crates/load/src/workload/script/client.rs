@@ -7,10 +7,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::expression::unset;
 use super::parser::{Step, Use};
-use super::source::Mistake;
 use super::value::Value;
 use super::{Bound, Files, Sent};
 use crate::driver::Args;
+use crate::workload::sql::Mistake;
 use crate::workload::{Next, Script};
 
 /// A client's state besides its script, kept as it was when the transaction began so that it can be
@@ -76,23 +76,36 @@ impl ScriptClient {
                     unit_us,
                     at,
                 } => {
-                    let us = number
-                        .evaluate(variables, rng)?
-                        .to_int()
-                        .ok()
-                        .and_then(|number| u64::try_from(number).ok())
-                        .and_then(|number| number.checked_mul(*unit_us))
-                        .ok_or_else(|| Mistake::new(*at, "this is not the length of a sleep"))?;
+                    let us = sleep_us(number.evaluate(variables, rng)?, *unit_us, *at)?;
                     return Ok(Some(Next::Sleep { us }));
                 }
-                Step::Send(statement) => {
-                    let sent = &file.statements[*statement];
+                Step::Send { first, .. } => {
+                    let sent = &file.statements[*first];
                     return sent.next(variables, args).map(Some);
                 }
             }
         }
         Ok(None)
     }
+}
+
+/// The length of a sleep.
+pub(super) fn sleep_us(number: Value, unit_us: u64, at: usize) -> Result<u64, Mistake> {
+    number
+        .to_int()
+        .ok()
+        .and_then(|number| u64::try_from(number).ok())
+        .and_then(|number| number.checked_mul(unit_us))
+        .ok_or_else(|| Mistake::new(at, "this is not the length of a sleep"))
+}
+
+/// Puts a value into a statement's text.
+pub(super) fn put_value(value: Value, out: &mut Vec<u8>) {
+    // With another minus before it, it would begin a comment.
+    let parenthesised = out.ends_with(b"-") && value.is_negative();
+    out.extend_from_slice(if parenthesised { b"(" } else { b"" });
+    value.write(out);
+    out.extend_from_slice(if parenthesised { b")" } else { b"" });
 }
 
 impl Script for ScriptClient {
@@ -199,11 +212,7 @@ impl Sent {
                 out.extend_from_slice(pieces[0].as_bytes());
                 for (Use { slot, at, .. }, piece) in uses.iter().zip(&pieces[1..]) {
                     let value = variables[*slot].ok_or_else(|| unset(*at))?;
-                    // With another minus before it, it would begin a comment.
-                    let parenthesised = out.ends_with(b"-") && value.is_negative();
-                    out.extend_from_slice(if parenthesised { b"(" } else { b"" });
-                    value.write(out);
-                    out.extend_from_slice(if parenthesised { b")" } else { b"" });
+                    put_value(value, out);
                     out.extend_from_slice(piece.as_bytes());
                 }
                 Ok(Next::Sql {

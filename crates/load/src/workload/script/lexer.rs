@@ -1,6 +1,6 @@
 //! The words of an expression: from a place in the script to the end of its line.
 
-use super::source::Mistake;
+use crate::workload::sql::Mistake;
 
 /// More than a person writes on one line; keeps evaluation, which recurses, off the stack's end.
 const MOST_TOKENS: usize = 1000;

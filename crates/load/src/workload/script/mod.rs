@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::generator::client_generator;
+use super::sql::{Fence, Mistake, Names};
 use super::{Catalogue, Workload};
 use crate::driver::{Args, Dialect, Protocol, StatementId};
 
@@ -12,10 +13,10 @@ mod expression;
 mod function;
 mod hash;
 mod lexer;
+mod once;
 mod parser;
 mod random;
 mod source;
-mod sql;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -24,7 +25,8 @@ mod value;
 use build::Builder;
 pub use client::ScriptClient;
 use expression::DEFAULT_SEED;
-use parser::{Step, Use, Variables};
+pub use once::{LeftOut, Once, Statement};
+use parser::{Parsed, Step, Use, Variables};
 pub use source::Source;
 use types::Types;
 pub use value::Value;
@@ -47,6 +49,8 @@ pub struct ScriptOptions {
     /// Reconnect after this many transactions.
     pub reconnect: Option<u64>,
     pub seed: u64,
+    /// What the scripts may reach.
+    pub fence: Fence,
 }
 
 /// A mistake in a script, with its file, line and place.
@@ -63,6 +67,7 @@ pub struct ScriptWorkload {
     /// The variable that holds each client's own number, unless a user has set it for all.
     client_id: Option<usize>,
     seed: u64,
+    names: Names,
 }
 
 /// All scripts of the workload.
@@ -150,27 +155,26 @@ impl ScriptWorkload {
             protocol,
             reconnect,
             seed,
+            fence,
         } = options;
         let client_id_is_ours = !presets.iter().any(|(name, _)| name == CLIENT_ID);
         let mut variables = Variables::default();
         let client_id = variables.preset(CLIENT_ID);
-        let presets: Vec<_> = built_in(seed)
-            .into_iter()
-            .chain(presets)
-            .map(|(name, value)| (variables.preset(&name), value))
-            .collect();
+        let presets = preset(&mut variables, seed, presets);
+        let mut names = Names::new();
         let scripts = files
             .iter()
             .map(|file| {
-                parser::parse(&file.source.text, dialect, &mut variables)
+                let parsed = parser::parse(&file.source.text, dialect, &mut variables);
+                parsed
+                    .and_then(|parsed| {
+                        admit(&parsed, &file.source.name, &fence, &mut names)?;
+                        Ok(parsed)
+                    })
                     .map_err(|mistake| ScriptError(file.source.tell(&mistake)))
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let mut initial = vec![None; variables.count()];
-        initial[client_id] = Some(Value::Int(0));
-        for (slot, value) in presets {
-            initial[slot] = Some(value);
-        }
+        let initial = initial(&variables, presets);
         let types = types::infer(&initial, &scripts);
         let mut builder = Builder::new(types, protocol, dialect);
         Ok(Self {
@@ -179,8 +183,52 @@ impl ScriptWorkload {
             client_id: client_id_is_ours.then_some(client_id),
             variables: initial,
             seed,
+            names,
         })
     }
+
+    /// Names that may be those of other databases: [`Fence::check`] needs the server.
+    #[must_use]
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+}
+
+/// Refuses statements that leave the database, and keeps the names that may do so.
+fn admit(parsed: &Parsed, file: &str, fence: &Fence, names: &mut Names) -> Result<(), Mistake> {
+    for sql in parsed.statements.iter().filter(|_| fence.stands()) {
+        let finding = fence.read(sql.written.as_bytes());
+        if let Some(why) = fence.refusal(&finding) {
+            return Err(Mistake::new(sql.at, why));
+        }
+        for name in finding.qualifiers {
+            let place = || format!("{file}:{}", sql.line);
+            names.entry(name).or_insert_with(place);
+        }
+    }
+    Ok(())
+}
+
+/// Makes the variables that exist from the start.
+fn preset(
+    variables: &mut Variables,
+    seed: u64,
+    given: Vec<(String, Value)>,
+) -> Vec<(usize, Value)> {
+    built_in(seed)
+        .into_iter()
+        .chain(given)
+        .map(|(name, value)| (variables.preset(&name), value))
+        .collect()
+}
+
+/// The values that variables begin with.
+fn initial(variables: &Variables, presets: Vec<(usize, Value)>) -> Vec<Option<Value>> {
+    let mut initial = vec![None; variables.count()];
+    for (slot, value) in presets {
+        initial[slot] = Some(value);
+    }
+    initial
 }
 
 impl Workload for ScriptWorkload {
@@ -203,10 +251,11 @@ impl Workload for ScriptWorkload {
 /// The variable that counts the clients, from 0.
 const CLIENT_ID: &str = "client_id";
 
-/// pgbench's automatic variables but the client's number, which differs from client to client.
-fn built_in(seed: u64) -> [(String, Value); 3] {
+/// pgbench's automatic variables. The client's number differs from client to client.
+fn built_in(seed: u64) -> [(String, Value); 4] {
     let seed = Value::Int(seed.cast_signed());
     [
+        (CLIENT_ID.to_owned(), Value::Int(0)),
         ("scale".to_owned(), Value::Int(1)),
         ("random_seed".to_owned(), seed),
         (DEFAULT_SEED.to_owned(), seed),

@@ -4,9 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::expression::{Expression, Names, undefined};
 use super::lexer::{Token, name_bytes, space_bytes, tokens};
-use super::source::Mistake;
-use super::sql::{Bracket, Mark, Place, Scanned, blank_bytes, scan};
 use crate::driver::{Dialect, Kind};
+use crate::workload::sql::{Bracket, Mark, Mistake, Piece, Place, Scanned, next_piece};
 
 /// A statement with the places of its variables.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +33,11 @@ pub(super) struct Use {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Step {
-    /// The statement of this index in the script.
-    Send(usize),
+    /// So many statements of the script, from this one on.
+    Send {
+        first: usize,
+        count: usize,
+    },
     Set {
         slot: usize,
         to: Expression,
@@ -55,7 +57,7 @@ pub(super) enum Step {
 }
 
 /// One script, ready to be run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Parsed {
     pub(super) steps: Vec<Step>,
     pub(super) statements: Vec<Sql>,
@@ -80,6 +82,11 @@ impl Variables {
         self.slots.len()
     }
 
+    /// The variable of this name; `None` if the scripts have none.
+    pub(super) fn get(&self, name: &str) -> Option<usize> {
+        self.slots.get(name).copied()
+    }
+
     fn slot(&mut self, name: &str) -> usize {
         let next = self.slots.len();
         *self.slots.entry(name.to_owned()).or_insert(next)
@@ -92,26 +99,39 @@ pub(super) fn parse(
     dialect: Dialect,
     variables: &mut Variables,
 ) -> Result<Parsed, Mistake> {
-    let known = Known {
-        set: variables.preset.clone(),
-        variables,
-    };
-    let mut parser = Parser {
-        text,
-        dialect,
-        delimiter: None,
-        known,
-        branches: Vec::new(),
-        parsed: Parsed::default(),
-        line: 1,
-        counted: 0,
-    };
-    parser.script()?;
-    Ok(parser.parsed)
-}
-
-fn newlines(text: &str) -> usize {
-    text.matches('\n').count()
+    let mut state = State::new(variables);
+    let mut statements = Vec::new();
+    let mut delimiter: Option<Vec<u8>> = None;
+    let mut at = 0;
+    let (mut line, mut counted) = (1, 0);
+    loop {
+        at = match next_piece(text.as_bytes(), at, dialect, delimiter.as_deref())? {
+            Piece::End => break,
+            Piece::Command { at, end } => {
+                Parser::new(text, dialect, &mut state).command(at)?;
+                end
+            }
+            Piece::Delimiter { end, text } => {
+                delimiter = text;
+                end
+            }
+            Piece::Statement(scanned) => {
+                let sent = state.statement(text.as_bytes(), &scanned, dialect)?;
+                if sent {
+                    line += text[counted..scanned.start].matches('\n').count();
+                    counted = scanned.start;
+                    statements.push(state.sql(text, &scanned, line)?);
+                    state.follows = false; // a client takes them one by one
+                }
+                scanned.next
+            }
+        };
+    }
+    state.end()?;
+    Ok(Parsed {
+        steps: state.steps,
+        statements,
+    })
 }
 
 /// The effect of each refused backslash command.
@@ -134,17 +154,24 @@ const REFUSED: [(&str, &str); 7] = [
     ),
 ];
 
-struct Parser<'a, 'b> {
-    text: &'a str,
-    dialect: Dialect,
-    /// The text that ends a statement, where it is no semicolon.
-    delimiter: Option<&'a str>,
+/// What is known of a script up to a place.
+pub(super) struct State<'b> {
     known: Known<'b>,
     branches: Vec<Branch>,
-    parsed: Parsed,
-    /// The line of the last statement, and the byte up to which lines are counted.
-    line: usize,
-    counted: usize,
+    pub(super) steps: Vec<Step>,
+    /// Statements up to here.
+    statements: usize,
+    /// Whether the next statement follows the last one in every case.
+    follows: bool,
+    /// The statement that began a transaction which is still open.
+    open: Option<usize>,
+}
+
+/// Reads a command of a script.
+pub(super) struct Parser<'a, 'b, 'c> {
+    text: &'a str,
+    dialect: Dialect,
+    state: &'c mut State<'b>,
 }
 
 /// The variables that have a value, or may have one, at a place of the script.
@@ -170,120 +197,129 @@ struct Branch {
     ends: Vec<usize>,
 }
 
-impl<'a> Parser<'a, '_> {
-    fn script(&mut self) -> Result<(), Mistake> {
-        let mut at = 0;
-        loop {
-            at += blank_bytes(self.text, at, self.dialect)?;
-            let rest = &self.text[at..];
-            if rest.is_empty() {
-                break;
-            }
-            at = if rest.starts_with('\\') {
-                self.command(at)?
-            } else {
-                self.statement(at)?
-            };
-        }
-        if let Some(open) = self.branches.last() {
-            return Err(Mistake::new(open.at, "this \\if has no \\endif"));
-        }
-        if self.parsed.steps.is_empty() {
-            return Err(Mistake::new(0, "the script is empty"));
-        }
-        self.brackets()
-    }
-
-    /// Refuses a transaction that the script leaves open: the next one would begin inside it.
-    fn brackets(&self) -> Result<(), Mistake> {
-        let statements = self.parsed.statements.iter().rev();
-        let mut brackets = statements.filter(|sql| sql.bracket != Bracket::Neither);
-        match brackets.next() {
-            Some(sql) if sql.bracket == Bracket::Begins => Err(Mistake::new(
-                sql.at,
-                "the transaction that begins here does not end in this script; add COMMIT",
-            )),
-            _ => Ok(()),
+impl<'b> State<'b> {
+    pub(super) fn new(variables: &'b mut Variables) -> Self {
+        Self {
+            known: Known {
+                set: variables.preset.clone(),
+                variables,
+            },
+            branches: Vec::new(),
+            steps: Vec::new(),
+            statements: 0,
+            follows: false,
+            open: None,
         }
     }
 
-    fn statement(&mut self, at: usize) -> Result<usize, Mistake> {
-        let word = &self.text[at..][..name_bytes(&self.text[at..])];
-        if self.dialect == Dialect::Mysql && word.eq_ignore_ascii_case("DELIMITER") {
-            return self.delimiter(at, at + word.len());
+    /// Takes a statement; false if it is a lone semicolon, which says nothing.
+    pub(super) fn statement(
+        &mut self,
+        text: &[u8],
+        scanned: &Scanned,
+        dialect: Dialect,
+    ) -> Result<bool, Mistake> {
+        if scanned.end == scanned.start {
+            return Ok(false);
         }
-        let scanned = scan(self.text, at, self.dialect, self.delimiter)?;
-        if self.dialect == Dialect::Postgres && scanned.copies_from_client() {
+        if dialect == Dialect::Postgres && scanned.copies_from_client(text) {
             return Err(Mistake::new(
-                at,
+                scanned.start,
                 "the rows of COPY … FROM stdin cannot be sent from a script; make the dump with pg_dump --inserts",
             ));
         }
-        let next = scanned.next;
-        // A lone semicolon says nothing.
-        if scanned.end > scanned.start {
-            self.line += newlines(&self.text[self.counted..at]);
-            self.counted = at;
-            let sql = self.sql(&scanned)?;
-            self.parsed
-                .steps
-                .push(Step::Send(self.parsed.statements.len()));
-            self.parsed.statements.push(sql);
+        for mark in &scanned.marks {
+            self.slot(text, mark)?;
         }
-        Ok(next)
+        match scanned.bracket(text) {
+            Bracket::Begins => self.open = Some(scanned.start),
+            Bracket::Ends => self.open = None,
+            Bracket::Neither => {}
+        }
+        let follows = std::mem::replace(&mut self.follows, true);
+        match self.steps.last_mut() {
+            Some(Step::Send { count, .. }) if follows => *count += 1,
+            _ => self.steps.push(Step::Send {
+                first: self.statements,
+                count: 1,
+            }),
+        }
+        self.statements += 1;
+        Ok(true)
     }
 
-    /// The mysql client's DELIMITER, which dumps write around routines; returns the end of its line.
-    fn delimiter(&mut self, at: usize, arguments: usize) -> Result<usize, Mistake> {
-        let end = self.line_end(arguments);
-        self.delimiter = match self.text[arguments..end].trim() {
-            "" => {
-                return Err(Mistake::new(
-                    at,
-                    "DELIMITER needs the text that ends a statement",
-                ));
-            }
-            ";" => None,
-            delimiter => Some(delimiter),
-        };
-        Ok(end)
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
-    fn sql(&self, scanned: &Scanned<'a>) -> Result<Sql, Mistake> {
+    /// The variable that a mark stands for; `None` if it is no variable.
+    fn slot(&self, text: &[u8], mark: &Mark) -> Result<Option<usize>, Mistake> {
+        let name = mark.name(text);
+        match self.known.slot(name) {
+            // In a string, a colon before letters is most often no variable.
+            None if mark.place != Place::Quotation => Err(undefined(name, mark.at)),
+            slot => Ok(slot),
+        }
+    }
+
+    /// Refuses a script that ends too early. A transaction that it leaves open would have the next
+    /// one begin inside it; the mistake's place is where the transaction begins.
+    pub(super) fn end(&self) -> Result<(), Mistake> {
+        if let Some(open) = self.branches.last() {
+            return Err(Mistake::new(open.at, "this \\if has no \\endif"));
+        }
+        if self.steps.is_empty() {
+            return Err(Mistake::new(0, "the script is empty"));
+        }
+        match self.open {
+            Some(at) => Err(Mistake::new(
+                at,
+                "the transaction that begins here does not end in this script; add COMMIT",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn sql(&self, text: &str, scanned: &Scanned, line: usize) -> Result<Sql, Mistake> {
+        let bytes = text.as_bytes();
         let mut pieces = Vec::new();
         let mut uses = Vec::new();
         let mut start = scanned.start;
-        for Mark { at, name, place } in &scanned.marks {
-            let Some(slot) = self.known.slot(name) else {
-                // In a string, a colon before letters is most often no variable.
-                if *place == Place::Quotation {
-                    continue;
-                }
-                return Err(undefined(name, *at));
+        for mark in &scanned.marks {
+            let Some(slot) = self.slot(bytes, mark)? else {
+                continue;
             };
-            pieces.push(self.text[start..*at].to_owned());
-            uses.push(Use {
-                slot,
-                at: *at,
-                place: *place,
-            });
-            start = at + 1 + name.len();
+            let Mark { at, end, place } = *mark;
+            pieces.push(text[start..at].to_owned());
+            uses.push(Use { slot, at, place });
+            start = end;
         }
-        pieces.push(self.text[start..scanned.end].to_owned());
+        pieces.push(text[start..scanned.end].to_owned());
         Ok(Sql {
             at: scanned.start,
-            line: self.line,
-            written: self.text[scanned.start..scanned.end].to_owned(),
+            line,
+            written: text[scanned.start..scanned.end].to_owned(),
             pieces,
             uses,
-            kind: scanned.kind(),
-            bracket: scanned.bracket(),
-            first_word: scanned.first_word(),
+            kind: scanned.kind(bytes),
+            bracket: scanned.bracket(bytes),
+            first_word: scanned.first_word(bytes),
         })
     }
+}
 
-    /// A backslash command; returns the end of its line.
-    fn command(&mut self, at: usize) -> Result<usize, Mistake> {
+impl<'a, 'b, 'c> Parser<'a, 'b, 'c> {
+    pub(super) fn new(text: &'a str, dialect: Dialect, state: &'c mut State<'b>) -> Self {
+        Self {
+            text,
+            dialect,
+            state,
+        }
+    }
+
+    /// Takes the backslash command that stands here.
+    pub(super) fn command(&mut self, at: usize) -> Result<(), Mistake> {
+        self.state.follows = false;
         let name = &self.text[at + 1..][..name_bytes(&self.text[at + 1..])];
         let arguments = at + 1 + name.len();
         match name {
@@ -292,7 +328,7 @@ impl<'a> Parser<'a, '_> {
             "if" => {
                 let condition = self.expression(arguments)?;
                 let step = self.add_condition(condition);
-                self.branches.push(Branch {
+                self.state.branches.push(Branch {
                     at,
                     has_else: false,
                     condition: Some(step),
@@ -303,13 +339,13 @@ impl<'a> Parser<'a, '_> {
                 self.end_part(at, "elif")?;
                 let condition = self.expression(arguments)?;
                 let step = self.add_condition(condition);
-                if let Some(branch) = self.branches.last_mut() {
+                if let Some(branch) = self.state.branches.last_mut() {
                     branch.condition = Some(step);
                 }
             }
             "else" => {
                 self.end_part(at, "else")?;
-                if let Some(branch) = self.branches.last_mut() {
+                if let Some(branch) = self.state.branches.last_mut() {
                     branch.has_else = true;
                 }
                 self.nothing_more(arguments)?;
@@ -322,7 +358,7 @@ impl<'a> Parser<'a, '_> {
             "restrict" | "unrestrict" if self.dialect == Dialect::Postgres => {}
             _ => return Err(self.refusal(name, at)),
         }
-        Ok(self.line_end(arguments))
+        Ok(())
     }
 
     fn refusal(&self, name: &str, at: usize) -> Mistake {
@@ -352,9 +388,9 @@ impl<'a> Parser<'a, '_> {
         }
         let name = &self.text[name_at..name_at + length];
         let to = self.expression(name_at + length)?;
-        let slot = self.known.variables.slot(name);
-        self.known.set.insert(slot);
-        self.parsed.steps.push(Step::Set { slot, to });
+        let slot = self.state.known.variables.slot(name);
+        self.state.known.set.insert(slot);
+        self.state.steps.push(Step::Set { slot, to });
         Ok(())
     }
 
@@ -371,7 +407,7 @@ impl<'a> Parser<'a, '_> {
                 .ok()
                 .map(|value| Expression::Constant(super::Value::Int(value))),
             Token::Variable(name) => {
-                let slot = self.known.slot(name);
+                let slot = self.state.known.slot(name);
                 let slot = slot.ok_or_else(|| undefined(name, number.at))?;
                 Some(Expression::Variable {
                     slot,
@@ -387,7 +423,7 @@ impl<'a> Parser<'a, '_> {
             Token::Word("us") => 1,
             _ => return Err(Mistake::new(unit.at, "the unit of a sleep is us, ms or s")),
         };
-        self.parsed.steps.push(Step::Sleep {
+        self.state.steps.push(Step::Sleep {
             number,
             unit_us,
             at,
@@ -396,34 +432,34 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn expression(&self, start: usize) -> Result<Expression, Mistake> {
-        Expression::parse(self.text, start, &self.known)
+        Expression::parse(self.text, start, &self.state.known)
     }
 
     fn add_condition(&mut self, condition: Expression) -> usize {
-        self.parsed.steps.push(Step::Unless {
+        self.state.steps.push(Step::Unless {
             condition,
             target: 0,
         });
-        self.parsed.steps.len() - 1
+        self.state.steps.len() - 1
     }
 
     /// Ends the part of an `\if` before an `\elif` or `\else`.
     fn end_part(&mut self, at: usize, name: &str) -> Result<(), Mistake> {
-        let Some(branch) = self.branches.last_mut() else {
+        let Some(branch) = self.state.branches.last_mut() else {
             return Err(Mistake::new(at, format!("\\{name} without an \\if")));
         };
         if branch.has_else {
             return Err(Mistake::new(at, format!("\\{name} after \\else")));
         }
-        branch.ends.push(self.parsed.steps.len());
-        self.parsed.steps.push(Step::Jump(0));
+        branch.ends.push(self.state.steps.len());
+        self.state.steps.push(Step::Jump(0));
         let condition = branch.condition.take();
         self.lead(condition.into_iter());
         Ok(())
     }
 
     fn end_branch(&mut self, at: usize) -> Result<(), Mistake> {
-        let branch = self.branches.pop();
+        let branch = self.state.branches.pop();
         let branch = branch.ok_or_else(|| Mistake::new(at, "\\endif without an \\if"))?;
         self.lead(branch.ends.into_iter().chain(branch.condition));
         Ok(())
@@ -431,9 +467,9 @@ impl<'a> Parser<'a, '_> {
 
     /// Makes these steps lead to the next step to be added.
     fn lead(&mut self, steps: impl Iterator<Item = usize>) {
-        let here = self.parsed.steps.len();
+        let here = self.state.steps.len();
         for step in steps {
-            match &mut self.parsed.steps[step] {
+            match &mut self.state.steps[step] {
                 Step::Unless { target, .. } | Step::Jump(target) => *target = here,
                 _ => {}
             }
@@ -446,18 +482,5 @@ impl<'a> Parser<'a, '_> {
             return Ok(());
         }
         Err(Mistake::new(at, "nothing else may stand on this line"))
-    }
-
-    /// The end of a command's line, which a backslash at its end puts off.
-    fn line_end(&self, start: usize) -> usize {
-        let mut at = start;
-        while let Some(newline) = self.text[at..].find('\n') {
-            let line = self.text[at..at + newline].trim_end_matches('\r');
-            if !line.ends_with('\\') {
-                return at + newline;
-            }
-            at += newline + 1;
-        }
-        self.text.len()
     }
 }

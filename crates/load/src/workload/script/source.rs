@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::file;
 use crate::plain::is_obeyed;
+use crate::workload::sql::Mistake;
 
 /// Every connection prepares the whole script and every worker keeps it: a megabyte is more SQL
 /// than a person writes for a transaction, and a dump given by mistake is larger.
@@ -19,22 +20,6 @@ const SHOWN_AFTER_CHARS: usize = 30;
 pub struct Source {
     pub name: String,
     pub text: String,
-}
-
-/// The mistake, and its place: a byte of the text.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Mistake {
-    pub(super) at: usize,
-    pub(super) message: String,
-}
-
-impl Mistake {
-    pub(super) fn new(at: usize, message: impl Into<String>) -> Self {
-        Self {
-            at,
-            message: message.into(),
-        }
-    }
 }
 
 impl Source {
@@ -59,30 +44,31 @@ impl Source {
         })
     }
 
-    /// The line, counted from 1, that a byte of the text stands on.
-    pub(super) fn line_of(&self, at: usize) -> usize {
-        line_number(&self.text.as_bytes()[..at])
-    }
-
     /// The message for a mistake: with its file, its line, and a mark under its place.
     pub(super) fn tell(&self, mistake: &Mistake) -> String {
-        let at = mistake.at;
-        let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        let before: Vec<char> = self.text[start..at].chars().collect();
-        let after = self.text[at..].lines().next().unwrap_or_default();
-        let hidden = before.len().saturating_sub(SHOWN_BEFORE_CHARS);
-        let mut told = format!("{}:{}: {}", self.name, self.line_of(at), mistake.message);
-        told.push_str("\n  ");
-        let shown = before[hidden..].iter().copied();
-        told.extend(
-            shown
-                .chain(after.chars().take(SHOWN_AFTER_CHARS))
-                .map(plain),
-        );
-        // Writing to a string cannot fail.
-        let _ = write!(told, "\n  {:>1$}", '^', before.len() - hidden + 1);
-        told
+        let text = self.text.as_bytes();
+        tell(&self.name, text, line_number(&text[..mistake.at]), mistake)
     }
+}
+
+/// The message for a mistake in a text; `line` is the line of its place.
+pub(super) fn tell(name: &str, text: &[u8], line: usize, mistake: &Mistake) -> String {
+    let (before, after) = text.split_at(mistake.at);
+    let before = before.rsplit(|&byte| byte == b'\n').next();
+    let before = String::from_utf8_lossy(before.unwrap_or_default());
+    let before: Vec<char> = before.chars().collect();
+    let after = after.split(|&byte| byte == b'\n').next();
+    let after = after.unwrap_or_default();
+    let after = String::from_utf8_lossy(&after[..after.len().min(4 * SHOWN_AFTER_CHARS)]);
+    let after = after.trim_end_matches('\r').chars();
+    let hidden = before.len().saturating_sub(SHOWN_BEFORE_CHARS);
+    let mut told = format!("{name}:{line}: {}", mistake.message);
+    told.push_str("\n  ");
+    let shown = before[hidden..].iter().copied();
+    told.extend(shown.chain(after.take(SHOWN_AFTER_CHARS)).map(plain));
+    // Writing to a string cannot fail.
+    let _ = write!(told, "\n  {:>1$}", '^', before.len() - hidden + 1);
+    told
 }
 
 fn line_number(before: &[u8]) -> usize {

@@ -5,6 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::driver::{Arg, Kind};
+use crate::workload::sql::Errand;
 use crate::workload::{Next, Script};
 
 fn source(name: &str, text: &str) -> Source {
@@ -32,6 +33,7 @@ fn workload_of(
         protocol,
         reconnect: None,
         seed: 3,
+        fence: Fence::none(dialect, Errand::Measured),
     };
     ScriptWorkload::new(options, dialect)
 }
@@ -202,6 +204,7 @@ fn clients_leave_after_so_many_transactions() {
         protocol: Protocol::Text,
         reconnect: Some(2),
         seed: 3,
+        fence: Fence::none(Dialect::Postgres, Errand::Measured),
     };
     let workload = ScriptWorkload::new(options, Dialect::Mysql).unwrap();
     assert_eq!(workload.catalogue().types()[1].name, "reconnect");

@@ -8,8 +8,8 @@ use rand::Rng;
 
 use super::function::Function;
 use super::lexer::{Token, tokens};
-use super::source::Mistake;
 use super::value::Value;
+use crate::workload::sql::Mistake;
 use syntax::Parser;
 
 #[derive(Debug, Clone, PartialEq)]

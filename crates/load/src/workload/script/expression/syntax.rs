@@ -3,8 +3,8 @@
 use super::{DEFAULT_SEED, Expression, Names, undefined};
 use crate::workload::script::function::{Function, NAMED, Named};
 use crate::workload::script::lexer::{Placed, Token};
-use crate::workload::script::source::Mistake;
 use crate::workload::script::value::Value;
+use crate::workload::sql::Mistake;
 
 /// Precedence of operators, from pgbench's manual, which gives all bitwise ones the same.
 const OR: u8 = 1;

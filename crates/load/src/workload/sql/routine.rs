@@ -1,5 +1,8 @@
 //! The end of a procedure, a function or a trigger.
 
+/// Words at the start of a statement that say whether it makes a routine.
+pub(super) const WORDS: usize = 6;
+
 /// The bodies of procedures and triggers: semicolons in them end nothing.
 #[derive(Default)]
 pub(super) struct Routine {
@@ -18,8 +21,8 @@ impl Routine {
         self.after_end = false;
     }
 
-    pub(super) fn take(&mut self, word: &str, before: &[&str]) {
-        let is = |wanted: &str| word.eq_ignore_ascii_case(wanted);
+    pub(super) fn take(&mut self, word: &[u8], before: &[&[u8]]) {
+        let is = |wanted: &str| word.eq_ignore_ascii_case(wanted.as_bytes());
         let after_end = std::mem::take(&mut self.after_end);
         if is("end") {
             self.after_end = self.is_open();
@@ -36,12 +39,12 @@ impl Routine {
     }
 }
 
-fn makes_routine(words: &[&str]) -> bool {
-    let is = |word: &str, wanted: &str| word.eq_ignore_ascii_case(wanted);
+pub(super) fn makes_routine(words: &[&[u8]]) -> bool {
+    let is = |word: &[u8], wanted: &str| word.eq_ignore_ascii_case(wanted.as_bytes());
     let routines = ["procedure", "function", "trigger", "event"];
     words.first().is_some_and(|word| is(word, "create"))
         && words
             .iter()
-            .take(6)
+            .take(WORDS)
             .any(|word| routines.iter().any(|known| is(word, known)))
 }

@@ -1,0 +1,473 @@
+//! A file that is run once, such as a dump: of any size, read twice, one statement in memory.
+//!
+//! The first reading finds every mistake that the text shows, so that nothing is sent before it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::io::{self, Seek};
+use std::path::Path;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::client::{put_value, sleep_us};
+use super::expression::unset;
+use super::parser::{Parser, State, Step, Variables};
+use super::source::tell;
+use super::value::Value;
+use super::{ScriptError, built_in, initial, preset};
+use crate::driver::Dialect;
+use crate::file;
+use crate::workload::generator::client_generator;
+use crate::workload::sql::{
+    Fate, Fence, Mistake, Names, Piece, Pieces, Place, Scanned, Unread, in_short, not_text,
+};
+
+/// The beginnings of files that hold no SQL text, with what to do about them.
+const OTHERS: [(&[u8], &str); 5] = [
+    (
+        b"PGDMP",
+        "this is pg_dump's own format; make the dump with pg_dump --format=plain --inserts",
+    ),
+    (
+        b"toc.dat",
+        "this is pg_dump's tar format; make the dump with pg_dump --format=plain --inserts",
+    ),
+    (
+        b"\x1f\x8b",
+        "this file is compressed; unpack it with gunzip",
+    ),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "this file is compressed; unpack it with unzstd",
+    ),
+    (
+        b"SQLite format 3\0",
+        "this is an SQLite database; make a dump of it with sqlite3 FILE .dump",
+    ),
+];
+
+/// A file, read and found in order.
+pub struct Once {
+    file: File,
+    name: String,
+    dialect: Dialect,
+    fence: Fence,
+    steps: Vec<Step>,
+    known: Variables,
+    variables: Vec<Option<Value>>,
+    /// Variables that nobody has named: in a string of a dump, their names are text.
+    unasked: HashSet<usize>,
+    rng: Xoshiro256PlusPlus,
+    names: Names,
+    /// The databases that the file makes, drops or enters, each with the line where it is first named.
+    databases: BTreeMap<String, usize>,
+    left_out: BTreeMap<&'static str, LeftOut>,
+    longest_bytes: usize,
+}
+
+/// Statements of one kind that are not sent.
+#[derive(Debug)]
+pub struct LeftOut {
+    pub count: u64,
+    /// The first of them.
+    pub place: String,
+    pub shown: String,
+}
+
+/// A statement on its way.
+pub struct Statement<'a> {
+    /// Its file, its line and its beginning.
+    pub name: String,
+    pub sql: &'a [u8],
+    /// Whether it is a SET of the session, which servers of other versions may not know.
+    pub sets: bool,
+}
+
+/// The databases' own part of a dump, in [`Once::left_out`].
+const DATABASES: &str = "databases";
+const DEFINERS: &str = "definers";
+
+impl Once {
+    /// Reads the file to its end; the error says what is wrong with it.
+    pub fn read(
+        path: &Path,
+        name: &str,
+        dialect: Dialect,
+        fence: Fence,
+        given: Vec<(String, Value)>,
+        seed: u64,
+    ) -> Result<Self, ScriptError> {
+        let unreadable = |why: String| ScriptError(format!("{}: {why}", path.display()));
+        let file = file::open(path).map_err(unreadable)?;
+        let mut known = Variables::default();
+        let own: HashSet<_> = given.iter().map(|(name, _)| name.clone()).collect();
+        let unasked = built_in(seed)
+            .into_iter()
+            .filter(|(name, _)| !own.contains(name))
+            .map(|(name, _)| known.preset(&name))
+            .collect();
+        let presets = preset(&mut known, seed, given);
+        let mut once = Self {
+            file,
+            name: name.to_owned(),
+            dialect,
+            fence,
+            steps: Vec::new(),
+            known,
+            variables: Vec::new(),
+            unasked,
+            rng: client_generator(seed, 0),
+            names: Names::new(),
+            databases: BTreeMap::new(),
+            left_out: BTreeMap::new(),
+            longest_bytes: 0,
+        };
+        once.look()?;
+        once.variables = initial(&once.known, presets);
+        Ok(once)
+    }
+
+    /// The first reading.
+    fn look(&mut self) -> Result<(), ScriptError> {
+        let mut known = std::mem::take(&mut self.known);
+        let input = self.file.try_clone().map_err(|error| self.unread(&error))?;
+        let mut pieces = Pieces::new(input, self.dialect);
+        let mut state = State::new(&mut known);
+        // The line of what is still open.
+        let mut open = 1;
+        let mut is_first = true;
+        loop {
+            let piece = pieces.read();
+            if std::mem::take(&mut is_first) {
+                self.refuse_others(pieces.text())?;
+            }
+            let piece = piece.map_err(|unread| self.failed(&mut pieces, unread))?;
+            let taken = match &piece {
+                Piece::End => break,
+                Piece::Delimiter { .. } => Ok(()),
+                Piece::Command { at, end } => {
+                    open = pieces.line_of(*at);
+                    self.look_at_command(&pieces.text()[*at..*end], *at, open, &mut state)
+                }
+                Piece::Statement(scanned) => {
+                    let line = pieces.line_of(scanned.start);
+                    let was_open = state.is_open();
+                    let taken = self.look_at(pieces.text(), scanned, line, &mut state);
+                    if state.is_open() && !was_open {
+                        open = line;
+                    }
+                    taken
+                }
+            };
+            taken.map_err(|mistake| self.failed(&mut pieces, Unread::Mistake(mistake)))?;
+        }
+        if let Err(mistake) = state.end() {
+            return Err(ScriptError(format!(
+                "{}:{open}: {}",
+                self.name, mistake.message
+            )));
+        }
+        self.steps = state.steps;
+        self.known = known;
+        Ok(())
+    }
+
+    /// A command of ours, or one of psql's that leads to a database.
+    fn look_at_command(
+        &mut self,
+        line: &[u8],
+        at: usize,
+        number: usize,
+        state: &mut State<'_>,
+    ) -> Result<(), Mistake> {
+        let place = |mistake: Mistake| Mistake::new(at + mistake.at, mistake.message);
+        if let Some(database) = connects(line, self.dialect) {
+            self.leave_out(DATABASES, line, number);
+            self.databases.entry(database).or_insert(number);
+            return Ok(());
+        }
+        let text = std::str::from_utf8(line)
+            .map_err(|error| Mistake::new(at + error.valid_up_to(), "not UTF-8 text"))?;
+        Parser::new(text, self.dialect, state)
+            .command(0)
+            .map_err(place)
+    }
+
+    fn look_at(
+        &mut self,
+        text: &[u8],
+        scanned: &Scanned,
+        line: usize,
+        state: &mut State<'_>,
+    ) -> Result<(), Mistake> {
+        if !state.statement(text, scanned, self.dialect)? {
+            return Ok(());
+        }
+        let sql = &text[scanned.start..scanned.end];
+        if let Some((at, what)) = not_text(sql, self.dialect) {
+            return Err(Mistake::new(scanned.start + at, what));
+        }
+        self.longest_bytes = self.longest_bytes.max(sql.len());
+        let finding = self.fence.read(sql);
+        if let Some(why) = self.fence.refusal(&finding) {
+            return Err(Mistake::new(scanned.start, why));
+        }
+        match finding.fate {
+            Fate::Database => {
+                self.leave_out(DATABASES, sql, line);
+                if let Some(name) = finding.database {
+                    self.databases.entry(name).or_insert(line);
+                }
+            }
+            Fate::LeaveOut(what) if self.fence.stands() => self.leave_out(what, sql, line),
+            _ => {
+                if finding.definer.is_some() && self.fence.stands() {
+                    self.leave_out(DEFINERS, sql, line);
+                }
+                for name in finding.qualifiers {
+                    let place = || format!("{}:{line}", self.name);
+                    self.names.entry(name).or_insert_with(place);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn leave_out(&mut self, what: &'static str, sql: &[u8], line: usize) {
+        let left = self.left_out.entry(what).or_insert_with(|| LeftOut {
+            count: 0,
+            place: format!("{}:{line}", self.name),
+            shown: in_short(sql),
+        });
+        left.count += 1;
+    }
+
+    fn refuse_others(&self, text: &[u8]) -> Result<(), ScriptError> {
+        match OTHERS.iter().find(|(begins, _)| text.starts_with(begins)) {
+            Some((_, what)) => Err(ScriptError(format!("{}: {what}", self.name))),
+            None => Ok(()),
+        }
+    }
+
+    fn failed(&self, pieces: &mut Pieces<File>, unread: Unread) -> ScriptError {
+        match unread {
+            Unread::File(error) => self.unread(&error),
+            Unread::Mistake(mistake) => {
+                let line = pieces.line_of(mistake.at);
+                ScriptError(tell(&self.name, pieces.text(), line, &mistake))
+            }
+        }
+    }
+
+    fn unread(&self, error: &io::Error) -> ScriptError {
+        ScriptError(format!("{}: {error}", self.name))
+    }
+
+    /// Names that may be those of other databases, with their places.
+    #[must_use]
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The databases that the file makes, drops or enters, each with its place.
+    pub fn databases(&self) -> impl Iterator<Item = (&str, String)> {
+        let place = |line: &usize| format!("{}:{line}", self.name);
+        self.databases
+            .iter()
+            .map(move |(name, line)| (name.as_str(), place(line)))
+    }
+
+    /// What is not sent, in words; `whole`: statements about databases are sent.
+    #[must_use]
+    pub fn left_out(&self, whole: bool) -> Vec<String> {
+        let own = self.fence.own();
+        let said = self
+            .left_out
+            .iter()
+            .filter(|(what, _)| !whole || **what != DATABASES);
+        said.map(|(what, left)| {
+            let LeftOut {
+                place,
+                shown,
+                count,
+            } = left;
+            let more = match count - 1 {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            match *what {
+                DATABASES if own.is_empty() => format!(
+                    "{place}: left out: {shown}{more}; the tables go into the database of the URL"
+                ),
+                DATABASES => {
+                    format!("{place}: left out: {shown}{more}; the tables go into `{own}`")
+                }
+                DEFINERS => format!("{place}: left out: the DEFINER of {shown}{more}"),
+                what => format!("{place}: left out: {shown}{more} ({what})"),
+            }
+        })
+        .collect()
+    }
+
+    /// Bytes of the longest statement.
+    #[must_use]
+    pub fn longest_bytes(&self) -> usize {
+        self.longest_bytes
+    }
+
+    /// The second reading: gives every statement that is to be sent to `send`, and lengths of pauses
+    /// to `sleep`. `whole`: statements about databases are sent, too.
+    pub fn run<E>(
+        &mut self,
+        whole: bool,
+        mut send: impl FnMut(&Statement<'_>) -> Result<(), E>,
+        mut sleep: impl FnMut(u64),
+    ) -> Result<Result<(), E>, ScriptError> {
+        let mut input = self.file.try_clone().map_err(|error| self.unread(&error))?;
+        input.rewind().map_err(|error| self.unread(&error))?;
+        let mut pieces = Pieces::new(input, self.dialect);
+        let steps = std::mem::take(&mut self.steps);
+        let mut read = 0;
+        let mut number = 0;
+        while let Some(step) = steps.get(number) {
+            number += 1;
+            let outcome = match step {
+                Step::Set { slot, to } => to
+                    .evaluate(&self.variables, &mut self.rng)
+                    .map(|value| self.variables[*slot] = Some(value)),
+                Step::Unless { condition, target } => condition
+                    .evaluate(&self.variables, &mut self.rng)
+                    .map(|value| {
+                        if !value.is_true() {
+                            number = *target;
+                        }
+                    }),
+                Step::Jump(target) => {
+                    number = *target;
+                    Ok(())
+                }
+                Step::Sleep {
+                    number,
+                    unit_us,
+                    at,
+                } => number
+                    .evaluate(&self.variables, &mut self.rng)
+                    .and_then(|number| sleep_us(number, *unit_us, *at).map_err(Box::new))
+                    .map(&mut sleep),
+                Step::Send { first, count } => {
+                    while read < first + count {
+                        let piece = pieces
+                            .read()
+                            .map_err(|unread| self.failed(&mut pieces, unread))?;
+                        let scanned = match piece {
+                            Piece::Statement(scanned) if scanned.end > scanned.start => scanned,
+                            Piece::End => {
+                                let what = "the file has changed while it was read";
+                                return Err(ScriptError(format!("{}: {what}", self.name)));
+                            }
+                            _ => continue,
+                        };
+                        read += 1;
+                        if read <= *first {
+                            continue;
+                        }
+                        let line = pieces.line_of(scanned.start);
+                        let text = pieces.text();
+                        match self.send(text, &scanned, line, whole, &mut send) {
+                            Ok(Ok(())) => {}
+                            Ok(Err(error)) => return Ok(Err(error)),
+                            Err(mistake) => {
+                                return Err(self.failed(&mut pieces, Unread::Mistake(*mistake)));
+                            }
+                        }
+                    }
+                    Ok(())
+                }
+            };
+            outcome
+                .map_err(|mistake| ScriptError(format!("{}: {}", self.name, mistake.message)))?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn send<E>(
+        &self,
+        text: &[u8],
+        scanned: &Scanned,
+        line: usize,
+        whole: bool,
+        send: &mut impl FnMut(&Statement<'_>) -> Result<(), E>,
+    ) -> Result<Result<(), E>, Box<Mistake>> {
+        let sql = &text[scanned.start..scanned.end];
+        let finding = self.fence.read(sql);
+        match finding.fate {
+            Fate::Database if !whole => return Ok(Ok(())),
+            Fate::LeaveOut(_) if self.fence.stands() => return Ok(Ok(())),
+            _ => {}
+        }
+        let mut changed = self.with_values(text, scanned)?;
+        if let Some(place) = finding.definer.filter(|_| self.fence.stands()) {
+            // Variables make a statement longer behind its definer only.
+            changed.get_or_insert_with(|| sql.to_vec())[place].fill(b' ');
+        }
+        Ok(send(&Statement {
+            name: format!("{}:{line} {}", self.name, in_short(sql)),
+            sql: changed.as_deref().unwrap_or(sql),
+            sets: scanned.first_word(text) == "SET"
+                || (self.dialect == Dialect::Mysql && sets(sql)),
+        }))
+    }
+
+    /// The statement with its variables' values; `None` if it has none.
+    fn with_values(&self, text: &[u8], scanned: &Scanned) -> Result<Option<Vec<u8>>, Box<Mistake>> {
+        let mut out: Option<Vec<u8>> = None;
+        let mut start = scanned.start;
+        for mark in &scanned.marks {
+            let slot = self.known.get(mark.name(text));
+            let quoted = mark.place == Place::Quotation;
+            let value = slot
+                .filter(|slot| !quoted || !self.unasked.contains(slot))
+                .and_then(|slot| self.variables[slot]);
+            let Some(value) = value else {
+                if quoted {
+                    continue;
+                }
+                return Err(Box::new(unset(mark.at)));
+            };
+            let out = out.get_or_insert_default();
+            out.extend_from_slice(&text[start..mark.at]);
+            put_value(value, out);
+            start = mark.end;
+        }
+        if let Some(out) = &mut out {
+            out.extend_from_slice(&text[start..scanned.end]);
+        }
+        Ok(out)
+    }
+}
+
+/// Whether the statement in a comment of versions is a SET: `/*!40101 SET NAMES utf8mb4 */`.
+fn sets(sql: &[u8]) -> bool {
+    let body = sql
+        .strip_prefix(b"/*!")
+        .or_else(|| sql.strip_prefix(b"/*M!"));
+    body.is_some_and(|body| {
+        let digits = body.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let words = body[digits..].trim_ascii_start();
+        words
+            .get(..4)
+            .is_some_and(|word| word.eq_ignore_ascii_case(b"SET "))
+    })
+}
+
+/// The database that psql's `\connect` leads to.
+fn connects(line: &[u8], dialect: Dialect) -> Option<String> {
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line.split_whitespace();
+    let is_connect = matches!(words.next()?, "\\connect" | "\\c");
+    let named = words.find(|word| !word.starts_with('-'))?;
+    let quotes = ['"', '\''];
+    let named = named.trim_matches(quotes);
+    let named = named.strip_prefix("dbname=").unwrap_or(named);
+    (is_connect && dialect == Dialect::Postgres).then(|| named.trim_matches(quotes).to_owned())
+}

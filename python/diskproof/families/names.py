@@ -1,0 +1,20 @@
+"""Names in SQL, quoted as each family has them: whatever a name holds, it stays one name."""
+
+from diskproof.results.record import Family
+
+
+def quoted(family: Family, *parts: str) -> str:
+    """Return a name with its qualifiers, such as a database and a table of it."""
+    mark = "`" if family == "mysql" else '"'
+    return ".".join(f"{mark}{part.replace(mark, 2 * mark)}{mark}" for part in parts)
+
+
+def granted(database: str) -> str:
+    r"""Return the database of a GRANT of the MySQL family, where `_` and `%` are patterns without a `\`."""
+    escaped = database.replace("\\", "\\\\").replace("_", "\\_").replace("%", "\\%")
+    return quoted("mysql", escaped)
+
+
+def account(user: str, host: str) -> str:
+    """Return an account of the MySQL family."""
+    return "@".join("'" + part.replace("\\", "\\\\").replace("'", "''") + "'" for part in (user, host))
