@@ -207,6 +207,10 @@ def test_a_database_of_others_is_refused(tmp_path: Path, empty: Theirs) -> None:
 
 
 def test_a_database_of_others_is_read_and_never_written(tmp_path: Path, empty: Theirs) -> None:
+    kind = next(name for name, one in KINDS.items() if one is type(empty))
+    for grant in GRANTS[kind]:  # nothing that the study does not need
+        words = grant.split()
+        empty.ask(f"REVOKE {' '.join(words[1:-2])} FROM {words[-1]}", database="load")
     empty.ask("CREATE TABLE customers (id INTEGER)", "INSERT INTO customers VALUES (7)", database="load")
     makes = (
         "CREATE FUNCTION adds() RETURNS INTEGER {} BEGIN INSERT INTO customers VALUES (8); RETURN 1; END{}"

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
+from diskproof.families.names import granted, quoted
+from diskproof.results.record import Family
 from diskproof.server.base import ServerError, ServerNotFoundError
 from diskproof.server.given import GivenServer, find_given
 from diskproof.server.given.base import Mark
@@ -136,6 +139,30 @@ def test_only_an_empty_database_gets_the_mark(theirs: Theirs) -> None:
     assert (given.relations(), given.mark()) == ([], Mark("x", changed=False))
     given.rows("DROP TABLE diskproof_mark")
     given.stop()
+
+
+def test_names_may_hold_anything(theirs: Theirs) -> None:
+    name, table = "we`ird\"; drop 'x' ☃", 'a`b"c; --'
+    family: Family = "mysql" if theirs.scheme == "mysql" else "postgresql"
+    theirs.ask(f"CREATE DATABASE {quoted(family, name)}{'' if family == 'mysql' else ' OWNER app'}")
+    if family == "mysql":
+        theirs.ask(f"GRANT ALL ON {granted(name)}.* TO 'app'@'%'")
+    given = find(theirs.url.replace("/load", f"/{quote(name)}")).open()
+    given.write_mark(Mark("x", changed=False))
+    given.rows(f"CREATE TABLE {quoted(family, table)} (id INTEGER PRIMARY KEY)")
+    given.settle()
+    given.preload()
+    assert given.check_reach(["own"], sets_variables=False) == []
+    assert len(given.relations()) == 1
+    given.clear()
+    assert given.relations() == []
+    assert name in find_databases(theirs)
+    given.stop()
+
+
+def find_databases(theirs: Theirs) -> list[str]:
+    which = "SHOW DATABASES" if theirs.scheme == "mysql" else "SELECT datname FROM pg_database"
+    return [str(row[0]) for row in theirs.ask(which)]
 
 
 def test_a_database_with_tables_of_others_is_refused(theirs: Theirs) -> None:

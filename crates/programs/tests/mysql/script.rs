@@ -102,7 +102,7 @@ fn no_script_sends_a_file_away() {
         "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE t;",
     );
     for verb in ["run", "prepare"] {
-        let output = SCRIPT.call(verb, &url, &["--file", &take]);
+        let output = SCRIPT.call(verb, &url, &["--file", &take, "--any-database"]);
         assert_eq!(output.status.code(), Some(1), "{verb}");
         assert_eq!(database.sql("SELECT count(*) FROM t"), "0", "{verb}");
     }

@@ -216,6 +216,7 @@ fn scan(
                 return Ok(scanned);
             }
             b';' => routine.end_statement(),
+            0 => return Err(Mistake::new(at, "a NUL, which no SQL holds")),
             b'\\' if text[at + 1..].starts_with(b";") => {
                 return Err(Mistake::new(
                     at,
