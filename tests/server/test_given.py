@@ -151,7 +151,8 @@ def test_names_may_hold_anything(theirs: Theirs) -> None:
     given.write_mark(Mark("x", changed=False))
     given.rows(f"CREATE TABLE {quoted(family, table)} (id INTEGER PRIMARY KEY)")
     given.settle()
-    given.preload()
+    if family == "mysql":  # PostgreSQL needs an extension for it
+        given.preload()
     assert not [right for right in given.rights().beyond if "`load`" not in right and "load" not in right]
     assert len(given.relations()) == 1
     given.clear()
