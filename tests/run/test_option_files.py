@@ -119,6 +119,7 @@ REFUSED = {
         "docker-8.cnf": "skip_host_cache default_authentication_plugin",
         "mysqltuner.cnf": "query_cache_limit query_cache_size query_cache_type innodb_log_file_size",
         "other-version.cnf": "join_buffer_size sql_mode thread_concurrency sort_buffer_siez",
+        "rhel.cnf": "character_set_server collation_server skip_character_set_client_handshake",
         "ubuntu-5.7.cnf": "query_cache_limit query_cache_size expire_logs_days",
         "wizard.cnf": "myisam_recover innodb expire_logs_days query_cache_type query_cache_size "
         "innodb_log_files_in_group innodb_log_file_size",

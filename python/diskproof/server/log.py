@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -21,6 +21,9 @@ TAIL_BYTES = 64 * 1024
 
 FIRST_ERROR = re.compile(r"(\[ERROR\].*|PANIC:.*|FATAL:(?!\s+the database system is ).*)")
 """How servers begin the line of what ended them; PostgreSQL tells its clients so, too, while it starts."""
+
+REJECTED_VALUE = re.compile(r"\[ERROR\].* '([^']+)' (?:rejected|is not)")
+"""How MySQL refuses a character set that it has renamed."""
 
 BEFORE_WORDS = re.compile(
     r".*?(?:\[ERROR\](?: \[MY-\d+\] \[Server\])?|LOG:|FATAL:)\s+(?:/\S+: )?| in file \"[^\"]*\" line \d+"
@@ -80,15 +83,21 @@ def why_not_started(
     return ServerFailedError(f"{server} {what}{why}\nlast lines of {log.path}:\n{tail}")
 
 
-def refused_variables(said: str, refused: re.Pattern[str], asked: Collection[str]) -> dict[str, str]:
-    """Return the variables that a server refuses, each with the server's words."""
+def refused_variables(said: str, refused: re.Pattern[str], asked: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a server refuses, each with its words, which may name only the value."""
     words: dict[str, str] = {}
     for line in said.splitlines():
         for found in refused.finditer(line):
             name = next(group for group in found.groups() if group).replace("-", "_").lower()
             if name in asked:
-                words.setdefault(name, BEFORE_WORDS.sub("", line.strip()).rstrip("."))
+                words.setdefault(name, _words_of(line))
+        if not words and (value := REJECTED_VALUE.search(line)):
+            words = {name: _words_of(line) for name in asked if asked[name] == value[1]}
     return words
+
+
+def _words_of(line: str) -> str:
+    return BEFORE_WORDS.sub("", line.strip()).rstrip(".")
 
 
 def refusal(
