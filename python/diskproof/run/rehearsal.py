@@ -81,7 +81,7 @@ def _rehearse_load(
                 return [f"workload `{name}`: {line}" for line in load.rehearse_prepare(arguments, url)]
             return []  # noqa: TRY300
         except load.LoadFailedError as error:
-            why = str(error).replace(f"{folder}/", "")
+            why = str(error).replace(f"{folder}/", "").replace("--any-database", "`any_database = true`")
             raise StudyError(f"workload `{name}`: {why}") from None
 
 

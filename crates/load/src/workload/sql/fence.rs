@@ -150,7 +150,7 @@ impl Fence {
 
     /// Refuses a statement that leaves the database, at the moment of sending it.
     pub(crate) fn admit(&self, sql: &[u8]) -> Result<(), String> {
-        if !self.stands() {
+        if !self.stands() || is_plain(sql) {
             return Ok(());
         }
         let finding = self.read(sql);
@@ -223,6 +223,33 @@ impl Fence {
     }
 }
 
+/// Whether a statement is one on data without a word or a mark by which any could leave the database:
+/// most that are measured are so, and need not be taken apart.
+fn is_plain(sql: &[u8]) -> bool {
+    let sql = sql.trim_ascii_start();
+    let word = sql
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let is_of_data = OF_DATA
+        .iter()
+        .any(|own| sql[..word].eq_ignore_ascii_case(own.as_bytes()));
+    let begins = |at: usize, wanted: &[u8]| {
+        let rest = sql.get(at..at + wanted.len());
+        rest.is_some_and(|rest| rest.eq_ignore_ascii_case(wanted))
+    };
+    is_of_data
+        && sql.iter().enumerate().all(|(at, byte)| match byte {
+            // A qualifier, a comment, another statement.
+            b'.' | b'/' | b';' => false,
+            b'f' | b'F' => !begins(at, b"file"),
+            b'p' | b'P' => !begins(at, b"pg_"),
+            b'l' | b'L' => !begins(at, b"lo_"),
+            b'd' | b'D' => !begins(at, b"dblink"),
+            _ => true,
+        })
+}
+
 /// What has been seen of a statement so far.
 #[derive(Default)]
 struct Reading<'a> {
@@ -262,7 +289,15 @@ impl<'a> Reading<'a> {
     }
 
     fn finding(self, dialect: Dialect, own: &str) -> Finding {
-        let mut all = fate(&self.head, dialect);
+        let is_of_data = self
+            .head
+            .first()
+            .is_some_and(|word| OF_DATA.iter().any(|own| word.is(own)));
+        let mut all = if is_of_data {
+            Fate::Send
+        } else {
+            fate(&self.head, dialect)
+        };
         let database = (all == Fate::Database).then(|| database_of(&self.head));
         if dialect == Dialect::Mysql && all == Fate::Send {
             all = self.fate_inside(dialect);

@@ -352,6 +352,23 @@ fn a_measured_statement_is_never_left_out() {
     ] {
         assert!(fence.admit(sql.as_bytes()).is_err(), "{sql}");
     }
+    for sql in [
+        "SELECT 1 INTO OUTFILE 'x'",
+        "select load_file('x')",
+        "DELETE FROM shop.orders",
+        "DELETE FROM shop .orders",
+        "INSERT INTO t /*! SELECT * FROM shop.orders */",
+    ] {
+        assert!(fence.admit(sql.as_bytes()).is_err(), "{sql}");
+    }
+    let postgres = Fence::new(Dialect::Postgres, Errand::Measured, Some("mine"));
+    for sql in [
+        "SELECT PG_reload_conf()",
+        "SELECT lo_import('x')",
+        "SELECT * FROM DBlink('x')",
+    ] {
+        assert!(postgres.admit(sql.as_bytes()).is_err(), "{sql}");
+    }
     let none = Fence::none(Dialect::Mysql, Errand::Measured);
     assert_eq!(none.admit(b"DROP DATABASE shop"), Ok(()));
 }
