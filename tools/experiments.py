@@ -1,9 +1,8 @@
 """docs/experiments.md and docs/experiments/: the five published experiments, run here.
 
-Runs the studies one after the other, then writes an overview, and for each study a short page, a page of
-details and pictures. `--again` makes the pages from the newest run of each study. `--of-its-time DIR` runs
-the studies with an old server as well, and the pages show both. These are measurements: leave the machine
-alone meanwhile.
+Runs the studies one after the other, then writes an overview, and for each study a page with a picture.
+`--again` makes the pages from the newest run of each study. `--of-its-time DIR` runs the studies with an old
+server as well, and the pages show both. These are measurements: leave the machine alone meanwhile.
 """
 
 import argparse
@@ -12,12 +11,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 
 import study_prose
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
-from diskproof.analysis.folder import analyse_folder, audit_folder
+from diskproof.analysis.folder import analyse_folder
 from diskproof.analysis.published.shapes import BesideRatio
 from diskproof.refusal import RefusalError
 from diskproof.report.charts import cells
@@ -25,8 +24,7 @@ from diskproof.report.charts import published as pictures
 from diskproof.report.charts.price import speed_against_price
 from diskproof.report.charts.split import time_split
 from diskproof.report.charts.still import png
-from diskproof.report.compose import audited as words
-from diskproof.report.compose import beside, efficiency, head, limits, limits_words, prices, published
+from diskproof.report.compose import beside, head, limits_words
 from diskproof.report.document import Column, Figure, Table
 from diskproof.report.intervals import extrapolated, with_bounds
 from diskproof.report.write import markdown
@@ -73,13 +71,17 @@ MARKS = "Ratios are of speeds; [METHODOLOGY.md](../../METHODOLOGY.md#published-f
 MOST_PANELS = 12
 """Pictures with more panels are left to the report's own page, which scrolls."""
 
+ELSEWHERE = """\
+The page of the run (`report.html` in its folder) has all figures and pictures, the limit of each cell, and \
+prices. `diskproof audit` with the folder checks it."""
+
 INTRODUCTION = """
 Five published comparisons of disks under databases, run again. Each is one study file that holds the \
 question, the load, the settings and the published figures.
 
 The runs use virtual disks that behave like the published ones ([devices.md](devices.md)). Their models \
 were fitted to file I/O alone, never to a database's figures. So agreement is evidence. If a figure does \
-not agree, the details page lists the reasons that the recorded trials support. \
+not agree, the run's own page lists the reasons that the recorded trials support. \
 [METHODOLOGY.md](../METHODOLOGY.md#published-figures) defines the marks.
 
 To ask the same question of your own disks, put them into the study file in place of the virtual ones.
@@ -92,8 +94,6 @@ class Shown:
 
     study: str
     analysis: Analysis
-    audit: SubjectAnswer
-    """What the checks say of the run."""
     began: datetime
     took_s: float
     """From the first trial's beginning to the last one's end; loading the data sets comes before."""
@@ -121,9 +121,8 @@ def main() -> int:
     study_prose.PAGES.mkdir(exist_ok=True)
     write(PAGE, overview(shown, arguments.scale))
     for one in shown:
-        pictures = draw(one.study, figures(one.analysis))
-        write(study_prose.summary_of(one.study), summary(one, pictures[:1]))
-        write(study_prose.details_of(one.study), details(one, pictures[1:]))
+        pictures = draw(one.study, islice(figures(one.analysis), 1))
+        write(study_prose.summary_of(one.study), summary(one, pictures))
     return 0
 
 
@@ -203,7 +202,7 @@ def newest(study: str, today: Plan, out: Path) -> Shown | None:
             began, last = (datetime.fromisoformat(trials[at].started_at) for at in (0, -1))
             lasted = timedelta(seconds=trials[-1].timings.total_s if trials[-1].timings else 0.0)
             took_s = (last + lasted - began).total_seconds()
-            return Shown(study, analysis, audit_folder(folder), began, took_s)
+            return Shown(study, analysis, began, took_s)
     return None
 
 
@@ -261,50 +260,7 @@ def summary(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
     yield f"```\ndiskproof run studies/{one.study}.toml{scaled}\n```"
     yield f"{head.speed_design(one.plan)}; {head.speed_progress(analysis)}. {markdown.escape(machine(one))}"
     yield markdown.escape(head.scale(one.plan))
-    page = study_prose.details_of(one.study)
-    yield (
-        f"[{page.stem}]({page.name}) has all figures and pictures, the limit of each cell, prices, and the "
-        "audit of this run."
-    )
-
-
-def details(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
-    """Yield a study's page of details: every table, and the study_prose."""
-    analysis = one.analysis
-    yield f"# {one.study}: details"
-    yield NOTE
-    yield f"All that was measured for [{one.study}]({study_prose.summary_of(one.study).name})."
-    yield from pictures
-    yield "## Beside the published figures"
-    yield f"{markdown.escape(beside.source(analysis))}. {beside.summary(analysis)}."
-    for group in beside.groups(analysis):
-        yield from markdown.section(published.group_section(group), 3)
-    if one.then:
-        yield f"## Beside the published figures, with {servers(one.then)}"
-        yield f"{beside.summary(one.then)}."
-        for group in beside.groups(one.then):
-            yield from markdown.section(published.group_section(group), 3)
-    if analysis.limits:
-        yield f"## {limits_words.TITLE}"
-        yield markdown.table(limits.in_short(analysis, analysis.limits))
-    yield from markdown.section(efficiency.section(analysis))
-    yield from markdown.section(prices.section(analysis))
-    yield from audit(one.audit)
-
-
-def audit(run: SubjectAnswer) -> Iterator[str]:
-    """Yield what the audit of a run supports, and the checks that failed."""
-    yield "## What the audit of this run finds"
-    yield markdown.escape(run.verdict.text)
-    if found := words.failures(AuditAnswer(subjects=[run])):
-        yield "\n".join(map(_finding, found))
-
-
-def _finding(found: words.Found) -> str:
-    """Return a finding as an item of a list, with like findings below it."""
-    first, *others = words.lines(found, 1)
-    said = f"- **{found.word}** `{found.check.check}`: {markdown.escape(first)}"
-    return "\n".join([said, *(f"  - {markdown.escape(other)}" for other in others)])
+    yield ELSEWHERE
 
 
 def held_back(analysis: Analysis) -> str:

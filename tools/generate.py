@@ -1,8 +1,6 @@
 """Writes the reference pages from the code; `--check` only compares them, and a test runs it."""
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,7 +11,6 @@ import examples
 import shown
 import study_prose
 import workloads
-from diskproof import load
 from diskproof.audit.check import Check
 from diskproof.audit.registry import (
     CONFIGURATION_CHECKS,
@@ -22,7 +19,7 @@ from diskproof.audit.registry import (
     SWEEP_CHECKS,
     TRIAL_CHECKS,
 )
-from diskproof.cli import screen
+from diskproof.cli import VERBS, screen
 from diskproof.cli.disk import VERBS as DISK_VERBS
 from diskproof.cli.host import VERBS as HOST_VERBS
 from diskproof.families import FAMILIES, of
@@ -153,9 +150,9 @@ def checks_page() -> str:
 
 
 COMMANDS = """\
-The help of each command, as the programs print it. Results go to standard output, progress and warnings \
-to standard error. `eval "$(diskproof completion bash)"` completes commands in your shell (`zsh`, `fish` \
-alike).
+`diskproof COMMAND --help` has the options of each command. Results go to standard output, progress and \
+warnings to standard error. `eval "$(diskproof completion bash)"` completes commands in your shell (`zsh`, \
+`fish` alike).
 
 | exit code | means |
 |---|---|
@@ -169,44 +166,23 @@ or an audit found an error or a threat |
 
 
 def commands_page() -> str:
-    """Return the help of every command, as the programs print it."""
-    parts = ["# Commands", NOTE, COMMANDS]
-    verbs = (
-        "",
-        "init",
-        "run",
-        "crash",
-        "plan",
-        "report",
-        "compare",
-        "predict",
-        "advise",
-        "audit",
-        "doctor",
-        "clean",
-        "schema",
-        "completion",
-    )
-    of_disks, of_hosts = (f"disk {verb}" for verb in DISK_VERBS), (f"host {verb}" for verb in HOST_VERBS)
-    for verb in (*verbs, "disk", *of_disks, "host", *of_hosts):
-        parts += [f"## diskproof {verb}".rstrip(), _listing(shown.by_the_lab(*verb.split(), "--help"))]
-    program = str(load.program())
-    kinds = [kind for kind, model in KINDS.items() if model.needs_server]
-    for words in (f"{verb} {kind}" for kind in kinds for verb in ("prepare", "run", "cleanup")):
-        if words == "prepare sqlbench":
-            continue  # it makes its own tables
-        parts += [f"## diskproof-load {words}", _listing(_said_by([program, *words.split(), "--help"]))]
-    return "\n\n".join(parts) + "\n"
-
-
-def _said_by(argv: list[str]) -> list[str]:
-    environment = {**os.environ, **shown.PLAIN}
-    said = subprocess.run(argv, capture_output=True, text=True, check=True, env=environment)
-    return shown.lines_of(said.stdout)
-
-
-def _listing(lines: list[str]) -> str:
-    return "\n".join(["```", *lines, "```"])
+    """Return what each command does, in a line each: their options are in their help."""
+    groups = (("", VERBS), ("disk ", DISK_VERBS), ("host ", HOST_VERBS))
+    rows = ["| command | does |", "|---|---|"]
+    rows += [
+        f"| `diskproof {group}{verb}` | {does[0].lower()}{does[1:-1]} |"
+        for group, verbs in groups
+        for verb, does in verbs.items()
+    ]
+    kinds = ", ".join(f"`{kind}`" for kind, model in KINDS.items() if model.needs_server)
+    load_verbs = [
+        "| `diskproof-load prepare`, `run`, `check`, `cleanup` KIND | makes the tables of a load, runs it, "
+        f"checks them, removes them; KIND is one of {kinds} |",
+        "| `diskproof-load sysbench` | takes sysbench's command line |",
+        "| `diskproof-disk list`, `show`, `simulate`, `serve`, `control`, `floor` | virtual disks without "
+        "the lab |",
+    ]
+    return "\n\n".join(["# Commands", NOTE, COMMANDS, "\n".join([*rows, *load_verbs])]) + "\n"
 
 
 PAGES: dict[str, Callable[[], str]] = {

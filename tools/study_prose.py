@@ -22,11 +22,6 @@ def summary_of(study: str) -> Path:
     return PAGES / f"{study}.md"
 
 
-def details_of(study: str) -> Path:
-    """Return where its tables lie."""
-    return PAGES / f"{study}-details.md"
-
-
 def renewed(path: Path, study: str) -> str:
     """Return a page of a study with its sections renewed."""
     return marks.renewed(path.read_text(), partial(body, study))

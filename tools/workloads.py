@@ -28,8 +28,8 @@ MOST_SQL = 150
 INTRODUCTION = """After this page you can choose a workload, and repeat what another tool measured.
 
 A workload runs in a study, as `[workloads.NAME]` with its `kind` and keys, or alone, as `diskproof-load \
-run KIND` with options of the same names. [commands.md](commands.md) has the options that all workloads \
-share. If a key has no default, the program's own default applies; it stands under "by hand".
+run KIND` with options of the same names. `diskproof-load run KIND --help` has the options that all \
+workloads share. If a key has no default, the program's own default applies; it stands under "by hand".
 
 | kind | asks | ends | compared by |
 |---|---|---|---|

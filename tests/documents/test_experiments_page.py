@@ -1,4 +1,4 @@
-"""The page of the experiments: its headlines, its chapters, and the audit of the run."""
+"""The page of the experiments: its headlines and its chapters."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +12,6 @@ import experiments
 import marks
 import study_prose
 from diskproof.analysis.analyse import analyse
-from diskproof.analysis.audited.audit import audit_run_folder
 from diskproof.analysis.published.shapes import BesideRatio
 from diskproof.report.compose import beside
 from diskproof.results.folder import RunFolder
@@ -41,9 +40,8 @@ def shown(study: str = STUDY, errors: int = 0) -> experiments.Shown:
     trials = [change(one, load__failed_transactions=errors) for one in make_trials(plan)]
     machine = make_machine(plan)
     analysis = change(analyse(plan, machine, trials, {}), limits=make_limits(plan))
-    audit = audit_run_folder("runs/it", plan, machine, trials, {})
     began = datetime.fromisoformat("2026-03-14T09:00:11Z")
-    return experiments.Shown(study, analysis, audit, began, 90.0)
+    return experiments.Shown(study, analysis, began, 90.0)
 
 
 PICTURES = ["![a picture](a.png)"]
@@ -75,9 +73,6 @@ def test_a_server_of_the_time_stands_beside_todays() -> None:
     assert len(experiments.headlines(one).columns) == 5
     text = "\n".join(experiments.overview([both], "short"))
     assert "With Percona Server 5.1.65: 3 published ratios" in text
-    assert "## Beside the published figures, with Percona Server 5.1.65" in list(
-        experiments.details(both, PICTURES)
-    )
 
 
 def test_of_a_study_with_many_ratios_the_chosen_levels_stand_at_the_top() -> None:
@@ -98,7 +93,7 @@ def test_the_overview_links_to_each_study_with_its_answer() -> None:
     assert "`make experiments` makes these pages. Its trials take 1 min 30 s here." in text
 
 
-def test_a_short_page_has_the_answer_first_and_the_details_one_link_away() -> None:
+def test_a_page_has_the_answer_first() -> None:
     text = "\n\n".join(experiments.summary(shown(), PICTURES))
     wanted = (
         "The published order stands",
@@ -108,22 +103,7 @@ def test_a_short_page_has_the_answer_first_and_the_details_one_link_away() -> No
         "## How to read it",
         "## What was expected",
         "## How it was measured",
-        f"({STUDY}-details.md)",
-    )
-    places = [text.index(one) for one in wanted]
-    assert places == sorted(places)
-    assert "\n\n\n" not in text
-
-
-def test_the_details_have_every_table_and_the_audit() -> None:
-    text = "\n\n".join(experiments.details(shown(), PICTURES))
-    wanted = (
-        f"({STUDY}.md)",
-        "![a picture](a.png)",
-        "## Beside the published figures",
-        "| Held back by | Mark |",
-        "## What holds it back",
-        "## What the audit of this run finds",
+        "The page of the run (`report.html`",
     )
     places = [text.index(one) for one in wanted]
     assert places == sorted(places)
@@ -136,17 +116,6 @@ def test_renewing_a_page_leaves_what_was_measured() -> None:
     stale = text[:begin] + "It was so." + text[text.rindex(marks.END) :]
     renewed = marks.renewed(stale, partial(study_prose.body, STUDY))
     assert [line for line in renewed.splitlines() if line] == [line for line in text.splitlines() if line]
-
-
-def test_the_audit_of_a_run_names_what_failed() -> None:
-    text = "\n".join(experiments.audit(shown(errors=10**6).audit))
-    assert "- **invalid** `errors`: " in text
-
-
-def test_a_sound_run_has_no_failures() -> None:
-    one = shown()
-    passed = [change(check, state="passed", raised=[]) for check in one.audit.checks]
-    assert "- **" not in "\n".join(experiments.audit(change(one.audit, checks=passed)))
 
 
 def reworded(text: str) -> str:
