@@ -74,6 +74,8 @@ class MysqlServer(ServerProgram):
         common, notes = options.common(self.installation, dirs, memory_bytes, max_clients)
         # The start makes a clean log of another size anew; of an old server, `place` has removed it.
         common |= options.redo_log(self.installation, redo_bytes or options.REDO_BYTES)
+        if "query_cache_size" in tuned:  # a size turns MariaDB's cache on
+            common.pop("query_cache_type", None)
         # The data are thrown away after a trial: a stop need not write back every dirty page.
         common["innodb_fast_shutdown"] = "2"
         if options.is_on(tuned["log_bin"]) and self.installation.known.get("binlog_format", "ROW") != "ROW":
