@@ -38,15 +38,18 @@ def study_page() -> str:
 
 
 STUDY = """\
-A study file is TOML. This page has every key; a key that is not listed here is refused. `diskproof \
-schema` prints the JSON Schema, with which editors complete and check. [tutorial.md](tutorial.md) walks \
-through a study, and the files in `studies/` are examples."""
+A study file is TOML. This page has every key, but for those of loads ([workloads.md](workloads.md)); an \
+unknown key is refused. `diskproof schema` prints the JSON Schema, with which editors complete and check. \
+[tutorial.md](tutorial.md) walks through a study, and the files in `studies/` are examples."""
+
+LOADS = {model.__name__: f"[{kind}](workloads.md#{kind})" for kind, model in KINDS.items()}
+"""Links to the loads, whose keys are on a page of their own, by the names of their models."""
 
 
 def _parts(name: str, schema: dict[str, Any]) -> list[str]:
     parts = _part(name, schema)
     for inner, definition in schema["$defs"].items():
-        if "properties" in definition:
+        if "properties" in definition and inner not in LOADS:
             parts += _part(inner, definition)
     return parts
 
@@ -64,7 +67,7 @@ def _value(field: dict[str, Any]) -> str:
     """Return what a key takes, in words, from its JSON Schema."""
     if "$ref" in field:
         name = field["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
+        return LOADS.get(name, f"[{name}](#{name.lower()})")
     if field.get("format") in ("path", "size"):
         return str(field["format"])
     if "oneOf" in field:

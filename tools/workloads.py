@@ -42,18 +42,32 @@ Coming from another tool: [sysbench](#coming-from-sysbench), [mysqlslap](#coming
 [sql-bench](#coming-from-sql-bench), [pgbench](#coming-from-pgbench)."""
 
 
+SHARED = ("servers", "storages", "tunings", "clients", "warm_up_s", "measure_s", "rate", "arrivals")
+"""Keys that mean the same in every workload that has them: they stand once, above all."""
+
+
 def page() -> str:
     """Return the generated part, then what the page holds by hand."""
     parts = ["# Workloads", "<!-- made by `make docs`; do not edit above the part written by hand -->"]
-    parts.append(INTRODUCTION)
+    parts += [INTRODUCTION, "Keys of all workloads; jobs have no phases and no rate:", _shared()]
     for kind, model in KINDS.items():
         parts += [f"## {kind}", model.__doc__ or "", _options(model), *statements(kind)]
     _, mark, by_hand = PAGE.read_text().partition(BY_HAND) if PAGE.is_file() else ("", "", "\n")
     return "\n\n".join([*parts, (mark or BY_HAND) + by_hand.rstrip()]) + "\n"
 
 
+def _shared() -> str:
+    """Return a row for each key that workloads share."""
+    fields = {name: field for model in KINDS.values() for name, field in model.model_fields.items()}
+    rows = ["| in a study | by hand | meaning |", "|---|---|---|"]
+    for name in SHARED:
+        by_hand = f"`--{name}`" if any(isinstance(mark, Option) for mark in fields[name].metadata) else ""
+        rows.append(f"| `{name}` | {by_hand} | {fields[name].description} |")
+    return "\n".join(rows)
+
+
 def _options(model: type[Load]) -> str:
-    """Return a row a key: its name and default in a study and by hand, and its meaning."""
+    """Return a row a key of its own: name and default in a study and by hand, and its meaning."""
     kind = get_args(model.model_fields["kind"].annotation)[0]
     helps = {verb: _help(verb, kind) for verb in ("prepare", "run") if model.needs_server}
     rows = [
@@ -62,6 +76,8 @@ def _options(model: type[Load]) -> str:
     ]
     for name, field in model.model_fields.items():
         key = field.alias or name
+        if key in SHARED:
+            continue
         default = _default(field.get_default(call_default_factory=True), field.is_required())
         marks = [mark for mark in field.metadata if isinstance(mark, Option)]
         for mark in marks:
