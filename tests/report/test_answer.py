@@ -9,6 +9,7 @@ from diskproof.analysis.limits.records import Difference
 from diskproof.cli.screen import Screen
 from diskproof.report import markdown
 from diskproof.report.compose import answer, difference_words, summary
+from diskproof.report.compose.outcome_words import both_figures
 from diskproof.report.compose.run import compose
 from diskproof.report.compose.summary import precision
 from diskproof.report.compose.verdict_words import between, by_how_much, by_how_much_within
@@ -408,3 +409,11 @@ def test_the_gravest_warnings_stand_beside_how_sure_the_answer_is() -> None:
     said = summary_of(analyse(plan, make_machine(plan), trials, {}))["How sure"]
     assert said.endswith("Caution: wrong 1 (6 of 6 trials). 3 more warnings: see the findings.")
     assert "rarely wrong" not in said
+
+
+def test_figures_of_two_conditions_do_not_read_as_an_interval(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), clients=(1, 8))
+    _, two = make_run(plan, make_trials(plan, lambda cell: 100.0 * cell.clients))
+    cells = {one.cell.id: one for one in two.cells}
+    found = [one for one in two.verdicts if one.factor == "storage"]
+    assert re.fullmatch(r": \d+ and \d+ against \d+ and \d+ TPS", both_figures(found, cells))

@@ -108,7 +108,7 @@ def figures_of(found: Sequence[Verdict], cells: Mapping[str, CellAnswer], *, cos
 
 
 def both_figures(verdicts: Sequence[Verdict], cells: Mapping[str, CellAnswer]) -> str:
-    """Return the figures of both sides of some verdicts: ``: 578 to 2,478 against 623 to 2,511 TPS``."""
+    """Return the figures of both sides of some verdicts: ``: 578 and 2,478 against 623 and 2,511 TPS``."""
     found = [one for one in verdicts if one.outcome != "not comparable"]
     if len({one.metric for one in found}) != 1:
         return ""
@@ -117,10 +117,16 @@ def both_figures(verdicts: Sequence[Verdict], cells: Mapping[str, CellAnswer]) -
 
 
 def _ends(cells: Sequence[CellAnswer]) -> str:
-    """Return the least and the largest figure of some cells: ``34 to 323``; empty if none is known."""
-    figures = sorted(one.figure.estimate for one in cells if one.figure)
+    """Return the figures of one or two cells, ``34 and 323``, or the ends of more: ``from 34 to 323``.
+
+    Two are in the cells' order, so that they stand as on the other side. Empty if none is known.
+    """
+    figures = [one.figure.estimate for one in cells if one.figure]
     factor = 1e-3 if cells[0].metric == "latency_mean_us" else 1.0
-    return " to ".join(dict.fromkeys(numbers.number(one * factor) for one in (*figures[:1], *figures[-1:])))
+    if len(figures) > 2:
+        least, most = (numbers.number(one * factor) for one in (min(figures), max(figures)))
+        return least if least == most else f"from {least} to {most}"
+    return " and ".join(dict.fromkeys(numbers.number(one * factor) for one in figures))
 
 
 def _time(found: Sequence[Compared]) -> str:
