@@ -65,21 +65,25 @@ def read_study(path: Path, scale: str | None = None, *, to_cut: bool = False) ->
     `to_cut`: a study without `[crash]` gets one, with its defaults.
     """
     text = _text_of(path)
+    notes: list[str] = []
     if to_cut and not CRASH.search(text):
         text += "\n[crash]\n"
+        notes.append(
+            f"{path.stem} has no [crash] section, so its defaults apply; power cuts if its storage is virtual"
+        )
     if path.stem.startswith("."):  # `...toml` would be the folder above all runs
         raise StudyError(f"{path}: a study's name must not begin with a dot; rename the file")
     in_thousands: list[str] = []
     study = parse_study(text, str(path), in_thousands=in_thousands)
-    notes = (*((_size_note(in_thousands[0]),) if in_thousands else ()), *_half_layouts(study))
+    notes += [*map(_size_note, in_thousands[:1]), *_half_layouts(study)]
     chosen = study.scale if scale is None else scale
     if chosen is None:
-        return StudyFile(name=path.stem, text=text, study=study, notes=notes)
+        return StudyFile(name=path.stem, text=text, study=study, notes=tuple(notes))
     if chosen not in study.scales:
         known = f"it has {', '.join(study.scales)}" if study.scales else "it has none"
         raise StudyError(f"{path} has no scale `{chosen}`; {known}")
     at_scale = parse_study(text, str(path), chosen)
-    return StudyFile(name=path.stem, text=text, study=at_scale, scale=chosen, notes=notes)
+    return StudyFile(name=path.stem, text=text, study=at_scale, scale=chosen, notes=tuple(notes))
 
 
 def _half_layouts(study: Study) -> Iterator[str]:
