@@ -123,3 +123,15 @@ def test_each_machine_has_its_version_cpus_and_disks() -> None:
     run = analyse(plan, make_machines(plan, b=other), trials, make_series(trials))
     assert names.tested(run).startswith("MariaDB 10.11.11 and MariaDB 11.4.2 on 2 or 32 CPUs with ")
     assert "disk = a directory on vda or a directory on nvme0n1;" in names.names(run)
+
+
+def test_a_log_that_mariadb_maps_into_memory_is_said() -> None:
+    plan = make_plan(storages=("dram", "disk"), tunings=("safest",))
+    run = run_of(plan, "disk")
+    assert run.machine
+    said = "main memory, where MariaDB writes its log without system calls; "
+    assert said not in names.names(run)
+    places = [
+        change(place, path="/dev/shm/x") if place.storage == "dram" else place for place in run.machine.places
+    ]
+    assert said in names.names(change(run, machine__places=places))

@@ -1,6 +1,6 @@
 """What the names of storages and tuning levels stand for, in a few words each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from diskproof.analysis.answers import Analysis
@@ -11,6 +11,8 @@ from diskproof.results.machine import Machine, Place, VirtualFacts
 from diskproof.results.plan import Cell
 from diskproof.stats.groups import grouped
 from diskproof.wording import numbers
+
+SHARED = "/dev/shm"  # noqa: S108 - named to be recognised
 
 TUNINGS: dict[Level, str] = {
     "safest": "each commit waits until it is on the disk",
@@ -91,34 +93,38 @@ def _workloads(analysis: Analysis) -> Iterator[str]:
 def _storages(machine: Machine | None, names: Sequence[str]) -> Iterator[str]:
     each = machine.each if machine else []
     by_host = [grouped(one.places, lambda place: place.storage) for one in each]
-    mysql = any(server.family == "mysql" for one in each for server in one.servers)
+    flavours = {server.flavour for one in each for server in one.servers if server.family == "mysql"}
     titles: dict[str, str] = {}
     for name in names:
         hosts = [places[name] for places in by_host if name in places]
         virtual = [place.virtual for places in hosts for place in places if place.virtual]
         # Of one storage alone, only that it is a model needs words.
         if hosts and (len(names) > 1 or virtual):
-            kinds = dict.fromkeys(_roles(places, titles, mysql=mysql) for places in hosts)
+            kinds = dict.fromkeys(_roles(places, titles, flavours) for places in hosts)
             yield f"{name} = {' or '.join(kinds)}"
             # "The same model as" a storage of several disks would not say which of them.
             if len({one.title for one in virtual}) == 1:
                 titles.setdefault(virtual[0].title, name)
 
 
-def _roles(places: Sequence[Place], titles: Mapping[str, str], *, mysql: bool) -> str:
+def _roles(places: Sequence[Place], titles: Mapping[str, str], flavours: Collection[str]) -> str:
     """Return what a storage is: where the data lie, and the roles that lie elsewhere.
 
-    `mysql`: a server of that family is tested, whose binary log a commit may wait for.
+    `flavours`: of the MySQL family, whose commits may wait for the binary log. MariaDB takes /dev/shm for
+    persistent memory, and maps a redo log there.
     """
     said = {place.role: _place(place, titles) for place in places}
     data = said.get("data", next(iter(said.values())))
     elsewhere = grouped((role for role in said if said[role] != data), said.__getitem__)
     stays = "the binary log (`binlog`) stays with the data"
+    mapped = "where MariaDB writes its log without system calls"
+    is_mapped = any(one.role == "redo" and PurePath(one.path).is_relative_to(SHARED) for one in places)
     return ", ".join(
         [
             data,
             *(f"but {numbers.listed(roles)} on {where}" for where, roles in elsewhere.items()),
-            *([stays] if "redo" in said and said["redo"] != data == said.get("binlog") and mysql else []),
+            *([stays] if "redo" in said and said["redo"] != data == said.get("binlog") and flavours else []),
+            *([mapped] if "MariaDB" in flavours and is_mapped else []),
         ]
     )
 
