@@ -1,11 +1,16 @@
 """Connections of the drivers to a server that is there already, encrypted as its URL says."""
 
+import select
+import socket
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pymysql
 
+from diskproof.database.asking import MOST_BYTES, bounded, resident_bytes
+from diskproof.database.login import mysql_methods, postgresql_methods
 from diskproof.families.address import Address, Check
 
 if TYPE_CHECKING:
@@ -25,13 +30,6 @@ _LIBPQ: Mapping[Check | None, str] = {
 
 GUARD = "SET SESSION TRANSACTION READ ONLY"
 """From MySQL 5.6 and MariaDB 10.0 on the server then refuses what writes."""
-
-
-def driver_errors() -> tuple[type[Exception], ...]:
-    """Return what the drivers raise."""
-    import psycopg  # noqa: PLC0415 - a sixth of the start of most commands, which ask no PostgreSQL
-
-    return pymysql.Error, psycopg.Error
 
 
 def connect(address: Address, password: str | None, limit_s: float) -> Any:  # noqa: ANN401 - of either driver
@@ -60,7 +58,7 @@ def connect_mysql(
     elif address.check is not None:
         options["ssl"] = {"ca": address.authority, "check_hostname": address.check == "identity"}
     try:
-        connection: pymysql.Connection[Any] = pymysql.connect(
+        connection = pymysql.connect(
             **options,
             host=address.host,
             port=address.port,
@@ -70,13 +68,34 @@ def connect_mysql(
             charset=charset,
             autocommit=True,
             init_command=GUARD if read_only else None,
-            connect_timeout=CONNECT_LIMIT_S,
             read_timeout=limit_s,
             write_timeout=limit_s,
+            auth_plugin_map=mysql_methods(address),
+            defer_connect=True,
         )
-    except (RuntimeError, OSError) as error:  # no library for a password without TLS; an unreadable file
-        raise pymysql.OperationalError(str(error)) from error
+        route = _route(address)
+    except OSError as error:  # an unreadable file
+        raise pymysql.OperationalError(
+            2003, f"Can't connect to MySQL server on {address} ({error})"
+        ) from error
+    # PyMySQL only knows this of a socket file that it opened itself.
+    connection._secure = address.socket is not None  # type: ignore[attr-defined]
+    with bounded(route.fileno(), CONNECT_LIMIT_S):
+        connection.connect(route)
     return connection
+
+
+def _route(address: Address) -> socket.socket:
+    """Open the way to a server of the MySQL family."""
+    if address.socket is not None:
+        route = socket.socket(socket.AF_UNIX)
+        route.settimeout(CONNECT_LIMIT_S)
+        route.connect(address.socket)
+        return route
+    route = socket.create_connection((address.host, address.port), CONNECT_LIMIT_S)
+    route.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    route.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    return route
 
 
 def connect_postgresql(
@@ -84,6 +103,8 @@ def connect_postgresql(
 ) -> "psycopg.Connection[TupleRow]":
     """Connect to PostgreSQL."""
     import psycopg  # noqa: PLC0415
+    from psycopg import pq  # noqa: PLC0415
+    from psycopg.conninfo import make_conninfo  # noqa: PLC0415
 
     host, port = address.host, address.port
     if address.socket is not None:
@@ -91,7 +112,7 @@ def connect_postgresql(
         host = str(folder)
         if folder.name.startswith(".s.PGSQL."):  # diskproof-load takes the file, too
             host, port = str(folder.parent), int(folder.suffix[1:])
-    return psycopg.connect(
+    wanted = make_conninfo(
         host=host,
         port=port,
         user=address.user,
@@ -99,9 +120,26 @@ def connect_postgresql(
         dbname=address.database,
         sslmode=_LIBPQ[address.check] if address.socket is None else "disable",
         sslrootcert=address.authority,
-        autocommit=True,
-        connect_timeout=CONNECT_LIMIT_S,
+        require_auth=postgresql_methods(address),
+        gssencmode="disable",
         application_name="diskproof",
         options="-c default_transaction_read_only=on" if read_only else None,
         client_encoding="utf8",  # a database in SQL_ASCII would answer in bytes
     )
+    begun = pq.PGconn.connect_start(wanted.encode())
+    end, before = time.monotonic() + CONNECT_LIMIT_S, resident_bytes()
+    waits: int = pq.PollingStatus.WRITING
+    while begun.status != pq.ConnStatus.BAD and waits != pq.PollingStatus.OK:
+        ready = select.poll()
+        ready.register(begun.socket, select.POLLIN if waits == pq.PollingStatus.READING else select.POLLOUT)
+        if not ready.poll(max(end - time.monotonic(), 0) * 1000) or time.monotonic() > end:
+            raise psycopg.OperationalError(f"the log-in has not ended within {CONNECT_LIMIT_S} s")
+        waits = begun.connect_poll()
+        if resident_bytes() - before > MOST_BYTES:
+            raise psycopg.OperationalError("the log-in has no end")
+    if begun.status == pq.ConnStatus.BAD:
+        raise psycopg.OperationalError(f"connection failed: {begun.get_error_message()}")
+    begun.nonblocking = 1
+    connection = psycopg.Connection(begun)
+    connection.autocommit = True
+    return connection

@@ -3,11 +3,12 @@
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
-from diskproof.database.connection import connect, driver_errors
+from diskproof.database.asking import NULLABLE, AnswerError, Shape, ask, driver_errors, said
+from diskproof.database.connection import connect
 from diskproof.database.secret import Secret
 from diskproof.families.address import Address
 from diskproof.families.values import as_bytes, same
@@ -62,10 +63,16 @@ class Variables(ABC):
     def put_back(self, name: str, state: str) -> None:
         """Set a variable as it was."""
 
-    def _rows(self, sql: str, *arguments: object) -> list[tuple[Any, ...]]:
-        with closing(self._open()) as connection, connection.cursor() as cursor:
-            cursor.execute(sql, arguments or None)  # without any, a % is a %
-            return list(cursor.fetchall()) if cursor.description else []
+    def _rows(self, sql: str, *arguments: object, shape: Shape | None = None) -> list[tuple[Any, ...]]:
+        with closing(self._open()) as connection:
+            return ask(connection, ANSWER_LIMIT_S, sql, *arguments, shape=shape)
+
+    def _row(self, sql: str, *arguments: object, shape: Shape) -> tuple[Any, ...]:
+        """Return the first row of an answer that must have one."""
+        rows = self._rows(sql, *arguments, shape=shape)
+        if not rows:
+            raise AnswerError(f"the answer to {sql!r} has no row")
+        return rows[0]
 
 
 class MysqlVariables(Variables):
@@ -80,22 +87,23 @@ class MysqlVariables(Variables):
         try:
             self._rows(f"SET GLOBAL {name} = @@GLOBAL.{name}")
         except driver_errors() as error:
-            number, said = (*error.args, "", "")[:2]
+            number, reason = (*error.args, "", "")[:2]
             if number == READ_ONLY:
                 return RESTART
             if number == UNKNOWN:
                 return "the server has no such variable"
-            if found := re.search(r"at least one of\)? the (.+?) privilege", str(said)):
+            if found := re.search(r"at least one of\)? the (.+?) privilege", str(reason)):
                 rights = found[1].replace(" or ", ", ").split(", ")
                 right = next((one for one in rights if one != "SUPER"), "SUPER")
-                account = account_of(self._rows("SELECT CURRENT_USER()"))
+                account = account_of(*self._row("SELECT CURRENT_USER()", shape=(str,)))
                 return f"the right to set it is missing: GRANT {right} ON *.* TO {account}"
-            return str(said)
+            return str(reason)
         return ""
 
     def state(self, name: str) -> str:
         """Return the value of a variable."""
-        rows = self._rows("SHOW GLOBAL VARIABLES WHERE Variable_name = %s", name)
+        asked = "SHOW GLOBAL VARIABLES WHERE Variable_name = %s"
+        rows = self._rows(asked, name, shape=(str, NULLABLE))
         return str(rows[0][1]) if rows else ""
 
     def set(self, name: str, value: str) -> None:
@@ -107,9 +115,9 @@ class MysqlVariables(Variables):
         self.set(name, state)
 
 
-def account_of(rows: Sequence[Sequence[Any]]) -> str:
+def account_of(current_user: str) -> str:
     """Return the account of the MySQL family's CURRENT_USER() as GRANT takes it: ``'app'@'%'``."""
-    user, _, host = str(rows[0][0]).rpartition("@")
+    user, _, host = current_user.rpartition("@")
     return f"'{user}'@'{host}'"
 
 
@@ -128,12 +136,14 @@ class PostgresqlVariables(Variables):
 
     def holds(self, name: str, value: str) -> bool:
         """Return whether a variable has a value for new connections."""
-        rows = self._rows("SELECT setting, coalesce(unit, '') FROM pg_settings WHERE lower(name) = %s", name)
+        asked = "SELECT setting, coalesce(unit, '') FROM pg_settings WHERE lower(name) = %s"
+        rows = self._rows(asked, name, shape=(str, str))
         return bool(rows) and same(value, rows[0][0], unit=rows[0][1])
 
     def refusal(self, name: str) -> str:
         """Ask the server about the variable and the rights of the account."""
-        rows = self._rows("SELECT context, source FROM pg_settings WHERE lower(name) = %s", name)
+        asked = "SELECT context, source FROM pg_settings WHERE lower(name) = %s"
+        rows = self._rows(asked, name, shape=(str, str))
         if not rows:
             return "the server has no such variable"
         context, source = rows[0]
@@ -150,18 +160,20 @@ class PostgresqlVariables(Variables):
         return f"rights are missing: {'; '.join(rights)}" if rights else ""
 
     def _missing_rights(self, name: str, source: str) -> list[str]:
-        ((user, version, is_superuser),) = self._rows(
+        user, version, is_superuser = self._row(
             "SELECT quote_ident(current_user), current_setting('server_version_num')::int, "
-            "current_setting('is_superuser') = 'on'"
+            "current_setting('is_superuser') = 'on'",
+            shape=(str, int, bool),
         )
         if is_superuser:
             return []
         if version < 150000:
             return [f"only a superuser may: ALTER ROLE {user} SUPERUSER"]
-        ((may_set, may_reload),) = self._rows(
+        may_set, may_reload = self._row(
             "SELECT has_parameter_privilege(%s, 'ALTER SYSTEM'), "
             "has_function_privilege('pg_reload_conf()', 'EXECUTE')",
             name,
+            shape=(bool, bool),
         )
         rights = [] if may_set else [f"GRANT ALTER SYSTEM ON PARAMETER {name} TO {user}"]
         if not may_reload:
@@ -172,9 +184,10 @@ class PostgresqlVariables(Variables):
 
     def state(self, name: str) -> str:
         """Return the value, after `=` if postgresql.auto.conf sets it: another file's returns by itself."""
-        rows = self._rows("SELECT setting FROM pg_settings WHERE lower(name) = %s", name)
+        asked = "SELECT setting FROM pg_settings WHERE lower(name) = %s"
+        (setting,) = self._row(asked, name, shape=(str,))
         is_altered = (self._file(name) or "").endswith("/postgresql.auto.conf")
-        return f"{'=' if is_altered else '~'}{rows[0][0]}"
+        return f"{'=' if is_altered else '~'}{setting}"
 
     def set(self, name: str, value: str) -> None:
         """Set a variable for connections that are made from now on."""
@@ -200,8 +213,9 @@ class PostgresqlVariables(Variables):
         return holds
 
     def _file(self, name: str) -> str | None:
-        rows = self._rows("SELECT sourcefile FROM pg_settings WHERE lower(name) = %s", name)
-        return rows[0][0] if rows else None
+        asked = "SELECT sourcefile FROM pg_settings WHERE lower(name) = %s"
+        rows = self._rows(asked, name, shape=(NULLABLE,))
+        return rows[0][0] or None if rows else None
 
 
 def _quoted(value: str) -> str:
@@ -227,5 +241,5 @@ def put_back(address: Address, secret: Secret, name: str, ours: str, state: str)
             return False
         variables.put_back(name, state)
     except driver_errors() as error:
-        raise RefusalError(f"{address}: {' '.join(str(error).split())}") from error
+        raise RefusalError(f"{address}: {said(error)}") from error
     return True

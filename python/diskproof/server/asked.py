@@ -5,6 +5,7 @@ from abc import abstractmethod
 from contextlib import closing
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from diskproof.database.asking import AnswerError, Shape, ask, said
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import (
     ANSWER_LIMIT_S,
@@ -35,6 +36,8 @@ class Asked(Running, Generic[Connection]):
     """What the driver raises."""
     database: str = DATABASE
     """The workload's database."""
+    most_bytes: ClassVar[int | None] = None
+    """How large an answer may be; None: a server of ours is trusted."""
 
     def __init__(self, facts: ServerFacts, dirs: Dirs | None, settings: Settings) -> None:
         """Hold a server without a connection to it."""
@@ -45,16 +48,16 @@ class Asked(Running, Generic[Connection]):
         """Return why the server cannot be asked yet; empty if it can."""
         try:
             self._connection = self._connect(None, ANSWER_LIMIT_S)
-        except self.driver_error as error:
-            return str(error)
+        except (self.driver_error, AnswerError) as error:
+            return said(error)
         return ""
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the answer to one question to the workload's database."""
         try:
             connection = self._connect(self.database, CHECK_LIMIT_S)
-        except self.driver_error as error:
-            raise self._failed(f"cannot be asked about {self.database}: {error}") from error
+        except (self.driver_error, AnswerError) as error:
+            raise self._failed(f"cannot be asked about {self.database}: {said(error)}") from error
         with closing(connection):
             return self._ask(connection, CHECK_LIMIT_S, sql)
 
@@ -62,26 +65,34 @@ class Asked(Running, Generic[Connection]):
     def _connect(self, database: str | None, limit_s: float) -> Connection:
         """Connect; a server that then says nothing for `limit_s` counts as failed."""
 
-    @abstractmethod
-    def _answer(
-        self, connection: Connection, limit_s: float, sql: str, *arguments: object
-    ) -> list[tuple[Any, ...]]:
-        """Return the rows of an answer, or raise what the driver does."""
+    def _query(self, sql: str, *arguments: object, shape: Shape | None = None) -> list[tuple[Any, ...]]:
+        return self._ask(self._connection, ANSWER_LIMIT_S, sql, *arguments, shape=shape)
 
-    def _query(self, sql: str, *arguments: object) -> list[tuple[Any, ...]]:
-        return self._ask(self._connection, ANSWER_LIMIT_S, sql, *arguments)
+    def _row(self, sql: str, *arguments: object, shape: Shape) -> tuple[Any, ...]:
+        """Return the first row of an answer that must have one."""
+        rows = self._query(sql, *arguments, shape=shape)
+        if not rows:
+            raise self._failed(f"did not answer {sql!r}: its answer has no row")
+        return rows[0]
 
     def _ask(
-        self, connection: Connection | None, limit_s: float, sql: str, *arguments: object
+        self,
+        connection: Connection | None,
+        limit_s: float,
+        sql: str,
+        *arguments: object,
+        shape: Shape | None = None,
     ) -> list[tuple[Any, ...]]:
         asked = time.monotonic()
         try:
             if connection is None:
                 raise self.driver_error("not connected")  # noqa: TRY301 - as the driver would
-            return self._answer(connection, limit_s, sql, *arguments)
+            return ask(connection, limit_s, sql, *arguments, shape=shape, most_bytes=self.most_bytes)
+        except AnswerError as error:
+            raise self._failed(f"did not answer {sql!r}: {error}") from error
         except self.driver_error as error:
             silence = self._silence(time.monotonic() - asked, limit_s)
-            raise self._failed(f"did not answer {sql!r}{silence}: {error}") from error
+            raise self._failed(f"did not answer {sql!r}{silence}: {said(error)}") from error
 
     def _ask_at_length(self, statements: list[str]) -> None:
         """Run statements that may each take SETTLE_LIMIT_S, on a connection of their own."""

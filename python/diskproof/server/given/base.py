@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diskproof.database.asking import MOST_BYTES
 from diskproof.families.address import Address
 from diskproof.families.values import same
 from diskproof.results.machine import ServerFacts
@@ -33,6 +34,7 @@ class Given(Asked[Connection]):
     where = "elsewhere"
     pids: list[int] = []  # noqa: RUF012 - they are not ours to look at
     alive = True
+    most_bytes = MOST_BYTES
 
     def __init__(
         self, facts: ServerFacts, settings: Settings, address: Address, password: str | None
@@ -182,8 +184,8 @@ class Given(Asked[Connection]):
         """Return our mark; None if the database has none."""
         if not self.has_mark():
             return None
-        rows = self._query(f"SELECT data_set, changed FROM {MARK}")  # noqa: S608 - ours
-        return Mark(str(rows[0][0]), bool(rows[0][1])) if rows else Mark("", changed=True)
+        rows = self._query(f"SELECT data_set, changed FROM {MARK}", shape=(str, bool))  # noqa: S608 - ours
+        return Mark(*rows[0]) if rows else Mark("", changed=True)
 
     def write_mark(self, mark: Mark) -> None:
         """Make or change our mark; the database must be empty or ours."""

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
-from diskproof.database.connection import connect, driver_errors
+from diskproof.database.asking import AnswerError, ask, driver_errors, said
+from diskproof.database.connection import connect
 from diskproof.database.secret import Secret
 from diskproof.database.variables import Variables, variables_of
 from diskproof.families.address import Address
@@ -113,7 +114,7 @@ class GivenServer:
                 if not server.holds(name, value) and (why := server.refusal(name)):
                     raise ServerError(f"`{name}` = {value}: {why}")
         except driver_errors() as error:
-            raise ServerError(f"{self._address}: {error}") from error
+            raise ServerError(f"{self._address}: {said(error)}") from error
 
     def set(self, variables: Mapping[str, str], starter: Starter) -> dict[str, str]:
         """Set variables, each recorded first; return them by the server's names."""
@@ -129,7 +130,7 @@ class GivenServer:
                 self._set.append(name)
                 server.set(name, value)
         except driver_errors() as error:
-            raise ServerError(f"{self._address} does not take `{name}` = {value}: {error}") from error
+            raise ServerError(f"{self._address} does not take `{name}` = {value}: {said(error)}") from error
         return wanted
 
     def put_back(self) -> None:
@@ -141,7 +142,8 @@ class GivenServer:
                 server.put_back(name, self._before[name])
             except driver_errors() as error:
                 raise ServerError(
-                    f"`{name}` of {self._address} is not as it was ({error}): `diskproof clean` tries again"
+                    f"`{name}` of {self._address} is not as it was ({said(error)}): `diskproof clean` tries "
+                    "again"
                 ) from error
             self._set.pop()
 
@@ -158,21 +160,21 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
         with closing(connect(address, secret.read(), ANSWER_LIMIT_S)) as connection:
             flavour, version = _which(address, connection)
     except driver_errors() as error:
-        said = " ".join(str(error).split())
+        words = said(error)
         remedy = "check `url`, the password and whether the server lets this machine in"
-        if ANONYMOUS in said or any(words in said for words in NO_LOGIN):
+        if ANONYMOUS in words or any(one in words for one in NO_LOGIN):
             remedy = (
                 "check the account and its password: `password_file` names the file that has it, or "
                 "`password_env` an environment variable"
             )
-        elif any(words in said for words in NO_DATABASE):
+        elif any(one in words for one in NO_DATABASE):
             remedy = f"name a database that is there, or make one: {kind.making(address, address.database)}"
-        elif any(words in said for words in NO_TLS):
+        elif any(one in words for one in NO_TLS):
             remedy = "turn TLS on there, or remove `{}` from `url`: then nothing is encrypted".format(
                 "ssl-mode" if address.family == "mysql" else "sslmode"
             )
         raise ServerNotFoundError(
-            f"server `{name}`: {address} cannot be reached: {said}; {remedy}"
+            f"server `{name}`: {address} cannot be reached: {words}; {remedy}"
         ) from error
     facts = ServerFacts(
         name=name,
@@ -199,16 +201,16 @@ def _which(address: Address, connection: Any) -> tuple[str, str]:  # noqa: ANN40
     question = "SELECT VERSION(), @@version_comment"
     if address.family == "postgresql":
         question = "SELECT current_setting('server_version'), ''"
-    with connection.cursor() as cursor:
-        cursor.execute(question)
-        version, comment = cursor.fetchone()
-    number = re.match(r"[\d.]+", version)
-    text = number[0] if number else "unknown"
+    rows = ask(connection, ANSWER_LIMIT_S, question, shape=(str, str))
+    version, comment = rows[0] if rows else ("", "")
+    number = re.match(r"[0-9]{1,4}(\.[0-9]{1,6}){0,3}", version)
+    if number is None:
+        raise AnswerError(f"its version begins with {version[:40]!r}, which is no number")
     if address.family == "postgresql":
-        return "PostgreSQL", text
+        return "PostgreSQL", number[0]
     if "mariadb" in version.lower():
-        return "MariaDB", text
-    return ("Percona Server" if "percona" in comment.lower() else "MySQL"), text
+        return "MariaDB", number[0]
+    return ("Percona Server" if "percona" in comment.lower() else "MySQL"), number[0]
 
 
 def _named(variables: Mapping[str, str]) -> dict[str, str]:

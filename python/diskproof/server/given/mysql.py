@@ -6,6 +6,7 @@ from typing import Any
 
 import pymysql
 
+from diskproof.database.asking import NULLABLE
 from diskproof.database.connection import connect_mysql
 from diskproof.database.variables import account_of
 from diskproof.families.address import Address
@@ -19,6 +20,9 @@ from diskproof.server.mysql.release import Release
 
 IDLE_S = 31_536_000
 """How long the connection with the lock may be idle: the longest that the server takes."""
+
+MOST_ROLES = 100
+"""An account has a few; a server could name new ones for ever."""
 
 
 class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
@@ -40,12 +44,13 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
 
     def data_bytes(self) -> int:
         """Return the size of the tables with their indexes, as of their last ANALYZE."""
-        rows = self._query(
+        (size,) = self._row(
             "SELECT COALESCE(SUM(data_length + index_length), 0) FROM information_schema.tables "
             "WHERE table_schema = %s AND table_name <> %s",
             *(self.database, MARK),
+            shape=(int,),
         )
-        return int(rows[0][0])
+        return int(size)
 
     def clear(self) -> None:
         """Remove all tables and views but our mark."""
@@ -64,7 +69,7 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
 
     def lacking(self) -> list[str]:
         """Return what the account may not see, each with the GRANT that would show it."""
-        who = account_of(self._query("SELECT CURRENT_USER()"))
+        who = account_of(*self._row("SELECT CURRENT_USER()", shape=(str,)))
         lacks = []
         if super()._reads_metrics() and not self._reads_metrics():
             lacks.append(f"INNODB_METRICS (undo history, deadlocks): GRANT PROCESS ON *.* TO {who}")
@@ -77,16 +82,17 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
     def guard(self) -> tuple[str, str]:
         """Return the variable that keeps this session from writing, by the server's own name."""
         names = "('transaction_read_only', 'tx_read_only')"
-        name, value = self._query(f"SHOW SESSION VARIABLES WHERE Variable_name IN {names}")[0]
-        return str(name), str(value)
+        name, value = self._row(f"SHOW SESSION VARIABLES WHERE Variable_name IN {names}", shape=(str, str))
+        return name, value
 
     def lock(self) -> str:
         """Take a lock of the server's own, whose name has at most 64 characters."""
         name = f"diskproof {hashlib.sha256(self.database.encode()).hexdigest()[:16]}"
         self._query(f"SET SESSION wait_timeout = {IDLE_S}")
-        if self._query("SELECT GET_LOCK(%s, 0)", name)[0][0] == 1:
+        if self._row("SELECT GET_LOCK(%s, 0)", name, shape=(object,)) == (1,):
             return ""
-        return f"KILL {self._query('SELECT IS_USED_LOCK(%s)', name)[0][0]}"
+        (holder,) = self._row("SELECT IS_USED_LOCK(%s)", name, shape=(NULLABLE,))
+        return f"KILL {holder}"
 
     @staticmethod
     def making(address: Address, database: str) -> str:
@@ -96,30 +102,30 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
 
     def rights(self) -> Rights:
         """Return what the account may do that leaves its database, its roles included."""
-        grants = [str(row[0]) for row in self._query("SHOW GRANTS")]
+        grants = [grant for (grant,) in self._query("SHOW GRANTS", shape=(str,))]
         unread: list[str] = []
         waiting, seen = list(roles_in(grants)), set[str]()
-        while waiting:
+        while waiting and len(seen) < MOST_ROLES:
             role = waiting.pop()
             if role in seen:
                 continue
             seen.add(role)
             of_role = role if self.release.is_mariadb else f"CURRENT_USER() USING {role}"
             try:
-                more = [str(row[0]) for row in self._query(f"SHOW GRANTS FOR {of_role}")]
+                more = [grant for (grant,) in self._query(f"SHOW GRANTS FOR {of_role}", shape=(str,))]
             except ServerFailedError:
                 unread.append(f"role {role}")
                 continue
             grants += more
             waiting += roles_in(more)
         found = rights_of(dict.fromkeys(grants), self.database, self.other_databases())
-        found.beyond += unread
+        found.beyond += unread + [f"role {role}" for role in waiting]
         return found
 
     def other_databases(self) -> list[str]:
         """Return the server's other databases, as far as the account sees them."""
-        rows = self._query("SELECT schema_name FROM information_schema.schemata")
-        return [str(name) for (name,) in rows if name not in (self.database, "information_schema")]
+        rows = self._query("SELECT schema_name FROM information_schema.schemata", shape=(str,))
+        return [name for (name,) in rows if name not in (self.database, "information_schema")]
 
     def narrow(self) -> str:
         """Return the commands that make an account whose rights end at the database."""
@@ -148,6 +154,7 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
             "SELECT table_name, table_type FROM information_schema.tables "
             "WHERE table_schema = %s AND table_name <> %s ORDER BY table_name",
             *(self.database, MARK),
+            shape=(str, str),
         )
         return [(quoted("mysql", self.database, name), kind) for name, kind in rows]
 

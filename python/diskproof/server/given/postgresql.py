@@ -56,36 +56,38 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
 
     def relations(self) -> list[str]:
         """Return the tables and views of the database."""
-        return [name for name, _, _ in self._query(RELATIONS)]
+        return [name for name, _, _ in self._relations()]
 
     def data_bytes(self) -> int:
         """Return the size of the tables with their indexes."""
         found = f"SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM ({RELATIONS}) AS found"  # noqa: S608
-        return int(self._query(found)[0][0])
+        (size,) = self._row(found, shape=(int,))
+        return int(size)
 
     def clear(self) -> None:
         """Remove all tables and views but our mark."""
-        found = self._query(RELATIONS)
+        found = self._relations()
         self._ask_at_length(
             [f"DROP {KINDS.get(kind, 'TABLE')} IF EXISTS {name} CASCADE" for name, kind, _ in found]
         )
 
     def settle(self) -> None:
         """Vacuum, freeze and analyse the database's own tables; a checkpoint if the account may make one."""
-        tables = [name for name, kind, _ in self._query(RELATIONS) if kind == "r"]
+        tables = [name for name, kind, _ in self._relations() if kind == "r"]
         statements = [f"VACUUM (FREEZE, ANALYZE) {name}" for name in tables]
         self._ask_at_length([*statements, *(["CHECKPOINT"] if self._may_checkpoint() else [])])
 
     def has_mark(self) -> bool:
         """Return whether the database has the table of our mark."""
-        return self._query(f"SELECT to_regclass('{MARK}') IS NOT NULL")[0][0] is True
+        return self._row(f"SELECT to_regclass('{MARK}') IS NOT NULL", shape=(bool,)) == (True,)
 
     def why_no_tables(self) -> str:
         """Return the right that is missing to make tables."""
-        user, schema, may = self._query(
+        user, schema, may = self._row(
             "SELECT quote_ident(current_user), coalesce(quote_ident(current_schema()), 'public'), "
-            "current_schema() IS NOT NULL AND has_schema_privilege(current_schema(), 'CREATE')"
-        )[0]
+            "current_schema() IS NOT NULL AND has_schema_privilege(current_schema(), 'CREATE')",
+            shape=(str, str, bool),
+        )
         return "" if may else f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {user}"
 
     def lacking(self) -> list[str]:
@@ -95,18 +97,19 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
     def guard(self) -> tuple[str, str]:
         """Return the variable that keeps this session from writing."""
         name = "default_transaction_read_only"
-        return name, str(self._query(f"SHOW {name}")[0][0])
+        return name, *self._row(f"SHOW {name}", shape=(str,))
 
     def lock(self) -> str:
         """Take an advisory lock, which belongs to this database."""
         if self.version >= (14,):
             self._query("SET idle_session_timeout = 0")
-        if self._query(f"SELECT pg_try_advisory_lock({LOCK})")[0][0]:
+        if self._row(f"SELECT pg_try_advisory_lock({LOCK})", shape=(bool,)) == (True,):
             return ""
         rows = self._query(
             "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = %s "
             "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
             LOCK,
+            shape=(int,),
         )
         return f"SELECT pg_terminate_backend({rows[0][0] if rows else 'pid'})"
 
@@ -118,11 +121,12 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
 
     def rights(self) -> Rights:
         """Return what the account and the roles that it may take could do outside of its database."""
-        found = Rights([str(name) for (name,) in self._query(BEYOND)])
+        found = Rights([name for (name,) in self._query(BEYOND, shape=(str,))])
         if self.version >= (15,):
             settable = self._query(
                 "SELECT parname FROM pg_parameter_acl "
-                "WHERE has_parameter_privilege(current_user, parname, 'ALTER SYSTEM') ORDER BY 1"
+                "WHERE has_parameter_privilege(current_user, parname, 'ALTER SYSTEM') ORDER BY 1",
+                shape=(str,),
             )
             if "SUPERUSER" not in found.beyond:
                 found.variables = [f"ALTER SYSTEM ON PARAMETER {name}" for (name,) in settable]
@@ -142,7 +146,11 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
 
     def _may_checkpoint(self) -> bool:
         role = "pg_has_role(current_user, 'pg_checkpoint', 'USAGE')" if self.version >= (15,) else "false"
-        return self._query(f"SELECT current_setting('is_superuser') = 'on' OR {role}")[0][0] is True
+        asked = f"SELECT current_setting('is_superuser') = 'on' OR {role}"
+        return self._row(asked, shape=(bool,)) == (True,)
+
+    def _relations(self) -> list[tuple[str, str, int]]:
+        return [(name, kind, oid) for name, kind, oid in self._query(RELATIONS, shape=(str, str, int))]
 
     def _connect(self, database: str | None, limit_s: float) -> Connection:
         del database, limit_s  # the account may have no other; each answer has its own limit

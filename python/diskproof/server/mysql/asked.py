@@ -1,10 +1,11 @@
 """A server of the MySQL family that is asked over connections, whoever started it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any  # noqa: F401 - in a quoted type
 
 import pymysql
 
+from diskproof.database.asking import NULLABLE
 from diskproof.families.mysql import MYSQL
 from diskproof.families.mysql.account import FILE_EVENTS, METRICS, account, file_metrics, metric
 from diskproof.families.names import quoted
@@ -22,7 +23,7 @@ class MysqlAsked(Asked["pymysql.Connection[Any]"]):
     _has_file_times: bool | None = None
 
     def _observed(self) -> Mapping[str, tuple[str, str]]:
-        found = dict(self._query("SHOW GLOBAL VARIABLES"))
+        found = dict(self._query("SHOW GLOBAL VARIABLES", shape=(str, NULLABLE)))
         renamed = MYSQL.read_as.items()
         found |= {option: found[name] for option, name in renamed if option not in found and name in found}
         return {name: (value, "") for name, value in found.items()}
@@ -33,7 +34,9 @@ class MysqlAsked(Asked["pymysql.Connection[Any]"]):
         rows: list[tuple[str, str]] = []
         if self._reads_metrics():
             metrics = self._query(
-                "SELECT name, count FROM information_schema.innodb_metrics WHERE name IN %s", sorted(METRICS)
+                "SELECT name, count FROM information_schema.innodb_metrics WHERE name IN %s",
+                sorted(METRICS),
+                shape=(str, object),
             )
             rows += [(metric(name), str(count)) for name, count in metrics]
         if self._times_files():
@@ -41,9 +44,10 @@ class MysqlAsked(Asked["pymysql.Connection[Any]"]):
                 "SELECT event_name, sum_timer_read, sum_timer_write, sum_timer_misc "
                 "FROM performance_schema.file_summary_by_event_name WHERE event_name IN %s",
                 sorted(FILE_EVENTS),
+                shape=(str, int, int, int),
             )
             rows += file_metrics(times)
-        return self._family.status([*rows, *self._query("SHOW GLOBAL STATUS")])
+        return self._family.status([*rows, *self._query("SHOW GLOBAL STATUS", shape=(str, object))])
 
     def _reads_metrics(self) -> bool:
         """Return whether INNODB_METRICS has what the status has not; MariaDB has it in its status."""
@@ -54,7 +58,8 @@ class MysqlAsked(Asked["pymysql.Connection[Any]"]):
         if self._has_file_times is None:
             known = self.release.is_mariadb or self.release.mysql_since(5, 6)
             # Without its schema, a variable that does not exist reads as no row.
-            found = self._query("SHOW GLOBAL VARIABLES LIKE 'performance_schema'") if known else []
+            asked = "SHOW GLOBAL VARIABLES LIKE 'performance_schema'"
+            found = self._query(asked, shape=(str, str)) if known else []
             self._has_file_times = [value for _, value in found] == ["ON"]
         return self._has_file_times
 
@@ -68,13 +73,16 @@ class MysqlAsked(Asked["pymysql.Connection[Any]"]):
             "SELECT DISTINCT engine FROM information_schema.tables "
             "WHERE table_schema = %s AND table_type = 'BASE TABLE' ORDER BY engine",
             self.database,
+            shape=(str,),
         )
-        return ", ".join(str(row[0]) for row in rows) or None
+        return ", ".join(engine for (engine,) in rows) or None
 
     def settle(self) -> None:
         """Gather the statistics that InnoDB would gather itself some seconds after the load."""
         tables = self._query(
-            "SELECT table_name FROM information_schema.tables WHERE table_schema = %s", self.database
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = %s",
+            self.database,
+            shape=(str,),
         )
         self._ask_at_length([f"ANALYZE TABLE {quoted('mysql', self.database, table)}" for (table,) in tables])
 
@@ -84,6 +92,7 @@ class MysqlAsked(Asked["pymysql.Connection[Any]"]):
             "SELECT DISTINCT table_name, index_name FROM information_schema.statistics "
             "WHERE table_schema = %s",
             self.database,
+            shape=(str, str),
         )
         self._ask_at_length(
             [
@@ -92,11 +101,3 @@ class MysqlAsked(Asked["pymysql.Connection[Any]"]):
                 for table, index in indexes
             ]
         )
-
-    def _answer(
-        self, connection: "pymysql.Connection[Any]", limit_s: float, sql: str, *arguments: object
-    ) -> list[tuple[Any, ...]]:
-        del limit_s  # it is the connection's
-        with connection.cursor() as cursor:
-            cursor.execute(sql, arguments or None)  # without any, a % is a %
-            return list(cursor.fetchall())

@@ -1,15 +1,11 @@
 """A PostgreSQL that is asked over connections, whoever started it."""
 
-import os
-import socket
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Mapping
 
 import psycopg
 from psycopg.rows import TupleRow
 
+from diskproof.database.asking import NULLABLE, AnswerError, said
 from diskproof.families.postgresql.account import account
 from diskproof.families.samples import Samples, Status
 from diskproof.results.usage import ServerAccount
@@ -33,7 +29,8 @@ class PostgresqlAsked(Asked[Connection]):
     _onlooker: Connection | None = None
 
     def _observed(self) -> Mapping[str, tuple[str, str]]:
-        rows = self._query("SELECT name, setting, coalesce(unit, '') FROM pg_settings")
+        asked = "SELECT name, setting, coalesce(unit, '') FROM pg_settings"
+        rows = self._query(asked, shape=(str, NULLABLE, str))
         return {name.lower(): (setting, unit) for name, setting, unit in rows}
 
     def status(self) -> Status:
@@ -44,7 +41,8 @@ class PostgresqlAsked(Asked[Connection]):
         figures: list[tuple[str, object]] = []
         for view in self._statistics_views():
             where = f" WHERE datname = '{self.database}'" if view == "pg_stat_database" else ""
-            for (row,) in self._query(f"SELECT row_to_json(v) FROM {view} v{where}"):  # noqa: S608 - ours
+            asked = f"SELECT row_to_json(v) FROM {view} v{where}"  # noqa: S608 - ours
+            for (row,) in self._query(asked, shape=(dict,)):
                 figures += [
                     (f"{view}.{name}", value) for name, value in row.items() if not name.endswith("id")
                 ]
@@ -53,7 +51,8 @@ class PostgresqlAsked(Asked[Connection]):
     def account(self, samples: Samples) -> ServerAccount:
         """Return what the statuses of a while say."""
         names = "'track_io_timing', 'track_wal_io_timing'"
-        rows = self._query(f"SELECT name FROM pg_settings WHERE setting = 'on' AND name IN ({names})")  # noqa: S608
+        asked = f"SELECT name FROM pg_settings WHERE setting = 'on' AND name IN ({names})"  # noqa: S608 - ours
+        rows = self._query(asked, shape=(str,))
         on = {name for (name,) in rows}
         return account(samples, times_input="track_io_timing" in on, times_wal="track_wal_io_timing" in on)
 
@@ -67,9 +66,9 @@ class PostgresqlAsked(Asked[Connection]):
         if self._onlooker is None:
             try:
                 self._onlooker = self._connect(None, ANSWER_LIMIT_S)
-            except psycopg.Error as error:
-                raise self._failed(f"cannot be asked what its sessions wait for: {error}") from error
-        return dict(self._ask(self._onlooker, ANSWER_LIMIT_S, WAITING_SESSIONS))
+            except (psycopg.Error, AnswerError) as error:
+                raise self._failed(f"cannot be asked what its sessions wait for: {said(error)}") from error
+        return dict(self._ask(self._onlooker, ANSWER_LIMIT_S, WAITING_SESSIONS, shape=(str, int)))
 
     def settle(self) -> None:
         """Vacuum, freeze and analyse: what autovacuum would do to freshly loaded tables."""
@@ -90,31 +89,8 @@ class PostgresqlAsked(Asked[Connection]):
         later = [view for view, version in since.items() if self.version >= version]
         return ["pg_stat_database", "pg_stat_bgwriter", *later]
 
-    def _answer(
-        self, connection: Connection, limit_s: float, sql: str, *arguments: object
-    ) -> list[tuple[Any, ...]]:
-        with _cut_after(limit_s, connection), connection.cursor() as cursor:
-            cursor.execute(sql.encode(), arguments or None)
-            return cursor.fetchall() if cursor.description else []
-
     def _disconnect(self) -> None:
         super()._disconnect()
         if self._onlooker is not None:
             self._onlooker.close()
         self._onlooker = None
-
-
-@contextmanager
-def _cut_after(limit_s: float, connection: Connection) -> Iterator[None]:
-    """Shut a connection down if its server does not answer in time; the waiting client sees its end.
-
-    A server that hangs does not enforce its own statement_timeout.
-    """
-    with socket.socket(fileno=os.dup(connection.fileno())) as own:
-        timer = threading.Timer(limit_s, own.shutdown, [socket.SHUT_RDWR])
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-            timer.join()

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import psycopg
 
+from diskproof.database.asking import ask
 from diskproof.server.base import CHECK_LIMIT_S, DATABASE
 from diskproof.server.door import USER, Door, scram_verifier
 from diskproof.server.lifecycle import describe_death, kill_orphans, kill_tree, wait_for_end
@@ -102,7 +103,7 @@ class PostgresqlRunning(PostgresqlAsked, ServerProcess[Connection]):
 
     def _damage(self, connection: Connection) -> list[str]:
         return aftermath.damage(
-            lambda sql, *arguments: self._answer(connection, CHECK_LIMIT_S, sql, *arguments),
+            lambda sql, *arguments: ask(connection, CHECK_LIMIT_S, sql, *arguments, most_bytes=None),
             lambda: describe_death(self._process),
         )
 
