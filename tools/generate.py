@@ -123,33 +123,29 @@ def tuning_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-SUBJECTS: tuple[tuple[str, str, Sequence[Check[Any]]], ...] = (
-    ("A trial", "Checks of each trial of a run.", TRIAL_CHECKS),
-    (
-        "Any one result",
-        "Further checks of `diskproof audit`, and of reports on imported results.",
-        RESULT_CHECKS,
-    ),
-    ("A run", "Checks of all trials of a run together.", RUN_CHECKS),
-    ("Results that are compared", "Further checks of `diskproof audit`.", SWEEP_CHECKS),
-    ("A server's settings", "Checks of option files, and of what servers reported.", CONFIGURATION_CHECKS),
+SUBJECTS: tuple[tuple[str, Sequence[Check[Any]]], ...] = (
+    ("a trial", TRIAL_CHECKS),
+    ("a result of another tool", RESULT_CHECKS),
+    ("a run", RUN_CHECKS),
+    ("results that are compared", SWEEP_CHECKS),
+    ("settings", CONFIGURATION_CHECKS),
 )
+
+CHECKS = """\
+Each check passes, fails, or names the record that it needs and does not have. A failed check comes with its \
+reason and a remedy. Checks of a trial and of a run also judge what `diskproof audit` reads. \
+[audit.md](audit.md) says how to read the answers."""
 
 
 def checks_page() -> str:
-    """Return every check of the audit, by what it is about, with its reason and remedy."""
-    parts = [
-        "# Checks",
-        NOTE,
-        "Each check passes, fails, or names the record that it needs and does not have. A failed check comes "
-        "with its reason and a remedy. [audit.md](audit.md) says how to read the answers.",
+    """Return every check of the audit in one table; a finding itself brings its remedy."""
+    rows = ["| check | looks at | why | source |", "|---|---|---|---|"]
+    rows += [
+        f"| `{one.name}` | {looks_at} | {one.reason} | {one.source} |"
+        for looks_at, checks in SUBJECTS
+        for one in checks
     ]
-    for title, intro, checks in SUBJECTS:
-        rows = ["| check | why | remedy | source |", "|---|---|---|---|"]
-        rows += [f"| `{one.name}` | {one.reason} | {one.remedy} | {one.source} |" for one in checks]
-        if checks:
-            parts += [f"## {title}", intro, "\n".join(rows)]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(["# Checks", NOTE, CHECKS, "\n".join(rows)]) + "\n"
 
 
 COMMANDS = """\
