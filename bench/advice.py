@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from diskproof.analysis.advised import answer as advised
-from diskproof.analysis.advised.margins import QUANTILE
+from diskproof.analysis.advised.margins import quantile
 from diskproof.analysis.advised.records import Candidate, Configuration, Measured, Target
 from diskproof.analysis.advised.search import search
 from diskproof.analysis.folder import gather_folder
@@ -179,7 +179,7 @@ def _off(one: Predicted, deviations: float) -> float:
     assert one.per_s is not None
     assert one.per_s.high is not None
     wide = math.log(one.per_s.high / one.per_s.estimate)
-    return one.per_s.estimate * math.exp(wide * deviations / QUANTILE)
+    return one.per_s.estimate * math.exp(wide * deviations / quantile(one.per_s.confidence))
 
 
 TRUTHS: dict[str, Draw] = {

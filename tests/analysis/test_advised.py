@@ -158,3 +158,18 @@ def test_tables_without_commits_are_not_durable(engine: str, durable: bool) -> N
     both = {"data__engine": engine, "data__declared_engine": engine}
     trials = [change(MAKERS["log flush"](plan, number), **both) for number in range(len(plan.trials))]
     assert list(durable_cells(Gathered(plan, virtual_machine(plan), trials, {})).values()) == [durable]
+
+
+@pytest.mark.parametrize(("per_s", "target", "chosen"), [(263.0, 300.0, "dear"), (330.0, 300.0, "cheap")])
+def test_a_disk_is_judged_by_what_was_measured_on_it(per_s: float, target: float, chosen: str) -> None:
+    """One trial has no interval; its figure is judged all the same."""
+    measured = predicted("cheap", per_s).model_copy(
+        update={
+            "measured": True,
+            "per_s": Interval(estimate=per_s, low=None, high=None, n=1),
+            "p95_us": 16e6 / per_s,
+        }
+    )
+    made = advice(Target(per_s=target), [measured, predicted("dear", 600.0)])
+    assert made.chosen is not None
+    assert made.chosen.configuration.name == chosen

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 import pytest
 
+from diskproof.analysis.cells import answer_cell
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.other_disk.answer import LeftOut, answer, below_floor, predict, sources_of
 from diskproof.analysis.other_disk.calibrated import Source, calibrate
 from diskproof.analysis.other_disk.records import Load, Simulated
 from diskproof.results.machine import Machine
-from diskproof.results.trial import Trial
+from diskproof.results.trial import Finding, Trial
 from diskproof.results.usage import ServerAccount
+from diskproof.wording import say
 from support.limited import MAKERS, one_cell
 from support.trials import change, make_machine
 from support.virtual import make_facts
@@ -206,3 +208,38 @@ def test_a_disk_that_this_machine_cannot_serve_is_noted() -> None:
     read_us = {"desktop-7200": 10_000.0, "quick": 5.0}
     (note,) = below_floor(cell, ["desktop-7200", "quick", "ram"], read_us.__getitem__)
     assert note.text.startswith("`quick` answers a 4 KiB read in 5.0 us")
+
+
+def test_what_was_measured_on_a_disk_outweighs_a_prediction() -> None:
+    cell = gathered()
+    own = answer_cell(cell, cell.plan.cells[0]).throughput_per_s
+    assert own is not None
+    same, quick = answer(cell, ["desktop-7200", "quick"], _twice_as_fast, {}).cells
+    assert (same.measured, quick.measured) == (True, False)
+    assert same.per_s == own, "the figure of the cell in the report, with its interval"
+    assert same.recorded == {"disk": own.estimate}
+
+
+def test_two_names_of_one_model_are_one_disk() -> None:
+    models = {"desktop-7200": "7200", "copy": "7200"}
+    (one,) = answer(
+        gathered(), ["copy"], lambda _, loads: simulate("quick", loads), {}, models.__getitem__
+    ).cells
+    assert (one.device, one.measured) == ("copy", True)
+
+
+def test_a_disk_of_a_load_that_cannot_be_predicted_has_its_measured_figures() -> None:
+    elsewhere = gathered(took_turns_with=["other"])
+    found = answer(elsewhere, ["desktop-7200", "quick"], simulate, {})
+    assert [(one.device, one.measured) for one in found.cells] == [("desktop-7200", True)]
+    assert len(found.left_out) == 1
+
+
+def test_a_disturbed_record_weakens_all_that_rests_on_it() -> None:
+    disturbed = Finding(check="host-busy", severity="warning", message=say("other work took 31%"))
+    made = answer(gathered(findings=[disturbed]), ["desktop-7200", "quick"], simulate, {}).cells
+    assert [one.weakened_by["host-busy"].text for one in made] == ["other work took 31%"] * 2
+
+
+def _twice_as_fast(device: str, loads: Sequence[Load]) -> list[Simulated]:
+    return [change(one, per_s=2 * one.per_s) for one in simulate(device, loads)]

@@ -155,7 +155,7 @@ def test_a_card_that_does_not_do_is_left_out(
 def test_an_impossible_target_says_what_memory_does(folder: Path) -> None:
     result = diskproof_here(folder, "advise", "run", "--target", "1000000/s")
     assert result.returncode == 10, result.stderr
-    assert "Main memory is predicted to do" in " ".join(result.stdout.split())
+    assert "Even main memory would do only" in " ".join(result.stdout.split())
 
 
 @needs_program

@@ -293,6 +293,7 @@ def test_a_plan_refuses_what_a_run_would(tmp_path: Path) -> None:
 def test_a_plan_says_on_which_file_system_a_directory_lies(tmp_path: Path) -> None:
     mount = mount_of(tmp_path)
     said = diskproof_here(tmp_path, "plan", str(QUICKSTART_SQLITE)).stdout
+    assert "--was" not in said, "main memory has a model"
     assert f"on {mount.mount_point} ({mount.filesystem}, {mount.source}): disk\n" in said
 
 
@@ -317,3 +318,12 @@ def test_a_plan_refuses_disks_as_a_run_would(
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert cli.call(["plan", str(study)]) == 2
     assert f"storage `disk`: {said}" in capsys.readouterr().err
+
+
+def test_a_plan_says_what_its_runs_cannot_be_predicted_from(tmp_path: Path) -> None:
+    text = SMALL_STUDY.replace('family = "mysql"', 'family = "sqlite"')
+    for place, said in (('ram = "1 GiB"', False), ('directory = "here"', True)):
+        (tmp_path / "study.toml").write_text(text.replace('ram = "1 GiB"', place) + 'kind = "oltp"\n')
+        planned = diskproof_here(tmp_path, "plan", "study.toml")
+        assert planned.returncode == 0, planned.stderr
+        assert ("--was d=FILE.toml" in " ".join(planned.stdout.split())) == said

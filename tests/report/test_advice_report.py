@@ -18,7 +18,9 @@ from diskproof.report.charts.advice import (
 from diskproof.report.charts.style import COLOURS
 from diskproof.report.compose.advised import compose
 from diskproof.report.document import Paragraph
+from diskproof.report.write import markdown
 from diskproof.stats.intervals import Interval
+from diskproof.wording import say
 from support.trials import make_plan
 
 (CELL,) = make_plan(storages=("disk",), tunings=("safest",), clients=(8,)).cells
@@ -156,3 +158,22 @@ def test_a_run_without_a_valid_trial_tests_nothing() -> None:
     said = lead(verified(DISKS, [run("sure", None, meets=None)], None))
     assert "No run tested the target, so which disk to buy is not known." in said
     assert "The advice was not tested: sure was advised." in said
+
+
+def test_measured_and_disturbed_figures_say_so() -> None:
+    made = advice({"cheap": (10, 1000.0)})
+    known = made.candidates[0].predicted.model_copy(
+        update={"measured": True, "weakened_by": {"host-busy": say("other work took 31%")}}
+    )
+    candidate = made.candidates[0].model_copy(update={"predicted": known})
+    said = markdown.write(compose(made.model_copy(update={"candidates": [candidate], "chosen": candidate})))
+    assert "1,000 (833 to 1,200) transactions/s were measured" in said
+    assert "The record was disturbed: host-busy." in said
+    assert "measured, disturbed: host-busy" in said, "in the disk's own line"
+    assert "other work took 31%" in said
+
+
+def test_disks_that_could_not_be_predicted_are_not_said_to_miss() -> None:
+    said = markdown.write(compose(advice({"slow": (10, 100.0), "unknown": (1, None)})))
+    assert "None of 1 disk meets the target" in said
+    assert "Nothing could be predicted for 1 more." in said

@@ -9,14 +9,14 @@ from cyclopts import Parameter
 from pydantic import TypeAdapter, ValidationError
 
 from diskproof.analysis.advised.answer import advise as rank
-from diskproof.analysis.advised.answer import durable_cells
+from diskproof.analysis.advised.answer import durable_cells, why_unknown
 from diskproof.analysis.advised.records import Advice, Target
 from diskproof.analysis.advised.search import PLAUSIBLE
 from diskproof.analysis.folder import gather_folder
 from diskproof.analysis.other_disk.answer import MEMORY, answer
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED, TRIAL_INVALID
 from diskproof.cli.forms import Form, put_in_form
-from diskproof.cli.predict import nothing, simulate, storages_were
+from diskproof.cli.predict import model_of, nothing, simulate, storages_were
 from diskproof.cli.runnable import OUT, Choice
 from diskproof.cli.screen import say
 from diskproof.cli.sold import sold
@@ -107,6 +107,7 @@ def advise(
             [MEMORY, *(one.name for one in configurations)],
             lambda device, loads: simulate(files.get(device, device), loads),
             known,
+            lambda device: model_of(files.get(device, device)),
         )
         cells = [one for one in found.cells if one.cell.id in counting]
         if not cells:
@@ -117,6 +118,11 @@ def advise(
             raise RefusalError(
                 f"{run} has no load whose commits survive a power cut: record one with `safest`"
             )
+        if all(one.probability is None for one in made.candidates):
+            why = "; ".join(
+                dict.fromkeys(reason.text for one in made.candidates if (reason := why_unknown(one)))
+            )
+            raise RefusalError(f"{run}: nothing could be predicted for this target: {why}")
         if verify:
             try:
                 for step in run_verification(recorded, made, files, Choice(basedir=basedir, out=out)):

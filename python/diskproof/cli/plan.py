@@ -16,7 +16,8 @@ from diskproof.report.compose import cut_words
 from diskproof.results.crash_plan import WAYS, CrashPlan
 from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.plan import Plan
-from diskproof.run.capacity import check_room, disk_limits
+from diskproof.results.trial import Trial
+from diskproof.run.capacity import check_room, disk_limits, growths
 from diskproof.run.cutcells import with_cut_cells
 from diskproof.run.dataset import IMAGES
 from diskproof.run.given import check_given
@@ -79,11 +80,13 @@ def plan(
     if made.crash:
         results.print(_cut_table(made.crash))
         results.print(_cuts_in_words(made.crash))
-    for line in _where(whole.study, with_cuts) if not choice.hosts else []:
-        results.print(line, markup=False)
-    for line in _too_fast(whole.study, with_cuts) if not choice.hosts else []:
-        say(line)
-    for line in _expected(made, choice.out):
+    if not choice.hosts:
+        for line in _where(whole.study, with_cuts):
+            results.print(line, markup=False)
+        for line in _too_fast(whole.study, with_cuts):
+            say(line)
+    growing = [] if choice.hosts else growths(whole.study, made, _earlier_trials(made, choice.out))
+    for line in (*_expected(made, choice.out), *growing, *without_model(whole.study, made)):
         results.print(line, markup=False)
     said += _written(whole.study, placed(whole.study, with_cuts), given=_loaded(whole.study, with_cuts))
     results.print(f"{said} (order from seed {made.seed})")
@@ -103,6 +106,18 @@ def _expected(made: Plan, out: Path) -> list[str]:
     return []
 
 
+def _earlier_trials(made: Plan, out: Path) -> list[Trial]:
+    """Return the trials of the study's newest run of this scale that can be read."""
+    for path in earlier_runs(out, made.study):
+        try:
+            folder = RunFolder.open(path)
+            if folder.plan().scale == made.scale:
+                return folder.trials()
+        except RunFolderError:
+            continue
+    return []
+
+
 def _in_words(made: Plan, found: Expected) -> str:
     verdicts = count(found.pairs - found.hopeless, "verdict")
     if made.at_most_s is None:
@@ -111,6 +126,18 @@ def _in_words(made: Plan, found: Expected) -> str:
     known = "decided" if made.precision is None else f"known within {percent(made.precision)}"
     rest = f"; {count(found.hopeless, 'verdict')} will hardly be {known}" if found.hopeless else ""
     return f"about {duration(found.seconds)} until {verdicts} will be {known}{rest}"
+
+
+def without_model(study: Study, made: Plan) -> list[str]:
+    """Say what `predict` and `advise` will lack of this run's disks; nothing if one storage has a model."""
+    loads = [one for one in made.cells if one.has_server and not study.workloads[one.workload].is_job]
+    storages = dict.fromkeys(one.storage for one in loads if one.storage != THEIRS)
+    if not storages or any(study.data_place(name).kind in ("ram", "virtual") for name in storages):
+        return []
+    return [
+        f"`predict` and `advise` will need a model of a disk of this run: `--was {next(iter(storages))}="
+        "FILE.toml`, which `diskproof disk clone` makes"
+    ]
 
 
 def _too_fast(study: Study, made: Plan) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """`diskproof predict`: what a recorded load would do on another disk."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -46,7 +47,7 @@ def predict(
         _check(device)
     known = storages_were(was)
     gathered, targets = gather_folder(RunFolder.open(run)), list(dict.fromkeys(on))
-    found = answer(gathered, targets, simulate, known)
+    found = answer(gathered, targets, simulate, known, model_of)
     if not found.cells:
         raise RefusalError(nothing(run, found))
     found = found.model_copy(update={"notes": below_floor(gathered, targets, read_us)})
@@ -59,6 +60,24 @@ def simulate(device: str, loads: Sequence[Load]) -> list[Simulated]:
     asked = [load.model_dump(mode="json") for load in loads]
     said = disk.simulate_loads(TIMELESS if device == MEMORY else device, asked)
     return [Simulated.model_validate(one) for one in said]
+
+
+def model_of(device: str) -> str:
+    """Return what two names or files of one disk share: the model's values, without where they are from."""
+    try:
+        shown = disk.show(device)["device"]
+    except RefusalError:
+        return device
+    for kind in shown.values():
+        if "fixed" in kind.get("iops", {}):
+            kind.pop("capacity_bytes", None)  # a rate that is bought does not depend on the size
+    return json.dumps(_without_sources(shown), sort_keys=True)
+
+
+def _without_sources(part: object) -> object:
+    if isinstance(part, dict):
+        return {name: _without_sources(value) for name, value in part.items() if name != "source"}
+    return [_without_sources(one) for one in part] if isinstance(part, list) else part
 
 
 def read_us(device: str) -> float:

@@ -123,9 +123,16 @@ def _steps_up(one: Candidate, chosen: Candidate) -> bool:
     return one.a_month > chosen.a_month and a.estimate >= CLEARLY * b.estimate
 
 
+def why_unknown(one: Candidate) -> Message | None:
+    """Return why it is not known whether a disk meets the target; None if it is."""
+    if one.probability is not None:
+        return None
+    return one.predicted.missing or say("a latency of the target was not recorded; record longer trials")
+
+
 def _notes(candidates: Sequence[Candidate]) -> list[Message]:
     """Return the reasons of missing predictions, and the prices that are old."""
-    unknown = Counter(one.predicted.missing for one in candidates if one.predicted.missing is not None)
+    unknown = Counter(filter(None, map(why_unknown, candidates)))
     sold = {one.configuration.card: one.configuration for one in candidates}
     return [
         *(

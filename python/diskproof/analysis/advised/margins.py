@@ -9,12 +9,17 @@ from diskproof.analysis.advised.records import Measured, Target
 from diskproof.analysis.other_disk.errors import CONFIDENCE, LATENCY_WIDTH
 from diskproof.analysis.other_disk.records import Predicted
 
-QUANTILE = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-"""Standard deviations from the middle of an interval to its end."""
+MEASURED_ERROR = 0.05
+"""Standard deviation of what was measured, at least: another run scatters, too."""
 
 ALIKE = 0.8
 """Correlation of the errors of two predictions of one card: most of the error is the load's or the device
 file's. Chosen; `bench/advice.py` finds nearly the same disks with 0.7 and 0.9."""
+
+
+def quantile(confidence: float) -> float:
+    """Return the standard deviations from the middle of an interval to its end."""
+    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 @dataclass(frozen=True)
@@ -36,10 +41,16 @@ class Margin:
 
 def predicted_margins(target: Target, one: Predicted) -> dict[str, Margin] | None:
     """Return the margin of each part of a target; None if a part is not predicted."""
-    if one.per_s is None or one.per_s.high is None:
+    if one.per_s is None or (one.per_s.high is None and not one.measured):
         return None
-    error = math.log(one.per_s.high / one.per_s.estimate) / QUANTILE
-    errors = {"per_s": error, "mean_us": error, "p95_us": max(LATENCY_WIDTH / QUANTILE, error)}
+    error = MEASURED_ERROR
+    if one.per_s.high is not None:
+        error = math.log(one.per_s.high / one.per_s.estimate) / quantile(one.per_s.confidence)
+    if one.measured:
+        error = max(error, MEASURED_ERROR)
+    errors = {"per_s": error, "mean_us": error, "p95_us": error}
+    if not one.measured:
+        errors["p95_us"] = max(LATENCY_WIDTH / quantile(CONFIDENCE), error)
     found = _logs(target, one.per_s.estimate, one.mean_us, one.p95_us)
     return None if found is None else {part: Margin(log, errors[part]) for part, log in found.items()}
 

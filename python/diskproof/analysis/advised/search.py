@@ -82,6 +82,7 @@ def _margins(target: Target, one: Candidate, tried: Tried) -> dict[str, Margin] 
     card = one.configuration.card
     for other, measured in reversed(tried):
         before, logs = predicted_margins(target, other.predicted), measured_logs(target, measured)
-        if measured.meets is not None and other.configuration.card == card and margins and before and logs:
+        known = measured.meets is not None and not (one.predicted.measured or other.predicted.measured)
+        if known and other.configuration.card == card and margins and before and logs:
             return {part: each.corrected(before[part], logs[part]) for part, each in margins.items()}
     return margins

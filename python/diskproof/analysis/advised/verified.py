@@ -4,9 +4,9 @@ import math
 
 from diskproof.analysis.advised.margins import measured_logs
 from diskproof.analysis.advised.records import Candidate, Measured, Target
-from diskproof.analysis.evidence import middle
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.observed import observe
+from diskproof.analysis.other_disk.answer import Figures
 from diskproof.audit.host import OTHER_SHARE
 
 MOST_TAKEN = 0.99
@@ -20,26 +20,25 @@ def verified(target: Target, one: Candidate, gathered: Gathered, study: str, run
     """
     name = one.configuration.name
     (cell,) = gathered.plan.cells
-    seen, predicted = observe(gathered, cell), one.predicted.per_s
-    if seen is None or seen.per_s is None:
+    figures, predicted = Figures.of(gathered, cell), one.predicted.per_s
+    if figures is None:
         return Measured(name=name, study=study, run=run)
-    loads = [trial.load for trial in gathered.valid(cell)]
-    within = None
+    per_s, within = figures.per_s.estimate, None
     if predicted is not None and predicted.low is not None and predicted.high is not None:
-        within = predicted.low <= seen.per_s <= predicted.high
+        within = predicted.low <= per_s <= predicted.high
     found = Measured(
         name=name,
         study=study,
         run=run,
-        per_s=seen.per_s,
-        mean_us=seen.completed_us or seen.latency_us,
-        p95_us=middle(load.latency_us.exact("95") for load in loads if load.latency_us),
+        per_s=per_s,
+        mean_us=figures.mean_us,
+        p95_us=figures.p95_us,
         within=within,
     )
-    logs = measured_logs(target, found)
+    logs, seen = measured_logs(target, found), observe(gathered, cell)
     if logs is None:
         return found
-    margin, taken = min(logs.values()), min(seen.cpu.taken, MOST_TAKEN)
+    margin, taken = min(logs.values()), min(seen.cpu.taken if seen else 0.0, MOST_TAKEN)
     if taken > OTHER_SHARE and margin < 0 <= margin - math.log(1 - taken):
         return found.model_copy(update={"taken": taken})
     return found.model_copy(update={"meets": margin >= 0})

@@ -1,11 +1,11 @@
 """The prediction of each recorded load on another disk."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from diskproof.analysis.evidence import middle
-from diskproof.analysis.gather import Gathered
+from diskproof.analysis.cells import answer_cell
+from diskproof.analysis.gather import Gathered, as_one
 from diskproof.analysis.limits.disks import Disk
 from diskproof.analysis.limits.observed import observe
 from diskproof.analysis.limits.thresholds import FULL_SHARE, MOST
@@ -42,6 +42,25 @@ class LeftOut:
     why: Message
 
 
+@dataclass(frozen=True)
+class Figures:
+    """A cell's own figures, each as its report has it: geometric means over blocks."""
+
+    per_s: Interval
+    mean_us: float | None
+    p95_us: float | None
+
+    @staticmethod
+    def of(gathered: Gathered, cell: Cell) -> "Figures | None":
+        """Return the figures of a cell; None for a job, for files, and if the study sets the rate."""
+        found = answer_cell(gathered, cell)
+        if found.throughput_per_s is None or found.rate_held is not None:
+            return None
+        mean = found.latency_mean_us
+        p95 = None if "95" in found.latency_at_least else found.latency_us.get("95")
+        return Figures(found.throughput_per_s, mean.estimate if mean else None, p95.estimate if p95 else None)
+
+
 def sources_of(gathered: Gathered, devices: Mapping[str, str]) -> Iterator[Source | LeftOut]:
     """Yield each cell of a run as a source of predictions, or why it is none.
 
@@ -63,14 +82,17 @@ def sources_of(gathered: Gathered, devices: Mapping[str, str]) -> Iterator[Sourc
         if isinstance(load, Message):
             yield LeftOut(cell, load)
             continue
-        loads = [one.load for one in gathered.valid(cell)]
+        measured = Figures.of(gathered, cell)
+        if measured is None:
+            yield LeftOut(cell, say("it has a trial in which no transaction ended"))
+            continue
         yield Source(
             cell=cell,
             load=load,
             device=device,
-            per_s=seen.per_s or 0.0,
-            mean_us=seen.completed_us or seen.latency_us or 0.0,
-            p95_us=middle(one.latency_us.exact("95") for one in loads if one.latency_us),
+            per_s=measured.per_s.estimate,
+            mean_us=measured.mean_us or seen.latency_us or 0.0,
+            p95_us=measured.p95_us,
             flushes=_flushes(seen.virtual, seen.per_s or 0.0) if load.logs else None,
         )
 
@@ -105,20 +127,81 @@ def _recorded_on(gathered: Gathered, cell: Cell, devices: Mapping[str, str]) -> 
 
 
 def answer(
-    gathered: Gathered, targets: Sequence[str], simulate: Simulate, devices: Mapping[str, str]
+    gathered: Gathered,
+    targets: Sequence[str],
+    simulate: Simulate,
+    devices: Mapping[str, str],
+    model_of: Callable[[str], Hashable] = str,
 ) -> Predictions:
-    """Predict every load of a run on each target; `devices` are those of `sources_of`."""
+    """Predict every load of a run on each target; `devices` are those of `sources_of`.
+
+    Devices with one `model_of` are one disk. What was measured on a target takes a prediction's place.
+    """
     found = list(sources_of(gathered, devices))
     sources = [one for one in found if isinstance(one, Source)]
     left_out = [one for one in found if isinstance(one, LeftOut)]
     return Predictions(
         run=gathered.plan.study,
-        cells=predict(calibrate(sources, simulate), targets, simulate),
+        cells=[
+            one.model_copy(update={"weakened_by": _weakened_by(gathered, one)})
+            for one in _measured_first(
+                predict(calibrate(sources, simulate), targets, simulate),
+                list(_measured(gathered, targets, devices, model_of)),
+            )
+        ],
         left_out=[
             say("{cells}: {why}", cells=[one.cell.id for one in group], why=why)
             for why, group in grouped(left_out, lambda one: one.why).items()
         ],
     )
+
+
+def _measured(
+    gathered: Gathered,
+    targets: Sequence[str],
+    devices: Mapping[str, str],
+    model_of: Callable[[str], Hashable],
+) -> Iterator[Predicted]:
+    """Yield what was measured on a target itself, as the report has it."""
+    models = {MEMORY: MEMORY, **{one: model_of(one) for one in targets if one != MEMORY}}
+    for cell in gathered.plan.cells:
+        on, measured = _recorded_on(gathered, cell, devices), Figures.of(gathered, cell)
+        if isinstance(on, Message) or measured is None:
+            continue
+        model = models.get(on[0]) or model_of(on[0])
+        yield from (
+            Predicted(
+                device=target,
+                cell=cell,
+                recorded={cell.storage: measured.per_s.estimate},
+                measured=True,
+                per_s=measured.per_s,
+                mean_us=measured.mean_us,
+                p95_us=measured.p95_us,
+            )
+            for target in targets
+            if models[target] == model
+        )
+
+
+def _measured_first(predicted: Sequence[Predicted], measured: Sequence[Predicted]) -> list[Predicted]:
+    """Return the predictions, with what was measured of the same load on the same disk in their place."""
+    seen = {(one.device, load_key(one.cell)): one for one in measured}
+    made = {(one.device, load_key(one.cell)): one for one in predicted}
+    return [
+        seen[key].model_copy(update={"limit": made[key].limit if key in made else None})
+        if key in seen
+        else made[key]
+        for key in {**made, **seen}
+    ]
+
+
+def _weakened_by(gathered: Gathered, one: Predicted) -> dict[str, Message]:
+    """Return by check what is wrong with the valid trials that a figure rests on."""
+    cells = [cell for cell in gathered.plan.cells if load_key(cell) == load_key(one.cell)]
+    trials = [trial for cell in cells if cell.storage in one.recorded for trial in gathered.valid(cell)]
+    warnings = [found for trial in trials for found in trial.findings if found.severity == "warning"]
+    return {check: as_one(found).message for check, found in grouped(warnings, lambda one: one.check).items()}
 
 
 def below_floor(gathered: Gathered, targets: Sequence[str], read_us: Callable[[str], float]) -> list[Message]:

@@ -89,6 +89,8 @@ class Predicted(Record):
     """The recorded cell that the prediction rests on most."""
     recorded: dict[str, float]
     """Throughput by storage that it rests on."""
+    measured: bool = False
+    """Whether the record is of this very device, so that nothing had to be predicted."""
     per_s: Interval | None = None
     """None: the record cannot tell; `missing` says why."""
     mean_us: float | None = None
@@ -99,6 +101,8 @@ class Predicted(Record):
     """Mean of `Calibrated.doubt`, by the weight of each record: the interval is proportional to it."""
     missing: Message | None = None
     """Why nothing is predicted, and what to measure."""
+    weakened_by: dict[str, Message] = Field(default_factory=dict)
+    """What the audit warns of in the trials that this rests on, by check."""
 
 
 class Predictions(Record):

@@ -12,7 +12,7 @@ from diskproof.analysis.advised.records import (
     Verification,
 )
 from diskproof.analysis.advised.search import PLAUSIBLE, WORTH
-from diskproof.report.compose.predicted import HOW, INTERVALS
+from diskproof.report.compose.predicted import INTERVALS, basis, disturbances, how
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Block, Column, Document, Figure, Item, Items, Paragraph, Section
 from diskproof.report.intervals import bounds, estimate, with_bounds
@@ -32,6 +32,7 @@ def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
         (figures("Price a month"), lambda one: _price(one.configuration)),
         (figures("Transactions/s", short="TPS"), lambda one: estimate(one.predicted.per_s)),
         (figures("Interval"), lambda one: bounds(one.predicted.per_s)),
+        ("Basis", lambda one: basis(one.predicted)),
         (figures("p95 ms"), lambda one: milliseconds(one.predicted.p95_us)),
         (figures("Meets it"), lambda one: _chance(one.probability)),
         (Column("Load", drop=2), _load),
@@ -44,6 +45,7 @@ def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
     )
     predicted = tuple(Paragraph(text) for text in _answer(advice))
     bought = tuple(Paragraph(text) for text in _bought(advice))
+    figures_of = [one.predicted for one in advice.candidates]
     notes = Items(tuple(Item(one.text, tone="warning") for one in advice.notes))
     return Document(
         name="",
@@ -55,7 +57,11 @@ def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
             Section("What can be bought", (*drawings, rows)),
             Section(
                 "What must be known",
-                (Paragraph(INTERVALS if advice.verification else HOW), *((notes,) if advice.notes else ())),
+                (
+                    Paragraph(INTERVALS if advice.verification else how(figures_of)),
+                    *disturbances(figures_of),
+                    *((notes,) if advice.notes else ()),
+                ),
             ),
         ),
     )
@@ -99,10 +105,14 @@ def _answer(advice: Advice) -> Iterator[str]:
 
 def _named(one: Candidate) -> str:
     """Return a disk with its price, what is predicted of it, and how probably it meets the target."""
+    predicted = one.predicted
+    disturbed = (
+        f" The record was disturbed: {', '.join(predicted.weakened_by)}." if predicted.weakened_by else ""
+    )
     return (
-        f"{one.configuration.name}, for {_price(one.configuration)} a month. "
-        f"{with_bounds(one.predicted.per_s)} transactions/s are predicted ({_load(one)}), and the "
-        f"probability is {_chance(one.probability)}."
+        f"{one.configuration.name}, for {_price(one.configuration)} a month. {with_bounds(predicted.per_s)} "
+        f"transactions/s {'were measured' if predicted.measured else 'are predicted'} ({_load(one)}), and "
+        f"the probability is {_chance(one.probability)}.{disturbed}"
     )
 
 
@@ -230,7 +240,10 @@ def _run(one: Measured) -> Item:
 
 
 def _nearest(advice: Advice) -> str:
-    said = f"No disk here meets the target with a probability of at least {percent(SURE)}."
+    unknown = sum(one.probability is None for one in advice.candidates)
+    none = f"None of {count(len(advice.candidates) - unknown, 'disk')}" if unknown else "No disk here"
+    said = f"{none} meets the target with a probability of at least {percent(SURE)}."
+    said += f" Nothing could be predicted for {unknown} more." if unknown else ""
     nearest = advice.nearest
     if nearest is not None:
         rank = "cheapest that does so more probably than not" if nearest.meets_with(LIKELY) else "likeliest"
@@ -238,8 +251,8 @@ def _nearest(advice: Advice) -> str:
     target, most = advice.target.per_s, advice.most_per_s
     if target is not None and most is not None and most < target:
         said += (
-            f" Main memory is predicted to do {number(most)} transactions/s, and no disk does more: the load "
-            "needs other CPUs, other settings or fewer statements."
+            f" Even main memory would do only {number(most)} transactions/s: the load needs other CPUs, "
+            "other settings or fewer statements."
         )
     return said
 

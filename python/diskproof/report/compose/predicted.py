@@ -22,7 +22,24 @@ INTERVALS = (
     "another machine needs a record of its own."
 )
 
-HOW = f"Nothing was measured on these disks. {INTERVALS}"
+
+def how(figures: Sequence[Predicted]) -> str:
+    """Return where figures come from."""
+    if any(one.measured for one in figures):
+        return f"Measured figures are those of the run's report. The others are predicted. {INTERVALS}"
+    return f"Nothing was measured on these disks. {INTERVALS}"
+
+
+def basis(one: Predicted) -> str:
+    """Return whether figures were measured or predicted, and what disturbed the trials below them."""
+    found = "measured" if one.measured else "predicted"
+    return f"{found}, disturbed: {', '.join(one.weakened_by)}" if one.weakened_by else found
+
+
+def disturbances(figures: Sequence[Predicted]) -> tuple[Items, ...]:
+    """Return what disturbed the trials that figures rest on, each once."""
+    found = dict.fromkeys((check, why.text) for one in figures for check, why in one.weakened_by.items())
+    return (Items(tuple(Item(why, name=check, tone="warning") for check, why in found)),) if found else ()
 
 
 def compose(found: Predictions) -> Document:
@@ -31,9 +48,10 @@ def compose(found: Predictions) -> Document:
     return Document(
         name="",
         heading=f"Predictions from the run of `{found.run}`",
-        lead=(Paragraph(HOW),),
+        lead=(Paragraph(how(found.cells)),),
         sections=(
             *(_device(device, cells) for device, cells in by_device.items()),
+            Section("What disturbed the record", disturbances(found.cells)),
             Section("Not predicted", _items(found.left_out)),
             Section("What must be known", _items(found.notes)),
         ),
@@ -53,6 +71,7 @@ def _device(device: str, cells: Sequence[Predicted]) -> Section:
         ("Measured TPS", _recorded),
         (figures("Transactions/s", short="TPS"), lambda one: estimate(one.per_s)),
         (figures("Interval"), lambda one: bounds(one.per_s)),
+        ("Basis", basis),
         (figures("Mean ms", drop=1), lambda one: milliseconds(one.mean_us)),
         (figures("p95 ms"), lambda one: milliseconds(one.p95_us)),
         ("Limit", lambda one: IN_WORDS[one.limit] if one.limit else "none takes half of the time"),
