@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from diskproof.audit.tpcc import smallest_p
+from diskproof.audit.tpcc import smallest_p, too_short
+from diskproof.results.plan import Phases
 from diskproof.results.tpcc import Inputs
 from support.audited import audit
 from support.tpcc import make_checked, make_inputs, make_types
@@ -108,3 +109,17 @@ def test_a_short_run_may_scatter_above_what_terminals_enter_in_the_mean() -> Non
     assert "40 new orders a minute on 1 warehouse" in many["tpcc-rate"]
     long = found(inputs, load__transaction_types=make_types(orders=960), load__seconds=3600.0)
     assert "16 new orders a minute on 1 warehouse" in long["tpcc-rate"]
+
+
+def test_thirty_seconds_with_think_times_are_too_short() -> None:
+    findings = audit({"load__tpcc": make_inputs(think_times=True), "load__transaction_types": make_types()})
+    assert "too short for TPC-C" in findings["tpcc-length"].message.text
+    quick = audit({"load__tpcc": make_inputs(), "load__transaction_types": make_types()})
+    assert "tpcc-length" not in quick
+
+
+@pytest.mark.parametrize(
+    ("warm_up_s", "measure_s", "short"), [(5, 30, True), (21, 105, False), (5, 600, True), (60, 60, True)]
+)
+def test_terminals_need_time_for_a_few_transactions(warm_up_s: int, measure_s: int, short: bool) -> None:
+    assert bool(too_short(Phases(warm_up_s=warm_up_s, measure_s=measure_s))) == short

@@ -327,3 +327,11 @@ def test_a_plan_says_what_its_runs_cannot_be_predicted_from(tmp_path: Path) -> N
         planned = diskproof_here(tmp_path, "plan", "study.toml")
         assert planned.returncode == 0, planned.stderr
         assert ("--was d=FILE.toml" in " ".join(planned.stdout.split())) == said
+
+
+def test_a_plan_says_that_tpcc_is_too_short(tmp_path: Path) -> None:
+    text = SMALL_STUDY + 'kind = "tpcc"\nwarehouses = 1\nthink_times = true\nclients = [10]\n'
+    (tmp_path / "study.toml").write_text(text)
+    planned = diskproof_here(tmp_path, "plan", "study.toml")
+    assert planned.returncode == 0, planned.stderr
+    assert "too short for TPC-C with think times" in " ".join(planned.stdout.split())

@@ -16,9 +16,10 @@ from diskproof.audit.check import (
     warning,
 )
 from diskproof.audit.files import busy_threads
+from diskproof.audit.remedies import OTHERWISE, remedy_for
 from diskproof.results.findings import FINISHED
 from diskproof.results.imported import ImportedResult
-from diskproof.results.load import LoadResult
+from diskproof.results.load import LoadError, LoadResult
 from diskproof.results.record import NotRecordedError, recorded
 from diskproof.results.trial import Severity
 from diskproof.stats.quantiles import known_percentiles, observations_for
@@ -354,11 +355,8 @@ def rows(evidence: Evidence) -> Iterator[Said]:
     "errors",
     reason="A failed transaction costs less than one that succeeds, and a repeated one more. Beyond a few, "
     "throughput is that of another load.",
-    remedy="read the server's log; for deadlocks fewer `clients`, more `rows`, or `distribution = "
-    '"uniform"` in `[workloads.NAME]`; for too many connections fewer `clients`, or a larger '
-    "`max_connections` in the tuning's `variables`",
+    remedy=OTHERWISE,
     source="TPC-C, clause 5 (what counts as completed); threshold: 1% of transactions",
-    elsewhere="correct what the errors name; read the server's log; for deadlocks fewer clients or more rows",
     bars_from="invalid",
 )
 def errors(evidence: Evidence) -> Iterator[Said]:
@@ -376,17 +374,20 @@ def errors(evidence: Evidence) -> Iterator[Said]:
     if asked == 0:
         raise NothingToCheckError("nothing was asked for")
     failed, retried = (failures or 0) / asked, (retries or 0) / asked
-    example = _most_often(load, evidence.imported)
+    most = max(load.errors, key=lambda error: error.count, default=None)
+    example, remedy = _most_often(most, evidence.imported), remedy_for(most)
     if failed > ERROR_SHARE:
         # Failed transactions do not make the others' figures false, if somebody else measured.
         severity: Severity = "warning" if evidence.imported else "invalid"
         yield Problem(
             severity,
             say("{share:.1f} of the transactions failed{example}", share=share(failed), example=example),
+            remedy,
         )
     elif failed + retried > ERROR_SHARE:
         yield warning(
             "{counts}: {share:.1f} of all{example}",
+            remedy,
             counts=_counts(failed=failures, repeated=retries),
             share=share(failed + retried),
             example=example,
@@ -394,6 +395,7 @@ def errors(evidence: Evidence) -> Iterator[Said]:
     elif failures or load.reconnects:
         yield note(
             "{counts}{example}",
+            remedy,
             counts=_counts(failed=failures, reconnects=load.reconnects),
             example=example,
         )
@@ -406,15 +408,26 @@ def _errors_of_the_tool(load: LoadResult) -> Iterator[Problem]:
             continue  # said by the check of runs that broke off
         if not error.transient:
             times = say(" ({count} times)", count=error.count) if error.count > 1 else NOTHING
-            yield warning("the tool reports an error{times}: {error}", times=times, error=error.message)
+            yield warning(
+                "the tool reports an error{times}: {error}",
+                remedy_for(error),
+                times=times,
+                error=error.message,
+            )
         elif error.share is not None:
             if error.share > ERROR_SHARE:
-                yield warning("{share:.1f} of all: {error}", share=share(error.share), error=error.message)
+                yield warning(
+                    "{share:.1f} of all: {error}",
+                    remedy_for(error),
+                    share=share(error.share),
+                    error=error.message,
+                )
         elif load.failed_transactions is None and load.retries is None and load.transactions:
             of_all = error.count / load.transactions
             if of_all > ERROR_SHARE:
                 yield warning(
                     "{count} of {all} transactions, {share:.1f}: {error}",
+                    remedy_for(error),
                     count=error.count,
                     all=load.transactions,
                     share=share(of_all),
@@ -435,9 +448,8 @@ def _counts(**counts: int | None) -> Message:
     return say("{counts}", counts=known)
 
 
-def _most_often(load: LoadResult, imported: bool) -> Message:
+def _most_often(most: LoadError | None, imported: bool) -> Message:
     """Name the most frequent error; of our own, an error without a statement is the connection's."""
-    most = max(load.errors, key=lambda error: error.count, default=None)
     if most is None:
         return NOTHING
     if imported and most.statement is None:

@@ -68,6 +68,7 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     tpcc.inputs,
     tpcc.mix,
     tpcc.response,
+    tpcc.length,
     tpcc.rate,
 )
 

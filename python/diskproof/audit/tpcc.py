@@ -12,13 +12,20 @@ from diskproof.audit.check import (
     warning,
 )
 from diskproof.results.load import LoadResult
+from diskproof.results.plan import Phases
 from diskproof.results.tpcc import KINDS, Inputs
 from diskproof.stats.nurand import bin_shares, binomial_p, chi_square_p, poisson_p
-from diskproof.wording import counted, printed, seconds, share
+from diskproof.wording import Message, counted, printed, say, seconds, share
 
 MOST_A_MINUTE = 12.86
 """New orders a minute that the ten terminals of a warehouse can enter: with the least keying times and mean
 think times a cycle takes 20.99 s on average, and 45% of them are new orders (clauses 4.2.2 and 5.2.5)."""
+
+CYCLE_S = 21.0
+"""Mean time that a terminal types and thinks for one transaction, without any response time."""
+
+FEW_CYCLES = 5
+"""Transactions that each terminal is to make while it is measured. A judgement."""
 
 LEAST_SHARES: Mapping[str, float] = {
     "payment": 0.43,
@@ -218,6 +225,38 @@ def response(evidence: Evidence) -> Iterator[Said]:
             done=deferred.done,
             limit=seconds(DEFERRED_LIMIT_S),
         )
+
+
+def too_short(phases: Phases) -> Message | None:
+    """Say if a load with think times ends before its terminals have made a few transactions each."""
+    least_s = FEW_CYCLES * CYCLE_S
+    if phases.warm_up_s >= CYCLE_S and phases.measure_s >= least_s:
+        return None
+    return say(
+        "a warm-up of {warm_up} and a measurement of {measured} are too short for TPC-C with think times: a "
+        "terminal types and thinks for {cycle} a transaction, so all have begun after {cycle}, and "
+        "{few} transactions each take {least}",
+        warm_up=seconds(phases.warm_up_s),
+        measured=seconds(phases.measure_s),
+        cycle=seconds(CYCLE_S),
+        few=FEW_CYCLES,
+        least=seconds(least_s),
+    )
+
+
+@check(
+    "tpcc-length",
+    reason="Terminals type and think for 21 s on average for each transaction. Before each has made a few, "
+    "the figure is of their start.",
+    remedy="`warm_up_s = 21` and `measure_s = 105` or more; TPC-C itself asks for two hours",
+    source="TPC-C, clauses 5.2.5 (keying and think times) and 5.5 (steady state, measurement interval)",
+)
+def length(evidence: Evidence) -> Iterator[Said]:
+    """Find think times that a short measurement does not cover."""
+    if not _inputs(evidence).think_times:
+        raise NothingToCheckError("without think times the load is there at once")
+    if short := too_short(evidence.plan.phases_of(evidence.cell)):
+        yield warning("{short}", short=short)
 
 
 @check(

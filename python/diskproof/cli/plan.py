@@ -9,6 +9,7 @@ from diskproof import disk, load
 from diskproof.analysis.expected import Expected
 from diskproof.analysis.folder import expect_from
 from diskproof.analysis.safety.controls import unasked_controls
+from diskproof.audit.tpcc import too_short
 from diskproof.cli.predict import read_us
 from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
 from diskproof.cli.screen import results, say
@@ -28,6 +29,7 @@ from diskproof.server.choice import find_chosen
 from diskproof.server.given import GivenServer, find_given
 from diskproof.storage.claims import check_claims
 from diskproof.storage.kinds.base import nearest
+from diskproof.study.loads.tpcc import Tpcc
 from diskproof.study.model import Study
 from diskproof.study.plan import loading_seconds, placed
 from diskproof.study.read import StudyFile
@@ -86,7 +88,8 @@ def plan(
         for line in _too_fast(whole.study, with_cuts):
             say(line)
     growing = [] if choice.hosts else growths(whole.study, made, _earlier_trials(made, choice.out))
-    for line in (*_expected(made, choice.out), *growing, *without_model(whole.study, made)):
+    notes = (*growing, *_too_short(whole.study, made), *without_model(whole.study, made))
+    for line in (*_expected(made, choice.out), *notes):
         results.print(line, markup=False)
     said += _written(whole.study, placed(whole.study, with_cuts), given=_loaded(whole.study, with_cuts))
     results.print(f"{said} (order from seed {made.seed})")
@@ -138,6 +141,14 @@ def without_model(study: Study, made: Plan) -> list[str]:
         f"`predict` and `advise` will need a model of a disk of this run: `--was {next(iter(storages))}="
         "FILE.toml`, which `diskproof disk clone` makes"
     ]
+
+
+def _too_short(study: Study, made: Plan) -> Iterator[str]:
+    """Yield which loads with TPC-C's think times end before their terminals have made a few transactions."""
+    for workload in dict.fromkeys(cell.workload for cell in made.cells):
+        chosen = study.workloads[workload]
+        if isinstance(chosen, Tpcc) and chosen.think_times and (short := too_short(study.phases(workload))):
+            yield f"workload `{workload}`: {short.text}"
 
 
 def _too_fast(study: Study, made: Plan) -> Iterator[str]:

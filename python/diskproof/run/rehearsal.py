@@ -74,7 +74,8 @@ def _rehearse_load(
             if isinstance(workload, Lua):
                 load.check_script(verb_options(workload, "prepare", copies))
                 return []
-            arguments = run_arguments(workload, phases, 1, seed, copies, any_database=not fenced)
+            clients = (workload.clients or [1])[0]  # with think times TPC-C takes no other number
+            arguments = run_arguments(workload, phases, clients, seed, copies, any_database=not fenced)
             load.rehearse(workload.kind, arguments, url)
             if isinstance(workload, Script) and workload.prepares:
                 arguments = prepare_arguments(workload, seed, copies, any_database=not fenced)

@@ -300,6 +300,12 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         of_tpcc(),
     ),
     Case(
+        tpcc.length,
+        of_tpcc(load__tpcc=make_inputs(think_times=True)),
+        "are too short for TPC-C with think times",
+        of_tpcc(),
+    ),
+    Case(
         tpcc.rate,
         of_tpcc(load__tpcc=make_inputs(think_times=True)),
         "20,000 for each; its terminals can enter 12.86",
