@@ -303,7 +303,7 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         tpcc.length,
         of_tpcc(load__tpcc=make_inputs(think_times=True)),
         "are too short for TPC-C with think times",
-        of_tpcc(),
+        of_tpcc(plan=change(PLAN, warm_up_s=30, measure_s=300), load__tpcc=make_inputs(think_times=True)),
     ),
     Case(
         tpcc.rate,
