@@ -24,8 +24,8 @@ class HostsChoice(Part):
         None,
         min_length=1,
         max_length=1_000,
-        description="With `how`: the machines, as `diskproof host join --label` called them; the first is "
-        "the baseline",
+        description="With `how`: the machines, as `--label` of `diskproof host join` called them; the first "
+        "is the baseline",
     )
     database: Name | None = Field(
         None, description="Instead of `how`: the machine with the servers and their storages"

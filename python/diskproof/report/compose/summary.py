@@ -300,4 +300,6 @@ def _to_be_surer(analysis: Analysis) -> Iterator[str]:
         yield "Name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
     is_asked = analysis.plan.asks == "limits"
     if is_asked and limits and not limits.proofs and any(one.what_if for one in limits.cells):
-        yield "`diskproof run --prove` tests what is said to hold it back."
+        command = f"{analysis.plan.resume} --prove" if analysis.plan.resume else ""
+        how = f"`{command}`" if command else "The study, run with `--prove`,"
+        yield f"{how} tests what is said to hold it back."
