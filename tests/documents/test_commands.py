@@ -30,18 +30,12 @@ ANY_OPTION = {"lua", "sysbench", "control"}
 def in_python() -> Iterator[tuple[str, str]]:
     for path in sorted((ROOT / "python").rglob("*.py")):
         tree = ast.parse(path.read_text())
-        documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-        prose = {id(one.body[0].value) for one in ast.walk(tree) if _has_prose(one, documented)}
+        prose = {id(expression.value) for expression in ast.walk(tree) if isinstance(expression, ast.Expr)}
         inside = {id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in one.values}
         for one in ast.walk(tree):
             if id(one) not in prose | inside and isinstance(one, ast.Constant | ast.JoinedStr):
                 for line in PRINTED.findall(_text(one)):
                     yield from ((path.name, command) for command in line.split(" && "))
-
-
-def _has_prose(one: ast.AST, documented: tuple[type[ast.AST], ...]) -> bool:
-    body = getattr(one, "body", None)
-    return isinstance(one, documented) and bool(body) and isinstance(body[0], ast.Expr)
 
 
 def _text(one: ast.Constant | ast.JoinedStr) -> str:
