@@ -28,8 +28,8 @@ from diskproof.profile.clone.material import Material, material_of
 from diskproof.profile.plan import Effort
 from diskproof.profile.simulated import MODELLED
 from diskproof.results.clone import Clone
+from diskproof.results.modelled import MeasureName
 from diskproof.results.profile import Probe, Profile, ProfilePlace
-from diskproof.results.verification import MeasureName
 from diskproof.stats.quantiles import known_percentiles
 
 RESULTS = Path(__file__).parent / "results" / "clones.json"

@@ -82,7 +82,7 @@ volatile cache belongs to the part that has it. The counters of parts have their
 PUBLISHED = """\
 `[[published]]` holds one measurement of somebody else: a `probe`, a `measure`, a `source`, and `fitted`, \
 which is true if a parameter was fitted to it. Only the other figures are evidence; `diskproof disk \
-verify` shows both groups separately.
+show` shows both groups separately.
 
 `diskproof disk clone` makes a device file of a disk that you can measure ([clone.md](clone.md)). To fit one \
 by hand:

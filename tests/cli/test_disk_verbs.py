@@ -1,8 +1,7 @@
-"""`diskproof disk …` as a user has it: real disks attached, used, killed, detached, verified."""
+"""`diskproof disk …` as a user has it: real disks attached, used, killed, detached."""
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -15,7 +14,6 @@ import pytest
 from diskproof import disk
 from diskproof.cli import call
 from diskproof.cli.disk import VERBS
-from diskproof.results.verification import Verification
 from diskproof.storage import attached, filesystem, virtual
 from diskproof.system import loops
 from diskproof.system.loops import loops_on
@@ -268,7 +266,6 @@ def test_contents_lie_in_a_file_where_that_is_asked(folder: Path, capsys: Screen
         ([*SLOW, "--mount", "/proc/foo"], "/proc/foo cannot be made ("),
         (["attach", "slow.toml", "--memory-limit", "1 EiB"], "lower --memory-limit, or"),
         (["attach", "slow.toml", "--seed", "-1"], "--seed takes a number from 0, not -1"),
-        (["verify", "slow.toml", "--seed", "-1"], "--seed takes a number from 0, not -1"),
         (["attach", "slow.toml", "--as", ""], "cannot name a disk"),
         (["attach", "slow.toml", "--none", "--mount", "x"], "leave out --mount"),
         (["attach", "slow.toml", "--filesystem", "xfs"], "xfs needs at least 300 MiB"),
@@ -280,8 +277,6 @@ def test_contents_lie_in_a_file_where_that_is_asked(folder: Path, capsys: Screen
         (["attach", "wrong.toml"], "wrong.toml"),
         (["detach"], "name the disk to detach, or give --all"),
         (["detach", "x", "--all"], "name the disk to detach, or give --all"),
-        (["verify", "null"], "no published figures"),
-        (["verify", "slow.toml", "--seconds", "0"], "--seconds takes 0.1 to 3600"),
         (["profile", "slow"], "there is no slow; name a directory, a block device or an attached"),
     ],
 )
@@ -299,60 +294,3 @@ def test_what_cannot_be_is_refused_in_words(
 def test_without_privileges_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Screen) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert "run as root" in refused(capsys, "attach", "slow.toml")
-    assert "`--simulate` only simulates the model" in refused(capsys, "verify", "slow.toml")
-
-
-# ---------------------------------------------------------------- verify
-
-
-def test_the_model_alone_is_verified_without_privileges(folder: Path, capsys: Screen) -> None:
-    code, out, _ = said(capsys, "verify", "slow.toml", "--simulate", "--json", "v.json")
-    assert code == 0
-    made = Verification.model_validate_json((folder / "v.json").read_bytes())
-    fitted, wrong, appended = made.figures
-    assert fitted.model == pytest.approx(497, rel=0.01)
-    assert fitted.within(fitted.model)
-    assert wrong.model == pytest.approx(4 * 2010, rel=0.02)
-    assert wrong.within(wrong.model) is False
-    assert appended.within(appended.model)
-    assert fitted.measured is None
-    held_out, fitted_part = out.split("Fitted:")
-    assert "append + fdatasync" in held_out
-    assert "append + fdatasync" not in fitted_part
-    assert "the model reaches 1 of 2 goals" in held_out
-
-
-@needs_root
-def test_a_served_disk_is_measured_beside_its_model(folder: Path, capsys: Screen) -> None:
-    code, out, _ = said(
-        capsys, "verify", "slow.toml", "--seconds", "0.5", "--below-floor", "--json", "v.json"
-    )
-    made = Verification.model_validate_json((folder / "v.json").read_bytes())
-    # On a busy machine answers are late; then it must be said, and by the exit code as well.
-    assert code == (12 if made.late else 0)
-    assert ("the disk was late" in out) == bool(made.late)
-    assert len(made.probes) == 3
-    assert all(one.cell.error is None for one in made.probes)
-    modelled = [one.modelled_us for one in made.probes if one.cell.probe.depth == 1]
-    assert modelled == pytest.approx([COMMAND_US + 4096 / 400] * 2, rel=0.02)
-    for figure in made.figures:
-        assert figure.model
-        assert figure.measured
-    assert not list((folder / "state").glob("*.jsonl"))
-
-
-@needs_root
-def test_what_could_not_be_measured_shows_in_the_exit_code(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Screen
-) -> None:
-    fio = folder / "bin" / "fio"
-    fio.parent.mkdir()
-    knows = f'case "$1" in --version|--enghelp) exec {shutil.which("fio")} "$1" ;; esac'
-    fio.write_text(f"#!/bin/sh\n{knows}\nexit 1\n")
-    fio.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{fio.parent}{os.pathsep}{os.environ['PATH']}")
-    code, _, _ = said(capsys, "verify", "slow.toml", "--seconds", "0.5", "--below-floor", "--json", "v.json")
-    made = Verification.model_validate_json((folder / "v.json").read_bytes())
-    assert len(made.failed) == len(made.probes) == 3
-    assert not any(figure.measured for figure in made.figures)
-    assert code == 12

@@ -172,7 +172,7 @@ def _containers() -> Check:
 
 
 def _fio() -> Check:
-    """Say whether disks can be measured: `disk profile` and `disk verify` do so with fio."""
+    """Say whether disks can be measured: `disk profile` and `disk clone` do so with fio."""
     try:
         return Check("fio", f"{fio.version()}, {fio.engine()}")
     except fio.FioError as error:

@@ -1,8 +1,8 @@
 """What a device's model answers to a probe, in virtual time."""
 
 from diskproof import disk
+from diskproof.results.modelled import MeasureName
 from diskproof.results.profile import Probe
-from diskproof.results.verification import MeasureName
 
 MODELLED = frozenset(
     {

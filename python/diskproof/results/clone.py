@@ -2,9 +2,9 @@
 
 from typing import Literal
 
+from diskproof.results.modelled import ModelledFigure
 from diskproof.results.profile import Profile
 from diskproof.results.record import Record
-from diskproof.results.verification import VerifiedFigure
 from diskproof.wording import Message
 
 Evidence = Literal["measured", "fio", "data sheet"]
@@ -32,7 +32,7 @@ class Clone(Record):
     evidence: Evidence
     tried: list[Tried]
     """All kinds that were fitted, the nearest first; the first was written."""
-    figures: list[VerifiedFigure]
+    figures: list[ModelledFigure]
     """`published` is what was measured. Those that are not `fitted` were held back."""
     unknown: list[Message]
     """What no figure shows; the file assumes it."""
@@ -41,6 +41,6 @@ class Clone(Record):
     profile: Profile | None = None
     """All that was measured; None if others measured."""
 
-    def of(self, *, fitted: bool) -> list[VerifiedFigure]:
+    def of(self, *, fitted: bool) -> list[ModelledFigure]:
         """Return the figures that parameters were fitted to, or those that were held back."""
         return [figure for figure in self.figures if figure.fitted is fitted]

@@ -80,7 +80,7 @@ mod tests {
         }
     }
 
-    /// The allowed deviation of a model, as a share; the same as in `disk verify`. No model
+    /// The allowed deviation of a model, as a share; the same as of a clone. No model
     /// predicts a maximum.
     fn goal(measure: Measure) -> f64 {
         match measure {

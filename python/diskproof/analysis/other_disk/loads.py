@@ -122,7 +122,9 @@ def moved(load: Load, *, from_memory: bool, to_memory: bool) -> Load:
 def why_not(seen: Observed) -> Message | None:
     """Say why a cell's record is not enough; None if it is."""
     if seen.bare:
-        return say("a load on bare files has no transactions; `diskproof disk verify` simulates a disk alone")
+        return say(
+            "a load on bare files has no transactions; `diskproof-disk simulate` runs a disk's model alone"
+        )
     if not seen.transactional:
         return say("a job is a sequence of different work, not one kind of transaction")
     if seen.family is None:

@@ -9,7 +9,6 @@ VERBS = {
     "show": "Show a virtual disk's parameters and the source of each.",
     "attach": "Attach a virtual disk as a block device, by default with a file system on it.",
     "detach": "Detach a virtual disk and delete its contents.",
-    "verify": "Compare a virtual disk with the published figures of the real one.",
     "profile": "Measure a directory, a block device or an attached virtual disk with fio.",
     "clone": "Measure a disk, and write a device file that behaves like it.",
 }
@@ -18,7 +17,6 @@ EXAMPLES = {
     "show": "diskproof disk show intel-x25-e",
     "attach": "diskproof disk attach fujitsu-mbc2073rc",
     "detach": "diskproof disk detach fujitsu-mbc2073rc",
-    "verify": "diskproof disk verify intel-x25-e --simulate",
     "profile": "diskproof disk profile /mnt/ssd --quick",
     "clone": "diskproof disk clone /mnt/ssd -o mine.toml",
 }

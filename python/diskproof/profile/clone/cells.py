@@ -8,8 +8,8 @@ from typing import NamedTuple
 from diskproof import disk
 from diskproof.profile.plan import LOG_BLOCK, RANDOM_BLOCKS, SEQUENTIAL_BLOCKS, THE_WRITING_PASS, Effort
 from diskproof.profile.simulated import MODELLED
+from diskproof.results.modelled import MeasureName
 from diskproof.results.profile import Pattern, Probe, ProfileCell, ProfilePlace
-from diskproof.results.verification import MeasureName
 
 FULL = Effort(seconds=5.0, ramp_s=1.0, depths=(1, 2, 4, 8, 16, 32, 64, 128), size_bytes=2**30, quick=False)
 QUICK = Effort(seconds=0.8, ramp_s=0.2, depths=(1, 4, 16, 32, 128), size_bytes=256 * 2**20, quick=True)

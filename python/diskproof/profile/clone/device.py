@@ -24,7 +24,7 @@ of an array."""
 
 @dataclass(frozen=True)
 class Published:
-    """One figure for the file's list: what `diskproof disk verify` compares."""
+    """One figure for the file's list: what `diskproof disk show` lists."""
 
     pattern: str
     block_bytes: int

@@ -9,8 +9,8 @@ from diskproof import disk
 from diskproof.profile.clone.cells import Asked, Observation
 from diskproof.profile.clone.device import Parameter, Tree, Value, device_text
 from diskproof.profile.simulated import figure_of
+from diskproof.results.modelled import GOALS, MeasureName
 from diskproof.results.profile import Pattern
-from diskproof.results.verification import GOALS, MeasureName
 
 STEPS = (1.6, 1.25, 1.1, 1.04)
 """Factors by which a parameter is moved, from coarse to fine."""

@@ -15,8 +15,8 @@ from diskproof.reading import read_text
 from diskproof.refusal import RefusalError
 from diskproof.results.clone import Evidence
 from diskproof.results.imported import ImportedResult
+from diskproof.results.modelled import MeasureName
 from diskproof.results.profile import Pattern, Probe
-from diskproof.results.verification import MeasureName
 from diskproof.stats.groups import grouped
 from diskproof.wording import Message, per_s, say
 

@@ -18,8 +18,8 @@ from diskproof.profile.clone.unknown import unknown
 from diskproof.profile.simulated import MODELLED
 from diskproof.refusal import RefusalError
 from diskproof.results.clone import Clone, Tried
+from diskproof.results.modelled import ModelledFigure
 from diskproof.results.profile import Profile
-from diskproof.results.verification import VerifiedFigure
 from diskproof.wording import Message, say, us
 
 LEAST_SHARE = 1 / 3
@@ -98,9 +98,9 @@ def _refuse_too_little(material: Material, profile: Profile) -> None:
     )
 
 
-def _figures(tree: Tree, observations: Sequence[Observation], model: Model) -> list[VerifiedFigure]:
+def _figures(tree: Tree, observations: Sequence[Observation], model: Model) -> list[ModelledFigure]:
     return [
-        VerifiedFigure(
+        ModelledFigure(
             probe=one.probe,
             measure=measure,
             published=one.figures[measure],
@@ -128,7 +128,7 @@ def _far(error: float) -> list[Message]:
     ]
 
 
-def _below_floor(figures: Sequence[VerifiedFigure]) -> list[Message]:
+def _below_floor(figures: Sequence[ModelledFigure]) -> list[Message]:
     """Say if this machine cannot serve so fast a disk."""
     read_us = min(
         (

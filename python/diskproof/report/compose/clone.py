@@ -10,8 +10,8 @@ from diskproof.report.compose.tables import figures as figures_column
 from diskproof.report.compose.tables import table
 from diskproof.report.document import Block, Column, Document, Item, Items, Paragraph, Section, Table
 from diskproof.results.clone import Clone
+from diskproof.results.modelled import GOALS, MeasureName, ModelledFigure
 from diskproof.results.profile import Probe
-from diskproof.results.verification import GOALS, MeasureName, VerifiedFigure
 from diskproof.wording.numbers import number, size
 
 EVIDENCE = {
@@ -22,7 +22,7 @@ EVIDENCE = {
 
 TAIL = "p95 or p99 us"
 
-Row = tuple[Probe, dict[str, VerifiedFigure]]
+Row = tuple[Probe, dict[str, ModelledFigure]]
 
 
 def compose(clone: Clone) -> Document:
@@ -46,11 +46,11 @@ def compose(clone: Clone) -> Document:
     )
 
 
-def _figures(found: Sequence[VerifiedFigure]) -> tuple[Block, ...]:
+def _figures(found: Sequence[ModelledFigure]) -> tuple[Block, ...]:
     return (_table(found), Paragraph(score(found), style="note")) if found else ()
 
 
-def _table(found: Sequence[VerifiedFigure]) -> Table:
+def _table(found: Sequence[ModelledFigure]) -> Table:
     rows = [
         (probe, {_column(one.measure): one for one in some})
         for probe, some in groupby(found, key=lambda one: one.probe)
@@ -88,7 +88,7 @@ def _ratio(title: str, row: Row) -> str:
     return f"{'!' if figure.within(figure.model) is False else ''}{number(figure.ratio(figure.model))}"
 
 
-def score(found: Sequence[VerifiedFigure]) -> str:
+def score(found: Sequence[ModelledFigure]) -> str:
     """Return how many figures of each measure reach their goal."""
     parts = []
     for measure, goal in GOALS.items():

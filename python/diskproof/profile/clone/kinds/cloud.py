@@ -6,8 +6,8 @@ from dataclasses import replace
 from diskproof.profile.clone.device import Parameter, Tree
 from diskproof.profile.clone.fit import Candidate, Knob, Setting
 from diskproof.profile.clone.sight import LARGE_BLOCK, Sight
+from diskproof.results.modelled import MeasureName
 from diskproof.results.profile import Pattern
-from diskproof.results.verification import MeasureName
 
 MIB = 2**20
 
