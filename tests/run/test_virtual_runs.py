@@ -131,7 +131,7 @@ def test_a_kill_under_a_running_server_leaves_nothing(tmp_path: Path, victim: st
             r"storage `(volume|instant)`: the virtual disk `(\S+/volume\.toml|fastest)` is gone", told
         )
         assert "its program was killed by SIGKILL" in told
-        assert "`diskproof run --resume`" in told
+        assert "`--resume` continues the run" in told
         assert len(trials_in(tmp_path)) == 1, "later trials would all fail as well"
         message = trials_in(tmp_path)[0].findings[0].message.text
         assert "broke off" in message or "died during the trial" in message or "is gone" in message

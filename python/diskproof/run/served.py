@@ -101,6 +101,8 @@ class ServerAttempt(Attempt):
                 match event["event"]:
                     case "ready":
                         self.settings = self.running.read_settings()
+                        for adjusted in self.running.adjusted:
+                            self.note(SETTINGS, adjusted)
                         self.engine = self.running.engine()
                         self.let_disks_take_time(on=True)
                         counted.meet()

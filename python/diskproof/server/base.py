@@ -24,6 +24,7 @@ from diskproof.results.trial import Setting, with_unit
 from diskproof.results.usage import ServerAccount
 from diskproof.server.door import Door
 from diskproof.system.processes import Starter
+from diskproof.wording import Message
 
 DATABASE = "sbtest"
 """The one database that workloads use; ``initialise`` makes it."""
@@ -145,6 +146,8 @@ class Running(ABC):
         self.facts = facts
         self._family = of(facts.family)
         self._settings = settings
+        self.adjusted: list[Message] = []
+        """What the server's program itself makes of variables that were asked for, once they were read."""
         if dirs is not None:
             self._dirs = dirs
 

@@ -15,6 +15,9 @@ from diskproof.server.mysql import aftermath, binlog, options
 from diskproof.server.mysql.asked import MysqlAsked
 from diskproof.server.mysql.installation import Installation
 from diskproof.server.process import ServerProcess
+from diskproof.wording import say
+
+ADJUSTED = "`{name}` = {value} was asked for, and the server's program itself makes it {found}"
 
 
 class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
@@ -31,7 +34,10 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
         if name not in self._settings.level:
             return False
         made = self.reading().get(name)
-        return made is not None and same(made, found)
+        if made is None or not same(made, found):
+            return False
+        self.adjusted.append(say(ADJUSTED, name=name, value=value, found=found))
+        return True
 
     @property
     def pids(self) -> list[int]:
