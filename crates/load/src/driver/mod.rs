@@ -24,13 +24,13 @@ pub mod template;
 pub(crate) use patience::Alone;
 use rows::{Keep, Rows};
 use socket::NoReply;
-pub(crate) use socket::{LOGIN_LIMIT, too_late};
+pub(crate) use socket::{LOGIN_LIMIT, resolve, too_late};
 
 /// Longest time for one statement of administration before its work begins. Questions about
 /// tables take milliseconds; a server that needs longer is stuck, or never stops answering.
 const QUESTION_LIMIT: Duration = Duration::from_secs(10);
 
-/// Most memory for the values of one answer: room for a million keys.
+/// Most memory for the values of one answer, unless a script says otherwise: room for a million keys.
 const MOST_ANSWER_BYTES: usize = 128 << 20;
 
 /// Which family's SQL a workload must speak: types, auto-increment, table options.

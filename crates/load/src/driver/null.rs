@@ -64,8 +64,8 @@ impl Session for NullSession {
         Ok(())
     }
 
-    fn keep_rows(&mut self, _: Keep) {
-        let mut rows = Rows::default();
+    fn keep_rows(&mut self, keep: Keep) {
+        let mut rows = Rows::new(keep);
         rows.begin(1);
         rows.push(b"1");
         self.rows = Some(rows);

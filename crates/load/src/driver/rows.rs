@@ -2,12 +2,23 @@
 
 use std::ops::Range;
 
+use super::MOST_ANSWER_BYTES;
+
 /// Which values a workload reads; the rows of all other replies are only counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
-    All,
-    /// Those of statements sent as text, and those of prepared ones if they cost the server nothing.
-    Text,
+pub struct Keep {
+    /// Those of prepared statements, too. Without it, they are kept if they cost the server nothing.
+    pub prepared: bool,
+    /// The largest reply that is kept.
+    pub most_bytes: usize,
+}
+
+impl Keep {
+    /// All values.
+    pub const ALL: Self = Self {
+        prepared: true,
+        most_bytes: MOST_ANSWER_BYTES,
+    };
 }
 
 /// Before a value of [`Rows::packed`], instead of its length.
@@ -16,6 +27,9 @@ const NULL: u64 = u64::MAX;
 /// The rows of one reply, all values as text, in one buffer that the next reply uses again.
 #[derive(Debug, Default)]
 pub struct Rows {
+    most_bytes: Option<usize>,
+    /// There were more: then none is kept.
+    too_many: bool,
     columns: usize,
     /// Row after row; `None` for SQL NULL.
     values: Vec<Option<Range<usize>>>,
@@ -24,9 +38,32 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// Rows of replies up to a size.
+    pub(super) fn new(keep: Keep) -> Self {
+        Self {
+            most_bytes: Some(keep.most_bytes),
+            ..Self::default()
+        }
+    }
+
+    /// Whether the reply was too large to keep.
+    #[must_use]
+    pub fn too_many(&self) -> bool {
+        self.too_many
+    }
+
+    fn check(&mut self) {
+        let bytes = self.packed.len() + size_of_val(&*self.values);
+        if self.most_bytes.is_some_and(|most| bytes > most) {
+            self.too_many = true;
+            (self.packed, self.values) = (Vec::new(), Vec::new());
+        }
+    }
+
     /// Forgets everything; rows of that many columns follow.
     pub(super) fn begin(&mut self, columns: usize) {
         self.columns = columns;
+        self.too_many = false;
         self.values.clear();
         self.packed.clear();
     }
@@ -38,8 +75,12 @@ impl Rows {
     }
 
     pub(super) fn push_null(&mut self) {
+        if self.too_many {
+            return;
+        }
         self.packed.extend_from_slice(&NULL.to_le_bytes());
         self.values.push(None);
+        self.check();
     }
 
     pub(super) fn push(&mut self, value: &[u8]) {
@@ -48,6 +89,9 @@ impl Rows {
 
     /// Lets `write` append one value.
     pub(super) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.too_many {
+            return;
+        }
         let head = self.packed.len();
         self.packed.extend_from_slice(&NULL.to_le_bytes());
         let start = self.packed.len();
@@ -55,6 +99,7 @@ impl Rows {
         let length = (self.packed.len() - start) as u64;
         self.packed[head..start].copy_from_slice(&length.to_le_bytes());
         self.values.push(Some(start..self.packed.len()));
+        self.check();
     }
 
     /// Number of rows.
@@ -134,6 +179,25 @@ mod tests {
         );
         rows.begin(1);
         assert_eq!((rows.count(), rows.text(0, 0)), (0, None));
+    }
+
+    #[test]
+    fn a_reply_beyond_the_limit_is_counted_and_not_kept() {
+        let mut rows = Rows::new(Keep {
+            most_bytes: 1000,
+            ..Keep::ALL
+        });
+        rows.begin(1);
+        for _ in 0..1000 {
+            rows.push(b"abc");
+        }
+        assert!(rows.too_many() && rows.packed().is_empty() && rows.count() == 0);
+        rows.begin(1);
+        rows.push(b"abc");
+        assert_eq!(
+            (rows.too_many(), rows.text(0, 0)),
+            (false, Some(&b"abc"[..]))
+        );
     }
 
     #[test]

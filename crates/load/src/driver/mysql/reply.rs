@@ -65,8 +65,8 @@ enum Stage {
 impl ReplyReader {
     /// From now on these values of every reply are kept.
     pub(super) fn keep_rows(&mut self, keep: Keep) {
-        self.kept = Some(Box::default());
-        self.text_only = keep == Keep::Text;
+        self.kept = Some(Box::new(Kept::new(keep)));
+        self.text_only = !keep.prepared;
     }
 
     /// The values of the last reply.

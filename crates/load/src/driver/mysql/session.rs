@@ -238,7 +238,7 @@ impl Session for MysqlSession {
 
     fn keep_rows(&mut self, keep: Keep) {
         self.replies.keep_rows(keep);
-        if keep == Keep::All
+        if keep.prepared
             && let Some(opening) = &mut self.opening
         {
             opening.ask_for_definitions();

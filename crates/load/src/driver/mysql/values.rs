@@ -5,7 +5,7 @@ use std::io::Write;
 use super::reply::parse_number;
 use super::wire::protocol;
 use crate::driver::Fault;
-use crate::driver::rows::Rows;
+use crate::driver::rows::{Keep, Rows};
 
 const NULL: u8 = 0xFB;
 /// A column's definition ends with its type, its flags, its decimals and two bytes of filler.
@@ -46,6 +46,13 @@ struct Column {
 }
 
 impl Kept {
+    pub(super) fn new(keep: Keep) -> Self {
+        Self {
+            rows: Rows::new(keep),
+            ..Self::default()
+        }
+    }
+
     /// A statement has been sent; its rows will come in this protocol.
     pub(super) fn begin(&mut self, binary: bool) {
         self.binary = binary;

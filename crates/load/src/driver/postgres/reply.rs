@@ -15,7 +15,7 @@ use postgres_protocol::message::backend::{
 use super::command_tag::{affected_rows, zero_ended};
 use super::error::Refusal;
 use super::wire::{MAX_HELD_BYTES, check_length, not_postgres};
-use crate::driver::rows::Rows;
+use crate::driver::rows::{Keep, Rows};
 use crate::driver::{Fault, Reply};
 
 const HEADER_BYTES: usize = 5;
@@ -23,6 +23,11 @@ const HEADER_BYTES: usize = 5;
 /// The longest message that is skipped: the server builds rows in allocations of less than
 /// 1 GiB (`MaxAllocSize` in its source), so that anything longer is nonsense.
 const MAX_SKIPPED_BYTES: usize = 1 << 30;
+
+/// The most columns of a result (`MaxTupleAttributeNumber` in the server's source).
+const MOST_COLUMNS: usize = 1664;
+
+const NO_ROW: &str = "a row that breaks off, or has more than 1664 columns";
 
 /// The state of one connection's inbound stream.
 #[derive(Default)]
@@ -60,8 +65,8 @@ impl ReplyReader {
     }
 
     /// From now on the values of every reply are kept.
-    pub(super) fn keep_rows(&mut self) {
-        self.kept = Some(Box::default());
+    pub(super) fn keep_rows(&mut self, keep: Keep) {
+        self.kept = Some(Box::new(Rows::new(keep)));
     }
 
     /// The values of the last reply.
@@ -197,8 +202,7 @@ impl ReplyReader {
             DATA_ROW_TAG => {
                 self.reply.rows += 1;
                 if let Some(rows) = &mut self.kept {
-                    keep(body, rows)
-                        .ok_or_else(|| Fault::Protocol("a row that breaks off".into()))?;
+                    keep(body, rows).ok_or_else(|| Fault::Protocol(NO_ROW.into()))?;
                 }
             }
             COMMAND_COMPLETE_TAG => {
@@ -247,6 +251,9 @@ impl ReplyReader {
 fn keep(row: &[u8], rows: &mut Rows) -> Option<()> {
     let (count, mut values) = row.split_first_chunk()?;
     let columns = usize::from(u16::from_be_bytes(*count));
+    if columns > MOST_COLUMNS {
+        return None;
+    }
     if rows.columns() != columns {
         // The first row of a result says how many there are.
         rows.begin(columns);
@@ -371,7 +378,7 @@ mod tests {
         .concat();
         for piece_bytes in 1..bytes.len() {
             let mut reader = ReplyReader::default();
-            reader.keep_rows();
+            reader.keep_rows(Keep::ALL);
             reader.begin();
             for piece in bytes.chunks(piece_bytes) {
                 reader.feed(piece).unwrap();
@@ -386,7 +393,7 @@ mod tests {
         }
         let broken = message(b'D', &row[..row.len() - 1]);
         let mut reader = ReplyReader::default();
-        reader.keep_rows();
+        reader.keep_rows(Keep::ALL);
         reader.begin();
         assert!(matches!(reader.feed(&broken), Err(Fault::Protocol(_))));
     }

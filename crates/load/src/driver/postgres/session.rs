@@ -178,8 +178,8 @@ impl Session for PostgresSession {
         READ_BUFFER.with_borrow_mut(|buffer| self.receive(buffer))
     }
 
-    fn keep_rows(&mut self, _: Keep) {
-        self.replies.keep_rows();
+    fn keep_rows(&mut self, keep: Keep) {
+        self.replies.keep_rows(keep);
     }
 
     fn rows(&self) -> Option<&Rows> {

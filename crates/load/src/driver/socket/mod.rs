@@ -18,7 +18,7 @@ use std::time::Duration;
 
 pub(crate) use blocking::{NoReply, Socket, too_late};
 pub(crate) use options::Vocabulary;
-pub(crate) use route::Route;
+pub(crate) use route::{Route, resolve};
 pub(crate) use stream::Stream;
 pub(crate) use tls::{Tls, TlsFailure};
 

@@ -1,16 +1,18 @@
 //! The way to one server: a name is looked up once, and what answered is used from then on.
 
+use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::mpsc::channel;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 use super::LOGIN_LIMIT;
 use super::blocking::left;
 use super::stream::Stream;
+use crate::driver::Fault;
 use crate::target::Endpoint;
 
 /// Opens connections to one server.
@@ -61,11 +63,29 @@ impl Route {
     }
 }
 
+/// The addresses that were looked up ahead.
+static AHEAD: Mutex<Option<HashMap<String, Vec<SocketAddr>>>> = Mutex::new(None);
+
+/// Looks up a host's addresses now, for a process that will not be able to.
+pub(crate) fn resolve(endpoint: &Endpoint) -> Result<(), Fault> {
+    if let Endpoint::Tcp { host, port } = endpoint {
+        let found = look_up(host, *port).map_err(|error| Fault::unreachable(endpoint, &error))?;
+        let mut ahead = AHEAD.lock().unwrap_or_else(PoisonError::into_inner);
+        ahead.get_or_insert_default().insert(host.clone(), found);
+    }
+    Ok(())
+}
+
 /// The host's addresses. The resolver has limits of its own, which are longer than ours.
 fn look_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![(address, port).into()]);
     }
+    let ahead = AHEAD.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = ahead.as_ref().and_then(|known| known.get(host)) {
+        return Ok(found.clone());
+    }
+    drop(ahead);
     let (outbox, inbox) = channel();
     let host = host.to_owned();
     thread::spawn(move || {

@@ -167,8 +167,8 @@ impl Session for SqliteSession {
         None
     }
 
-    fn keep_rows(&mut self, _: Keep) {
-        self.kept = Some(Rows::default());
+    fn keep_rows(&mut self, keep: Keep) {
+        self.kept = Some(Rows::new(keep));
     }
 
     fn rows(&self) -> Option<&Rows> {

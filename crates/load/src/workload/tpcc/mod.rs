@@ -142,7 +142,7 @@ impl Workload for Tpcc {
     }
 
     fn keeps(&self) -> Option<Keep> {
-        Some(Keep::All)
+        Some(Keep::ALL)
     }
 
     fn account(&self) -> Option<Account> {
