@@ -1,6 +1,7 @@
 //! The program without a database: the command line, the phases, the accounts.
 
 mod conditions;
+mod hostile_scripts;
 mod ledger;
 mod lua;
 mod oltp;

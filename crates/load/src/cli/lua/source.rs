@@ -1,6 +1,6 @@
 //! Finds a script, and the folders of its modules.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::file;
 use crate::workload::lua::LARGEST_BYTES;
@@ -16,6 +16,8 @@ pub(in crate::cli) struct Found {
     pub(in crate::cli) text: Vec<u8>,
     /// Where its modules may lie, as templates of Lua's `package.path`.
     pub(in crate::cli) path: String,
+    /// The folders of those, as far as they are there, without symbolic links.
+    pub(in crate::cli) folders: Vec<PathBuf>,
 }
 
 /// Finds the file as it is named, or among sysbench's own, with or without `.lua`.
@@ -61,7 +63,13 @@ pub(in crate::cli) fn find(script: &Path) -> Result<Found, String> {
     let given = std::env::var("LUA_PATH").unwrap_or_default();
     let given = given.split(';').filter(|template| !template.is_empty());
     templates.extend(given.map(str::to_owned));
+    let folder = |template: &String| {
+        let (start, _) = template.split_once('?').unwrap_or((template, ""));
+        let folder = Path::new(start.rsplit_once('/').map_or(".", |(folder, _)| folder));
+        folder.canonicalize().ok()
+    };
     Ok(Found {
+        folders: templates.iter().filter_map(folder).collect(),
         name: path.display().to_string(),
         text: file::without_mark(&bytes).to_vec(),
         path: templates.join(";"),

@@ -8,7 +8,7 @@ use mlua::{MultiValue, Thread, Value};
 
 use super::Setup;
 use super::own::Own;
-use super::state::{State, text};
+use super::state::{self, State, text};
 use super::statement::{self, Verb};
 use crate::driver::rows::Rows;
 use crate::driver::{Args, Protocol, Reply, ServerError};
@@ -43,6 +43,8 @@ pub struct LuaClient {
     /// The step that waits for its reply.
     step: Step,
     own: Vec<Own>,
+    /// Their memory, which is the script's.
+    own_bytes: usize,
     /// Statements prepared on the present connection.
     prepared: usize,
     /// An execution that waits for its statement to be prepared again.
@@ -51,6 +53,8 @@ pub struct LuaClient {
     has_waited: bool,
     has_ended: bool,
     has_stopped: bool,
+    /// Whether it is in a function outside of the measurement.
+    is_beside: bool,
     mistake: String,
     /// Events done, and how long they took.
     events: u64,
@@ -112,11 +116,13 @@ impl LuaClient {
             input: Input::Nothing,
             step: Step::None,
             own: Vec::new(),
+            own_bytes: 0,
             prepared: 0,
             held: None,
             has_waited: false,
             has_ended: false,
             has_stopped: false,
+            is_beside: false,
             mistake: String::new(),
             events: 0,
             busy: Duration::ZERO,
@@ -154,29 +160,40 @@ impl LuaClient {
         }
     }
 
+    /// Begins a function outside of the measurement.
+    fn enter(&mut self, function: &'static str) {
+        self.is_beside = true;
+        self.setup.watch.begin(self.number, function);
+    }
+
+    fn leave(&mut self) {
+        if std::mem::take(&mut self.is_beside) {
+            self.setup.watch.end(self.number);
+        }
+    }
+
     fn resume(&mut self) -> Result<(u32, Value, MultiValue), String> {
         let Some(course) = &self.course else {
             return Err(std::mem::take(&mut self.mistake));
         };
         let input = std::mem::take(&mut self.input);
-        let watch = &self.setup.watch;
-        let (op, first, rest): (Option<u32>, Value, MultiValue) = watch
-            .observe(self.number, || match input {
-                Input::Nothing => course.resume(()),
-                Input::Begin => course.resume(self.number),
-                Input::Reply {
-                    rows,
-                    columns,
-                    data,
-                } => course.resume((true, rows, columns, data)),
-                Input::Refusal { error, again } => {
-                    let errno: u32 = error.code.parse().unwrap_or(0);
-                    let state = error.sql_state.unwrap_or(error.code);
-                    course.resume((false, errno, state, error.message, Value::Nil, again))
-                }
-                Input::Prepared(number) => course.resume((true, number)),
-            })
-            .map_err(|error| error.to_string())?;
+        let outcome = match input {
+            Input::Nothing => course.resume(()),
+            Input::Begin => course.resume(self.number),
+            Input::Reply {
+                rows,
+                columns,
+                data,
+            } => course.resume((true, rows, columns, data)),
+            Input::Refusal { error, again } => {
+                let errno: u32 = error.code.parse().unwrap_or(0);
+                let state = error.sql_state.unwrap_or(error.code);
+                course.resume((false, errno, state, error.message, Value::Nil, again))
+            }
+            Input::Prepared(number) => course.resume((true, number)),
+        };
+        let (op, first, rest): (Option<u32>, Value, MultiValue) =
+            outcome.map_err(|error| error.to_string())?;
         Ok((op.unwrap_or(FAIL), first, rest))
     }
 
@@ -201,7 +218,7 @@ impl LuaClient {
                 }
                 (PREPARE, Value::String(sql)) => {
                     self.setup.options.fence.admit(&sql.as_bytes())?;
-                    match self.prepare(&sql.as_bytes(), args) {
+                    match self.prepare(&sql.as_bytes(), args)? {
                         Some(next) => next,
                         None => continue,
                     }
@@ -235,6 +252,7 @@ impl LuaClient {
                     Next::Statement(statement::ROLLBACK)
                 }
                 (NEXT, stops) => {
+                    self.leave();
                     self.has_stopped |= matches!(stops, Value::Boolean(true));
                     self.has_ended = true;
                     if self.has_waited || self.begins_with == Course::Command {
@@ -258,23 +276,37 @@ impl LuaClient {
     }
 
     /// Asks for a statement to be prepared; `None`: there is nothing to ask the server for.
-    fn prepare(&mut self, sql: &[u8], args: &mut Args) -> Option<Next> {
+    fn prepare(&mut self, sql: &[u8], args: &mut Args) -> Result<Option<Next>, String> {
         let known = self.own.iter().position(|own| own.sql == sql);
-        let place = known.unwrap_or_else(|| {
-            self.own.push(Own::new(sql));
-            self.own.len() - 1
-        });
+        let place = match known {
+            Some(place) => place,
+            None => self.add(Own::new(sql))?,
+        };
         let own = &mut self.own[place];
         if self.setup.options.protocol == Protocol::Text && !own.is_text() {
             own.splice();
         }
         if own.is_text() || own.number.is_some() {
             self.input = Input::Prepared(place);
-            return None;
+            return Ok(None);
         }
         args.begin_sql().extend_from_slice(sql);
         self.step = Step::Prepare(place);
-        Some(Next::Prepare)
+        Ok(Some(Next::Prepare))
+    }
+
+    /// Keeps a statement, if the script has memory for it.
+    fn add(&mut self, own: Own) -> Result<usize, String> {
+        self.own_bytes += own.memory_bytes();
+        if self.memory_bytes() + self.own_bytes > self.setup.options.memory_limit_bytes {
+            return Err(format!(
+                "not enough memory for the texts of {} prepared statements: prepare each text once, or raise \
+                 --script-memory",
+                self.own.len() + 1
+            ));
+        }
+        self.own.push(own);
+        Ok(self.own.len() - 1)
     }
 
     fn execute(&mut self, place: usize, values: &[Value], args: &mut Args) -> Result<Next, String> {
@@ -310,15 +342,24 @@ impl LuaClient {
         let kept = rows.filter(|rows| rows.columns() > 0);
         let has_result = kept.is_some() || reply.rows > 0 || verb.reads();
         let limit_bytes = self.setup.options.memory_limit_bytes;
+        if kept.is_some_and(Rows::too_many) {
+            self.course = None;
+            self.mistake = format!(
+                "a result of {} rows is larger than the script's memory; ask for fewer, or raise --script-memory",
+                reply.rows
+            );
+        }
         let data = match (&self.state, kept) {
-            (Some(state), Some(kept)) => match state.string(kept.packed(), limit_bytes) {
-                Ok(data) => Some(data),
-                Err(error) => {
-                    self.course = None;
-                    self.mistake = format!("a result of {} rows: {error}", reply.rows);
-                    None
+            (Some(state), Some(kept)) => {
+                match state::string(&state.lua, kept.packed(), limit_bytes) {
+                    Ok(data) => Some(data),
+                    Err(error) => {
+                        self.course = None;
+                        self.mistake = format!("a result of {} rows: {error}", reply.rows);
+                        None
+                    }
                 }
-            },
+            }
             _ => None,
         };
         self.input = Input::Reply {
@@ -341,6 +382,7 @@ fn microseconds(length: &Value) -> u64 {
 
 impl Script for LuaClient {
     fn initialise(&mut self) -> bool {
+        self.enter("thread_init");
         self.try_to_set_out("course");
         // Its steps before the first event are no event.
         self.has_waited = true;
@@ -356,6 +398,7 @@ impl Script for LuaClient {
             .as_ref()
             .is_some_and(|state| state.has("thread_done"));
         if has_done {
+            self.enter("thread_done");
             self.try_to_set_out("done");
             self.has_waited = true;
         }
@@ -395,9 +438,12 @@ impl Script for LuaClient {
     }
 
     fn next(&mut self, args: &mut Args) -> Option<Next> {
+        // The whole way to the next step: what is answered here costs the script's time, too.
+        let _turn = self.setup.watch.turn(self.number);
         match self.proceed(args) {
             Ok(next) => next,
             Err(mistake) => {
+                self.leave();
                 self.mistake = format!("client {}: {mistake}", self.number);
                 Some(Next::Fail)
             }
@@ -444,6 +490,7 @@ impl Script for LuaClient {
     }
 
     fn lost(&mut self) {
+        self.leave();
         self.course = None;
         self.mistake.clear();
         self.forget_preparations();

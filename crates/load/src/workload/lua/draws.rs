@@ -10,7 +10,7 @@ use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::Setup;
-use super::state::without_limit;
+use super::state;
 use crate::workload::distribution::{Choice, Distribution, Law};
 use crate::workload::generator::client_generator;
 
@@ -134,13 +134,13 @@ pub(super) fn install(
     let uniform_uint64 = move |_: &Lua, ()| Ok((own.borrow_mut().rng.next_u64() >> 11) as f64);
     host.set("uniform_uint64", lua.create_function(uniform_uint64)?)?;
     let own = Rc::clone(&draws);
+    let most_bytes = options.memory_limit_bytes;
     let string = move |lua: &Lua, pattern: mlua::String| {
         let filled = own.borrow_mut().fill(&pattern.as_bytes());
-        without_limit(lua, || lua.create_string(filled))
+        state::string(lua, &filled, most_bytes)
     };
     host.set("string", lua.create_function(string)?)?;
     let own = Rc::clone(&draws);
-    let most_bytes = options.memory_limit_bytes;
     let varstring = move |lua: &Lua, (shortest, longest): (usize, usize)| {
         if longest > most_bytes {
             return Err(mlua::Error::runtime(format!(

@@ -2,6 +2,7 @@
 //! suspends.
 
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,6 +10,7 @@ use super::sql::Fence;
 use super::{Catalogue, Workload};
 use crate::driver::rows::Keep;
 use crate::driver::{Dialect, Protocol};
+use crate::file;
 
 mod client;
 mod compiled;
@@ -55,6 +57,8 @@ pub struct LuaOptions {
     pub text: Vec<u8>,
     /// The places that `require` searches: templates as Lua has them, such as `./?.lua;/lib/?.lua`.
     pub path: String,
+    /// The folders of those templates, without symbolic links. No file elsewhere is a module.
+    pub folders: Vec<PathBuf>,
     /// `run`, `prepare`, `cleanup` or a command of the script's own.
     pub command: String,
     /// sysbench's own options, as `sysbench.opt` has them.
@@ -87,6 +91,32 @@ struct Setup {
     compiled: Compiled,
     watch: Arc<Watch>,
     fairness: Fairness,
+}
+
+impl Setup {
+    /// The text of a module. The refusal does not say whether there is another file.
+    fn module(&self, path: &Path) -> Result<Vec<u8>, String> {
+        if self.options.trusted {
+            return file::read(path, LARGEST_BYTES);
+        }
+        let refused = || {
+            "there is no module; it is a file NAME.lua beside the script, in the current folder, in sysbench's \
+             or in one of LUA_PATH (--trust-script lets the script read other files)"
+                .to_owned()
+        };
+        let own = path.canonicalize().map_err(|_| refused())?;
+        let is_lua = own.extension().is_some_and(|extension| extension == "lua");
+        if !is_lua
+            || !self
+                .options
+                .folders
+                .iter()
+                .any(|folder| own.starts_with(folder))
+        {
+            return Err(refused());
+        }
+        file::read(&own, LARGEST_BYTES)
+    }
 }
 
 /// The workload.
@@ -181,6 +211,9 @@ impl Workload for LuaWorkload {
     }
 
     fn keeps(&self) -> Option<Keep> {
-        Some(Keep::Text)
+        Some(Keep {
+            prepared: false,
+            most_bytes: self.setup.options.memory_limit_bytes,
+        })
     }
 }

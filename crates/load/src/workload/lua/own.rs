@@ -32,6 +32,11 @@ impl Own {
         }
     }
 
+    /// Its text, once more in the template, and what keeps it.
+    pub(super) fn memory_bytes(&self) -> usize {
+        2 * self.sql.len() + size_of::<Self>()
+    }
+
     /// From here on it is sent as text.
     pub(super) fn splice(&mut self) {
         self.text = Some(Template::new(&String::from_utf8_lossy(&self.sql)));

@@ -16,6 +16,10 @@ use crate::plain::Plain;
 /// A script or module is text that a person wrote.
 pub const LARGEST_BYTES: u64 = 4 << 20;
 
+/// The most columns of a row that a script can read, which is MySQL's limit; a table in Lua has as many
+/// places for values that are handed over at once.
+const MOST_COLUMNS: usize = 4096;
+
 const PRELUDE: [(&str, &str); 4] = [
     ("sandbox", include_str!("prelude/sandbox.lua")),
     ("sql", include_str!("prelude/sql.lua")),
@@ -70,14 +74,6 @@ impl State {
         self.course.get(name)
     }
 
-    /// A string in the script's memory.
-    pub(super) fn string(&self, bytes: &[u8], limit_bytes: usize) -> mlua::Result<mlua::String> {
-        if self.lua.used_memory() + bytes.len() > limit_bytes {
-            return Err(mlua::Error::MemoryError("not enough memory".to_owned()));
-        }
-        without_limit(&self.lua, || self.lua.create_string(bytes))
-    }
-
     /// Whether the script has a global function of this name.
     pub(super) fn has(&self, name: &str) -> bool {
         matches!(self.lua.globals().raw_get(name), Ok(Value::Function(_)))
@@ -118,21 +114,36 @@ impl State {
     }
 }
 
+/// A string in the script's memory.
+pub(super) fn string(lua: &Lua, bytes: &[u8], limit_bytes: usize) -> mlua::Result<mlua::String> {
+    if lua.used_memory() + bytes.len() > limit_bytes {
+        // Much of it may be garbage.
+        lua.gc_collect()?;
+    }
+    if lua.used_memory() + bytes.len() > limit_bytes {
+        return Err(mlua::Error::MemoryError("not enough memory".to_owned()));
+    }
+    without_limit(lua, || lua.create_string(bytes))
+}
+
 /// Makes something in the script's memory without the limit; the caller has checked that it fits.
 /// Under a limit, mlua makes each string by a protected call, with two closures.
-pub(super) fn without_limit<T>(
-    lua: &Lua,
-    make: impl FnOnce() -> mlua::Result<T>,
-) -> mlua::Result<T> {
+fn without_limit<T>(lua: &Lua, make: impl FnOnce() -> mlua::Result<T>) -> mlua::Result<T> {
     let limit = lua.set_memory_limit(0)?;
     let value = make();
     lua.set_memory_limit(limit)?;
     value
 }
 
-/// A value in words.
+/// A value in words. A table is not asked for its own: that would run the script, unwatched.
 pub(super) fn text(value: &Value) -> String {
-    value.to_string().unwrap_or_default()
+    match value {
+        Value::Nil | Value::Boolean(_) | Value::Integer(_) | Value::Number(_) => {
+            value.to_string().unwrap_or_default()
+        }
+        Value::String(text) => text.to_string_lossy(),
+        other => format!("a {}", other.type_name()),
+    }
 }
 
 /// The table that the prelude gets.
@@ -182,7 +193,8 @@ fn install_functions(lua: &Lua, host: &Table, setup: &Arc<Setup>) -> mlua::Resul
         Ok(())
     };
     host.set("print", lua.create_function(print)?)?;
-    let read = |lua: &Lua, path: String| match file::read(Path::new(&path), LARGEST_BYTES) {
+    let shared = Arc::clone(setup);
+    let read = move |lua: &Lua, path: String| match shared.module(Path::new(&path)) {
         Ok(bytes) => {
             let text = lua.create_string(file::without_mark(&bytes))?;
             Ok((Some(text), None))
@@ -249,6 +261,10 @@ fn row(
     lua: &Lua,
     (data, at, columns): (mlua::String, usize, usize),
 ) -> mlua::Result<Variadic<Value>> {
+    if columns > MOST_COLUMNS {
+        let message = format!("a row of {columns} columns: more than {MOST_COLUMNS} are not read");
+        return Err(mlua::Error::runtime(message));
+    }
     let bytes = data.as_bytes();
     let mut values = vec![Value::Nil];
     let mut outcome = Ok(());

@@ -13,6 +13,7 @@ fn workload(text: &str, protocol: Protocol) -> Result<LuaWorkload, LuaError> {
         script: "own.lua".into(),
         text: text.as_bytes().to_vec(),
         path: String::new(),
+        folders: Vec::new(),
         command: "run".into(),
         general: vec![("threads".into(), Setting::Int(2))],
         given: Vec::new(),
@@ -34,7 +35,10 @@ fn sent(text: &str, protocol: Protocol) -> Vec<String> {
     let mut session = NullDriver::default()
         .open(workload.catalogue().statements(), protocol)
         .unwrap();
-    session.keep_rows(Keep::Text);
+    session.keep_rows(Keep {
+        prepared: false,
+        ..Keep::ALL
+    });
     let mut client = workload.script(0);
     let mut args = Args::default();
     let mut said = Vec::new();

@@ -1,12 +1,18 @@
 //! Sees scripts that compute and never come back.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 /// All threads that run scripts.
 #[derive(Debug, Default)]
-pub struct Watch(Mutex<Vec<Arc<Slot>>>);
+pub struct Watch {
+    slots: Mutex<Vec<Arc<Slot>>>,
+    /// Clients in a function that lies outside of the measurement, which nothing else ends.
+    beside: Mutex<HashMap<usize, (&'static str, Instant)>>,
+}
 
 /// One thread.
 #[derive(Debug, Default)]
@@ -16,6 +22,15 @@ struct Slot {
     turns: AtomicU64,
 }
 
+/// While it lives, a script computes.
+pub(super) struct Turn(Arc<Slot>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.turns.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 thread_local! {
     static OWN: RefCell<Option<(Weak<Watch>, Arc<Slot>)>> = const { RefCell::new(None) };
 }
@@ -23,12 +38,39 @@ thread_local! {
 impl Watch {
     /// Runs a part of a client's script.
     pub(super) fn observe<R>(self: &Arc<Self>, client: usize, run: impl FnOnce() -> R) -> R {
+        let _turn = self.turn(client);
+        run()
+    }
+
+    /// A part of a client's script begins; it ends when the turn is dropped.
+    pub(super) fn turn(self: &Arc<Self>, client: usize) -> Turn {
         let slot = self.slot();
         slot.client.store(client, Ordering::Relaxed);
         slot.turns.fetch_add(1, Ordering::Relaxed);
-        let outcome = run();
-        slot.turns.fetch_add(1, Ordering::Relaxed);
-        outcome
+        Turn(slot)
+    }
+
+    /// A client begins one of these functions.
+    pub(super) fn begin(&self, client: usize, function: &'static str) {
+        self.beside().insert(client, (function, Instant::now()));
+    }
+
+    /// It has come to its end.
+    pub(super) fn end(&self, client: usize) {
+        self.beside().remove(&client);
+    }
+
+    /// A client that has been in one of them for longer than this.
+    #[must_use]
+    pub fn late(&self, limit: Duration) -> Option<(usize, &'static str)> {
+        let beside = self.beside();
+        let mut all = beside.iter();
+        let (client, (function, _)) = all.find(|(_, (_, since))| since.elapsed() >= limit)?;
+        Some((*client, function))
+    }
+
+    fn beside(&self) -> std::sync::MutexGuard<'_, HashMap<usize, (&'static str, Instant)>> {
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn slot(self: &Arc<Self>) -> Arc<Slot> {
@@ -39,7 +81,7 @@ impl Watch {
                 return Arc::clone(slot);
             }
             let slot = Arc::new(Slot::default());
-            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
             all.push(Arc::clone(&slot));
             *own = Some((Arc::downgrade(self), Arc::clone(&slot)));
             slot
@@ -50,7 +92,7 @@ impl Watch {
     /// number again later has computed all the time.
     #[must_use]
     pub fn computing(&self) -> Vec<(usize, u64)> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter()
             .map(|slot| {
                 let turn = slot.turns.load(Ordering::Relaxed);

@@ -211,12 +211,17 @@ local function describe(mistake)
   if type(mistake) == "table" and mistake.errcode and getmetatable(mistake) == nil then
     return format("an error with errcode = %s outside of an event", tostring(mistake.errcode))
   end
-  return tostring(mistake)
+  -- The program's own mistakes come with the way to them.
+  local ok, words = pcall(tostring, mistake)
+  if not ok or type(words) ~= "string" then
+    return "an error that has no text"
+  end
+  return match(words, "^(.-)\nstack traceback:") or words
 end
 
 local function guarded(body)
   return function(...)
-    host.main = coroutine.running()
+    host.begin()
     local ok, mistake = pcall(body, ...)
     if not ok then
       yield(FAIL, describe(mistake))

@@ -2,8 +2,7 @@
 -- unless the user trusts it. Scripts find their modules here, too.
 local host = ...
 
-local load, loadstring, select, type, tostring, error, pcall =
-  load, loadstring, select, type, tostring, error, pcall
+local load, select, type, tostring, error, pcall = load, select, type, tostring, error, pcall
 local concat, yield = table.concat, coroutine.yield
 local gmatch, gsub, match, format = string.gmatch, string.gsub, string.match, string.format
 
@@ -16,8 +15,41 @@ local function forbidden(name)
   end
 end
 
--- Text alone: bytecode could do anything to this program.
+-- LuaJIT's own library leads to functions of these files, to bytecode, and to code that runs while
+-- the state is closed. A script gets what stands here.
+local KEPT = [[ _G _VERSION sysbench assert collectgarbage error gcinfo getfenv getmetatable ipairs next pairs
+  pcall rawequal rawget rawset select setfenv setmetatable tonumber tostring type unpack xpcall
+  bit coroutine math os string table ]]
+local jit, trusted_io, trusted_os = jit, io, os
+for name in pairs(_G) do
+  if not string.find(KEPT, "%s" .. name .. "%s") then
+    _G[name] = nil
+  end
+end
+string.dump = nil
+local function ignored() end
+_G.jit = {
+  os = jit.os, arch = jit.arch, version = jit.version, version_num = jit.version_num,
+  on = ignored, off = ignored, flush = ignored, opt = { start = ignored },
+  status = function()
+    return true
+  end,
+}
+
+-- Text alone: bytecode could do anything to this program. A function's pieces are joined here, because
+-- the C stack would grow with each reader that loads again.
 function _G.load(chunk, name, _, ...)
+  if type(chunk) == "function" then
+    local pieces = {}
+    for piece in chunk do
+      if piece == "" then
+        break
+      end
+      pieces[#pieces + 1] = piece
+    end
+    chunk = concat(pieces)
+    name = name or "=(load)"
+  end
   if select("#", ...) > 0 then
     return load(chunk, name, "t", (...))
   end
@@ -26,6 +58,25 @@ end
 
 function _G.loadstring(text, name)
   return load(text, name or text, "t")
+end
+
+-- What calls back from C grows its stack, which Lua does not watch.
+local MOST_NESTED, nested = 50, 0
+local function left(ok, ...)
+  nested = nested - 1
+  if not ok then
+    error((...), 0)
+  end
+  return ...
+end
+function string.gsub(text, pattern, by, ...)
+  if type(by) ~= "function" and type(by) ~= "table" then
+    return gsub(text, pattern, by, ...)
+  elseif nested == MOST_NESTED then
+    error("string.gsub inside of its own callbacks, too deeply (C stack overflow)", 2)
+  end
+  nested = nested + 1
+  return left(pcall(gsub, text, pattern, by, ...))
 end
 
 -- Output ---------------------------------------------------------------------------------------
@@ -54,7 +105,6 @@ function stream:close()
   return true
 end
 
-local trusted_io, trusted_os = io, os
 local out = setmetatable({}, stream)
 local safe_io = { stdout = out, stderr = out }
 function safe_io.write(...)
@@ -207,7 +257,21 @@ package.loaded.debug = _G.debug
 local create, resume, running, status =
   coroutine.create, coroutine.resume, coroutine.running, coroutine.status
 local OURS = {}
-host.main = nil
+-- Coroutines inside of coroutines, each of which takes some of the C stack.
+local MOST_INSIDE, inside = 20, 0
+
+-- A client's steps are taken by this coroutine.
+function host.begin()
+  host.main, inside, nested = running(), 0, 0
+end
+
+-- Only its own coroutines are a script's to suspend.
+function coroutine.yield(...)
+  if running() == host.main then
+    error("attempt to yield outside of a coroutine", 2)
+  end
+  return yield(...)
+end
 
 local function pass_on(thread, ok, first, ...)
   if ok and first == OURS then
@@ -237,11 +301,22 @@ local function outermost(thread, ok, first, ...)
   return ok, first, ...
 end
 
+local function returned(...)
+  inside = inside - 1
+  return ...
+end
+
 function coroutine.resume(thread, ...)
-  if running() == host.main then
-    return outermost(thread, resume(thread, ...))
+  if type(thread) ~= "thread" then
+    error("bad argument #1 to 'resume' (coroutine expected)", 2)
+  elseif inside == MOST_INSIDE then
+    return false, "coroutines inside of coroutines, too deeply (C stack overflow)"
   end
-  return resume_inner(thread, ...)
+  inside = inside + 1
+  if running() == host.main then
+    return returned(outermost(thread, resume(thread, ...)))
+  end
+  return returned(resume_inner(thread, ...))
 end
 
 local function unwrapped(ok, ...)
