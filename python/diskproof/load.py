@@ -11,7 +11,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.load import ClientAccount, LoadResult, Operation, Rate
 from diskproof.results.record import Record
 from diskproof.results.tpcc import Checked
-from diskproof.system.processes import Starter, waits_of_threads
+from diskproof.system.processes import Starter, children, waits_of_threads
 from diskproof.system.programs import (
     ANSWER_S,
     NOT_INHERITED,
@@ -129,7 +129,7 @@ def rehearse(kind: str, arguments: list[str], url: str = "null:") -> Event:
     event: Event = json.loads(first) if first.strip() else {"event": "failed", "message": said}
     if event["event"] == "ready":
         return event
-    raise LoadFailedError(str(event["message"]) or "diskproof-load failed without a message")
+    raise LoadFailedError(str(event["message"]) or _wordless(process.returncode))
 
 
 def rehearse_prepare(arguments: list[str], url: str) -> list[str]:
@@ -140,12 +140,14 @@ def rehearse_prepare(arguments: list[str], url: str) -> list[str]:
     ended = run([str(program()), "prepare", "script", "--url", url, *arguments], limit_s=READING_S)
     said = ended.err.strip()
     if ended.code != 0:
-        raise LoadFailedError(said.removeprefix(f"{PROGRAM}: "))
+        raise LoadFailedError(said.removeprefix(f"{PROGRAM}: ") or _wordless(ended.code))
     return [line for line in said.splitlines() if ": left out: " in line]
 
 
-def check_script(arguments: list[str]) -> None:
+def check_script(arguments: list[str]) -> list[str]:
     """Let the load generator load a Lua script with its options; LoadFailedError if it refuses them.
+
+    Return what it says of the kernel's fence around the script, if that has a gap.
 
     `rehearse` would call the script's `thread_init`, which may need rows of a server. `help` does not.
     """
@@ -153,8 +155,22 @@ def check_script(arguments: list[str]) -> None:
         ended = run([str(program()), "prepare", "lua", "--url", "null:", *arguments, "--command", "help"])
     except TimedOut as late:
         raise LoadFailedError(f"the script did not load within {late.timeout:g} s") from None
+    said = ended.err.strip()
     if ended.code != 0:
-        raise LoadFailedError(ended.err.strip().removeprefix(f"{PROGRAM}: "))
+        raise LoadFailedError(said.removeprefix(f"{PROGRAM}: ") or _wordless(ended.code))
+    return [line.removeprefix(f"{PROGRAM}: ") for line in said.splitlines() if "Landlock" in line]
+
+
+def why_no_fence() -> str | None:
+    """Return what the kernel's fence around a Lua script does not hold here; None if it holds everything."""
+    ended = run([str(program()), "fence"])
+    return None if ended.code == 0 else ended.complaint.removeprefix(f"{PROGRAM}: ")
+
+
+def _wordless(code: int) -> str:
+    """Say how the program ended that should have said why."""
+    how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    return f"diskproof-load {how}, without a message"
 
 
 class Load:
@@ -190,8 +206,8 @@ class Load:
 
     @property
     def pids(self) -> list[int]:
-        """Its processes on this machine."""
-        return [self.pid]
+        """Its processes on this machine: a script has one of its own."""
+        return [self.pid, *children(self.pid)]
 
     @property
     def alive(self) -> bool:
@@ -216,9 +232,10 @@ class Load:
             try:
                 line = self._lines.get(timeout=longest_s + SILENCE_S)
             except queue.Empty:
+                waits = ", ".join(waits_of_threads(self.pids[-1]))
                 raise LoadFailedError(
                     f"diskproof-load reported nothing for {longest_s + SILENCE_S:.0f} s; its threads: "
-                    f"{', '.join(waits_of_threads(self.pid))}. Run it again, and report it if it comes back"
+                    f"{waits}. Run it again, and report it if it comes back"
                 ) from None
             if not line:
                 raise LoadFailedError(self._last_words())

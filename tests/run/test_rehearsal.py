@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from diskproof import load
 from diskproof.run.rehearsal import rehearse
 from diskproof.study.plan import make_plan
-from diskproof.study.read import StudyError, read_study
+from diskproof.study.read import StudyError, StudyFile, read_study
 
 STUDY = """
 question = "x"
@@ -56,3 +57,35 @@ def test_an_option_that_a_lua_script_lacks_is_refused(tmp_path: Path) -> None:
     file = read_study(tmp_path / "study.toml")
     with pytest.raises(StudyError, match=r"^workload `own`: --gods is no option of the script"):
         rehearse(file, make_plan(file), {})
+
+
+def lua_study(folder: Path, script: str) -> StudyFile:
+    (folder / "shop.lua").write_text(script)
+    text = STUDY.replace('kind = "script"\nfiles = ["look.sql@3"]', 'kind = "lua"\nscript = "shop.lua"')
+    (folder / "study.toml").write_text(text)
+    return read_study(folder / "study.toml")
+
+
+@pytest.mark.parametrize("program", ["kill -SEGV $$", "exit 3"])
+def test_a_program_that_ends_without_words_gets_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    silent = tmp_path / "silent"
+    silent.write_text(f"#!/bin/sh\n{program}\n")
+    silent.chmod(0o755)
+    monkeypatch.setattr(load, "program", lambda: silent)
+    file = lua_study(tmp_path, LUA)
+    how = r"was ended by signal 11|ended with exit code 3"
+    with pytest.raises(StudyError, match=rf"^workload `own`: diskproof-load ({how}), without a message$"):
+        rehearse(file, make_plan(file), {})
+
+
+def test_a_hole_in_the_fence_around_a_script_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gap = tmp_path / "gap"
+    gap.write_text("#!/bin/sh\necho 'diskproof-load: this Landlock holds no connections' >&2\n")
+    gap.chmod(0o755)
+    monkeypatch.setattr(load, "program", lambda: gap)
+    file = lua_study(tmp_path, LUA)
+    assert rehearse(file, make_plan(file), {}) == ["workload `own`: this Landlock holds no connections"]

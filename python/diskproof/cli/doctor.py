@@ -63,6 +63,7 @@ def doctor(*, basedir: list[str] | None = None, quickstart: bool = False, hosts:
         return _report(_hosts())
     checks = [
         _load_program(),
+        *_fence(),
         *_servers(named_folders(basedir or [], FAMILIES, whose="diskproof")),
         _privileges(),
         _setpriv(),
@@ -124,6 +125,15 @@ def _load_program() -> Check:
         return Check("load generator", f"diskproof-load {load.version()}, {load.program()}")
     except load.LoadFailedError as error:
         return Check("load generator", "missing", remedy=str(error), needed=True)
+
+
+def _fence() -> list[Check]:
+    """Say whether the kernel can hold a script in Lua."""
+    if not load.is_installed():
+        return []
+    if gap := load.why_no_fence():
+        return [Check("scripts in Lua", "not held by the kernel alone", remedy=gap)]
+    return [Check("scripts in Lua", "run in a fence of the kernel: Landlock and seccomp")]
 
 
 def _servers(basedirs: Mapping[Family, Path]) -> list[Check]:

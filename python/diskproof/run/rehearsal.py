@@ -72,8 +72,8 @@ def _rehearse_load(
             (copies / file).write_bytes(content)
         try:
             if isinstance(workload, Lua):
-                load.check_script(verb_options(workload, "prepare", copies))
-                return []
+                gaps = load.check_script(verb_options(workload, "prepare", copies))
+                return [f"workload `{name}`: {gap}" for gap in gaps]
             clients = (workload.clients or [1])[0]  # with think times TPC-C takes no other number
             arguments = run_arguments(workload, phases, clients, seed, copies, any_database=not fenced)
             load.rehearse(workload.kind, arguments, url)

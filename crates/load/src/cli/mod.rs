@@ -14,10 +14,12 @@ mod args;
 mod conditions;
 mod connect;
 mod familiar;
+mod kernel_fence;
 mod ledger;
 mod lua;
 mod oltp;
 mod outside;
+mod overseer;
 mod prepare;
 mod run;
 mod script;
@@ -30,6 +32,7 @@ mod tpcc;
 
 use std::process::ExitCode;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -86,6 +89,26 @@ enum Verb {
     Cleanup(Cleanup),
     /// Take sysbench's command line as it stands, and answer with its report beside ours
     Sysbench(SysbenchArgs),
+    /// Say whether this machine's kernel can hold a script in Lua
+    Fence,
+}
+
+impl Verb {
+    /// The longest time that a script may compute, and the database, if this runs one.
+    fn script(&self) -> Option<(Duration, &str)> {
+        let (lua, connection) = match self {
+            Self::Sysbench(_) => return Some((sysbench::SCRIPT_LIMIT, "")),
+            Self::Prepare(Prepare::Lua(args)) | Self::Cleanup(Cleanup::Lua(args)) => {
+                (&args.lua, &args.connection)
+            }
+            Self::Run(run) => match &**run {
+                Run::Lua(args) => (&args.lua, &args.connection),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some((lua.script_limit, &connection.url))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -157,8 +180,14 @@ enum Cleanup {
 #[must_use]
 pub fn main() -> ExitCode {
     let json = std::env::args_os().any(|argument| argument == "--json");
+    if overseer::is_overseen() {
+        overseer::follow();
+    }
     let outcome = match parse() {
-        Ok(cli) => obey(cli.verb),
+        Ok(cli) => match cli.verb.script().filter(|_| !overseer::is_overseen()) {
+            Some((limit, url)) => overseer::oversee(limit, url, json),
+            None => obey(cli.verb),
+        },
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => error.exit(),
             _ => {
@@ -205,6 +234,7 @@ fn obey(verb: Verb) -> Result<(), Stop> {
         },
         Verb::Check(Check::Tpcc(args)) => tpcc::check(&args),
         Verb::Sysbench(args) => sysbench::run(&args),
+        Verb::Fence => kernel_fence::say(),
         Verb::Cleanup(Cleanup::Conditions(args)) => conditions::cleanup(&args),
         Verb::Cleanup(Cleanup::Ledger(args)) => ledger::cleanup(&args),
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),

@@ -3,18 +3,27 @@
 use std::io::{self, Read};
 use std::sync::mpsc::Sender;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::engine::{Failure, Message, Outside};
 
+/// Two signals within this time are one.
+const SAME: Duration = Duration::from_millis(100);
+
 /// Sends every signal on; the second one ends the process at once.
 pub(super) fn watch_signals(outbox: Sender<Message>) -> Result<(), Failure> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(Failure::internal)?;
     thread::spawn(move || {
-        for (count, _) in signals.forever().enumerate() {
-            if count > 0
+        let mut first: Option<Instant> = None;
+        for _ in signals.forever() {
+            // Ctrl-C reaches a process beside this one, too, which passes it on.
+            if first.is_some_and(|first| first.elapsed() < SAME) {
+                continue;
+            }
+            if first.replace(Instant::now()).is_some()
                 || outbox
                     .send(Message::FromOutside(Outside::Interrupt))
                     .is_err()

@@ -13,6 +13,7 @@ use std::time::Duration;
 use super::Stop;
 use super::args::Reach;
 use super::connect::{Task, target, with_driver};
+use super::kernel_fence::KernelFence;
 use super::outside::say_when_interrupted;
 use super::run::{Kind, retry, run_reported, seed};
 use crate::driver::{Dialect, Driver, Protocol};
@@ -44,6 +45,8 @@ pub(super) struct Ready {
     pub(super) limit: Duration,
     pub(super) output: Output,
     pub(super) fence: Fence,
+    /// `None` if the script is trusted.
+    pub(super) kernel_fence: Option<KernelFence>,
 }
 
 impl Ready {
@@ -55,8 +58,12 @@ impl Ready {
         run: &general::Run,
         output: Output,
     ) -> Result<Self, Stop> {
+        let found = find(&args.script).map_err(Stop::Arguments)?;
+        let kernel_fence = (!args.trust_script)
+            .then(|| KernelFence::new(target, &found.folders, run.threads, args.script_memory));
         Ok(Self {
-            found: find(&args.script).map_err(Stop::Arguments)?,
+            found,
+            kernel_fence,
             command: command.to_owned(),
             given: given(&args.given),
             general: general::settings(target, run),
@@ -74,6 +81,9 @@ impl Ready {
     /// The workload for a database; refuses a script that does not load or lacks the command. From
     /// now on the program ends if the script computes for too long.
     pub(super) fn workload<D: Driver>(mut self, driver: &D) -> Result<LuaWorkload, Stop> {
+        if let Some(fence) = &self.kernel_fence {
+            fence.close()?;
+        }
         let dialect = driver.dialect();
         if dialect == Dialect::Mysql && driver.has_tables() {
             // Without a connection there is no run either, which then says why.
@@ -90,6 +100,7 @@ impl Ready {
             script,
             text: self.found.text,
             path: self.found.path,
+            folders: self.found.folders,
             command: self.command,
             general: self.general,
             given: self.given,

@@ -15,6 +15,7 @@ use super::args::{
     Arrivals, Crowd, Load, MOST_CLIENTS, Output, Turns, percentile, rate, report_interval, seconds,
 };
 use super::connect::{Task, with_driver};
+use super::kernel_fence::KernelFence;
 use super::lua::general::{self, Run};
 use super::lua::hooked::{Counted, Hooked};
 use super::lua::source::find;
@@ -33,7 +34,10 @@ use report::{Head, SysbenchReport, first_line};
 const ENDLESS: Duration = Duration::from_secs(365 * 86_400);
 
 /// sysbench has no such limit; a script that never comes back would hold the program for ever.
-const SCRIPT_LIMIT: Duration = Duration::from_secs(3600);
+pub(super) const SCRIPT_LIMIT: Duration = Duration::from_secs(3600);
+
+/// And of memory, for each client.
+const MEMORY_MIB: u32 = 1024;
 
 /// Where a MySQL server's socket is, if nobody says it.
 const SOCKETS: [&str; 4] = [
@@ -64,20 +68,25 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
     let line = Line::read(line).map_err(Stop::Arguments)?;
     let target = line.target()?;
     let command = line.words.command.clone();
+    let found = find(Path::new(&line.words.test)).map_err(|error| {
+        Stop::Arguments(format!(
+            "{error}; without a script, use `diskproof-load run oltp`; fileio is `kind = \"fileio\"` in a study"
+        ))
+    })?;
+    let trusted = line.words.is_on("trust-script");
+    let kernel_fence =
+        (!trusted).then(|| KernelFence::new(&target, &found.folders, line.run.threads, MEMORY_MIB));
     let ready = Ready {
-        found: find(Path::new(&line.words.test)).map_err(|error| {
-            Stop::Arguments(format!(
-                "{error}; without a script, use `diskproof-load run oltp`; fileio is `kind = \"fileio\"` in a study"
-            ))
-        })?,
+        found,
+        kernel_fence,
         command: command.clone(),
         given: line.words.given.clone(),
         general: general::settings(&target, &line.run),
         protocol: line.protocol(),
         laws: line.laws().map_err(Stop::Arguments)?,
         seed: line.run.seed,
-        trusted: line.words.is_on("trust-script"),
-        memory_mib: 1024,
+        trusted,
+        memory_mib: MEMORY_MIB,
         limit: SCRIPT_LIMIT,
         output: lua::Output::Stdout,
         fence: target.fence(Errand::Measured, line.words.is_on("any-database")),

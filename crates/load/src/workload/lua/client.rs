@@ -53,8 +53,8 @@ pub struct LuaClient {
     has_waited: bool,
     has_ended: bool,
     has_stopped: bool,
-    /// Whether it is in a function outside of the measurement.
-    is_beside: bool,
+    /// The function outside of the measurement that it is in.
+    beside: Option<&'static str>,
     mistake: String,
     /// Events done, and how long they took.
     events: u64,
@@ -122,7 +122,7 @@ impl LuaClient {
             has_waited: false,
             has_ended: false,
             has_stopped: false,
-            is_beside: false,
+            beside: None,
             mistake: String::new(),
             events: 0,
             busy: Duration::ZERO,
@@ -162,12 +162,12 @@ impl LuaClient {
 
     /// Begins a function outside of the measurement.
     fn enter(&mut self, function: &'static str) {
-        self.is_beside = true;
+        self.beside = Some(function);
         self.setup.watch.begin(self.number, function);
     }
 
     fn leave(&mut self) {
-        if std::mem::take(&mut self.is_beside) {
+        if self.beside.take().is_some() {
             self.setup.watch.end(self.number);
         }
     }
