@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
 
+import durability_table
 from diskproof.analysis.safety.answer import answer_safety
 from diskproof.analysis.safety.shapes import Agreement, ControlAnswer, CutAnswer, DocumentedAnswer, Safety
 from diskproof.report.compose import cut_words as said
-from diskproof.report.compose import durability
 from diskproof.report.document import Column, Table
 from diskproof.report.write.markdown import escape
 from diskproof.report.write.markdown import table as pipe_table
@@ -128,7 +128,7 @@ def page(found: Sequence[Campaign]) -> Iterator[str]:
     yield INTRODUCTION.strip()
     yield summary(found)
     yield pipe_table(overview(found))
-    yield f"How to read the tables. {durability.LEGEND}"
+    yield f"How to read the tables. {durability_table.LEGEND}"
     yield from contradicting(found)
     for one in found:
         yield from chapter(one)
@@ -260,7 +260,7 @@ def chapter(one: Campaign) -> Iterator[str]:
     yield f"## {one.title}"
     if one.plan.study == TORN:
         yield TORN_PAGES
-    yield pipe_table(durability.by_setting(one.safety, one.server.name))
+    yield pipe_table(durability_table.by_setting(one.safety, one.server.name))
     yield "The settings as read back; after the first only the differences from it:"
     yield "\n".join(settings(one))
 
@@ -337,7 +337,7 @@ def _none_in(answer: CutAnswer) -> str:
 
 
 def _death(answer: CutAnswer) -> str:
-    return f"{durability.DIES[answer.way].lower()}, `{answer.cell.storage}`"
+    return f"{durability_table.DIES[answer.way].lower()}, `{answer.cell.storage}`"
 
 
 def _explained(row: DocumentedAnswer) -> str:
@@ -376,7 +376,7 @@ def binary_logs(found: Sequence[Campaign]) -> Iterator[str]:
     answers = [(one, answer) for one in asked for answer in one.safety.answers if answer.binlog]
     if not answers:
         return
-    deaths = durability.deaths([answer for _, answer in answers])
+    deaths = durability_table.deaths([answer for _, answer in answers])
     by_setting: dict[tuple[str, str], dict[tuple[Way, str], CutAnswer]] = {}
     for one, answer in answers:
         of_setting = by_setting.setdefault((one.title, answer.cell.tuning), {})
@@ -385,7 +385,7 @@ def binary_logs(found: Sequence[Campaign]) -> Iterator[str]:
     yield BINARY_LOG
     yield pipe_table(
         Table(
-            tuple(map(Column, ("Server", "Setting", *map(durability.title, deaths)))),
+            tuple(map(Column, ("Server", "Setting", *map(durability_table.title, deaths)))),
             tuple(
                 (*setting, *(_parted(of_setting.get(death)) for death in deaths))
                 for setting, of_setting in by_setting.items()

@@ -9,7 +9,6 @@ import pytest
 import durability
 import durability_page
 from diskproof.refusal import RefusalError
-from diskproof.report.compose.durability import by_setting
 from diskproof.results.crash_plan import CrashPlan, Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
@@ -18,6 +17,7 @@ from diskproof.study.plan import make_plan as study_plan
 from diskproof.study.read import read_study
 from durability_made import Part, narrowed
 from durability_page import Campaign, promises
+from durability_table import by_setting
 from support.cuts import (
     A_SECOND,
     CONTROLS,
