@@ -194,3 +194,9 @@ def test_files_from_outside_are_read_by_one_function(path: Path) -> None:
     ]
     opened += [call.lineno for call in calls if isinstance(call, ast.Name) and call.id == "open"]
     assert not opened
+
+
+def test_temporary_places_are_on_record() -> None:
+    """A kill leaves nothing behind that the next command would not remove."""
+    allowed = PACKAGE / "system" / "temporary.py"
+    assert [path for path in SOURCES if imports(path) & {"tempfile"}] == [allowed]

@@ -1,9 +1,9 @@
 """Starting diskproof-disk and speaking with it: the lab's end of docs/disk.md."""
 
 import json
+import os
 import signal
 import socket
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from typing import Any
 
 from diskproof.refusal import RefusalError
 from diskproof.system.processes import Starter
-from diskproof.system.programs import PIPE, Process, TimedOut, find_program, first_line, kill, run
+from diskproof.system.programs import PIPE, Process, TimedOut, find_program, first_line, in_memory, kill, run
 
 PROGRAM = "diskproof-disk"
 
@@ -110,10 +110,11 @@ def simulate_in_turn(device: str, probes: Sequence[Facts], seed: int) -> list[Fa
 def _simulate_lines(device: str, option: str, lines: Sequence[Facts], *options: str) -> list[Facts]:
     said: list[str] = []
     for begin in range(0, len(lines), LINES_AT_ONCE):
-        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            file.write("\n".join(map(json.dumps, lines[begin : begin + LINES_AT_ONCE])))
+        with in_memory() as file:
+            file.write("\n".join(map(json.dumps, lines[begin : begin + LINES_AT_ONCE])).encode())
             file.flush()
-            said += _say("simulate", device, option, file.name, *options).splitlines()
+            name = f"/proc/{os.getpid()}/fd/{file.fileno()}"
+            said += _say("simulate", device, option, name, *options).splitlines()
     return [json.loads(line) for line in said]
 
 

@@ -58,13 +58,16 @@ def opened(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
 def read_bytes(path: Path, most_bytes: int) -> bytes:
     """Return the content of a regular file of at most so many bytes; UnreadableError for all else."""
     with opened(path, most_bytes) as file:
+        content = bytearray()
         try:
-            content = file.read(most_bytes + 1)
+            # All at once would take the memory of the largest file.
+            while len(content) <= most_bytes and (piece := file.read(MIB)):
+                content += piece
         except OSError as error:
             raise UnreadableError(f"{path} cannot be read: {why_refused(error)}") from None
     if len(content) > most_bytes:  # it grew, or its file system does not tell sizes
         raise UnreadableError(_too_large(path, most_bytes))
-    return content
+    return bytes(content)
 
 
 def read_text(path: Path, most_bytes: int) -> str:

@@ -36,6 +36,28 @@ def test_a_program_has_the_runs_mark_and_not_the_users_password(monkeypatch: pyt
     assert not any("of another server" in line for said in (during, of_the_user, after) for line in said)
 
 
+def test_a_program_gets_what_it_needs_and_a_users_command_all_but_passwords(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    needed = {"LC_TIME": "C", "XDG_RUNTIME_DIR": "/run/x", "TMPDIR": "/tmp", "DISKPROOF_STATE": "/s"}
+    others = {
+        "PGPASSWORD": "1",
+        "MYSQL_PWD": "2",
+        "AWS_SECRET_ACCESS_KEY": "3",
+        "https_proxy": "4",
+        "OURS": "5",
+    }
+    for name, value in {**needed, **others, "THE_SECRET": "6"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(programs, "_hidden", set(programs._hidden))
+    programs.hide("THE_SECRET")
+    little, whole = programs.environment(), programs.environment(whole=True)
+    assert little.items() >= needed.items()
+    assert not little.keys() & {*others, "THE_SECRET"}
+    assert whole.items() >= others.items()
+    assert "THE_SECRET" not in whole
+
+
 def test_a_program_that_exceeds_its_time_is_killed_with_what_it_started(tmp_path: Path) -> None:
     script = f"sleep 100 & echo $! >{tmp_path}/child; sleep 100"
     with pytest.raises(programs.TimedOut):

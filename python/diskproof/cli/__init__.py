@@ -115,6 +115,8 @@ def _answer(arguments: Sequence[str]) -> int:
         with _if_anybody_hears():
             say("interrupted")
         return INTERRUPTED
+    except MemoryError:
+        return _refused("there is not enough memory: free some, or raise the limit that `ulimit -v` shows")
     except NotSaidError:
         raise
     except OSError as error:

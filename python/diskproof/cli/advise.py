@@ -1,7 +1,6 @@
 """`diskproof advise`: the cheapest disk on which a recorded load meets a target."""
 
 import re
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +27,7 @@ from diskproof.results.folder import RunFolder
 from diskproof.results.plan import NO_LEVEL, Plan
 from diskproof.results.size import Size
 from diskproof.study.price_cards import GIB, read_card, shipped_cards
+from diskproof.system.temporary import temporary_folder
 from diskproof.wording.numbers import percent
 
 
@@ -98,8 +98,8 @@ def advise(
             f"{run} compares the machines {', '.join(dict.fromkeys(hosts))}, and --verify would run on this "
             "one alone: record the load on one machine, and name that run"
         )
-    with tempfile.TemporaryDirectory(prefix="diskproof-advise-") as folder:
-        configurations, files = sold(cards, gib, Path(folder))
+    with temporary_folder() as folder:
+        configurations, files = sold(cards, gib, folder)
         if durable and not any(one.outlives_machine for one in configurations):
             raise RefusalError("--durable: no disk here keeps its data when the machine stops")
         found = answer(

@@ -8,6 +8,7 @@ from diskproof.hosts.cluster import Lost, answers, connected, labs
 from diskproof.run.dataset import IMAGES, remove_images
 from diskproof.storage import attached
 from diskproof.system.journal import clean as undo_everything
+from diskproof.system.temporary import remove_left
 from diskproof.wording import numbers
 
 
@@ -26,7 +27,11 @@ def clean(*, images: bool = False, out: Path = Path("runs"), hosts: bool = False
     """
     if hosts:
         return _clean_hosts()
-    undone = [*undo_everything(lambda command: say(f"running `{command}`")), *attached.clean()]
+    undone = [
+        *undo_everything(lambda command: say(f"running `{command}`")),
+        *attached.clean(),
+        *remove_left(),
+    ]
     for item in undone:
         results.print(f"{'removed' if item.done else 'still there'}: {item.what}")
     removed = remove_images(out / IMAGES) if images else []

@@ -34,6 +34,7 @@ from diskproof.storage.kinds.base import free_bytes, nearest
 from diskproof.study.read import StudyFile
 from diskproof.system import programs
 from diskproof.system.journal import AnotherRunError, clean
+from diskproof.system.temporary import remove_left
 
 
 class HostFacts(Record):
@@ -239,7 +240,7 @@ class HostLab:
         A part without a record goes, too: its run may have ended while this host was lost.
         """
         try:
-            undone = [(item.what, item.done) for item in [*clean(), *attached.clean()]]
+            undone = [(item.what, item.done) for item in [*clean(), *attached.clean(), *remove_left()]]
         except AnotherRunError as error:
             return [(str(error), False)]
         for run in sorted((_out() / "parts").glob("*")):
@@ -285,6 +286,7 @@ def _launched(module: str, out: Path) -> programs.Process:
             stderr=log,
             outlives=True,
             marked=False,
+            whole=True,
         )
 
 

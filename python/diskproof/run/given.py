@@ -204,7 +204,7 @@ class _Data:
         given = self._bench.given[self._given]
         given.release()  # a command may drop the database, which has no connection then
         try:
-            ended = programs.run(["sh", "-c", command], limit_s=RESET_LIMIT_S)
+            ended = programs.run(["sh", "-c", command], limit_s=RESET_LIMIT_S, whole=True)
         except programs.TimedOut:
             raise DataSetError(f"`{command}` did not end within {RESET_LIMIT_S / 3600:g} h") from None
         if ended.code:

@@ -1,8 +1,6 @@
 """Checks of a plan before anything starts: the programs read what the study names."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
 from diskproof import disk, load
@@ -21,6 +19,7 @@ from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyError, StudyFile
 from diskproof.study.servers import ServerChoice
+from diskproof.system.temporary import temporary_folder
 from diskproof.workload.arguments import prepare_arguments, run_arguments, verb_options
 from diskproof.workload.fileio import descriptors
 
@@ -66,8 +65,7 @@ def _rehearse_load(
     name: str, workload: Load, phases: Phases, seed: int, url: str, *, fenced: bool
 ) -> list[str]:
     """Refuse a load by copies of its files, as its trials run it: another machine has no other ones."""
-    with TemporaryDirectory() as folder:
-        copies = Path(folder)
+    with temporary_folder() as copies:
         for file, content in workload.files_to_keep.items():
             (copies / file).write_bytes(content)
         try:
@@ -82,7 +80,7 @@ def _rehearse_load(
                 return [f"workload `{name}`: {line}" for line in load.rehearse_prepare(arguments, url)]
             return []  # noqa: TRY300
         except load.LoadFailedError as error:
-            why = str(error).replace(f"{folder}/", "").replace("--any-database", "`any_database = true`")
+            why = str(error).replace(f"{copies}/", "").replace("--any-database", "`any_database = true`")
             raise StudyError(f"workload `{name}`: {why}") from None
 
 

@@ -1,7 +1,6 @@
 """A server that is a process of its own: how it is started, asked, and what is common to its end."""
 
 import re
-import tempfile
 from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import closing
@@ -35,6 +34,7 @@ from diskproof.server.log import ServerLog, complaints, refusal, refused_variabl
 from diskproof.system.containers import Contained, Image
 from diskproof.system.processes import Starter
 from diskproof.system.programs import Started
+from diskproof.system.temporary import temporary_folder
 
 INITIALISE_LIMIT_S = 300.0
 """How long an initialisation may take: a slow disk takes minutes over thousands of small synced writes."""
@@ -187,8 +187,8 @@ class ServerProgram(ServerKind):
         wanted = user_variables(variables, of(self.facts.family))
         refused: list[str] = []
         while wanted and len(refused) < MOST_REFUSED:
-            with tempfile.TemporaryDirectory(prefix="diskproof-") as folder:
-                said = self._answer_to(wanted, Path(folder))
+            with temporary_folder() as folder:
+                said = self._answer_to(wanted, folder)
             found = refused_variables(said, self.refusals, wanted)
             if not found:
                 break

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import socket
-import tempfile
 import time
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,6 +15,7 @@ import psutil
 from diskproof.storage.kinds.base import StorageError, command
 from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
+from diskproof.system.programs import in_memory
 
 Flavour = Literal["OpenZFS", "zfs-fuse"]
 
@@ -76,7 +76,7 @@ def start_daemon(arc_bytes: int | None, journal: Journal) -> None:
     check_no_pools_of_others()
     arc_mib = (arc_bytes or DEFAULT_ARC_BYTES) // MIB
     argv = [DAEMON, "--no-daemon", "--no-kstat-mount", "--max-arc-size", str(arc_mib)]
-    with tempfile.TemporaryFile() as log:
+    with in_memory() as log:
         process = Starter(journal).start(argv, stdout=log, stderr=log)
         end = time.monotonic() + START_LIMIT_S
         while not daemon_answers():

@@ -30,6 +30,7 @@ from diskproof.study.mistakes import (
 from diskproof.study.model import Study
 from diskproof.study.part import FOLDER
 from diskproof.study.scales import scaled, unknown_names
+from diskproof.system.programs import hide
 from diskproof.wording import numbers
 
 MAX_STUDY_BYTES = 1_000_000
@@ -141,6 +142,8 @@ def parse_study(
         raise StudyError(f"{place}: `{_shown(keys)}`: {wrong}")
     found: list[str] = [] if in_thousands is None else in_thousands
     study = _checked(content, text, source, None, found)
+    for secret in filter(None, (server.password_env for server in study.servers.values())):
+        hide(secret)
     sizes = {name: _checked(content, text, source, name, found) for name in study.scales}
     return study if scale is None else sizes[scale]
 

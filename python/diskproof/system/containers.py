@@ -6,12 +6,15 @@ and our user runs its program. It carries the label of its run, by which the jou
 
 import os
 import pwd
+import secrets
 import shutil
 import time
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 from diskproof.refusal import RefusalError
 from diskproof.system import programs
@@ -88,7 +91,7 @@ class Image:
 
     def _ask(self, command: Sequence[str]) -> Ended:
         try:
-            return programs.run(self.around(command), limit_s=ANSWER_S)
+            return _asked(self.around(command))
         except programs.TimedOut:
             raise ImageNotFoundError(
                 f"{self.engine} has not run `{command[0]}` of image {self.name} within {ANSWER_S:g} s"
@@ -100,9 +103,31 @@ def engines() -> dict[str, str | None]:
     return {engine: _why_silent(engine) for engine in ENGINES if shutil.which(engine)}
 
 
+def _asked(argv: Sequence[str]) -> Ended:
+    """Ask an engine; outside of a run, end what it leaves behind.
+
+    Without root, Podman leaves a process that keeps all mounts of this moment busy.
+    """
+    if programs.under_way():
+        return programs.run(argv, limit_s=ANSWER_S)
+    from diskproof.system.run_processes import processes_of  # noqa: PLC0415 - it uses this module
+
+    mark = secrets.token_hex(4)
+    programs.carry(mark)
+    try:
+        return programs.run(argv, limit_s=ANSWER_S)
+    finally:
+        programs.carry(None)
+        for process in processes_of(mark):
+            with suppress(psutil.Error):
+                process.kill()
+
+
 def _why_silent(engine: str) -> str | None:
     try:
-        ended = programs.run([engine, "ps", "--quiet"], limit_s=ANSWER_S)
+        # Without root, any other question to Podman starts a process that stays.
+        alone = ["--version"] if engine == "podman" and os.geteuid() != 0 else ["ps", "--quiet"]
+        ended = programs.run([engine, *alone], limit_s=ANSWER_S)
     except programs.TimedOut:
         return f"{engine} did not answer within {ANSWER_S:g} s"
     return f"{engine}: {ended.complaint.splitlines()[-1]}" if ended.code else None
@@ -119,7 +144,7 @@ def find_image(name: str) -> Image:
     said = []
     for engine in found:
         try:
-            answer = programs.run([engine, "image", "inspect", "--format", "{{.Id}}", name], limit_s=ANSWER_S)
+            answer = _asked([engine, "image", "inspect", "--format", "{{.Id}}", name])
         except programs.TimedOut:
             said.append(f"{engine} did not answer within {ANSWER_S:g} s")
             continue

@@ -95,7 +95,7 @@ class Journal:
             refused = _another_run(lock)
             lock.close()
             raise refused from None
-        with _writing_in(folder):
+        with writing_in(folder):
             lock.truncate(0)
             lock.write(f"process {os.getpid()}, {purpose}")
             lock.flush()
@@ -315,6 +315,8 @@ def undo(path: Path, waiting: Callable[[str], object] = lambda _: None) -> list[
         return [Undone(f"journal {path} ({error.strerror})", done=False)]
     except RefusalError as error:
         return [Undone(f"journal {path} ({error})", done=False)]
+    for secret in filter(None, (entry.get("password_env") for entry in entries)):
+        programs.hide(secret)
     mark = path.stem
     undone = list(_end_processes(mark, entries))
     before = {entry["undone"] for entry in entries if "undone" in entry}
@@ -373,10 +375,11 @@ def _check_ours(path: Path, found: os.stat_result) -> None:
         raise RefusalError("diskproof did not make this: remove it")
     if found.st_size > LARGEST_BYTES:
         raise RefusalError(f"it has {found.st_size:,} bytes, more than any journal: remove it")
-    _check_owner("it", found, "remove it")
+    check_owner("it", found, "remove it")
 
 
-def _check_owner(what: str, found: os.stat_result, remedy: str) -> None:
+def check_owner(what: str, found: os.stat_result, remedy: str) -> None:
+    """Refuse what others own or can write to."""
     if found.st_uid != os.geteuid():
         raise RefusalError(f"{what} belongs to another user (id {found.st_uid}): {remedy}")
     if found.st_mode & OTHERS_WRITE:
@@ -427,21 +430,21 @@ def _another(entry: Entry) -> Entry:
 
 
 def _append(path: Path, entry: Entry) -> None:
-    with _writing_in(path.parent):
+    with writing_in(path.parent):
         append_line(path, json.dumps(entry), mode=0o600)
 
 
 def _lock_file(folder: Path) -> IO[str]:
-    with _writing_in(folder):
+    with writing_in(folder):
         for each in (state_folder(), folder):
             each.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _check_owner(f"the state folder {folder}", folder.stat(), "set DISKPROOF_STATE to another folder")
+        check_owner(f"the state folder {folder}", folder.stat(), "set DISKPROOF_STATE to another folder")
         file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         return os.fdopen(file, "r+", encoding="utf-8")
 
 
 @contextmanager
-def _writing_in(folder: Path) -> Iterator[None]:
+def writing_in(folder: Path) -> Iterator[None]:
     """Refuse to go on if the journal cannot be written: then nothing may be started."""
     try:
         yield

@@ -1,12 +1,13 @@
 """Starts every program of the lab, in one way.
 
 Each program carries the run's mark, so that it is found after a kill. It has a session of its own, so that
-Ctrl-C reaches only the lab. The kernel kills it when the thread that started it ends. It gets the user's
-environment without the password for the user's own servers.
+Ctrl-C reaches only the lab. The kernel kills it when the thread that started it ends. It gets those parts of
+the user's environment that programs need; only the user's own commands get all but the passwords.
 """
 
 import os
 import pwd
+import re
 import select
 import shutil
 import signal
@@ -25,6 +26,23 @@ MARK = "DISKPROOF_RUN"
 NOT_INHERITED = "DISKPROOF_PASSWORD"
 """The password for the user's own servers; the run's own servers have none, and refuse one. Only a load on a
 server that is there already gets it."""
+
+NEEDED = re.compile(
+    "PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|TZDIR|TMPDIR|LANG|LANGUAGE|LC_[A-Z]+|XDG_[A-Z_]+|SSL_CERT_(FILE|DIR)|"
+    "OPENSSL_CONF|LD_LIBRARY_PATH|LD_PRELOAD|MALLOC_[A-Z_]+|GLIBC_TUNABLES|LUA_C?PATH|MKE2FS_[A-Z_]+|"
+    "DISKPROOF_[A-Z_]+|DBUS_SESSION_BUS_ADDRESS|CONTAINER_HOST|CONTAINERS_[A-Z_]+|DOCKER_(HOST|CONFIG|CONTEXT)|"
+    "PYTHON(PATH|HOME)|VIRTUAL_ENV|RUST_BACKTRACE"
+)
+"""Environment variables that a program may need: where files and programs are, the language, the allocator,
+how to reach an engine of containers. All others may be secrets."""
+
+_hidden = {NOT_INHERITED}
+
+
+def hide(variable: str) -> None:
+    """Keep a variable that has a password from every program."""
+    _hidden.add(variable)
+
 
 ANSWER_S = 120.0
 """How long a program may take by default: enough to start from a slow disk and to measure a moment."""
@@ -73,12 +91,22 @@ def carry(mark: str | None) -> None:
     _current.mark = mark
 
 
-def environment(*, marked: bool = True) -> dict[str, str]:
-    """Return the environment of a program: the user's, without a password, and with the system's programs.
+def under_way() -> bool:
+    """Return whether programs carry the mark of a run."""
+    return _current.mark is not None
 
-    Only the user's own commands are not `marked`: their daemons are the user's to end.
+
+def environment(*, marked: bool = True, whole: bool = False) -> dict[str, str]:
+    """Return the environment of a program: the needed parts, and a path to the system's programs.
+
+    `whole` is for the user's own commands, and for parts of the lab: all but the passwords. Only the user's
+    own commands are not `marked`: their daemons are the user's to end.
     """
-    inherited = {name: value for name, value in os.environ.items() if name not in {NOT_INHERITED, MARK}}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _hidden | {MARK} and (whole or NEEDED.fullmatch(name))
+    }
     inherited["PATH"] = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
     return {**inherited, **({MARK: _current.mark} if marked and _current.mark else {})}
 
@@ -103,14 +131,15 @@ def start(
     env: dict[str, str] | None = None,
     outlives: bool = False,
     marked: bool = True,
+    whole: bool = False,
 ) -> Process:
     """Start a program; FileNotFoundError if it is missing.
 
-    `user` drops privileges if this process has them. `env` is added to the environment. The kernel kills the
+    `user` drops privileges if this process has them. `env` is added to `environment`. The kernel kills the
     program when the calling thread ends, unless it `outlives` the lab. If a program is not `marked`, the
     processes that it leaves are not ended with the run.
     """
-    variables = {**environment(marked=marked), **(env or {})}
+    variables = {**environment(marked=marked, whole=whole), **(env or {})}
     if shutil.which(argv[0], mode=os.F_OK, path=variables["PATH"]) is None:
         raise FileNotFoundError(f"{argv[0]} is missing: install the package that has it")
     return subprocess.Popen(
@@ -139,15 +168,22 @@ class Ended:
 
 
 def run(
-    argv: Sequence[str], *, limit_s: float = ANSWER_S, cwd: Path | str | None = None, marked: bool = True
+    argv: Sequence[str],
+    *,
+    limit_s: float = ANSWER_S,
+    cwd: Path | str | None = None,
+    marked: bool = True,
+    whole: bool = False,
 ) -> Ended:
     """Run a program to its end, and return what it said in English.
 
     FileNotFoundError if it is missing. TimedOut if it takes longer than `limit_s`: then it is killed with
     all of its session. The output goes to memory: a daemon that it starts would keep a pipe open.
     """
-    with _memory() as out, _memory() as err:
-        process = start(argv, stdout=out, stderr=err, cwd=cwd, env={"LC_ALL": "C"}, marked=marked)
+    with in_memory() as out, in_memory() as err:
+        process = start(
+            argv, stdout=out, stderr=err, cwd=cwd, env={"LC_ALL": "C"}, marked=marked, whole=whole
+        )
         try:
             _await(process, limit_s)
         except BaseException:
@@ -198,7 +234,8 @@ def first_line(output: IO[bytes], limit_s: float) -> bytes:
     return line
 
 
-def _memory() -> IO[bytes]:
+def in_memory() -> IO[bytes]:
+    """Return a file without a name, which ends with its last descriptor."""
     return os.fdopen(os.memfd_create("output"), "w+b")
 
 

@@ -191,7 +191,9 @@ def remove_cgroup(entry: Entry) -> list[Undone]:
 def tear_down(entry: Entry) -> list[Undone]:
     """Run the user's own command that undoes another."""
     command = entry["tear_down"]
-    return [_undone(f"`{command}`", _run(["sh", "-c", command], COMMAND_LIMIT_S, entry.get("cwd")))]
+    return [
+        _undone(f"`{command}`", _run(["sh", "-c", command], COMMAND_LIMIT_S, entry.get("cwd"), whole=True))
+    ]
 
 
 def put_variable_back(entry: Entry) -> list[Undone]:
@@ -268,10 +270,12 @@ def _patiently(argv: list[str]) -> str | None:
     return failure
 
 
-def _run(argv: list[str], limit_s: float = STEP_LIMIT_S, cwd: str | None = None) -> str | None:
+def _run(
+    argv: list[str], limit_s: float = STEP_LIMIT_S, cwd: str | None = None, *, whole: bool = False
+) -> str | None:
     """Run a command that belongs to no run; return why it failed."""
     try:
-        ended = programs.run(argv, limit_s=limit_s, cwd=cwd, marked=False)
+        ended = programs.run(argv, limit_s=limit_s, cwd=cwd, marked=False, whole=whole)
     except programs.TimedOut:
         return f"it did not end within {limit_s:g} s"
     except OSError as error:

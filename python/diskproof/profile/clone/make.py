@@ -4,8 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from diskproof import __version__, disk
 from diskproof.profile.clone.cells import Observation, split
@@ -20,6 +18,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.clone import Clone, Tried
 from diskproof.results.modelled import ModelledFigure
 from diskproof.results.profile import Profile
+from diskproof.system.temporary import temporary_folder
 from diskproof.wording import Message, say, us
 
 LEAST_SHARE = 1 / 3
@@ -59,10 +58,10 @@ def make(material: Material, device_file: str, title: str | None, tell: Tell) ->
         material.usb,
         material.credits,
     )
-    with TemporaryDirectory(prefix="diskproof-") as folder:
-        fitted = choose(sight, Model(Path(folder), history=material.history), fitted_to, tell)
+    with temporary_folder() as folder:
+        fitted = choose(sight, Model(folder, history=material.history), fitted_to, tell)
         tell("the nearest kind, compared with all figures", 1, 1)
-        check = Model(Path(folder), SEED_OF_THE_CHECK, material.history)
+        check = Model(folder, SEED_OF_THE_CHECK, material.history)
         figures = _figures(fitted[0].tree, observations, check)
     kind = fitted[0].candidate.kind
     clone = Clone(

@@ -1,7 +1,6 @@
 """One installation of the MySQL family: what it needs, made and started."""
 
 import re
-import tempfile
 from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from diskproof.server.mysql.running import MysqlRunning
 from diskproof.server.process import ServerProgram
 from diskproof.system.processes import Starter
 from diskproof.system.programs import Started
+from diskproof.system.temporary import temporary_folder
 
 INITIAL_MEMORY_BYTES = 64 * 2**20
 """Buffer pool of an initialisation, which touches some 30 MiB of pages."""
@@ -117,8 +117,8 @@ class MysqlServer(ServerProgram):
 
     def _reading(self, variables: Mapping[str, str]) -> dict[str, str]:
         """Return what the program makes of options: it rounds sizes, and limits what this machine limits."""
-        with tempfile.TemporaryDirectory(prefix="diskproof-") as folder:
-            dirs = Dirs(*[Path(folder)] * 6)
+        with temporary_folder() as folder:
+            dirs = Dirs(*[folder] * 6)
             command = self._configured(dirs, Settings({}, dict(variables)))
             asked = [*command[1:], "--verbose", "--help"]
             said = answer_of(Path(command[0]), *asked, may_fail=True, image=self._image, folders=[dirs.data])

@@ -43,7 +43,7 @@ def _run(command: str) -> None:
     The command has no mark of the run, or its daemons would be killed before `tear_down` can end them.
     """
     try:
-        ended = run(["sh", "-c", command], limit_s=COMMAND_LIMIT_S, marked=False)
+        ended = run(["sh", "-c", command], limit_s=COMMAND_LIMIT_S, marked=False, whole=True)
     except TimedOut:
         raise StorageError(f"`{command}` did not end within {COMMAND_LIMIT_S:g} s") from None
     if ended.code != 0:

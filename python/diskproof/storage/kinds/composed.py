@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 
 from diskproof.storage.kinds import virtual
@@ -11,6 +10,7 @@ from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, Prepared
 from diskproof.study.places import Composed, PlaceChoice
 from diskproof.system.journal import Journal, state_folder
 from diskproof.system.own_folder import expanded
+from diskproof.system.temporary import temporary_folder
 
 FOLDER = "composed"
 """Folder of the device files in the state directory: a name stays the same from run to run."""
@@ -29,8 +29,8 @@ BLOCK_CACHE: dict[str, tuple[int | float | str, str]] = {
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     """Refuse disks that are unknown or cannot be composed, as for any virtual disk."""
-    with tempfile.TemporaryDirectory(prefix="diskproof-") as folder:
-        path = Path(folder) / f"{_composed(choice).name}.toml"
+    with temporary_folder() as folder:
+        path = folder / f"{_composed(choice).name}.toml"
         path.write_text(device_file(_composed(choice)))
         virtual.check(name, _as_virtual(choice, path), need_bytes)
 
