@@ -6,6 +6,7 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
 from typing import NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
@@ -115,7 +116,9 @@ def _answer(arguments: Sequence[str]) -> int:
         with _if_anybody_hears():
             say("interrupted")
         return INTERRUPTED
-    except MemoryError:
+    except (MemoryError, ImportError) as error:
+        if isinstance(error, ImportError) and getrlimit(RLIMIT_AS)[0] == RLIM_INFINITY:
+            raise  # with a limit, it is a library that cannot be mapped
         return _refused("there is not enough memory: free some, or raise the limit that `ulimit -v` shows")
     except NotSaidError:
         raise

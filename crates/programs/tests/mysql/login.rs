@@ -182,17 +182,23 @@ fn mysql_9() {
             "CREATE USER {user} IDENTIFIED WITH {method} BY '{PASSWORD}'; GRANT ALL ON *.* TO {user}"
         ));
     }
-    for options in ["ssl-mode=required", "ssl-mode=disabled"] {
-        for user in ["sha2", "sha256"] {
-            for url in urls(&database, user, options) {
-                // Nothing is cached: the password itself, by whichever way is safe.
-                database.sql("FLUSH PRIVILEGES");
-                succeed(&url, PASSWORD);
-                // Now it is.
-                succeed(&url, PASSWORD);
-                assert_eq!(refusal(&url, "wrong").0, "1045");
-            }
+    for user in ["sha2", "sha256"] {
+        let [socket, encrypted] = urls(&database, user, "ssl-mode=required");
+        for url in [socket, encrypted] {
+            // Nothing is cached: the password itself, by a way that nobody else hears.
+            database.sql("FLUSH PRIVILEGES");
+            succeed(&url, PASSWORD);
+            // Now it is.
+            succeed(&url, PASSWORD);
+            assert_eq!(refusal(&url, "wrong").0, "1045");
         }
+        let open = database.tcp_url(user);
+        if user == "sha2" {
+            succeed(&open, PASSWORD); // by the digest that the server has now
+            database.sql("FLUSH PRIVILEGES");
+        }
+        let (_, message) = refusal(&open, PASSWORD);
+        assert!(message.contains("ssl-mode=required"), "{message}");
     }
     database.sql("CREATE USER open IDENTIFIED BY ''; GRANT ALL ON *.* TO open");
     for url in urls(&database, "open", "ssl-mode=disabled") {

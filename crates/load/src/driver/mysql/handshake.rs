@@ -11,7 +11,6 @@ use mysql_common::packets::{
 use mysql_common::proto::MySerialize;
 
 use super::error::server_error;
-use super::rsa_key;
 use super::wire::protocol;
 use crate::driver::Fault;
 
@@ -225,8 +224,11 @@ impl Handshake {
                 });
             }
             [MORE_DATA, key @ ..] if key.len() > 1 && asks_for_key(&procedure) => {
-                let key = rsa_key::checked(key, login.password.len())?;
-                respond(&mut procedure, login, &scramble, &key)?
+                // Whoever is in the middle can send a key, and read what was encrypted by it.
+                return Err(protocol(
+                    "the server asks for the password itself, and the connection is not encrypted; add \
+                     ssl-mode=required to the URL",
+                ));
             }
             [MORE_DATA, challenge @ ..] => respond(&mut procedure, login, &scramble, challenge)?,
             [SWITCH] => return Err(refused_plugin("mysql_old_password")),

@@ -17,7 +17,6 @@ mod opening;
 mod outbound;
 pub mod preparation;
 pub mod reply;
-mod rsa_key;
 mod session;
 mod statement;
 #[cfg(test)]

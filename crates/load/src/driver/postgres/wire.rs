@@ -52,6 +52,9 @@ impl Wire {
     pub(super) fn receive(&mut self) -> Result<Message, Fault> {
         loop {
             if let Some(message) = next_message(&mut self.inbound)? {
+                if matches!(message, Message::NoticeResponse(_)) && self.inbound.is_empty() {
+                    self.socket.reply_is_to_come();
+                }
                 return Ok(message);
             }
             match self.read_some(Socket::read) {

@@ -13,6 +13,10 @@ use super::stream::Stream;
 /// Pause before a server with a full queue is asked again.
 const QUEUE_PAUSE: Duration = Duration::from_millis(5);
 
+/// How long the rest of a reply may take if its statement has no limit: a server works first, and
+/// answers then.
+const REPLY_LIMIT: Duration = Duration::from_secs(60);
+
 /// A blocking connection.
 pub(crate) struct Socket {
     stream: Stream,
@@ -20,6 +24,8 @@ pub(crate) struct Socket {
     end: Option<Instant>,
     /// The statement under way and its limit; `None` during the log-in.
     statement: Option<(String, Duration)>,
+    /// The limit is that of a reply which has begun.
+    replying: bool,
 }
 
 impl Socket {
@@ -39,16 +45,33 @@ impl Socket {
                         stream: opened?,
                         end: Some(end),
                         statement: None,
+                        replying: false,
                     });
                 }
             }
         }
     }
 
-    /// A statement begins. Its request and its whole reply must be over within the limit.
+    /// A statement begins. Its request and its whole reply must be over within the limit; without
+    /// one, what follows the reply's first byte within [`REPLY_LIMIT`].
     pub(crate) fn begin_statement(&mut self, sql: &[u8], limit: Option<Duration>) {
         self.end = limit.map(|limit| Instant::now() + limit);
-        self.statement = limit.map(|limit| (in_short(sql), limit));
+        self.statement = Some((in_short(sql), limit.unwrap_or(REPLY_LIMIT)));
+        self.replying = false;
+    }
+
+    /// What has come is not the reply yet: it may take its time again.
+    pub(crate) fn reply_is_to_come(&mut self) {
+        if std::mem::take(&mut self.replying) {
+            self.end = None;
+        }
+    }
+
+    fn reply_has_begun(&mut self) {
+        if let (None, Some((_, limit))) = (self.end, &self.statement) {
+            self.end = Some(Instant::now() + *limit);
+            self.replying = true;
+        }
     }
 
     /// The remaining time, if it is limited; an error if it is over.
@@ -143,7 +166,10 @@ impl Read for Socket {
             self.left()?;
             match self.stream.read(buffer) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait(false)?,
-                outcome => return outcome,
+                outcome => {
+                    self.reply_has_begun();
+                    return outcome;
+                }
             }
         }
     }
@@ -151,6 +177,7 @@ impl Read for Socket {
 
 impl Write for Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.reply_is_to_come();
         let written = loop {
             match self.stream.write(bytes) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait(true)?,
@@ -227,5 +254,31 @@ mod tests {
         assert!(start.elapsed() >= SOON);
         drop(socket);
         trickle.join().unwrap();
+    }
+
+    #[test]
+    fn a_reply_that_has_begun_must_end_and_one_that_has_not_may_take_its_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let (listener, route) = listener(directory.path());
+        let mut socket = Socket::connect_until(&route, Instant::now() + SOON).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        socket.begin_statement(b"DROP TABLE t", None);
+        assert_eq!(socket.left().unwrap(), None);
+        server.write_all(b"xy").unwrap();
+        socket.read_exact(&mut [0]).unwrap();
+        assert!(socket.left().unwrap().unwrap() <= REPLY_LIMIT);
+        socket.write_all(b"rows").unwrap();
+        assert_eq!(socket.left().unwrap(), None);
+        socket.read_exact(&mut [0]).unwrap();
+        socket.end = Some(Instant::now());
+        let late = socket.read(&mut [0]).unwrap_err();
+        assert!(
+            late.to_string().contains("`DROP TABLE t` within 60 s"),
+            "{late}"
+        );
+        socket.begin_statement(b"SELECT 1", Some(SOON));
+        assert!(socket.left().unwrap().unwrap() <= SOON);
+        socket.reply_is_to_come();
+        assert!(socket.left().unwrap().is_some());
     }
 }

@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::super::handshake::Handshake;
 use super::super::opening::Opening;
 use super::super::{Account, MysqlSession, Route};
-use super::handshake::{KEY, NONCE, greeting, login};
+use super::handshake::{NONCE, greeting, login};
 use super::{packet, packets, result};
 use crate::driver::mysql::statement::forms;
 use crate::driver::socket::Stream;
@@ -49,29 +49,11 @@ fn conversations() -> Vec<(&'static str, Turns)> {
             ]),
         ),
         (
-            "by the server's key",
-            whole(vec![
-                sha2.clone(),
-                packet(2, b"\x01\x04"),
-                packet(4, &[b"\x01", KEY].concat()),
-                packet(6, GRANTED),
-            ]),
-        ),
-        (
             "switched to native",
             whole(vec![
                 sha2.clone(),
                 switch(b"mysql_native_password", NONCE),
                 packet(4, GRANTED),
-            ]),
-        ),
-        (
-            "switched to sha256",
-            whole(vec![
-                native.clone(),
-                switch(b"sha256_password", NONCE),
-                packet(4, &[b"\x01", KEY].concat()),
-                packet(6, GRANTED),
             ]),
         ),
         (

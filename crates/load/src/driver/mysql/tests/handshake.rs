@@ -4,15 +4,6 @@
 use super::super::handshake::{Handshake, Login, Step};
 use crate::driver::Fault;
 
-/// A server's RSA key.
-pub(in super::super) const KEY: &[u8] = b"-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAo/vJ7Mdqk3LA0DvvKr4/\n\
-pA5DukG5q1/0/lU8fC2s8CTXEipiy12NdmT3l3G4G/9JyH6+zbSWabFwxZduL4H2\n\
-XfcoEvpfp72lkCm1kc3ZYkqMT4X4VkEgSzBBQhPYPKQq3yhCWITPGSJrmIeQT9da\n\
-DYTzT7yeo8534x9RAe8ZgnX3IucLSHq2sXzyw5VRFS3+qJG/7kK/0DSJe+nEZf5z\n\
-6lGcEwnM8J7S7kULGsFoSBHW/CItuaNrAr7xwuqZ8KyqYLDTiNaQa9ocizp/MNn3\n\
-e4Z72g9bBPweU9O722Q0tJw4C6IT6WYcvesPcl9ecQcTrGHHkxmCragO01BXu29y\n\
-YwIDAQAB\n-----END PUBLIC KEY-----\n";
-
 pub(super) const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
 
 pub(super) fn login(password: &str, private_channel: bool) -> Login {
@@ -119,23 +110,22 @@ fn caching_sha2_over_a_socket_sends_the_password() {
 }
 
 #[test]
-fn caching_sha2_over_tcp_encrypts_the_password_with_the_servers_key() {
-    let (mut handshake, login) = (Handshake::default(), login("geheim", false));
-    handshake
-        .on_packet(&login, &greeting(b"8.4.3", b"caching_sha2_password"))
-        .unwrap();
-    assert_eq!(
-        sent(handshake.on_packet(&login, b"\x01\x04").unwrap()),
-        b"\x02",
-        "asks for the key"
-    );
-    let encrypted = sent(
-        handshake
-            .on_packet(&login, &[b"\x01", KEY].concat())
-            .unwrap(),
-    );
-    assert_eq!(encrypted.len(), 256, "as long as the key");
-    assert!(!contains(&encrypted, b"geheim"));
+fn no_key_of_the_network_encrypts_the_password() {
+    let key = b"\x01-----BEGIN PUBLIC KEY-----\nMFwwDQYJ\n-----END PUBLIC KEY-----\n";
+    for method in [&b"caching_sha2_password"[..], b"sha256_password"] {
+        let (mut handshake, login) = (Handshake::default(), login("geheim", false));
+        let greeting = greeting(b"8.4.3", method);
+        let mut sent_in_all = sent(handshake.on_packet(&login, &greeting).unwrap());
+        if method == b"caching_sha2_password" {
+            sent_in_all.extend(sent(handshake.on_packet(&login, b"\x01\x04").unwrap()));
+        }
+        let refused = handshake.on_packet(&login, key).unwrap_err();
+        assert!(
+            matches!(&refused, Fault::Protocol(message) if message.contains("ssl-mode=required")),
+            "{refused:?}"
+        );
+        assert!(!contains(&sent_in_all, b"geheim"));
+    }
 }
 
 #[test]

@@ -6,8 +6,6 @@ mod nonsense;
 mod reply;
 mod session;
 
-pub(super) use handshake::KEY;
-
 /// A packet with its header.
 fn packet(sequence: u8, content: &[u8]) -> Vec<u8> {
     [&super::wire::header(content.len(), sequence)[..], content].concat()
