@@ -1,6 +1,7 @@
 """Whole runs on servers that are there already: reached by a URL, with a password and limited rights."""
 
 import hashlib
+import re
 import signal
 import subprocess
 import time
@@ -217,7 +218,6 @@ def test_a_database_of_others_is_read_and_never_written(tmp_path: Path, empty: T
     )
     if empty.scheme == "postgresql":
         empty.ask(makes.format("LANGUAGE plpgsql AS $$", " $$"), database="load")
-        empty.ask("GRANT ALL ON customers TO app", database="load")
     else:
         empty.ask("SET GLOBAL log_bin_trust_function_creators = 1", makes.format("", ""), database="load")
     keys = 'password_file = "{}"\nread_only = true'.format(tmp_path / "password")
@@ -227,48 +227,38 @@ def test_a_database_of_others_is_read_and_never_written(tmp_path: Path, empty: T
     (tmp_path / "study.toml").write_text(study)
     reads = tmp_path / "reads.sql"
 
-    reads.write_text("SELECT id FROM customers; DELETE FROM customers;\n")
+    reads.write_text("SELECT id FROM customers;\n")
     refused = diskproof_here(tmp_path, "plan", "study.toml")
     assert refused.returncode == 2
-    assert "is `read_only`, and reads.sql has `DELETE`" in " ".join(refused.stderr.split())
+    assert "may do more than read" in " ".join(refused.stderr.split())
+    if empty.scheme == "postgresql":
+        empty.ask("ALTER DATABASE load OWNER TO root")
+        makers = "lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea)"
+        lets = ["GRANT SELECT ON customers TO app", f"REVOKE EXECUTE ON FUNCTION {makers} FROM PUBLIC"]
+        empty.ask(*lets, "REVOKE ALTER SYSTEM ON PARAMETER synchronous_commit FROM app", database="load")
+    else:
+        empty.ask(
+            "REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'app'@'%'", "GRANT SELECT ON `load`.* TO 'app'@'%'"
+        )
 
     reads.write_text("SELECT id FROM customers;\n")
     result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode in (0, 12), result.stderr
     (trial,) = the_run(tmp_path).trials()
     assert trial.finished, trial.findings
-    assert "all sessions were read-only" in " ".join(result.stdout.split())
+    said = " ".join(result.stdout.split())
+    assert "all sessions were read-only" in said and "the account has no right to write" in said
+    assert "no row was written during the trial" in said
 
-    reads.write_text("SELECT adds();\n")  # no look at the file shows that it writes: the server refuses
+    reads.write_text("SELECT adds();\n")
     result = diskproof_here(tmp_path, "run", "study.toml")
     (trial,) = the_run(tmp_path).trials()
     said = " ".join(str(finding) for finding in trial.findings).lower()
-    assert "read only transaction" in said or "read-only transaction" in said, said
+    assert re.search("read.only transaction|denied", said), said
     assert empty.ask("SELECT id FROM customers", database="load") == [(7,)]
     assert empty.ask(
         "SELECT count(*) FROM information_schema.tables WHERE table_name = 'diskproof_mark'"
     ) == [(0,)]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("SELECT 1;\nupdate t SET a = 1;", "`update`"),
-        ("BEGIN; SELECT 1; /* x */ INSERT INTO t VALUES (1); COMMIT;", "`INSERT`"),
-        ("START TRANSACTION READ\n WRITE; SELECT 1; COMMIT;", "`READ WRITE`"),
-        ("SET SESSION tx_read_only = 0; SELECT 1;", "`tx_read_only`"),
-        ("SET default_transaction_read_only = off; SELECT 1;", "`default_transaction_read_only`"),
-    ],
-)
-def test_a_script_that_writes_is_refused_where_only_reads_may_be(
-    tmp_path: Path, text: str, said: str
-) -> None:
-    url, keys = "mysql://app@127.0.0.1/load", "read_only = true"
-    (tmp_path / "study.toml").write_text(READS.format(url=url, keys=keys))
-    (tmp_path / "reads.sql").write_text(text)
-    refused = diskproof_here(tmp_path, "plan", "study.toml")
-    assert refused.returncode == 2
-    assert f"reads.sql has {said}" in " ".join(refused.stderr.split())
 
 
 def test_missing_rights_are_named(tmp_path: Path, theirs: Theirs, empty: Theirs) -> None:

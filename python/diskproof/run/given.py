@@ -23,7 +23,7 @@ from diskproof.study.loads.base import Load
 from diskproof.study.model import Study
 from diskproof.study.read import StudyError
 from diskproof.system import programs
-from diskproof.wording import say
+from diskproof.wording import Message, say
 from diskproof.workload.arguments import prepare_arguments
 
 FORMAT = 1
@@ -38,10 +38,19 @@ UNSEEN = say(
 )
 
 
-GUARDED = say(
-    "all sessions were read-only (`read_only = true`), so the server refused whatever would write; the data "
-    "are not diskproof's, and others may have changed them between trials"
+GUARDED = (
+    "all sessions were read-only (`read_only = true`), and {held}; the data are not diskproof's, and "
+    "others may have changed them between trials"
 )
+
+WROTE_NOTHING = say("no row was written during the trial, by the server's own counters")
+
+WROTE = (
+    "{rows} rows were written during the trial, by the server's own counters, which do not say by whom: "
+    "other sessions may have written them"
+)
+
+UNCOUNTED = say("the server does not count the rows that are written, so it cannot be told whether any was")
 
 
 def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iterator[str]:
@@ -53,7 +62,9 @@ def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iter
         try:
             connection = server.open()
             try:
-                if not server.read_only:
+                if server.read_only:
+                    connection.check_read_only()
+                else:
                     connection.check_database()
                 yield from (f"`{name}` will not report {what}" for what in connection.lacking())
                 yield from _check_reach(study, plan, name, connection)
@@ -234,6 +245,7 @@ class GivenAttempt(ServerAttempt):
         self._room = None
         self.any_database = bench.study.servers[cell.server].any_database
         self._data_bytes = 0
+        self._rows_before: int | None = None
 
     def restore(self) -> None:
         """Put the data back, if a load has changed them."""
@@ -262,7 +274,10 @@ class GivenAttempt(ServerAttempt):
             ) from error
         self.note(ONLY_ASKED, UNSEEN)
         if self.server.read_only:
-            self.note(ONLY_ASKED, GUARDED)
+            self.note(ONLY_ASKED, say(GUARDED, held=self.running.check_read_only()))
+            self.running.stop()  # its session has tried to write
+            self.running = self.server.open(wanted)
+            self._rows_before = self.running.rows_written()
         for what in self.running.lacking():
             self.note(RIGHTS, say("the server does not report {what}", what=what))
         self.lap("start_s")
@@ -273,6 +288,8 @@ class GivenAttempt(ServerAttempt):
     def stop(self) -> None:
         """Put the variables back and disconnect; the trial is finished."""
         self.check()
+        if self.server.read_only:
+            self.note(ONLY_ASKED, self._what_was_written())
         if not self.server.is_held():
             self.invalid(
                 LOCK,
@@ -284,6 +301,12 @@ class GivenAttempt(ServerAttempt):
         self.end_processes()
         self.lap("stop_s")
         self.finished = True
+
+    def _what_was_written(self) -> Message:
+        after = None if self.running is None else self.running.rows_written()
+        if after is None or self._rows_before is None:
+            return UNCOUNTED
+        return say(WROTE, rows=after - self._rows_before) if after != self._rows_before else WROTE_NOTHING
 
     def end_processes(self) -> None:
         """Put the variables back, whatever happened, and disconnect."""

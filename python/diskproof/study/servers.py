@@ -80,9 +80,9 @@ class ServerChoice(Part):
 
     read_only: bool = Field(
         False,
-        description="With `url`: open all sessions read-only, so that the server refuses what writes. The "
-        "database may then be anybody's, with tables of its own; only workloads of kind `script` without "
-        "`prepare` can read it",
+        description="With `url`: only read. The account must have no right to write, or the server be a "
+        "replica. The database may then be anybody's, with tables of its own; only workloads of kind "
+        "`script` without `prepare` can read it",
     )
 
     any_database: bool = Field(

@@ -11,7 +11,7 @@ from diskproof.results.machine import ServerFacts
 from diskproof.results.record import Role
 from diskproof.results.trial import Setting
 from diskproof.server.asked import Asked, Connection
-from diskproof.server.base import ServerError, Settings
+from diskproof.server.base import ServerError, ServerFailedError, Settings
 from diskproof.server.given.rights import Rights
 
 MARK = "diskproof_mark"
@@ -156,6 +156,52 @@ class Given(Asked[Connection]):
     @abstractmethod
     def narrow(self) -> str:
         """Return the commands that make an account whose rights end at the database."""
+
+    @abstractmethod
+    def is_replica(self) -> bool:
+        """Return whether the server itself takes no writes."""
+
+    @abstractmethod
+    def may_write(self) -> list[str]:
+        """Return the rights of the account that are more than reading."""
+
+    @abstractmethod
+    def unguarded(self) -> str:
+        """Return the statement that lets this session write again, as far as the account may."""
+
+    @abstractmethod
+    def rows_written(self) -> int | None:
+        """Return how many rows the server has written by its own counters; None if it does not report it."""
+
+    def check_read_only(self) -> str:
+        """Refuse a database that the server would let the account write (ServerError).
+
+        Return what keeps it from that: the guard of a session can be lifted, a missing right cannot.
+        """
+        rights = self.rights()
+        if self.is_replica() and not rights.beyond + rights.variables:
+            return "the server is a replica that takes no writes"
+        if found := self.may_write():
+            raise ServerError(
+                f"the account {self._address.user} may do more than read: {_some(found)}. A script can lift "
+                "the guard of its session, so `read_only = true` needs an account that cannot write, or a "
+                f"replica: {self.narrow()}"
+            )
+        self._try_to_write()
+        return "the account has no right to write"
+
+    def _try_to_write(self) -> None:
+        """Try to delete no row, in a session without the guard; ServerError if that is allowed."""
+        for relation in self.relations()[:1]:
+            self._query(self.unguarded())
+            try:
+                self._query(f"DELETE FROM {relation} WHERE 1 = 0")  # noqa: S608 - quoted
+            except ServerFailedError:
+                return
+            raise ServerError(
+                f"the account {self._address.user} may write to {relation}, which its grants do not show: "
+                f"use another account: {self.narrow()}"
+            )
 
     def _spare_user(self) -> str:
         return "diskproof" if self._address.user != "diskproof" else "diskproof_load"

@@ -11,15 +11,18 @@ from diskproof.database.connection import connect_mysql
 from diskproof.database.variables import account_of
 from diskproof.families.address import Address
 from diskproof.families.names import account, granted, quoted
+from diskproof.families.values import same
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ServerFailedError, Settings
 from diskproof.server.given.base import MARK, Given
-from diskproof.server.given.rights import Rights, rights_of, roles_in
+from diskproof.server.given.rights import Rights, rights_of, roles_in, writing
 from diskproof.server.mysql.asked import MysqlAsked
 from diskproof.server.mysql.release import Release
 
 IDLE_S = 31_536_000
 """How long the connection with the lock may be idle: the longest that the server takes."""
+
+WAYS_TO_WRITE = 3
 
 MOST_ROLES = 100
 """An account has a few; a server could name new ones for ever."""
@@ -102,6 +105,18 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
 
     def rights(self) -> Rights:
         """Return what the account may do that leaves its database, its roles included."""
+        grants, unread = self._grants()
+        found = rights_of(grants, self.database, self.other_databases())
+        found.beyond += unread
+        return found
+
+    def may_write(self) -> list[str]:
+        """Return the rights of the account that are more than reading."""
+        grants, unread = self._grants()
+        return writing(grants) + unread
+
+    def _grants(self) -> tuple[list[str], list[str]]:
+        """Return the grants of the account and its roles, and the roles whose grants it may not see."""
         grants = [grant for (grant,) in self._query("SHOW GRANTS", shape=(str,))]
         unread: list[str] = []
         waiting, seen = list(roles_in(grants)), set[str]()
@@ -118,9 +133,23 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
                 continue
             grants += more
             waiting += roles_in(more)
-        found = rights_of(dict.fromkeys(grants), self.database, self.other_databases())
-        found.beyond += unread + [f"role {role}" for role in waiting]
-        return found
+        return list(dict.fromkeys(grants)), unread + [f"role {role}" for role in waiting]
+
+    def is_replica(self) -> bool:
+        """Return whether the server takes no writes of accounts without special rights."""
+        found = self._query("SHOW GLOBAL VARIABLES LIKE 'read_only'", shape=(str, str))
+        return [same("on", value) for _, value in found] == [True]
+
+    def unguarded(self) -> str:
+        """Return the statement that lets this session write again, as far as the account may."""
+        return "SET SESSION TRANSACTION READ WRITE"
+
+    def rows_written(self) -> int | None:
+        """Return how many rows InnoDB has inserted, updated and deleted."""
+        names = "('Innodb_rows_inserted', 'Innodb_rows_updated', 'Innodb_rows_deleted')"
+        asked = f"SHOW GLOBAL STATUS WHERE Variable_name IN {names}"
+        counts = [count for _, count in self._query(asked, shape=(str, int))]
+        return sum(counts) if len(counts) == WAYS_TO_WRITE else None
 
     def other_databases(self) -> list[str]:
         """Return the server's other databases, as far as the account sees them."""

@@ -38,6 +38,37 @@ BEYOND = """
     ORDER BY 1"""
 """What an account may do outside of its database. A member of a role may take it."""
 
+MAKES_LARGE_OBJECTS = "'lo_create', 'lo_creat', 'lo_from_bytea', 'lo_import'"
+"""Functions that everybody may use, unless the right was taken from PUBLIC."""
+
+MAY_WRITE = f"""
+    WITH may AS (SELECT oid FROM pg_roles WHERE pg_has_role(current_user, oid, 'MEMBER')),
+    spaces AS (SELECT * FROM pg_namespace
+        WHERE nspname <> 'information_schema' AND nspname NOT LIKE 'pg\\_%'),
+    relations AS (SELECT c.oid, relkind, relowner, quote_ident(nspname) || '.' || quote_ident(relname) AS name
+        FROM pg_class c JOIN spaces s ON s.oid = relnamespace WHERE relkind IN ('r', 'p', 'f', 'v', 'm', 'S'))
+    SELECT 'owner of ' || name FROM relations, may WHERE relowner = may.oid
+    UNION SELECT 'writes to ' || name FROM relations, may WHERE CASE WHEN relkind = 'S'
+        THEN has_sequence_privilege(may.oid, relations.oid, 'USAGE, UPDATE')
+        ELSE has_table_privilege(
+                may.oid, relations.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER, REFERENCES')
+            OR has_any_column_privilege(may.oid, relations.oid, 'INSERT, UPDATE, REFERENCES') END
+    UNION SELECT 'CREATE in schema ' || quote_ident(nspname) FROM spaces, may
+        WHERE has_schema_privilege(may.oid, spaces.oid, 'CREATE')
+    UNION SELECT 'CREATE in the database' FROM may
+        WHERE has_database_privilege(may.oid, current_database(), 'CREATE')
+    UNION SELECT 'EXECUTE on function ' || p.oid::regprocedure::text || ', which has the rights of its owner'
+        FROM pg_proc p JOIN spaces s ON s.oid = pronamespace, may
+        WHERE prosecdef AND has_function_privilege(may.oid, p.oid, 'EXECUTE')
+    UNION SELECT 'EXECUTE on function ' || p.oid::regprocedure::text FROM pg_proc p, may
+        WHERE pronamespace = 'pg_catalog'::regnamespace AND proname IN ({MAKES_LARGE_OBJECTS})
+        AND has_function_privilege(may.oid, p.oid, 'EXECUTE')
+    UNION SELECT 'writes to large object ' || m.oid FROM pg_largeobject_metadata m, may
+        WHERE lomowner = may.oid
+        OR EXISTS (SELECT FROM aclexplode(lomacl) WHERE privilege_type = 'UPDATE' AND grantee IN (0, may.oid))
+    ORDER BY 1 LIMIT 20"""  # noqa: S608 - ours
+"""What an account and the roles that it may take can do in its database besides reading."""
+
 LOCK = 0x6469736B
 """The number of our advisory lock: `disk` in ASCII."""
 
@@ -132,6 +163,27 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
                 found.variables = [f"ALTER SYSTEM ON PARAMETER {name}" for (name,) in settable]
         return found
 
+    def is_replica(self) -> bool:
+        """Return whether the server only applies what another one writes."""
+        return self._row("SELECT pg_is_in_recovery()", shape=(bool,)) == (True,)
+
+    def may_write(self) -> list[str]:
+        """Return the rights of the account that are more than reading."""
+        return self.rights().beyond + [str(name) for (name,) in self._query(MAY_WRITE, shape=(str,))]
+
+    def unguarded(self) -> str:
+        """Return the statement that lets this session write again, as far as the account may."""
+        return "SET default_transaction_read_only = off"
+
+    def rows_written(self) -> int | None:
+        """Return how many rows of users' tables were changed, and how many large objects there are."""
+        asked = (
+            "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) "
+            "+ (SELECT count(*) FROM pg_largeobject_metadata) FROM pg_stat_user_tables"
+        )
+        (count,) = self._row(asked, shape=(int,))
+        return int(count)
+
     def other_databases(self) -> list[str]:
         """Return nothing: no statement reaches another database from this connection."""
         return []
@@ -141,7 +193,12 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
         user, database = (quoted("postgresql", name) for name in (self._spare_user(), self.database))
         made = f"CREATE ROLE {user} LOGIN PASSWORD '…'; "
         if self.read_only:
-            return made + f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {user}"
+            may = [f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {user}"]
+            makers = "lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea)"
+            may += [f"REVOKE EXECUTE ON FUNCTION {makers} FROM PUBLIC"]
+            if self.version < (15,):
+                may += ["REVOKE CREATE ON SCHEMA public FROM PUBLIC"]
+            return made + "; ".join(may)
         return made + f"ALTER DATABASE {database} OWNER TO {user}"
 
     def _may_checkpoint(self) -> bool:

@@ -21,6 +21,9 @@ VARIABLES = {
 }
 """Rights that set variables of the server, and more."""
 
+NOWHERE = "\0"
+"""The name of no database."""
+
 NAME = r"""\*|`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^\s.`"]+"""
 ON = re.compile(
     rf"GRANT (?P<rights>.+?) ON (?:TABLE |FUNCTION |PROCEDURE |PACKAGE BODY |PACKAGE )?"
@@ -62,6 +65,12 @@ def rights_of(grants: Iterable[str], database: str, others: Collection[str]) -> 
             into = found.variables if held["database"] == "*" and right in VARIABLES else found.beyond
             into.append(f"{right} ON {where}")
     return found
+
+
+def writing(grants: Iterable[str]) -> list[str]:
+    """Return every right that is more than reading, wherever it holds."""
+    found = rights_of(grants, NOWHERE, ())
+    return found.beyond + found.variables
 
 
 def roles_in(grants: Iterable[str]) -> Iterator[str]:

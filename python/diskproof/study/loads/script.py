@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, BinaryIO, ClassVar, Literal, Self
@@ -78,18 +77,6 @@ def _dump(value: object, info: ValidationInfo) -> object:
     return _sql_file(value, info)
 
 
-COMMENT = re.compile(r"/\*(?![!+]).*?\*/|--[^\n]*|^\s*[#\\][^\n]*", re.DOTALL | re.MULTILINE)
-"""Comments, and pgbench's own commands."""
-
-WRITES = re.compile(
-    r"(?:\A|;)\s*(insert|update|delete|replace|merge|truncate|create|drop|alter|rename|load|call|copy|grant)\b",
-    re.IGNORECASE,
-)
-"""How a statement begins that writes."""
-
-LIFTS = re.compile(r"\b(read\s+write|\w*transaction_read_only|tx_read_only)\b", re.IGNORECASE)
-"""How a session gets back the right to write."""
-
 Dump = Annotated[SqlFile, BeforeValidator(_dump), WithJsonSchema({"type": "string", "format": "path"})]
 Sql = Annotated[SqlFile, BeforeValidator(_sql_file), WithJsonSchema({"type": "string", "format": "path"})]
 
@@ -161,17 +148,8 @@ class Script(Steady):
 
     @property
     def why_it_writes(self) -> str:
-        """Return what its files would write, or how they would lift the server's guard.
-
-        The server has the last word: this only says it before the run.
-        """
-        if self.prepare:
-            return "`prepare` makes tables"
-        for file in self.files:
-            text = COMMENT.sub(" ", file.content.decode(errors="replace"))
-            if found := WRITES.search(text) or LIFTS.search(text):
-                return f"{file.path.name} has `{' '.join(found[1].split())}`"
-        return ""
+        """Return whether it makes tables: what its files write, the server refuses."""
+        return "`prepare` makes tables" if self.prepare else ""
 
     @property
     def data_identity(self) -> list[str]:
