@@ -145,8 +145,10 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
         return "SET SESSION TRANSACTION READ WRITE"
 
     def rows_written(self) -> int | None:
-        """Return how many rows InnoDB has inserted, updated and deleted."""
+        """Return how many rows were inserted, updated and deleted, without those of temporary tables."""
         names = "('Innodb_rows_inserted', 'Innodb_rows_updated', 'Innodb_rows_deleted')"
+        if self.release.is_mariadb:  # which counts temporary tables apart
+            names = "('Handler_write', 'Handler_update', 'Handler_delete')"
         asked = f"SHOW GLOBAL STATUS WHERE Variable_name IN {names}"
         counts = [count for _, count in self._query(asked, shape=(str, int))]
         return sum(counts) if len(counts) == WAYS_TO_WRITE else None
