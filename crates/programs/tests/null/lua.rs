@@ -287,3 +287,63 @@ fn another_databases_driver_is_refused() {
         "{said}"
     );
 }
+
+/// A script's process that crashes ends the run in words, and one whose overseer is killed ends with it.
+#[test]
+fn a_crash_ends_in_words_and_nothing_outlives_the_program() {
+    let folder = TempDir::new().expect("a folder");
+    let script = folder.path().join("own.lua");
+    fs::write(&script, "function event() end").expect("a script is written");
+    let mut program = Command::new(env!("CARGO_BIN_EXE_diskproof-load"));
+    program
+        .args(["run", "lua", "--url", "null:", "--seconds", "60"])
+        .arg(script);
+    for (victim, signal) in [("script", "ABRT"), ("overseer", "KILL")] {
+        let child = program
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let id = child.id();
+        let list = format!("/proc/{id}/task/{id}/children");
+        let script = until(|| {
+            let inner = fs::read_to_string(&list).ok()?;
+            let inner = inner.trim().to_owned();
+            let status = fs::read_to_string(format!("/proc/{inner}/status")).ok()?;
+            status.contains("Seccomp:\t2").then_some(inner)
+        });
+        let pid = if victim == "script" {
+            script.clone()
+        } else {
+            id.to_string()
+        };
+        let sent = Command::new("kill")
+            .args([&format!("-{signal}"), &pid])
+            .status();
+        assert!(sent.expect("kill").success());
+        let output = child.wait_with_output().expect("an end");
+        if victim == "script" {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{said}");
+            assert!(said.contains("ended its process by signal 6"), "{said}");
+        }
+        // Gone, or waited for by nobody yet.
+        until(
+            || match fs::read_to_string(format!("/proc/{script}/status")) {
+                Ok(status) => status.contains("State:\tZ").then_some(()),
+                Err(_) => Some(()),
+            },
+        );
+    }
+}
+
+/// What comes within half a minute.
+fn until<T>(look: impl Fn() -> Option<T>) -> T {
+    for _ in 0..3000 {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("it did not come");
+}
