@@ -15,7 +15,8 @@ MIB = 2**20
 
 @pytest.mark.parametrize("mebibytes", [200, 400])
 def test_a_plan_ends_in_words(mebibytes: int, tmp_path: Path) -> None:
-    (tmp_path / "study.toml").write_text('question = "q"\n[servers.s]\nfamily = "sqlite"\n')
+    whole = "[storages.d]\ndirectory = 'place'\n[workloads.w]\nkind = 'oltp'\n"
+    (tmp_path / "study.toml").write_text(f'question = "q"\n[servers.s]\nfamily = "sqlite"\n{whole}')
     ended = subprocess.run(
         [sys.executable, "-m", "diskproof", "plan", "study.toml"],
         check=False,
@@ -25,8 +26,9 @@ def test_a_plan_ends_in_words(mebibytes: int, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
     )
-    assert ended.returncode == 2, ended.stderr
     assert "Traceback" not in ended.stderr
+    assert ended.returncode == 0 or (ended.returncode == 2 and "memory" in ended.stderr), ended.stderr
+    assert ended.returncode or mebibytes > 200
 
 
 def test_a_small_file_takes_little_whatever_its_limit_is(tmp_path: Path) -> None:

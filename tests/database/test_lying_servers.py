@@ -141,7 +141,7 @@ POSTGRESQL: dict[str, tuple[Callable[[Wire], None], str]] = {
     "a copy to the server": (liars.postgresql(says(message(b"G", b"\0\0\0"))), "cannot be reached"),
     "endless rows": (
         liars.postgresql(lambda _n, _sql: for_ever(pg_row(b"x" * 1000, b"") * 64, pg_head(2))),
-        "larger than 24 MiB",
+        f"larger than 24 MiB|{LATE}",
     ),
     "endless notices": (liars.postgresql(lambda _n, _sql: for_ever(message(b"N", b"SN\0Mx\0\0"))), "within"),
     "endless ends": (liars.postgresql(lambda _n, _sql: for_ever(pg_end(b"") * 64)), "within|larger"),

@@ -55,7 +55,14 @@ def test_what_goes_further_is_named(grant: str, right: str) -> None:
 
 def test_rights_for_variables_are_told_apart() -> None:
     found = rights_of(["GRANT SUPER, BINLOG ADMIN ON *.* TO `app`@`%`"], "my_db", OTHERS)
-    assert (found.beyond, found.variables) == ([], ["SUPER ON *.*", "BINLOG ADMIN ON *.*"])
+    assert (found.beyond, found.variables) == (["SUPER ON *.*"], ["BINLOG ADMIN ON *.*"])
+
+
+def test_a_database_with_parentheses_is_another_one() -> None:
+    found = rights_of(["GRANT ALL PRIVILEGES ON `own(x)`.* TO `app`@`%`"], "own", ["own(x)"])
+    assert found.beyond == ["ALL PRIVILEGES ON `own(x)`.*"]
+    columns = rights_of(["GRANT SELECT (`a`, `b`), INSERT (`c`) ON `own`.`t` TO `app`@`%`"], "own", [])
+    assert columns.beyond == []
 
 
 def test_roles_are_found() -> None:

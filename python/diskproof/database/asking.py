@@ -111,6 +111,8 @@ def ask(
 ) -> list[tuple[Any, ...]]:
     """Return the rows of an answer, each in the shape; AnswerError, or what the driver raises."""
     is_postgresql = hasattr(connection, "pgconn")
+    if not is_postgresql and connection._sock is None:
+        raise pymysql.OperationalError(2006, "the connection was lost")
     descriptor = connection.fileno() if is_postgresql else connection._sock.fileno()
     with bounded(descriptor, limit_s, most_bytes), connection.cursor() as cursor:
         # Without arguments, a % is a %.

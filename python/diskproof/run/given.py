@@ -98,8 +98,7 @@ def _check_reach(study: Study, plan: Plan, name: str, connection: Given[Any]) ->
     if study.servers[name].any_database:
         yield f"`{name}`: `any_database = true`, so the study's SQL may reach all that the account may"
         return
-    family = study.servers[name].family
-    sets = any(study.variables(cell.tuning, family) for cell in cells)
+    sets = any(given_variables(study, cell.tuning, connection.facts) for cell in cells)
     for what in connection.check_reach(own, sets_variables=sets):
         yield f"`{name}`: {what}"
 

@@ -48,7 +48,10 @@ class Room:
     def full(self, least_bytes: int = NEARLY_FULL_BYTES) -> Message | None:
         """Say which place has less than this left, how fast it grew and what it needs; None if none."""
         for number, place in self._places.items():
-            usage = self._usage(number)
+            try:
+                usage = self._usage(number)
+            except OSError:
+                continue  # its disk or folder is gone, which others say
             if usage.free >= least_bytes:
                 continue
             grown, took_s = usage.used - self._used[number], time.monotonic() - self._began_s
@@ -58,9 +61,10 @@ class Room:
             needed = self._used[number] + RESERVE * rate * max(self._lasts_s, took_s)
             whole = math.ceil(needed / 2**28) * 2**28
             return say(
-                "`{storage}` is full: {free} of {size} are left at {path}, and this load grows by {rate}/s; "
-                + REMEDIES.get(place.kind, OTHER_REMEDY),
+                "`{storage}` {is_full}: {free} of {size} are left at {path}, and this load grows by "
+                "{rate}/s; " + REMEDIES.get(place.kind, OTHER_REMEDY),
                 storage=place.storage,
+                is_full="is full" if least_bytes == FULL_BYTES else "is nearly full",
                 free=bytes_(usage.free),
                 size=bytes_(usage.total),
                 path=place.path,

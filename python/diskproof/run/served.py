@@ -11,7 +11,7 @@ from diskproof.results.trial import DataFacts, OpenFile, RestoredBy
 from diskproof.run.attempt import Attempt, Counted
 from diskproof.run.bench import Bench
 from diskproof.run.elsewhere import LoadElsewhere, Order
-from diskproof.run.room import Room
+from diskproof.run.room import FullError, Room
 from diskproof.run.server_setup import restore_data, settings_of
 from diskproof.run.turns import ALONE, Alone
 from diskproof.server.base import DATABASE, Dirs, Running, ServerError
@@ -154,10 +154,9 @@ class ServerAttempt(Attempt):
 
     def fail(self, error: Exception) -> None:
         """Record why the trial broke off; if the server died, with the last lines of its log."""
-        if self._room is not None and (why := self._room.full()):
-            self.invalid(FINISHED, why)
-            return
         message = str(error) or type(error).__name__
+        if self._room is not None and not isinstance(error, FullError) and (why := self._room.full()):
+            message = f"{message}; {why.text}"
         if self.running is not None and self.running.alive:
             message = f"the trial broke off: {message}"
         elif self.running is not None:

@@ -36,7 +36,7 @@ from diskproof.study.plan import placed
 from diskproof.study.read import StudyFile
 from diskproof.system.cpus import Division, divide, kept_to
 from diskproof.system.idle import cores_awake
-from diskproof.system.journal import Journal, clean, machine_taken, state_folder
+from diskproof.system.journal import Journal, clean, machine_taken
 from diskproof.system.machine import describe_machine
 from diskproof.system.own_folder import real_path
 from diskproof.system.processes import Starter
@@ -129,11 +129,11 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
     def show(undone: Undone) -> None:
         progress.note(f"{'removed' if undone.done else 'could not remove'}: {undone.what}")
 
-    if others := other_states(state_folder()):
-        said = f"DISKPROOF_STATE={numbers.listed(others)}"
-        progress.note(f"another run works on this machine ({said}): the two measure each other")
     for undone in clean():  # first: what a killed run left may fill the disk
         show(undone)
+    if others := other_states():
+        said = f"DISKPROOF_STATE={numbers.listed(others)}"
+        progress.note(f"another run works on this machine ({said}): the two measure each other")
     with (
         held(given),
         machine_taken(_purpose(request), show) as journal,

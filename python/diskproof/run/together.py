@@ -11,6 +11,8 @@ from diskproof.run.served import ServerAttempt
 from diskproof.run.turns import Turns
 from diskproof.wording import say
 
+PARTNER_BROKE_OFF = "it took turns with {trial}, which broke off"
+
 PARTING_S = 20.0
 """How long a side may take to end after its load was ended."""
 
@@ -89,6 +91,4 @@ def _say_why(attempts: Sequence[ServerAttempt], first: ServerAttempt, error: Exc
     first.fail(error)
     for attempt in attempts:
         if attempt is not first:
-            attempt.invalid(
-                FINISHED, say("it took turns with {trial}, which broke off", trial=first.planned.id)
-            )
+            attempt.invalid(FINISHED, say(PARTNER_BROKE_OFF, trial=first.planned.id))

@@ -24,7 +24,7 @@ from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.given import GivenAttempt
 from diskproof.run.served import ServerAttempt
 from diskproof.run.session import Progress, check_disks
-from diskproof.run.together import run_attempts
+from diskproof.run.together import PARTNER_BROKE_OFF, run_attempts
 from diskproof.run.turns import Turns
 from diskproof.stats.groups import grouped
 from diskproof.study.plan import next_block
@@ -140,13 +140,15 @@ class _Trials:
         return next(took, None)
 
     def _end_if_all_fail(self, trial: Trial) -> None:
-        """End the run if two trials failed alike and none of their cells has ever finished."""
+        """End the run if two trials failed alike and none has ever finished."""
         if trial.finished:
             self._finished.add(trial.cell)
             return
         why = trial.findings[-1].message.text
+        if trial.findings[-1].message.form == PARTNER_BROKE_OFF:
+            return
         first = self._failures.setdefault(_first_line_without_digits(why), trial)
-        if first.id != trial.id and not {first.cell, trial.cell} & self._finished:
+        if first.id != trial.id and not self._finished:
             raise RefusalError(f"{first.id} and {trial.id} failed alike, so the others would, too: {why}")
 
 

@@ -33,8 +33,8 @@ def processes_of(mark: str) -> Iterator[psutil.Process]:
             continue
 
 
-def other_states(state: Path) -> list[str]:
-    """Return the state folders of runs that work on this machine now and do not keep theirs in `state`."""
+def other_states() -> list[str]:
+    """Return the state folders of runs that work on this machine now, other than this process's own."""
     found = set()
     for process in psutil.process_iter():
         try:
@@ -43,7 +43,7 @@ def other_states(state: Path) -> list[str]:
             continue
         if MARK in variables:
             found.add(variables.get("DISKPROOF_STATE", "unset"))
-    return sorted(found - {str(state)})
+    return sorted(found - {os.environ.get("DISKPROOF_STATE", "unset")})
 
 
 def processes_in(folders: list[Path]) -> Iterator[psutil.Process]:

@@ -10,16 +10,15 @@ READS = {"USAGE", "SELECT", "SHOW VIEW", "SHOW DATABASES", "PROCESS", "SHOW_ROUT
 WATCHES = {"REPLICATION CLIENT", "BINLOG MONITOR", "SLAVE MONITOR", "REPLICA MONITOR"}
 
 VARIABLES = {
-    "SUPER",
     "SYSTEM_VARIABLES_ADMIN",
     "SESSION_VARIABLES_ADMIN",
     "BINLOG ADMIN",
     "CONNECTION ADMIN",
     "READ_ONLY ADMIN",
     "REPLICATION MASTER ADMIN",
-    "REPLICATION SLAVE ADMIN",
 }
-"""Rights that set variables of the server, and more."""
+"""Rights that set variables of the server. SUPER also makes routines that run as somebody else, and
+REPLICATION SLAVE ADMIN names another server: they reach every database."""
 
 NOWHERE = "\0"
 """The name of no database."""
@@ -47,7 +46,7 @@ def rights_of(grants: Iterable[str], database: str, others: Collection[str]) -> 
     """Read the answers to SHOW GRANTS; `others` are the server's other databases."""
     found = Rights()
     for grant in grants:
-        line = re.sub(r"\([^()]*\)", "", grant)  # columns
+        line = grant
         if line.startswith(("REVOKE ", "SET DEFAULT ROLE ")) or (ROLES.match(line) and " ON " not in line):
             continue
         held = ON.match(line)
@@ -55,7 +54,8 @@ def rights_of(grants: Iterable[str], database: str, others: Collection[str]) -> 
             found.beyond.append(line.partition(" TO ")[0].removeprefix("GRANT "))
             continue
         where = f"{held['database']}.{held['object']}"
-        rights = [right.strip().upper() for right in held["rights"].split(",")]
+        without_columns = re.sub(r"\([^()]*\)", "", held["rights"])
+        rights = [right.strip().upper() for right in without_columns.split(",")]
         if "WITH GRANT OPTION" in held["rest"]:
             rights.append("GRANT OPTION")
         inside = _is_inside(_name(held["database"]), held["database"], database, others)

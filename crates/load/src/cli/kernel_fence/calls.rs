@@ -43,7 +43,6 @@ const ALWAYS: &[c_long] = &[
     c::SYS_fallocate,
     c::SYS_fsync,
     c::SYS_fdatasync,
-    c::SYS_fcntl,
     c::SYS_flock,
     c::SYS_dup,
     c::SYS_dup3,
@@ -97,9 +96,7 @@ const ALWAYS: &[c_long] = &[
     c::SYS_gettimeofday,
     // Sockets that are there.
     c::SYS_connect,
-    c::SYS_sendto,
     c::SYS_recvfrom,
-    c::SYS_sendmsg,
     c::SYS_recvmsg,
     c::SYS_setsockopt,
     c::SYS_getsockopt,
@@ -143,6 +140,9 @@ const OLDER: &[c_long] = &[];
 /// `prctl`: a thread's name, and that of its memory.
 const PR_SET_VMA: c_long = 0x5356_4d41;
 
+/// `fcntl` for which a file sends signals: to whom, and which.
+const SIGNALS: [u64; 3] = [8, 10, 15];
+
 /// Above a socket's kind there are flags.
 const KIND: u64 = 0xF;
 
@@ -158,6 +158,11 @@ fn is(argument: u8, value: u64) -> Result<SeccompCondition, seccompiler::Backend
 fn has(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
     let by = SeccompCmpOp::MaskedEq(mask);
     SeccompCondition::new(argument, SeccompCmpArgLen::Qword, by, value)
+}
+
+/// The argument is not this.
+fn is_not(argument: u8, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value)
 }
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
@@ -205,12 +210,22 @@ fn rules(sockets: Sockets) -> Result<Rules, seccompiler::BackendError> {
         Sockets::Internet => &[c::AF_INET, c::AF_INET6],
     };
     for &family in families {
-        let conditions = vec![
-            is(0, wide(family.into()))?,
-            has(1, KIND, wide(c::SOCK_STREAM.into()))?,
-        ];
-        allow(c::SYS_socket, conditions)?;
+        // Landlock holds TCP alone; MPTCP is another protocol with the same addresses.
+        for protocol in [0, c::IPPROTO_TCP] {
+            let conditions = vec![
+                is(0, wide(family.into()))?,
+                has(1, KIND, wide(c::SOCK_STREAM.into()))?,
+                is(2, wide(protocol.into()))?,
+            ];
+            allow(c::SYS_socket, conditions)?;
+        }
     }
+    // With this flag a message connects, past Landlock.
+    let connects = wide(c::MSG_FASTOPEN.into());
+    allow(c::SYS_sendto, vec![has(3, connects, 0)?])?;
+    allow(c::SYS_sendmsg, vec![has(2, connects, 0)?])?;
+    let quiet: Result<Vec<_>, _> = SIGNALS.iter().map(|&command| is_not(1, command)).collect();
+    allow(c::SYS_fcntl, quiet?)?;
     Ok(rules)
 }
 

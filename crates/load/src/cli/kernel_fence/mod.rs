@@ -216,6 +216,8 @@ mod tests {
     use std::os::unix::net::{UnixListener, UnixStream};
     use std::process::Command;
 
+    use rustix::net::{self, AddressFamily, SendFlags, SocketType};
+
     use super::*;
 
     /// What native code may do within: the fence is a thread's own.
@@ -297,6 +299,11 @@ mod tests {
             let refused = TcpStream::connect(address).unwrap_err();
             assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
             assert!(TcpListener::bind("127.0.0.1:0").is_err());
+            let opened = |protocol| net::socket(AddressFamily::INET, SocketType::STREAM, protocol);
+            assert!(opened(Some(net::ipproto::MPTCP)).is_err(), "past Landlock");
+            let connects = SendFlags::from_bits_retain(0x2000_0000); // MSG_FASTOPEN
+            let sent = net::sendto(opened(None).unwrap(), b"x", connects, &address);
+            assert_eq!(sent, Err(rustix::io::Errno::PERM));
             assert!(UnixStream::connect(&path).is_err());
             assert!(File::open("/etc/hostname").is_err());
         });
