@@ -58,6 +58,15 @@ def test_rights_for_variables_are_told_apart() -> None:
     assert (found.beyond, found.variables) == (["SUPER ON *.*"], ["BINLOG ADMIN ON *.*"])
 
 
+def test_what_an_installation_of_mariadb_grants_to_everybody_is_allowed() -> None:
+    public = [
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON `{name}`.* TO PUBLIC" for name in ("test", r"test\_%")
+    ]
+    assert rights_of(public, "own", ["test", "own"]).beyond == []
+    assert rights_of(["GRANT INSERT ON `shop`.* TO PUBLIC"], "own", ["shop"]).beyond
+    assert rights_of(["GRANT INSERT ON `test`.* TO `app`@`%`"], "own", ["test"]).beyond
+
+
 def test_a_database_with_parentheses_is_another_one() -> None:
     found = rights_of(["GRANT ALL PRIVILEGES ON `own(x)`.* TO `app`@`%`"], "own", ["own(x)"])
     assert found.beyond == ["ALL PRIVILEGES ON `own(x)`.*"]

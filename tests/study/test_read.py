@@ -315,3 +315,16 @@ def test_half_a_layout_is_noticed(tmp_path: Path) -> None:
         study.write_text(f"question = 'x'\n{text}{more}")
         notes = read_study(study).notes
         assert any("the binary log stays with the data" in note for note in notes) is noticed
+
+
+def test_a_log_of_a_server_is_no_script(tmp_path: Path) -> None:
+    study, log = tmp_path / "own.toml", tmp_path / "slow.log"
+    study.write_text(
+        "question = 'x'\n[servers.lite]\nfamily = 'sqlite'\n[storages.d]\ndirectory = 'place'\n"
+        "[workloads.w]\nkind = 'script'\nfiles = ['slow.log']\n"
+    )
+    log.write_text("SELECT 1;\n# a comment\n")
+    read_study(study)
+    log.write_text("# Time: 230101 10:00:00\n# User@Host: a[a] @ localhost []\nSELECT 1;\n")
+    with pytest.raises(StudyError, match="is a log of a server, not a script"):
+        read_study(study)

@@ -19,6 +19,7 @@ from diskproof.families import FAMILIES, Family, of
 from diskproof.families.facts import LEVELS, Level
 from diskproof.refusal import RefusalError
 from diskproof.results.durable import write_whole, writing
+from diskproof.server.base import ServerNotFoundError
 from diskproof.server.registry import installed
 from diskproof.storage.places import check
 from diskproof.study.loads.base import FIXED_BYTES
@@ -150,7 +151,15 @@ def init(
         counts = _clients(*map(str, clients or CLIENTS.split(", ")))
         text = _study(study, storages, family, levels, data_bytes, counts)
     file = StudyFile(study.stem, text, parse_study(text, str(study)))
-    check_as_run(file, make_plan(file), OUT)
+    try:
+        check_as_run(file, make_plan(file), OUT)
+    except ServerNotFoundError as refused:
+        named = (
+            "" if NOT_INHERITED in os.environ else f"; set {NOT_INHERITED}, and the study names that variable"
+        )
+        raise RefusalError(
+            f"{refused}{named if file.study.servers and 'password_env' in str(refused) else ''}"
+        ) from None
     _check_new(study)
     with writing(study):
         write_whole(study, text)

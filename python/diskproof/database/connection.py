@@ -63,7 +63,7 @@ def connect_mysql(
             host=address.host,
             port=address.port,
             user=address.user,
-            password=password or "",
+            password=(password or "").encode(),  # of a text it would take Latin-1 alone
             database=address.database,
             charset=charset,
             autocommit=True,

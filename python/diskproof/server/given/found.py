@@ -32,6 +32,8 @@ NO_LOGIN = (
 """What servers say if they refuse the account or its password: ER_ACCESS_DENIED_ERROR,
 ER_ACCESS_DENIED_NO_PASSWORD_ERROR, and PostgreSQL's words."""
 
+NO_ROLE = re.compile(r'role ".*" does not exist')
+
 ANONYMOUS = "''@"
 """How MySQL names the account that it takes for one that it does not have."""
 
@@ -162,7 +164,7 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
     except driver_errors() as error:
         words = said(error)
         remedy = "check `url`, the password and whether the server lets this machine in"
-        if ANONYMOUS in words or any(one in words for one in NO_LOGIN):
+        if ANONYMOUS in words or any(one in words for one in NO_LOGIN) or NO_ROLE.search(words):
             remedy = (
                 "check the account and its password: `password_file` names the file that has it, or "
                 "`password_env` an environment variable"

@@ -100,7 +100,7 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
     @staticmethod
     def making(address: Address, database: str) -> str:
         """Return the commands that make an empty database for an account."""
-        who = account(address.user, "%")
+        who = account(address.user, "localhost" if address.socket else "%")
         return f"CREATE DATABASE {quoted('mysql', database)}; GRANT ALL ON {granted(database)}.* TO {who}"
 
     def rights(self) -> Rights:

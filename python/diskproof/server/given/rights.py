@@ -20,6 +20,9 @@ VARIABLES = {
 """Rights that set variables of the server. SUPER also makes routines that run as somebody else, and
 REPLICATION SLAVE ADMIN names another server: they reach every database."""
 
+SCRATCH = {"test", r"test\_%"}
+"""Databases that MariaDB's installation opens to everybody, by grants to PUBLIC."""
+
 NOWHERE = "\0"
 """The name of no database."""
 
@@ -52,6 +55,8 @@ def rights_of(grants: Iterable[str], database: str, others: Collection[str]) -> 
         held = ON.match(line)
         if held is None:  # PROXY, and what newer servers have; the rest may have the hash of a password
             found.beyond.append(line.partition(" TO ")[0].removeprefix("GRANT "))
+            continue
+        if held["rest"].startswith("PUBLIC") and _name(held["database"]) in SCRATCH:
             continue
         where = f"{held['database']}.{held['object']}"
         without_columns = re.sub(r"\([^()]*\)", "", held["rights"])

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, BinaryIO, ClassVar, Literal, Self
@@ -27,6 +28,12 @@ MAX_SQL_BYTES = 64 * 2**20
 
 MAX_DUMP_BYTES = 2**63
 
+SLOW_LOG = re.compile(rb"^# User@Host: |^# Query_time: |, Version: .* started with:$", re.MULTILINE)
+"""Lines of the slow log and of the general log of the MySQL family."""
+
+HEAD_BYTES = 4096
+"""Where one of them stands."""
+
 NOT_KEPT = b"-- diskproof has kept no copy of "
 
 
@@ -51,6 +58,10 @@ def _sql_file(value: object, info: ValidationInfo) -> object:
     if not (at and weight.isdigit()):
         name, weight = value, ""
     file = kept_file(name, info, MAX_SQL_BYTES, "a file of SQL, such as `hot.sql`")
+    if SLOW_LOG.search(file.content[:HEAD_BYTES]):
+        raise ValueError(
+            f"{file.path} is a log of a server, not a script: take the statements that matter out of it"
+        )
     return SqlFile(file.path, file.content, weight)
 
 
