@@ -205,7 +205,7 @@ fn mysql_9() {
         succeed(&url, "");
     }
     database.sql("SET GLOBAL require_secure_transport = ON");
-    let (code, message) = refusal(&database.tcp_url("sha2"), PASSWORD);
+    let (code, message) = refusal(&database.tcp_url("open"), "");
     assert_eq!(code, "3159");
     assert!(message.contains("add ssl-mode=required"), "{message}");
 }
