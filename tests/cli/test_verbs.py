@@ -17,6 +17,7 @@ from diskproof.cli import EXAMPLES, VERBS
 from diskproof.cli.screen import NotSaidError
 from diskproof.storage import virtual
 from diskproof.study.model import Study
+from diskproof.system import temporary
 from diskproof.system.mounts import mount_of
 from support.command import diskproof_here
 
@@ -316,6 +317,7 @@ def test_a_plan_refuses_disks_as_a_run_would(
         f'question = "x"\n[servers.db]\nfamily = "sqlite"\n[storages.disk]\n{place}\n[workloads.load]\n'
     )
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(temporary, "check_owner", lambda *_: None)  # its folders are really root's
     assert cli.call(["plan", str(study)]) == 2
     assert f"storage `disk`: {said}" in capsys.readouterr().err
 
