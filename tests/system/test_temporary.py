@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.system.temporary import RECORDS, remove_left, temporary_folder
+from diskproof.system.temporary import SUFFIX, remove_left, temporary_folder
 
 HOLDS = """
 import sys, time
@@ -38,7 +38,7 @@ def test_it_is_private_and_gone_at_the_end(tmp_path: Path) -> None:
         assert folder.stat().st_mode & 0o777 == 0o700
         (folder / "below").mkdir()
     assert not list((tmp_path / "tmp").iterdir())
-    assert not list((tmp_path / "state" / RECORDS).iterdir())
+    assert not list((tmp_path / "state").iterdir())
 
 
 def test_a_killed_process_leaves_one_to_the_next(tmp_path: Path) -> None:
@@ -61,9 +61,9 @@ def test_clean_says_what_it_removed() -> None:
 
 @pytest.mark.parametrize("text", ["", "/", "../..", "/etc", "\0"])
 def test_a_forged_record_removes_nothing(text: str, tmp_path: Path) -> None:
-    records = tmp_path / "state" / RECORDS
+    records = tmp_path / "state"
     records.mkdir(parents=True, mode=0o700)
-    (records / "0123abcd").write_text(text)
+    (records / f"0123abcd{SUFFIX}").write_text(text)
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (records / "4567abcd").write_text(str(theirs))

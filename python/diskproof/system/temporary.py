@@ -12,8 +12,8 @@ from diskproof.system.journal import check_owner, state_folder, writing_in
 from diskproof.system.own_folder import OwnFolder
 from diskproof.system.undoing import Undone, remove_directory
 
-RECORDS = "temporary"
-"""Folder in the state folder: a file for each temporary folder, which its process keeps locked."""
+SUFFIX = ".temporary"
+"""Of the files in the state folder: one for each temporary folder, which its process keeps locked."""
 
 LONGEST_PATH = 4096
 
@@ -24,8 +24,8 @@ def temporary_folder() -> Iterator[Path]:
     remove_left()
     mark = secrets.token_hex(4)
     path = Path(tempfile.gettempdir()) / f"diskproof-{mark}"
-    records = state_folder() / RECORDS
-    record = records / mark
+    records = state_folder()
+    record = records / f"{mark}{SUFFIX}"
     with ExitStack() as stack:
         with writing_in(records):
             records.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -46,15 +46,16 @@ def temporary_folder() -> Iterator[Path]:
 def remove_left() -> list[Undone]:
     """Remove the temporary folders of processes that have ended."""
     undone: list[Undone] = []
-    records = state_folder() / RECORDS
-    if not records.is_dir():
+    records = state_folder()
+    found = sorted(records.glob(f"*{SUFFIX}"))
+    if not found:
         return undone
     check_owner(f"{records}", records.stat(), "remove it")
-    for record in sorted(records.iterdir()):
+    for record in found:
         with suppress(OSError), record.open() as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError: its process is alive
             path = file.read(LONGEST_PATH)
-            items = remove_directory(Path(path), record.name) if path else []
+            items = remove_directory(Path(path), record.stem) if path else []
             undone += items
             if all(item.done for item in items):
                 record.unlink()
