@@ -11,6 +11,7 @@ from diskproof.database.asking import NULLABLE, AnswerError, Shape, ask, driver_
 from diskproof.database.connection import connect
 from diskproof.database.secret import Secret
 from diskproof.families.address import Address
+from diskproof.families.names import account
 from diskproof.families.values import as_bytes, same
 from diskproof.refusal import RefusalError
 
@@ -95,8 +96,8 @@ class MysqlVariables(Variables):
             if found := re.search(r"at least one of\)? the (.+?) privilege", str(reason)):
                 rights = found[1].replace(" or ", ", ").split(", ")
                 right = next((one for one in rights if one != "SUPER"), "SUPER")
-                account = account_of(*self._row("SELECT CURRENT_USER()", shape=(str,)))
-                return f"the right to set it is missing: GRANT {right} ON *.* TO {account}"
+                whose = account_of(*self._row("SELECT CURRENT_USER()", shape=(str,)))
+                return f"the right to set it is missing: GRANT {right} ON *.* TO {whose}"
             return str(reason)
         return ""
 
@@ -118,7 +119,7 @@ class MysqlVariables(Variables):
 def account_of(current_user: str) -> str:
     """Return the account of the MySQL family's CURRENT_USER() as GRANT takes it: ``'app'@'%'``."""
     user, _, host = current_user.rpartition("@")
-    return f"'{user}'@'{host}'"
+    return account(user, host)
 
 
 def mysql_value(value: str) -> str:

@@ -68,7 +68,7 @@ class _Trials:
         self._plan = bench.folder.plan()
         self._repeats = bench.study.design.repeat_disturbed
         self._futile = False
-        self._finished = {trial.cell for trial in bench.folder.trials() if trial.finished}
+        self._any_finished = any(trial.finished for trial in bench.folder.trials())
         self._failures: dict[str, Trial] = {}
 
     def run(self, trials: Sequence[PlannedTrial]) -> None:
@@ -142,13 +142,13 @@ class _Trials:
     def _end_if_all_fail(self, trial: Trial) -> None:
         """End the run if two trials failed alike and none has ever finished."""
         if trial.finished:
-            self._finished.add(trial.cell)
+            self._any_finished = True
             return
         why = trial.findings[-1].message.text
         if trial.findings[-1].message.form == PARTNER_BROKE_OFF:
             return
         first = self._failures.setdefault(_first_line_without_digits(why), trial)
-        if first.id != trial.id and not self._finished:
+        if first.id != trial.id and not self._any_finished:
             raise RefusalError(f"{first.id} and {trial.id} failed alike, so the others would, too: {why}")
 
 

@@ -79,7 +79,7 @@ def fatal_errors(run: Output) -> list[LoadError]:
 
 
 def warm_up_s(run: Output) -> float | None:
-    """Return the seconds of a warm-up, which is not counted; None if none is told."""
+    """Return the seconds of a warm-up, which is not counted; None if the output has none."""
     return (
         float(told) if (told := asked_of(run).get("warmup-time", "")).isdecimal() and len(told) < 10 else None
     )

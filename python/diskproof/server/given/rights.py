@@ -49,12 +49,11 @@ def rights_of(grants: Iterable[str], database: str, others: Collection[str]) -> 
     """Read the answers to SHOW GRANTS; `others` are the server's other databases."""
     found = Rights()
     for grant in grants:
-        line = grant
-        if line.startswith(("REVOKE ", "SET DEFAULT ROLE ")) or (ROLES.match(line) and " ON " not in line):
+        if grant.startswith(("REVOKE ", "SET DEFAULT ROLE ")) or (ROLES.match(grant) and " ON " not in grant):
             continue
-        held = ON.match(line)
+        held = ON.match(grant)
         if held is None:  # PROXY, and what newer servers have; the rest may have the hash of a password
-            found.beyond.append(line.partition(" TO ")[0].removeprefix("GRANT "))
+            found.beyond.append(grant.partition(" TO ")[0].removeprefix("GRANT "))
             continue
         if held["rest"].startswith("PUBLIC") and _name(held["database"]) in SCRATCH:
             continue
