@@ -46,8 +46,8 @@ def test_words_name_load_disk_and_limit(folder: Path) -> None:
     assert "Nothing was measured on these disks" in said
     assert "On ram" in said
     assert "On slow.toml" in said
-    assert "mariadb, safest," in said  # the table may break the name into lines
-    assert "complex, 128 MiB" in said
+    for part in ("mariadb,", "safest,", "complex,", "128 MiB"):  # the table may break the name into lines
+        assert part in said
     assert "Measured TPS" in said
 
 
