@@ -310,10 +310,9 @@ def to_result(summary: Event) -> LoadResult:
 def interval_rows(event: Event) -> list[tuple[float, str, float]]:
     """Turn an `interval` event into rows of the series (t_s, metric, value).
 
-    `t_s` is the interval's end, counted from the start of its phase; the caller shifts the warm-up. A window
-    in which no client could work has no rows.
+    `t_s` is the interval's end, counted from the start of its phase; the caller shifts the warm-up.
     """
-    seconds = event.get("busy_s", event["end_s"] - event["start_s"])
+    seconds = event["end_s"] - event["start_s"]
     if not seconds:
         return []
     rows = [

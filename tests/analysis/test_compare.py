@@ -9,7 +9,7 @@ from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.compare import ComparisonError, compare
 from diskproof.results.load import FileRequests, Iterations, Operation
-from diskproof.results.plan import Cell, Phases, Plan, Scale, Turns
+from diskproof.results.plan import Cell, Phases, Plan, Scale
 from diskproof.results.trial import Setting, Trial
 from support.intervals import bounds
 from support.machines import make_machines, sharing
@@ -131,15 +131,6 @@ def test_unequal_data_is_not_compared() -> None:
     assert {cell.outcome for cell in made.cells} == {"not comparable"}
     assert made.cells[0].ratio is None
     assert "40,000 rows in the first run, 7 in the second" in compared(made)[0]
-
-
-def test_alternate_windows_are_not_compared_with_trials_in_turn() -> None:
-    alternating = run(change(make_plan(**QUESTION), turns=Turns(factor="storage", window_s=0.5)))
-    for first, second, which in ((run(), alternating, "second"), (alternating, run(), "first")):
-        made = compare(first, second)
-        assert {cell.outcome for cell in made.cells} == {"not comparable"}
-        assert f"only the {which} run measured in alternate windows" in compared(made)[0]
-    assert {cell.outcome for cell in compare(alternating, alternating).cells} == {"the same"}
 
 
 def test_runs_of_different_scales_are_not_compared() -> None:

@@ -99,7 +99,10 @@ def test_time_goes_to_the_open_verdicts(tmp_path: Path) -> None:
     # Resumed without the option it stays what it is: its time is used up.
     again = diskproof_here(tmp_path, "run", str(study), "--resume", "--out", str(out))
     assert again.returncode in (0, 12) and "left of --at-most: " in again.stderr
-    assert (run_folder(out).plan().trials, run_folder(out).plan().at_most_s) == (longer.trials, longer.at_most_s)
+    assert (run_folder(out).plan().trials, run_folder(out).plan().at_most_s) == (
+        longer.trials,
+        longer.at_most_s,
+    )
 
 
 def test_a_plan_says_how_it_ends(tmp_path: Path) -> None:

@@ -74,7 +74,6 @@ def test_loading_takes_time_whenever_a_load_has_written() -> None:
         (GIVEN.replace("mysql://", "oracle://"), "no known scheme"),
         (GIVEN + '[storages.disk]\ndirectory = "/x"\n', "storage of its own"),
         (GIVEN + '[design]\nmemory = ["1 GiB"]\n', "leave it out"),
-        (GIVEN + "[design]\nalternate = true\n", "cannot be up twice"),
         (BOTH.replace("storages.disk", "storages.theirs"), "rename it"),
         (BOTH + "[crash]\ncuts = 3\n", "`theirs-db` is not ours"),
         (BOTH + '[tunings.mine]\nbase = "as-it-is"\n', "needs a level"),

@@ -96,7 +96,6 @@ def test_a_machine_with_the_database_runs_all_trials() -> None:
         ('family = "mysql"', 'family = "sqlite"', "is SQLite, which runs inside the load generator"),
         ('family = "mysql"', 'image = "mariadb:11"', "in a container, which has no network"),
         ("blocks = 4", "blocks = 4\ncpus = 1", "have machines of their own"),
-        ("blocks = 4", "blocks = 4\nalternate = true", "cannot share a port"),
         ("rows = 1000", "rows = 1000\n[workloads.job]\nkind = 'slap'\nqueries = 10", "ends by itself"),
         ("rows = 1000", "rows = 1000\n[workloads.kept]\nkind = 'ledger'", "name one machine in `load`"),
         ("rows = 1000", "rows = 1000\nrate = 10\narrivals = 'even'", "at even intervals"),

@@ -167,12 +167,6 @@ def _why_not_comparable(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnsw
         for found in run.findings:
             if bars_comparison(found.finding) and found.trials and one.cell.id in found.cells:
                 yield say("in the {which} run: {message}", which=which, message=found.finding.message)
-    if (a.plan.turns is None) != (b.plan.turns is None):
-        which = "second" if a.plan.turns is None else "first"
-        yield say(
-            "only the {which} run measured in alternate windows, in whose pauses a server catches up",
-            which=which,
-        )
     if one.metric != two.metric:
         yield say("the two runs measured it in different ways")
     if set(one.operations_run) != set(two.operations_run):

@@ -39,9 +39,7 @@ def observed(gathered: Gathered, cell: Cell) -> list[Observed]:
     for one in gathered.valid(cell):
         speed, timings = one.load.speed(metric), one.trial.timings
         if speed is not None and timings is not None:
-            # If trials take turns, the recorded phase has the others' windows, and the total is a share.
-            turns = gathered.plan.turns
-            measure_s = timings.measure_s if turns is None else gathered.plan.phases_of(cell).measure_s
+            measure_s = timings.measure_s
             found.append(
                 Observed(
                     cell=cell.id,

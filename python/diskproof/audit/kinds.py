@@ -15,12 +15,7 @@ from diskproof.audit.check import (
 from diskproof.audit.load import DELAY_NOTED, DELAY_WARNED, RATES
 from diskproof.results.load import Operation
 from diskproof.results.record import recorded
-from diskproof.results.trial import Severity
-from diskproof.wording import counted, per_s, say, seconds, share, us
-
-OVERLAP_NOTED, OVERLAP_WARNED, OVERLAP_ALLOWED = 0.002, 0.02, 0.05
-"""Shares of the time at work. A judgement: that much of the other side's time is disturbed, which costs less.
-A moment in which the whole machine stood still counts too."""
+from diskproof.wording import per_s, say, seconds, share, us
 
 HELD_WITHIN = 0.03
 """Share by which another tool's rate may fall short of the one that was asked for: arrivals are random. A
@@ -92,31 +87,6 @@ def late_start(evidence: Evidence) -> Iterator[Said]:
                 "the load generator's own",
                 delay=us(delay_us),
                 share=share(late),
-            ),
-        )
-
-
-@check(
-    "turns",
-    reason="A transaction that lasts into another side's window slows that side, and is no longer alone.",
-    remedy="a longer `window_s` in `[design]`, or leave `alternate` out",
-    source="Bulej et al., Duet Benchmarking, ICPE 2020",
-    elsewhere="a longer `--window`",
-)
-def turns(evidence: Evidence) -> Iterator[Said]:
-    """Find trials whose transactions often reached into the windows of those that they took turns with."""
-    windows = evidence.load.windows
-    if windows is None:
-        raise NothingToCheckError("the clients worked all the time")
-    overlapped = windows.overlap_s / recorded(evidence.load.seconds or None, "how long clients were at work")
-    if overlapped > OVERLAP_NOTED:
-        grave: Severity = "warning" if overlapped > OVERLAP_WARNED else "note"
-        yield Problem(
-            "invalid" if overlapped > OVERLAP_ALLOWED else grave,
-            say(
-                "{overlaps} reached into another side's window, for {share:.1f} of the time at work",
-                overlaps=counted(windows.overlaps, "transaction"),
-                share=share(overlapped),
             ),
         )
 

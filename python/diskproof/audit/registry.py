@@ -46,7 +46,6 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     load.littles_law,
     kinds.rate,
     kinds.late_start,
-    kinds.turns,
     load.client,
     load_hosts.load_hosts,
     storage.physics,

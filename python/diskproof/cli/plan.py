@@ -68,8 +68,6 @@ def plan(
             further = f", a pilot that chooses {' and '.join(made.left_to_a_pilot)}"
         if made.at_most_s is not None:
             further += f", then further blocks of open verdicts, {duration(made.at_most_s)} at most"
-        if made.turns is not None:
-            further += f"; the levels of {made.turns.factor} are up at once, in alternate windows"
         if made.load_hosts:
             further += f"; on host {made.hosts[0]}, with the load on {', '.join(made.load_hosts)}"
         elif made.hosts:

@@ -245,12 +245,7 @@ class _Head:
     def _begin(self) -> None:
         """Give each host its part: its trials, proofs and cuts that do not count yet."""
         counted = {trial.id for trial in self._folder.trials() if not invalidating(self._folder, trial)}
-        left = [
-            trial
-            for group in self._plan.at_once(self._plan.trials)
-            if any(one.id not in counted for one in group)
-            for trial in group
-        ]
+        left = [trial for trial in self._plan.trials if trial.id not in counted]
         finished = {cut.id for cut in self._folder.cuts() if cut.finished}
         if any(hand.lost for hand in self._loaders.values()):
             return

@@ -160,7 +160,7 @@ class RemoteLoad:
         """The command of the first machine."""
         return ["diskproof-load", "run", self.order.kind, "--url", self.order.url, *self.order.arguments[0]]
 
-    def go_on(self, at_ns: int | None = None) -> None:
+    def go_on(self) -> None:
         """Do nothing: the next event is asked for when this one is dealt with."""
 
     def events(self, longest_s: float) -> Iterator[Event]:

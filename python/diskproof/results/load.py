@@ -199,20 +199,6 @@ class Rate(Record):
     """From a transaction's arrival to its first statement if a client was idle."""
 
 
-class Windows(Record):
-    """The windows of a load that took turns with others."""
-
-    runs: int
-    """How many loads took turns."""
-    seconds: float
-    """Length of a window."""
-    gap_s: float
-    overlaps: int
-    """Transactions that reached into the windows of others."""
-    overlap_s: float
-    """For how long, as a mean over the clients."""
-
-
 class FileRequests(Record):
     """A load on bare files: what was read and written, and how."""
 
@@ -275,7 +261,7 @@ class LoadResult(Record):
     iterations: Iterations | None = None
     rate: Rate | None = None
     """None in a closed loop."""
-    windows: Windows | None = None
+    windows: dict[str, float] | None = None
     """None: clients worked all the time. Else `seconds` are the mean time that a client was at work."""
     file_requests: FileRequests | None = None
     """None of a database's load."""

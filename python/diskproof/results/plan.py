@@ -1,6 +1,5 @@
 """The plan: the cells of a study, and the order of their trials."""
 
-from collections.abc import Iterable
 from typing import Literal, get_args
 
 from pydantic import Field
@@ -112,14 +111,6 @@ class Pilot(Record):
     """How many blocks will probably reach the precision; None: more than there is time for."""
 
 
-class Turns(Record):
-    """How the levels of one factor take turns: all are up at once, and measured in alternate windows."""
-
-    factor: Factor
-    window_s: float
-    """Longest window; `run/turns.py` divides the measured time into an even number of them."""
-
-
 class Plan(Record):
     """The cells of a study and the random order of their trials, fixed before the first one starts."""
 
@@ -160,8 +151,8 @@ class Plan(Record):
     """The experiment that the study repeats."""
     prices: dict[str, list[Price]] = {}
     """What each storage is made of and costs, if the study says."""
-    turns: Turns | None = None
-    """None: the trials are measured one after another."""
+    turns: dict[str, float | str] | None = None
+    """Of an older version, which could measure servers in alternate windows."""
     metrics: dict[str, Metric] = {}
     """What a verdict on each workload is about; default: transactions per second."""
     loads: dict[str, Message] = {}
@@ -213,28 +204,6 @@ class Plan(Record):
         known = {cell.id: cell for cell in self.cells}
         bare = cell_id in known and not known[cell_id].has_server
         return "requests_per_s" if bare else "transactions_per_s"
-
-    def sides(self) -> list[list[Cell]]:
-        """Return the cells that are up at once: those of one condition if levels take turns, else each one.
-
-        What is left besides the factor that takes turns is workload and clients.
-        """
-        if self.turns is None:
-            return [[cell] for cell in self.cells]
-        sides: dict[tuple[str, int, str], list[Cell]] = {}
-        for cell in self.cells:
-            sides.setdefault((cell.workload, cell.clients, cell.host), []).append(cell)
-        return list(sides.values())
-
-    def at_once(self, trials: Iterable[PlannedTrial]) -> list[list[PlannedTrial]]:
-        """Return those trials of a block together that are measured at once, in their order."""
-        if self.turns is None:
-            return [[planned] for planned in trials]
-        together: dict[tuple[int, str, int, str], list[PlannedTrial]] = {}
-        for planned in trials:
-            cell = self.cell(planned.cell)
-            together.setdefault((planned.block, cell.workload, cell.clients, cell.host), []).append(planned)
-        return list(together.values())
 
     @property
     def hosts(self) -> list[str]:

@@ -17,7 +17,6 @@ from diskproof.results.usage import Party, PoolUse, Usage, VirtualUse
 from diskproof.run.activity import ActivityWatch
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.sampler import Sampler, Watched
-from diskproof.run.turns import ALONE, Alone
 from diskproof.storage.poolwatch import PoolWatch
 from diskproof.system.clocks import calendar_ahead_ns, calendar_set_ns
 from diskproof.system.cpus import allowed_cpus
@@ -43,10 +42,6 @@ class Steps:
         self.settings: list[Setting] = []
         self.laps: dict[str, float] = {}
         self._began = self._last = time.monotonic()
-
-    def begin_step(self) -> None:
-        """Begin a step now: the time since the last one was another trial's."""
-        self._last = time.monotonic()
 
     def lap(self, step: str) -> float:
         """Record and return the seconds since the last step, or since the start."""
@@ -74,10 +69,8 @@ class Steps:
 class Attempt(Steps, ABC):
     """One trial as it runs: its steps in their order, and what each of them found."""
 
-    def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell, turn: Alone = ALONE) -> None:
-        """`turn` is its part among trials that take turns, in threads of their own."""
+    def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
         super().__init__(bench, cell.storage)
-        self.turn = turn
         self.planned, self.cell = planned, cell
         self.phases = bench.folder.plan().phases_of(cell)
         self.folders = self.layout.folders()
@@ -131,7 +124,6 @@ class Attempt(Steps, ABC):
     def record(self) -> Trial:
         """Write the series and return the record."""
         self.series.close()
-        took_s = self.total_s / self.turn.runs  # its share
         return Trial(
             id=self.planned.id,
             cell=self.cell.id,
@@ -145,9 +137,8 @@ class Attempt(Steps, ABC):
             virtual_disks=self.disk_use,
             places=self.places,
             pools=self.pool_use,
-            timings=Timings(**self.laps, total_s=took_s) if self.finished else None,
-            broke_off_after_s=None if self.finished else took_s,
-            took_turns_with=list(self.turn.others),
+            timings=Timings(**self.laps, total_s=self.total_s) if self.finished else None,
+            broke_off_after_s=None if self.finished else self.total_s,
             data=self.data(),
             settings=self.settings,
             open_files=self.files,
@@ -208,8 +199,6 @@ class Counted:
             "load": load,
             "disks": lambda: [disk.served.process.pid for disk in attempt.layout.disks()],
         }
-        if attempt.turn.others:
-            others["sides"] = attempt.turn.processes_of_others
         self._sampler = Sampler(watched, devices, attempt.series.add, attempt.bench.cpus, others)
         self._activity = ActivityWatch(threads, role_of, attempt.series.add)
         self._pools: list[PoolWatch] = []
@@ -266,10 +255,6 @@ class Counted:
                 "runnable_mean": self._activity.runnable_mean(),
             }
         )
-        if attempt.turn.others:
-            # What the whole machine did, and threads in the pauses, are not of this trial.
-            mixed = dict.fromkeys(("context_switches", "host_cpu_iowait_s", "stalls"), None)
-            attempt.usage = usage.model_copy(update={**mixed, "activity": None, "runnable_mean": None})
         attempt.disk_use = [disk.use(usage.devices) for disk in attempt.layout.disks()]
         attempt.pool_use = [use for watch in self._pools for use in watch.end()]
 

@@ -1,7 +1,7 @@
 """What all trials of a run share."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from diskproof.refusal import RefusalError
@@ -43,18 +43,7 @@ class Bench:
     layouts: dict[str, Layout]
     places: list[Place]
     images: GoldenImages
-    beside: Sequence[Mapping[str, Layout]] = ()
-    """The layouts of the second side and the further ones, if sides that are up at once share a storage."""
     elsewhere: Loaders | None = None
     """The machines of the load; None: it runs on this one."""
     slowness: Mapping[str, Slowness] = field(default_factory=dict)
     """Extra time of virtual disks, by name, while clients are at work."""
-
-    def side(self, number: int) -> "Bench":
-        """Return the bench of a side, from 0, among those that are up at once: its own places and sockets."""
-        if number == 0:
-            return self
-        sockets = self.sockets.with_name(f"{self.sockets.name}{number + 1}")
-        sockets.mkdir(mode=0o700, exist_ok=True)
-        own = self.beside[number - 1] if self.beside else {}
-        return replace(self, sockets=sockets, layouts={**self.layouts, **own})

@@ -18,7 +18,6 @@ from diskproof.storage.members import CAPACITY_BYTES
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
 from diskproof.study.plan import load_seconds
-from diskproof.system.mounts import block_device, mount_of
 from diskproof.wording import numbers
 
 LOGGED_BYTES_PER_S = 10_000_000
@@ -61,7 +60,6 @@ def check_room(study: Study, plan: Plan, servers: Mapping[str, ServerKind], imag
             study, name, [cell for cell in plan.cells if cell.storage == name], images, image_bytes
         )
     _check_memory(study, plan)
-    _check_apart(study, plan)
 
 
 def _check_storage(study: Study, name: str, cells: list[Cell], images: Path, image_bytes: int) -> None:
@@ -126,42 +124,13 @@ def _room(place: PlaceChoice) -> int | None:
 def _check_memory(study: Study, plan: Plan) -> None:
     """Refuse a buffer pool and a data set in main memory that do not fit together."""
     available = psutil.virtual_memory().available
-    for cells in plan.sides():
-        need = sum(_beside_disks(study, cell) for cell in cells)
+    for cell in plan.cells:
+        need = _beside_disks(study, cell)
         if need > available:
-            servers = sum(cell.memory_bytes for cell in cells)
-            together = " and ".join(cell.id for cell in cells)
             raise RefusalError(
-                f"{together} {'needs' if len(cells) == 1 else 'together need'} about {numbers.size(need)} of "
-                f"memory, {numbers.size(available)} are free: lower `memory` in [design]"
-                + (", `rows` or `accounts`" if need > servers else "")
-                + ("" if len(cells) == 1 else ", or leave `alternate` out")
+                f"{cell.id} needs about {numbers.size(need)} of memory, {numbers.size(available)} are free: "
+                f"lower `memory` in [design]{', `rows` or `accounts`' if need > cell.memory_bytes else ''}"
             )
-
-
-def _check_apart(study: Study, plan: Plan) -> None:
-    """Refuse sides that write to one disk while they take turns: one writes back in the other's windows."""
-    if plan.turns is None:
-        return
-    whose: dict[str, str] = {}
-    for name in dict.fromkeys(cell.storage for cell in plan.cells):
-        directories = (choice.directory for choice in study.storages[name].places().values())
-        for directory in dict.fromkeys(filter(None, directories)):
-            mount = mount_of(nearest(directory.expanduser()))
-            if mount.filesystem == "tmpfs":
-                continue
-            device = block_device(mount)
-            if device is None:
-                raise RefusalError(
-                    f"storage `{name}`: {directory} ({mount.filesystem}) lies on no single disk, so it "
-                    "cannot be told whether another side writes there too: leave `alternate` out"
-                )
-            for below in device.counted:
-                if (other := whose.setdefault(below, name)) != name:
-                    raise RefusalError(
-                        f"storages `{other}` and `{name}` lie on one disk ({below}), so what one writes back "
-                        "in its pauses slows the other: use two disks, or leave `alternate` out"
-                    )
 
 
 def disk_limits(study: Study, plan: Plan) -> dict[str, int]:
@@ -173,9 +142,7 @@ def disk_limits(study: Study, plan: Plan) -> dict[str, int]:
     needs = _disk_needs(study, plan)
     if not needs:
         return {}
-    free = psutil.virtual_memory().available - max(
-        sum(_beside_disks(study, cell) for cell in cells) for cells in plan.sides()
-    )
+    free = psutil.virtual_memory().available - max(_beside_disks(study, cell) for cell in plan.cells)
     room, need = round(DISKS_SHARE * free), sum(needs.values())
     if need > room:
         raise RefusalError(

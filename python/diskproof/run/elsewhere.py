@@ -38,7 +38,7 @@ class LoadElsewhere(Protocol):
     def hosts(self) -> list[LoadHost]:
         """Return what each machine did; nothing before the summary."""
 
-    def go_on(self, at_ns: int | None = None) -> None:
+    def go_on(self) -> None:
         """Let it pass the point at which it waits."""
 
     def events(self, longest_s: float) -> Iterator[Event]:

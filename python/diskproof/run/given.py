@@ -234,7 +234,7 @@ class GivenAttempt(ServerAttempt):
     """A trial of a server that is there already."""
 
     def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
-        Attempt.__init__(self, bench, planned, cell)  # it takes no turns
+        Attempt.__init__(self, bench, planned, cell)
         self.server = bench.given[cell.server]
         self.workload = bench.study.workloads[cell.workload]
         self.running: Given[Any] | None = None

@@ -13,7 +13,6 @@ from diskproof.run.bench import Bench
 from diskproof.run.elsewhere import LoadElsewhere, Order
 from diskproof.run.room import FullError, Room
 from diskproof.run.server_setup import restore_data, settings_of
-from diskproof.run.turns import ALONE, Alone
 from diskproof.server.base import DATABASE, Dirs, Running, ServerError
 from diskproof.storage.proof import prove_placement
 from diskproof.study.loads.base import Load
@@ -38,8 +37,8 @@ class ServerAttempt(Attempt):
     any_database = True
     """Whether the user's SQL may leave the database: of a server that the lab starts, it may."""
 
-    def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell, turn: Alone = ALONE) -> None:
-        super().__init__(bench, planned, cell, turn)
+    def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
+        super().__init__(bench, planned, cell)
         self.kind = bench.servers[cell.server]
         self.workload: Load = bench.study.workloads[cell.workload]
         self.image = bench.images.get(self.kind, self.workload, bench.seed)
@@ -94,8 +93,6 @@ class ServerAttempt(Attempt):
             if embedded:
                 self.layout.throttle(lambda: current.pids)
             longest_s = max(self.phases.warm_up_s, self.phases.measure_s)
-            self.turn.join(lambda: [*current.pids, *(self.running.pids if self.running else [])])
-            longest_s *= self.turn.runs
             self._room = room = Room(self.places, load_seconds(self.bench.study, self.cell.workload))
             for event in current.events(longest_s=JOB_SILENCE_S if self.workload.is_job else longest_s):
                 match event["event"]:
@@ -106,11 +103,10 @@ class ServerAttempt(Attempt):
                         self.engine = self.running.engine()
                         self.let_disks_take_time(on=True)
                         counted.meet()
-                        current.go_on(self.turn.starts_at_ns())
+                        current.go_on()
                     case "measuring":
                         counted.begin()
                     case "measured":
-                        self.turn.wait_for_others()
                         counted.end()
                     case "idle":
                         self.files = self._prove(current.pids if embedded else self.running.pids)
@@ -120,13 +116,13 @@ class ServerAttempt(Attempt):
                         current.go_on()
                     case "interval":
                         room.check()
-                        self.series.add(_series(event, self.turn.warming_s(self.phases)))
+                        self.series.add(_series(event, self.phases.warm_up_s))
                     case "summary":
                         self.result = event.get("result") or load.to_result(event)
         finally:
             current.end()
             counted.abandon()
-        load_s = self.lap("measure_s") / self.turn.runs  # its share of the windows
+        load_s = self.lap("measure_s")
         measure_s = load_s if self.workload.is_job else self.phases.measure_s  # a job has no warm-up
         self.laps |= {"warm_up_s": max(load_s - measure_s, 0.0), "measure_s": measure_s}
 
@@ -165,11 +161,6 @@ class ServerAttempt(Attempt):
             )
         self.invalid(START if isinstance(error, ServerStartError) else FINISHED, message)
 
-    def end_load(self) -> None:
-        """Kill the load if it still runs."""
-        if self._load is not None:
-            self._load.end()
-
     def end_processes(self) -> None:
         """Kill the server if it still runs."""
         if self.running is not None:
@@ -196,14 +187,12 @@ class ServerAttempt(Attempt):
 
     def _here(self, running: Running, seed: int) -> load.Load:
         copies = self.bench.folder.scripts(self.cell.workload)
-        turns = self.turn.arguments(self.phases)
         arguments = run_arguments(
             self.workload,
             self.phases,
             self.cell.clients,
             seed,
             copies,
-            turns,
             any_database=self.any_database,
         )
         log, password = self.log / "load.log", running.password

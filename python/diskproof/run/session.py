@@ -147,8 +147,7 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
         images = GoldenImages(request.images or request.out.absolute() / IMAGES, journal)
         check_room(study, here, servers, images.folder)
         with ExitStack() as stack:
-            limits = disk_limits(study, here)
-            places = [stack.enter_context(closing(Places(journal, limits))) for _ in _sharing(plan)]
+            places = stack.enter_context(closing(Places(journal, disk_limits(study, here))))
             bench = _set_up(
                 request, whole, servers, given, images, journal, places, folder, division, wake_up_us
             )
@@ -165,13 +164,6 @@ def _purpose(request: Request) -> str:
         f"study {request.file.name}, which writes to {request.out.absolute()}, began at "
         f"{datetime.now():%H:%M} and takes about {numbers.duration(seconds)}"
     )
-
-
-def _sharing(plan: Plan) -> range:
-    """Return the numbers of the sides that are up at once on one storage: each needs places of its own."""
-    if plan.turns is None or plan.turns.factor == "storage":
-        return range(1)
-    return range(max(map(len, plan.sides()), default=1))
 
 
 def _find_servers(request: Request) -> tuple[dict[str, ServerKind], dict[str, GivenServer]]:
@@ -191,7 +183,7 @@ def _set_up(
     given: dict[str, GivenServer],
     images: GoldenImages,
     journal: Journal,
-    storages: Sequence[Places],
+    storages: Places,
     folder: RunFolder | None,
     division: Division | None,
     wake_up_us: int | None,
@@ -203,7 +195,7 @@ def _set_up(
     sockets.mkdir(mode=0o700)
     study = whole.file.study
     used = dict.fromkeys(cell.storage for cell in whole.plan.cells)
-    layouts, *beside = [{name: _layout(study, name, places) for name in used} for places in storages]
+    layouts = {name: _layout(study, name, storages) for name in used}
     places = [place for layout in layouts.values() for place in layout.places()]
     facts = [*(kind.facts for kind in servers.values()), *(one.facts for one in given.values())]
     fio_version = None if all(cell.has_server for cell in whole.plan.cells) else fio.version()
@@ -225,7 +217,6 @@ def _set_up(
         servers=servers,
         given=given,
         layouts=layouts,
-        beside=beside,
         places=places,
         images=images,
     )

@@ -24,8 +24,6 @@ from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.given import GivenAttempt
 from diskproof.run.served import ServerAttempt
 from diskproof.run.session import Progress, check_disks
-from diskproof.run.together import PARTNER_BROKE_OFF, run_attempts
-from diskproof.run.turns import Turns
 from diskproof.stats.groups import grouped
 from diskproof.study.plan import next_block
 from diskproof.wording import Message, say
@@ -43,9 +41,7 @@ def run_trials(bench: Bench, progress: Progress) -> None:
     counted = {trial.id for trial in recorded if not invalidating(bench.folder, trial)}
     started = {_start_key(plan, trial) for trial in recorded if trial.finished}
     trials = _Trials(bench, progress, started)
-    # A side that does not count is measured again with the others, or they would not be of one time.
-    left = [group for group in plan.at_once(plan.trials) if any(one.id not in counted for one in group)]
-    trials.run(list(chain.from_iterable(left)))
+    trials.run([planned for planned in plan.trials if planned.id not in counted])
     while plan.at_most_s is not None and (is_open := open_verdicts(bench.folder)):
         seconds = _mean_seconds(bench.folder)
         left_s = plan.at_most_s - bench.folder.trials_s()
@@ -79,48 +75,24 @@ class _Trials:
         follows until a trial was left in peace.
         """
         for _, block in groupby(trials, key=lambda planned: planned.block):
-            together = self._plan.at_once(block)
-            disturbed = [(group, why) for group in together if (why := self._run(group))]
-            for group, why in disturbed:
+            disturbed = [(planned, why) for planned in block if (why := self._run(planned))]
+            for planned, why in disturbed:
                 if self._repeats and not self._futile:
-                    for planned in group:
-                        self._progress.note(f"{planned.id} is repeated: {why.text}")
-                    self._futile = self._run(group, why) is not None
+                    self._progress.note(f"{planned.id} is repeated: {why.text}")
+                    self._futile = self._run(planned, why) is not None
 
-    def _run(self, group: Sequence[PlannedTrial], disturbed: Message | None = None) -> Message | None:
-        """Run trials that are measured at once, mostly one; return what other work took, if too much."""
-        cells = [self._plan.cell(planned.cell) for planned in group]
-        layouts = [self._bench.layouts[cell.storage] for cell in cells]
-        for layout in layouts:
-            check_disks(layout)
+    def _run(self, planned: PlannedTrial, disturbed: Message | None = None) -> Message | None:
+        """Run one trial; return what other work took, if too much."""
+        cell = self._plan.cell(planned.cell)
+        layout = self._bench.layouts[cell.storage]
+        check_disks(layout)
         if self._bench.elsewhere is not None:
             self._bench.elsewhere.check()
-        for planned in group:
-            self._progress.trial_begins(planned)
-        if len(group) == 1:
-            trials = [run_trial(self._bench, group[0], cells[0], disturbed)]
-        else:
-            trials = self._run_in_turns(group, cells, disturbed)
-        took = [self._take(trial) for trial in trials]
-        for layout in layouts:
-            check_disks(layout)
-        disturbance = next(filter(None, took), None)
+        self._progress.trial_begins(planned)
+        disturbance = self._take(run_trial(self._bench, planned, cell, disturbed))
+        check_disks(layout)
         self._futile = self._futile and disturbance is not None
         return disturbance
-
-    def _run_in_turns(
-        self, group: Sequence[PlannedTrial], cells: Sequence[Cell], disturbed: Message | None
-    ) -> list[Trial]:
-        """Run trials whose sides are up at once."""
-        assert self._plan.turns is not None
-        turns = Turns([planned.id for planned in group], self._plan.turns.window_s)
-        attempts = [
-            ServerAttempt(self._bench.side(number), planned, cell, turns.turn(planned.id))
-            for number, (planned, cell) in enumerate(zip(group, cells, strict=True))
-        ]
-        for attempt in attempts:
-            _note_repeat(attempt, disturbed)
-        return run_attempts(attempts, turns)
 
     def _take(self, trial: Trial) -> Message | None:
         """Append a trial to the folder and show it; return what other work took from it, if too much."""
@@ -145,8 +117,6 @@ class _Trials:
             self._any_finished = True
             return
         why = trial.findings[-1].message.text
-        if trial.findings[-1].message.form == PARTNER_BROKE_OFF:
-            return
         first = self._failures.setdefault(_first_line_without_digits(why), trial)
         if first.id != trial.id and not self._any_finished:
             raise RefusalError(f"{first.id} and {trial.id} failed alike, so the others would, too: {why}")

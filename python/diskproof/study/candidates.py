@@ -12,7 +12,7 @@ from diskproof.study.scales import scaled
 
 KEPT_OF_A_PLACE = ("size", "filesystem", "mount_options")
 
-ENDS = ("alternate", "window_s", "until", "precision", "at_most_s")
+ENDS = ("until", "precision", "at_most_s")
 """Keys of the design that compare levels or lengthen a run: a prediction needs neither."""
 
 

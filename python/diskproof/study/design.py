@@ -14,9 +14,6 @@ MAX_BLOCKS = 1_000
 AT_MOST_S = 1200.0
 """Twenty minutes: as long as one waits for an answer."""
 
-WINDOW_S = 0.5
-"""Windows of 0.25 to 1.5 s were tried; shorter ones were not always better, and cut more transactions."""
-
 
 class Design(Part):
     """How the experiment is made."""
@@ -84,19 +81,6 @@ class Design(Part):
         "permitted), so that they wake at once in each trial. `false`: they sleep as the system lets them",
     )
 
-    alternate: bool = Field(
-        False,
-        description="Servers that are compared are up at the same time, and measured in short alternate "
-        'windows (A B B A; "duet benchmarking"): what the machine does otherwise falls on all of them. For '
-        "the levels of one factor: server, storage, tuning or memory. They must not share a disk",
-    )
-    window_s: float | None = Field(
-        None,
-        ge=0.05,
-        le=60,
-        description=f"With `alternate`: longest window in seconds. Default: {WINDOW_S:g}",
-    )
-
     @property
     def decided_within_s(self) -> float | None:
         """How long the run may go on until verdicts are decided or precise; None: its blocks are fixed."""
@@ -113,12 +97,6 @@ class Design(Part):
             raise mistake("`until` says when the run ends: leave one of the two out", "precision")
         if self.at_most_s is not None and self.decided_within_s is None:
             raise mistake('it needs `until = "decided"` or `precision`', "at_most_s")
-        return self
-
-    @model_validator(mode="after")
-    def _only_turns_have_windows(self) -> Self:
-        if self.window_s is not None and not self.alternate:
-            raise mistake("it needs `alternate = true`", "window_s")
         return self
 
     @field_validator("clients", "memory")

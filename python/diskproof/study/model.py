@@ -10,7 +10,6 @@ from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Asks, Phases
 from diskproof.results.record import Family, Role
-from diskproof.study.alternate import ALTERNATING, check_alternate
 from diskproof.study.crash import CrashChoice
 from diskproof.study.design import Design
 from diskproof.study.hosts import HostsChoice
@@ -162,8 +161,6 @@ class Study(Part):
 
     @model_validator(mode="after")
     def _what_is_given_is_not_started(self) -> Self:
-        if self.design.alternate and self._has_given:
-            raise mistake("a server with a `url` cannot be up twice: leave it out", "design", "alternate")
         for name, server in self.servers.items():
             if server.is_given and self.crash and (self.crash.servers is None or name in self.crash.servers):
                 raise mistake(
@@ -329,17 +326,6 @@ class Study(Part):
                 f"{' and '.join(f'`{key}`' for key in timed)} out",
                 "design",
                 timed[0],
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _what_alternates_can_be_up_at_once(self) -> Self:
-        if self.design.alternate:
-            check_alternate(
-                {factor: self.levels(factor) for factor in ALTERNATING},
-                self.storages,
-                self.workloads,
-                self.design.clients,
             )
         return self
 

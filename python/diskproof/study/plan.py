@@ -10,11 +10,9 @@ import numpy as np
 from pydantic import ByteSize
 
 from diskproof.results.crash_plan import CrashPlan
-from diskproof.results.plan import NO_LEVEL, Cell, Phase, Phases, Pilot, Plan, PlannedTrial, Scale, Turns
-from diskproof.study.alternate import ALTERNATING, alternating
+from diskproof.results.plan import NO_LEVEL, Cell, Phase, Phases, Pilot, Plan, PlannedTrial, Scale
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.cuts import plan_cuts
-from diskproof.study.design import WINDOW_S
 from diskproof.study.hosts import HostsChoice
 from diskproof.study.loads.base import Load, Timed
 from diskproof.study.model import Study
@@ -70,7 +68,6 @@ def make_plan(
             "run may take: give it more time, or fewer `blocks` or cells, or a shorter `measure_s`"
         )
     plan = Plan(
-        turns=_turns(study),
         study=file.name,
         question=study.question,
         asks=study.asks,
@@ -108,7 +105,7 @@ def make_plan(
         estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
         + _copied_bytes(study, [cell for cell in cells if not _in_memory(study, cell)]),
     )
-    plan = plan.model_copy(update={"trials": _order(plan.sides(), design.blocks, design.seed)})
+    plan = plan.model_copy(update={"trials": _order(plan.cells, design.blocks, design.seed)})
     plan = _on_hosts(plan, hosts) if hosts else plan
     return _only_cuts(plan) if cuts_alone else plan
 
@@ -139,8 +136,6 @@ def _hosts(study: Study, at_most_s: float | None, cuts_alone: bool) -> HostsChoi
 
 def _why_no_roles(study: Study, hosts: HostsChoice) -> str | None:
     """Return why a study cannot have its load on other machines; None if it can."""
-    if study.design.alternate:
-        return "`alternate` has two servers up at once, which cannot share a port: leave it out"
     if study.design.cpus is not None:
         return "`cpus` divides one machine, and server and load have machines of their own: leave it out"
     for name, server in study.servers.items():
@@ -232,8 +227,8 @@ def placed(study: Study, plan: Plan) -> Plan:
 def next_block(plan: Plan, cells: Collection[str]) -> list[PlannedTrial]:
     """Return one more block: these cells, in a random order that seed and number decide."""
     block = plan.blocks()[-1] + 1
-    kept = [[cell for cell in sides if cell.id in cells] for sides in plan.sides()]
-    return _block(block, [sides for sides in kept if sides], np.random.default_rng([plan.seed, block]))
+    kept = [cell for cell in plan.cells if cell.id in cells]
+    return _block(block, kept, np.random.default_rng([plan.seed, block]))
 
 
 def _only_cuts(plan: Plan) -> Plan:
@@ -332,31 +327,18 @@ def _cell(
     )
 
 
-def _turns(study: Study) -> Turns | None:
-    """Return how levels take turns, if they do."""
-    if not study.design.alternate:
-        return None
-    factor = alternating({factor: study.levels(factor) for factor in ALTERNATING})
-    return Turns(factor=factor, window_s=study.design.window_s or WINDOW_S)
-
-
-def _order(sides: list[list[Cell]], blocks: int, seed: int) -> list[PlannedTrial]:
+def _order(cells: list[Cell], blocks: int, seed: int) -> list[PlannedTrial]:
     """Return randomised complete blocks: every block is a fresh permutation of all cells."""
     random = np.random.default_rng(seed)
-    return [trial for block in range(1, blocks + 1) for trial in _block(block, sides, random)]
+    return [trial for block in range(1, blocks + 1) for trial in _block(block, cells, random)]
 
 
-def _block(block: int, sides: list[list[Cell]], random: "np.random.Generator") -> list[PlannedTrial]:
-    """Return a block in a random order; cells that take turns stay together, their first one is random."""
-    order = [sides[index] for index in random.permutation(len(sides))]
-    cells = [
-        cell
-        for group in order
-        for cell in ([group[index] for index in random.permutation(len(group))] if len(group) > 1 else group)
-    ]
+def _block(block: int, cells: list[Cell], random: "np.random.Generator") -> list[PlannedTrial]:
+    """Return a block in a random order."""
+    order = (cells[index] for index in random.permutation(len(cells)))
     return [
         PlannedTrial(id=f"b{block:02}-t{position:02}", block=block, position=position, cell=cell.id)
-        for position, cell in enumerate(cells, start=1)
+        for position, cell in enumerate(order, start=1)
     ]
 
 

@@ -1,6 +1,6 @@
 """A workload as arguments of diskproof-load: as a person would type them, so that a report can show them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,11 +36,10 @@ def run_arguments(
     clients: int,
     seed: int,
     copies: Path | None = None,
-    turns: Sequence[str] = (),
     *,
     any_database: bool = True,
 ) -> list[str]:
-    """Return the arguments of `run` for one trial; `turns` are those of a load that takes turns.
+    """Return the arguments of `run` for one trial.
 
     `copies` is the folder of the run's own copies of the workload's files; without it, the user's files are
     named.
@@ -50,7 +49,7 @@ def run_arguments(
         arguments += ["--warm-up", f"{phases.warm_up_s:g}", "--seconds", f"{phases.measure_s:g}"]
     arguments += ["--report-interval", f"{1 if workload.is_job else interval_s(phases.measure_s):g}"]
     arguments += ["--percentiles", ",".join(f"{percentile:g}" for percentile in PERCENTILES)]
-    arguments += [*turns, *_reach(workload, any_database=any_database)]
+    arguments += _reach(workload, any_database=any_database)
     return [*arguments, "--seed", str(seed)] if workload.takes_seed else arguments
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from diskproof.audit import files, host, kinds, load, load_hosts, pools, server, storage, tpcc, virtual
 from diskproof.audit.check import Evidence
-from diskproof.results.load import Operation, Rate, Windows
+from diskproof.results.load import Operation, Rate
 from diskproof.results.machine import BlockDevice, Machine, PoolFacts, PoolMember, PoolPart
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import HeldCpus, Setting
@@ -256,12 +256,6 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         trial(),
     ),
     Case(load.short, trial(rate=2.0), "only 60 transactions were measured", trial()),
-    Case(
-        kinds.turns,
-        trial(load__windows=Windows(runs=2, seconds=0.5, gap_s=0.02, overlaps=7, overlap_s=1.8)),
-        "7 transactions reached into another side's window",
-        trial(load__windows=Windows(runs=2, seconds=0.5, gap_s=0.02, overlaps=0, overlap_s=0.0)),
-    ),
     Case(
         files.whole_phase,
         of_files(load=bare.made_load(seconds=12.0)),

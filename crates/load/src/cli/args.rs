@@ -7,7 +7,6 @@ use clap::{Args, ValueEnum};
 
 use crate::driver;
 use crate::engine;
-use crate::measure::Sharing;
 
 /// Which database, and how to log in.
 #[derive(Debug, Clone, Args)]
@@ -125,40 +124,7 @@ pub(super) struct Load {
     pub(super) arrivals: Arrivals,
 
     #[command(flatten)]
-    pub(super) turns: Turns,
-
-    #[command(flatten)]
     pub(super) output: Output,
-}
-
-/// Working in turns with other runs.
-#[derive(Debug, Clone, Default, Args)]
-pub(super) struct Turns {
-    /// This is run I of N that take turns (1/2, 2/2): clients work in short windows, forward and
-    /// backward (1 2 2 1 …), and wait in those of the others. --seconds and --warm-up are times at
-    /// work; --report-interval reports each window. With --lockstep, the first line on standard
-    /// input names the start: nanoseconds of `CLOCK_MONOTONIC`, the same for all runs
-    #[arg(long, value_name = "I/N", value_parser = place, conflicts_with_all = ["rate", "transactions"])]
-    turn: Option<(u64, u64)>,
-
-    /// Length of a window
-    #[arg(long, value_name = "SECONDS", requires = "turn", default_value = "0.5", value_parser = window)]
-    window: Duration,
-
-    /// Time between two windows, in which the last transactions end
-    #[arg(long, value_name = "SECONDS", requires = "turn", default_value = "0.02", value_parser = seconds)]
-    window_gap: Duration,
-}
-
-impl Turns {
-    pub(super) fn sharing(&self) -> Option<Sharing> {
-        self.turn.map(|(number, runs)| Sharing {
-            place: number - 1,
-            runs,
-            length: self.window,
-            gap: self.window_gap,
-        })
-    }
 }
 
 /// The options of a workload that is done at some point.
@@ -245,34 +211,6 @@ pub(super) fn report_interval(text: &str) -> Result<Duration, String> {
     ))
 }
 
-/// More runs than this would each wait for too long.
-const MOST_RUNS: u64 = 100;
-
-fn place(text: &str) -> Result<(u64, u64), String> {
-    let numbers = text
-        .split_once('/')
-        .and_then(|(number, runs)| Some((number.parse().ok()?, runs.parse().ok()?)));
-    match numbers {
-        Some((number, runs)) if (1..=runs).contains(&number) && runs <= MOST_RUNS => {
-            Ok((number, runs))
-        }
-        _ => Err(format!(
-            "{text:?} is not a run's number and how many there are, such as 1/2"
-        )),
-    }
-}
-
-fn window(text: &str) -> Result<Duration, String> {
-    let window = seconds(text)?;
-    if window >= SHORTEST_INTERVAL {
-        return Ok(window);
-    }
-    Err(format!(
-        "must be at least {} s",
-        SHORTEST_INTERVAL.as_secs_f64()
-    ))
-}
-
 pub(super) fn percentile(text: &str) -> Result<f64, String> {
     let percentile: f64 = text
         .trim()
@@ -307,12 +245,6 @@ mod tests {
         assert!(report_interval("0").is_ok());
         assert!(report_interval("0.05").is_ok());
         assert!(report_interval("0.04").is_err());
-        assert!(window("0.05").is_ok());
-        assert!(window("0").is_err());
-        assert_eq!(place("2/3"), Ok((2, 3)));
-        for wrong in ["2", "0/2", "3/2", "1/101", "a/b"] {
-            assert!(place(wrong).is_err(), "{wrong}");
-        }
         assert!(percentile("99.9").is_ok());
         for wrong in ["0", "100.1", "-5", "nan"] {
             assert!(percentile(wrong).is_err(), "{wrong}");

@@ -170,7 +170,6 @@ fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOpti
             per_s,
             arrivals: load.arrivals.into(),
         }),
-        sharing: load.turns.sharing(),
         retry: retry(driver, &load.retry)?,
         patience: Patience::with_statement_limit(driver.statement_limit()),
         report_interval: (!output.report_interval.is_zero()).then_some(output.report_interval),

@@ -20,8 +20,6 @@ pub(super) struct Client<S, C> {
     pub(super) transaction_start_ns: u64,
     /// Whether its transaction counts towards the number that was asked for.
     pub(super) counts: bool,
-    /// Since when it has been at work, if the run works in windows; `None` while it waits for one.
-    pub(super) at_work_since_ns: Option<u64>,
     /// Transactions given up since the last one that completed.
     pub(super) failures: u32,
     /// Transactions begun again since the last one that completed.
@@ -145,7 +143,6 @@ impl<S, C> Client<S, C> {
             statement_start_ns: 0,
             transaction_start_ns: 0,
             counts: true,
-            at_work_since_ns: None,
             failures: 0,
             retries: 0,
             asks_writable: false,

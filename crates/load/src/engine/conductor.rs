@@ -22,7 +22,7 @@ use super::summary::{interval_event, ready_event, statement_infos, summary, tran
 use super::totals::Totals;
 use super::worker::{Manner, Worker};
 use crate::driver::{Driver, Protocol};
-use crate::measure::{Clock, Schedule, Sharing};
+use crate::measure::{Clock, Schedule};
 use crate::report::{ClientCost, Event, Report};
 use crate::workload::{StatementType, Workload};
 
@@ -48,8 +48,6 @@ pub struct RunOptions {
     pub transactions: Option<u64>,
     /// `None`: a closed loop, each client's next transaction follows its last.
     pub rate: Option<Rate>,
-    /// `None`: the run does not wait for others.
-    pub sharing: Option<Sharing>,
     pub retry: Retry,
     pub patience: Patience,
     /// `None`: no intervals.
@@ -299,13 +297,11 @@ impl<'a> Conductor<'a> {
     }
 
     /// Lets the workers go at an instant of the machine's monotonic clock, or now; returns when the
-    /// measured phase has begun. Runs that take turns open their first window then.
+    /// measured phase has begun.
     pub(super) fn begin(&mut self, at_ns: Option<u64>) -> Result<(Schedule, Cpu), RunError> {
         let schedule = self.schedule(at_ns)?;
-        if schedule.windows.is_none() {
-            while !self.clock.until(schedule.start_ns).is_zero() && self.goes_on() {
-                self.attend(&schedule, Some(schedule.start_ns))?;
-            }
+        while !self.clock.until(schedule.start_ns).is_zero() && self.goes_on() {
+            self.attend(&schedule, Some(schedule.start_ns))?;
         }
         let Schedule {
             start_ns,
@@ -356,11 +352,6 @@ impl<'a> Conductor<'a> {
                 format!("the run was to begin {late_ms:.1} ms ago: name a later moment"),
             ));
         }
-        if let Some((sharing, seconds)) = options.sharing.zip(seconds) {
-            return Ok(Schedule::of_windows(
-                sharing.windows(first_ns, warm_up, seconds),
-            ));
-        }
         let measure_ns = first_ns.saturating_add(nanoseconds(warm_up));
         Ok(Schedule {
             start_ns: first_ns,
@@ -369,7 +360,6 @@ impl<'a> Conductor<'a> {
                 measure_ns.saturating_add(nanoseconds(seconds))
             }),
             interval_ns: options.report_interval.map(nanoseconds),
-            windows: None,
         })
     }
 
@@ -416,18 +406,12 @@ impl<'a> Conductor<'a> {
         Ok(cost)
     }
 
-    /// Waits until every client is idle; returns the length of the measured phase in seconds. In
-    /// windows this is the mean time that a client was at work: to the end of its last transaction in
-    /// each.
+    /// Waits until every client is idle; returns the length of the measured phase in seconds.
     pub(super) fn drain(&mut self, schedule: &Schedule) -> Result<f64, RunError> {
         while !self.totals.all_finished() {
             self.attend(schedule, None)?;
         }
         self.report.event(&Event::Idle)?;
-        if schedule.windows.is_some() {
-            let busy_ns = self.totals.measured.busy_ns as f64;
-            return Ok(busy_ns / self.options.clients as f64 / 1e9);
-        }
         Ok(self.totals.end_ns.saturating_sub(schedule.measure_ns) as f64 / 1e9)
     }
 

@@ -17,7 +17,6 @@ use super::recorder::Recorder;
 use super::timers::Timers;
 use super::worker::Worker;
 use crate::driver::{Args, Driver, Fault, Reply, Session};
-use crate::measure::Windows;
 use crate::workload::{Catalogue, Workload};
 
 /// Wakes a worker that sleeps although nothing has arrived: the run is to end early.
@@ -48,11 +47,7 @@ pub(super) struct Crew<'a, D: Driver, W: Workload> {
     alarm: Alarm,
     /// `None`: a closed loop.
     pub(super) pacer: Option<Arc<Pacer>>,
-    /// `None`: the clients work all the time.
-    pub(super) windows: Option<Windows>,
-    /// The end of the window that is open, as far as it has been noticed.
-    pub(super) open_until_ns: u64,
-    /// Clients that wait for a transaction to arrive, or for a window.
+    /// Clients that wait for a transaction to arrive.
     pub(super) waiting: VecDeque<usize>,
     pub(super) openings: Openings,
     /// Nothing is announced, because every reply is there at once.
@@ -78,8 +73,6 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             timers: Timers::default(),
             alarm: Alarm::new(&worker.registry, ALARM).map_err(Failure::internal)?,
             pacer: None,
-            windows: None,
-            open_until_ns: u64::MAX,
             waiting: VecDeque::new(),
             openings: Openings::new(clients.len(), worker.workers),
             clients,
@@ -94,15 +87,11 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     pub(super) fn work(&mut self, poll: &mut Poll, start: Start) -> Result<(), Failure> {
         self.recorder.begin(start.schedule);
         self.pacer = start.pacer;
-        self.windows = start.schedule.windows;
-        self.open_until_ns = if self.windows.is_some() { 0 } else { u64::MAX };
         self.busy = self.clients.len();
         let now_ns = self.worker.clock.now_ns();
         self.recorder.go(now_ns);
         for index in 0..self.clients.len() {
-            if self.clients[index].state == State::Idle && self.windows.is_some() {
-                self.await_window(index);
-            } else if self.clients[index].state == State::Idle {
+            if self.clients[index].state == State::Idle {
                 self.begin(index, now_ns);
             }
         }
@@ -283,9 +272,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             .next_ns()
             .into_iter()
             .chain(self.next_arrival_ns())
-            .chain(self.next_window_ns())
             .min();
-        // A window opens as an interval ends.
         if let Some(exact_ns) = exact.filter(|&exact_ns| exact_ns <= duty_ns) {
             let away = self.worker.clock.until(exact_ns);
             if away.is_zero() {

@@ -1,4 +1,4 @@
-//! When a crew's transactions begin: each after the last one, when it arrives, or in a window.
+//! When a crew's transactions begin: each after the last one, or when it arrives.
 
 use super::client::State;
 use super::crew::Crew;
@@ -13,10 +13,6 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     pub(super) fn begin(&mut self, index: usize, now_ns: u64) {
         if self.pacer.is_some() {
             self.begin_paced(index, now_ns);
-        } else if now_ns >= self.open_until_ns
-            && let Some(windows) = self.windows
-        {
-            self.begin_by_turn(windows, index, now_ns);
         } else if self.recorder.is_over() || !self.may_begin() {
             self.rest(index);
         } else {
@@ -38,16 +34,13 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         }
     }
 
-    /// Begins what has arrived, as far as clients are idle; or all that wait for a window.
+    /// Begins what has arrived, as far as clients are idle.
     pub(super) fn dispatch(&mut self) {
         let now_ns = self.worker.clock.now_ns();
         // A transaction that begins after an interval's end does not belong to that interval.
         self.pass_time(now_ns);
         if self.recorder.is_over() || self.worker.control.is_spent() {
             return self.dismiss_waiting();
-        }
-        if let Some(windows) = self.windows {
-            return self.dispatch_by_turn(windows, now_ns);
         }
         while let Some(&index) = self.waiting.front()
             && let Some(pacer) = &self.pacer
@@ -128,7 +121,6 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         while self.recorder.has_passed(now_ns) {
             let was_measuring = self.recorder.is_measuring();
             self.count_arrivals(self.recorder.boundary_ns());
-            self.count_work(self.recorder.boundary_ns());
             self.recorder.close_period();
             if !was_measuring && self.recorder.is_measuring() && self.worker.control.has_budget() {
                 self.count_those_under_way();

@@ -25,7 +25,6 @@ mod summary;
 mod timers;
 mod totals;
 mod trouble;
-mod windows;
 mod worker;
 
 pub use arrivals::{Arrivals, Rate};

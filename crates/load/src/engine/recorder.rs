@@ -138,21 +138,6 @@ impl Recorder {
         }
     }
 
-    /// A client was at work for so long.
-    pub(super) fn busy(&mut self, busy_ns: u64) {
-        if !self.is_over() {
-            self.interval.busy_ns += busy_ns;
-        }
-    }
-
-    /// A transaction reached into the windows of others for so long.
-    pub(super) fn overlap(&mut self, overlap_ns: u64) {
-        if !self.is_over() && overlap_ns > 0 {
-            self.interval.overlaps += 1;
-            self.interval.overlap_ns += overlap_ns;
-        }
-    }
-
     #[inline]
     pub(super) fn delay(&mut self, delay_ns: u64) {
         if !self.is_over() {
@@ -260,7 +245,6 @@ mod tests {
             measure_ns: 100,
             end_ns: 200,
             interval_ns: Some(10),
-            windows: None,
         };
         let mut recorder = Recorder::new(0, outbox, &Catalogue::default());
         recorder.begin(schedule);

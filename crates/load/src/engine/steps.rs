@@ -52,9 +52,6 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     /// A client that has a connection again, or for the first time: it begins, if the others have.
     pub(super) fn come_in(&mut self, index: usize, now_ns: u64) {
         if self.busy > 0 {
-            if self.windows.is_some() {
-                self.clients[index].at_work_since_ns.get_or_insert(now_ns);
-            }
             self.begin(index, now_ns);
         } else {
             self.clients[index].state = State::Idle;
@@ -175,9 +172,6 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
             return;
         }
         let now_ns = self.worker.clock.now_ns();
-        if let Some(since_ns) = client.at_work_since_ns.take() {
-            self.recorder.busy(now_ns.saturating_sub(since_ns));
-        }
         if client.session.is_some() {
             self.worker.control.count_out(now_ns);
         }

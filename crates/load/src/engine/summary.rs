@@ -5,7 +5,7 @@ use super::totals::Totals;
 use crate::measure::{Backlog, Delay, IntervalTally, Latencies, Period, PhaseTally, Schedule};
 use crate::report::{
     BacklogSummary, ClientCost, DelaySummary, ErrorSummary, Event, Interval, PROTOCOL, RateSummary,
-    Ready, StatementSummary, StatementTypeInfo, Summary, TransactionSummary, WindowsSummary,
+    Ready, StatementSummary, StatementTypeInfo, Summary, TransactionSummary,
 };
 use crate::workload::{Catalogue, StatementType};
 
@@ -66,7 +66,7 @@ pub(super) fn interval_event(
     Event::Interval(Interval {
         phase: period.phase,
         start_s: since_s(period.start_ns),
-        end_s: since_s(schedule.shown_end_ns(period)),
+        end_s: since_s(period.end_ns),
         transactions: tally.transactions.count(),
         reads: tally.reads,
         writes: tally.writes,
@@ -74,15 +74,9 @@ pub(super) fn interval_event(
         errors: tally.errors,
         retries: tally.retries,
         reconnects: tally.reconnects,
-        busy_s: schedule.windows.map(|_| busy_s(tally, options)),
         latency_us: tally.transactions.summary(&options.percentiles),
         backlog: options.rate.map(|_| backlog(tally.arrived, tally.backlog)),
     })
-}
-
-/// Mean time that a client was at work.
-fn busy_s(tally: &IntervalTally, options: &RunOptions) -> f64 {
-    tally.busy_ns as f64 / options.clients as f64 / 1e9
 }
 
 pub(super) fn summary(
@@ -131,13 +125,6 @@ pub(super) fn summary(
             backlog: backlog(measured.arrived, totals.backlog()),
             held: is_held(totals.backlog(), seconds),
             start_delay_us: delay_us(totals.phase.lateness),
-        }),
-        windows: options.sharing.map(|sharing| WindowsSummary {
-            runs: sharing.runs,
-            seconds: sharing.length.as_secs_f64(),
-            gap_s: sharing.gap.as_secs_f64(),
-            overlaps: measured.overlaps,
-            overlap_s: measured.overlap_ns as f64 / options.clients as f64 / 1e9,
         }),
         client: ClientCost {
             delay_us: delay_us(totals.phase.delay),

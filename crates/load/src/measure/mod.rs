@@ -5,7 +5,6 @@ mod clock;
 mod latencies;
 mod schedule;
 mod tally;
-mod windows;
 
 pub use bars::Bar;
 pub use clock::Clock;
@@ -15,4 +14,3 @@ pub use tally::{
     Backlog, Delay, ErrorEntry, ErrorKey, ErrorTally, IntervalTally, NO_REPLY, PhaseTally,
     StatementTally,
 };
-pub use windows::{Sharing, Turn, Windows};

@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use super::windows::Windows;
-
 /// A part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Phase {
@@ -25,9 +23,6 @@ pub struct Schedule {
     pub end_ns: u64,
     /// `None`: one interval for the whole phase.
     pub interval_ns: Option<u64>,
-    /// `None`: clients work all the time. Else each interval is one window, with the time up to the
-    /// next.
-    pub windows: Option<Windows>,
 }
 
 /// One interval of one phase: from `start_ns` up to, not including, `end_ns`.
@@ -46,20 +41,7 @@ impl Schedule {
         measure_ns: u64::MAX,
         end_ns: u64::MAX,
         interval_ns: None,
-        windows: None,
     };
-
-    /// The schedule of windows, the warm-up's and the measured ones.
-    #[must_use]
-    pub fn of_windows(windows: Windows) -> Self {
-        Self {
-            start_ns: windows.start_ns(0),
-            measure_ns: windows.start_ns(windows.warm_up),
-            end_ns: windows.limit_ns(),
-            interval_ns: None,
-            windows: Some(windows),
-        }
-    }
 
     #[must_use]
     pub fn first(&self) -> Option<Period> {
@@ -93,23 +75,6 @@ impl Schedule {
         }
     }
 
-    /// The number of the window with which a period begins.
-    fn window_of(&self, phase: Phase, index: u64) -> u64 {
-        match phase {
-            Phase::WarmUp => index,
-            Phase::Measure => index + self.windows.map_or(0, |windows| windows.warm_up),
-        }
-    }
-
-    /// The end of a period for its readers: a window ends before the time up to the next one.
-    #[must_use]
-    pub fn shown_end_ns(&self, period: &Period) -> u64 {
-        self.windows.map_or(period.end_ns, |windows| {
-            let number = self.window_of(period.phase, period.index);
-            windows.end_ns(number).min(period.end_ns)
-        })
-    }
-
     fn phase_end_ns(&self, phase: Phase) -> u64 {
         match phase {
             Phase::WarmUp => self.measure_ns,
@@ -124,19 +89,6 @@ impl Schedule {
 
     fn period(&self, phase: Phase, index: u64, start_ns: u64) -> Period {
         let phase_end_ns = self.phase_end_ns(phase);
-        if let Some(windows) = self.windows {
-            let next = self.window_of(phase, index) + 1;
-            let next_ns = match phase {
-                Phase::Measure if next == windows.count => phase_end_ns,
-                _ => windows.start_ns(next).min(phase_end_ns),
-            };
-            return Period {
-                phase,
-                index,
-                start_ns,
-                end_ns: next_ns,
-            };
-        }
         // Counted from the phase's start, so that intervals never drift.
         let end_ns = self.interval_ns.map_or(phase_end_ns, |interval_ns| {
             let length_ns = interval_ns.saturating_mul(index + 1);
@@ -168,7 +120,6 @@ mod tests {
         measure_ns: 125,
         end_ns: 150,
         interval_ns: Some(10),
-        windows: None,
     };
 
     #[test]
@@ -195,26 +146,6 @@ mod tests {
             ..WHOLE
         };
         assert_eq!(all(&schedule), [(Phase::Measure, 100, 150)]);
-    }
-
-    #[test]
-    fn each_window_is_a_period_with_the_time_up_to_the_next() {
-        use Phase::{Measure, WarmUp};
-        let schedule = Schedule::of_windows(Windows {
-            place: 1,
-            runs: 2,
-            length_ns: 8,
-            gap_ns: 2,
-            first_ns: 100,
-            warm_up: 1,
-            count: 3,
-        });
-        assert_eq!(
-            all(&schedule),
-            [(WarmUp, 110, 120), (Measure, 120, 150), (Measure, 150, 198),]
-        );
-        let last = schedule.first().and_then(|first| schedule.after(&first));
-        assert_eq!(last.map(|period| schedule.shown_end_ns(&period)), Some(128));
     }
 
     #[test]

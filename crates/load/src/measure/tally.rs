@@ -38,11 +38,6 @@ pub struct IntervalTally {
     pub errors: u64,
     pub retries: u64,
     pub reconnects: u64,
-    /// Time of all clients at work, if they work in windows.
-    pub busy_ns: u64,
-    /// Transactions that reached into the windows of others, and for how long all of them together.
-    pub overlaps: u64,
-    pub overlap_ns: u64,
     /// Transactions of an open loop that were to begin.
     pub arrived: u64,
     /// At the interval's end; of a sum over time, only the most of it says something.
@@ -66,9 +61,6 @@ impl IntervalTally {
         self.errors += other.errors;
         self.retries += other.retries;
         self.reconnects += other.reconnects;
-        self.busy_ns += other.busy_ns;
-        self.overlaps += other.overlaps;
-        self.overlap_ns += other.overlap_ns;
         self.arrived += other.arrived;
         self.backlog.add(other.backlog);
     }

@@ -81,9 +81,6 @@ pub struct Interval {
     pub errors: u64,
     pub retries: u64,
     pub reconnects: u64,
-    /// Mean time that a client was at work, if the interval is a window.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub busy_s: Option<f64>,
     pub latency_us: Option<LatencySummary>,
     /// Of an open loop.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,20 +120,6 @@ pub struct RateSummary {
     pub start_delay_us: Option<DelaySummary>,
 }
 
-/// The windows of a run that takes turns with others.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct WindowsSummary {
-    /// How many runs take turns.
-    pub runs: u64,
-    /// Length of a window, and of the gap after it.
-    pub seconds: f64,
-    pub gap_s: f64,
-    /// Transactions that reached into the windows of others, and for how long, as a mean over the
-    /// clients.
-    pub overlaps: u64,
-    pub overlap_s: f64,
-}
-
 /// The measured phase as a whole.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
@@ -167,9 +150,6 @@ pub struct Summary {
     /// Of an open loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateSummary>,
-    /// Of a run that takes turns with others.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub windows: Option<WindowsSummary>,
     pub client: ClientCost,
     /// The stages of a job, in their order; a steady run has none.
     #[serde(skip_serializing_if = "Vec::is_empty")]

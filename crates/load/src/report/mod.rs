@@ -11,7 +11,6 @@ mod tpcc;
 pub use event::{
     BacklogSummary, ClientCost, DelaySummary, ErrorSummary, Event, Interval, Iterations, Operation,
     PROTOCOL, RateSummary, Ready, StatementSummary, StatementTypeInfo, Summary, TransactionSummary,
-    WindowsSummary,
 };
 pub use json::JsonReport;
 pub use text::TextReport;

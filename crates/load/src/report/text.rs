@@ -83,7 +83,7 @@ impl<W: Write> TextReport<W> {
             )?;
         }
         self.lines += 1;
-        let seconds = interval.busy_s.unwrap_or(interval.end_s - interval.start_s);
+        let seconds = interval.end_s - interval.start_s;
         let rate = |count: u64| count as f64 / seconds;
         let statements = interval.reads + interval.writes + interval.others;
         let kinds = format!(

@@ -10,4 +10,3 @@ mod server;
 mod set_up;
 mod steps;
 mod waits;
-mod windows;

@@ -19,10 +19,7 @@ from diskproof.analysis.limits.what_if import what_if
 from diskproof.results.limit import ProofPair
 from diskproof.wording import NOTHING, say, share
 
-IN_TURNS = say(
-    "it took turns with other cells, so counters of the machine and of waits are of all of them; a run "
-    "without `alternate` names limits"
-)
+IN_TURNS = say("it took turns with other cells, so counters of the machine and of waits are of all of them")
 
 UNSEEN = say("the server's CPUs, threads and disks and the network were not observed")
 

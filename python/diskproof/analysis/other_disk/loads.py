@@ -130,7 +130,7 @@ def why_not(seen: Observed) -> Message | None:
     if seen.family is None:
         return say("the server is not known")
     if seen.takes_turns:
-        return say("it took turns with other cells; record it without `alternate`")
+        return say("it took turns with other cells")
     if seen.rates:
         return say("the study sets its rate; record it without `rate`")
     if seen.elsewhere:

@@ -97,8 +97,6 @@ def speed_design(plan: Plan) -> str:
         (_measured(phases), workloads) for phases, workloads in plan.workloads_by_phases().items()
     )
     parts = [most[0], *(f"{_named(workloads)} {measured}" for measured, workloads in others)]
-    if plan.turns is not None:
-        parts[-1] += ", in alternate windows"
     return f"{shape}, {'; '.join(parts)}{_left_out(plan)}"
 
 
@@ -229,16 +227,7 @@ def _statistics(analysis: Analysis, figure: str) -> str:
         "on the logarithms. A verdict pairs two cells block by block. “The same” means that the whole "
         f"interval of the ratio lies within ±{percent(analysis.plan.same_within)}. Two cells are called "
         f"different only after Holm's adjustment over all verdicts of the run."
-        f"{_in_turns(analysis.plan)}{_at_any_time(analysis.plan)}"
-    )
-
-
-def _in_turns(plan: Plan) -> str:
-    if plan.turns is None:
-        return ""
-    return (
-        f" The levels of {plan.turns.factor} were up at the same time and took turns in windows of at most "
-        f"{duration(plan.turns.window_s)}, so what the machine did otherwise falls on all of them."
+        f"{_at_any_time(analysis.plan)}"
     )
 
 

@@ -12,7 +12,7 @@ use url::Url;
 
 use super::Stop;
 use super::args::{
-    Arrivals, Crowd, Load, MOST_CLIENTS, Output, Turns, percentile, rate, report_interval, seconds,
+    Arrivals, Crowd, Load, MOST_CLIENTS, Output, percentile, rate, report_interval, seconds,
 };
 use super::connect::{Task, with_driver};
 use super::kernel_fence::KernelFence;
@@ -304,7 +304,6 @@ impl Line {
             },
             rate: (run.rate > 0.0).then_some(run.rate),
             arrivals: Arrivals::Poisson,
-            turns: Turns::default(),
             output: Output {
                 report_interval: Duration::from_secs_f64(run.report_interval_s),
                 percentiles: [50.0, run.percentile, 99.0]

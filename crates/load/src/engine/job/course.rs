@@ -281,7 +281,6 @@ fn run_options(options: &JobOptions) -> RunOptions {
         seconds: None,
         transactions: None,
         rate: None,
-        sharing: None,
         retry: Retry::default(),
         patience: Patience::default(),
         report_interval: options.report_interval,
