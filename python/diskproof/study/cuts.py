@@ -78,7 +78,7 @@ def _cells(study: Study, crash: CrashChoice, no_power_cuts: str | None) -> list[
         for server in crash.servers or study.servers
         for storage in crash.storages or study.storages
         for tuning in crash.tunings or study.tunings
-        if study.tunings[tuning].is_for(server)
+        if study.tunings[tuning].is_for(server, storage)
         if (ways := _ways(storage, study.storages[storage], crash, no_power_cuts))
     ]
 

@@ -215,6 +215,7 @@ class Study(Part):
             self._check_levels(workload, "workloads", name)
         for name, tuning in self.tunings.items():
             self._check_known("servers", tuning.servers, "tunings", name, "servers")
+            self._check_known("storages", tuning.storages, "tunings", name, "storages")
         if self.crash is None:
             return self
         self._check_levels(self.crash, "crash")

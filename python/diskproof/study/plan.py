@@ -297,7 +297,7 @@ def _is_run(study: Study, workload: Load, server: str, storage: str, tuning: str
         return server == tuning == NO_LEVEL
     if NO_LEVEL in (server, tuning):
         return False
-    if not study.tunings[tuning].is_for(server):
+    if not study.tunings[tuning].is_for(server, storage):
         return False
     return workload.runs_on("servers", server) and workload.runs_on("tunings", tuning)
 
@@ -388,9 +388,9 @@ def loading_seconds(study: Study, trials: Sequence[Cell]) -> float:
 
 
 def _loading_seconds(study: Study, cells: list[Cell]) -> float:
-    """Estimate the same from the cells: those of a server that is there already take no turns."""
+    """Estimate the same from the cells."""
     known = {cell.id: cell for cell in cells}
-    trials = _order([[cell] for cell in cells], study.design.blocks, study.design.seed)
+    trials = _order(cells, study.design.blocks, study.design.seed)
     return loading_seconds(study, [known[trial.cell] for trial in trials])
 
 

@@ -31,6 +31,9 @@ class Tuning(Part):
         min_length=1,
         description="Only these servers, if not every server has its variables; default: all",
     )
+    storages: Annotated[list[Name] | None, Distinct] = Field(
+        None, min_length=1, description="Only on these storages; default: all"
+    )
 
     @property
     def option_file(self) -> tuple[Family, KeptOptions] | None:
@@ -39,9 +42,10 @@ class Tuning(Part):
             return "mysql", self.my_cnf
         return None if self.conf is None else ("postgresql", self.conf)
 
-    def is_for(self, server: str) -> bool:
-        """Tell whether a server runs at it."""
-        return self.servers is None or server in self.servers
+    def is_for(self, server: str, storage: str | None = None) -> bool:
+        """Tell whether a server runs at it, on a storage if one is named."""
+        on_storage = storage is None or self.storages is None or storage in self.storages
+        return on_storage and (self.servers is None or server in self.servers)
 
     def variables_as_text(self) -> dict[str, str]:
         """Return the variables as a server's configuration writes them (booleans as ON and OFF)."""
