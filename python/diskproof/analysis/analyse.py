@@ -11,6 +11,7 @@ from diskproof.analysis.limits.observed import observe
 from diskproof.analysis.operations import answer_operations
 from diskproof.analysis.prices.answer import answer_prices
 from diskproof.analysis.published.beside import answer_published
+from diskproof.analysis.rankings import make_rankings
 from diskproof.analysis.safety.answer import answer_safety
 from diskproof.analysis.scatter import answer_scatter
 from diskproof.analysis.tpcc import answer_tpcc
@@ -57,6 +58,7 @@ def analyse(
         varying=varying_factors(plan.cells),
         cells=cells,
         verdicts=verdicts,
+        rankings=make_rankings(gathered),
         findings=gathered.findings(),
         operations=answer_operations(gathered),
         beside=answer_published(gathered, limits),

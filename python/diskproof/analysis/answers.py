@@ -139,6 +139,25 @@ class Verdict(Record):
     """Whether the baseline's commits wait for a disk's flush, and those of ``level`` do not."""
 
 
+class Placed(Record):
+    """One level among three or more."""
+
+    level: str
+    ratios: list[Interval]
+    """Its speed over that of the best level, under each condition; empty for the best."""
+    is_tied: bool
+    """Whether nothing shows that it is slower than the best."""
+
+
+class Ranking(Record):
+    """The levels of one factor, the fastest first by the geometric mean over all conditions."""
+
+    factor: Factor
+    conditions: int
+    """Settings of the other factors, under all of which each level was measured."""
+    placed: list[Placed]
+
+
 class RunFinding(Record):
     """A finding with its trials and cells; equal findings of several trials are one."""
 
@@ -282,6 +301,8 @@ class Analysis(Record):
     """The factors with more than one level, in the order of FACTORS."""
     cells: list[CellAnswer]
     verdicts: list[Verdict]
+    rankings: list[Ranking] = Field(default_factory=list)
+    """Of the factors with three levels or more."""
     findings: list[RunFinding]
     operations: list[OperationAnswer] = Field(default_factory=list)
     """The operations of jobs, in the order in which they were run."""

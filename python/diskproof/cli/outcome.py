@@ -13,9 +13,9 @@ from diskproof.crash.campaign import StoppedError, execute
 from diskproof.refusal import NotWrittenError
 from diskproof.report import markdown
 from diskproof.report.compose import verdict_words
-from diskproof.report.compose.run import compose
+from diskproof.report.compose.one_screen import run as answer
 from diskproof.report.intervals import with_bounds
-from diskproof.report.write import terminal
+from diskproof.report.write import one_screen
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.run.session import Progress, Request
@@ -48,15 +48,16 @@ def see_through(
             refusal, folder = stopped, stopped.folder
     analysis = analyse_folder(folder)
     unwritten = _unwritten_reports(folder, analysis)
-    terminal.write(compose(analysis), results)
-    say(f"\nreport: {folder.path / 'report.html'}" if unwritten is None else f"\nrun: {folder.path}")
+    # What went wrong comes first: a terminal is left on the answer.
     if unwritten is not None:
         complain(f"{unwritten}; then write it with `{report_command(folder)}`")
     if refusal is not None:
         complain(str(refusal))
         say(f"the run ended early; the finished {what} are kept: fix the cause, then `{going_on}`")
-        return REFUSED
-    code = exit_code(request.file, analysis, folder)
+    code = REFUSED if refusal is not None else exit_code(request.file, analysis, folder)
+    page = folder.path / "report.html" if unwritten is None else folder.path
+    whole = shlex.join(["diskproof", "report", str(folder.path), "--full"])
+    one_screen.write(answer(analysis), results, (str(page), f"all of it: {whole}"))
     return code if unwritten is None else REFUSED
 
 
@@ -109,7 +110,7 @@ def exit_code(file: StudyFile, analysis: Analysis, folder: RunFolder) -> int:
     controls = failed_controls(analysis)
     if controls:
         what = "a control" if len(controls) == 1 else f"{len(controls)} controls"
-        complain(f"{what} failed: see the top of the report above")
+        complain(f"{what} failed")
     unfinished = [cut for cut in folder.cuts() if not cut.finished]
     if unfinished:
         complain(

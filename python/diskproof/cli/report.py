@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from diskproof.analysis.folder import analyse_folder
-from diskproof.cli.screen import put, put_json, results, say
+from diskproof.cli.screen import paged, put, put_json, results, say
 from diskproof.report import csv, markdown
+from diskproof.report.compose.one_screen import run as answer
 from diskproof.report.compose.run import compose
-from diskproof.report.write import terminal
+from diskproof.report.write import one_screen, terminal
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 
@@ -19,9 +20,10 @@ def report(
     /,
     *,
     format: Literal["text", "markdown", "csv", "json"] = "text",  # noqa: A002 - the option's own name
+    full: bool = False,
     page: Annotated[Path | None, Parameter(name="--html")] = None,
 ) -> None:
-    """Print the report of a run, from its folder alone.
+    """Print the answer of a run on one screen, or the whole report, from its folder alone.
 
     Parameters
     ----------
@@ -29,6 +31,8 @@ def report(
         The run folder.
     format
         Format of the output.
+    full
+        Print the whole report, in a pager if there is a terminal.
     page
         Write the page to this file as well.
 
@@ -43,7 +47,11 @@ def report(
         say(f"page: {page}")
     match format:
         case "text":
-            terminal.write(compose(analysis), results)
+            if full:
+                with paged():
+                    terminal.write(compose(analysis), results)
+            else:
+                one_screen.write(answer(analysis), results)
         case "markdown":
             put(markdown.render(analysis))
         case "csv":

@@ -96,3 +96,13 @@ def complain(text: str) -> None:
 def say(text: str) -> None:
     """Say something in passing on stderr."""
     messages.print(text, soft_wrap=True)
+
+
+@contextmanager
+def paged() -> Iterator[None]:
+    """Show what is printed to stdout meanwhile in a pager, if there is a terminal."""
+    if not results.is_terminal:
+        yield
+        return
+    with results.pager(styles=True):
+        yield

@@ -106,6 +106,11 @@ def listed(words: Sequence[str], most: int = 5) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
+def geometric_mean(values: Sequence[float]) -> float:
+    """Return the geometric mean of some positive figures."""
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
 def sentence_case(words: str) -> str:
     """Return words with a capital at their beginning."""
     return words[:1].upper() + words[1:]

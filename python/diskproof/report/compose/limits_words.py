@@ -84,6 +84,13 @@ def kind(one: CellLimit) -> str:
     return one.bound_by.text if one.limit == "CPU" else ""
 
 
+def share_of(one: CellLimit) -> float | None:
+    """Return what part of a transaction's time a cell spends at its limit; None if that is not known."""
+    if one.limit is None or one.split is None or one.split.latency_us <= 0:
+        return None
+    return min(one.split.part(*PARTS_OF.get(one.limit, ())) / one.split.latency_us, 1.0)
+
+
 def evidence(cells: Sequence[CellLimit], *, of_what: bool = True) -> str:
     """Return in brackets what part of their time cells spend at the limit that they share.
 
@@ -92,8 +99,7 @@ def evidence(cells: Sequence[CellLimit], *, of_what: bool = True) -> str:
     limit = cells[0].limit
     if limit is None:
         return f": {text}" if (text := why_open(cells)) else ""
-    splits = [one.split for one in cells if one.split and one.split.latency_us > 0]
-    shares = [min(one.part(*PARTS_OF.get(limit, ())) / one.latency_us, 1.0) for one in splits]
+    shares = [share for one in cells if (share := share_of(one)) is not None]
     if not any(shares):
         return ""
     form = " ({part} of a transaction)" if of_what else " ({part})"

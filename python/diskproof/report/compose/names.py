@@ -64,6 +64,13 @@ def names(analysis: Analysis) -> str:
     return f"{said}." if said else ""
 
 
+def storages(analysis: Analysis) -> list[str]:
+    """Return what the storages are, each in a few words: ``dram = main memory``."""
+    crash = analysis.plan.crash
+    cells: list[Levelled] = [*analysis.plan.cells, *(crash.cells if crash else [])]
+    return list(_storages(analysis.machine, list(dict.fromkeys(one.level("storage") for one in cells))))
+
+
 def _own_tuning(analysis: Analysis, name: str) -> str:
     """Return what a power cut may take at a level of the user's own, by its settings; empty: not known."""
     if name in LEVELS:

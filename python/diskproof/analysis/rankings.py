@@ -1,0 +1,79 @@
+"""Three or more levels of a factor in their order: each against the best, not against the first written."""
+
+from collections.abc import Mapping, Sequence
+from math import log
+from statistics import fmean
+
+from diskproof.analysis.answers import Placed, Ranking
+from diskproof.analysis.gather import Gathered
+from diskproof.analysis.verdicts import decide
+from diskproof.audit.run import varying_factors
+from diskproof.results.factor import Factor
+from diskproof.results.plan import NO_LEVEL, Cell
+from diskproof.stats.groups import grouped
+from diskproof.stats.intervals import RatioTest
+from diskproof.stats.multiple import holm
+
+CONDITIONS: tuple[Factor, ...] = ("workload", "clients")
+"""Factors that a study varies to see the others under them."""
+
+FEWEST_LEVELS = 3
+
+
+def make_rankings(gathered: Gathered) -> list[Ranking]:
+    """Return an order for each factor of three levels or more that can be compared under equal conditions."""
+    varying = varying_factors(gathered.plan.cells)
+    asked = [factor for factor in varying if factor not in CONDITIONS] or varying
+    return [one for factor in asked if (one := _ranking(gathered, factor, varying)) is not None]
+
+
+def _ranking(gathered: Gathered, factor: Factor, varying: Sequence[Factor]) -> Ranking | None:
+    held = [one for one in varying if one != factor]
+    conditions = grouped(gathered.plan.cells, lambda cell: tuple(cell.level(one) for one in held))
+    speeds = {
+        condition: {cell.level(factor): found for cell in cells if (found := gathered.speeds(cell))}
+        for condition, cells in conditions.items()
+    }
+    levels = {level for found in speeds.values() for level in found if level != NO_LEVEL}
+    whole = {key: found for key, found in speeds.items() if levels <= found.keys()}
+    if len(levels) < FEWEST_LEVELS or not whole:
+        return None
+    means = {
+        level: fmean(log(value) for found in whole.values() for value in found[level].values())
+        for level in levels
+    }
+    best, *others = sorted(levels, key=lambda level: -means[level])
+    placed = [Placed(level=best, ratios=[], is_tied=False)]
+    found = {level: _against(gathered, whole, conditions, factor, (best, level)) for level in others}
+    adjusted = iter(holm([test.p for tests in found.values() for test in tests if test.p is not None]))
+    for level, tests in found.items():
+        outcomes = [
+            decide(
+                test.interval, next(adjusted) if test.p is not None else None, gathered.plan.same_within
+            )
+            for test in tests
+        ]
+        placed.append(
+            Placed(level=level, ratios=[test.interval for test in tests], is_tied="slower" not in outcomes)
+        )
+    return Ranking(factor=factor, conditions=len(whole), placed=placed)
+
+
+def _against(
+    gathered: Gathered,
+    speeds: Mapping[tuple[str, ...], Mapping[str, Mapping[int, float]]],
+    conditions: Mapping[tuple[str, ...], Sequence[Cell]],
+    factor: Factor,
+    levels: tuple[str, str],
+) -> list[RatioTest]:
+    """Return the speed of the second level over that of the first, under each condition that allows it."""
+    tests = []
+    for condition, found in speeds.items():
+        best, cell = (
+            next(one for one in conditions[condition] if one.level(factor) == level) for level in levels
+        )
+        if gathered.bars(best, cell) or gathered.parts(best) != gathered.parts(cell):
+            continue
+        test = gathered.ratio(found[levels[1]], found[levels[0]], on_one_host=factor != "host")
+        tests += [test] if test else []
+    return tests

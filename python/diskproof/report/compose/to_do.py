@@ -1,0 +1,254 @@
+"""What to do after a run, the most urgent first: a short sentence each."""
+
+from collections.abc import Iterator, Sequence
+
+from diskproof.analysis.answers import Analysis, Verdict
+from diskproof.analysis.decisions import (
+    Decisions,
+    Durability,
+    FasterStorage,
+    LevelChoice,
+    Lever,
+    OwnDisk,
+    decide,
+)
+from diskproof.analysis.safety.shapes import CutAnswer
+from diskproof.analysis.thresholds import failed_controls
+from diskproof.families import of
+from diskproof.report.compose import cut_words, verdict_words
+from diskproof.report.compose.warnings import cautions
+from diskproof.results.limit import IN_WORDS
+from diskproof.results.plan import Plan
+from diskproof.stats.boxes import boxes
+from diskproof.stats.groups import grouped
+from diskproof.wording import numbers, say, us
+
+CUT_BY_ITSELF = "`diskproof init cut.toml --storage desktop-7200 && diskproof crash cut.toml`"
+"""Cuts the power of a model of a hard disk: two levels, 20 times each."""
+
+PROFILE = "`diskproof disk profile DIRECTORY --quick`"
+
+MOST_SHOWN = 3
+"""Of these, on one screen."""
+
+MOST_TIMES_MORE = 10
+"""Nobody measures more times as many blocks to decide a verdict."""
+
+
+def actions(analysis: Analysis) -> list[str]:
+    """Return what to do: what makes the run trustworthy, settings, what is open, then what gains speed."""
+    if not analysis.complete:
+        return [f"Continue with {analysis.plan.resumed_by}: the run is incomplete."]
+    decisions = decide(analysis)
+    settings = [one for each in decisions.durability for one in _settings(each, len(decisions.durability) > 1)]
+    found = [
+        *_urgent(analysis),
+        *settings[:1],
+        *_undecided(analysis),
+        *_speed(analysis, decisions),
+        *settings[1:],
+        *_replicas(decisions),
+        *_disks(analysis, decisions),
+        *_surer(analysis),
+    ]
+    return found or ["Nothing: the study has its answer."]
+
+
+def _urgent(analysis: Analysis) -> Iterator[str]:
+    if failed_controls(analysis):
+        yield "Find out why a control failed: until then the cuts prove nothing."
+    if analysis.trials_valid < analysis.trials_run:
+        invalid = [one for one in cautions(analysis) if one.finding.severity == "invalid"]
+        remedy = next((one.finding.remedy.text for one in invalid if one.finding.remedy), "")
+        first = f"{numbers.sentence_case(remedy.rstrip('.'))}; then" if remedy else "Measure what is invalid again:"
+        yield f"{first} {analysis.plan.resumed_by}."
+
+
+# ---------------------------------------------------------------- what is open
+
+
+def _undecided(analysis: Analysis) -> Iterator[str]:
+    open_ones = [one for one in analysis.verdicts if one.outcome == "inconclusive"]
+    if open_ones:
+        which = "what is open" if len(open_ones) == 1 else f"the {len(open_ones)} that are open"
+        yield f"For {which}: {what_decides(open_ones, analysis.plan)}."
+
+
+def what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
+    """Return what would decide inconclusive verdicts."""
+    needed = sorted(one.blocks_needed for one in verdicts if one.blocks_needed)
+    soon = [one for one in needed if one <= MOST_TIMES_MORE * len(plan.blocks())]
+    lengths = [one.advice for one in verdicts if one.advice]
+    if len(lengths) * 2 > len(verdicts):
+        most = max(lengths, key=lambda one: one.seconds)
+        said = f"`measure_s = {most.measure_s:g}` and `blocks = {most.blocks}`"
+        return f"{said} would probably decide {len(lengths)} of them, in a new run"
+    if plan.at_most_s is not None:
+        return f"{plan.resumed_by} with a longer `--at-most`" if plan.resume else "give it more time"
+    if plan.imported:
+        return "more runs of each would narrow the intervals"
+    if soon:
+        return f"`blocks = {soon[-1]}` would probably decide {len(soon)} of them"
+    longer = f"a longer `measure_s` than {numbers.duration(plan.measure_s)}, on a quieter machine, may"
+    return f"more blocks will hardly decide them; {longer}"
+
+
+# ---------------------------------------------------------------- settings
+
+
+def _settings(one: Durability, several: bool) -> Iterator[str]:
+    """Yield which level keeps every commit, then what each other gains and may lose."""
+    where = f" in {one.server}" if several else ""
+    proved = f"; it lost none in {_cuts(one.safe.cuts)}" if one.safe.cuts else ""
+    proved += "".join(
+        f", but on {lost.cell.storage} {cut_words.outcome(lost)}" for lost in one.lost_on[:1]
+    )
+    yield f"`{one.safe.tuning}`{where} if no commit may be lost{_variables(one, one.safe)}{proved}."
+    for other in one.others:
+        yield _trade(other, where)
+
+
+def _trade(other: LevelChoice, where: str) -> str:
+    """Return what a level gains for what it may lose; nothing is a gain that no verdict decided."""
+    name, gain = f"`{other.tuning}`{where}", _gain(other)
+    if other.ruins:
+        return f"{name} never for data you need: {cut_words.outcome(other.ruins)}."
+    if other.may_ruin:
+        return f"{name} never for data you need: a crash of the machine may destroy the database."
+    if other.losses == [] and not other.cuts:
+        return f"{name}{gain}: by its settings a power cut takes no commit."
+    if other.outcomes and set(other.outcomes) <= {"the same", "slower"}:
+        return f"{name} is not worth its risk: it is no faster."
+    if other.window_s:
+        return f"{name}{gain}: it lost {cut_words.seconds(other.window_s)} of commits at worst."
+    if other.cuts:
+        return f"{name}{gain}: it lost none in {_cuts(other.cuts)}."
+    if other.losses:
+        return f"{name}{gain}: {say('after a power cut {losses:/; }', losses=other.losses).text}."
+    return f"{name}{gain}, if a crash may take the last commits; {CUT_BY_ITSELF} shows how many."
+
+
+def _variables(one: Durability, choice: LevelChoice) -> str:
+    """Return the settings of a level: ``: `sync_binlog=1` in my.cnf``; empty if they were not read."""
+    found = [f"{name}={value}" for name, value in choice.settings.items() if value != "not set"]
+    file = of(one.family).option_file if one.family else ""
+    where = f" in {file}" if file else ""
+    return f": `{', '.join(found)}`{where}" if found else ""
+
+
+def _gain(choice: LevelChoice) -> str:
+    """Return how much faster a level is, where verdicts decided it: `` is 27% to 82% faster on disk``."""
+    ratios = [ratio.estimate for found in choice.gains.values() for ratio in found]
+    if ratios:
+        return f" is {verdict_words.amount(*ratios)} on {numbers.listed(list(choice.gains))}"
+    return ": whether it is faster is open" if choice.outcomes else ": its speed was not measured"
+
+
+def _cuts(answers: Sequence[CutAnswer]) -> str:
+    """Return how many cuts these are, and of which storages: ``15 cuts on honest``."""
+    on = numbers.listed(list(dict.fromkeys(answer.cell.storage for answer in answers)))
+    return f"{cut_words.cuts(sum(answer.telling for answer in answers))} on {on}"
+
+
+def _replicas(decisions: Decisions) -> Iterator[str]:
+    """Yield at which levels a cut left the binary log, which replicas read, and the tables different."""
+    levels = [level for one in decisions.durability for level in (one.safe, *one.others)]
+    found = {level.tuning: [cut for cut in level.cuts if cut.binlog] for level in levels}
+    apart = [
+        f"`{tuning}` ({number} of {_cuts(cuts)})"
+        for tuning, cuts in found.items()
+        if (number := sum(log.cuts_binlog_only + log.cuts_engine_only for cut in cuts if (log := cut.binlog)))
+    ]
+    if apart:
+        yield f"Make replicas anew after a cut at {numbers.listed(apart)}: binary log and tables differed."
+
+
+# ---------------------------------------------------------------- disks and limits
+
+
+def _disks(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
+    """Yield whether the disks that commits rely on keep them, as far as the run can tell."""
+    places = analysis.machine.places if analysis.machine else []
+    ignoring = {one.storage for one in places if one.virtual and one.virtual.flushes_ignored}
+    if any(lost.cell.storage in ignoring for one in decisions.durability for lost in one.lost_on):
+        yield f"Your own disk: {PROFILE} times its flush; one much shorter than a turn goes to a cache."
+    for disk in {one.name: one for each in decisions.durability for one in each.own_disks}.values():
+        yield _kept_by(disk)
+
+
+def _kept_by(disk: OwnDisk) -> str:
+    if disk.unsent:
+        return f"No flush reaches {disk.name}: it is mounted with `{disk.unsent}`."
+    if disk.has_no_cache:
+        return f"{disk.name} says that it has no cache to flush; only a power cut proves that."
+    if disk.flush_us is None:
+        return f"Whether {disk.name} flushes was not seen: {PROFILE} times it."
+    took = say("A flush of {disk} took {time}", disk=disk.name, time=us(disk.flush_us)).text
+    if disk.is_too_fast_for_a_platter:
+        return f"{took}: a protected cache, or one that ignores flushes. Ask its maker which it is."
+    return f"{took}, long enough to reach the medium; only a power cut proves that it does."
+
+
+def _speed(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
+    if analysis.plan.crash is not None:  # the question is what is lost
+        return
+    yield from map(_faster, decisions.faster_storages)
+    yield from _levers(analysis, decisions.levers)
+    if analysis.plan.asks == "limits":
+        yield from _troubles(analysis)
+        return
+    for one in decisions.headroom:
+        gains = [
+            f"{_at_most(ratio)}{f' at {tuning}' if len(one.most) > 1 else ''}"
+            for tuning, ratio in one.most.items()
+        ]
+        yield f"A better disk gains at most {numbers.listed(gains)}: main memory's lead over {one.storage}."
+
+
+def _at_most(ratio: float) -> str:
+    return f"{max(ratio - 1, 0):.0%}" if ratio < verdict_words.TIMES_FROM else f"a factor of {ratio:.1f}"
+
+
+def _faster(one: FasterStorage) -> str:
+    return f"{one.storage}: {verdict_words.by_how_much(*one.ratios)} {one.than}."
+
+
+def _troubles(analysis: Analysis) -> Iterator[str]:
+    """Yield the remedies of known problems, that of most cells first."""
+    cells = analysis.limits.cells if analysis.limits else []
+    found = [trouble for one in cells for trouble in one.troubles]
+    for alike in sorted(grouped(found, lambda one: (one.name, one.remedy)).values(), key=len, reverse=True):
+        yield f"Against {alike[0].name}: {alike[0].remedy.text.rstrip('.')}."
+
+
+def _levers(analysis: Analysis, levers: Sequence[Lever]) -> Iterator[str]:
+    every = [{factor: cell.level(factor) for factor in analysis.varying} for cell in analysis.plan.cells]
+    useful = [one for one in levers if analysis.plan.asks == "limits" or one.limit != "CPU"]
+    for one in sorted(useful, key=lambda lever: -lever.what_if.ratio):
+        best = {factor: one.best.level(factor) for factor in analysis.varying}
+        where = verdict_words.where(boxes([best], every))
+        yield f"Against {IN_WORDS[one.limit]}{where}: {one.what_if.says.text} (predicted){_by_settings(one)}."
+
+
+def _by_settings(one: Lever) -> str:
+    if one.memory_variable and one.data_bytes:
+        return f"; `{one.memory_variable}` of {numbers.size(one.data_bytes)} or more would hold all data"
+    return ""
+
+
+# ---------------------------------------------------------------- surer
+
+
+def _surer(analysis: Analysis) -> Iterator[str]:
+    for one in cautions(analysis):
+        if one.finding.remedy and one.finding.severity != "invalid":
+            yield f"{numbers.sentence_case(one.finding.remedy.text.rstrip('.'))}."
+    if analysis.plan.scale:
+        yield "Run the study at a larger scale (`--scale`): this run is a small one."
+    safety, limits = analysis.safety, analysis.limits
+    if safety and not safety.controls and not any(one.harmed for one in safety.answers):
+        yield "Name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
+    is_asked = analysis.plan.asks == "limits"
+    if is_asked and limits and not limits.proofs and any(one.what_if for one in limits.cells):
+        command = f"`{analysis.plan.resume} --prove`" if analysis.plan.resume else "`--prove`"
+        yield f"{command} tests what is said to hold it back."

@@ -1,0 +1,274 @@
+"""One screen in the characters of a terminal: at most 24 lines of 80 columns."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from rich.console import Console
+from rich.text import Text
+
+from diskproof.report.one_screen import Block, OneScreen, Row, Scale
+from diskproof.report.write.terminal import STYLES
+from diskproof.wording.numbers import count
+
+WIDTH, HEIGHT = 80, 24
+
+MOST_BAR, FEWEST_BAR = 28, 12
+"""Columns of a bar."""
+
+MOST_LEAD = 14
+"""Columns of the words before what to know."""
+
+MOST_LEVELS = 30
+"""Columns of the levels of several rows that are drawn as one."""
+
+TAILS = ((3, 3), (2, 3), (2, 2), (1, 3), (1, 2), (1, 1))
+"""Lines of each thing to know, and how many things to do: rows find room before long words do."""
+
+UNICODE, ASCII = "├─┤●┊", "|-|o:"
+"""The low end, the bar, the high end, the estimate, equal speed."""
+
+
+def write(screen: OneScreen, console: Console, last: Sequence[str] = ()) -> None:
+    """Print a screen; `last` are lines that belong below it, such as the path of the page."""
+    width = min(console.width, WIDTH)
+    signs = UNICODE if console.encoding.lower().startswith("utf") else ASCII
+    for line in lines(screen, width, HEIGHT - len(last) - bool(last), signs):
+        console.print(line, soft_wrap=True, no_wrap=True)
+    if last:
+        console.print()
+    for text in last:
+        console.print(Text(text, style="dim"), soft_wrap=True)
+
+
+def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: str = UNICODE) -> list[Text]:
+    """Return the lines of a screen; rows that find no room are drawn together, or counted."""
+    head = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
+    head += [Text(line, style="dim") for line in _wrapped(screen.facts, width)[:2]]
+    room = height - len(head) - 1
+    tails = [_tail(screen, width, *most) for most in TAILS]
+    shapes = [_shaped(screen.blocks, how) for how in (_as_it_is, merged, _as_one)]
+    for blocks in shapes:
+        for tail in tails:
+            if _height(blocks) + len(tail) <= room:
+                return [*head, *_drawn(blocks, width, signs), Text(), *tail]
+    tail = tails[-2]
+    return [*head, *_cut(shapes[-1], screen.blocks, width, room - len(tail), signs), Text(), *tail]
+
+
+def _tail(screen: OneScreen, width: int, most_lines: int, most_actions: int) -> list[Text]:
+    found = [Text(line) for line in _wrapped(screen.answer, width)[:2]]
+    actions = 0
+    for lead, text in screen.lines:
+        actions = 0 if lead else actions + 1
+        if actions >= most_actions:
+            continue
+        wrapped = _wrapped(text, width - MOST_LEAD - 1)
+        if len(wrapped) > most_lines:
+            rest = " ".join(wrapped[most_lines - 1 :])
+            wrapped = [*wrapped[: most_lines - 1], f"{rest[: width - MOST_LEAD - 3].rstrip()} …"]
+        for at, line in enumerate(wrapped):
+            found.append(Text.assemble((f"{'' if at else lead:{MOST_LEAD}} ", "bold"), line))
+    return found
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Return a text in lines; backticks mark code, which keeps them off."""
+    plain = Text(" ".join(text.replace("`", "").split()))
+    return [line.plain.rstrip() for line in plain.wrap(Console(width=width), width)] if text else []
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _shaped(blocks: Sequence[Block], how: Callable[[Block], Block]) -> list[Block]:
+    return [how(one) for one in blocks if one.rows]
+
+
+def _as_it_is(block: Block) -> Block:
+    return block
+
+
+def _cut(
+    shape: Sequence[Block], blocks: Sequence[Block], width: int, room: int, signs: str
+) -> Iterator[Text]:
+    """Yield the blocks that fit into so many lines; the other rows are counted."""
+    shown: list[Block] = []
+    for block in shape:
+        if _height([*shown, block]) > room - 1:
+            left = room - 2 - _height(shown) - (not shown)
+            if left > 0:
+                shown.append(replace(block, rows=block.rows[:left]))
+            break
+        shown.append(block)
+    yield from _drawn(shown, width, signs)
+    hidden = sum(len(one.rows) for one in blocks) - sum(len(one.rows) for one in shown)
+    yield Text(f"  {count(hidden, 'more row')}: --full", style="dim")
+
+
+def _height(blocks: Sequence[Block]) -> int:
+    return sum(1 + len(one.rows) for one in blocks) + bool(blocks) + any(one.unit for one in blocks)
+
+
+def _head_of(blocks: Sequence[Block]) -> bool:
+    return any(one.scale for one in blocks)
+
+
+def merged(block: Block) -> Block:
+    """Return a block whose undecided rows are one, and those that are the same."""
+    kept: list[Row] = []
+    for row in block.rows:
+        if row.tone in ("open", "same") and any(one.tone == row.tone for one in kept):
+            continue
+        alike = [one for one in block.rows if one.tone == row.tone]
+        kept.append(_one_of(alike) if row.tone in ("open", "same") and len(alike) > 1 else row)
+    return replace(block, rows=tuple(kept))
+
+
+def _as_one(block: Block) -> Block:
+    """Return a block with one row for each of its results, with the range of what they say."""
+    tones = dict.fromkeys(row.tone for row in block.rows)
+    if len(tones) == len(block.rows) or not block.columns:
+        return block
+    alike = ([row for row in block.rows if row.tone == tone] for tone in tones)
+    return replace(block, rows=tuple(_one_of(rows) if len(rows) > 1 else rows[0] for rows in alike))
+
+
+def _one_of(rows: Sequence[Row]) -> Row:
+    """Return several rows as one, its bar from the lowest end to the highest."""
+    drawn = [row for row in rows if row.estimate is not None]
+    said = list(dict.fromkeys(row.said for row in rows))
+    levels = tuple(map(_listed, zip(*(row.levels for row in rows), strict=True)))
+    levels = levels if sum(map(len, levels)) <= MOST_LEVELS else (f"{len(rows)} conditions",)
+    by_size = sorted(drawn, key=lambda row: row.estimate or 0.0)
+    return replace(
+        rows[0],
+        levels=levels,
+        said=said[0] if len(said) == 1 else _range(by_size),
+        estimate=math.exp(sum(math.log(row.estimate or 1.0) for row in drawn) / len(drawn)) if drawn else None,
+        low=min((row.low for row in drawn if row.low is not None), default=None),
+        high=max((row.high for row in drawn if row.high is not None), default=None),
+        figures=(),
+        is_weak=any(row.is_weak for row in rows),
+    )
+
+
+def _listed(levels: Sequence[str]) -> str:
+    """Return levels of one factor: ``1, 8 clients``."""
+    *others, last = dict.fromkeys(levels)
+    noun = last.partition(" ")[2]
+    alike = noun and all(one.partition(" ")[2].rstrip("s") == noun.rstrip("s") for one in others)
+    return ", ".join([*(one.partition(" ")[0] if alike else one for one in others), last])
+
+
+def _range(rows: Sequence[Row]) -> str:
+    """Return what the ends of a range say: ``25% to 38% slower``."""
+    first, last = (rows[0], rows[-1]) if rows[-1].tone == "better" else (rows[-1], rows[0])
+    return f"{first.said.split()[0]} to {last.said}"
+
+
+def _drawn(blocks: Sequence[Block], width: int, signs: str) -> Iterator[Text]:
+    """Yield the lines of blocks, all with the same columns."""
+    rows = [row for block in blocks for row in block.rows]
+    depth = max((len(row.levels) for row in rows), default=0)
+    widths = [max(len(row.levels[at]) for row in rows if len(row.levels) > at) for at in range(depth)]
+    said = max((len(row.said) + 2 * row.is_weak for row in rows), default=0)
+    said = said + 2 if said else 0
+    number = max((len(row.figures) for row in rows), default=0)
+    figures = [
+        max(
+            *(len(block.columns[at]) for block in blocks if len(block.columns) > at),
+            *(len(row.figures[at]) for row in rows if len(row.figures) > at),
+            0,
+        )
+        for at in range(number)
+    ]
+    left = 2 + sum(widths) + 2 * depth + said
+    bar = min(MOST_BAR, width - left - sum(figures) - 2 * number) if _head_of(blocks) else 0
+    bar = bar if bar >= FEWEST_BAR else 0
+    drawn: Scale | None = None
+    yield Text()
+    for block in blocks:
+        if not block.rows:
+            continue
+        title = Text(f"{block.title:<{left}}"[: max(left, len(block.title))], style="bold")
+        if block.scale and bar and block.scale != drawn and len(block.title) <= left:
+            title.append(Text(_ticks(block.scale, bar), style="dim"))
+            drawn = block.scale
+        else:
+            title.append(" " * max(left + bar - len(title), 0))
+        for at, column in enumerate(block.columns if any(row.figures for row in block.rows) else ()):
+            title.append(Text(f"  {column:>{figures[at]}}", style="dim"))
+        title.rstrip()
+        yield title
+        before: tuple[str, ...] = ()
+        for row in block.rows:
+            yield _row(row, before, widths, said, block.scale, bar, figures, signs)
+            before = row.levels
+    if number and (unit := next((one.unit for one in blocks if one.unit), "")):
+        yield Text(f"{unit:>{left + bar + sum(figures) + 2 * number}}", style="dim")
+
+
+def _row(
+    row: Row,
+    before: tuple[str, ...],
+    widths: Sequence[int],
+    said: int,
+    scale: Scale | None,
+    bar: int,
+    figures: Sequence[int],
+    signs: str,
+) -> Text:
+    text = Text("  ")
+    for at, width in enumerate(widths):
+        level = row.levels[at] if at < len(row.levels) else ""
+        repeated = at < len(row.levels) - 1 and row.levels[: at + 1] == before[: at + 1]
+        text.append(f"{'' if repeated else level:<{width}}  ")
+    text.append(Text(f"{row.said}{' !' if row.is_weak else '':<{said - len(row.said) if said else 0}}"[:said].ljust(said),
+                     style=STYLES[row.tone]))
+    text.append(Text(_bar(row, scale, bar, signs) if scale else " " * bar, style=STYLES[row.tone]))
+    for at, figure in enumerate(row.figures):
+        text.append(f"  {figure:>{figures[at]}}")
+    text.rstrip()
+    return text
+
+
+def place(scale: Scale, value: float, width: int) -> int:
+    """Return the column of a value, from 0; what lies outside goes to the edge."""
+    if scale.logarithmic:
+        value = max(value, 1e-12)
+        share = math.log(value / scale.low) / math.log(scale.high / scale.low)
+    else:
+        share = (value - scale.low) / (scale.high - scale.low)
+    return min(max(round(share * (width - 1)), 0), width - 1)
+
+
+def _bar(row: Row, scale: Scale, width: int, signs: str) -> str:
+    if not width:
+        return ""
+    cells = [" "] * width
+    if scale.middle is not None:
+        cells[place(scale, scale.middle, width)] = signs[4]
+    if row.estimate is not None:
+        if row.low is not None and row.high is not None:
+            first, last = place(scale, row.low, width), place(scale, row.high, width)
+            cells[first : last + 1] = signs[1] * (last - first + 1)
+            if last > first:
+                cells[first], cells[last] = signs[0], signs[2]
+            if scale.middle is not None and first < (at := place(scale, scale.middle, width)) < last:
+                cells[at] = "┼" if signs is UNICODE else "+"
+        cells[place(scale, row.estimate, width)] = signs[3]
+    return "".join(cells)
+
+
+def _ticks(scale: Scale, width: int) -> str:
+    """Return the words of an axis at their places; one that finds no room is left out."""
+    line = [" "] * width
+    first = sorted(scale.ticks, key=lambda tick: tick[0] != scale.middle)
+    for value, words in first:
+        at = place(scale, value, width) - len(words) // 2
+        at = min(max(at, 0), width - len(words))
+        around = line[max(at - 1, 0) : at + len(words) + 1]
+        if at >= 0 and all(one == " " for one in around):
+            line[at : at + len(words)] = words
+    return "".join(line)
