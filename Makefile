@@ -87,7 +87,6 @@ $(VENV)/.dependencies: requirements/run.lock $(VENV)/.created
 $(VENV)/.installed: $(RUST_SOURCES) pyproject.toml $(VENV)/.dependencies
 	@echo "building the two programs and installing the lab (about a minute)"
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	@$(BIN)/python -c 'from diskproof.report import vega; vega.lay_down()'
 	@touch $@
 
 $(VENV)/.dependencies-dev: requirements/dev.lock requirements/server.lock $(VENV)/.dependencies

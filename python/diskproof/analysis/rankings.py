@@ -44,13 +44,11 @@ def _ranking(gathered: Gathered, factor: Factor, varying: Sequence[Factor]) -> R
     }
     best, *others = sorted(levels, key=lambda level: -means[level])
     placed = [Placed(level=best, ratios=[], is_tied=False)]
-    found = {level: _against(gathered, whole, conditions, factor, (best, level)) for level in others}
-    adjusted = iter(holm([test.p for tests in found.values() for test in tests if test.p is not None]))
-    for level, tests in found.items():
+    against = {level: _against(gathered, whole, conditions, factor, (best, level)) for level in others}
+    adjusted = iter(holm([test.p for tests in against.values() for test in tests if test.p is not None]))
+    for level, tests in against.items():
         outcomes = [
-            decide(
-                test.interval, next(adjusted) if test.p is not None else None, gathered.plan.same_within
-            )
+            decide(test.interval, next(adjusted) if test.p is not None else None, gathered.plan.same_within)
             for test in tests
         ]
         placed.append(

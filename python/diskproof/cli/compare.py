@@ -11,7 +11,7 @@ from diskproof.cli.exits import DONE, THRESHOLD_FAILED
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.screen import complain
 from diskproof.refusal import RefusalError
-from diskproof.report.compose.comparison import compose, failed
+from diskproof.report.compose.comparison import compose, failed, screen
 from diskproof.results.folder import RunFolder
 from diskproof.study.threshold import ThresholdFigure
 
@@ -59,9 +59,9 @@ def compare(
     ]
     runs = [RunFolder.open(path) for path in (first, second)]
     made = compare_analyses(analyse_folder(runs[0]), analyse_folder(runs[1]), labels, conditions)
-    put_in_form(format, compose(made), made)
     for one in made.failed:
         complain(failed(one))
+    put_in_form(format, compose(made), made, screen(made))
     return THRESHOLD_FAILED if made.failed else DONE
 
 

@@ -6,14 +6,17 @@ from pydantic import BaseModel
 
 from diskproof.cli.screen import put, put_json, results
 from diskproof.report.document import Document
-from diskproof.report.write import markdown, terminal
+from diskproof.report.one_screen import OneScreen
+from diskproof.report.write import markdown, one_screen, terminal
 
 Form = Literal["text", "markdown", "json"]
 
 
-def put_in_form(form: Form, document: Document, values: BaseModel) -> None:
-    """Print a document for people, as text or Markdown, or its values as JSON."""
+def put_in_form(form: Form, document: Document, values: BaseModel, screen: OneScreen | None = None) -> None:
+    """Print a document for people, as one screen, text or Markdown, or its values as JSON."""
     match form:
+        case "text" if screen is not None:
+            one_screen.write(screen, results)
         case "text":
             terminal.write(document, results)
         case "markdown":

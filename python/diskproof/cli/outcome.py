@@ -83,9 +83,11 @@ def write_reports(folder: RunFolder, analysis: Analysis) -> None:
     """Write the reports that a run folder holds."""
     from diskproof.report import html  # noqa: PLC0415 - drawing takes long to load; a refusal needs none of it
 
+    picture = html.picture(analysis)
     for name, content in (
         ("report.html", html.render(folder, analysis)),
-        ("report.md", markdown.render(analysis)),
+        ("report.md", markdown.render(analysis, markdown.PICTURE if picture else "")),
+        *([(markdown.PICTURE, picture)] if picture else []),
     ):
         with writing(folder.path / name):
             write_whole(folder.path / name, content)

@@ -244,6 +244,12 @@ class Document:
     heading: str
     lead: tuple[Paragraph, ...]
     sections: tuple[Section, ...]
+    answer: str = ""
+    """The whole answer in a sentence."""
+    beside: tuple[tuple[str, str], ...] = ()
+    """What belongs to the answer, each with a word or two before it."""
+    picture: Figure | None = None
+    """The answer drawn. Only a page shows it."""
     foot: str = ""
     elsewhere: str = "see report.html in the run folder, or --format markdown"
     """Where the full form is."""

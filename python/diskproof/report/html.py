@@ -1,13 +1,14 @@
 """The report of a run as one page that needs nothing else: no network, no other file, no database."""
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.charts import cells, cuts, published
+from diskproof.report.charts import cells, cuts, published, still
 from diskproof.report.charts.curves import over_time
 from diskproof.report.charts.devices import devices_over_time
 from diskproof.report.charts.price import speed_against_price
 from diskproof.report.charts.split import time_split
 from diskproof.report.charts.sweep import throughput_with_bounds
 from diskproof.report.compose.run import compose
+from diskproof.report.document import Figure
 from diskproof.report.write import html
 from diskproof.results.folder import RunFolder
 
@@ -15,11 +16,11 @@ from diskproof.results.folder import RunFolder
 def render(folder: RunFolder, analysis: Analysis) -> str:
     """Return the page."""
     trials = folder.trials()
+    first, *others = [*_answers(analysis), None]
     figures = {
+        "answer": (first,),
         "charts": (
-            cells.throughput(analysis),
-            cells.throughput(analysis, cells.REQUESTS),
-            cells.throughput(analysis, cells.SECONDS),
+            *others,
             cells.latency(analysis),
             over_time(folder, analysis, trials),
             cells.cost(analysis),
@@ -31,7 +32,24 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
             devices_over_time(folder, analysis, trials),
         ),
         "price": (speed_against_price(analysis),),
-        "safety": (cuts.speed_against_loss(analysis), cuts.losses(analysis), cuts.worst_cuts(analysis)),
+        "safety": (cuts.worst_cuts(analysis),),
     }
     drawn = {anchor: [figure for figure in found if figure] for anchor, found in figures.items()}
     return html.write(compose(analysis, trials, drawn))
+
+
+def picture(analysis: Analysis) -> str:
+    """Return the picture of the whole answer as SVG; empty if there is nothing to draw."""
+    return next((still.svg(one) for one in _answers(analysis)), "")
+
+
+def _answers(analysis: Analysis) -> list[Figure]:
+    """Return what may be the picture of the whole answer, the best first."""
+    found = (
+        cuts.speed_against_loss(analysis),
+        cells.throughput(analysis),
+        cells.throughput(analysis, cells.REQUESTS),
+        cells.throughput(analysis, cells.SECONDS),
+        cuts.losses(analysis),
+    )
+    return [*filter(None, found)]

@@ -1,27 +1,24 @@
-"""The comparison of two runs: five lines, a verdict a cell, the figures, and what else changed."""
+"""The comparison of two runs: one screen, then the figures, the cuts, and what else changed."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from diskproof.analysis.answers import CellComparison, ComparedRun, Comparison, FailedCondition
+from diskproof.analysis.answers import CellComparison, Comparison, FailedCondition
 from diskproof.analysis.regression import WORSE
 from diskproof.analysis.safety.shapes import CutAnswer, CutComparison
 from diskproof.audit.run import varying_factors
-from diskproof.report.compose import cut_words, difference_words, outcome_words, summary, verdict_words
+from diskproof.report.compose import cut_words, difference_words, verdict_words
 from diskproof.report.compose.head import moment
+from diskproof.report.compose.one_screen import UNITS, ratio_row, ratio_scale
 from diskproof.report.compose.safety import levels_shown
 from diskproof.report.compose.tables import figures, levels, table
 from diskproof.report.compose.verdicts import by_importance, item
 from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section, Table
 from diskproof.report.intervals import bounds, estimate, extrapolated, with_bounds
+from diskproof.report.one_screen import Block, OneScreen, Row
 from diskproof.stats.groups import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed
 
 MOST_CELLS_NAMED = 4
-MOST_CHANGES_NAMED = 3
-
-MOST_SHOWN = 8
-"""Cells that a terminal shows a verdict on; the table has all."""
 
 CUTS_NOTE = (
     "Cuts with a loss, damaged cuts, and the most transactions that one took, before and after. An outcome "
@@ -30,30 +27,71 @@ CUTS_NOTE = (
 )
 
 
-def compose(comparison: Comparison) -> Document:
-    """Return what a second run shows against a first."""
-    changed = _changed(comparison)
-    named = changed[:MOST_CHANGES_NAMED]
-    listed_below = Items(tuple(Item(text, tone="warning") for text in [*changed, *_one_sided(comparison)]))
-    verdicts = Items(
-        tuple(_verdict(one, comparison) for one in by_importance(comparison.cells)),
-        style="verdicts",
-        most=MOST_SHOWN,
-        noun="cell",
+def screen(comparison: Comparison) -> OneScreen:
+    """Return what a second run shows against a first, on one screen."""
+    a, b = comparison.a.label, comparison.b.label
+    changed = [*_changed(comparison), *_one_sided(comparison)]
+    lines = (
+        ("Conditions", _conditions(comparison)),
+        ("Else changed", "; ".join(changed) or "nothing that is recorded"),
+        ("To do", _what_to_do(comparison)),
+        ("Beware", _disturbed(comparison)),
     )
-    has_cells = bool(comparison.cells)
+    cells = by_importance(comparison.cells)
+    factors = comparison.varying or ["storage"]
+    scale = ratio_scale([one.ratio for one in cells if one.ratio])
+    rows = [
+        ratio_row(
+            tuple(verdict_words.subject(factor, one.cell.level(factor)) for factor in factors),
+            one,
+            (estimate(one.b), estimate(one.a)),
+        )
+        for one in cells
+    ]
+    unit = UNITS[cells[0].metric] if cells else ""
+    cuts = [
+        Row(
+            (one.cell.id, one.way),
+            one.outcome,
+            "worse" if one.outcome in WORSE else "plain",
+            figures=(f"{one.b.with_loss} of {one.b.telling}", f"{one.a.with_loss} of {one.a.telling}"),
+        )
+        for one in comparison.cuts
+    ]
+    return OneScreen(
+        question=f"{b} against {a}",
+        facts=_compared(comparison),
+        answer="",
+        blocks=(
+            Block(f"{b} against {a}", tuple(rows), (b, a), scale, unit),
+            Block("cuts that lost something", tuple(cuts), (b, a)),
+        ),
+        lines=tuple((lead, text) for lead, text in lines if text),
+    )
+
+
+def compose(comparison: Comparison) -> Document:
+    """Return the same as a document: a verdict and the figures of each cell, the cuts, what else changed."""
+    changed = [*_changed(comparison), *_one_sided(comparison)]
+    below = Items(tuple(Item(text, tone="warning") for text in changed))
+    found = by_importance(comparison.cells)
+    verdicts = Items(tuple(_verdict(one, comparison) for one in found), style="verdicts", noun="cell")
+    shown = (
+        ("Conditions", _conditions(comparison)),
+        ("What to do", _what_to_do(comparison)),
+        ("Beware", _disturbed(comparison)),
+    )
     return Document(
         name="",
         heading=f"{comparison.b.label} against {comparison.a.label}",
-        lead=(),
+        lead=(Paragraph(_compared(comparison)),),
         sections=(
-            Section("", (_summary(comparison, named, len(changed) - len(named)),)),
-            Section("Verdicts", (verdicts,), quiet=True),
-            Section("Figures", (figures_table(comparison),) if has_cells else (), quiet=True),
+            Section("Verdicts", (verdicts,)),
+            Section("", (Items(tuple(Item(text, "-", lead) for lead, text in shown if text)),)),
+            Section("Figures", (figures_table(comparison),) if found else ()),
             _cuts(comparison),
-            Section("What else changed", (listed_below,), only=None if changed[len(named) :] else "full"),
+            Section("What else changed", (below,)),
         ),
-        elsewhere="see --format markdown",
     )
 
 
@@ -62,45 +100,10 @@ def _verdict(one: CellComparison, comparison: Comparison) -> Item:
     return item(one, verdict_words.comparison(one, comparison), held_back=lines)
 
 
-# ---------------------------------------------------------------- in five lines
-
-
-def _summary(comparison: Comparison, changed: Sequence[str], more: int) -> Items:
-    rest = [f"{more} more"] if more else []
-    return summary.items(
-        {
-            "Answer": " ".join(_answers(comparison)),
-            "How sure": " ".join(_how_sure(comparison)),
-            "What else changed": f"{'; '.join([*changed, *rest]) or 'nothing that is recorded'}.",
-            "What to do": _what_to_do(comparison),
-            "Compared": _compared(comparison),
-        }
-    )
-
-
-def _answers(comparison: Comparison) -> Iterator[str]:
-    cells, a, b = comparison.cells, comparison.a.label, comparison.b.label
-    if cells:
-        of = len(cells)
-        said, rest = outcome_words.outcomes(
-            by_importance(cells), a, comparison.same_within, lambda some: _where(some, of, comparison)
-        )
-        if said:
-            yield "; ".join(filter(None, [f"{b} is {said}", rest])) + "."
-        else:
-            yield f"{b} against {a}: {rest}."
-    if comparison.cuts:
-        outcomes = Counter(one.outcome for one in comparison.cuts)
-        said = ", ".join(f"{outcome} in {number}" for outcome, number in outcomes.items())
-        yield f"{count(len(comparison.cuts), 'setting')} cut in both: {said}."
-    yield _conditions(comparison)
-
-
 def _conditions(comparison: Comparison) -> str:
     """Return which of the user's conditions are kept; empty if there are none."""
     by_condition = grouped(comparison.failed, lambda one: one.condition)
-    said = [f"`{one}` {_outcome(by_condition.get(one, []))}" for one in comparison.conditions]
-    return f"Conditions: {', '.join(said)}." if said else ""
+    return ", ".join(f"`{one}` {_outcome(by_condition.get(one, []))}" for one in comparison.conditions)
 
 
 def _outcome(failures: Sequence[FailedCondition]) -> str:
@@ -120,33 +123,13 @@ def failed(one: FailedCondition) -> str:
     return ": ".join(filter(None, [one.condition, one.cell, what]))
 
 
-def _where(cells: Sequence[CellComparison], of: int, comparison: Comparison) -> str:
-    """Return in how many cells an outcome was found, and which levels all of these share."""
-    if len(cells) == of:
-        return f" in all {of} cells" if of > 1 else ""
-    shared = {
-        factor: cells[0].cell.level(factor)
-        for factor in varying_factors([one.cell for one in comparison.cells])
-        if len({one.cell.level(factor) for one in cells}) == 1
-    }
-    on = verdict_words.conditions(shared)
-    every = "all" if len(cells) > 2 else "both" if len(cells) > 1 else ""
-    which = f" ({(every + on).strip()})" if on else ""
-    return f" in {len(cells)} of {of} cells{which}"
-
-
-def _how_sure(comparison: Comparison) -> Iterator[str]:
-    yield summary.precision([one.ratio for one in comparison.cells if one.ratio])
-    for run in (comparison.a, comparison.b):
-        yield _disturbed(run)
-    if comparison.cuts:
-        yield "Cuts are compared by Fisher's exact test."
-
-
-def _disturbed(run: ComparedRun) -> str:
-    """Return a warning of what took CPU time from a run's trials; empty if nothing did."""
-    said = [f"{one.finding.message.text} ({count(len(one.trials), 'trial')})" for one in run.disturbances]
-    return f"Caution: in {run.label} {listed(said)}." if said else ""
+def _disturbed(comparison: Comparison) -> str:
+    """Return what took CPU time from the trials of either run; empty if nothing did."""
+    return "; ".join(
+        f"in {run.label} {one.finding.message.text} ({count(len(one.trials), 'trial')})"
+        for run in (comparison.a, comparison.b)
+        for one in run.disturbances
+    )
 
 
 def _what_to_do(comparison: Comparison) -> str:

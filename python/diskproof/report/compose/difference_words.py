@@ -33,29 +33,25 @@ WORDS: dict[PartName, str] = {
 
 
 def lines(one: Difference) -> tuple[Line, ...]:
-    """Return what a difference is made of, with intervals for pages and without them for a terminal.
+    """Return what a difference is made of.
 
     Nothing if no part of it is known.
     """
     if all(name == UNEXPLAINED for name, _ in _main(one)):
         return ()
-    return (
-        Line(_sentence(one, intervals=True), lead="The difference", style="plain", only="full"),
-        Line(_sentence(one, intervals=False), style="plain", only="short"),
-    )
+    return (Line(_sentence(one), lead="The difference", style="plain"),)
 
 
-def _sentence(one: Difference, *, intervals: bool) -> str:
+def _sentence(one: Difference) -> str:
     """Return ``each transaction takes 1.3 ms longer than 4.2 ms: log flush +0.9, CPU +0.3``."""
     whole = one.whole_us
     largest_us = max(one.baseline_us.estimate, one.baseline_us.estimate + whole.estimate)
     unit, factor = next(unit for unit in UNITS if largest_us >= unit[1] or unit is UNITS[-1])
-    parts = [f"{name} {_figures(part, factor, intervals, signed=True)}" for name, part in _main(one)]
+    parts = [f"{name} {_figures(part, factor)}" for name, part in _main(one)]
     before = numbers.significant(one.baseline_us.estimate / factor, 2)
     takes = _number((one.baseline_us.estimate + whole.estimate) / factor)
-    change = f"{_figures(whole, factor, intervals, signed=True)}"
-    each = "each" if intervals else "Each"
-    return f"{each} transaction takes {takes} {unit} instead of {before} {unit}, {change}: {', '.join(parts)}"
+    change = _figures(whole, factor)
+    return f"each transaction takes {takes} {unit} instead of {before} {unit}, {change}: {', '.join(parts)}"
 
 
 def largest(one: Difference) -> str | None:
@@ -76,11 +72,10 @@ def _main(one: Difference) -> Iterator[tuple[str, Interval]]:
         yield UNEXPLAINED, one.unexplained_us
 
 
-def _figures(interval: Interval, factor: float, with_ends: bool, *, signed: bool = False) -> str:
-    """Return an estimate with its interval: ``+0.9 (0.8 to 1.0)``."""
-    sign = "+" if signed and interval.estimate >= 0 else ""
-    said = f"{sign}{_number(interval.estimate / factor)}"
-    if not with_ends or interval.low is None or interval.high is None:
+def _figures(interval: Interval, factor: float) -> str:
+    """Return a change with its interval: ``+0.9 (0.8 to 1.0)``."""
+    said = f"{'+' if interval.estimate >= 0 else ''}{_number(interval.estimate / factor)}"
+    if interval.low is None or interval.high is None:
         return said
     return f"{said} ({_number(interval.low / factor)} to {_number(interval.high / factor)})"
 

@@ -7,9 +7,9 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, Limits, Outcome, ProofAnswer, Split, Sweep, Trouble
 from diskproof.report.compose import limits_words as words
 from diskproof.report.compose.head import work
+from diskproof.report.compose.one_screen import has_verdict
 from diskproof.report.compose.tables import Of, cells_table, figures, table
 from diskproof.report.compose.verdict_words import cell_words
-from diskproof.report.compose.verdicts import has_verdict
 from diskproof.report.document import (
     Block,
     Figure,

@@ -1,22 +1,22 @@
-"""The answer of a run on one screen: what is compared, what holds it back, what to do, the gravest warning."""
+"""The answer of a run on one screen: what is compared, what holds it back, what to do, what to beware of."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from diskproof.analysis.answers import Analysis, CellAnswer, Outcome, Ranking, Verdict
+from diskproof.analysis.answers import Analysis, CellAnswer, CellComparison, Outcome, Ranking, Verdict
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.rankings import CONDITIONS
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.analysis.safety.speed import typical
 from diskproof.analysis.safety.worst import worst_way
 from diskproof.audit.run import ENOUGH_BLOCKS
-from diskproof.report.compose import cut_words, difference_words, limits_words, names, to_do, verdict_words
+from diskproof.report.compose import cut_words, limits_words, names, to_do, verdict_words
 from diskproof.report.compose.head import progress
 from diskproof.report.compose.warnings import Caution, cautions
 from diskproof.report.document import Tone
 from diskproof.report.intervals import at_least, bounds, estimate, in_milliseconds
 from diskproof.report.one_screen import Block, OneScreen, Row, Scale
-from diskproof.results.factor import Factor
+from diskproof.results.crash_plan import Way
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL, Metric
 from diskproof.stats.groups import grouped
@@ -40,8 +40,19 @@ TONES: dict[Outcome, Tone] = {
 
 WORDS: dict[Outcome, str] = {"the same": "same", "inconclusive": "open", "not comparable": "no ratio"}
 
-RATIOS = ((0.01, "1/100"), (0.1, "1/10"), (0.25, "1/4"), (0.5, "half"), (0.8, "-20%"), (1.0, "same"),
-          (1.25, "+25%"), (2.0, "double"), (4.0, "x4"), (10.0, "x10"), (100.0, "x100"))
+RATIOS = (
+    (0.01, "1/100"),
+    (0.1, "1/10"),
+    (0.25, "1/4"),
+    (0.5, "half"),
+    (0.8, "-20%"),
+    (1.0, "same"),
+    (1.25, "+25%"),
+    (2.0, "double"),
+    (4.0, "x4"),
+    (10.0, "x10"),
+    (100.0, "x100"),
+)
 
 MOST_LIMITS = 3
 """Limits that the screen names."""
@@ -52,10 +63,10 @@ def run(analysis: Analysis) -> OneScreen:
     warned = cautions(analysis)
     limits = analysis.limits.cells if analysis.limits else []
     is_of_limits = analysis.plan.asks == "limits" and bool(limits)
-    speed = [_limits(analysis, limits)] if is_of_limits else list(_speed(analysis))
-    blocks = [*speed, *_tpcc(analysis), *(_cuts(analysis, analysis.safety) if analysis.safety else ())]
+    speed = [_limits(analysis, limits)] if is_of_limits else list(_speed(analysis, _weak(analysis, warned)))
+    blocks = [*speed, *_tpcc(analysis), *(_cuts(analysis.safety) if analysis.safety else ())]
     lines = {
-        "Held back by": "" if is_of_limits else "; ".join(_held_back(analysis, limits)),
+        "Held back by": "" if is_of_limits else "; ".join(held_back(analysis)),
         "To do": "",
         "Beware": _beware(warned),
     }
@@ -70,7 +81,7 @@ def run(analysis: Analysis) -> OneScreen:
         question=analysis.plan.question,
         facts=facts(analysis),
         answer=answer(analysis),
-        blocks=tuple(_badged(one, analysis, warned) for one in blocks),
+        blocks=tuple(blocks),
         lines=tuple(shown),
     )
 
@@ -113,17 +124,18 @@ def answer(analysis: Analysis) -> str:
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
     limits = analysis.limits.cells if analysis.limits else []
     if analysis.plan.asks == "limits" and limits:
-        held = list(_held_back(analysis, limits))
-        return f"The database is held back by {held[0]}." if limits and held else ""
+        return f"The database is held back by {held_back(analysis)[0]}."
     return cost(analysis) or _largest(analysis)
 
 
 def cost(analysis: Analysis) -> str:
-    """Return what a durable commit costs: ``A durable commit costs 280 µs (1 client) to 1.8 ms on disk.``
+    """Return what a durable commit costs: ``A durable commit costs 280 us to 1.8 ms on disk.``.
 
     Empty if no level here spares its flush, or no difference was shown.
     """
-    found = [one for one in asked(analysis) if one.flush_spared and one.outcome == "faster" and one.difference]
+    found = [
+        one for one in asked(analysis) if one.flush_spared and one.outcome == "faster" and one.difference
+    ]
     if not found:
         return ""
     said = []
@@ -165,7 +177,13 @@ def asked(analysis: Analysis) -> list[Verdict]:
     return [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
 
 
-def _speed(analysis: Analysis) -> Iterator[Block]:
+def _weak(analysis: Analysis, warned: Sequence[Caution]) -> Collection[str]:
+    """Return the cells that the warning on the screen is about; empty if it is about all of them."""
+    cells = set(warned[0].cells) if warned else set()
+    return cells if len(cells) < len(analysis.cells) else ()
+
+
+def _speed(analysis: Analysis, weak: Collection[str]) -> Iterator[Block]:
     if not has_verdict(analysis):
         if analysis.trials_valid:
             yield _single(analysis)
@@ -179,7 +197,16 @@ def _speed(analysis: Analysis) -> Iterator[Block]:
         (one for one in found if one.factor not in ranked), lambda one: (one.factor, one.level, one.baseline)
     )
     for group in groups.values():
-        yield _pair(analysis, group, scale)
+        yield _pair(analysis, group, scale, weak)
+
+
+def single(analysis: Analysis) -> str:
+    """Return what one cell came to: ``410 transactions/s (292 to 575), p95 47 ms, 8 clients.``."""
+    rows = _single(analysis).rows if not analysis.varying and analysis.trials_valid else ()
+    if not rows:
+        return ""
+    figure, ends, p95 = rows[0].figures
+    return f"{figure} {UNITS[analysis.cells[0].metric]} ({ends}), p95 {p95}, {rows[0].levels[-1]}."
 
 
 def _single(analysis: Analysis) -> Block:
@@ -189,7 +216,9 @@ def _single(analysis: Analysis) -> Block:
         if one.figure is None:
             continue
         p95 = one.latency_us.get("95")
-        tail = f"{at_least(one, '95')}{numbers.milliseconds(p95.estimate)} ms" if p95 else numbers.NOT_OBSERVED
+        tail = (
+            f"{at_least(one, '95')}{numbers.milliseconds(p95.estimate)} ms" if p95 else numbers.NOT_OBSERVED
+        )
         levels = (one.cell.storage, verdict_words.clients(str(one.cell.clients)))
         figure = _figure(one)
         rows.append(Row(levels, figures=(estimate(figure), bounds(figure), tail)))
@@ -201,7 +230,7 @@ def _figure(one: CellAnswer) -> Interval | None:
     return in_milliseconds(known) if known and one.metric == "latency_mean_us" else known
 
 
-def _pair(analysis: Analysis, group: Sequence[Verdict], scale: Scale) -> Block:
+def _pair(analysis: Analysis, group: Sequence[Verdict], scale: Scale, weak: Collection[str]) -> Block:
     first = group[0]
     cells = {one.cell.id: one for one in analysis.cells}
     published = {
@@ -211,13 +240,17 @@ def _pair(analysis: Analysis, group: Sequence[Verdict], scale: Scale) -> Block:
     }
     theirs = [_published(published, one) for one in group]
     rows = [
-        _ratio_row(
+        ratio_row(
             _levels(one),
             one,
             (estimate(_figure(cells[one.cell])), estimate(_figure(cells[one.baseline_cell])))
             + ((ratio,) if any(theirs) else ()),
         )
         for one, ratio in zip(group, theirs, strict=True)
+    ]
+    rows = [
+        replace(row, is_weak=bool({one.cell, one.baseline_cell} & set(weak)))
+        for row, one in zip(rows, group, strict=True)
     ]
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     columns = (level, baseline, *(("published",) if any(theirs) else ()))
@@ -237,7 +270,8 @@ def _levels(one: Verdict) -> tuple[str, ...]:
     return tuple(held) or ("",)
 
 
-def _ratio_row(levels: tuple[str, ...], one: Verdict, figures: tuple[str, ...]) -> Row:
+def ratio_row(levels: tuple[str, ...], one: Verdict | CellComparison, figures: tuple[str, ...]) -> Row:
+    """Return a comparison as a row: its result, its bar, both figures."""
     said = WORDS.get(one.outcome) or (verdict_words.amount(one.ratio.estimate) if one.ratio else "")
     if one.outcome in ("faster", "slower") and one.ratio and one.ratio.n < ENOUGH_BLOCKS:
         said = f"likely {said}"
@@ -285,7 +319,9 @@ def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
         rows.append(replace(row, figures=(" to ".join(shown),)))
     over = "" if ranking.conditions == 1 else f", over {ranking.conditions} conditions"
     metric = analysis.cells[0].metric
-    return Block(f"{ranking.factor}, best first{over}", tuple(rows), (UNITS[metric],), ratio_scale(everything))
+    return Block(
+        f"{ranking.factor}, best first{over}", tuple(rows), (UNITS[metric],), ratio_scale(everything)
+    )
 
 
 # ---------------------------------------------------------------- limits
@@ -303,7 +339,10 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
             figures = ("", "")
             if proof is not None:
                 predicted = f"{proof.predicted_low:.2f} to {proof.predicted_high:.2f}"
-                figures = (predicted, numbers.NOT_OBSERVED if proof.measured is None else bounds(proof.measured))
+                figures = (
+                    predicted,
+                    numbers.NOT_OBSERVED if proof.measured is None else bounds(proof.measured),
+                )
         tone: Tone = "plain" if one.limit else "open"
         if proof is not None:
             tone = {"as predicted": "better", "not as predicted": "alarm", "open": "open"}[proof.outcome]  # type: ignore[assignment]
@@ -326,17 +365,25 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
 SHARES = Scale(0.0, 1.0, ((0.0, "0%"), (0.5, "50%"), (1.0, "100%")), logarithmic=False)
 
 
+def held_back(analysis: Analysis) -> list[str]:
+    """Return each limit with the cells that it holds back, those of most cells first."""
+    return list(_held_back(analysis, analysis.limits.cells)) if analysis.limits else []
+
+
 def _held_back(analysis: Analysis, found: Sequence[CellLimit]) -> Iterator[str]:
-    """Yield each limit with the cells that it holds back, those of most cells first."""
     every = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in found]
 
     def where(some: Sequence[CellLimit]) -> str:
         held = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in some]
         if len(some) == len(found):
-            return "" if len(found) == 1 else f" in {'both' if len(found) == 2 else f'all {len(found)}'} cells"
+            return (
+                "" if len(found) == 1 else f" in {'both' if len(found) == 2 else f'all {len(found)}'} cells"
+            )
         return verdict_words.places(held, every, "cells")
 
-    groups = list(grouped(found, lambda one: (one.limit, limits_words.kind(one) if one.limit else "")).values())
+    groups = list(
+        grouped(found, lambda one: (one.limit, limits_words.kind(one) if one.limit else "")).values()
+    )
     groups.sort(key=lambda cells: (cells[0].limit is None, -len(cells)))
     for at, cells in enumerate(groups[:MOST_LIMITS]):
         said = limits_words.bound_by(cells)
@@ -374,7 +421,7 @@ def _worst_of_cells(safety: Safety) -> list[CutAnswer]:
     return [worst_way(dying) for dying in grouped(safety.answers, lambda one: one.cell.id).values()]
 
 
-def _cuts(analysis: Analysis, safety: Safety) -> Iterator[Block]:
+def _cuts(safety: Safety) -> Iterator[Block]:
     """Yield a row a level: the share of cuts that took something, the worst that one took, and its speed."""
     answers = [one for one in _worst_of_cells(safety) if one.made]
     if not answers:
@@ -406,8 +453,8 @@ def _cuts(analysis: Analysis, safety: Safety) -> Iterator[Block]:
     yield Block(title, tuple(rows), columns, SHARES)
 
 
-def _dying(ways: set[str]) -> str:
-    return numbers.listed(sorted(cut_words.CAUSES[way] for way in ways))  # type: ignore[index]
+def _dying(ways: Collection[Way]) -> str:
+    return numbers.listed(sorted(cut_words.CAUSES[way] for way in ways))
 
 
 def worst_loss(one: CutAnswer) -> str:
@@ -432,9 +479,3 @@ def _beware(warned: Sequence[Caution]) -> str:
         return ""
     more = f"; {numbers.count(len(warned) - 1, 'more warning')}: --full" if len(warned) > 1 else ""
     return f"{warned[0].text}{warned[0].where}{more}"
-
-
-def _badged(block: Block, analysis: Analysis, warned: Sequence[Caution]) -> Block:
-    """Return a block whose rows are marked that the warning is about, unless it is about all of them."""
-    del analysis, warned  # rows name levels, not cells: see `Row.is_weak`
-    return block

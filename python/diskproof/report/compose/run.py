@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.report.compose import (
-    answer,
     cells,
     efficiency,
     findings,
@@ -12,22 +11,22 @@ from diskproof.report.compose import (
     limits,
     machine,
     method,
+    one_screen,
     operations,
     prices,
     published,
     safety,
     settings,
-    summary,
+    to_do,
     tpcc,
     verdicts,
 )
-from diskproof.report.document import Document, Figure, Paragraph, Section
+from diskproof.report.document import Document, Figure, Item, Items, Section
 from diskproof.results.trial import Trial
-
-NOTHING_DRAWN = "There is nothing to draw: no trial is valid."
+from diskproof.wording import numbers
 
 Figures = Mapping[str, Sequence[Figure]]
-"""Figures by the anchor of their section."""
+"""Figures by the anchor of their section; that of the whole answer is the first of ``answer``."""
 
 
 def compose(
@@ -42,9 +41,9 @@ def compose(
     version = f" {analysis.machine.diskproof_version}" if analysis.machine else ""
     sections = [
         *([Section("", (safety.alarms(analysis.safety),))] if analysis.safety else []),
-        Section("", (summary.run(analysis),), anchor=answer.ANCHOR),
         *([verdicts.section(analysis)] if has_speed else []),
         safety.section(analysis, drawn.get("safety", ())),
+        _to_do(to_do.actions(analysis)),
         published.section(analysis, drawn.get("published", ())),
         head.prose(plan),
         *([cells.section(analysis)] if has_speed else []),
@@ -53,24 +52,28 @@ def compose(
         tpcc.section(analysis),
         efficiency.section(analysis),
         prices.section(analysis, drawn.get("price", ())),
-        *([_charts(drawn.get("charts"))] if has_speed else []),
+        *([Section("Charts", tuple(drawn["charts"]), "charts", "Charts")] if drawn.get("charts") else []),
         settings.differences(analysis),
         findings.section(analysis),
         machine.section(analysis, trials),
         *([settings.section(analysis, trials)] if figures is not None else []),
         method.section(analysis, trials),
     ]
+    shown = one_screen.run(analysis)
     return Document(
         name=plan.study,
         heading=plan.question,
+        answer=shown.answer or one_screen.single(analysis),
+        beside=shown.lines,
+        picture=next(iter(drawn.get("answer", ())), None),
         lead=head.lead(analysis),
         sections=tuple(sections),
         foot=f"Made from the run folder alone by diskproof{version}.",
     )
 
 
-def _charts(drawn: Sequence[Figure] | None) -> Section:
-    nothing = () if drawn is None else (Paragraph(NOTHING_DRAWN),)
-    return Section(
-        "Charts", tuple(drawn) if drawn else nothing, anchor="charts", contents="Charts", only="full"
-    )
+def _to_do(actions: Sequence[str]) -> Section:
+    """Return all that is to do, if the first screen had no room for it."""
+    items = tuple(Item(numbers.sentence_case(one), "-") for one in actions)
+    blocks = (Items(items),) if len(items) > to_do.MOST_SHOWN else ()
+    return Section("What to do", blocks, "to-do", "What to do")

@@ -40,7 +40,9 @@ def actions(analysis: Analysis) -> list[str]:
     if not analysis.complete:
         return [f"Continue with {analysis.plan.resumed_by}: the run is incomplete."]
     decisions = decide(analysis)
-    settings = [one for each in decisions.durability for one in _settings(each, len(decisions.durability) > 1)]
+    settings = [
+        one for each in decisions.durability for one in _settings(each, len(decisions.durability) > 1)
+    ]
     found = [
         *_urgent(analysis),
         *settings[:1],
@@ -60,7 +62,9 @@ def _urgent(analysis: Analysis) -> Iterator[str]:
     if analysis.trials_valid < analysis.trials_run:
         invalid = [one for one in cautions(analysis) if one.finding.severity == "invalid"]
         remedy = next((one.finding.remedy.text for one in invalid if one.finding.remedy), "")
-        first = f"{numbers.sentence_case(remedy.rstrip('.'))}; then" if remedy else "Measure what is invalid again:"
+        first = "Measure what is invalid again:"
+        if remedy:
+            first = f"{numbers.sentence_case(remedy.rstrip('.'))}; then"
         yield f"{first} {analysis.plan.resumed_by}."
 
 
@@ -100,9 +104,7 @@ def _settings(one: Durability, several: bool) -> Iterator[str]:
     """Yield which level keeps every commit, then what each other gains and may lose."""
     where = f" in {one.server}" if several else ""
     proved = f"; it lost none in {_cuts(one.safe.cuts)}" if one.safe.cuts else ""
-    proved += "".join(
-        f", but on {lost.cell.storage} {cut_words.outcome(lost)}" for lost in one.lost_on[:1]
-    )
+    proved += "".join(f", but on {lost.cell.storage} {cut_words.outcome(lost)}" for lost in one.lost_on[:1])
     yield f"`{one.safe.tuning}`{where} if no commit may be lost{_variables(one, one.safe)}{proved}."
     for other in one.others:
         yield _trade(other, where)

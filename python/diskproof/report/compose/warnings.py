@@ -1,5 +1,6 @@
 """The warnings of a run, one a check, the gravest first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.answers import Analysis
@@ -18,6 +19,7 @@ class Caution:
     share: float
     where: str
     """In brackets; empty if it is of the whole run."""
+    cells: tuple[str, ...]
 
     @property
     def text(self) -> str:
@@ -26,11 +28,13 @@ class Caution:
 
 
 def cautions(analysis: Analysis) -> list[Caution]:
-    """Return the warnings, one a check: what makes trials invalid first, then those of most trials or cuts."""
+    """Return the warnings, one a check: those of invalid trials first, then by how many they concern."""
     run, safety = analysis.trials_run, analysis.safety
-    found = [_caution(one.finding, len(one.trials), run, "trial") for one in analysis.findings]
+    found = [_caution(one.finding, one.cells, len(one.trials), run, "trial") for one in analysis.findings]
     if safety:
-        found += [_caution(one.finding, len(one.cuts), safety.made, "cut") for one in safety.findings]
+        found += [
+            _caution(one.finding, one.cells, len(one.cuts), safety.made, "cut") for one in safety.findings
+        ]
     grave = [one for one in found if one.finding.severity in ("invalid", "warning")]
     first = grouped(sorted(grave, key=lambda one: -one.share), lambda one: one.finding.check)
     # What took CPU time from the trials may be the cause of all the other warnings.
@@ -40,7 +44,7 @@ def cautions(analysis: Analysis) -> list[Caution]:
     )
 
 
-def _caution(finding: Finding, concerned: int, of: int, noun: str) -> Caution:
+def _caution(finding: Finding, cells: Sequence[str], concerned: int, of: int, noun: str) -> Caution:
     if not concerned:
-        return Caution(finding, 1.0, "")
-    return Caution(finding, concerned / of, f" ({concerned} of {count(of, noun)})")
+        return Caution(finding, 1.0, "", ())
+    return Caution(finding, concerned / of, f" ({concerned} of {count(of, noun)})", tuple(cells))

@@ -1,35 +1,24 @@
-// Draws the charts. Their data and specifications stand in the page; nothing is fetched.
+// Tells what a mark of a drawing is on pointing at it, and lays out what a narrow screen or paper needs.
 (() => {
   "use strict";
 
-  const read = (id) => JSON.parse(document.getElementById(id).textContent);
-  const options = {
-    actions: false,
-    ast: true, // expressions are interpreted, so that the page needs no eval
-    config: read("chart-config"),
-    defaultStyle: false,
-    renderer: "svg",
-    tooltip: { disableDefaultStyle: true },
+  const told = document.createElement("p");
+  told.id = "told";
+  told.setAttribute("role", "status");
+  document.body.append(told);
+  const tell = (mark) => {
+    told.hidden = !mark;
+    if (!mark) return;
+    told.textContent = mark.dataset.told;
+    const at = mark.getBoundingClientRect();
+    const left = Math.min(at.left + scrollX, scrollX + document.documentElement.clientWidth - told.offsetWidth - 8);
+    told.style.left = `${Math.max(left, 8)}px`;
+    told.style.top = `${at.bottom + scrollY + 6}px`;
   };
-  const specifications = new Map();
-
-  const draw = async (place) => {
-    if (place.dataset.drawn) return;
-    place.dataset.drawn = "yes";
-    const { figure, panel } = place.dataset;
-    if (!specifications.has(figure)) specifications.set(figure, read(`specifications-${figure}`));
-    await vegaEmbed(place, specifications.get(figure)[panel], options);
-  };
-
-  const choose = (menu) => {
-    for (const panel of document.querySelectorAll(`[data-chosen-by="${menu.id}"]`)) {
-      panel.hidden = panel.dataset.index !== menu.value;
-      if (!panel.hidden) draw(panel.querySelector(".chart"));
-    }
-  };
-  for (const menu of document.querySelectorAll("select.chooser")) {
-    menu.addEventListener("change", () => choose(menu));
+  for (const event of ["pointerover", "focusin"]) {
+    document.addEventListener(event, (at) => tell(at.target.closest?.("[data-told]")));
   }
+  tell(null);
 
   // A table that is wider than its place is shown as cards.
   const boxes = [...document.querySelectorAll(".scroll")];
@@ -53,9 +42,4 @@
   window.addEventListener("beforeprint", () => {
     for (const part of folded) part.open = true;
   });
-
-  (async () => {
-    for (const place of document.querySelectorAll(".panel:not([hidden]) .chart")) await draw(place);
-    document.documentElement.dataset.charts = "drawn";
-  })();
 })();

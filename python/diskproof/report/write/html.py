@@ -8,21 +8,23 @@ import hashlib
 import re
 from functools import cache
 from importlib import resources
-from typing import Any
 
+import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from diskproof.report import document as doc
-from diskproof.report import vega
-from diskproof.report.document import Document, Figure
+from diskproof.report.document import Document, Panel
 from diskproof.report.ratio_scale import ticks
 from diskproof.report.write.ink import LIGHT, config
 from diskproof.wording.numbers import count, sentence_case
 from diskproof.wording.visible import visible
 
 MOST_PANELS_SHOWN = 12
-"""A figure with more panels shows one at a time, chosen by name."""
+"""A figure with more panels folds each."""
+
+PANEL_PX = 340
+"""Width of a drawing without its axis: it fits a telephone, and several fit a desk."""
 
 MOST_ROWS_SHOWN = 60
 """A longer table scrolls in its box."""
@@ -32,14 +34,12 @@ _CODE_SPAN = re.compile(r"`([^`]+)`")
 
 def write(document: Document) -> str:
     """Return the page. All that came from a study, a machine or a server is escaped."""
-    libraries, drawing = _script(vega.script()), _script(_asset("page.js"))
+    script = _script(_asset("page.js"))
     page: str = _template().render(
         document=doc.form(document, "full"),
-        chart_config=config(LIGHT),
-        policy=_policy(libraries, drawing),
+        policy=_policy(script),
         style=_Source(_asset("page.css")),
-        vega=libraries,
-        drawing=drawing,
+        script=script,
     )
     return page
 
@@ -65,7 +65,7 @@ def _template() -> Template:
     )
     made.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False}  # for `_shown` to see
     made.filters |= {"kind": _kind, "prose": _prose, "sentence_case": sentence_case, "count": count}
-    made.globals |= {"ticks": ticks, "specs": _specifications}
+    made.globals |= {"ticks": ticks, "picture": picture}
     made.globals |= {"most_panels": MOST_PANELS_SHOWN, "most_rows": MOST_ROWS_SHOWN}
     return made.get_template("page.html.j2")
 
@@ -79,8 +79,28 @@ def _prose(text: str) -> Markup:
     return Markup(_CODE_SPAN.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped before
 
 
-def _specifications(figure: Figure) -> list[dict[str, Any]]:
-    return [panel.complete_spec() for panel in figure.panels]
+_FONT = re.compile(r' font-family="[^"]*"')
+_ROLES = re.compile(r' (?:aria-roledescription|role|aria-hidden)="[^"]*"')
+_LABELS = re.compile(r' aria-label="([^"]*)"')
+_DIGITS = re.compile(r"(\d\.\d)\d+")
+_EMPTY = re.compile(r'<path class="(?:foreground|background)"[^>]*/>')
+
+
+def picture(panel: Panel) -> Markup:
+    """Return a drawing as SVG, its marks with the words that pointing at them shows."""
+    spec = {**panel.complete_spec(), "width": PANEL_PX, "config": config(LIGHT)}
+    drawn: str = vl_convert.vegalite_to_svg(spec)
+    for pattern, short in ((_FONT, ""), (_ROLES, ""), (_EMPTY, ""), (_DIGITS, r"\1")):
+        drawn = pattern.sub(short, drawn)
+    drawn = _LABELS.sub(_told, drawn)
+    named = f'<svg role="img" aria-label="{escape(panel.description)}"'
+    return Markup(drawn.replace("<svg", named, 1))  # noqa: S704 - the library escapes what a study named
+
+
+def _told(label: re.Match[str]) -> str:
+    """Return the words of a mark that has a tooltip: its name and its figure; of others nothing."""
+    _, found, words = label[1].partition("; cell: ")
+    return f' tabindex="0" data-told="{words.replace("; figure: ", ": ")}"' if found else ""
 
 
 def _script(source: str) -> _Source:

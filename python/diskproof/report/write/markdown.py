@@ -6,12 +6,54 @@ from dataclasses import replace
 
 from diskproof.report import document as doc
 from diskproof.report.document import Block, Document, Item, Items, Line, Paragraph, Section, Table
-from diskproof.wording.numbers import sentence_case
+from diskproof.report.one_screen import Block as OneScreenBlock
+from diskproof.report.one_screen import OneScreen
+from diskproof.report.write.one_screen import merged
+from diskproof.wording.numbers import sentence_case, significant
 from diskproof.wording.visible import visible
 
 _CODE_SPAN = re.compile(r"(`[^`]+`)")
 _SPECIAL = re.compile(r"([\\`*\[<|~]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])|^[#>+=-])")
 """What Markdown or HTML would read as markup; an underscore only at the edge of a word."""
+
+
+MOST_ROWS = 16
+"""Rows of the answer's table; of more, those with one result are one."""
+
+
+def write_answered(screen: OneScreen, document: Document, picture: str = "") -> str:
+    """Return the answer in at most 30 lines, and the whole report folded below it."""
+    blocks: list[OneScreenBlock] = [one for one in screen.blocks if one.rows]
+    if sum(len(one.rows) for one in blocks) > MOST_ROWS:
+        blocks = [merged(one) for one in blocks]
+    parts = [
+        f"# {escape(screen.question)}",
+        escape(" ".join(filter(None, (screen.answer, screen.facts)))),
+        *(_answer_table(one) for one in blocks),
+        "\n".join(_beside(*one) for one in screen.lines),
+        f"![The answer]({picture})" if picture else "",
+        "<details><summary>The whole report</summary>",
+        write(replace(document, answer="", beside=())).strip(),
+        "</details>",
+    ]
+    return visible("\n\n".join(filter(None, parts)) + "\n")
+
+
+def _answer_table(block: OneScreenBlock) -> str:
+    depth = max(len(row.levels) for row in block.rows)
+    figures = max(len(row.figures) for row in block.rows)
+    has_ratio = any(row.estimate is not None for row in block.rows)
+    titles = [block.title, *[""] * (depth - 1), "", *(["interval"] if has_ratio else [])]
+    rows = [_row([*titles, *block.columns[:figures], *[""] * (figures - len(block.columns))])]
+    rows.append(f"|{' --- |' * (len(titles) + figures)}")
+    for row in block.rows:
+        bar = ""
+        if row.low and row.high and row.estimate:
+            ends = [significant(one, 2) for one in (row.low, row.high)]
+            bar = f"{significant(row.estimate, 3)} ({' to '.join(ends)})"
+        entries = [*row.levels, *[""] * (depth - len(row.levels)), row.said, *([bar] if has_ratio else [])]
+        rows.append(_row([*entries, *row.figures, *[""] * (figures - len(row.figures))]))
+    return "\n".join(rows)
 
 
 def write(document: Document) -> str:
@@ -20,8 +62,14 @@ def write(document: Document) -> str:
     first, *others = full.lead or (Paragraph(""),)
     first = replace(first, text=f"{document.name}: {first.text}" if document.name else first.text)
     parts = [f"# {escape(document.heading)}", *map(_paragraph, (first, *others))]
+    parts += [escape(full.answer)] if full.answer else []
+    parts += ["\n".join(_beside(*one) for one in full.beside)]
     parts += [part for section in full.sections for part in _section(section, 2)]
     return visible("\n\n".join(filter(None, parts)) + "\n")
+
+
+def _beside(lead: str, text: str) -> str:
+    return f"- **{escape(lead)}:** {escape(text)}" if lead else f"- {escape(text)}"
 
 
 def section(one: Section, level: int = 2) -> Iterator[str]:

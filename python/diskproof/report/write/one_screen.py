@@ -145,7 +145,9 @@ def _one_of(rows: Sequence[Row]) -> Row:
         rows[0],
         levels=levels,
         said=said[0] if len(said) == 1 else _range(by_size),
-        estimate=math.exp(sum(math.log(row.estimate or 1.0) for row in drawn) / len(drawn)) if drawn else None,
+        estimate=math.exp(sum(math.log(row.estimate or 1.0) for row in drawn) / len(drawn))
+        if drawn
+        else None,
         low=min((row.low for row in drawn if row.low is not None), default=None),
         high=max((row.high for row in drawn if row.high is not None), default=None),
         figures=(),
@@ -224,8 +226,8 @@ def _row(
         level = row.levels[at] if at < len(row.levels) else ""
         repeated = at < len(row.levels) - 1 and row.levels[: at + 1] == before[: at + 1]
         text.append(f"{'' if repeated else level:<{width}}  ")
-    text.append(Text(f"{row.said}{' !' if row.is_weak else '':<{said - len(row.said) if said else 0}}"[:said].ljust(said),
-                     style=STYLES[row.tone]))
+    result = f"{row.said}{' !' if row.is_weak else ''}"
+    text.append(Text(f"{result:<{said}}", style=STYLES[row.tone]))
     text.append(Text(_bar(row, scale, bar, signs) if scale else " " * bar, style=STYLES[row.tone]))
     for at, figure in enumerate(row.figures):
         text.append(f"  {figure:>{figures[at]}}")

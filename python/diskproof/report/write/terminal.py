@@ -40,7 +40,9 @@ def write(document: Document, console: Console) -> None:
     for at, paragraph in enumerate(short.lead):
         text = f"{paragraph.lead.upper()}: {paragraph.text}" if paragraph.lead else paragraph.text
         head.append(Text(f"{name if at == 0 else ''}{text}", style="dim"))
-    print_parts([head, *(part for one in short.sections for part in _parts(one, console))], console)
+    answer = [Text(short.answer)] if short.answer else []
+    answer += [Text.assemble((f"{lead}: " if lead else "  ", "bold"), text) for lead, text in short.beside]
+    print_parts([head, answer, *(part for one in short.sections for part in _parts(one, console))], console)
 
 
 def print_parts(parts: Sequence[Sequence[Shown]], console: Console) -> None:
