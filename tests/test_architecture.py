@@ -165,7 +165,7 @@ def test_writers_know_nothing_of_databases(path: Path) -> None:
     of_report = {
         name for name in imports(path) if name.startswith("diskproof.report.") and name.count(".") == 2
     }
-    allowed = ("document", "write", "vega", "ratio_scale")
+    allowed = ("document", "one_screen", "write", "ratio_scale")
     assert of_report <= {f"diskproof.report.{name}" for name in allowed}
 
 

@@ -8,7 +8,7 @@ import pytest
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import TRIAL_CHECKS, audit_trial
 from diskproof.audit.shares import uneven
-from diskproof.results.load import Iterations, LoadError, Windows
+from diskproof.results.load import Iterations, LoadError
 from diskproof.results.plan import Phases
 from diskproof.results.trial import Finding, HeldCpus
 from diskproof.results.usage import CpuUse
@@ -289,28 +289,3 @@ def test_shares_are_told_with_the_digits_that_were_printed() -> None:
     said = uneven(3_475_312.5, 1_234_567.89)
     assert said is not None
     assert "scatter by 1,234,567.89 / 3,475,312.5 = 35.5%" in said.text
-
-
-# ---------------------------------------------------------------- trials that take turns
-
-
-@pytest.mark.parametrize(
-    ("overlap_s", "severity"), [(0.01, None), (0.1, "note"), (0.7, "warning"), (1.8, "invalid")]
-)
-def test_overlaps_with_another_side(overlap_s: float, severity: str | None) -> None:
-    windows = Windows(runs=2, seconds=0.5, gap_s=0.02, overlaps=7, overlap_s=overlap_s)  # of 30 s at work
-    found = audit({"load__windows": windows}, rate=400.0).get("turns")
-    assert (found.severity if found else None) == severity
-    if severity == "invalid":
-        assert found is not None
-        assert (
-            found.message.text
-            == "7 transactions reached into another side's window, for 6.0% of the time at work"
-        )
-
-
-def test_work_of_another_side_is_not_that_of_strangers() -> None:
-    busy = {"usage__host_cpu_busy_s": 100.0}
-    assert "host-busy" in audit(busy, rate=400.0)
-    cpu = {"sides": CpuUse(used_s=80.0, waited_s=None)}
-    assert "host-busy" not in audit({**busy, "usage__cpu": cpu}, rate=400.0)

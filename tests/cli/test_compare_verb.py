@@ -51,9 +51,8 @@ def test_the_exit_code_says_whether_conditions_are_kept(
 
 def test_no_path_stands_for_a_run(runs: Path) -> None:
     result = diskproof_here(runs, "compare", str(runs / "old"), str(runs / "new"))
-    assert result.stdout.startswith(
-        "the second run against the first run\n\n- Answer: the second run is 20% slower"
-    )
+    assert result.stdout.startswith("the second run against the first run\n")
+    assert "20% slower" in result.stdout
     assert str(runs) not in result.stdout
 
 

@@ -49,7 +49,7 @@ def report(
         case "text":
             if full:
                 with paged():
-                    terminal.write(compose(analysis), results)
+                    terminal.write(compose(analysis), results, "full")
             else:
                 one_screen.write(answer(analysis), results)
         case "markdown":

@@ -7,7 +7,7 @@ import vl_convert
 from diskproof.report.charts.labels import LETTER_PX
 from diskproof.report.charts.parts import Spec
 from diskproof.report.document import Figure
-from diskproof.report.write.ink import LIGHT, Ink, config
+from diskproof.report.write.ink import LIGHT, Ink, config, drawable
 
 WIDTH_PX = 420
 COLUMNS = 2
@@ -20,13 +20,13 @@ SIGN_PX, GAP_PX, LINE_PX = 30, 24, 20
 
 def png(figure: Figure, ink: Ink = LIGHT, scale_factor: float = 2) -> bytes:
     """Return a figure as a PNG picture."""
-    picture: bytes = vl_convert.vegalite_to_png(_still(figure, ink), scale=scale_factor)
+    picture: bytes = vl_convert.vegalite_to_png(drawable(_still(figure, ink)), scale=scale_factor)
     return picture
 
 
 def svg(figure: Figure, ink: Ink = LIGHT) -> str:
     """Return a figure as an SVG picture."""
-    picture: str = vl_convert.vegalite_to_svg(_still(figure, ink))
+    picture: str = vl_convert.vegalite_to_svg(drawable(_still(figure, ink)))
     return picture
 
 

@@ -37,7 +37,7 @@ def screen(comparison: Comparison) -> OneScreen:
         ("To do", _what_to_do(comparison)),
         ("Beware", _disturbed(comparison)),
     )
-    cells = by_importance(comparison.cells)
+    cells = comparison.cells
     factors = comparison.varying or ["storage"]
     scale = ratio_scale([one.ratio for one in cells if one.ratio])
     rows = [

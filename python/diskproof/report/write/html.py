@@ -7,6 +7,7 @@ import base64
 import hashlib
 import re
 from functools import cache
+from html import unescape
 from importlib import resources
 
 import vl_convert
@@ -16,7 +17,7 @@ from markupsafe import Markup, escape
 from diskproof.report import document as doc
 from diskproof.report.document import Document, Panel
 from diskproof.report.ratio_scale import ticks
-from diskproof.report.write.ink import LIGHT, config
+from diskproof.report.write.ink import LIGHT, config, drawable
 from diskproof.wording.numbers import count, sentence_case
 from diskproof.wording.visible import visible
 
@@ -82,6 +83,8 @@ def _prose(text: str) -> Markup:
 _FONT = re.compile(r' font-family="[^"]*"')
 _ROLES = re.compile(r' (?:aria-roledescription|role|aria-hidden)="[^"]*"')
 _LABELS = re.compile(r' aria-label="([^"]*)"')
+_TOLD = re.compile(r".*; (?:cell|trial|disk|cut|storage): (.*); figure: (.*)", re.DOTALL)
+_CLIPS = re.compile(r"\bclip(\d+)")
 _DIGITS = re.compile(r"(\d\.\d)\d+")
 _EMPTY = re.compile(r'<path class="(?:foreground|background)"[^>]*/>')
 
@@ -89,18 +92,22 @@ _EMPTY = re.compile(r'<path class="(?:foreground|background)"[^>]*/>')
 def picture(panel: Panel) -> Markup:
     """Return a drawing as SVG, its marks with the words that pointing at them shows."""
     spec = {**panel.complete_spec(), "width": PANEL_PX, "config": config(LIGHT)}
-    drawn: str = vl_convert.vegalite_to_svg(spec)
+    drawn: str = vl_convert.vegalite_to_svg(drawable(spec))
     for pattern, short in ((_FONT, ""), (_ROLES, ""), (_EMPTY, ""), (_DIGITS, r"\1")):
         drawn = pattern.sub(short, drawn)
     drawn = _LABELS.sub(_told, drawn)
+    # The library numbers clips through all drawings that it has ever made.
+    ids = {number: str(at) for at, number in enumerate(dict.fromkeys(_CLIPS.findall(drawn)))}
+    prefix = hashlib.sha256(panel.description.encode()).hexdigest()[:8]
+    drawn = _CLIPS.sub(lambda found: f"clip-{prefix}-{ids[found[1]]}", drawn)
     named = f'<svg role="img" aria-label="{escape(panel.description)}"'
     return Markup(drawn.replace("<svg", named, 1))  # noqa: S704 - the library escapes what a study named
 
 
 def _told(label: re.Match[str]) -> str:
     """Return the words of a mark that has a tooltip: its name and its figure; of others nothing."""
-    _, found, words = label[1].partition("; cell: ")
-    return f' tabindex="0" data-told="{words.replace("; figure: ", ": ")}"' if found else ""
+    found = _TOLD.fullmatch(unescape(label[1]))
+    return f' tabindex="0" data-told="{escape(f"{found[1]}: {found[2]}")}"' if found else ""
 
 
 def _script(source: str) -> _Source:

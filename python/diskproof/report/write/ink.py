@@ -1,7 +1,10 @@
 """The look of everything in a chart that is no data, in light and dark."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from diskproof.wording.visible import visible
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 
@@ -18,6 +21,19 @@ class Ink:
 
 LIGHT = Ink(paper="#ffffff", text="#1d2125", soft="#596068", grid="#e4e2dc")
 DARK = Ink(paper="#15181b", text="#e9e7e2", soft="#a3a9af", grid="#2d3237")
+
+
+def drawable(part: Any) -> Any:  # noqa: ANN401 - any part of a specification
+    """Return a specification whose texts have no control characters: the library ends the program at one."""
+    match part:
+        case str():
+            return visible(part)
+        case Mapping():
+            return {drawable(key): drawable(value) for key, value in part.items()}
+        case list() | tuple():
+            return [drawable(one) for one in part]
+        case _:
+            return part
 
 
 def config(ink: Ink) -> dict[str, Any]:

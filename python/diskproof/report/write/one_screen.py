@@ -19,6 +19,9 @@ MOST_BAR, FEWEST_BAR = 28, 12
 MOST_LEAD = 14
 """Columns of the words before what to know."""
 
+MOST_LEVEL = 24
+"""Columns of one level."""
+
 MOST_LEVELS = 30
 """Columns of the levels of several rows that are drawn as one."""
 
@@ -173,7 +176,10 @@ def _drawn(blocks: Sequence[Block], width: int, signs: str) -> Iterator[Text]:
     """Yield the lines of blocks, all with the same columns."""
     rows = [row for block in blocks for row in block.rows]
     depth = max((len(row.levels) for row in rows), default=0)
-    widths = [max(len(row.levels[at]) for row in rows if len(row.levels) > at) for at in range(depth)]
+    widths = [
+        min(max(len(row.levels[at]) for row in rows if len(row.levels) > at), MOST_LEVEL)
+        for at in range(depth)
+    ]
     said = max((len(row.said) + 2 * row.is_weak for row in rows), default=0)
     said = said + 2 if said else 0
     number = max((len(row.figures) for row in rows), default=0)
@@ -186,29 +192,37 @@ def _drawn(blocks: Sequence[Block], width: int, signs: str) -> Iterator[Text]:
         for at in range(number)
     ]
     left = 2 + sum(widths) + 2 * depth + said
-    bar = min(MOST_BAR, width - left - sum(figures) - 2 * number) if _head_of(blocks) else 0
+    while figures and left + sum(figures) + 2 * len(figures) > width:
+        figures.pop()
+    while widths and left > width:
+        longest = widths.index(max(widths))
+        left -= 1
+        widths[longest] -= 1
+    bar = min(MOST_BAR, width - left - sum(figures) - 2 * len(figures)) if _head_of(blocks) else 0
     bar = bar if bar >= FEWEST_BAR else 0
     drawn: Scale | None = None
     yield Text()
     for block in blocks:
         if not block.rows:
             continue
-        title = Text(f"{block.title:<{left}}"[: max(left, len(block.title))], style="bold")
+        title = Text(f"{_short(block.title, width):<{left}}", style="bold")
         if block.scale and bar and block.scale != drawn and len(block.title) <= left:
             title.append(Text(_ticks(block.scale, bar), style="dim"))
             drawn = block.scale
         else:
             title.append(" " * max(left + bar - len(title), 0))
-        for at, column in enumerate(block.columns if any(row.figures for row in block.rows) else ()):
-            title.append(Text(f"  {column:>{figures[at]}}", style="dim"))
+        columns = block.columns if any(row.figures for row in block.rows) else ()
+        if len(title) <= left + bar:
+            for column, wide in zip(columns, figures, strict=False):
+                title.append(Text(f"  {_short(column, wide):>{wide}}", style="dim"))
         title.rstrip()
         yield title
         before: tuple[str, ...] = ()
         for row in block.rows:
             yield _row(row, before, widths, said, block.scale, bar, figures, signs)
             before = row.levels
-    if number and (unit := next((one.unit for one in blocks if one.unit), "")):
-        yield Text(f"{unit:>{left + bar + sum(figures) + 2 * number}}", style="dim")
+    if figures and (unit := next((one.unit for one in blocks if one.unit), "")):
+        yield Text(f"{unit:>{left + bar + sum(figures) + 2 * len(figures)}}", style="dim")
 
 
 def _row(
@@ -225,14 +239,18 @@ def _row(
     for at, width in enumerate(widths):
         level = row.levels[at] if at < len(row.levels) else ""
         repeated = at < len(row.levels) - 1 and row.levels[: at + 1] == before[: at + 1]
-        text.append(f"{'' if repeated else level:<{width}}  ")
+        text.append(f"{'' if repeated else _short(level, width):<{width}}  ")
     result = f"{row.said}{' !' if row.is_weak else ''}"
     text.append(Text(f"{result:<{said}}", style=STYLES[row.tone]))
     text.append(Text(_bar(row, scale, bar, signs) if scale else " " * bar, style=STYLES[row.tone]))
-    for at, figure in enumerate(row.figures):
-        text.append(f"  {figure:>{figures[at]}}")
+    for figure, wide in zip(row.figures, figures, strict=False):
+        text.append(f"  {figure:>{wide}}")
     text.rstrip()
     return text
+
+
+def _short(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
 
 
 def place(scale: Scale, value: float, width: int) -> int:

@@ -32,9 +32,9 @@ _PARAGRAPH_STYLES = {"": "", "lead": "", "note": "dim"}
 _LINE_STYLES = {"plain": "", "strong": "bold", "note": "dim"}
 
 
-def write(document: Document, console: Console) -> None:
-    """Print the short form; colours and marks follow what the console can show."""
-    short = doc.form(document, "short")
+def write(document: Document, console: Console, form: doc.Only = "short") -> None:
+    """Print one form of a document; colours and marks follow what the console can show."""
+    short = doc.form(document, form)
     name = f"{document.name}: " if document.name else ""
     head: list[Shown] = [Text(document.heading, style="bold")]
     for at, paragraph in enumerate(short.lead):

@@ -1,0 +1,174 @@
+"""The answer on one screen: at most 24 lines of 80 columns, whatever the study."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from diskproof.analysis.folder import analyse_folder
+from diskproof.cli.screen import Screen
+from diskproof.report.compose.one_screen import answer, run, single
+from diskproof.report.document import Tone
+from diskproof.report.one_screen import Block, OneScreen, Row, Scale
+from diskproof.report.write import one_screen
+from diskproof.results.trial import Finding
+from support.cuts import control, make_crash_plan, make_cuts, with_cuts
+from support.limits import make_limits
+from support.runs import MakeRun, Run
+from support.snapshots import assert_matches_snapshot
+from support.trials import change, make_plan, make_trials
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+LAST = ("runs/quickstart/20260314-090000/report.html", "all of it: diskproof report … --full")
+
+
+def printed(shown: OneScreen, width: int = 80, encoding: str = "utf-8") -> list[str]:
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding, errors="replace")
+    one_screen.write(shown, Screen(file=file, width=width), LAST)
+    file.flush()
+    return raw.getvalue().decode(encoding).splitlines()
+
+
+def assert_fits(lines: list[str], width: int = 80) -> None:
+    assert len(lines) <= 24
+    assert max(map(len, lines[: -len(LAST)])) <= width
+    assert lines[-len(LAST) :] == list(LAST)
+
+
+def test_a_run_as_a_whole(quickstart: Run) -> None:
+    _, analysis = quickstart
+    lines = printed(run(analysis))
+    assert_fits(lines)
+    assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen.txt")
+
+
+def test_limits_have_a_row_a_cell_with_their_share_and_their_proof(make_run: MakeRun) -> None:
+    _, analysis = make_run(make_plan(blocks=5))
+    asked = change(analysis, limits=make_limits(analysis.plan), plan=change(analysis.plan, asks="limits"))
+    lines = printed(run(asked))
+    assert_fits(lines)
+    assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen-limits.txt")
+
+
+def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun) -> None:
+    crash = make_crash_plan(cuts=4, controls=[control("keep", "safest")])
+    folder, _ = make_run(with_cuts(make_plan(storages=("ssd",), blocks=2), crash))
+    for cut in make_cuts(crash):
+        folder.append_cut(cut)
+    shown = run(analyse_folder(folder))
+    lines = printed(shown)
+    assert_fits(lines)
+    [block] = [one for one in shown.blocks if "lost something" in one.title]
+    assert [row.levels[-1] for row in block.rows][:2] == ["safest", "fast"]
+    assert block.rows[0].figures[0].startswith("nothing in 4 (at most")
+    assert block.columns == ("at worst", "transactions/s")
+    assert any(line.strip().startswith("To do") for line in lines)
+
+
+def test_three_levels_are_ranked_best_first_with_ties(make_run: MakeRun) -> None:
+    _, analysis = make_run(make_plan(storages=("hdd", "dram", "ssd", "disk"), clients=(1, 8), blocks=5))
+    shown = run(analysis)
+    [block] = [one for one in shown.blocks if "best first" in one.title]
+    first, *others = block.rows
+    assert (first.said, first.tone) == ("best", "better")
+    estimates = [row.estimate for row in others if row.estimate]
+    assert estimates == sorted(estimates, reverse=True) and len(estimates) == 3
+    assert all(row.said == "tied" or "slower" in row.said for row in others)
+    assert_fits(printed(shown))
+
+
+def test_a_single_cell_is_answered_with_its_figure(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("disk",), tunings=("safest",), clients=(8,), blocks=5)
+    _, analysis = make_run(plan)
+    [block] = run(analysis).blocks
+    assert [len(row.figures) for row in block.rows] == [3]
+    assert "No verdict" not in "".join(printed(run(analysis)))
+    assert " transactions/s (" in single(analysis) and single(analysis).endswith("8 clients.")
+
+
+@pytest.mark.parametrize("storages", [2, 5, 9])
+@pytest.mark.parametrize("clients", [(8,), (1, 4, 16)])
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_every_study_fits(make_run: MakeRun, storages: int, clients: tuple[int, ...], width: int) -> None:
+    names = tuple(f"storage-with-a-long-name-{number}" for number in range(storages))
+    _, analysis = make_run(make_plan(storages=names, clients=clients, blocks=2))
+    assert_fits(printed(run(analysis), width), min(width, 80))
+
+
+def row(level: str, tone: Tone, said: str, estimate: float | None = 1.0) -> Row:
+    return Row((level, "8 clients"), said, tone, estimate, 0.9, 1.2, ("1", "2"))
+
+
+SCALE = Scale(0.5, 2.0, ((0.5, "half"), (1.0, "same"), (2.0, "double")), 1.0)
+
+
+def screen(rows: int) -> OneScreen:
+    kinds: tuple[tuple[Tone, str], ...] = (("worse", "20% slower"), ("open", "open"), ("same", "same"))
+    made = tuple(row(f"level{at}", *kinds[at % 3]) for at in range(rows))
+    block = Block("a against b", made, ("a", "b"), SCALE, "transactions/s")
+    words = tuple((lead, f"{lead} " + "word " * 60) for lead in ("Held back by", "To do", "Beware"))
+    return OneScreen("Which?", "facts", "A answers.", (block,), words)
+
+
+def test_rows_come_before_words_and_what_finds_no_room_is_drawn_together() -> None:
+    few, many = printed(screen(3)), printed(screen(11))
+    assert sum("level" in line for line in few) == 3
+    assert sum(line.endswith("…") for line in few) == 3, "each thing to know has three lines"
+    assert sum("level" in line for line in many) == 11 and len(many) <= 24
+    assert all(sum(lead in line for line in many) for lead in ("Held back by", "To do", "Beware"))
+    [together] = [line for line in printed(screen(30)) if " same " in line and "half" not in line]
+    assert "10 conditions" in together
+    assert_fits(printed(screen(300)))
+
+
+def test_what_is_left_out_is_counted() -> None:
+    blocks = tuple(
+        Block(f"{at} against b", (row(f"level{at}", "worse", "20% slower"),), ("a", "b"), SCALE)
+        for at in range(30)
+    )
+    lines = printed(OneScreen("Which?", "", "", blocks, ()))
+    assert_fits(lines)
+    shown = sum("level" in line for line in lines)
+    assert f"{30 - shown} more rows: --full" in "\n".join(lines)
+
+
+def test_a_bar_has_its_ends_its_estimate_and_equal_speed() -> None:
+    [line] = [one for one in printed(screen(1)) if "level0" in one]
+    assert "├" in line and "●" in line and "┤" in line
+    [plain] = [one for one in printed(screen(1), encoding="ascii") if "level0" in one]
+    assert "|" in plain and "o" in plain
+
+
+def test_a_row_is_marked_that_the_warning_is_about(make_run: MakeRun) -> None:
+    plan = make_plan(blocks=5)
+    bad = Finding(check="physics", severity="warning", message="vda lies", remedy="Take another.")
+    trials = make_trials(plan)
+    cell = trials[0].cell
+    marked = [change(one, findings=[bad]) if one.cell == cell else one for one in trials]
+    _, analysis = make_run(plan, marked)
+    weak = [one for block in run(analysis).blocks for one in block.rows if one.is_weak]
+    about = [one for one in analysis.verdicts if cell in (one.cell, one.baseline_cell)]
+    assert len(weak) == len(about) > 0
+    assert any(" !" in line for line in printed(run(analysis)))
+
+
+@pytest.mark.parametrize(("blocks", "is_likely"), [(3, True), (6, False)])
+def test_few_blocks_make_a_result_likely(make_run: MakeRun, blocks: int, is_likely: bool) -> None:
+    _, analysis = make_run(make_plan(blocks=blocks))
+    rows = [one for block in run(analysis).blocks for one in block.rows if one.tone in ("better", "worse")]
+    assert {one.said.startswith("likely ") for one in rows} == {is_likely}
+
+
+def test_without_a_trial_the_answer_says_what_to_do(make_run: MakeRun) -> None:
+    _, analysis = make_run(make_plan(), [])
+    assert answer(analysis).startswith("No verdict: no trial has finished. Continue with ")
+    assert "INCOMPLETE" in run(analysis).facts
+    assert_fits(printed(run(analysis)))
+
+
+def test_text_of_others_cannot_steer_the_terminal(make_run: MakeRun) -> None:
+    _, analysis = make_run(make_plan(blocks=2))
+    lines = printed(run(change(analysis, plan=change(analysis.plan, question="\x1b]0;title\x07[bold]"))))
+    assert "\x1b" not in "".join(lines) and "[bold]" in lines[0]
