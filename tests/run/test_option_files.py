@@ -8,7 +8,7 @@ import pytest
 from diskproof.importers.base import ImportRefusedError
 from diskproof.results.folder import RunFolder
 from diskproof.results.record import Family
-from diskproof.run.option_files import KEYS, LAB, Asked, server_variables, with_option_files
+from diskproof.run.option_files import KEYS, LAB, Asked, read_options, server_variables, with_option_files
 from diskproof.server.base import ServerError
 from diskproof.server.registry import find
 from diskproof.study.plan import make_plan
@@ -66,7 +66,7 @@ def written(folder: Path, study: str = STUDY, name: str = "my.cnf", options: str
 
 def asked(folder: Path, study: str = STUDY, name: str = "my.cnf", options: str = MY_CNF) -> Asked:
     """Return what the file asks of the installed server."""
-    file = with_option_files(read_study(written(folder, study, name, options)))
+    file = with_option_files(read_study(written(folder, study, name, options)), read_options)
     choice = file.study.servers["db"]
     return server_variables(file.study, "ours", find(choice.family))
 
@@ -142,7 +142,9 @@ def test_option_files_as_people_have_them(tmp_path: Path, server: str) -> None:
     for file in sorted(REAL.glob("*.conf" if family == "postgresql" else "*.cnf")):
         study = STUDY.replace('my_cnf = "our files/my.cnf"', f'{KEYS[family]} = "{file}"')
         study = study.replace('"mysql"', f'"{family}"').replace("variables.sort-buffer-size", "#")
-        found = server_variables(with_option_files(read_study(written(tmp_path, study))).study, "ours", kind)
+        found = server_variables(
+            with_option_files(read_study(written(tmp_path, study)), read_options).study, "ours", kind
+        )
         refused = ""
         try:
             kind.check_variables(found.variables, found.places)
@@ -176,7 +178,7 @@ def test_a_file_that_does_not_fit_is_refused(tmp_path: Path, old: str, new: str,
 
 def test_a_file_without_options_of_a_server_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ImportRefusedError, match=r"my\.cnf.*no option of a server stands in this file"):
-        with_option_files(read_study(written(tmp_path, options="[client]\nport = 1\n")))
+        with_option_files(read_study(written(tmp_path, options="[client]\nport = 1\n")), read_options)
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
@@ -195,7 +197,9 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
 
 def test_a_file_of_another_family_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"is a postgresql.conf, and `my_cnf` is for a my.cnf"):
-        with_option_files(read_study(written(tmp_path, options="shared_buffers = 1GB\nwork_mem = '4MB'\n")))
+        with_option_files(
+            read_study(written(tmp_path, options="shared_buffers = 1GB\nwork_mem = '4MB'\n")), read_options
+        )
 
 
 def test_includes_are_followed_and_kept(tmp_path: Path) -> None:
@@ -205,7 +209,7 @@ def test_includes_are_followed_and_kept(tmp_path: Path) -> None:
     (parts / "b.cnf").write_text(f"[client]\nport = 1\n!include {tmp_path}/our files/my.cnf\n")
     (parts / "c.txt").write_text("[mysqld]\nsync_binlog = 7\n")
     options = "[mysqld]\nsync_binlog = 1\n!includedir conf.d\n!include /none.cnf\nsort_buffer_size = 3M\n"
-    file = with_option_files(read_study(written(tmp_path, options=options)))
+    file = with_option_files(read_study(written(tmp_path, options=options)), read_options)
     assert "b.cnf, line 3 (" in file.notes[0]
     assert "my.cnf includes itself" in file.notes[0]
     assert "not read: `!include /none.cnf` in line 4 (there is no file" in file.notes[1]
@@ -213,7 +217,7 @@ def test_includes_are_followed_and_kept(tmp_path: Path) -> None:
     assert (found.variables["innodb_flush_log_at_trx_commit"], found.variables["sync_binlog"]) == ("2", "1")
     kept = file.study.files_to_keep["tuning-ours"]["my.cnf"]
     (tmp_path / "copy").mkdir()
-    again = with_option_files(read_study(written(tmp_path / "copy", options=kept.decode())))
+    again = with_option_files(read_study(written(tmp_path / "copy", options=kept.decode())), read_options)
     assert server_variables(again.study, "ours", find("mysql")).variables == found.variables
 
 

@@ -15,6 +15,7 @@ from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
 from diskproof.results.folder import RunFolder
 from diskproof.results.limit import ProofPair
+from diskproof.results.machine import Machine
 from diskproof.results.plan import Pilot, Plan
 from diskproof.results.trial import Finding, Trial
 from diskproof.wording import Message
@@ -34,10 +35,19 @@ def analyse_folder(folder: RunFolder) -> Analysis:
     )
 
 
+Values = tuple[Plan, Machine | None, list[Trial], dict[str, list[float]]]
+"""What a run's trials are gathered from: the last are their throughputs, by trial."""
+
+
+def values_of(folder: RunFolder) -> Values:
+    """Return what a run's folder holds of its trials."""
+    trials, plan = folder.trials(), folder.plan()
+    return plan, folder.machine(), trials, _series_of(folder, plan, trials)
+
+
 def gather_folder(folder: RunFolder) -> Gathered:
     """Gather a run's trials from its folder alone."""
-    trials, plan = folder.trials(), folder.plan()
-    return Gathered(plan, folder.machine(), trials, _series_of(folder, plan, trials))
+    return Gathered(*values_of(folder))
 
 
 def open_verdicts(folder: RunFolder) -> list[Verdict]:

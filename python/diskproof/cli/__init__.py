@@ -12,6 +12,7 @@ from typing import NoReturn
 from cyclopts import App, CycloptsError, Parameter
 
 from diskproof import __version__
+from diskproof.cli import fenced
 from diskproof.cli.completion import completion_for
 from diskproof.cli.disk import disk_app
 from diskproof.cli.exits import INTERRUPTED, REFUSED
@@ -76,7 +77,7 @@ app.command(completion_for(app), name="completion")
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 internal error, 2 refused, 10, 12 and 130 as `exits` says."""
-    code = call(sys.argv[1:] if arguments is None else arguments)
+    code = call(sys.argv[1:] if arguments is None else arguments, apart=True)
     if code == INTERRUPTED:
         # Python ends by SIGINT if the interruption came during an `exec`, although it was caught.
         for stream in (sys.stdout, sys.stderr):
@@ -87,10 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(code)
 
 
-def call(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code."""
+def call(arguments: Sequence[str], *, apart: bool = False) -> int:
+    """Run one command line and return its exit code; one that reads foreign files may run `apart`."""
     try:
-        return _answer(arguments)
+        return _answer(arguments, apart=apart)
     except NotSaidError as error:
         if error.errno == errno.EPIPE:
             _say_no_more(1, 2)  # the reader of our output has left
@@ -101,11 +102,14 @@ def call(arguments: Sequence[str]) -> int:
         return _refused(f"the output could not be written: {error.strerror}: {why_refused(error)}")
 
 
-def _answer(arguments: Sequence[str]) -> int:
+def _answer(arguments: Sequence[str], *, apart: bool) -> int:
     """Run one command line; NotSaidError if what it says can no longer be written."""
     try:
         with ending_in_good_order():
-            code = app(list(arguments) or ["--help"], exit_on_error=False, print_error=False)
+            if apart and fenced.is_apart(arguments):
+                code = fenced.obey(arguments)
+            else:
+                code = app(list(arguments) or ["--help"], exit_on_error=False, print_error=False)
             _flush()
     except CycloptsError as error:
         return _refused(misused(error))
@@ -119,7 +123,9 @@ def _answer(arguments: Sequence[str]) -> int:
     except (MemoryError, ImportError) as error:
         if isinstance(error, ImportError) and getrlimit(RLIMIT_AS)[0] == RLIM_INFINITY:
             raise  # with a limit, it is a library that cannot be mapped
-        return _refused("there is not enough memory: free some, or raise the limit that `ulimit -v` shows")
+        return _refused(
+            "there is not enough memory: free some, raise the limit that `ulimit -v` shows, or name less"
+        )
     except NotSaidError:
         raise
     except OSError as error:

@@ -11,18 +11,18 @@ from diskproof.analysis.advised.answer import advise as rank
 from diskproof.analysis.advised.answer import durable_cells, why_unknown
 from diskproof.analysis.advised.records import Advice, Target
 from diskproof.analysis.advised.search import PLAUSIBLE
-from diskproof.analysis.folder import gather_folder
 from diskproof.analysis.other_disk.answer import MEMORY, answer
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED, TRIAL_INVALID
+from diskproof.cli.fenced import keep
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.predict import model_of, nothing, simulate, storages_were
 from diskproof.cli.runnable import OUT, Choice
 from diskproof.cli.screen import say
 from diskproof.cli.sold import sold
+from diskproof.cli.values import gathered
 from diskproof.cli.verify import verify as run_verification
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.advised import compose
-from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import NO_LEVEL, Plan
 from diskproof.results.size import Size
@@ -90,10 +90,9 @@ def advise(
         raise RefusalError(f"the price cards have different currencies: {', '.join(currencies)}")
     if not verify and (basedir or out != OUT):
         raise RefusalError("--basedir and --out need --verify: without it nothing is run")
-    recorded = RunFolder.open(run)
-    gathered = gather_folder(recorded)
-    counting = _of_one_load(gathered.plan, load)
-    if verify and (hosts := [one.host for one in gathered.plan.cells if one.host != NO_LEVEL]):
+    recorded = gathered(run)
+    counting = _of_one_load(recorded.plan, load)
+    if verify and (hosts := [one.host for one in recorded.plan.cells if one.host != NO_LEVEL]):
         raise RefusalError(
             f"{run} compares the machines {', '.join(dict.fromkeys(hosts))}, and --verify would run on this "
             "one alone: record the load on one machine, and name that run"
@@ -103,7 +102,7 @@ def advise(
         if durable and not any(one.outlives_machine for one in configurations):
             raise RefusalError("--durable: no disk here keeps its data when the machine stops")
         found = answer(
-            gathered,
+            recorded,
             [MEMORY, *(one.name for one in configurations)],
             lambda device, loads: simulate(files.get(device, device), loads),
             known,
@@ -112,7 +111,7 @@ def advise(
         cells = [one for one in found.cells if one.cell.id in counting]
         if not cells:
             raise RefusalError(nothing(run, found))
-        durably = durable_cells(gathered)
+        durably = durable_cells(recorded)
         made = rank(wanted, configurations, cells, durably, durable_only=durable)
         if not made.candidates:
             raise RefusalError(
@@ -125,7 +124,9 @@ def advise(
             raise RefusalError(f"{run}: nothing could be predicted for this target: {why}")
         if verify:
             try:
-                for step in run_verification(recorded, made, files, Choice(basedir=basedir, out=out)):
+                for step in run_verification(
+                    RunFolder.open(run), made, files, Choice(basedir=basedir, out=out)
+                ):
                     made = made.model_copy(update={"verification": step})
             except (RefusalError, KeyboardInterrupt):
                 _put(made, format, page)
@@ -143,9 +144,7 @@ def _put(made: Advice, form: Form, page: Path | None) -> None:
         from diskproof.report.write import html  # noqa: PLC0415
 
         drawn = throughput_by_price(made)
-        with writing(page):
-            write_whole(page, html.write(compose(made, [drawn] if drawn else [])))
-        say(f"page: {page}")
+        keep("advise", page, html.write(compose(made, [drawn] if drawn else [])))
 
 
 def _exit_code(advice: Advice) -> int:

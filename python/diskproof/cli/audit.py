@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from diskproof.analysis.audited.audit import (
     audit_configuration,
     audit_experiment,
@@ -12,8 +14,8 @@ from diskproof.analysis.audited.audit import (
 from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
 from diskproof.analysis.folder import audit_folder
 from diskproof.cli.exits import AUDIT_FAILED, DONE, REFUSED
+from diskproof.cli.fenced import keep
 from diskproof.cli.forms import Form, put_in_form
-from diskproof.cli.screen import say
 from diskproof.importers.assemble import assemble, write_run
 from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.beside import belonging
@@ -22,6 +24,8 @@ from diskproof.refusal import RefusalError
 from diskproof.report.compose.audit import compose
 from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.imported import Counters, ImportedResult, Settings
+
+FOUND: TypeAdapter[list[Found]] = TypeAdapter(list[Found])
 
 
 def audit(
@@ -49,8 +53,7 @@ def audit(
     folders = [path for path in file if path.is_dir()]
     found, refused = read_files([path for path in file if path not in folders])
     if out and (found or not refused):
-        write_run(out, assemble(found, out.name))
-        say(f"run: {out}")
+        keep("audit", out, FOUND.dump_json(found).decode())
     subjects: list[SubjectAnswer] = []
     for path in folders:
         try:
@@ -70,6 +73,11 @@ def audit(
     if refused:
         return REFUSED
     return AUDIT_FAILED if made.failed else DONE
+
+
+def keep_run(out: Path, made: str) -> None:
+    """Write what was read as a run."""
+    write_run(out, assemble(FOUND.validate_json(made), out.name))
 
 
 def _opened(path: Path) -> RunFolder:

@@ -8,14 +8,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from diskproof import disk
-from diskproof.analysis.folder import gather_folder
 from diskproof.analysis.other_disk.answer import MEMORY, answer, below_floor
 from diskproof.analysis.other_disk.records import Load, Predictions, Simulated
 from diskproof.cli.exits import DONE
 from diskproof.cli.forms import Form, put_in_form
+from diskproof.cli.values import gathered
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.predicted import compose
-from diskproof.results.folder import RunFolder
 
 TIMELESS = "null"
 """The device that stands for main memory: it takes no time."""
@@ -46,11 +45,11 @@ def predict(
     for device in on:
         _check(device)
     known = storages_were(was)
-    gathered, targets = gather_folder(RunFolder.open(run)), list(dict.fromkeys(on))
-    found = answer(gathered, targets, simulate, known, model_of)
+    recorded, targets = gathered(run), list(dict.fromkeys(on))
+    found = answer(recorded, targets, simulate, known, model_of)
     if not found.cells:
         raise RefusalError(nothing(run, found))
-    found = found.model_copy(update={"notes": below_floor(gathered, targets, read_us)})
+    found = found.model_copy(update={"notes": below_floor(recorded, targets, read_us)})
     put_in_form(format, compose(found), found)
     return DONE
 

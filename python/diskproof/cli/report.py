@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from diskproof.analysis.folder import analyse_folder
-from diskproof.cli.screen import paged, put, put_json, results, say
+from diskproof.cli.fenced import keep
+from diskproof.cli.screen import put, put_json, results
 from diskproof.report import csv, markdown
 from diskproof.report.compose.one_screen import run as answer
 from diskproof.report.compose.run import compose
 from diskproof.report.write import one_screen, terminal
-from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 
 
@@ -42,14 +42,11 @@ def report(
     if page:
         from diskproof.report import html  # noqa: PLC0415 - drawing takes long to load; text needs none of it
 
-        with writing(page):
-            write_whole(page, html.render(folder, analysis))
-        say(f"page: {page}")
+        keep("report", page, html.render(folder, analysis))
     match format:
         case "text":
             if full:
-                with paged():
-                    terminal.write(compose(analysis), results, "full")
+                terminal.write(compose(analysis), results, "full")
             else:
                 one_screen.write(answer(analysis), results)
         case "markdown":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cyclopts import Parameter
 
+from diskproof.cli import values
 from diskproof.cli.screen import say
 from diskproof.refusal import RefusalError
 from diskproof.results.plan import Plan
@@ -109,7 +110,7 @@ def read_study_here(
     present = with_present_servers(read_study(study, scale, to_cut=to_cut), basedirs or [])
     for name, reason in present.reasons.items():
         say(f"server `{name}` is optional and left out: {reason}")
-    file = with_option_files(present.file)
+    file = with_option_files(present.file, values.options)
     for note in file.notes:
         say(note)
     return file

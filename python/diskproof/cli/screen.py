@@ -7,6 +7,8 @@ steer it.
 import errno
 import io
 import os
+import pydoc
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -73,8 +75,12 @@ class Screen(Console):
         raise OSError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
-results = Screen()
-messages = Screen(stderr=True)
+SEEN = "DISKPROOF_SEEN"
+"""Environment variable of a process in the fence: which streams of the one outside are terminals."""
+
+_seen = os.environ.get(SEEN, "")
+results = Screen(force_terminal="1" in _seen or None)
+messages = Screen(stderr=True, force_terminal="2" in _seen or None)
 
 
 def put(text: str) -> None:
@@ -88,6 +94,22 @@ def put_json(text: str) -> None:
     put(visible_json(text))
 
 
+_COLOURS = re.compile(r"(\x1b\[[0-9;]{0,40}m)")
+
+
+def pass_on(text: str, where: Console, *, paged: bool = False) -> None:
+    """Write what a process in the fence said: of all that could steer a terminal, only colours may.
+
+    If it is to be `paged`, a terminal shows it in a pager.
+    """
+    said = "".join(part if _COLOURS.fullmatch(part) else visible(part) for part in _COLOURS.split(text))
+    with saying(2 if where.stderr else 1):
+        if paged and where.is_terminal:
+            pydoc.pager(said)
+        else:
+            print(said, end="", file=where.file)
+
+
 def complain(text: str) -> None:
     """Say on stderr what is wrong."""
     messages.print(Text.assemble(("diskproof: ", "bold red"), text), soft_wrap=True)
@@ -96,13 +118,3 @@ def complain(text: str) -> None:
 def say(text: str) -> None:
     """Say something in passing on stderr."""
     messages.print(text, soft_wrap=True)
-
-
-@contextmanager
-def paged() -> Iterator[None]:
-    """Show what is printed to stdout meanwhile in a pager, if there is a terminal."""
-    if not results.is_terminal:
-        yield
-        return
-    with results.pager(styles=True):
-        yield

@@ -1,7 +1,7 @@
 """Option files of a study's tunings: what each server of the study reads in them becomes its variables."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from diskproof.families import Family, of
@@ -40,25 +40,12 @@ class Asked:
     """Names of options of the file, by the reason why the server does not get them."""
 
 
-def with_option_files(file: StudyFile) -> StudyFile:
-    """Return the study with the option file of each tuning read, and with what it includes.
-
-    The notes say what could not be read. ImportRefusedError if a file is none.
-    """
-    tunings, notes = {}, []
-    for name, tuning in file.study.tunings.items():
-        tunings[name] = tuning
-        if tuning.option_file is not None:
-            family, kept = tuning.option_file
-            read, missing = _read(family, kept)
-            tunings[name] = tuning.model_copy(update={KEYS[family]: read})
-            notes += [f"tuning `{name}`: not read: {one} of {kept.path.name}" for one in missing]
-    study = file.study.model_copy(update={"tunings": tunings})
-    return replace(file, study=study, notes=(*file.notes, *notes))
+Read = tuple[list[AskedOption], list[str], str | None]
+"""The options of a file, what it includes that could not be read, and with what it includes: its lines."""
 
 
-def _read(family: Family, kept: KeptOptions) -> tuple[KeptOptions, list[str]]:
-    """Return a file as the run keeps it: whole, with what it includes."""
+def read_options(family: Family, kept: KeptOptions) -> Read:
+    """Read an option file, and what it includes; ImportRefusedError or StudyError if it is none."""
     text, _ = as_text(kept.path, kept.content)
     whose = family_of(text)
     if whose not in {None, family}:
@@ -66,8 +53,26 @@ def _read(family: Family, kept: KeptOptions) -> tuple[KeptOptions, list[str]]:
             f"{kept.path} is a {FORMS[whose or family]}, and `{KEYS[family]}` is for a {FORMS[family]}"
         )
     settings, lines = settings_of(text, family)
-    content = lines.whole if lines.included else kept.content
-    return replace(kept, content=content, asked=tuple(settings.options)), settings.missing
+    return settings.options, settings.missing, lines.whole.decode() if lines.included else None
+
+
+def with_option_files(file: StudyFile, read: Callable[[Family, KeptOptions], Read]) -> StudyFile:
+    """Return the study with the option file of each tuning read, and with what it includes.
+
+    The notes say what could not be read.
+    """
+    tunings, notes = {}, []
+    for name, tuning in file.study.tunings.items():
+        tunings[name] = tuning
+        if tuning.option_file is not None:
+            family, kept = tuning.option_file
+            asked, missing, whole = read(family, kept)
+            content = kept.content if whole is None else whole.encode()
+            kept = replace(kept, content=content, asked=tuple(asked))
+            tunings[name] = tuning.model_copy(update={KEYS[family]: kept})
+            notes += [f"tuning `{name}`: not read: {one} of {kept.path.name}" for one in missing]
+    study = file.study.model_copy(update={"tunings": tunings})
+    return replace(file, study=study, notes=(*file.notes, *notes))
 
 
 def asked_of(tuning: Tuning, facts: ServerFacts, known: Collection[str]) -> Asked:

@@ -171,7 +171,9 @@ def run(
     argv: Sequence[str],
     *,
     limit_s: float = ANSWER_S,
+    stdin: int | IO[bytes] = NOTHING,
     cwd: Path | str | None = None,
+    env: dict[str, str] | None = None,
     marked: bool = True,
     whole: bool = False,
 ) -> Ended:
@@ -181,8 +183,9 @@ def run(
     all of its session. The output goes to memory: a daemon that it starts would keep a pipe open.
     """
     with in_memory() as out, in_memory() as err:
+        in_english = {"LC_ALL": "C", **(env or {})}
         process = start(
-            argv, stdout=out, stderr=err, cwd=cwd, env={"LC_ALL": "C"}, marked=marked, whole=whole
+            argv, stdin=stdin, stdout=out, stderr=err, cwd=cwd, env=in_english, marked=marked, whole=whole
         )
         try:
             _await(process, limit_s)

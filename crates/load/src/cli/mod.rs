@@ -39,6 +39,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::driver;
 use conditions::args::{CleanupConditions, PrepareConditions, RunConditions};
+use kernel_fence::reader::FenceArgs;
 use ledger::args::{CleanupLedger, PrepareLedger, RunLedger};
 use lua::args::{OnceLua, RunLua};
 use oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
@@ -90,7 +91,7 @@ enum Verb {
     /// Take sysbench's command line as it stands, and answer with its report beside ours
     Sysbench(SysbenchArgs),
     /// Say whether this machine's kernel can hold a script in Lua
-    Fence,
+    Fence(FenceArgs),
 }
 
 impl Verb {
@@ -234,7 +235,7 @@ fn obey(verb: Verb) -> Result<(), Stop> {
         },
         Verb::Check(Check::Tpcc(args)) => tpcc::check(&args),
         Verb::Sysbench(args) => sysbench::run(&args),
-        Verb::Fence => kernel_fence::say(),
+        Verb::Fence(args) => kernel_fence::reader::fence(&args),
         Verb::Cleanup(Cleanup::Conditions(args)) => conditions::cleanup(&args),
         Verb::Cleanup(Cleanup::Ledger(args)) => ledger::cleanup(&args),
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),

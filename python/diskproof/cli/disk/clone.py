@@ -5,6 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from diskproof.cli import values
 from diskproof.cli.disk.bar import fit_display, profile_display
 from diskproof.cli.disk.late import punctuality
 from diskproof.cli.disk.sizes import size_of
@@ -80,7 +81,8 @@ def clone(
     if source is not None:
         if write or quick or size or seconds:
             raise RefusalError("--from measures nothing: leave out --write, --quick, --size and --seconds")
-        material = foreign(source, None if capacity is None else size_of("--capacity", capacity))
+        capacity_bytes = None if capacity is None else size_of("--capacity", capacity)
+        material = foreign(source, capacity_bytes, values.files)
     else:
         if capacity is not None:
             raise RefusalError("--capacity belongs to --from: a disk that is measured shows its size")

@@ -1,11 +1,12 @@
 """Figures that others measured: fio's JSON, and data sheets in the words of device files."""
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from diskproof.importers.base import Found
 from diskproof.importers.fio.options import size_of
 from diskproof.importers.read import read_files
 from diskproof.profile.clone.cells import Observation
@@ -21,6 +22,9 @@ from diskproof.stats.groups import grouped
 from diskproof.wording import Message, per_s, say
 
 MOST_BYTES = 2**20
+Files = tuple[list[Found], list[str]]
+Read = Callable[[Sequence[Path]], Files]
+
 ASSUMED_CAPACITY_BYTES = 256 * 10**9
 
 _PATTERNS: dict[str, Pattern] = {
@@ -53,11 +57,14 @@ class _Sheets(BaseModel):
     published: list[_Sheet] = Field(min_length=1, max_length=1000)
 
 
-def foreign(paths: Sequence[Path], capacity_bytes: int | None) -> Material:
-    """Read what others measured of one disk; RefusalError says what a file lacks."""
+def foreign(paths: Sequence[Path], capacity_bytes: int | None, read: Read = read_files) -> Material:
+    """Return what others measured of one disk; RefusalError says what a file lacks.
+
+    `read` reads other tools' output.
+    """
     sheets = [path for path in paths if path.suffix == ".toml"]
     outputs = [path for path in paths if path.suffix != ".toml"]
-    named, notes = _from_fio(outputs) if outputs else ([], [])
+    named, notes = _from_fio(read(outputs), outputs) if outputs else ([], [])
     named += [(path.name, one) for path in sheets for one in _from_sheet(path)]
     observations, repeated = _one_a_probe(named)
     evidence: Evidence = "fio" if outputs else "data sheet"
@@ -98,11 +105,11 @@ def _one_a_probe(named: Sequence[tuple[str, Observation]]) -> tuple[list[Observa
     return kept, notes
 
 
-def _from_fio(paths: Sequence[Path]) -> tuple[list[tuple[str, Observation]], list[Message]]:
+def _from_fio(was: Files, paths: Sequence[Path]) -> tuple[list[tuple[str, Observation]], list[Message]]:
     """Return the jobs that can be used, each with its name, and why others do not count."""
     found: list[tuple[str, Observation]] = []
     left: list[tuple[str, Message]] = []
-    read, refused = read_files(paths)
+    read, refused = was
     for result in read:
         source = result.source
         if not isinstance(result, ImportedResult) or source.format != "fio JSON":

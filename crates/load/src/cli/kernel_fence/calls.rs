@@ -1,5 +1,5 @@
-//! The system calls of a process that runs a script: what threads, files that are there, one kind of
-//! socket and clocks need. Each other one fails with EPERM.
+//! The system calls of a process in the fence: what threads, files that are there, one kind of socket and
+//! clocks need. Each other one fails with EPERM.
 
 use std::collections::BTreeMap;
 
@@ -137,6 +137,14 @@ const OLDER: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[c_long] = &[];
 
+/// What starts one program in this process; which one is for Landlock to say.
+pub(super) const STARTS: &[c_long] = &[
+    c::SYS_execve,
+    c::SYS_set_tid_address,
+    #[cfg(target_arch = "x86_64")]
+    c::SYS_arch_prctl,
+];
+
 /// `prctl`: a thread's name, and that of its memory.
 const PR_SET_VMA: c_long = 0x5356_4d41;
 
@@ -167,10 +175,11 @@ fn is_not(argument: u8, value: u64) -> Result<SeccompCondition, seccompiler::Bac
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-fn rules(sockets: Sockets) -> Result<Rules, seccompiler::BackendError> {
+fn rules(sockets: Sockets, more: &[c_long]) -> Result<Rules, seccompiler::BackendError> {
     let mut rules: Rules = ALWAYS
         .iter()
         .chain(OLDER)
+        .chain(more)
         .map(|&call| (call, Vec::new()))
         .collect();
     let mut allow = |call, conditions| -> Result<(), seccompiler::BackendError> {
@@ -229,8 +238,8 @@ fn rules(sockets: Sockets) -> Result<Rules, seccompiler::BackendError> {
     Ok(rules)
 }
 
-/// Keeps this thread, and all that it begins, to these calls.
-pub(super) fn limit(sockets: Sockets) -> Result<(), String> {
+/// Keeps this thread, and all that it begins, to these calls and some more.
+pub(super) fn limit(sockets: Sockets, more: &[c_long]) -> Result<(), String> {
     let wrong = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
     let arch: TargetArch = std::env::consts::ARCH
         .try_into()
@@ -241,7 +250,8 @@ pub(super) fn limit(sockets: Sockets) -> Result<(), String> {
     let clone3 = Rules::from([(c::SYS_clone3, Vec::new())]);
     let filters = [
         SeccompFilter::new(clone3, SeccompAction::Allow, unknown, arch),
-        rules(sockets).and_then(|all| SeccompFilter::new(all, refused, SeccompAction::Allow, arch)),
+        rules(sockets, more)
+            .and_then(|all| SeccompFilter::new(all, refused, SeccompAction::Allow, arch)),
     ];
     // The first would be refused by the second.
     for filter in filters {

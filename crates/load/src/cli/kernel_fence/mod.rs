@@ -2,12 +2,14 @@
 //! process. No privilege, the places of the script and its database, one server, few system calls.
 
 mod calls;
+pub(super) mod reader;
 
 use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    path_beneath_rules,
 };
 use nix::sys::resource::{Resource, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
@@ -86,14 +88,15 @@ impl KernelFence {
         ] {
             setrlimit(resource, limit, limit).map_err(|error| closed(&error.to_string()))?;
         }
-        drop_privileges().map_err(|error| closed(&error.to_string()))?;
+        // Root's files stay within its reach.
+        drop_privileges(CapabilitySet::DAC_OVERRIDE).map_err(|error| closed(&error.to_string()))?;
         let status = self
             .limit_places()
             .map_err(|error| closed(&error.to_string()))?;
         if status == RulesetStatus::NotEnforced && holds_files() {
             return Err(closed("Landlock did not take the rules"));
         }
-        calls::limit(self.sockets()).map_err(|error| closed(&error))
+        calls::limit(self.sockets(), &[]).map_err(|error| closed(&error))
     }
 
     fn sockets(&self) -> Sockets {
@@ -117,12 +120,7 @@ impl KernelFence {
             None => {}
         }
         let reaches: BitFlags<AccessFs> = AccessFs::ResolveUnix.into();
-        let status = Ruleset::default()
-            .set_compatibility(CompatLevel::BestEffort)
-            .handle_access(AccessFs::from_all(ABI::V10))?
-            .handle_access(AccessNet::from_all(ABI::V10))?
-            .scope(Scope::from_all(ABI::V10))?
-            .create()?
+        let status = ruleset()?
             .add_rules(path_beneath_rules(&self.read, read))?
             .add_rules(path_beneath_rules(ALSO_READ, read))?
             .add_rules(path_beneath_rules(&self.write, write))?
@@ -133,6 +131,16 @@ impl KernelFence {
             .restrict_self()?;
         Ok(status.ruleset)
     }
+}
+
+/// Everything that this kernel's Landlock can refuse.
+fn ruleset() -> Result<RulesetCreated, RulesetError> {
+    Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(ABI::V10))?
+        .handle_access(AccessNet::from_all(ABI::V10))?
+        .scope(Scope::from_all(ABI::V10))?
+        .create()
 }
 
 /// Where SQLite makes its journals: the folder of the database, and not that of a link to it.
@@ -157,8 +165,8 @@ pub(super) fn weakness() -> Result<Option<String>, String> {
     )
 }
 
-/// The verb `fence`: for a person, and for the lab.
-pub(super) fn say() -> Result<(), Stop> {
+/// For a person, and for the lab.
+fn say() -> Result<(), Stop> {
     match weakness() {
         Ok(None) => {
             super::lua::say(
@@ -195,9 +203,9 @@ fn weakness_of(files: bool, connections: bool, is_root: bool) -> Result<Option<S
     }
 }
 
-/// Root's files stay within root's reach, as far as Landlock lets it; no other privilege is kept.
-fn drop_privileges() -> rustix::io::Result<()> {
-    let kept = capabilities(None)?.permitted & CapabilitySet::DAC_OVERRIDE;
+/// Keeps this of root's rights, as far as Landlock lets it, and no other privilege.
+fn drop_privileges(kept: CapabilitySet) -> rustix::io::Result<()> {
+    let kept = capabilities(None)?.permitted & kept;
     set_capabilities(
         None,
         CapabilitySets {
@@ -226,9 +234,9 @@ mod tests {
         let fence = KernelFence::new(&target, folders, 1, 1 << 20);
         std::thread::scope(|scope| {
             let inside = scope.spawn(move || {
-                drop_privileges().unwrap();
+                drop_privileges(CapabilitySet::DAC_OVERRIDE).unwrap();
                 assert_ne!(fence.limit_places().unwrap(), RulesetStatus::NotEnforced);
-                calls::limit(fence.sockets()).unwrap();
+                calls::limit(fence.sockets(), &[]).unwrap();
                 act()
             });
             inside.join().unwrap()

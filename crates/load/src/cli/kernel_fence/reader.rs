@@ -1,0 +1,84 @@
+//! The fence around the lab's readers of foreign files: another program in this process, which reads the
+//! named places, and writes only to what is open already.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use clap::Args;
+use landlock::{AccessFs, RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules};
+use nix::sys::resource::{Resource, setrlimit};
+use rustix::thread::CapabilitySet;
+
+use super::calls::{self, Sockets};
+use super::{ALSO_READ, drop_privileges, holds_files, ruleset};
+use crate::cli::Stop;
+use crate::engine::Failure;
+
+/// Most memory: a record of 256 MiB becomes ten times as much in Python.
+const MEMORY_BYTES: u64 = 4 << 30;
+/// Most that the answer has.
+const ANSWER_BYTES: u64 = 1 << 30;
+
+/// What starts a program for the kernel.
+const LOADERS: [&str; 4] = [
+    "/lib64/ld-linux-x86-64.so.2",
+    "/lib/ld-linux-aarch64.so.1",
+    "/lib/ld-musl-x86_64.so.1",
+    "/lib/ld-musl-aarch64.so.1",
+];
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct FenceArgs {
+    /// What the program may read, with all below it
+    #[arg(long, value_name = "PATH", hide = true)]
+    read: Vec<PathBuf>,
+
+    /// Run this in the fence, instead of saying whether there is one
+    #[arg(last = true, hide = true)]
+    program: Vec<OsString>,
+}
+
+/// The verb `fence`.
+pub(in crate::cli) fn fence(args: &FenceArgs) -> Result<(), Stop> {
+    let Some((program, rest)) = args.program.split_first() else {
+        return super::say();
+    };
+    let closed = |what: &dyn std::fmt::Display| {
+        let what = format!("the kernel's fence around a reader of files cannot be closed: {what}");
+        Stop::Failed(Failure::new("fence", what))
+    };
+    for (resource, limit) in [
+        (Resource::RLIMIT_CORE, 0),
+        (Resource::RLIMIT_DATA, MEMORY_BYTES),
+        (Resource::RLIMIT_FSIZE, ANSWER_BYTES),
+    ] {
+        setrlimit(resource, limit, limit).map_err(|error| closed(&error))?;
+    }
+    // Another user has got this alone of root's rights, for what is started here, too.
+    if rustix::process::geteuid().is_root() {
+        drop_privileges(CapabilitySet::DAC_READ_SEARCH).map_err(|error| closed(&error))?;
+    }
+    let status = limit_places(args).map_err(|error| closed(&error))?;
+    if status == RulesetStatus::NotEnforced && holds_files() {
+        return Err(closed(&"Landlock did not take the rules"));
+    }
+    calls::limit(Sockets::None, calls::STARTS).map_err(|error| closed(&error))?;
+    Err(closed(&Command::new(program).args(rest).exec()))
+}
+
+fn limit_places(args: &FenceArgs) -> Result<RulesetStatus, RulesetError> {
+    let program = args.program.first().map(PathBuf::from);
+    let starts = program.into_iter().chain(LOADERS.map(PathBuf::from));
+    let read = AccessFs::ReadFile | AccessFs::ReadDir;
+    let status = ruleset()?
+        .add_rules(path_beneath_rules(&args.read, read))?
+        .add_rules(path_beneath_rules(ALSO_READ, AccessFs::ReadFile))?
+        .add_rules(path_beneath_rules(
+            starts,
+            AccessFs::ReadFile | AccessFs::Execute,
+        ))?
+        .restrict_self()?;
+    Ok(status.ruleset)
+}
