@@ -11,7 +11,6 @@ from diskproof.audit.shares import uneven
 from diskproof.results.load import Iterations, LoadError
 from diskproof.results.plan import Phases
 from diskproof.results.trial import Finding, HeldCpus
-from diskproof.results.usage import CpuUse
 from support.audited import MACHINE, PLAN, audit, find_cell, trial_of
 from support.trials import (
     change,

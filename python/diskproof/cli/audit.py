@@ -21,7 +21,7 @@ from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.beside import belonging
 from diskproof.importers.read import read_files
 from diskproof.refusal import RefusalError
-from diskproof.report.compose.audit import compose
+from diskproof.report.compose.audit import compose, screen
 from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.imported import Counters, ImportedResult, Settings
 
@@ -30,6 +30,7 @@ FOUND: TypeAdapter[list[Found]] = TypeAdapter(list[Found])
 
 def audit(
     *file: Path,
+    why: bool = False,
     out: Path | None = None,
     format: Form = "text",  # noqa: A002 - the option's own name
 ) -> int:
@@ -42,6 +43,8 @@ def audit(
     ----------
     file
         Run folders, and files of other tools' output or settings. All of them are read as one experiment.
+    why
+        Say of each finding why it matters and what helps, and what else was checked.
     out
         Write the imported results to this new folder as a run, for `report` and `compare`.
     format
@@ -69,7 +72,7 @@ def audit(
             "results as well"
         )
     made = AuditAnswer(subjects=subjects, refused=refused)
-    put_in_form(format, compose(made), made)
+    put_in_form(format, compose(made), made, None if why else screen(made))
     if refused:
         return REFUSED
     return AUDIT_FAILED if made.failed else DONE

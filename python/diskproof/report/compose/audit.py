@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from diskproof.analysis.audited.shapes import AuditAnswer
 from diskproof.report.compose import audited
 from diskproof.report.document import Block, Document, Item, Items, Line, Paragraph, Section, Tone
+from diskproof.report.one_screen import OneScreen
 from diskproof.results.trial import Severity
+from diskproof.wording.numbers import count
 
 LEGEND = (
     "error (of our own runs: invalid): the figures cannot be as they are reported. threat (warning): what is "
@@ -26,6 +28,39 @@ MOST_FAILURES = 24
 MOST_NOTES = 8
 MOST_MISSING = 16
 """What a terminal shows."""
+
+
+MOST_ON_SCREEN = 6
+"""Findings on one screen; of more, the least grave are counted."""
+
+MOST_VERDICTS = 3
+
+
+def screen(audit: AuditAnswer) -> OneScreen:
+    """Return the findings of an audit on one screen, the gravest first, and what the figures support."""
+    found = audited.failures(audit)
+    lines = [(one.word, f"{one.check.check}: {_first(one, audit)}") for one in found[:MOST_ON_SCREEN]]
+    hidden = max(len(found) - MOST_ON_SCREEN, 0)
+    notes = len(audited.notes(audit))
+    more = [count(hidden, "more finding")] if hidden else []
+    more += [count(notes, "note")] if notes else []
+    lines += [("", f"{' and '.join(more)}: --why")] if more else []
+    lines += [("not read", why) for why in audit.refused[:MOST_ON_SCREEN]]
+    verdicts = audited.verdicts(audit)
+    lines += [("verdict", _told(one, len(verdicts))) for one in verdicts[:MOST_VERDICTS]]
+    if (rest := len(verdicts) - MOST_VERDICTS) > 0:
+        lines.append(("", f"{count(rest, 'more verdict')}: --why"))
+    return OneScreen("Audit", f"{audited.summary(audit)}.", "" if found else NOTHING_FAILED, (), tuple(lines))
+
+
+def _first(found: audited.Found, audit: AuditAnswer) -> str:
+    first, *others = audited.lines(found, len(audit.subjects))
+    return f"{first}; {len(others)} more like it" if others else first
+
+
+def _told(verdict: audited.Verdict, of: int) -> str:
+    name = verdict.subjects[0].name if len(verdict.subjects) == 1 else count(len(verdict.subjects), "result")
+    return f"{name}: {verdict.sentence}" if of > 1 or len(verdict.subjects) > 1 else verdict.sentence
 
 
 def compose(audit: AuditAnswer) -> Document:

@@ -201,6 +201,8 @@ def _drawn(blocks: Sequence[Block], width: int, signs: str) -> Iterator[Text]:
     bar = min(MOST_BAR, width - left - sum(figures) - 2 * len(figures)) if _head_of(blocks) else 0
     bar = bar if bar >= FEWEST_BAR else 0
     drawn: Scale | None = None
+    if not blocks:
+        return
     yield Text()
     for block in blocks:
         if not block.rows:
