@@ -22,7 +22,7 @@ from diskproof.system.mounts import mount_of
 from support.command import diskproof_here
 
 QUICKSTART_SQLITE = Path(__file__).parents[2] / "studies" / "quickstart-sqlite.toml"
-QUICKSTART = Path(__file__).parents[2] / "studies" / "quickstart.toml"
+QUICKSTART = Path(__file__).parents[1] / "support" / "eight_cells.toml"
 
 
 def diskproof(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -280,7 +280,7 @@ def test_a_plan_refuses_what_a_run_would(tmp_path: Path) -> None:
     for old, new, said in (
         (".diskproof/disk", "full", "`disk`: {}/full is not empty (it holds `letter`)"),
         (".diskproof/disk", "/mntt/ssd/x", "`disk`: /mntt/ssd does not exist, so /mntt/ssd/x would lie on /"),
-        ("10_000", "10_000_000", "the data set needs about 8.782 GiB, but the tmpfs holds 1 GiB"),
+        ("10_000", "10_000_000", "the data set needs about 8.777 GiB, but the tmpfs holds 1 GiB"),
         ("[tunings.fast]", 'variables.synchronus = "off"', "`safest` on server `sqlite`: SQLite refuses its"),
     ):
         study.write_text(text.replace(old, new))

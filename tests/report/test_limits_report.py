@@ -38,7 +38,7 @@ HOSTILE = "<img src=x onerror=alert(1)></script>\x1b[31m|{{7*7}}"
 
 def printed(analysis: Analysis, width: int = 80, encoding: str = "utf-8") -> str:
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="replace")
-    terminal.write(compose(analysis), Screen(file=file, width=width), "full")
+    terminal.write(compose(analysis), Screen(file=file, width=width))
     file.seek(0)
     return file.read()
 
@@ -103,15 +103,6 @@ def test_a_study_of_one_cell_says_what_holds_it_back_in_full(make_run: MakeRun) 
     assert sentence in html.render(folder, analysis).replace("&#39;", "'")
 
 
-@pytest.mark.parametrize(("fixture", "told"), [("run", False), ("swept", True)])
-def test_two_numbers_of_clients_are_no_sweep_to_a_terminal(
-    request: pytest.FixtureRequest, fixture: str, told: bool
-) -> None:
-    _, analysis = request.getfixturevalue(fixture)
-    assert ("Scalability Law" in printed(analysis)) is told
-    assert "wait for each other" in markdown.render(analysis)
-
-
 def test_a_trouble_of_many_cells_is_told_with_one_remedy(run: Run) -> None:
     said = on_one_line(printed(run[1]))
     assert said.count("redo log too small") == said.count("Remedy: raise `innodb_log_file_size`") == 1
@@ -137,7 +128,6 @@ def test_every_table_has_an_entry_a_column(swept: Run) -> None:
     limits = limits_of(analysis)
     for table in (
         tables.limits_table(analysis, limits),
-        tables.in_short(analysis, limits),
         tables.signals(analysis, limits),
         tables.splits(analysis, limits),
         tables.sources(analysis, limits),
@@ -159,13 +149,6 @@ def test_the_two_signals_of_a_limit_are_of_two_instruments(run: Run) -> None:
     assert "only writes wait" not in flushed[at]
     opened = next(row for row in table.rows if words.NOT_ESTABLISHED in row)
     assert opened[at] == ""
-
-
-def test_what_is_missing_for_a_limit_stands_in_the_short_table(run: Run) -> None:
-    _, analysis = run
-    table = tables.in_short(analysis, limits_of(analysis))
-    opened = next(row for row in table.rows if words.NOT_ESTABLISHED in row)
-    assert opened[-1].startswith("the CPUs are 64% busy, and no second signal")
 
 
 def test_what_contradicts_a_limit_is_told_too(run: Run) -> None:

@@ -112,13 +112,6 @@ def test_markdown_as_a_whole(repeated: Run) -> None:
     assert_matches_snapshot(section, SNAPSHOTS / "published.md")
 
 
-def test_text_as_a_whole(repeated: Run) -> None:
-    report = printed(repeated[1])
-    start = report.index("Beside the published figures")
-    assert_matches_snapshot(report[start : report.index("\n\n", start) + 1], SNAPSHOTS / "published.txt")
-    assert max(map(len, report.splitlines())) <= 80
-
-
 def test_it_stands_right_after_the_verdicts(repeated: Run) -> None:
     _, analysis = repeated
     report = markdown.render(analysis)
@@ -229,22 +222,7 @@ def test_measures_of_one_comparison_share_their_reasons(make_run: MakeRun) -> No
         [],
         ["disk / dram: size differs"],
     )
-    assert printed(analysis).count("disk / dram  ") == 1
     assert beside.summary(analysis).startswith("1 published ratio: ")  # of the same trials
-
-
-def test_the_terminal_counts_what_it_does_not_list_with_the_true_reason(make_run: MakeRun) -> None:
-    both = [ratio(0.25, measure=measure) for measure in ("transactions_per_s", "statements_per_s")]
-    told = [*both, ratio(0.25, measure="seconds", table="Table 2")]
-    told += [ratio(0.25, table="Table 3", at={"clients": clients}) for clients in ("100", "200")]
-    plan = publish(make_plan(tunings=("safest",), clients=(8,)), ratios=told)
-    report = printed(make_run(plan)[1], width=120)
-    assert "4 published ratios: " in " ".join(report.split())
-    assert "1 published ratio not listed: no cell with these levels has seconds\n" in report
-    assert "2 published ratios not listed: no cell has 100 clients (the first of these)\n" in report
-    assert "1 more ratio of the same trials in other measures: " in report
-    assert report.index("not listed") < report.index("Ratio of")
-    assert "not adjusted for their number" in report.replace("\n", " ")
 
 
 def test_two_claims_of_one_title_are_two_comparisons(make_run: MakeRun) -> None:
@@ -253,7 +231,6 @@ def test_two_claims_of_one_title_are_two_comparisons(make_run: MakeRun) -> None:
         publish(make_plan(clients=(8,)), ratios=[ratio(0.5, at={"tuning": "safest"}), of_other])
     )
     assert beside.summary(analysis).startswith("2 published ratios: ")
-    assert len(re.findall("^disk / dram ", printed(analysis), flags=re.MULTILINE)) == 2
 
 
 def test_reasons_that_all_share_come_first_and_once(make_run: MakeRun) -> None:
@@ -290,23 +267,6 @@ def test_a_table_of_figures_alone_is_shown(make_run: MakeRun) -> None:
     assert "n/a: no cell has storage `flash`." in report
     assert "<h3>Figures of Table 1</h3>" in html.render(folder, analysis)
     assert not pictures.drawings(analysis)
-
-
-def test_many_ratios_are_counted_on_the_terminal(make_run: MakeRun) -> None:
-    plan = make_plan(storages=[f"s{number}" for number in range(10)], blocks=2)
-    told = [
-        ratio(0.5, f"s{number}", "s0", at={"tuning": tuning, "clients": clients})
-        for number in range(1, 10)
-        for tuning in ("safest", "fast")
-        for clients in ("1", "8", "64")
-    ]
-    _, analysis = make_run(publish(plan, ratios=told))
-    report = printed(analysis)
-    of_64_clients = len(told) // 3
-    assert f"{len(told) - of_64_clients - published.MOST_SHOWN} more published ratios" in report
-    assert f"{of_64_clients} published ratios not listed: no cell has 64 clients\n" in report
-    assert f"{of_64_clients} not measured" in report
-    assert len([line for line in report.splitlines() if re.match(r"s\d / s0 ", line)]) == published.MOST_SHOWN
 
 
 # ---------------------------------------------------------------- pictures

@@ -78,20 +78,6 @@ def test_the_machine_tells_its_fio_and_the_threads_that_were_left_idle() -> None
     assert "fio" not in {row[0] for row in machine.machine(make_machine()).rows}
 
 
-def test_bare_files_have_a_table_of_their_own_columns(make_run: MakeRun) -> None:
-    served = make_plan(storages=("disk",), blocks=2, clients=(1,))
-    bare = make_plan(servers=("-",), storages=("disk",), tunings=("-",), workloads=("files",), blocks=2)
-    plan = change(served, cells=[*served.cells, *bare.cells], metrics={"files": "requests_per_s"})
-    analysis = make_run(plan)[1]
-    of_servers, of_files = cells.cells_by_kind(analysis)
-    assert len(of_servers.rows) == len(served.cells)
-    assert len(of_files.rows) == len(bare.cells)
-    headings = [{column.title for column in table.columns} for table in (of_servers, of_files)]
-    assert "Transactions/s" in headings[0] - headings[1]
-    assert "Requests/s" in headings[1] - headings[0]
-    assert "Tuning" in headings[0] - headings[1]
-
-
 def test_each_machine_has_its_own_servers_places_and_devices() -> None:
     plan = comparing(make_plan())
     nvme = [change(one, device__name="nvme0n1") if one.device else one for one in make_machine(plan).places]

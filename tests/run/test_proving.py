@@ -269,7 +269,7 @@ def test_with_nothing_named_there_is_nothing_to_prove(stage: Stage) -> None:
     assert not stage.watcher.announced
 
 
-QUICKSTART = (Path(__file__).parents[2] / "studies" / "quickstart.toml").read_text()
+QUICKSTART = (Path(__file__).parents[1] / "support" / "eight_cells.toml").read_text()
 CUTS = """question = "What is lost?"
 [servers.mariadb]
 family = "mysql"

@@ -10,7 +10,7 @@ from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyError, StudyFile, parse_study
 from support.trials import change, make_machine
 
-QUICKSTART = (Path(__file__).parents[2] / "studies" / "quickstart.toml").read_text()
+QUICKSTART = (Path(__file__).parents[1] / "support" / "eight_cells.toml").read_text()
 SCALES = "".join(
     f'\n[scales.{name}]\nshrinks = "blocks"\ncarries = "the order"\ndesign.blocks = {blocks}\n'
     for name, blocks in (("smoke", 1), ("short", 2))

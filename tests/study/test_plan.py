@@ -14,14 +14,14 @@ from diskproof.study.read import StudyError, StudyFile, parse_study, read_study
 from support.studies import plan_of
 
 ROOT = Path(__file__).parents[2]
-QUICKSTART = ROOT / "studies" / "quickstart.toml"
+QUICKSTART = ROOT / "tests" / "support" / "eight_cells.toml"
 OPERATIONS = ROOT / "crates" / "load" / "tests" / "facts" / "sql-bench-operations.csv"
 
 
 def study(old: str = "", new: str = "") -> StudyFile:
     text = QUICKSTART.read_text().replace("at_most_s = 240", "at_most_s = 86_400")
     text = text.replace(old, new) if old else text
-    return StudyFile("quickstart", text, parse_study(text, "quickstart.toml"))
+    return StudyFile("quickstart", text, parse_study(text, "eight_cells.toml"))
 
 
 def test_the_quickstart_has_every_combination_once() -> None:

@@ -7,7 +7,7 @@ import pytest
 from diskproof.study.read import StudyError, parse_study
 from support.studies import plan_of
 
-QUICKSTART = (Path(__file__).parents[2] / "studies" / "quickstart.toml").read_text()
+QUICKSTART = (Path(__file__).parents[1] / "support" / "eight_cells.toml").read_text()
 PUBLISHED = '\n[published]\ntitle = "An experiment"\nby = "Somebody, 2009"\n'
 TABLE = '\n[[published.tables]]\ntitle = "Table 1"\nplace = "p. 3"\n'
 RATIO = '\n[[published.ratios]]\ntitle = "Twice"\nplace = "p. 4"\nmeasure = "transactions_per_s"\n'

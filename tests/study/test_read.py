@@ -8,7 +8,7 @@ from diskproof.study.part import FOLDER
 from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyError, parse_study, read_study
 
-QUICKSTART = Path(__file__).parents[2] / "studies" / "quickstart.toml"
+QUICKSTART = Path(__file__).parents[1] / "support" / "eight_cells.toml"
 
 
 def complaint(text: str) -> str:

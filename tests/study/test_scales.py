@@ -8,7 +8,7 @@ from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyError, StudyFile, parse_study, read_study
 from diskproof.study.scales import scaled
 
-QUICKSTART = (Path(__file__).parents[2] / "studies" / "quickstart.toml").read_text()
+QUICKSTART = (Path(__file__).parents[1] / "support" / "eight_cells.toml").read_text()
 SHORT = '\n[scales.short]\nshrinks = "rows"\ncarries = "the order"\n'
 
 

@@ -32,7 +32,7 @@ def report(
     format
         Format of the output.
     full
-        Print the whole report, in a pager if there is a terminal.
+        Print the whole report.
     page
         Write the page to this file as well.
 
@@ -46,7 +46,7 @@ def report(
     match format:
         case "text":
             if full:
-                terminal.write(compose(analysis), results, "full")
+                terminal.write(compose(analysis), results)
             else:
                 one_screen.write(answer(analysis), results)
         case "markdown":

@@ -30,18 +30,16 @@ def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
         advice.candidates,
         ("Disk", lambda one: one.configuration.name),
         (figures("Price a month"), lambda one: _price(one.configuration)),
-        (figures("Transactions/s", short="TPS"), lambda one: estimate(one.predicted.per_s)),
+        (figures("Transactions/s"), lambda one: estimate(one.predicted.per_s)),
         (figures("Interval"), lambda one: bounds(one.predicted.per_s)),
         ("Basis", lambda one: basis(one.predicted)),
         (figures("p95 ms"), lambda one: milliseconds(one.predicted.p95_us)),
         (figures("Meets it"), lambda one: _chance(one.probability)),
-        (Column("Load", drop=2), _load),
+        (Column("Load"), _load),
         (
-            Column("Limit", drop=1),
+            Column("Limit"),
             lambda one: IN_WORDS[one.predicted.limit] if one.predicted.limit else "none alone",
         ),
-        most=MOST_SHOWN,
-        noun="disk",
     )
     predicted = tuple(Paragraph(text) for text in _answer(advice))
     bought = tuple(Paragraph(text) for text in _bought(advice))
@@ -219,11 +217,10 @@ def _verified(advice: Advice) -> tuple[Block, ...]:
         ("Disk", lambda one: one.name),
         (figures("Price a month"), lambda one: _price(sold[one.name].configuration)),
         (figures("Predicted"), lambda one: bounds(sold[one.name].predicted.per_s)),
-        (figures("Transactions/s", short="TPS"), lambda one: number(one.per_s)),
+        (figures("Transactions/s"), lambda one: number(one.per_s)),
         (figures("Mean ms"), lambda one: milliseconds(one.mean_us)),
         (figures("p95 ms"), lambda one: milliseconds(one.p95_us)),
         ("Target", lambda one: TARGET_IS[one.meets]),
-        noun="run",
     )
     return (rows, Items(tuple(map(_run, made.runs))))
 

@@ -23,12 +23,6 @@ TONES: dict[Severity, tuple[str, Tone]] = {
 }
 """Mark and tone of each."""
 
-MOST_SUBJECTS = 24
-MOST_FAILURES = 24
-MOST_NOTES = 8
-MOST_MISSING = 16
-"""What a terminal shows."""
-
 
 MOST_ON_SCREEN = 6
 """Findings on one screen; of more, the least grave are counted."""
@@ -66,7 +60,7 @@ def _told(verdict: audited.Verdict, of: int) -> str:
 def compose(audit: AuditAnswer) -> Document:
     """Return what an audit says."""
     failures, notes = audited.failures(audit), audited.notes(audit)
-    nothing = () if failures else (Section("", (Paragraph(NOTHING_FAILED, only="full"),)),)
+    nothing = () if failures else (Section("", (Paragraph(NOTHING_FAILED),)),)
     return Document(
         name="",
         heading="Audit",
@@ -74,20 +68,19 @@ def compose(audit: AuditAnswer) -> Document:
         sections=(
             Section("", (_verdicts(audit),)),
             Section("Not read", (_refused(audit),)),
-            Section("What failed", (findings(failures, audit, MOST_FAILURES),)),
+            Section("What failed", (findings(failures, audit),)),
             *nothing,
-            Section("To be known", (findings(notes, audit, MOST_NOTES),)),
+            Section("To be known", (findings(notes, audit),)),
             _untold(audit),
             Section("", tuple(_names(audit))),
-            Section("", (Paragraph(LEGEND, only="full"),)),
+            Section("", (Paragraph(LEGEND),)),
         ),
-        elsewhere="see --format markdown",
     )
 
 
 def _verdicts(audit: AuditAnswer) -> Items:
     items = tuple(map(_verdict, audited.verdicts(audit)))
-    return Items(items, most=MOST_SUBJECTS, most_lines=MOST_SUBJECTS, noun="subject")
+    return Items(items)
 
 
 def _verdict(verdict: audited.Verdict) -> Item:
@@ -105,11 +98,11 @@ def _refused(audit: AuditAnswer) -> Items:
     return Items(tuple(Item(why, mark, tone=tone) for why in audit.refused))
 
 
-def findings(found: Sequence[audited.Found], audit: AuditAnswer, most: int | None = None) -> Items:
+def findings(found: Sequence[audited.Found], audit: AuditAnswer) -> Items:
     """Return what was found as a list, each with its remedy and why it matters; what is the same once."""
     told: set[Line] = set()
     items = tuple(_finding(one, len(audit.subjects), told) for one in found)
-    return Items(items, most=most, noun="finding")
+    return Items(items)
 
 
 def _finding(found: audited.Found, subjects: int, told: set[Line]) -> Item:
@@ -126,9 +119,7 @@ def _finding(found: audited.Found, subjects: int, told: set[Line]) -> Item:
 
 def _untold(audit: AuditAnswer) -> Section:
     items = tuple(Item(_listed(checks), "?", name=what) for what, checks in audited.untold(audit))
-    return Section(
-        "Cannot be told, because this was not recorded", (Items(items, most=MOST_MISSING, noun="thing"),)
-    )
+    return Section("Cannot be told, because this was not recorded", (Items(items),))
 
 
 def _names(audit: AuditAnswer) -> Iterator[Block]:

@@ -78,10 +78,6 @@ class Group:
             first.setdefault(f"{what!r} {row.cell} {row.baseline_cell}", row)
         return replace(self, ratios=list(first.values()))
 
-    def with_cells(self) -> "Group":
-        """Return the group without the ratios that no cell of the run has the levels of."""
-        return replace(self, ratios=[row for row in self.ratios if row.cell is not None])
-
     @property
     def has_limits(self) -> bool:
         """Whether anything is said of what holds the cells of its ratios back."""
@@ -181,16 +177,6 @@ def source(analysis: Analysis) -> str:
     """Return what was published and by whom."""
     published = analysis.plan.published
     return f"“{published.title}”, {published.by}" if published else ""
-
-
-def unlisted(all_groups: Sequence[Group]) -> list[str]:
-    """Return how many ratios have no two cells beside them, and why; reasons alike are one line."""
-    reasons = [row.reasons[0] for group in all_groups for row in group.ratios if row.cell is None]
-    return [
-        f"{count(len(found), 'published ratio')} not listed: {found[0].text}"
-        + (" (the first of these)" if len(set(found)) > 1 else "")
-        for found in grouped(reasons, forms).values()
-    ]
 
 
 def reasons(group: Group) -> list[tuple[str, Sequence[str]]]:

@@ -1,7 +1,6 @@
 """What was measured: a row a cell."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.report.compose.head import work
@@ -16,30 +15,23 @@ from diskproof.report.intervals import (
     in_milliseconds,
     percentiles,
 )
-from diskproof.results.plan import NO_LEVEL
 from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import milliseconds, number
-
-MOST_SHOWN = 16
-
-DROPPED = ("p50 ms", "p99 ms", "Queries/client", "Min s", "Max s", "Valid")
-"""What a table that does not fit a terminal loses, in this order."""
 
 Filled = tuple[Column, Callable[[CellAnswer], str]]
 
 
 def section(analysis: Analysis) -> Section:
-    """Return the figures of the cells: one table, or on a terminal one for servers and one for bare files."""
+    """Return the figures of the cells: a row a cell, and what a transaction costs."""
     if not analysis.cells:
-        blocks: tuple[Block | Section, ...] = (Paragraph("No cell has been measured yet.", only="full"),)
+        blocks: tuple[Block | Section, ...] = (Paragraph("No cell has been measured yet."),)
     else:
         blocks = (
-            Paragraph(note(analysis), only="full"),
-            *(() if not analysis.trials_run else cells_by_kind(analysis)),
+            Paragraph(note(analysis)),
             cells(analysis),
             _costs(analysis),
         )
-    return Section("Cells", blocks, anchor="cells", contents="Cells", quiet=True)
+    return Section("Cells", blocks, anchor="cells", contents="Cells")
 
 
 def note(analysis: Analysis) -> str:
@@ -67,36 +59,10 @@ def cells(analysis: Analysis) -> Table:
         analysis,
         analysis.cells,
         *(filled for measure in _measures(analysis) for filled in measure),
-        *((_column(f"p{key} ms"), _latency(key)) for key in percentiles(analysis.cells)),
-        (_column("Valid"), lambda answer: f"{answer.valid} of {answer.total}"),
+        *((figures(f"p{key} ms"), _latency(key)) for key in percentiles(analysis.cells)),
+        (figures("Valid"), lambda answer: f"{answer.valid} of {answer.total}"),
         label="Throughput and latency of every cell",
-        most=MOST_SHOWN,
-        only="full",
     )
-
-
-def cells_by_kind(analysis: Analysis) -> list[Table]:
-    """Return the cells of servers and those of bare files apart: they have other figures and levels."""
-    kinds = [
-        [answer for answer in analysis.cells if answer.cell.has_server is has_server]
-        for has_server in (True, False)
-    ]
-    made = [cells(_of(analysis, answers)) for answers in kinds if answers]
-    return [replace(one, only="short") for one in made]
-
-
-def _of(analysis: Analysis, answers: list[CellAnswer]) -> Analysis:
-    """Return the analysis with some of the cells, and the factors that any of them has."""
-    has = [
-        factor
-        for factor in analysis.varying
-        if any(answer.cell.level(factor) != NO_LEVEL for answer in answers)
-    ]
-    return analysis.model_copy(update={"cells": answers, "varying": has})
-
-
-def _column(title: str, short: str = "") -> Column:
-    return figures(title, short=short, drop=DROPPED.index(title) + 1 if title in DROPPED else 0)
 
 
 def _latency(key: str) -> Callable[[CellAnswer], str]:
@@ -111,15 +77,15 @@ def _measures(analysis: Analysis) -> list[list[Filled]]:
     metrics = {answer.metric for answer in analysis.cells}
     interval = figures(f"{confidence(analysis)} interval")
 
-    def measure(title: str, figure: Callable[[CellAnswer], Interval | None], short: str = "") -> list[Filled]:
+    def measure(title: str, figure: Callable[[CellAnswer], Interval | None]) -> list[Filled]:
         return [
-            (_column(title, short), lambda answer: estimate(figure(answer))),
+            (figures(title), lambda answer: estimate(figure(answer))),
             (interval, lambda answer: bounds(figure(answer))),
         ]
 
     found = []
     if metrics & {"transactions_per_s", "latency_mean_us"} or not metrics:
-        found.append(measure("Transactions/s", lambda answer: answer.throughput_per_s, "TPS"))
+        found.append(measure("Transactions/s", lambda answer: answer.throughput_per_s))
     if "requests_per_s" in metrics:
         found.append(measure("Requests/s", _of_metric("requests_per_s")))
         found.append([(figures("MB/s"), lambda answer: estimate(answer.megabytes_per_s))])
@@ -136,7 +102,7 @@ def _measures(analysis: Analysis) -> list[list[Filled]]:
             ]
         )
     if any(answer.iterations for answer in analysis.cells):
-        found.append([(_column(title), _span(name)) for title, name in SPAN.items()])
+        found.append([(figures(title), _span(name)) for title, name in SPAN.items()])
     return found
 
 

@@ -75,7 +75,7 @@ def compose(comparison: Comparison) -> Document:
     changed = [*_changed(comparison), *_one_sided(comparison)]
     below = Items(tuple(Item(text, tone="warning") for text in changed))
     found = by_importance(comparison.cells)
-    verdicts = Items(tuple(_verdict(one, comparison) for one in found), style="verdicts", noun="cell")
+    verdicts = Items(tuple(_verdict(one, comparison) for one in found), style="verdicts")
     shown = (
         ("Conditions", _conditions(comparison)),
         ("What to do", _what_to_do(comparison)),

@@ -1,7 +1,6 @@
 """What part of its storage's raw peak each cell moved."""
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.compose.cells import MOST_SHOWN
 from diskproof.report.compose.tables import cells_table, figures
 from diskproof.report.document import Paragraph, Section, Table
 from diskproof.report.intervals import bounds, confidence
@@ -17,7 +16,7 @@ NOTE = (
 
 def section(analysis: Analysis) -> Section:
     """Return the part about the raw peak; an empty one if none was measured."""
-    blocks = (Paragraph(NOTE, only="full"), efficiency(analysis)) if analysis.efficiency else ()
+    blocks = (Paragraph(NOTE), efficiency(analysis)) if analysis.efficiency else ()
     return Section("Efficiency against the raw peak", blocks, anchor="efficiency", contents="Efficiency")
 
 
@@ -30,7 +29,6 @@ def efficiency(analysis: Analysis) -> Table:
         (figures("Peak MB/s"), lambda row: number(row.peak_mb_per_s.estimate)),
         ("Peak of", lambda row: analysis.plan.cell(row.peak_cell).workload),
         (figures("Efficiency"), lambda row: number(row.share.estimate)),
-        (figures(f"{confidence(analysis)} interval", only="full"), lambda row: bounds(row.share)),
+        (figures(f"{confidence(analysis)} interval"), lambda row: bounds(row.share)),
         label="What part of its raw peak each storage was asked for",
-        most=MOST_SHOWN,
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, RunFinding
 from diskproof.report.compose.head import has_speed
-from diskproof.report.document import Item, Items, Line, Only, Paragraph, Section, Tone
+from diskproof.report.document import Item, Items, Line, Paragraph, Section, Tone
 from diskproof.results.trial import SEVERITIES, Finding, Severity
 from diskproof.wording.numbers import listed
 
@@ -18,31 +18,27 @@ MOST_PLACES = 4
 def section(analysis: Analysis) -> Section:
     """Return what was found, the gravest first; a page says so if that is nothing."""
     ordered = by_severity(analysis.findings)
-    made = items([(one.finding, where(one, analysis)) for one in ordered], "finding")
+    made = items([(one.finding, where(one, analysis)) for one in ordered])
     if not has_speed(analysis.plan):
         nothing = "No check is made of cuts: the safety section shows what they found."
     elif analysis.trials_run:
         nothing = "No check found anything."
     else:
         nothing = "No trial has been checked yet."
-    blocks = (made,) if ordered else (Paragraph(nothing, only="full"),)
-    return Section("Findings", blocks, anchor="findings", contents="Findings", quiet=True)
+    blocks = (made,) if ordered else (Paragraph(nothing),)
+    return Section("Findings", blocks, anchor="findings", contents="Findings")
 
 
-def items(found: Sequence[tuple[Finding, str]], noun: str) -> Items:
+def items(found: Sequence[tuple[Finding, str]]) -> Items:
     """Return findings with their places as a list."""
     return Items(
         tuple(_item(finding, where) for finding, where in found),
         style="findings",
-        most=MOST_SHOWN,
-        noun=noun,
     )
 
 
 def _item(finding: Finding, where: str) -> Item:
-    # A note explains and nothing is wrong: a terminal needs no remedy.
-    only: Only | None = "full" if finding.severity == "note" else None
-    remedy = (Line(finding.remedy.text, lead="Remedy", only=only),) if finding.remedy else ()
+    remedy = (Line(finding.remedy.text, lead="Remedy"),) if finding.remedy else ()
     return Item(
         finding.message.text,
         lead=finding.severity,

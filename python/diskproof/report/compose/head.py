@@ -22,8 +22,7 @@ def lead(analysis: Analysis) -> tuple[Paragraph, ...]:
     whole, made = measured(analysis), made_on(analysis)
     named = names.names(analysis)
     return (
-        Paragraph(whole, lead=state, only="short"),
-        Paragraph(f"{whole}{f' {made}.' if made else ''}", lead=state, only="full"),
+        Paragraph(f"{whole}{f' {made}.' if made else ''}", lead=state),
         *([Paragraph(f"Names: {named}")] if named else []),
     )
 
@@ -158,7 +157,6 @@ def prose(plan: Plan) -> Section:
             for heading, text in texts
             if text.strip()
         ),
-        only="full",
     )
 
 

@@ -1,7 +1,6 @@
 """What holds each cell back: limits, the time of a transaction, demands, sweeps, proofs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, Limits, Outcome, ProofAnswer, Split, Sweep, Trouble
@@ -71,15 +70,6 @@ OUTCOMES: dict[Outcome, tuple[str, Tone]] = {
 MOST_SENTENCES_OPEN = 8
 """A page with more sentences than these folds them away: the table says the same."""
 
-MOST_SENTENCES = 4
-MOST_TROUBLES = 4
-MOST_SWEEPS = 4
-MOST_PROOFS = 6
-"""What a terminal shows."""
-
-FEWEST_CLIENTS = 3
-"""Numbers of clients that a terminal shows as a sweep: two are a verdict's matter."""
-
 MOST_CELLS_NAMED = 3
 
 
@@ -92,7 +82,7 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
     return Section(
         words.TITLE,
         (
-            Paragraph(NOTE, only="full"),
+            Paragraph(NOTE),
             *_sentences(analysis, unsaid),
             limits_table(analysis, limits),
             *_troubles(analysis, limits),
@@ -106,7 +96,6 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
         ),
         anchor="limits",
         contents="Limits",
-        quiet=True,
     )
 
 
@@ -123,13 +112,10 @@ def _sentences(analysis: Analysis, cells: Sequence[CellLimit]) -> Iterator[Block
             Item(one.sentence.text, "=" if one.limit else "?", name=words.name(analysis, one))
             for one in cells
         ),
-        most=MOST_SENTENCES,
-        noun="cell",
     )
     if len(cells) <= MOST_SENTENCES_OPEN:
         yield items
         return
-    yield replace(items, only="short")
     yield Section("Every cell in words", (items,), folded=True)
 
 
@@ -145,8 +131,8 @@ def _troubles(analysis: Analysis, limits: Limits) -> Iterator[Section]:
     """Yield each trouble with the cells that have it: the remedy of many cells is said once."""
     found = [(words.name(analysis, cell), one) for cell in limits.cells for one in cell.troubles]
     items = tuple(map(_trouble, grouped(found, lambda one: (one[1].name, one[1].remedy)).values()))
-    made = Items(items, style="findings", most=MOST_TROUBLES, noun="trouble")
-    yield Section("Known shapes of trouble", (made,), quiet=True)
+    made = Items(items, style="findings")
+    yield Section("Known shapes of trouble", (made,))
 
 
 def _trouble(found: Sequence[tuple[str, Trouble]]) -> Item:
@@ -154,12 +140,10 @@ def _trouble(found: Sequence[tuple[str, Trouble]]) -> Item:
     more = len(found) - MOST_CELLS_NAMED
     where = [*(cell for cell, _ in found[:MOST_CELLS_NAMED]), *([f"{more} more"] if more > 0 else [])]
     others = [
-        Line(one.says.text, lead=cell, style="plain", only="full")
-        for cell, one in found[1:]
-        if one.says != first.says
+        Line(one.says.text, lead=cell, style="plain") for cell, one in found[1:] if one.says != first.says
     ]
     remedy = Line(first.remedy.text, lead="Remedy")
-    source = Line(first.source, lead="Source", only="full")
+    source = Line(first.source, lead="Source")
     return Item(
         first.says.text,
         lead=first.name,
@@ -171,15 +155,13 @@ def _trouble(found: Sequence[tuple[str, Trouble]]) -> Item:
 
 def _sweeps(analysis: Analysis, limits: Limits) -> Iterator[Block | Section]:
     note = SWEEP_NOTE + (LAW_NOTE if any(one.scaling for one in limits.sweeps) else "")
-    several = [one for one in limits.sweeps if len(one.clients) >= FEWEST_CLIENTS]
-    yield replace(_swept(analysis, several), only="short")
     blocks = (_swept(analysis, limits.sweeps), Paragraph(note), sweeps(analysis, limits))
-    yield Section("Clients", blocks if limits.sweeps else (), only="full")
+    yield Section("Clients", blocks if limits.sweeps else ())
 
 
 def _swept(analysis: Analysis, found: Sequence[Sweep]) -> Items:
     items = [Item(one.sentence.text, "~", name=words.sweep_name(analysis, one)) for one in found]
-    return Items(tuple(items), most=MOST_SWEEPS, noun="sweep")
+    return Items(tuple(items))
 
 
 def _proofs(analysis: Analysis, limits: Limits) -> Iterator[Section]:
@@ -188,11 +170,10 @@ def _proofs(analysis: Analysis, limits: Limits) -> Iterator[Section]:
         yield Section(
             "Proofs",
             (
-                Paragraph(PROOF_NOTE, only="full"),
-                Items(items, most=MOST_PROOFS, noun="proof"),
+                Paragraph(PROOF_NOTE),
+                Items(items),
                 proofs(analysis, limits),
             ),
-            quiet=True,
         )
 
 
@@ -218,20 +199,6 @@ def limits_table(analysis: Analysis, found: Limits) -> Table:
         (figures("Bound/s"), lambda one: number(one.bound_per_s)),
         ("What would free it", lambda one: one.what_if.says.text if one.what_if else ""),
         label="What holds each cell back",
-        only="full",
-    )
-
-
-def in_short(analysis: Analysis, found: Limits) -> Table:
-    """Return a row a cell: its limit, and what names it or is missing."""
-    return cells_table(
-        analysis,
-        found.cells,
-        ("Held back by", lambda one: one.limit or words.NOT_ESTABLISHED),
-        (
-            "What names it, or is missing",
-            lambda one: words.named_by(one) if one.limit else one.missing.text,
-        ),
     )
 
 
@@ -351,7 +318,6 @@ def proofs(analysis: Analysis, found: Limits) -> Table:
         ("Outcome", lambda one: one.outcome),
         ("How it was predicted", lambda one: one.basis.text),
         label="Interventions, what was predicted, and what was measured",
-        only="full",
     )
 
 

@@ -56,7 +56,7 @@ def under_verdict(analysis: Analysis, verdict: Verdict) -> list[Line]:
     by_cell = {one.cell.id: one for one in analysis.limits.cells}
     sides = ((verdict.level, verdict.cell), (verdict.baseline, verdict.baseline_cell))
     return [
-        Line(by_cell[cell].sentence.text, subject(verdict.factor, level), style="plain", only="full")
+        Line(by_cell[cell].sentence.text, subject(verdict.factor, level), style="plain")
         for level, cell in sides
         if cell in by_cell
     ]

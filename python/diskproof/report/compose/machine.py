@@ -59,7 +59,7 @@ def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
             *([Section("Load hosts", (Paragraph(LOAD_HOSTS_NOTE), loaders))] if loaders.rows else []),
             Section("Virtual disks", (Paragraph(VIRTUAL_NOTE), of_disks) if of_disks.rows else ()),
         )
-    return Section("Machine", blocks, anchor="machine", contents="Machine", only="full")
+    return Section("Machine", blocks, anchor="machine", contents="Machine")
 
 
 def facts_table(rows: Sequence[tuple[str, str]], label: str) -> Table:

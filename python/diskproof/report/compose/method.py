@@ -27,7 +27,6 @@ def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
         ),
         anchor="method",
         contents="Method",
-        only="full",
     )
 
 

@@ -19,15 +19,13 @@ def money(amount: float) -> str:
     return _plain(amount, 3).rstrip("0").rstrip(".")
 
 
-def quotient(interval: Interval | None, *, bounds: bool = True) -> str:
+def quotient(interval: Interval | None) -> str:
     """Return a price over something measured, with its interval: two digits if no more are known."""
     if interval is None:
         return NOT_OBSERVED
     uncertainty = interval.uncertainty
     significant = 3 if uncertainty is not None and uncertainty < COARSE_FROM else 2
     estimate = _plain(interval.estimate, significant)
-    if not bounds:
-        return estimate
     if interval.low is None or interval.high is None:
         return f"{estimate} (no interval)"
     return f"{estimate} ({_plain(interval.low, significant)} to {_plain(interval.high, significant)})"

@@ -66,6 +66,7 @@ def run(analysis: Analysis) -> OneScreen:
     speed = [_limits(analysis, limits)] if is_of_limits else list(_speed(analysis, _weak(analysis, warned)))
     blocks = [*speed, *_tpcc(analysis), *(_cuts(analysis.safety) if analysis.safety else ())]
     lines = {
+        "ALARM": _alarm(analysis),
         "Held back by": "" if is_of_limits else "; ".join(held_back(analysis)),
         "To do": "",
         "Beware": _beware(warned),
@@ -472,6 +473,14 @@ def worst_loss(one: CutAnswer) -> str:
 
 
 # ---------------------------------------------------------------- warnings
+
+
+def _alarm(analysis: Analysis) -> str:
+    """Return which controls failed: then the cuts prove nothing."""
+    safety = analysis.safety
+    if safety is None:
+        return ""
+    return "; ".join(cut_words.control(safety, one) for one in safety.controls if one.outcome == "failed")
 
 
 def _beware(warned: Sequence[Caution]) -> str:

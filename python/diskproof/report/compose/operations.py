@@ -1,15 +1,13 @@
 """What the parts of jobs took: a table a workload, or one of two cells with their ratio."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import NamedTuple
 
 from diskproof.analysis.answers import Analysis, OperationAnswer, OperationFigure
 from diskproof.audit.run import varying_factors
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.compose.verdict_words import cell_words
-from diskproof.report.document import Block, Paragraph, Section, Shortened, Table
-from diskproof.report.intervals import estimate, extrapolated, with_bounds
+from diskproof.report.document import Block, Paragraph, Section, Table
+from diskproof.report.intervals import extrapolated, with_bounds
 from diskproof.results.plan import Cell
 from diskproof.wording.numbers import NOT_OBSERVED, number
 
@@ -24,12 +22,6 @@ UNADJUSTED = (
     "ratios. Of twenty operations that are equally fast, about one excludes 1 by chance."
 )
 
-IN_SHORT = "  the ratios' intervals, not adjusted for their number, are in report.html"
-
-MOST_SHOWN = 12
-FEWEST_SHOWN = 4
-"""Operations that a terminal shows of all tables together, and of each."""
-
 A_PAIR = 2
 """Cells that are compared operation by operation, whatever their workloads; more have no ratio to show."""
 
@@ -40,54 +32,35 @@ def section(analysis: Analysis) -> Section:
     if not found:
         return Section("", ())
     ratios = any(row.ratio for row in found)
-    blocks: list[Block | Section] = [Paragraph(f"{NOTE}{UNADJUSTED if ratios else ''}", only="full")]
+    blocks: list[Block | Section] = [Paragraph(f"{NOTE}{UNADJUSTED if ratios else ''}")]
     blocks += _tables(analysis)
-    blocks += [Paragraph(IN_SHORT, style="note", only="short")] if ratios else []
-    return Section("Operations", tuple(blocks), anchor="operations", contents="Operations", quiet=True)
+    return Section("Operations", tuple(blocks), anchor="operations", contents="Operations")
 
 
 def _tables(analysis: Analysis) -> Iterator[Block | Section]:
-    shares = operations(analysis)
-    most = max(MOST_SHOWN // len(shares), FEWEST_SHOWN)
-    for one in shares:
-        tables = one.table, replace(one.longest, most=most, only="short")
-        if one.workload:
-            yield Section(one.workload, tables)
-        else:
-            yield from tables
+    for workload, one in operations(analysis):
+        yield Section(workload, (one,)) if workload else one
 
 
-class OperationTables(NamedTuple):
-    """The operations of a workload, or of all if it is None: as they were run, and the longest first."""
+def operations(analysis: Analysis) -> list[tuple[str | None, Table]]:
+    """Return for each workload a row an operation: the seconds in each cell, and the ratio of two.
 
-    workload: str | None
-    table: Table
-    longest: Table
-
-
-def operations(analysis: Analysis) -> list[OperationTables]:
-    """Return a row an operation of a job: the seconds that it took in each cell, and the ratio of two.
-
-    As in sql-bench's own tables a ``+`` marks seconds that are extrapolated.
+    None instead of a workload if one table has all. As in sql-bench's own tables a ``+`` marks seconds that
+    are extrapolated.
     """
     cells = [cell for cell in analysis.plan.cells if any(cell.id in row.cells for row in analysis.operations)]
-    workloads = list(dict.fromkeys(cell.workload for cell in cells))
+    workloads: list[str | None] = list(dict.fromkeys(cell.workload for cell in cells))
     if len(workloads) == 1 or len(cells) == A_PAIR:
-        return [_both(analysis, None, cells)]
-    return [_both(analysis, one, [cell for cell in cells if cell.workload == one]) for one in workloads]
+        workloads = [None]
+    return [
+        (one, _table(analysis, one, [cell for cell in cells if one in (None, cell.workload)]))
+        for one in workloads
+    ]
 
 
-def _both(analysis: Analysis, workload: str | None, cells: Sequence[Cell]) -> OperationTables:
-    known = [row for row in analysis.operations if any(cell.id in row.cells for cell in cells)]
-    longest = sorted(known, key=lambda row: -_most_seconds(row, cells))
-    whole = replace(_table(analysis, workload, cells, known), only="full")
-    return OperationTables(workload, whole, _table(analysis, workload, cells, longest))
-
-
-def _table(
-    analysis: Analysis, workload: str | None, cells: Sequence[Cell], rows: Sequence[OperationAnswer]
-) -> Table:
+def _table(analysis: Analysis, workload: str | None, cells: Sequence[Cell]) -> Table:
     """Return a table of these cells. Its columns show only the factors that differ between them."""
+    rows = [row for row in analysis.operations if any(cell.id in row.cells for cell in cells)]
     varying = varying_factors(cells) if workload else analysis.varying
     ratios = any(row.ratio for row in rows)
     of = f" of {workload}" if workload else ""
@@ -109,7 +82,6 @@ def _table(
         *([(figures("Ratio"), _ratio)] if ratios else []),
         label=f"Seconds of each operation in every cell{of}",
         heads=2,
-        noun="operation",
     )
 
 
@@ -118,18 +90,13 @@ def _title(cell: str) -> str:
 
 
 def _ratio(row: OperationAnswer) -> str:
-    return Shortened(with_bounds(row.ratio), estimate(row.ratio))
+    return with_bounds(row.ratio)
 
 
 def _planned(found: Sequence[OperationFigure]) -> str:
     """Return how often the cells did it: jobs of one workload are equal, others may differ in their scale."""
     fewest, most = min(one.planned for one in found), max(one.planned for one in found)
     return f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-
-
-def _most_seconds(operation: OperationAnswer, cells: Sequence[Cell]) -> float:
-    found = [operation.cells[cell.id] for cell in cells if cell.id in operation.cells]
-    return max((one.seconds.estimate for one in found if one.seconds), default=0.0)
 
 
 def _seconds(figure: OperationFigure | None) -> str:

@@ -71,14 +71,12 @@ def _device(device: str, cells: Sequence[Predicted]) -> Section:
         ("Load", lambda one: _load(one.cell)),
         (figures("Clients"), lambda one: str(one.cell.clients)),
         ("Measured TPS", _recorded),
-        (figures("Transactions/s", short="TPS"), lambda one: estimate(one.per_s)),
+        (figures("Transactions/s"), lambda one: estimate(one.per_s)),
         (figures("Interval"), lambda one: bounds(one.per_s)),
         ("Basis", basis),
-        (figures("Mean ms", drop=1), lambda one: milliseconds(one.mean_us)),
+        (figures("Mean ms"), lambda one: milliseconds(one.mean_us)),
         (figures("p95 ms"), lambda one: milliseconds(one.p95_us)),
         ("Limit", lambda one: IN_WORDS[one.limit] if one.limit else "none takes half of the time"),
-        most=MOST_SHOWN,
-        noun="load",
     )
     missing = [
         say(

@@ -7,9 +7,8 @@ from functools import partial
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, StoragePrice
 from diskproof.report.compose import money
-from diskproof.report.compose.cells import MOST_SHOWN
 from diskproof.report.compose.tables import cells_table, figures, table
-from diskproof.report.document import Block, Column, Figure, Paragraph, Section, Shortened, Table
+from diskproof.report.document import Block, Column, Figure, Paragraph, Section, Table
 from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import count, listed, number, size
 
@@ -22,12 +21,12 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
     prices = analysis.prices
     if prices is None:
         return Section("", ())
-    blocks: list[Block | Section] = [Paragraph(note(prices), only="full"), storage_prices(prices)]
+    blocks: list[Block | Section] = [Paragraph(note(prices)), storage_prices(prices)]
     speeds = speed_prices(analysis, prices)
     if speeds.rows:
-        blocks += [Paragraph(_speed_note(prices), only="full"), speeds]
+        blocks += [Paragraph(_speed_note(prices)), speeds]
         if reasons := _not_durable(prices):
-            blocks.append(Paragraph(reasons, only="full"))
+            blocks.append(Paragraph(reasons))
     sources = Section("Where the prices come from", (device_prices(prices),), folded=True)
     return Section("Price of the storage", (*blocks, *drawn, sources), anchor="price", contents="Price")
 
@@ -82,8 +81,6 @@ def storage_prices(prices: Prices) -> Table:
         (figures(f"{heading} per GB"), lambda row: money.money(row.amount_per_gb)),
         *requests,
         label="What each storage costs to buy",
-        most=MOST_SHOWN,
-        noun="storage",
     )
 
 
@@ -102,20 +99,18 @@ def speed_prices(analysis: Analysis, prices: Prices) -> Table:
     return cells_table(
         analysis,
         [row for row in prices.cells if row.metric == "transactions_per_s"],
-        (figures("Transactions/s", short="TPS"), lambda row: number(row.speed.estimate)),
+        (figures("Transactions/s"), lambda row: number(row.speed.estimate)),
         (
             figures(f"{heading} per 1,000/s"),
             lambda row: NOT_COMPARABLE if row.bars else _quotient(row.per_1000_per_s),
         ),
         (figures(f"{prices.currency} per million durable"), _durable),
         label="What the speed of every cell costs to buy",
-        most=MOST_SHOWN,
     )
 
 
 def _quotient(interval: Interval | None, rest: str = "") -> str:
-    full, short = (money.quotient(interval, bounds=bounds) for bounds in (True, False))
-    return Shortened(f"{full}{rest}", f"{short}{rest}")
+    return f"{money.quotient(interval)}{rest}"
 
 
 def _durable(row: CellPrice) -> str:

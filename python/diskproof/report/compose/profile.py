@@ -50,18 +50,13 @@ def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document
     return Document(
         name="profile",
         heading=title(profile),
-        lead=(
-            Paragraph(f"{lies}; {effort(profile)}", only="short"),
-            Paragraph(f"{lies}. Measured {moment(profile.started_at)}: {effort(profile)}.", only="full"),
-        ),
+        lead=(Paragraph(f"{lies}. Measured {moment(profile.started_at)}: {effort(profile)}."),),
         sections=(
             Section("Answer", (Paragraph(" ".join(answer(profile)), style="lead"),), anchor="answer"),
-            Section("Read this first", (notes,), anchor="notes", only="full"),
-            Section(
-                "Charts", tuple(drawn) if drawn else nothing, anchor="charts", contents="Charts", only="full"
-            ),
-            Section("Figures", tuple(sections(profile)), anchor="figures", contents="Figures", quiet=True),
-            Section("Place and machine", (facts(profile),), anchor="place", contents="Place", only="full"),
+            Section("Read this first", (notes,), anchor="notes"),
+            Section("Charts", tuple(drawn) if drawn else nothing, anchor="charts", contents="Charts"),
+            Section("Figures", tuple(sections(profile)), anchor="figures", contents="Figures"),
+            Section("Place and machine", (facts(profile),), anchor="place", contents="Place"),
             Section(
                 "fio's jobs",
                 (
@@ -70,9 +65,7 @@ def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document
                 ),
                 anchor="jobs",
                 contents="Jobs",
-                only="full",
             ),
-            Section("", (notes,), only="short"),
         ),
         foot=f"Made by diskproof {profile.diskproof_version} from the profile's record alone.",
     )

@@ -12,7 +12,7 @@ from diskproof.report.compose.tables import factor_column, figures, table
 from diskproof.report.document import Block, Column, Figure, Item, Items, Line, Paragraph, Section, Table
 from diskproof.report.intervals import extrapolated, with_bounds
 from diskproof.results.published import PublishedMeasure
-from diskproof.wording.numbers import NOT_OBSERVED, count, number, printed
+from diskproof.wording.numbers import NOT_OBSERVED, number, printed
 
 BAND = f"{1 / SIZE_BAND:g} to {SIZE_BAND:g}"
 
@@ -25,16 +25,6 @@ NOTE = (
     "one. n/a: not measured."
 )
 
-SHORT_NOTE = (
-    f"Order: faster, slower or the same, as published; size: {BAND} times the published ratio. The marks are "
-    "not adjusted for their number."
-)
-
-MOST_SHOWN = 30
-MOST_PARTED = 6
-MOST_REASONS = 3
-"""Ratios, groups of ratios that do not agree, and reasons of each that a terminal shows."""
-
 
 def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
     """Return the section about what was published; an empty one if nothing was."""
@@ -43,11 +33,10 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
     groups = beside.groups(analysis)
     blocks: list[Block | Section] = [
         Paragraph(f"{beside.source(analysis)}. {beside.summary(analysis)}.", style="lead"),
-        Paragraph(NOTE, only="full"),
+        Paragraph(NOTE),
         *drawn,
-        *_in_short(groups),
     ]
-    blocks += [replace(group_section(one), only="full") for one in groups]
+    blocks += [replace(group_section(one)) for one in groups]
     return Section("Beside the published figures", tuple(blocks), anchor="published", contents="Published")
 
 
@@ -74,28 +63,7 @@ def _figures(group: Group) -> Iterator[Block | Section]:
 
 def _reasons(found: Sequence[tuple[str, Sequence[str]]]) -> Items:
     items = [Item(whom, tone="warning", lines=tuple(map(Line, why))) for whom, why in found]
-    return Items(tuple(items), most=MOST_PARTED, most_lines=MOST_REASONS, noun="difference")
-
-
-def _in_short(whole: Sequence[Group]) -> Iterator[Block | Section]:
-    """Yield what a terminal shows: one ratio a comparison, and only those of two cells of the run."""
-    groups = [group.in_short() for group in whole]
-    if any(group.ratios for group in groups):
-        yield Paragraph(SHORT_NOTE, style="note", only="short")
-    for line in beside.unlisted(groups):
-        yield Paragraph(f"  {line}", style="note", only="short")
-    if others := sum(len(group.ratios) for group in whole) - sum(len(group.ratios) for group in groups):
-        more = f"  {count(others, 'more ratio')} of the same trials in other measures: see report.html"
-        yield Paragraph(more, style="note", only="short")
-    left, found = MOST_SHOWN, []
-    for group in (one.with_cells() for one in groups):
-        found += beside.reasons(group)
-        if group.ratios:
-            shown = ratios_table(group)
-            yield Paragraph(group.title, style="note", only="short")
-            yield replace(shown, most=max(left, 0), noun="published ratio", only="short")
-            left -= len(shown.rows)
-    yield replace(_reasons(found), only="short")
+    return Items(tuple(items))
 
 
 # ---------------------------------------------------------------- tables
@@ -116,8 +84,8 @@ def ratios_table(group: Group) -> Table:
         *([("In", lambda row: MEASURES[row.published.measure])] if several else []),
         (figures("Published"), lambda row: number(row.published.ratio)),
         (figures("Measured"), lambda row: with_bounds(row.measured) + extrapolated(row.extrapolated)),
-        (figures("Measured / published", only="full"), lambda row: with_bounds(row.of_published)),
-        *([(Column("Held back by", drop=1), group.held_back)] if group.has_limits else []),
+        (figures("Measured / published"), lambda row: with_bounds(row.of_published)),
+        *([(Column("Held back by"), group.held_back)] if group.has_limits else []),
         ("Mark", lambda row: row.mark),
         label=f"Ratios of {group.title}",
     )

@@ -1,7 +1,6 @@
 """What the cuts showed: verdicts, a table for each way to die and never one for all, documentation."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import (
@@ -16,7 +15,6 @@ from diskproof.analysis.safety.shapes import (
     SpeedBeside,
     Spread,
 )
-from diskproof.analysis.safety.speed import typical
 from diskproof.analysis.safety.worst import worst_way
 from diskproof.report.compose import cut_words as said
 from diskproof.report.compose import findings
@@ -62,14 +60,6 @@ NOTE = (
     "the whole database was lost."
 )
 
-MOST_VERDICTS = 8
-MOST_CELLS = 16
-MOST_DOCUMENTED = 8
-"""What a terminal shows."""
-
-DIFFERING: tuple[Agreement, ...] = ("contradicts", "not seen")
-"""What a terminal lists of the rows that documentation has; the others are counted."""
-
 
 def alarms(safety: Safety) -> Items:
     """Return what is shown above everything else: controls that did not do what they must."""
@@ -96,22 +86,14 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
 
 def _blocks(analysis: Analysis, safety: Safety, drawn: Sequence[Figure]) -> Iterator[Block | Section]:
     verdicts = tuple(_verdict(analysis, safety, one) for one in safety.verdicts)
-    yield Items(verdicts, style="verdicts", most=MOST_VERDICTS, noun="verdict")
+    yield Items(verdicts, style="verdicts")
     yield Paragraph(controls(safety), style="note")
     yield Section(
         "The controls", (Items(tuple(_control(safety, one) for one in safety.controls)),), folded=True
     )
     yield Items(tuple(Item(one, tone="warning") for one in _unverified(safety)))
     if safety.speeds:
-        short = speed_and_safety_in_short(safety)
-        yield Section(
-            "Speed beside safety",
-            (
-                replace(speed_and_safety(analysis, safety), only="full"),
-                replace(short, only="short"),
-                *_other_speeds(len(safety.speeds) - len(short.rows)),
-            ),
-        )
+        yield Section("Speed beside safety", (speed_and_safety(analysis, safety),))
     yield from drawn
     for way in ways(safety):
         after = Section(
@@ -119,16 +101,10 @@ def _blocks(analysis: Analysis, safety: Safety, drawn: Sequence[Figure]) -> Iter
         )
         taken = Paragraph(TAKEN[way], style="note")
         yield Section(TITLES[way], (taken, cuts(safety, way), after))
-    yield Paragraph(NOTE, only="full")
+    yield Paragraph(NOTE)
     yield _documentation(safety)
     found = [(one.finding, where(one)) for one in safety.findings]
-    yield Section("Findings of the cuts", (findings.items(found, "finding"),))
-
-
-def _other_speeds(others: int) -> Iterator[Paragraph]:
-    if others:
-        said = f"  {count(others, 'more speed')} at other loads: see report.html"
-        yield Paragraph(said, style="note", only="short")
+    yield Section("Findings of the cuts", (findings.items(found),))
 
 
 def _verdict(analysis: Analysis, safety: Safety, verdict: SafetyVerdict) -> Item:
@@ -215,8 +191,6 @@ def _table(safety: Safety, way: Way, columns: Sequence[Filled], label: str) -> T
         *known,
         label=label,
         heads=len(heads),
-        most=MOST_CELLS,
-        noun="cell",
     )
 
 
@@ -283,17 +257,16 @@ def _binlog(answer: CutAnswer) -> str:
 _damaged = _telling(lambda one: one.damaged)
 
 _LOSSES: tuple[Filled, ...] = (
-    (figures("Cuts", only="full"), lambda one: f"{one.telling} of {one.planned}"),
+    (figures("Cuts"), lambda one: f"{one.telling} of {one.planned}"),
     (figures("At risk"), _telling(lambda one: one.at_risk)),
     (figures("With loss"), lambda one: f"{one.with_loss} of {one.telling}"),
     (figures("Share, 95%"), _share),
     (figures("Damaged"), _damaged),
-    (figures("Median lost", drop=2), lambda one: _of(one.lost, "median")),
-    (figures("Mean lost", only="full"), lambda one: _of(one.lost, "mean")),
+    (figures("Median lost"), lambda one: _of(one.lost, "median")),
+    (figures("Mean lost"), lambda one: _of(one.lost, "mean")),
     (figures("Worst"), _worst_lost),
-    (figures("Median window s", only="full"), lambda one: _window(one, "median")),
+    (figures("Median window s"), lambda one: _window(one, "median")),
     (figures("Window s"), lambda one: _window(one, "worst")),
-    (figures("Recovery s", only="short", drop=1), lambda one: _seconds(one.recovery_s, "median")),
 )
 
 _AFTERWARDS: tuple[Filled, ...] = (
@@ -316,16 +289,7 @@ _AFTERWARDS: tuple[Filled, ...] = (
 
 def speed_and_safety(analysis: Analysis, safety: Safety) -> Table:
     """Return a row a measured cell that was cut as well: its speed, and what the worst way tried took."""
-    return _beside(safety, safety.speeds, f"{confidence(analysis)} interval")
-
-
-def speed_and_safety_in_short(safety: Safety) -> Table:
-    """Return a row a cell that was cut, with the speed that represents it, and no intervals."""
-    chosen = [typical(safety.speeds, cell) for cell in cells_of(safety)]
-    return _beside(safety, [one for one in chosen if one is not None], None)
-
-
-def _beside(safety: Safety, speeds: Sequence[SpeedBeside], interval: str | None) -> Table:
+    speeds, interval = safety.speeds, f"{confidence(analysis)} interval"
     factors: tuple[Factor, ...] = ("workload", "memory", "clients")
     shown = [factor for factor in factors if len({one.cell.level(factor) for one in speeds}) > 1]
     worst = {
@@ -341,9 +305,9 @@ def _beside(safety: Safety, speeds: Sequence[SpeedBeside], interval: str | None)
         speeds,
         *((column, of_cuts(level)) for column, level in heads),
         *((factor_column(one), lambda speed, one=one: speed.cell.level(one)) for one in shown),
-        (figures("Transactions/s", short="TPS"), lambda speed: estimate(speed.throughput_per_s)),
-        *([(figures(interval), lambda speed: bounds(speed.throughput_per_s))] if interval else []),
-        (figures("Ratio"), lambda speed: _ratio(speed, bounds=interval is not None)),
+        (figures("Transactions/s"), lambda speed: estimate(speed.throughput_per_s)),
+        (figures(interval), lambda speed: bounds(speed.throughput_per_s)),
+        (figures("Ratio"), _ratio),
         ("Dies by", of_cuts(lambda one: one.way)),
         (figures("With loss"), of_cuts(lambda one: f"{one.with_loss} of {one.telling}")),
         (figures("Damaged"), of_cuts(_damaged)),
@@ -351,20 +315,16 @@ def _beside(safety: Safety, speeds: Sequence[SpeedBeside], interval: str | None)
         (figures("Window s"), of_cuts(lambda one: _window(one, "worst"))),
         label="Speed of every setting beside what it lost",
         heads=len(heads),
-        most=MOST_CELLS,
-        noun="cell",
     )
 
 
-def _ratio(speed: SpeedBeside, *, bounds: bool) -> str:
+def _ratio(speed: SpeedBeside) -> str:
     if speed.ratio is None:
         return "1" if speed.is_first else NOT_OBSERVED
-    return with_bounds(speed.ratio) if bounds else estimate(speed.ratio)
+    return with_bounds(speed.ratio)
 
 
 # ---------------------------------------------------------------- documentation
-
-_ORDER: tuple[Agreement, ...] = ("contradicts", "not seen", "agrees", "not tried")
 
 _COUNTED: dict[Agreement, str] = {
     "agrees": "{} as documented",
@@ -377,25 +337,11 @@ _COUNTED: dict[Agreement, str] = {
 def _documentation(safety: Safety) -> Section:
     outcomes = [one.outcome for one in safety.documented]
     counts = [text.format(outcomes.count(one)) for one, text in _COUNTED.items() if one in outcomes]
-    ordered = sorted(safety.documented, key=lambda one: _ORDER.index(one.outcome))
-    differing = [_differing(safety, one) for one in ordered if one.outcome in DIFFERING]
     blocks = (
         Paragraph(f"{count(len(outcomes), 'row')}: {', '.join(counts)}."),
-        Items(tuple(differing), most=MOST_DOCUMENTED, noun="row", only="short"),
         documented(safety),
     )
     return Section("Beside the documentation", blocks if outcomes else ())
-
-
-def _differing(safety: Safety, answer: DocumentedAnswer) -> Item:
-    notes = "; ".join(text.rstrip(".") for text in (answer.documented.note, answer.documented.source) if text)
-    return Item(
-        f"documented “{_says(answer)}”; it {said.observed(safety, answer)}{f' ({notes})' if notes else ''}",
-        "!" if answer.outcome == "contradicts" else "?",
-        lead=answer.outcome,
-        name=f"{answer.cell.id}, {answer.way}",
-        tone="warning",
-    )
 
 
 def documented(safety: Safety) -> Table:
@@ -416,7 +362,6 @@ def documented(safety: Safety) -> Table:
         ),
         label="What documentation says, beside what was observed",
         heads=len(heads) + 1,
-        only="full",
     )
 
 

@@ -26,7 +26,7 @@ def differences(analysis: Analysis) -> Section:
     note = Paragraph("As the running servers answered, not as they were asked.")
     blocks = (note, level_differences(analysis)) if analysis.level_differences else ()
     heading = "What differs between the tuning levels"
-    return Section(heading, blocks, anchor="levels", only="full")
+    return Section(heading, blocks, anchor="levels")
 
 
 def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
@@ -38,7 +38,7 @@ def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
         blocks = (Paragraph(NOTE_OF_CUTS),)
     else:
         blocks = (Paragraph(NONE_IMPORTED if analysis.plan.imported else NONE),)
-    return Section("Settings", blocks, anchor="settings", contents="Settings", only="full")
+    return Section("Settings", blocks, anchor="settings", contents="Settings")
 
 
 def level_differences(analysis: Analysis) -> Table:

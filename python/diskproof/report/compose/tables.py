@@ -6,7 +6,7 @@ from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.document import Column, Only, Table
+from diskproof.report.document import Column, Table
 from diskproof.results.factor import Factor, Levelled
 from diskproof.results.plan import Cell
 
@@ -37,9 +37,6 @@ def table(
     *columns: tuple[Column | str, Callable[[Row], str]],
     label: str = "",
     heads: int = 1,
-    most: int | None = None,
-    noun: str = "row",
-    only: Only | None = None,
 ) -> Table:
     """Return a table of columns, each with the function that fills it."""
     return Table(
@@ -47,9 +44,6 @@ def table(
         tuple(tuple(entry(row) for _, entry in columns) for row in rows),
         label,
         heads,
-        most,
-        noun,
-        only,
     )
 
 
@@ -58,17 +52,15 @@ def cells_table(
     rows: Iterable[CellRow],
     *columns: tuple[Column | str, Callable[[CellRow], str]],
     label: str = "",
-    most: int | None = None,
-    only: Only | None = None,
 ) -> Table:
     """Return a table of what is said of cells, with the levels that tell the cells apart before it."""
     heads = levels(shown_factors(analysis))
-    return table(rows, *heads, *columns, label=label, heads=len(heads), most=most, noun="cell", only=only)
+    return table(rows, *heads, *columns, label=label, heads=len(heads))
 
 
-def figures(title: str, only: Only | None = None, short: str = "", drop: int = 0) -> Column:
+def figures(title: str) -> Column:
     """Return a column of figures."""
-    return Column(title, figures=True, only=only, short=short, drop=drop)
+    return Column(title, figures=True)
 
 
 def levels(factors: Sequence[Factor]) -> list[tuple[Column, Callable[[OfCell], str]]]:

@@ -53,9 +53,9 @@ def section(analysis: Analysis) -> Section:
     ]
     blocks: tuple[Block, ...] = (
         *manners,
-        Paragraph(PROOF, style="note", only="full"),
+        Paragraph(PROOF, style="note"),
         _orders(analysis),
-        Paragraph(RESPONSES, style="note", only="full"),
+        Paragraph(RESPONSES, style="note"),
         _responses(analysis),
         _shares(analysis),
     )
@@ -97,8 +97,6 @@ def _responses(analysis: Analysis) -> Table:
         ("Kept", _kept),
         label="Response times of each kind of transaction",
         heads=len(shown_factors(analysis)) + 1,
-        noun="row",
-        only="full",
     )
 
 
@@ -118,8 +116,6 @@ def _shares(analysis: Analysis) -> Table:
         (figures("Specified"), _specified),
         label="Shares of what the terminals entered",
         heads=len(shown_factors(analysis)) + 1,
-        noun="row",
-        only="full",
     )
 
 

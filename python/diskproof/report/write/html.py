@@ -6,6 +6,7 @@ The templates have all of its HTML.
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from functools import cache
 from html import unescape
 from importlib import resources
@@ -37,7 +38,7 @@ def write(document: Document) -> str:
     """Return the page. All that came from a study, a machine or a server is escaped."""
     script = _script(_asset("page.js"))
     page: str = _template().render(
-        document=doc.form(document, "full"),
+        document=replace(document, sections=tuple(doc.written(document.sections))),
         policy=_policy(script),
         style=_Source(_asset("page.css")),
         script=script,

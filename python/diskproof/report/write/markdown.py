@@ -58,13 +58,12 @@ def _answer_table(block: OneScreenBlock) -> str:
 
 def write(document: Document) -> str:
     """Return the whole report; text that came from elsewhere is escaped."""
-    full = doc.form(document, "full")
-    first, *others = full.lead or (Paragraph(""),)
+    first, *others = document.lead or (Paragraph(""),)
     first = replace(first, text=f"{document.name}: {first.text}" if document.name else first.text)
     parts = [f"# {escape(document.heading)}", *map(_paragraph, (first, *others))]
-    parts += [escape(full.answer)] if full.answer else []
-    parts += ["\n".join(_beside(*one) for one in full.beside)]
-    parts += [part for section in full.sections for part in _section(section, 2)]
+    parts += [escape(document.answer)] if document.answer else []
+    parts += ["\n".join(_beside(*one) for one in document.beside)]
+    parts += [part for section in doc.written(document.sections) for part in _section(section, 2)]
     return visible("\n\n".join(filter(None, parts)) + "\n")
 
 
@@ -74,7 +73,8 @@ def _beside(lead: str, text: str) -> str:
 
 def section(one: Section, level: int = 2) -> Iterator[str]:
     """Yield the parts of a section for another page, its heading with so many hashes."""
-    yield from _section(doc.full(one), level)
+    for kept in doc.written([one]):
+        yield from _section(kept, level)
 
 
 def _section(section: Section, level: int) -> Iterator[str]:
@@ -131,7 +131,6 @@ def _alarm(one: Item) -> str:
 
 def table(content: Table) -> str:
     """Return a table in the pipe notation."""
-    content = content.texts()
     lines = [
         _row([column.title for column in content.columns]),
         "| " + " | ".join("---:" if column.figures else "---" for column in content.columns) + " |",

@@ -1,7 +1,6 @@
-"""A document's short form on a terminal, with tables that fit."""
+"""A document on a terminal."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from rich.console import Console
@@ -32,17 +31,17 @@ _PARAGRAPH_STYLES = {"": "", "lead": "", "note": "dim"}
 _LINE_STYLES = {"plain": "", "strong": "bold", "note": "dim"}
 
 
-def write(document: Document, console: Console, form: doc.Only = "short") -> None:
-    """Print one form of a document; colours and marks follow what the console can show."""
-    short = doc.form(document, form)
+def write(document: Document, console: Console) -> None:
+    """Print a document without its pictures and what is folded; colours and marks follow the console."""
     name = f"{document.name}: " if document.name else ""
     head: list[Shown] = [Text(document.heading, style="bold")]
-    for at, paragraph in enumerate(short.lead):
+    for at, paragraph in enumerate(document.lead):
         text = f"{paragraph.lead.upper()}: {paragraph.text}" if paragraph.lead else paragraph.text
         head.append(Text(f"{name if at == 0 else ''}{text}", style="dim"))
-    answer = [Text(short.answer)] if short.answer else []
-    answer += [Text.assemble((f"{lead}: " if lead else "  ", "bold"), text) for lead, text in short.beside]
-    print_parts([head, answer, *(part for one in short.sections for part in _parts(one, console))], console)
+    answer = [Text(document.answer)] if document.answer else []
+    answer += [Text.assemble((f"{lead}: " if lead else "  ", "bold"), text) for lead, text in document.beside]
+    sections = doc.written(document.sections)
+    print_parts([head, answer, *(part for one in sections for part in _parts(one, console))], console)
 
 
 def print_parts(parts: Sequence[Sequence[Shown]], console: Console) -> None:
@@ -62,7 +61,9 @@ def print_parts(parts: Sequence[Sequence[Shown]], console: Console) -> None:
 
 def _parts(section: Section, console: Console) -> Iterator[list[Shown]]:
     """Yield a section's own blocks, then a part for each section in it."""
-    part: list[Shown] = [] if section.quiet or not section.heading else [Text(section.heading, style="bold")]
+    if section.folded or all(isinstance(block, doc.Figure) for block in section.blocks):
+        return
+    part: list[Shown] = [Text(section.heading, style="bold")] if section.heading else []
     for at, block in enumerate(section.blocks):
         if isinstance(block, Section):
             yield part
@@ -117,17 +118,8 @@ def _item(item: Item, style: str, console: Console) -> Text:
 
 
 def layout(table: Table, console: Console) -> RichTable:
-    """Lay a table out for a console; if it does not fit, what matters least goes first."""
-    table, gap = table.texts("short"), 2
-    if _width(table, gap) > console.width:
-        columns = (replace(column, title=column.short or column.title) for column in table.columns)
-        table = replace(table, columns=tuple(columns))
-    if _width(table, gap) > console.width:
-        gap = 1
-    for drop in sorted({column.drop for column in table.columns} - {0}):
-        if _width(table, gap) > console.width:
-            columns = (replace(one, only="full" if one.drop == drop else None) for one in table.columns)
-            table = replace(table, columns=tuple(columns)).texts("short")
+    """Lay a table out for a console; what does not fit is broken into lines."""
+    gap = 2 if _width(table, 2) <= console.width else 1
     rich_table = RichTable(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
     for column in table.columns:
         justify: Literal["left", "right"] = "right" if column.figures else "left"
