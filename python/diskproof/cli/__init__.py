@@ -28,7 +28,7 @@ VERBS = {
     "run": "Run a study, show progress, print the verdict.",
     "crash": "Cut the power again and again while clients commit, and count the losses.",
     "plan": "Show a study's cells, their order, the time it takes and the bytes it writes.",
-    "report": "Print the report of a run, from its folder alone.",
+    "report": "Print the answer of a run on one screen, or the whole report, from its folder alone.",
     "compare": "Compare the same cells of two runs: ratio, interval, verdict.",
     "predict": "Predict what the loads of a run would do on other disks.",
     "advise": "Name the cheapest disk on which a recorded load is predicted to meet a target.",
