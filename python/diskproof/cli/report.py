@@ -32,7 +32,7 @@ def report(
     format
         Format of the output.
     full
-        Print the whole report.
+        Print the whole report, in a pager if there is a terminal.
     page
         Write the page to this file as well.
 
