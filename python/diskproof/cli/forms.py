@@ -19,6 +19,8 @@ def put_in_form(form: Form, document: Document, values: BaseModel, screen: OneSc
             one_screen.write(screen, results)
         case "text":
             terminal.write(document, results)
+        case "markdown" if screen is not None:
+            put(markdown.write_answered(screen, document))
         case "markdown":
             put(markdown.write(document))
         case "json":

@@ -12,6 +12,7 @@ from diskproof.analysis.decisions import (
     OwnDisk,
     decide,
 )
+from diskproof.analysis.safety.ranking import unranked, whole_losses_by_chance
 from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.families import of
@@ -47,6 +48,7 @@ def actions(analysis: Analysis) -> list[str]:
         *_urgent(analysis),
         *settings[:1],
         *_undecided(analysis),
+        *_chance(analysis),
         *_speed(analysis, decisions),
         *settings[1:],
         *_replicas(decisions),
@@ -163,6 +165,19 @@ def _replicas(decisions: Decisions) -> Iterator[str]:
     ]
     if apart:
         yield f"Make replicas anew after a cut at {numbers.listed(apart)}: binary log and tables differed."
+
+
+def _chance(analysis: Analysis) -> Iterator[str]:
+    """Yield which order of settings the cuts do not show, and how many would."""
+    answers = analysis.safety.answers if analysis.safety else []
+    if chance := list(whole_losses_by_chance(answers)):
+        yield cut_words.by_chance(chance)
+    needed = [one for one in unranked(answers) if one.cuts_needed]
+    if needed:
+        one = max(needed, key=lambda pair: pair.b.harmed / pair.b.telling - pair.a.harmed / pair.a.telling)
+        sides = [f"{cut_words.level(side.cell)} ({side.harmed} of {side.telling})" for side in (one.b, one.a)]
+        told = numbers.significant(one.cuts_needed or 0, 2)
+        yield f"It may be chance that {sides[0]} lost more often than {sides[1]}: {told} cuts of each would tell."
 
 
 # ---------------------------------------------------------------- disks and limits
