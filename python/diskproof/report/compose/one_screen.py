@@ -69,7 +69,7 @@ def run(analysis: Analysis) -> OneScreen:
         "ALARM": _alarm(analysis),
         "Held back by": "" if is_of_limits else "; ".join(held_back(analysis)),
         "To do": "",
-        "Beware": _beware(warned),
+        "Beware": _beware(warned) or (_rarest(analysis.safety) if analysis.safety else ""),
     }
     shown: list[tuple[str, str]] = []
     for lead, text in lines.items():
@@ -91,7 +91,8 @@ def facts(analysis: Analysis) -> str:
     """Return what was tested, how much of it there is, and what its storages are."""
     state = "" if analysis.complete else "INCOMPLETE. "
     tested = names.tested(analysis)
-    storages = "; ".join(names.storages(analysis))
+    # Where a model comes from stands on the page.
+    storages = "; ".join(one.partition(": ")[0] for one in names.storages(analysis))
     parts = [f"{state}{tested}", progress(analysis), storages]
     return ". ".join(part for part in parts if part)
 
@@ -473,6 +474,21 @@ def worst_loss(one: CutAnswer) -> str:
 
 
 # ---------------------------------------------------------------- warnings
+
+
+RARE, CUTS_FOR_RARE = 0.05, 59
+"""So many cuts without a loss show that at most that share loses something: 1 - 0.05**(1/n)."""
+
+
+def _rarest(safety: Safety) -> str:
+    """Return how rare a loss may be that the cuts do not show; empty if they show a rare one."""
+    bounds_of = [one.loss_share for one in safety.answers if one.is_whole and one.loss_share]
+    if not bounds_of or (worst := max(bounds_of, key=lambda one: one.high)).high <= RARE:
+        return ""
+    return (
+        f"{worst.n} cuts do not show a loss rarer than {cut_words.points(worst.high)}: "
+        f"`--cuts {CUTS_FOR_RARE}` shows {numbers.percent(RARE)}"
+    )
 
 
 def _alarm(analysis: Analysis) -> str:

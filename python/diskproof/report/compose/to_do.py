@@ -48,11 +48,11 @@ def actions(analysis: Analysis) -> list[str]:
         *_urgent(analysis),
         *settings[:1],
         *_undecided(analysis),
-        *_chance(analysis),
         *_speed(analysis, decisions),
         *settings[1:],
         *_replicas(decisions),
         *_disks(analysis, decisions),
+        *_chance(analysis),
         *_surer(analysis),
     ]
     return found or ["Nothing: the study has its answer."]
@@ -105,28 +105,21 @@ def what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
 def _settings(one: Durability, several: bool) -> Iterator[str]:
     """Yield which level keeps every commit, then what each other gains and may lose."""
     where = f" in {one.server}" if several else ""
-    proved = f"; it lost none in {_cuts(one.safe.cuts)}" if one.safe.cuts else ""
-    proved += "".join(f", but on {lost.cell.storage} {cut_words.outcome(lost)}" for lost in one.lost_on[:1])
-    yield f"`{one.safe.tuning}`{where} if no commit may be lost{_variables(one, one.safe)}{proved}."
+    yield f"`{one.safe.tuning}`{where} if no commit may be lost{_variables(one, one.safe)}."
     for other in one.others:
-        yield _trade(other, where)
+        if not other.cuts:  # else the rows have what it lost
+            yield _trade(other, where)
 
 
 def _trade(other: LevelChoice, where: str) -> str:
     """Return what a level gains for what it may lose; nothing is a gain that no verdict decided."""
     name, gain = f"`{other.tuning}`{where}", _gain(other)
-    if other.ruins:
-        return f"{name} never for data you need: {cut_words.outcome(other.ruins)}."
     if other.may_ruin:
         return f"{name} never for data you need: a crash of the machine may destroy the database."
-    if other.losses == [] and not other.cuts:
+    if other.losses == []:
         return f"{name}{gain}: by its settings a power cut takes no commit."
     if other.outcomes and set(other.outcomes) <= {"the same", "slower"}:
         return f"{name} is not worth its risk: it is no faster."
-    if other.window_s:
-        return f"{name}{gain}: it lost {cut_words.seconds(other.window_s)} of commits at worst."
-    if other.cuts:
-        return f"{name}{gain}: it lost none in {_cuts(other.cuts)}."
     if other.losses:
         return f"{name}{gain}: {say('after a power cut {losses:/; }', losses=other.losses).text}."
     return f"{name}{gain}, if a crash may take the last commits; {CUT_BY_ITSELF} shows how many."
@@ -177,7 +170,8 @@ def _chance(analysis: Analysis) -> Iterator[str]:
         one = max(needed, key=lambda pair: pair.b.harmed / pair.b.telling - pair.a.harmed / pair.a.telling)
         sides = [f"{cut_words.level(side.cell)} ({side.harmed} of {side.telling})" for side in (one.b, one.a)]
         told = numbers.significant(one.cuts_needed or 0, 2)
-        yield f"It may be chance that {sides[0]} lost more often than {sides[1]}: {told} cuts of each would tell."
+        more_often = f"{sides[0]} lost more often than {sides[1]}"
+        yield f"It may be chance that {more_often}: {told} cuts of each would tell."
 
 
 # ---------------------------------------------------------------- disks and limits
