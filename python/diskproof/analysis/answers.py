@@ -145,8 +145,8 @@ class Placed(Record):
     level: str
     ratios: list[Interval]
     """Its speed over that of the best level, under each condition; empty for the best."""
-    is_tied: bool
-    """Whether nothing shows that it is slower than the best."""
+    outcome: Literal["best", "slower", "the same", "inconclusive"]
+    """``slower``: under one condition at least; ``the same``: under all."""
 
 
 class Ranking(Record):

@@ -43,7 +43,7 @@ def _ranking(gathered: Gathered, factor: Factor, varying: Sequence[Factor]) -> R
         for level in levels
     }
     best, *others = sorted(levels, key=lambda level: -means[level])
-    placed = [Placed(level=best, ratios=[], is_tied=False)]
+    placed = [Placed(level=best, ratios=[], outcome="best")]
     against = {level: _against(gathered, whole, conditions, factor, (best, level)) for level in others}
     adjusted = iter(holm([test.p for tests in against.values() for test in tests if test.p is not None]))
     for level, tests in against.items():
@@ -51,9 +51,14 @@ def _ranking(gathered: Gathered, factor: Factor, varying: Sequence[Factor]) -> R
             decide(test.interval, next(adjusted) if test.p is not None else None, gathered.plan.same_within)
             for test in tests
         ]
-        placed.append(
-            Placed(level=level, ratios=[test.interval for test in tests], is_tied="slower" not in outcomes)
+        found = (
+            "slower"
+            if "slower" in outcomes
+            else "the same"
+            if {*outcomes} == {"the same"}
+            else "inconclusive"
         )
+        placed.append(Placed(level=level, ratios=[test.interval for test in tests], outcome=found))
     return Ranking(factor=factor, conditions=len(whole), placed=placed)
 
 

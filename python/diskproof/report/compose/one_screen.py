@@ -40,6 +40,9 @@ TONES: dict[Outcome, Tone] = {
 
 WORDS: dict[Outcome, str] = {"the same": "same", "inconclusive": "open", "not comparable": "no ratio"}
 
+TIES = {"the same": "tied", "inconclusive": "open"}
+"""Levels that are not shown to be slower than the best."""
+
 RATIOS = (
     (0.01, "1/100"),
     (0.1, "1/10"),
@@ -308,10 +311,10 @@ def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
         ends = [min(figures, key=lambda it: it.estimate), max(figures, key=lambda it: it.estimate)]
         shown = dict.fromkeys(estimate(end) for end in ends)
         row = Row((verdict_words.subject(ranking.factor, one.level),), "best", "better")
-        if one.ratios:
+        if one.outcome != "best" and one.ratios:
             ratios = [ratio.estimate for ratio in one.ratios]
-            said = "tied" if one.is_tied else verdict_words.by_how_much(*ratios).removesuffix(" than")
-            row = replace(row, said=said.removesuffix(" as"), tone="same" if one.is_tied else "worse")
+            said = verdict_words.amount(*ratios) if one.outcome == "slower" else TIES[one.outcome]
+            row = replace(row, said=said, tone=TONES[one.outcome])
             row = replace(
                 row,
                 estimate=numbers.geometric_mean(ratios),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from rich.console import Console
 from rich.text import Text
@@ -131,7 +132,7 @@ def merged(block: Block) -> Block:
 def _as_one(block: Block) -> Block:
     """Return a block with one row for each of its results, with the range of what they say."""
     tones = dict.fromkeys(row.tone for row in block.rows)
-    if len(tones) == len(block.rows) or not block.columns:
+    if len(tones) == len(block.rows) or any(row.estimate is None for row in block.rows):
         return block
     alike = ([row for row in block.rows if row.tone == tone] for tone in tones)
     return replace(block, rows=tuple(_one_of(rows) if len(rows) > 1 else rows[0] for rows in alike))
@@ -141,7 +142,7 @@ def _one_of(rows: Sequence[Row]) -> Row:
     """Return several rows as one, its bar from the lowest end to the highest."""
     drawn = [row for row in rows if row.estimate is not None]
     said = list(dict.fromkeys(row.said for row in rows))
-    levels = tuple(map(_listed, zip(*(row.levels for row in rows), strict=True)))
+    levels = tuple(map(_listed, zip_longest(*(row.levels for row in rows), fillvalue="")))
     levels = levels if sum(map(len, levels)) <= MOST_LEVELS else (f"{len(rows)} conditions",)
     by_size = sorted(drawn, key=lambda row: row.estimate or 0.0)
     return replace(
@@ -160,7 +161,7 @@ def _one_of(rows: Sequence[Row]) -> Row:
 
 def _listed(levels: Sequence[str]) -> str:
     """Return levels of one factor: ``1, 8 clients``."""
-    *others, last = dict.fromkeys(levels)
+    *others, last = dict.fromkeys(filter(None, levels))
     noun = last.partition(" ")[2]
     alike = noun and all(one.partition(" ")[2].rstrip("s") == noun.rstrip("s") for one in others)
     return ", ".join([*(one.partition(" ")[0] if alike else one for one in others), last])
