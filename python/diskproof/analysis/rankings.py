@@ -51,14 +51,14 @@ def _ranking(gathered: Gathered, factor: Factor, varying: Sequence[Factor]) -> R
             decide(test.interval, next(adjusted) if test.p is not None else None, gathered.plan.same_within)
             for test in tests
         ]
-        found = (
-            "slower"
-            if "slower" in outcomes
-            else "the same"
-            if {*outcomes} == {"the same"}
-            else "inconclusive"
+        same = all(one == "the same" for one in outcomes)
+        placed.append(
+            Placed(
+                level=level,
+                ratios=[test.interval for test in tests],
+                outcome="slower" if "slower" in outcomes else "the same" if same else "inconclusive",
+            )
         )
-        placed.append(Placed(level=level, ratios=[test.interval for test in tests], outcome=found))
     return Ranking(factor=factor, conditions=len(whole), placed=placed)
 
 
