@@ -53,7 +53,7 @@ class TooFastError(DiskError):
         """Return the message with the name of the option that serves the device all the same."""
         return (
             f"`{self.device}` is too fast for this machine: its model answers a 4 KiB read in "
-            f"{self.model_read_us:.1f} us, and the path to a virtual disk alone takes {self.path_us:.1f} us. "
+            f"{self.model_read_us:.1f} µs, and the path to a virtual disk alone takes {self.path_us:.1f} µs. "
             f"Use a slower device or a faster machine, or serve it slower than it is with {option}"
         )
 

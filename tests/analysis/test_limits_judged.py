@@ -110,7 +110,7 @@ def test_the_clients_clock_is_not_outvoted(limit: Limit) -> None:
 
 
 def test_a_log_that_is_written_behind_holds_no_commit_back() -> None:
-    """PostgreSQL's WAL writer with synchronous_commit=off: it flushes 92% of the time, COMMIT takes 60 us."""
+    """PostgreSQL's WAL writer with synchronous_commit=off: it flushes 92% of the time, COMMIT takes 60 µs."""
     cell = quick_commits(
         8,
         {"busy": 0.93, "writes": 110, "write_us": 500, "flushes": 110, "flush_us": 8300},
@@ -119,7 +119,7 @@ def test_a_log_that_is_written_behind_holds_no_commit_back() -> None:
     assert cell.limit is None
     assert cell.sentence.text == (
         "not established: samples of the threads point to the log's flush (a thread was flushing the log "
-        "at 92% of moments), but the clients' times contradict that (COMMIT takes 60 us of 13 ms)."
+        "at 92% of moments), but the clients' times contradict that (COMMIT takes 60 µs of 13 ms)."
     )
 
 

@@ -207,7 +207,7 @@ def test_a_disk_that_this_machine_cannot_serve_is_noted() -> None:
     cell = gathered(places=machine_on("desktop-7200").places)
     read_us = {"desktop-7200": 10_000.0, "quick": 5.0}
     (note,) = below_floor(cell, ["desktop-7200", "quick", "ram"], read_us.__getitem__)
-    assert note.text.startswith("`quick` answers a 4 KiB read in 5.0 us")
+    assert note.text.startswith("`quick` answers a 4 KiB read in 5.0 µs")
 
 
 def test_what_was_measured_on_a_disk_outweighs_a_prediction() -> None:

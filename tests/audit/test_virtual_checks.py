@@ -43,7 +43,7 @@ def test_a_late_disk_makes_its_trial_invalid_and_its_cell_incomparable() -> None
     finding = audit(late=True, lateness_share=0.15, lateness_us=change(late, **lateness))["lateness"]
     assert finding.severity == "invalid"
     assert "cheetah" in finding.message.text
-    assert "600 us late" in finding.message.text
+    assert "600 µs late" in finding.message.text
     assert "15% of the modelled mean latency (4.0 ms)" in finding.message.text
     assert bars_comparison(finding)
 
@@ -59,9 +59,9 @@ def test_what_waited_in_the_kernel_makes_a_trial_invalid() -> None:
     assert audit(waiting=change(waiting, await_us=2190.0)) == {}
     both = audit(waiting=change(waiting, kinds=["read", "flush"], in_line_us=300.0), block=None)["lateness"]
     assert "reads and flushes took 2.7 ms on average at its loop devices" in both.message.text
-    assert "2.0 ms by the model (and 300 us for flushes before them), 20% more" in both.message.text
+    assert "2.0 ms by the model (and 300 µs for flushes before them), 20% more" in both.message.text
     queued = audit(waiting=change(waiting, queued_us=400.0))["lateness"]
-    assert "2.0 ms by the model (and 400 us while the disk's queue was full), 15% more" in queued.message.text
+    assert "2.0 ms by the model (and 400 µs while the disk's queue was full), 15% more" in queued.message.text
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_a_page_tells_what_virtual_disks_did(tmp_path: Path) -> None:
     assert "Virtual disks over the measured phases" in page
     assert "virtual: A disk of 15,000 rpm" in page
     facts = {row[0]: row[1] for row in tables.machine(machine).rows}
-    assert facts["Idle cores"].startswith("asked to wake within 0 us")
+    assert facts["Idle cores"].startswith("asked to wake within 0 µs")
 
 
 def test_without_virtual_disks_nothing_is_said_of_them(tmp_path: Path) -> None:

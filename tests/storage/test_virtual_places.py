@@ -335,7 +335,7 @@ def test_a_disk_tells_the_kernel_whether_it_turns(journal: Journal, device: str,
 
 def test_a_device_faster_than_its_path_is_refused_by_default(journal: Journal) -> None:
     wanted = virtual.Wanted("fujitsu-mbc2073rc", size_bytes=64 * MIB, path_us=100_000.0)
-    with pytest.raises(TooFastError, match=r"path to a virtual disk alone takes 100000\.0 us.*--below-floor"):
+    with pytest.raises(TooFastError, match=r"path to a virtual disk alone takes 100000\.0 µs.*--below-floor"):
         virtual.attach(wanted, journal)
     attached = virtual.attach(replace(wanted, below_floor=True), journal)
     assert str(attached.facts.label).startswith("reads, writes and flushes are slower than modelled")

@@ -38,7 +38,7 @@ def waits(time_us: float, of_us: float = 8700, cell: str = "disk") -> Message:
         ),
         (
             say("{late:.0f} late, {part:.1f} of it", late=us(340.4), part=share(0.0125)),
-            "340 us late, 1.2% of it",
+            "340 µs late, 1.2% of it",
         ),
         (
             say(
@@ -48,7 +48,7 @@ def waits(time_us: float, of_us: float = 8700, cell: str = "disk") -> Message:
                 time=us(8333.3),
                 same=Range(low=1, high=1),
             ),
-            "7.7 of 128, 8,333 us, 1",
+            "7.7 of 128, 8,333 µs, 1",
         ),
         (say("{names}; {names:/ or }", names=["a", "b", "c"]), "a, b and c; a or b or c"),
         (
@@ -94,7 +94,7 @@ def test_words_of_an_older_run_folder_are_a_message_without_values() -> None:
 
 def test_one_figure_that_differs_becomes_its_range() -> None:
     whole = together([waits(8100), waits(340), waits(8100)])
-    assert whole.text == "on disk 340 us to 8.1 ms of 8.7 ms is the log flush"
+    assert whole.text == "on disk 340 µs to 8.1 ms of 8.7 ms is the log flush"
     assert together([waits(8100), waits(8100)]) == waits(8100)
 
 
@@ -104,7 +104,7 @@ def test_several_times_nothing_is_nothing() -> None:
 
 def test_a_figure_that_differs_inside_a_message_becomes_its_range() -> None:
     whole = together([say("{what}, too long", what=waits(time)) for time in (8100, 340)])
-    assert whole.text == "on disk 340 us to 8.1 ms of 8.7 ms is the log flush, too long"
+    assert whole.text == "on disk 340 µs to 8.1 ms of 8.7 ms is the log flush, too long"
 
 
 def test_a_remedy_for_several_takes_the_value_that_suits_all() -> None:

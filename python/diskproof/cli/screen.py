@@ -58,7 +58,10 @@ class Screen(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield what is to be written; all that is printed comes through here."""
         for text, style, control in super().render(renderable, options):
-            yield Segment(text if control else visible(text), style, control)
+            shown = text if control else visible(text)
+            yield Segment(
+                shown if self.encoding.startswith("utf") else shown.replace("µ", "u"), style, control
+            )
 
     def __exit__(
         self,

@@ -80,8 +80,8 @@ def check_plausible(found_us: float, floor_us: float) -> None:
     """Refuse a measured path that an idle machine cannot have; DiskError says what to do."""
     if found_us > longest_us(floor_us):
         raise disk.DiskError(
-            f"the path to a virtual disk took {found_us:.0f} us here, more than the plausible "
-            f"{longest_us(floor_us):.0f} us: other work disturbed the measurement, and this time would be "
+            f"the path to a virtual disk took {found_us:.0f} µs here, more than the plausible "
+            f"{longest_us(floor_us):.0f} µs: other work disturbed the measurement, and this time would be "
             "subtracted from every latency; stop the other work (see `uptime`), and try again"
         )
 

@@ -255,7 +255,7 @@ UNITS: Mapping[str, Callable[[float], str]] = {
 }
 """How a quantity of each unit is written."""
 
-_SYMBOLS = {"us": (1, " us"), "s": (1, " s"), "bytes": (1, " B"), "share": (100, "%")}
+_SYMBOLS = {"us": (1, " µs"), "s": (1, " s"), "bytes": (1, " B"), "share": (100, "%")}
 """For numbers with a format of their own: by what they are multiplied, and what stands behind."""
 
 

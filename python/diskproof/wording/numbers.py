@@ -52,11 +52,11 @@ def whole_percent(share: float) -> str:
 
 
 def time(time_us: float) -> str:
-    """Return a time with two significant digits in the unit that suits it: ``8.1 ms``, ``340 us``."""
+    """Return a time with two significant digits in the unit that suits it: ``8.1 ms``, ``340 µs``."""
     if time_us <= 0:
         return "0 ms"
     if time_us < 995:
-        return f"{significant(time_us, 2)} us"
+        return f"{significant(time_us, 2)} µs"
     return f"{significant(time_us / 1000, 2)} ms" if time_us < 995_000 else f"{time_us / 1e6:.2g} s"
 
 

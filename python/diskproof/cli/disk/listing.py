@@ -39,7 +39,7 @@ def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> in
         say(f"the fastest disk that this machine can serve is not known: {why}")
     else:
         say(
-            f"this machine takes at least {floor_us:.0f} us for a request to a virtual disk: one that reads "
+            f"this machine takes at least {floor_us:.0f} µs for a request to a virtual disk: one that reads "
             "faster is refused; faster writes and flushes take that long"
         )
         say("a loop device adds to that, so attach may also refuse disks that are only a little slower")
@@ -85,4 +85,4 @@ def _facts(one: Attachment) -> dict[str, Any]:
 
 
 def _latency(us: float) -> str:
-    return f"{numbers.number(us / 1000)} ms" if us >= 1000 else f"{numbers.number(us)} us"
+    return f"{numbers.number(us / 1000)} ms" if us >= 1000 else f"{numbers.number(us)} µs"

@@ -71,7 +71,7 @@ def latency_of(told: Requests, figures: list[dict[str, Any]], remarks: list[str]
         table_ns = {}
         remarks.append(
             f"its percentiles are of completion alone and are left out: submitting took "
-            f"{max(submitted) / 1000:.4g} us of the mean latency"
+            f"{max(submitted) / 1000:.4g} µs of the mean latency"
         )
     elif told.bins and sum(told.bins.values()) == told.count:
         names = known_percentiles(told.count, PERCENTILES)

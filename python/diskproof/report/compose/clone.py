@@ -20,7 +20,7 @@ EVIDENCE = {
     "data sheet": "from a data sheet's figures: little evidence",
 }
 
-TAIL = "p95 or p99 us"
+TAIL = "p95 or p99 µs"
 
 Row = tuple[Probe, dict[str, ModelledFigure]]
 

@@ -32,8 +32,8 @@ MEASURES = {
     "megabytes_per_s": "MB/s",
     "mean_us": "mean us",
     "median_us": "median us",
-    "p95_us": "p95 us",
-    "p99_us": "p99 us",
+    "p95_us": "p95 µs",
+    "p99_us": "p99 µs",
     "max_us": "max us",
     "flushes_per_s": "flushes/s",
 }

@@ -102,7 +102,7 @@ def _held_cpus(facts: Machine) -> Iterator[tuple[str, str]]:
 def _idle_cores(facts: Machine) -> Iterator[tuple[str, str]]:
     """Yield that idle cores were kept from deep sleep, if they were: other runs need not compare."""
     if facts.idle_wake_up_us is not None:
-        asked = f"asked to wake within {facts.idle_wake_up_us} us"
+        asked = f"asked to wake within {facts.idle_wake_up_us} µs"
         yield "Idle cores", f"{asked}; in production they may sleep, and a request may take longer"
 
 
@@ -252,7 +252,7 @@ def virtual_disks(analysis: Analysis, trials: Sequence[Trial]) -> Table:
         *((figures(f"{kind.capitalize()} ms"), _mean_ms(kind)) for kind in KINDS),
         (figures("Depth"), lambda row: number(fmean(use.queue_depth_mean for use in row[2]))),
         (
-            figures("Late p99 us"),
+            figures("Late p99 µs"),
             lambda row: number(_worst([one.lateness_us.p99 for one in row[2] if one.lateness_us])),
         ),
         (figures("Of its latency"), lambda row: _share(_worst([one.lateness_share for one in row[2]]))),

@@ -134,7 +134,7 @@ def answer(analysis: Analysis) -> str:
 
 
 def cost(analysis: Analysis) -> str:
-    """Return what a durable commit costs: ``A durable commit costs 280 us to 1.8 ms on disk.``.
+    """Return what a durable commit costs: ``A durable commit costs 280 µs to 1.8 ms on disk.``.
 
     Empty if no level here spares its flush, or no difference was shown.
     """
