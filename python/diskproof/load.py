@@ -48,6 +48,10 @@ class LoadFailedError(RefusalError):
     """The load generator failed; the message is its own."""
 
 
+class StatementError(LoadFailedError):
+    """The server's parser refused statements of a script: every other trial would fail alike."""
+
+
 def is_installed() -> bool:
     """Return whether there is a load generator."""
     return find_program(PROGRAM) is not None
@@ -113,6 +117,14 @@ def check(
             str(event.get("message", "diskproof-load ended before it had checked the tables"))
         )
     return Checked.model_validate(_known(Checked, event))
+
+
+def check_statements(url: str, arguments: list[str], password: str | None = None) -> None:
+    """Let the server's own parser read a script, of which it runs nothing; StatementError if it refuses."""
+    argv = [str(program()), "check", "script", "--url", url, *arguments]
+    ended = run(argv, env=_with(password))
+    if ended.code != 0:
+        raise StatementError(ended.err.strip().removeprefix(f"{PROGRAM}: ") or _wordless(ended.code))
 
 
 def rehearse(kind: str, arguments: list[str], url: str = "null:") -> Event:
@@ -246,7 +258,8 @@ class Load:
                     f"{PROTOCOL}: they come from two installations; build again with `make run`"
                 )
             if event["event"] == "failed":
-                raise LoadFailedError(str(event["message"]))
+                kind = StatementError if event["code"] == "statement" else LoadFailedError
+                raise kind(str(event["message"]))
             if event["event"] == "summary":
                 self._process.wait()
                 if last := self._lines.get():  # it failed after the measurement

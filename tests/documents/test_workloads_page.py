@@ -123,7 +123,7 @@ def test_every_command_runs(block: str, servers: Servers, tmp_path: Path) -> Non
 def test_a_studys_defaults_and_those_by_hand_stand_apart() -> None:
     assert "| `mix` | `complex` | `--mix` | read-write, or complex with --schema sbtest |" in PAGE
     assert "| `queries` |  | `--queries` | the list once" in PAGE
-    assert "| `files` | required | `--file` | required | run |" in PAGE
+    assert "| `files` | required | `--file` | required | check, run |" in PAGE
     assert "| `size` | `256 MiB` | | | |" in PAGE
 
 

@@ -43,12 +43,25 @@ def begun(folder: Path, load: str) -> tuple[int, list[Trial], str]:
 
 
 def test_two_trials_that_fail_alike_end_the_run(tmp_path: Path) -> None:
-    code, trials, said = begun(tmp_path, "# no comment of SQLite\nSELECT 1;\n")
+    code, trials, said = begun(tmp_path, "SELECT json('{');\n")
     assert (code, [trial.finished for trial in trials]) == (2, [False, False])
     remedy = trials[0].findings[-1].remedy
     assert remedy and "`diskproof run study.toml --resume`" in remedy.text
     assert "b01-t01 and b01-t02 failed alike, so the others would, too: the trial broke off: " in said
-    assert "unrecognized token" in said.partition("failed alike")[2]
+    assert "malformed JSON" in said.partition("failed alike")[2]
+
+
+def test_a_statement_that_the_server_refuses_ends_the_run_at_once(tmp_path: Path) -> None:
+    code, trials, said = begun(tmp_path, "SELECT id FROM t;\nSELECT colour FROM t;\n")
+    assert (code, [trial.finished for trial in trials]) == (2, [False])
+    why = "load.sql:2 SELECT colour FROM t: the server refuses this statement: no such column: colour"
+    assert f"diskproof: the trial broke off: {why}" in said
+
+
+def test_a_statement_that_is_no_sql_ends_the_run_before_the_data_are_loaded(tmp_path: Path) -> None:
+    code, trials, said = begun(tmp_path, "SELECT id FORM t;\n")
+    assert (code, trials) == (2, [])
+    assert "load.sql:1 SELECT id FORM t: the server refuses this statement: near" in said
 
 
 def test_a_repeat_that_breaks_off_does_not_replace_a_finished_trial(tmp_path: Path) -> None:

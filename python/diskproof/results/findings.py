@@ -9,6 +9,9 @@ FINISHED = "finished"
 START = "start"
 """The server did not start."""
 
+STATEMENT = "statement"
+"""The server's parser refused statements of the load."""
+
 STOPPED = "stopped"
 """The lab itself was stopped while it measured."""
 

@@ -17,10 +17,11 @@ from diskproof.results.record import ROLES, Record, Role
 from diskproof.server.base import Dirs, ServerFailedError, ServerKind
 from diskproof.storage.copy import apparent_bytes, sync
 from diskproof.study.loads.base import Load
+from diskproof.study.loads.script import Script
 from diskproof.system.journal import Journal
 from diskproof.system.own_folder import OwnFolder, renamed_first
 from diskproof.system.processes import Starter
-from diskproof.workload.arguments import prepare_arguments
+from diskproof.workload.arguments import check_arguments, prepare_arguments
 
 LOADING_MEMORY_BYTES = 512 * 2**20
 """Buffer pool while loading: enough to sort an index of a small data set in memory."""
@@ -103,7 +104,7 @@ class GoldenImages:
             path.mkdir()
         dirs = Dirs(**paths, run=sockets, log=building / "log")
         began = time.monotonic()
-        _fill(server, workload, prepare_arguments(workload, seed, copies), dirs, starter)
+        _fill(server, workload, seed, copies, dirs, starter)
         own.clear(set(ROLES) - set(KEPT_ROLES))
         load_s = round(time.monotonic() - began, 3)
         size_bytes = apparent_bytes(building)
@@ -143,7 +144,9 @@ def remove_images(folder: Path) -> list[Path]:
     return [image.path for image in images]
 
 
-def _fill(server: ServerKind, workload: Load, arguments: list[str], dirs: Dirs, starter: Starter) -> None:
+def _fill(
+    server: ServerKind, workload: Load, seed: int, copies: Path | None, dirs: Dirs, starter: Starter
+) -> None:
     server.check(dirs)
     server.initialise(dirs, starter)
     if not workload.prepares:
@@ -151,11 +154,14 @@ def _fill(server: ServerKind, workload: Load, arguments: list[str], dirs: Dirs, 
     settings = server.loading_settings(dirs, memory_bytes=LOADING_MEMORY_BYTES, max_clients=LOADING_CLIENTS)
     running = server.start(dirs, settings, starter)
     try:
+        if isinstance(workload, Script):
+            # A mistake in what is measured shows before the tables are filled.
+            load.check_statements(running.url, check_arguments(workload, copies, only_syntax=True))
         load.prepare(
             starter,
             running.url,
             workload.kind,
-            arguments,
+            prepare_arguments(workload, seed, copies),
             dirs.log / "prepare.log",
             watch=lambda: _full(dirs.data),
         )
@@ -164,6 +170,9 @@ def _fill(server: ServerKind, workload: Load, arguments: list[str], dirs: Dirs, 
             checked = load.check(starter, running.url, workload.kind, workload.checked_by)
             if not checked.holds:
                 raise load.LoadFailedError("; ".join(checked.complaints))  # noqa: TRY301 - told below
+    except load.StatementError:
+        running.kill()
+        raise
     except load.LoadFailedError as error:
         tail = running.log_tail()
         running.kill()

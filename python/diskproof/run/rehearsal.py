@@ -20,7 +20,7 @@ from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyError, StudyFile
 from diskproof.study.servers import ServerChoice
 from diskproof.system.temporary import temporary_folder
-from diskproof.workload.arguments import prepare_arguments, run_arguments, verb_options
+from diskproof.workload.arguments import check_arguments, prepare_arguments, run_arguments, verb_options
 from diskproof.workload.fileio import descriptors
 
 
@@ -46,9 +46,11 @@ def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, GivenServer]) -> l
             server = study.servers[cell.server]
             fenced = server.is_given and not server.any_database
             url = _in_place_of(server, given.get(cell.server))
-        if (name, url) not in rehearsed:
-            rehearsed.add((name, url))
-            notes += _rehearse_load(name, workload, study.phases(name), plan.seed, url, fenced=fenced)
+        there = given.get(cell.server)
+        if (name, cell.server if there else url) not in rehearsed:
+            rehearsed.add((name, cell.server if there else url))
+            phases = study.phases(name)
+            notes += _rehearse_load(name, workload, phases, plan.seed, url, there, fenced=fenced)
     return list(dict.fromkeys(notes))
 
 
@@ -62,9 +64,19 @@ def _in_place_of(server: ServerChoice, given: GivenServer | None) -> str:
 
 
 def _rehearse_load(
-    name: str, workload: Load, phases: Phases, seed: int, url: str, *, fenced: bool
+    name: str,
+    workload: Load,
+    phases: Phases,
+    seed: int,
+    url: str,
+    given: GivenServer | None,
+    *,
+    fenced: bool,
 ) -> list[str]:
-    """Refuse a load by copies of its files, as its trials run it: another machine has no other ones."""
+    """Refuse a load by copies of its files, as its trials run it: another machine has no other ones.
+
+    A `given` server reads its statements, too.
+    """
     with temporary_folder() as copies:
         for file, content in workload.files_to_keep.items():
             (copies / file).write_bytes(content)
@@ -75,6 +87,13 @@ def _rehearse_load(
             clients = (workload.clients or [1])[0]  # with think times TPC-C takes no other number
             arguments = run_arguments(workload, phases, clients, seed, copies, any_database=not fenced)
             load.rehearse(workload.kind, arguments, url)
+            if isinstance(workload, Script) and given:
+                arguments = check_arguments(
+                    workload, copies, only_syntax=not given.read_only, any_database=not fenced
+                )
+                connection = given.open()
+                connection.stop()  # diskproof-load makes its own
+                load.check_statements(connection.url, arguments, connection.password)
             if isinstance(workload, Script) and workload.prepares:
                 arguments = prepare_arguments(workload, seed, copies, any_database=not fenced)
                 return [f"workload `{name}`: {line}" for line in load.rehearse_prepare(arguments, url)]

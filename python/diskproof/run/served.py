@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from diskproof import load
-from diskproof.results.findings import FINISHED, SETTINGS, START
+from diskproof.results.findings import FINISHED, SETTINGS, START, STATEMENT
 from diskproof.results.plan import Cell, PlannedTrial
 from diskproof.results.series import Row
 from diskproof.results.trial import DataFacts, OpenFile, RestoredBy
@@ -159,7 +159,8 @@ class ServerAttempt(Attempt):
             message = (
                 f"the server died during the trial ({message}); its log ends with:\n{self.running.log_tail()}"
             )
-        self.invalid(START if isinstance(error, ServerStartError) else FINISHED, message)
+        checks: dict[type[Exception], str] = {ServerStartError: START, load.StatementError: STATEMENT}
+        self.invalid(checks.get(type(error), FINISHED), message)
 
     def end_processes(self) -> None:
         """Kill the server if it still runs."""

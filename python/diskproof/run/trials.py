@@ -14,7 +14,7 @@ from diskproof.analysis.folder import findings_of, invalidating, open_verdicts
 from diskproof.audit.host import host_busy
 from diskproof.audit.virtual import lateness
 from diskproof.refusal import RefusalError
-from diskproof.results.findings import REPEATED, START
+from diskproof.results.findings import REPEATED, START, STATEMENT
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Cell, Phases, Plan, PlannedTrial
 from diskproof.results.trial import Trial
@@ -103,8 +103,11 @@ class _Trials:
         self._progress.trial_ends(trial, invalid)
         if trial.finished:
             self._started.add(_start_key(self._plan, trial))
-        elif trial.findings[-1].check == START and _start_key(self._plan, trial) not in self._started:
-            raise RefusalError(trial.findings[-1].message.text)
+        else:
+            last = trial.findings[-1]
+            never_started = _start_key(self._plan, trial) not in self._started
+            if last.check == STATEMENT or (last.check == START and never_started):
+                raise RefusalError(last.message.text)
         self._end_if_all_fail(trial)
         if any(one.check not in UNCAUSED for one in invalid):
             return None

@@ -26,6 +26,17 @@ def prepare_arguments(
     return [*arguments, "--seed", str(seed)] if workload.prepares else []
 
 
+def check_arguments(
+    workload: Load, copies: Path | None = None, *, only_syntax: bool, any_database: bool = True
+) -> list[str]:
+    """Return the arguments of `check`, which lets the server's parser read the user's own SQL.
+
+    `only_syntax`: its tables are not there yet.
+    """
+    arguments = [*verb_options(workload, "check", copies), *_reach(workload, any_database=any_database)]
+    return [*arguments, "--syntax"] if only_syntax else arguments
+
+
 def _reach(workload: Load, *, any_database: bool) -> list[str]:
     return ["--any-database"] if workload.sends_own_sql and any_database else []
 

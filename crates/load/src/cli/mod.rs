@@ -43,7 +43,7 @@ use kernel_fence::reader::FenceArgs;
 use ledger::args::{CleanupLedger, PrepareLedger, RunLedger};
 use lua::args::{OnceLua, RunLua};
 use oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
-use script::args::{OnceScript, RunScript};
+use script::args::{CheckScript, OnceScript, RunScript};
 use slap::args::{CleanupSlap, PrepareSlap, RunSlap};
 use sqlbench::args::{CleanupSqlbench, RunSqlbench};
 pub(crate) use stop::Stop;
@@ -82,7 +82,7 @@ enum Verb {
     /// Run the workload and measure it
     #[command(subcommand)]
     Run(Box<Run>),
-    /// Check that the workload's tables are consistent
+    /// Check that the workload's tables are consistent, or that the server can read your SQL
     #[command(subcommand)]
     Check(Check),
     /// Drop the workload's tables
@@ -152,6 +152,8 @@ enum Run {
 
 #[derive(Debug, Subcommand)]
 enum Check {
+    /// The statements of your own SQL, by the server's parser, which runs none
+    Script(CheckScript),
     /// TPC-C's numbers of rows and its twelve consistency conditions
     Tpcc(CheckTpcc),
 }
@@ -233,6 +235,7 @@ fn obey(verb: Verb) -> Result<(), Stop> {
             Run::Sqlbench(args) => sqlbench::run(&args),
             Run::Tpcc(args) => tpcc::run(&args),
         },
+        Verb::Check(Check::Script(args)) => script::check(&args),
         Verb::Check(Check::Tpcc(args)) => tpcc::check(&args),
         Verb::Sysbench(args) => sysbench::run(&args),
         Verb::Fence(args) => kernel_fence::reader::fence(&args),

@@ -1,7 +1,9 @@
 //! The user's own scripts on a real MariaDB.
 
 use crate::program::account;
-use crate::script_support::{SCRIPT, Scripts, money_is_neither_made_nor_lost};
+use crate::script_support::{
+    SCRIPT, Scripts, money_is_neither_made_nor_lost, what_the_server_cannot_read_ends_the_run,
+};
 use crate::server::{Database, database_or_skip};
 
 #[test]
@@ -9,6 +11,12 @@ fn money_stays() {
     let database = database_or_skip!(Database::shared());
     let url = database.socket_url("root");
     money_is_neither_made_nor_lost(&url, "BEGIN", |sql| database.sql(sql));
+}
+
+#[test]
+fn mistakes_in_sql_are_told_first() {
+    let database = database_or_skip!(Database::shared());
+    what_the_server_cannot_read_ends_the_run(&database.socket_url("root"));
 }
 
 /// Two scripts that lock the same rows in opposite orders: each deadlock's loser runs its own

@@ -5,7 +5,9 @@ use std::process::Command;
 
 use crate::database::Database;
 use crate::program::events;
-use crate::script_support::{SCRIPT, Scripts, money_is_neither_made_nor_lost};
+use crate::script_support::{
+    SCRIPT, Scripts, money_is_neither_made_nor_lost, what_the_server_cannot_read_ends_the_run,
+};
 use crate::server::{Server, database_or_skip, program};
 
 #[test]
@@ -13,6 +15,12 @@ fn money_stays() {
     let database = database_or_skip!(Server::database());
     let url = database.socket_url("postgres");
     money_is_neither_made_nor_lost(&url, "BEGIN", |sql| database.psql(sql));
+}
+
+#[test]
+fn mistakes_in_sql_are_told_first() {
+    let database = database_or_skip!(Server::database());
+    what_the_server_cannot_read_ends_the_run(&database.socket_url("postgres"));
 }
 
 /// Clients of one thread, over sockets: one that sleeps does not hold the others up.
@@ -101,6 +109,26 @@ fn refused_statements_are_counted_and_rolled_back() {
         "twice.sql:3 SELECT 1 / :scale"
     );
     assert_eq!(database.psql("SELECT count(*) FROM t"), "0");
+}
+
+/// A dump loads on a server that has none of its roles, also if it may reach anything.
+#[test]
+fn rights_in_a_dump_are_left_out() {
+    let database = database_or_skip!(Server::database());
+    let scripts = Scripts::new();
+    let dump = scripts.write(
+        "dump.sql",
+        "CREATE TABLE t (id INT);\nALTER TABLE t OWNER TO nobody_here;\nGRANT SELECT ON t TO nobody_here;\n\
+         CREATE POLICY p ON t TO nobody_here USING (id = 1);\nINSERT INTO t VALUES (1);",
+    );
+    let url = database.socket_url("postgres");
+    let output = SCRIPT.succeed("prepare", &url, &["--file", &dump, "--any-database"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("dump.sql:2: left out: ALTER TABLE t OWNER TO nobody_here and 2 more (owners and rights)"),
+        "{said}"
+    );
+    assert_eq!(database.psql("SELECT count(*) FROM t"), "1");
 }
 
 /// COPY asks for rows, or sends them outside of any result: neither is a statement's reply.

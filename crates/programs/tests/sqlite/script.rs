@@ -6,7 +6,9 @@ use std::process::Command;
 use diskproof_load::driver::Driver;
 
 use crate::program::account;
-use crate::script_support::{SCRIPT, Scripts, money_is_neither_made_nor_lost};
+use crate::script_support::{
+    SCRIPT, Scripts, money_is_neither_made_nor_lost, what_the_server_cannot_read_ends_the_run,
+};
 use crate::target::driver;
 
 /// The URL of a database beside the scripts, and what asks it for one value.
@@ -42,6 +44,12 @@ fn money_stays() {
     let scripts = Scripts::new();
     let (url, ask) = bank(&scripts);
     money_is_neither_made_nor_lost(&url, "BEGIN IMMEDIATE", ask);
+}
+
+#[test]
+fn mistakes_in_sql_are_told_first() {
+    let scripts = Scripts::new();
+    what_the_server_cannot_read_ends_the_run(&bank(&scripts).0);
 }
 
 /// The example of docs/scripts.md, as a reader types it.

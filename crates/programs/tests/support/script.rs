@@ -128,6 +128,44 @@ pub(crate) fn money_is_neither_made_nor_lost(
     );
 }
 
+/// Statements that the server cannot read end the run before any client comes, each with its line; those
+/// that are never sent do not, nor do those that need what the script itself makes.
+pub(crate) fn what_the_server_cannot_read_ends_the_run(url: &str) {
+    let scripts = Scripts::new();
+    let schema = scripts.write("schema.sql", "CREATE TABLE read_me (a INT)");
+    SCRIPT.succeed("prepare", url, &["--file", &schema]);
+    let wrong = scripts.write(
+        "wrong.sql",
+        "\\set a random(1, 5)\nSELECT a FROM read_me WHERE a = :a;\nSELECT b FROM read_me;\n\\if :a = 9\n\
+         SELECT never FROM nowhere;\n\\endif\nSELECT a FROM read_me WHRE a = 1;",
+    );
+    let said = |verb: &str, more: &[&str]| {
+        let output = SCRIPT.call(verb, url, &[&["--file", &wrong], more].concat());
+        assert_eq!(output.status.code(), Some(1), "{more:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    for protocol in ["text", "prepared"] {
+        let all = said("run", &["--protocol", protocol, "--seconds", "60"]);
+        for line in [
+            "wrong.sql:3 SELECT b FROM read_me: the server refuses this statement: ",
+            "wrong.sql:7 SELECT a FROM read_me WHRE a = 1: the server refuses this statement: ",
+        ] {
+            assert!(all.contains(line), "{all}");
+        }
+        assert!(!all.contains("nowhere"), "{all}");
+    }
+    let syntax = said("check", &["--syntax"]);
+    assert!(
+        syntax.contains("wrong.sql:7") && !syntax.contains("wrong.sql:3"),
+        "{syntax}"
+    );
+    let own = scripts.write(
+        "own.sql",
+        "CREATE TEMPORARY TABLE own (a INT);\nINSERT INTO own VALUES (1);\nDROP TABLE own;",
+    );
+    SCRIPT.summary(url, &["--file", &own, "--transactions", "2"]);
+}
+
 /// Every statement of every transaction was executed; one that was rolled back and run again
 /// adds to the counts.
 fn check_accounts(summary: &Value, transactions: u64, begin: &str) {

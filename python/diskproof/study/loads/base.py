@@ -11,7 +11,7 @@ from diskproof.results.plan import Metric
 from diskproof.study.part import DAY_S, MAX_CLIENTS, Distinct, LevelsKey, OfLevels
 from diskproof.wording import Message, say
 
-Verb = Literal["prepare", "run"]
+Verb = Literal["prepare", "check", "run"]
 
 MAX_TABLES = 1_000
 MAX_ROWS = 1_000_000_000
@@ -32,6 +32,7 @@ class Option:
 
 
 RUN = Option(("run",))
+RUN_AND_CHECK = Option(("check", "run"))
 PREPARE = Option(("prepare",))
 BOTH = Option(("prepare", "run"))
 """`prepare` and `run` must agree on it."""

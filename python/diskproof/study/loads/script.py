@@ -19,7 +19,7 @@ from pydantic import (
 
 from diskproof.reading import UnreadableError, opened
 from diskproof.results.size import Size
-from diskproof.study.loads.base import RUN, Option, Steady
+from diskproof.study.loads.base import RUN, RUN_AND_CHECK, Option, Steady
 from diskproof.study.part import Finite, KeptFile, kept_file, located
 from diskproof.wording import Message, say
 
@@ -99,7 +99,7 @@ class Script(Steady):
     """The user's own SQL with pgbench's variables (docs/scripts.md)."""
 
     kind: Literal["script"] = Field(description="Kind of workload")
-    files: Annotated[list[Sql], Option(("run",), "file")] = Field(
+    files: Annotated[list[Sql], Option(("check", "run"), "file")] = Field(
         min_length=1,
         description="Files of SQL, a transaction each; `hot.sql@9` is chosen nine times as often as one "
         "without a weight. A relative path starts at the study file's folder",
@@ -109,10 +109,10 @@ class Script(Steady):
         description="File of SQL that makes and fills the tables, once, such as a dump; default: the "
         "database is empty",
     )
-    variables: Annotated[dict[Variable, int | float], Finite, Option(("prepare", "run"), "variable")] = Field(
-        {}, description="Variables of the scripts, such as `{ rows = 100000 }`"
-    )
-    protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
+    variables: Annotated[
+        dict[Variable, int | float], Finite, Option(("prepare", "check", "run"), "variable")
+    ] = Field({}, description="Variables of the scripts, such as `{ rows = 100000 }`")
+    protocol: Annotated[Literal["text", "prepared"] | None, RUN_AND_CHECK] = Field(
         None, description="Text or prepared statements; default: text"
     )
     reconnect: Annotated[int | None, RUN] = Field(

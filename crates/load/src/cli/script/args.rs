@@ -22,8 +22,9 @@ pub(in crate::cli) struct Variables {
     pub(in crate::cli) all: Vec<(String, Value)>,
 }
 
+/// The scripts that clients run, and on which database.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct RunScript {
+pub(in crate::cli) struct ScriptArgs {
     #[command(flatten)]
     pub(in crate::cli) connection: Connection,
 
@@ -41,6 +42,12 @@ pub(in crate::cli) struct RunScript {
     /// Put variables into the statement's text, or bind them to statements prepared once
     #[arg(long, default_value = "text")]
     pub(in crate::cli) protocol: Protocol,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct RunScript {
+    #[command(flatten)]
+    pub(in crate::cli) script: ScriptArgs,
 
     /// Reconnect after every so many transactions; the time counts as part of the last one
     /// [default: stay connected]
@@ -53,6 +60,16 @@ pub(in crate::cli) struct RunScript {
 
     #[command(flatten)]
     pub(in crate::cli) load: Load,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct CheckScript {
+    #[command(flatten)]
+    pub(in crate::cli) script: ScriptArgs,
+
+    /// Refuse only what no table could mend: the tables are not there yet
+    #[arg(long)]
+    pub(in crate::cli) syntax: bool,
 }
 
 /// Scripts that are run once, on one connection.

@@ -2,6 +2,7 @@
 
 pub(super) mod args;
 mod once;
+mod tried;
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,10 +12,12 @@ use super::connect::{Task, target, with_driver};
 use super::run::{Kind, run_load, seed};
 use crate::driver::Driver;
 use crate::engine::Failure;
+use crate::target::Target;
 use crate::workload::script::{ScriptError, ScriptOptions, ScriptWorkload, Source, Weighted};
 use crate::workload::sql::{Errand, Fence, Names};
-use args::{OnceScript, RunScript, WeightedFile};
+use args::{CheckScript, OnceScript, RunScript, ScriptArgs, WeightedFile};
 use once::RunOnce;
+use tried::try_statements;
 
 pub(super) fn prepare(args: &OnceScript) -> Result<(), Stop> {
     once::<true>(args)
@@ -32,10 +35,13 @@ fn once<const MAKES: bool>(args: &OnceScript) -> Result<(), Stop> {
 }
 
 pub(super) fn run(args: &RunScript) -> Result<(), Stop> {
-    let target = target(&args.connection)?;
-    let files = read_files(&args.files)?;
-    let fence = target.fence(Errand::Measured, args.reach.any_database);
-    with_driver(target, RunTask { args, files, fence })
+    let (target, read) = ReadScripts::new(&args.script)?;
+    with_driver(target, RunTask { args, read })
+}
+
+pub(super) fn check(args: &CheckScript) -> Result<(), Stop> {
+    let (target, read) = ReadScripts::new(&args.script)?;
+    with_driver(target, CheckTask { args, read })
 }
 
 impl From<ScriptError> for Stop {
@@ -44,31 +50,76 @@ impl From<ScriptError> for Stop {
     }
 }
 
-struct RunTask<'a> {
-    args: &'a RunScript,
+/// The scripts' texts, and what they may reach.
+struct ReadScripts<'a> {
+    args: &'a ScriptArgs,
     files: Vec<Weighted>,
     fence: Fence,
+}
+
+impl<'a> ReadScripts<'a> {
+    fn new(args: &'a ScriptArgs) -> Result<(Target, Self), Stop> {
+        let target = target(&args.connection)?;
+        let files = read_files(&args.files)?;
+        let fence = target.fence(Errand::Measured, args.reach.any_database);
+        Ok((target, Self { args, files, fence }))
+    }
+
+    /// The workload, all of whose statements stay where they may.
+    fn workload<D: Driver>(
+        self,
+        driver: &D,
+        seed: u64,
+        reconnect: Option<u64>,
+    ) -> Result<ScriptWorkload, Stop> {
+        let options = ScriptOptions {
+            files: self.files,
+            variables: self.args.variables.all.clone(),
+            protocol: self.args.protocol.into(),
+            reconnect,
+            seed,
+            fence: self.fence.clone(),
+        };
+        let workload = ScriptWorkload::new(options, driver.dialect())?;
+        check_names(driver, self.fence, workload.names())?;
+        Ok(workload)
+    }
+}
+
+struct RunTask<'a> {
+    args: &'a RunScript,
+    read: ReadScripts<'a>,
 }
 
 impl Task for RunTask<'_> {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let kind = Kind {
             workload: "script",
-            mix: mix(&self.files).into(),
-            protocol: self.args.protocol.into(),
+            mix: mix(&self.read.files).into(),
+            protocol: self.args.script.protocol.into(),
             seed: seed(self.args.seed),
         };
-        let options = ScriptOptions {
-            files: self.files,
-            variables: self.args.variables.all.clone(),
-            protocol: kind.protocol,
-            reconnect: self.args.reconnect,
-            seed: kind.seed,
-            fence: self.fence.clone(),
-        };
-        let workload = ScriptWorkload::new(options, driver.dialect())?;
-        check_names(&driver, self.fence, workload.names())?;
+        let workload = self
+            .read
+            .workload(&driver, kind.seed, self.args.reconnect)?;
+        if driver.has_tables() {
+            try_statements(&driver, &workload, false)?;
+        }
         run_load(driver, workload, kind, &self.args.load)
+    }
+}
+
+struct CheckTask<'a> {
+    args: &'a CheckScript,
+    read: ReadScripts<'a>,
+}
+
+impl Task for CheckTask<'_> {
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let workload = self.read.workload(&driver, 1, None)?;
+        let number = try_statements(&driver, &workload, self.args.syntax)?;
+        tell!("the server can read all {number} statements; it has run none");
+        Ok(())
     }
 }
 

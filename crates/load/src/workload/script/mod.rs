@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::generator::client_generator;
-use super::sql::{Fence, Mistake, Names};
+use super::sql::{Bracket, Fence, Mistake, Names};
 use super::{Catalogue, Workload};
-use crate::driver::{Args, Dialect, Protocol, StatementId};
+use crate::driver::{Args, Dialect, Kind, Protocol, StatementId};
 
 mod build;
 mod client;
@@ -26,7 +26,7 @@ use build::Builder;
 pub use client::ScriptClient;
 use expression::DEFAULT_SEED;
 pub use once::{LeftOut, Once, Statement};
-use parser::{Parsed, Step, Use, Variables};
+use parser::{Parsed, Sql, Step, Use, Variables};
 pub use source::Source;
 use types::Types;
 pub use value::Value;
@@ -68,6 +68,7 @@ pub struct ScriptWorkload {
     client_id: Option<usize>,
     seed: u64,
     names: Names,
+    makes_something: bool,
 }
 
 /// All scripts of the workload.
@@ -174,6 +175,10 @@ impl ScriptWorkload {
                     .map_err(|mistake| ScriptError(file.source.tell(&mistake)))
             })
             .collect::<Result<Vec<_>, _>>()?;
+        let makes_something = scripts
+            .iter()
+            .flat_map(|script| &script.statements)
+            .any(makes);
         let initial = initial(&variables, presets);
         let types = types::infer(&initial, &scripts);
         let mut builder = Builder::new(types, protocol, dialect);
@@ -184,6 +189,7 @@ impl ScriptWorkload {
             variables: initial,
             seed,
             names,
+            makes_something,
         })
     }
 
@@ -192,6 +198,18 @@ impl ScriptWorkload {
     pub fn names(&self) -> &Names {
         &self.names
     }
+
+    /// Whether a statement may make a table, or set what a name means: other statements then find
+    /// what is not there yet.
+    #[must_use]
+    pub fn makes_something(&self) -> bool {
+        self.makes_something
+    }
+}
+
+fn makes(sql: &Sql) -> bool {
+    let is_of_transaction = ["SAVEPOINT", "RELEASE", "ROLLBACK"].contains(&sql.first_word.as_str());
+    sql.kind == Kind::Other && sql.bracket == Bracket::Neither && !is_of_transaction
 }
 
 /// Refuses statements that leave the database, and keeps the names that may do so.
