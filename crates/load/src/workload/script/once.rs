@@ -219,9 +219,9 @@ impl Once {
                     self.databases.entry(name).or_insert(line);
                 }
             }
-            Fate::LeaveOut(what) if self.fence.stands() => self.leave_out(what, sql, line),
+            Fate::LeaveOut(what) => self.leave_out(what, sql, line),
             _ => {
-                if finding.definer.is_some() && self.fence.stands() {
+                if finding.definer.is_some() {
                     self.leave_out(DEFINERS, sql, line);
                 }
                 for name in finding.qualifiers {
@@ -402,11 +402,11 @@ impl Once {
         let finding = self.fence.read(sql);
         match finding.fate {
             Fate::Database if !whole => return Ok(Ok(())),
-            Fate::LeaveOut(_) if self.fence.stands() => return Ok(Ok(())),
+            Fate::LeaveOut(_) => return Ok(Ok(())),
             _ => {}
         }
         let mut changed = self.with_values(text, scanned)?;
-        if let Some(place) = finding.definer.filter(|_| self.fence.stands()) {
+        if let Some(place) = finding.definer {
             // Variables make a statement longer behind its definer only.
             changed.get_or_insert_with(|| sql.to_vec())[place].fill(b' ');
         }

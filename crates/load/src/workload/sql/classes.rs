@@ -91,6 +91,7 @@ const CLASSES: &[(Dialect, &str, Fate)] = &[
         RIGHTS,
     ),
     (Postgres, "SECURITY LABEL", RIGHTS),
+    (Postgres, "CREATE|ALTER|DROP POLICY", RIGHTS),
     (Postgres, "SET|RESET LOCAL|SESSION? ROLE", ACCOUNTS),
     (Postgres, "CREATE|ALTER|DROP ROLE|USER|GROUP", ACCOUNTS),
     (Postgres, "GRANT|REVOKE|REASSIGN", ACCOUNTS),

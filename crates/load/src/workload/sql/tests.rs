@@ -328,6 +328,10 @@ fn what_leaves_the_database_of_a_postgresql_is_found() {
             "owners and rights",
         ),
         ("GRANT SELECT ON TABLE public.t TO bob", "owners and rights"),
+        (
+            "CREATE POLICY p ON t TO bob USING (true)",
+            "owners and rights",
+        ),
         ("SET SESSION AUTHORIZATION 'bob'", "owners and rights"),
         ("SET statement_timeout = 0", "sent"),
         ("INSERT INTO public.t SELECT * FROM shop.orders", "sent"),
