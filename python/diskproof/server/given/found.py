@@ -37,6 +37,11 @@ NO_ROLE = re.compile(r'role ".*" does not exist')
 ANONYMOUS = "''@"
 """How MySQL names the account that it takes for one that it does not have."""
 
+NO_RIGHTS = (
+    "an account for `read_only = true` may set no variable: set it at the server yourself, or leave it out "
+    "of the tuning"
+)
+
 NO_TLS = ("SSL is required", "does not support SSL")
 """What the clients of MySQL and of PostgreSQL say if the server has no TLS."""
 
@@ -113,7 +118,9 @@ class GivenServer:
         server = self._variables()
         try:
             for name, value in _named(variables).items():
-                if not server.holds(name, value) and (why := server.refusal(name)):
+                if server.holds(name, value):
+                    continue
+                if why := NO_RIGHTS if self.read_only else server.refusal(name):
                     raise ServerError(f"`{name}` = {value}: {why}")
         except driver_errors() as error:
             raise ServerError(f"{self._address}: {said(error)}") from error
