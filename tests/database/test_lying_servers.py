@@ -188,7 +188,7 @@ def pg_cell(cell: bytes | None) -> Callable[[int, bytes], bytes]:
 
 QUESTIONS: list[Callable[[Given[Any]], object]] = [
     lambda given: given.data_bytes(),
-    lambda given: given.relations(),
+    lambda given: given.contents(),
     lambda given: given.has_mark() and given.mark(),
     lambda given: [*given.lacking(), given.why_no_tables()],
     lambda given: given.rights(),

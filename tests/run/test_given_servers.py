@@ -203,7 +203,7 @@ def test_a_database_of_others_is_refused(tmp_path: Path, empty: Theirs) -> None:
     for verb in ("plan", "run"):
         result = diskproof_here(tmp_path, verb, "study.toml")
         assert result.returncode == 2, result.stdout
-        assert "tables that diskproof did not make" in result.stderr
+        assert "what diskproof did not make" in result.stderr
         assert "customers" in result.stderr
         assert "CREATE DATABASE" in result.stderr
     assert empty.ask("SELECT id FROM customers", database="load") == [(7,)]

@@ -125,6 +125,17 @@ def test_a_session_that_may_write_is_refused_where_only_reads_may_be(theirs: The
     open_to_writes.stop()
 
 
+def test_only_a_refusal_of_the_write_shows_that_it_cannot_be_done(
+    theirs: Theirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fails for another reason, such as a table that is gone, might have been written."""
+    given = find(theirs.url).open()
+    monkeypatch.setattr(given, "tables", lambda: ["is_gone"])
+    with pytest.raises(ServerError, match="may write to is_gone, as its refusal is about something else"):
+        given._try_to_write()
+    given.stop()
+
+
 def test_only_an_empty_database_gets_the_mark(theirs: Theirs) -> None:
     given = find(theirs.url).open()
     given.check_database()
@@ -134,9 +145,9 @@ def test_only_an_empty_database_gets_the_mark(theirs: Theirs) -> None:
     given.rows("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     given.rows("CREATE VIEW v AS SELECT id FROM t")
     given.check_database()
-    assert len(given.relations()) == 2
+    assert len(given.contents()) == 2
     given.clear()
-    assert (given.relations(), given.mark()) == ([], Mark("x", changed=False))
+    assert (given.contents(), given.mark()) == ([], Mark("x", changed=False))
     given.rows("DROP TABLE diskproof_mark")
     given.stop()
 
@@ -154,9 +165,9 @@ def test_names_may_hold_anything(theirs: Theirs) -> None:
     if family == "mysql":  # PostgreSQL needs an extension for it
         given.preload()
     assert not [right for right in given.rights().beyond if "`load`" not in right and "load" not in right]
-    assert len(given.relations()) == 1
+    assert len(given.contents()) == 1
     given.clear()
-    assert given.relations() == []
+    assert given.contents() == []
     assert name in find_databases(theirs)
     given.stop()
 

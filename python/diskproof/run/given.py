@@ -43,10 +43,10 @@ GUARDED = (
     "others may have changed them between trials"
 )
 
-WROTE_NOTHING = say("no row was written during the trial, by the server's own counters")
+WROTE_NOTHING = "no row{of} was written during the trial, by the server's own counters"
 
 WROTE = (
-    "{rows} rows were written during the trial, by the server's own counters, which do not say by whom: "
+    "{rows} rows{of} were written during the trial, by the server's own counters, which do not say by whom: "
     "other sessions may have written them"
 )
 
@@ -204,9 +204,9 @@ class _Data:
             server.settle()
         server.write_mark(Mark(self._key, changed=False))
 
-    def will_change(self) -> None:
-        """Record that the data are no longer as they were loaded."""
-        self._server.write_mark(Mark(self._key, changed=True))
+    def are(self, *, changed: bool) -> None:
+        """Record whether the data are no longer as they were loaded."""
+        self._server.write_mark(Mark(self._key, changed=changed))
 
     def _reset(self, command: str) -> None:
         """Run the user's command. The mark came back with the data, or they are not what was loaded."""
@@ -241,6 +241,7 @@ class GivenAttempt(ServerAttempt):
         self._load = None
         self.restored_by = "unchanged"
         self.engine = None
+        self.only_reads = False
         self._room = None
         self.any_database = bench.study.servers[cell.server].any_database
         self._data_bytes = 0
@@ -255,7 +256,7 @@ class GivenAttempt(ServerAttempt):
                 data = _Data(self.bench, self.cell, connection)
                 self.restored_by = data.put_back(self.log)
                 if self.workload.writes:
-                    data.will_change()
+                    data.are(changed=True)
             self._data_bytes = connection.data_bytes()
         finally:
             connection.stop()
@@ -276,7 +277,7 @@ class GivenAttempt(ServerAttempt):
             self.note(ONLY_ASKED, say(GUARDED, held=self.running.check_read_only()))
             self.running.stop()  # its session has tried to write
             self.running = self.server.open(wanted)
-            self._rows_before = self.running.rows_written()
+        self._rows_before = self.running.rows_written()
         for what in self.running.lacking():
             self.note(RIGHTS, say("the server does not report {what}", what=what))
         self.lap("start_s")
@@ -287,8 +288,13 @@ class GivenAttempt(ServerAttempt):
     def stop(self) -> None:
         """Put the variables back and disconnect; the trial is finished."""
         self.check()
+        assert self.running is not None
+        written = self.running.rows_written()
+        nothing = written is not None and written == self._rows_before
         if self.server.read_only:
-            self.note(ONLY_ASKED, self._what_was_written())
+            self.note(ONLY_ASKED, self._in_words(written))
+        elif self.only_reads and nothing and self.restored_by != "not put back":
+            _Data(self.bench, self.cell, self.running).are(changed=False)
         if not self.server.is_held():
             self.invalid(
                 LOCK,
@@ -301,11 +307,13 @@ class GivenAttempt(ServerAttempt):
         self.lap("stop_s")
         self.finished = True
 
-    def _what_was_written(self) -> Message:
-        after = None if self.running is None else self.running.rows_written()
-        if after is None or self._rows_before is None:
+    def _in_words(self, written: int | None) -> Message:
+        if written is None or self._rows_before is None:
             return UNCOUNTED
-        return say(WROTE, rows=after - self._rows_before) if after != self._rows_before else WROTE_NOTHING
+        of = "" if self.running is None else self.running.counted
+        if written == self._rows_before:
+            return say(WROTE_NOTHING, of=of)
+        return say(WROTE, rows=written - self._rows_before, of=of)
 
     def end_processes(self) -> None:
         """Put the variables back, whatever happened, and disconnect."""

@@ -47,6 +47,8 @@ class ServerAttempt(Attempt):
         self._load: load.Load | LoadElsewhere | None = None
         self.restored_by: RestoredBy = "copy"
         self.engine: str | None = None
+        self.only_reads = False
+        """Whether its statements only read, by their words: a function that they call may write."""
         self._room: Room | None = None
 
     def restore(self) -> None:
@@ -101,6 +103,7 @@ class ServerAttempt(Attempt):
                         for adjusted in self.running.adjusted:
                             self.note(SETTINGS, adjusted)
                         self.engine = self.running.engine()
+                        self.only_reads = _only_reads(event.get("statements", []))
                         self.let_disks_take_time(on=True)
                         counted.meet()
                         current.go_on()
@@ -224,6 +227,13 @@ class ServerAttempt(Attempt):
             self.places,
             elsewhere=[self.dirs.log, self.dirs.run],
         )
+
+
+def _only_reads(statements: list[load.Event]) -> bool:
+    around = ("BEGIN", "START TRANSACTION", "COMMIT", "END", "ROLLBACK")
+    return bool(statements) and all(
+        one["kind"] == "read" or one["sql"].upper().startswith(around) for one in statements
+    )
 
 
 def _series(event: load.Event, warm_up_s: float) -> list[Row]:

@@ -39,11 +39,23 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
         numbers = [int(number) for number in re.findall(r"\d+", facts.version)[:3]]
         first, second, third = (*numbers, 0, 0, 0)[:3]
         self.release = Release(facts.flavour, (first, second, third), facts.version)
+        if not self.release.is_mariadb:
+            self.counted = " of InnoDB tables"
         self._may: dict[str, bool] = {}
 
-    def relations(self) -> list[str]:
-        """Return the tables and views of the database."""
-        return [name for name, _ in self._kinds()]
+    def contents(self) -> list[tuple[str, str]]:
+        """Return tables, views, sequences, routines and events; triggers go with their tables."""
+        rows = self._query(
+            "SELECT CASE WHEN table_type IN ('VIEW', 'SEQUENCE') THEN table_type ELSE 'TABLE' END, "
+            "table_name FROM information_schema.tables WHERE table_schema = %s AND table_name <> %s "
+            "UNION ALL SELECT routine_type, routine_name FROM information_schema.routines "
+            "WHERE routine_schema = %s "
+            "UNION ALL SELECT 'EVENT', event_name FROM information_schema.events WHERE event_schema = %s "
+            "ORDER BY 2",
+            *(self.database, MARK, self.database, self.database),
+            shape=(str, str),
+        )
+        return [(kind, quoted("mysql", self.database, name)) for kind, name in rows]
 
     def data_bytes(self) -> int:
         """Return the size of the tables with their indexes, as of their last ANALYZE."""
@@ -56,8 +68,8 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
         return int(size)
 
     def clear(self) -> None:
-        """Remove all tables and views but our mark."""
-        drops = [f"DROP {'VIEW' if kind == 'VIEW' else 'TABLE'} {name}" for name, kind in self._kinds()]
+        """Remove all that the database has but our mark."""
+        drops = [f"DROP {kind} IF EXISTS {name}" for kind, name in self.contents()]
         if drops:
             self._ask_at_length(["SET foreign_key_checks = 0", *drops])
 
@@ -179,15 +191,6 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
             except ServerFailedError:
                 self._may[table] = False
         return self._may[table]
-
-    def _kinds(self) -> list[tuple[str, str]]:
-        rows = self._query(
-            "SELECT table_name, table_type FROM information_schema.tables "
-            "WHERE table_schema = %s AND table_name <> %s ORDER BY table_name",
-            *(self.database, MARK),
-            shape=(str, str),
-        )
-        return [(quoted("mysql", self.database, name), kind) for name, kind in rows]
 
     def _connect(self, database: str | None, limit_s: float) -> "pymysql.Connection[Any]":
         del database  # the account may have no other

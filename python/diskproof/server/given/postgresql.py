@@ -11,14 +11,27 @@ from diskproof.server.given.base import MARK, Given
 from diskproof.server.given.rights import Rights
 from diskproof.server.postgresql.asked import Connection, PostgresqlAsked
 
-RELATIONS = """
-    SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relkind, c.oid
-    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND c.relname <> 'diskproof_mark' AND NOT c.relispartition
-      AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
-      AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
-    ORDER BY 1"""
-"""Tables and views of users, without those of extensions."""
+OF_USERS = "nspname <> 'information_schema' AND nspname NOT LIKE 'pg\\_%'"
+
+CONTENTS = f"""
+    WITH ours AS (SELECT oid, nspname, nspowner FROM pg_namespace WHERE {OF_USERS}),
+    held AS (SELECT classid, objid FROM pg_depend d JOIN ours ON ours.oid = refobjid
+        WHERE refclassid = 'pg_namespace'::regclass AND deptype = 'n'
+        AND NOT EXISTS (SELECT FROM pg_depend o
+            WHERE o.classid = d.classid AND o.objid = d.objid AND o.refobjid <> o.objid
+            AND o.deptype IN ('e', 'i')))
+    SELECT type, identity FROM (
+        SELECT type, identity FROM held, pg_identify_object(classid, objid, 0)
+            WHERE name IS DISTINCT FROM '{MARK}'
+        UNION ALL SELECT 'schema', quote_ident(nspname) FROM ours
+            WHERE nspname <> 'public' AND pg_has_role(nspowner, 'USAGE')
+            AND ours.oid <> coalesce((SELECT relnamespace FROM pg_class WHERE oid = to_regclass('{MARK}')),
+                current_schema()::regnamespace, 0)
+            AND NOT EXISTS (SELECT FROM pg_depend
+                WHERE classid = 'pg_namespace'::regclass AND objid = ours.oid AND deptype = 'e')
+        UNION ALL SELECT 'large object', oid::text FROM pg_largeobject_metadata) AS found
+    ORDER BY type = 'schema', type = 'sequence', identity"""  # noqa: S608 - ours
+"""What users have made, without parts of extensions and of other objects; first what holds the others."""
 
 BEYOND = """
     WITH may AS (SELECT * FROM pg_roles WHERE pg_has_role(current_user, oid, 'MEMBER'))
@@ -43,8 +56,7 @@ MAKES_LARGE_OBJECTS = "'lo_create', 'lo_creat', 'lo_from_bytea', 'lo_import'"
 
 MAY_WRITE = f"""
     WITH may AS (SELECT oid FROM pg_roles WHERE pg_has_role(current_user, oid, 'MEMBER')),
-    spaces AS (SELECT * FROM pg_namespace
-        WHERE nspname <> 'information_schema' AND nspname NOT LIKE 'pg\\_%'),
+    spaces AS (SELECT * FROM pg_namespace WHERE {OF_USERS}),
     relations AS (SELECT c.oid, relkind, relowner, quote_ident(nspname) || '.' || quote_ident(relname) AS name
         FROM pg_class c JOIN spaces s ON s.oid = relnamespace WHERE relkind IN ('r', 'p', 'f', 'v', 'm', 'S'))
     SELECT 'owner of ' || name FROM relations, may WHERE relowner = may.oid
@@ -72,7 +84,8 @@ MAY_WRITE = f"""
 LOCK = 0x6469736B
 """The number of our advisory lock: `disk` in ASCII."""
 
-KINDS = {"v": "VIEW", "m": "MATERIALIZED VIEW", "f": "FOREIGN TABLE"}
+WORDS = {"composite type": "TYPE", "statistics object": "STATISTICS"}
+"""What DROP calls them."""
 
 
 class GivenPostgresql(PostgresqlAsked, Given[Connection]):
@@ -85,27 +98,31 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
         Given.__init__(self, facts, settings, address, password)
         self.version = tuple(int(number) for number in re.findall(r"\d+", facts.version))
 
-    def relations(self) -> list[str]:
-        """Return the tables and views of the database."""
-        return [name for name, _, _ in self._relations()]
+    def contents(self) -> list[tuple[str, str]]:
+        """Return what users have made in the database, large objects and schemas included."""
+        return [(kind, name) for kind, name in self._query(CONTENTS, shape=(str, str))]
 
     def data_bytes(self) -> int:
         """Return the size of the tables with their indexes."""
-        found = f"SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM ({RELATIONS}) AS found"  # noqa: S608
-        (size,) = self._row(found, shape=(int,))
+        (size,) = self._row(
+            "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c JOIN pg_namespace n "  # noqa: S608
+            f"ON n.oid = relnamespace WHERE relkind IN ('r', 'm') AND relname <> '{MARK}' AND {OF_USERS}",
+            shape=(int,),
+        )
         return int(size)
 
     def clear(self) -> None:
-        """Remove all tables and views but our mark."""
-        found = self._relations()
-        self._ask_at_length(
-            [f"DROP {KINDS.get(kind, 'TABLE')} IF EXISTS {name} CASCADE" for name, kind, _ in found]
-        )
+        """Remove all that the database has but our mark."""
+        drops = [
+            f"DROP {WORDS.get(kind, kind)} IF EXISTS {name} CASCADE"
+            for kind, name in self.contents()
+            if kind != "large object"
+        ]
+        self._ask_at_length([*drops, "SELECT count(lo_unlink(oid)) FROM pg_largeobject_metadata"])
 
     def settle(self) -> None:
         """Vacuum, freeze and analyse the database's own tables; a checkpoint if the account may make one."""
-        tables = [name for name, kind, _ in self._relations() if kind == "r"]
-        statements = [f"VACUUM (FREEZE, ANALYZE) {name}" for name in tables]
+        statements = [f"VACUUM (FREEZE, ANALYZE) {name}" for name in self.tables()]
         self._ask_at_length([*statements, *(["CHECKPOINT"] if self._may_checkpoint() else [])])
 
     def has_mark(self) -> bool:
@@ -178,8 +195,9 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
     def rows_written(self) -> int | None:
         """Return how many rows of users' tables were changed, and how many large objects there are."""
         asked = (
-            "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) "
-            "+ (SELECT count(*) FROM pg_largeobject_metadata) FROM pg_stat_user_tables"
+            "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) "  # noqa: S608 - ours
+            "+ (SELECT count(*) FROM pg_largeobject_metadata) "
+            f"FROM pg_stat_user_tables WHERE relname <> '{MARK}'"
         )
         (count,) = self._row(asked, shape=(int,))
         return int(count)
@@ -205,9 +223,6 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
         role = "pg_has_role(current_user, 'pg_checkpoint', 'USAGE')" if self.version >= (15,) else "false"
         asked = f"SELECT current_setting('is_superuser') = 'on' OR {role}"
         return self._row(asked, shape=(bool,)) == (True,)
-
-    def _relations(self) -> list[tuple[str, str, int]]:
-        return [(name, kind, oid) for name, kind, oid in self._query(RELATIONS, shape=(str, str, int))]
 
     def _connect(self, database: str | None, limit_s: float) -> Connection:
         del database, limit_s  # the account may have no other; each answer has its own limit

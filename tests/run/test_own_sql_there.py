@@ -1,0 +1,103 @@
+"""The user's own SQL on servers that are there already: loaded again, only read, and tried at `plan`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from diskproof.results.folder import RunFolder
+from support.command import diskproof_here
+from support.given import KINDS, PASSWORD, Theirs, their_server
+
+pytestmark = pytest.mark.timeout(300)
+
+SCRIPT = """
+question = "How fast are our transactions?"
+[design]
+blocks = 2
+warm_up_s = 0
+measure_s = 0.5
+clients = [2]
+repeat_disturbed = false
+[servers.production]
+url = "{url}"
+password_file = "password"
+[workloads.own]
+kind = "script"
+prepare = "dump.sql"
+files = ["look.sql"]
+"""
+
+DUMPS = {
+    "mysql": "CREATE TABLE t (a INT);\nINSERT INTO t VALUES (1);\nCREATE VIEW v AS SELECT a FROM t;\n"
+    "CREATE FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1;\nCREATE PROCEDURE p() SELECT 1;\n"
+    "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO SELECT 1;\n",
+    "postgresql": "CREATE SCHEMA app;\nCREATE TYPE app.mood AS ENUM ('sad');\nCREATE DOMAIN d AS INT;\n"
+    "CREATE FUNCTION f(app.mood) RETURNS INT LANGUAGE sql AS 'SELECT 1';\n"
+    "CREATE PROCEDURE p() LANGUAGE sql AS 'SELECT 1';\n"
+    "CREATE AGGREGATE total(INT) (SFUNC = int4pl, STYPE = INT);\n"
+    "CREATE SEQUENCE public.s;\nCREATE TYPE public.pair AS (a INT, b INT);\n"
+    "CREATE TYPE span AS RANGE (SUBTYPE = INT);\n"
+    "CREATE TABLE t (a INT GENERATED ALWAYS AS IDENTITY, b SERIAL, c app.mood);\n"
+    "CREATE TABLE public.parts (a INT) PARTITION BY RANGE (a);\n"
+    "CREATE TABLE one PARTITION OF public.parts FOR VALUES FROM (1) TO (9);\n"
+    "INSERT INTO t (c) VALUES ('sad');\nCREATE MATERIALIZED VIEW m AS SELECT a FROM t;\n"
+    'CREATE STATISTICS st ON a, b FROM t;\nCREATE COLLATION co FROM "C";\n'
+    "CREATE OPERATOR === (LEFTARG = INT, RIGHTARG = INT, FUNCTION = int4eq);\nSELECT lo_create(4711);\n",
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def server(request: pytest.FixtureRequest) -> Iterator[Theirs]:
+    with their_server(request.param) as server:
+        yield server
+
+
+@pytest.fixture
+def theirs(server: Theirs) -> Theirs:
+    """The server with an empty database."""
+    owner = " OWNER app" if server.scheme == "postgresql" else ""
+    name = "load" if owner else "`load`"
+    server.ask(f"DROP DATABASE {name}")
+    server.ask(f"CREATE DATABASE {name}{owner}")
+    if not owner:
+        server.ask("SET GLOBAL log_bin_trust_function_creators = 1")
+    return server
+
+
+def restored(folder: Path) -> list[str]:
+    """Run the study; return how the data came to each trial."""
+    result = diskproof_here(folder, "run", "study.toml")
+    assert not result.returncode, result.stderr
+    (path,) = (folder / "runs" / "study").iterdir()
+    return [trial.data.restored_by for trial in RunFolder.open(path).trials() if trial.data]
+
+
+def write_script(folder: Path, theirs: Theirs, look: str) -> None:
+    (folder / "password").write_text(f"{PASSWORD}\n")
+    (folder / "password").chmod(0o600)
+    (folder / "study.toml").write_text(SCRIPT.format(url=theirs.url))
+    (folder / "dump.sql").write_text(DUMPS[theirs.scheme])
+    (folder / "look.sql").write_text(look)
+
+
+def test_a_dump_with_all_kinds_of_objects_loads_again(tmp_path: Path, theirs: Theirs) -> None:
+    write_script(tmp_path, theirs, "INSERT INTO t SELECT * FROM t WHERE a = 0;\n")
+    if theirs.scheme == "postgresql":
+        write_script(tmp_path, theirs, "INSERT INTO parts VALUES (1);\n")
+    assert restored(tmp_path) == ["unchanged", "loaded"]
+
+
+def test_data_that_were_only_read_are_not_loaded_again(tmp_path: Path, theirs: Theirs) -> None:
+    write_script(tmp_path, theirs, "BEGIN;\nSELECT a FROM t WHERE a = 1;\nCOMMIT;\n")
+    assert restored(tmp_path) == ["unchanged", "unchanged"]
+
+
+def test_a_plan_says_which_statement_the_server_cannot_read(tmp_path: Path, theirs: Theirs) -> None:
+    write_script(tmp_path, theirs, "SELECT a FROM t;\nSELECT a FORM t;\n")
+    result = diskproof_here(tmp_path, "plan", "study.toml")
+    assert result.returncode == 2
+    assert "workload `own`: look.sql:2 SELECT a FORM t: the server refuses this statement: " in result.stderr
+    write_script(tmp_path, theirs, "SELECT a FROM t;\n")
+    result = diskproof_here(tmp_path, "plan", "study.toml")  # its table is not there yet
+    assert not result.returncode, result.stderr
