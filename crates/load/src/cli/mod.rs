@@ -98,7 +98,7 @@ impl Verb {
     /// The longest time that a script may compute, and the database, if this runs one.
     fn script(&self) -> Option<(Duration, &str)> {
         let (lua, connection) = match self {
-            Self::Sysbench(_) => return Some((sysbench::SCRIPT_LIMIT, "")),
+            Self::Sysbench(args) => return Some((args.script_limit(), "")),
             Self::Prepare(Prepare::Lua(args)) | Self::Cleanup(Cleanup::Lua(args)) => {
                 (&args.lua, &args.connection)
             }

@@ -27,8 +27,7 @@ pub(in crate::cli) fn guard(watch: Arc<Watch>, script: String, limit: Duration, 
             let computing = watch.computing();
             since.retain(|known, _| computing.contains(known));
             let seconds = limit.as_secs_f64();
-            let remedy =
-                "if it needs longer, raise --script-limit, which `run lua` and `prepare lua` have";
+            let remedy = "if it needs longer, raise --script-limit";
             for turn in computing {
                 let begun: &mut Instant = since.entry(turn).or_insert(now);
                 if now.duration_since(*begun) >= limit {

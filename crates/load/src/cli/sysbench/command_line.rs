@@ -24,6 +24,7 @@ const GENERAL: &[(&str, Option<&str>)] = &[
     // Ours: scripts that sysbench would trust.
     ("trust-script", Some("off")),
     ("any-database", Some("off")),
+    ("script-limit", Some("60")),
     ("rand-type", Some("special")),
     ("rand-seed", Some("0")),
     ("rand-spec-iter", Some("12")),

@@ -12,7 +12,8 @@ use url::Url;
 
 use super::Stop;
 use super::args::{
-    Arrivals, Crowd, Load, MOST_CLIENTS, Output, percentile, rate, report_interval, seconds,
+    Arrivals, Crowd, Load, MOST_CLIENTS, Output, percentile, positive_seconds, rate,
+    report_interval, seconds,
 };
 use super::connect::{Task, with_driver};
 use super::kernel_fence::KernelFence;
@@ -33,10 +34,7 @@ use report::{Head, SysbenchReport, first_line};
 /// Without an end of its own, a run ends when a person ends it.
 const ENDLESS: Duration = Duration::from_secs(365 * 86_400);
 
-/// sysbench has no such limit; a script that never comes back would hold the program for ever.
-pub(super) const SCRIPT_LIMIT: Duration = Duration::from_secs(3600);
-
-/// And of memory, for each client.
+/// sysbench has no limit of memory; this one is for each client.
 const MEMORY_MIB: u32 = 1024;
 
 /// Where a MySQL server's socket is, if nobody says it.
@@ -53,6 +51,19 @@ pub(super) struct SysbenchArgs {
     /// What you would type behind `sysbench`: [OPTIONS] SCRIPT [OPTIONS] run|prepare|cleanup|…
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     words: Vec<String>,
+}
+
+impl SysbenchArgs {
+    /// The longest time that the script may compute; none if the words are refused anyway.
+    pub(super) fn script_limit(&self) -> Duration {
+        let line = CommandLine::read(&self.words);
+        line.and_then(|line| script_limit(&line))
+            .unwrap_or_default()
+    }
+}
+
+fn script_limit(line: &CommandLine) -> Result<Duration, String> {
+    line.read_by("script-limit", positive_seconds)
 }
 
 pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
@@ -74,6 +85,7 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
         ))
     })?;
     let trusted = line.words.is_on("trust-script");
+    let limit = script_limit(&line.words).map_err(Stop::Arguments)?;
     let kernel_fence =
         (!trusted).then(|| KernelFence::new(&target, &found.folders, line.run.threads, MEMORY_MIB));
     let ready = Ready {
@@ -87,7 +99,7 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
         seed: line.run.seed,
         trusted,
         memory_mib: MEMORY_MIB,
-        limit: SCRIPT_LIMIT,
+        limit,
         output: lua::Output::Stdout,
         fence: target.fence(Errand::Measured, line.words.is_on("any-database")),
     };
@@ -397,6 +409,14 @@ mod tests {
         let off = line("--time=0 --rate=0 --percentile=0").unwrap();
         assert!(off.run.seconds == 0.0 && off.run.rate == 0.0);
         assert_eq!(off.load().output.percentiles, [50.0, 99.0]);
+    }
+
+    #[test]
+    fn a_script_may_compute_for_a_minute_or_as_long_as_is_asked_for() {
+        let limit = |options: &str| script_limit(&line(options).unwrap().words);
+        assert_eq!(limit("--threads=1"), Ok(Duration::from_mins(1)));
+        assert_eq!(limit("--script-limit=0.5"), Ok(Duration::from_millis(500)));
+        assert!(limit("--script-limit=0").is_err());
     }
 
     /// A script may draw by each law, whichever is the default.
