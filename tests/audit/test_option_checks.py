@@ -135,6 +135,7 @@ def test_sound_settings_pass(name: str, configuration: Configuration) -> None:
         ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; sync_binlog=1", "MySQL"), "which server"),
         ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; log_bin", None), "which server"),
         ("took-effect", of(SAFE), "what the server answered to SHOW VARIABLES"),
+        ("took-effect", of("fsync=on", "PostgreSQL 15"), "what the server answered to SHOW ALL"),
         ("took-effect", of("a=1", observed="b=1"), "what the server answered for `a`"),
         ("unflushed-doublewrite", of("innodb_flush_method=O_DIRECT", None), "which server and version"),
         ("unflushed-doublewrite", of("port=1", "MySQL 8.4.3", observed="sync_binlog=1"), "`innodb_flush_"),

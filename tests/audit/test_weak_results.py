@@ -9,7 +9,7 @@ from diskproof.audit.asked import named_test
 from diskproof.audit.figures import latency_order, mean_bounds, rate_arithmetic
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.intervals import interval_sum, stalls
-from diskproof.audit.load import littles_law, short, tail
+from diskproof.audit.load import finished, littles_law, short, tail
 from diskproof.importers.assemble import assemble
 from diskproof.results.imported import ImportedResult
 from support.imported import make_file_result, make_result
@@ -57,6 +57,43 @@ def test_the_last_progress_line_lacks_what_is_under_way(done: int, state: str) -
     """Eight clients finish a transaction each after the last line, and no more."""
     progress = "".join(f"progress: {at}.0 s, 12.0 tps, lat 600.000 ms stddev 2.000\n" for at in range(1, 7))
     (result,) = results_of(pgbench(6, done, 6.6, 600.0, progress=progress))
+    assert interval_sum.outcome(evidence_of(result)).state == state
+
+
+LINES = {
+    "sysbench": "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\n"
+    "Running the test with following options:\n"
+    "Number of threads: 2\n\nInitializing worker threads...\n\nThreads started!\n\n"
+    "[ 1s ] thds: 2 tps: 500.14 qps: 500.14 (r/w/o: 500.14/0.00/0.00) lat (ms,95%): 0.05 err/s: 0.00 "
+    "reconn/s: 0.00\n",
+    "pgbench": "pgbench (15.18)\nstarting vacuum...end.\n"
+    "progress: 1.0 s, 65.9 tps, lat 14.933 ms stddev 10.794\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        (LINES["sysbench"], "failed"),
+        (f"{LINES['sysbench']}^C\n", "failed"),
+        (f"{LINES['sysbench']}time_total(s), events\n 1, 500\n", "cannot be told"),
+        (LINES["sysbench"].partition("started!\n\n")[2], "cannot be told"),
+        (LINES["pgbench"], "failed"),
+        (LINES["pgbench"].partition("\n")[2], "cannot be told"),
+    ],
+)
+def test_a_whole_output_that_ends_with_its_intervals_was_interrupted(text: str, state: str) -> None:
+    """A script's own report may follow, and an excerpt, or standard error alone, shows nothing."""
+    (result,) = results_of(text)
+    assert finished.outcome(evidence_of(result)).state == state
+
+
+@pytest.mark.parametrize(("slow_tps", "state"), [(2.0, "passed"), (12.0, "failed")])
+def test_progress_lines_of_unequal_times_count_by_their_times(slow_tps: float, state: str) -> None:
+    """A busy machine prints one five seconds late: it counts five times as much as another."""
+    rates = {1: 12.0, 2: 12.0, 3: 12.0, 8: slow_tps, 9: 12.0, 10: 12.0}
+    lines = [f"progress: {at}.0 s, {tps} tps, lat 600.000 ms stddev 2.000\n" for at, tps in rates.items()]
+    (result,) = results_of(pgbench(10, 70, 10.0, 1142.0, progress="".join(lines)))
     assert interval_sum.outcome(evidence_of(result)).state == state
 
 

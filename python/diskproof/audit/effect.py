@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from diskproof.audit.check import Configuration, Problem, Said, Untold, check, warning
-from diskproof.audit.configuration import is_whole, option_file, plainly, untold_groups
+from diskproof.audit.configuration import is_whole, option_file, plainly, server_of, untold_groups
+from diskproof.families import of
 from diskproof.families.values import Values, same
 from diskproof.results.record import recorded
 from diskproof.wording import say
@@ -16,20 +17,22 @@ UNREAD_FROM = 3
 
 UNREAD_REMEDY = (
     "see which files the server reads (`mysqld --verbose --help` begins with them), that it was started anew "
-    "since, and publish what SHOW VARIABLES answers"
+    "since, and publish what it answers to SHOW VARIABLES (PostgreSQL: SHOW ALL)"
 )
 
 
 @check(
     "took-effect",
     reason="A server that runs with another value than the option file's is another experiment.",
-    remedy="look in the server's log for the option, and publish what SHOW VARIABLES answers",
+    remedy="look in the server's log for the option, and publish what the server answers to SHOW VARIABLES "
+    "(PostgreSQL: SHOW ALL)",
     source="the option file beside what the running server answered",
 )
 def took_effect(configuration: Configuration) -> Iterator[Said]:
     """Find options that do not read back as requested."""
     option_file(configuration, "nothing that was asked for")
-    observed = recorded(configuration.observed, "what the server answered to SHOW VARIABLES")
+    asking = of(server_of(configuration).family).asked_by
+    observed = recorded(configuration.observed, f"what the server answered to {asking}")
     yield from untold_groups(configuration)
     asked = plainly(configuration)
     answered = [name for name in asked if name in observed.values]

@@ -120,13 +120,15 @@ def interval_sum(evidence: Evidence) -> Iterator[Said]:
         return
     measured_s = load.known_seconds
     interval_s = evidence.interval_s or measured_s / len(series)
-    covered = len(series) * interval_s / measured_s if measured_s > 0 else 0.0
+    told_s = evidence.result.intervals_s if evidence.result else []
+    lengths_s = told_s or [interval_s] * len(series)
+    covered = sum(lengths_s) / measured_s if measured_s > 0 else 0.0
     if not WHOLE <= covered <= 2 - WHOLE:
         raise NothingToCheckError("the intervals are of a part of the run, or of more than it")
-    mean = statistics.fmean(series)
+    mean = statistics.fmean(series, lengths_s)
     if load.transactions is not None and load.clients:
         # Transactions under way at the last line end after it: one of each client at most.
-        missing = load.transactions - mean * interval_s * len(series)
+        missing = load.transactions - mean * sum(lengths_s)
         if 0 <= missing <= load.clients:
             return
     off = mean / load.transactions_per_s - 1 if load.transactions_per_s else 0.0
@@ -135,7 +137,7 @@ def interval_sum(evidence: Evidence) -> Iterator[Said]:
             "{intervals} intervals of {each} have a mean of {mean}, but the summary says {summary}: "
             "{off:+.1f}",
             intervals=len(series),
-            each=seconds(interval_s),
+            each=seconds(sum(lengths_s) / len(series)),
             mean=per_s(mean),
             summary=per_s(load.transactions_per_s),
             off=share(off),

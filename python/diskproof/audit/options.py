@@ -21,7 +21,8 @@ from diskproof.wording import Message, say
 @check(
     "repeated-option",
     reason="If an option is set twice, the last value holds, but a reader may believe the first.",
-    remedy="leave one line of each, and publish what the server answers to SHOW VARIABLES",
+    remedy="leave one line of each, and publish what the server answers to SHOW VARIABLES "
+    "(PostgreSQL: SHOW ALL)",
     source="MySQL Reference Manual, Using Option Files; PostgreSQL documentation, Setting Parameters",
 )
 def repeated_option(configuration: Configuration) -> Iterator[Said]:

@@ -19,7 +19,8 @@ ALIKE = 0.93
     "misspelt-option",
     reason="A server does not start with an option that it does not know. An option file that no server "
     "started with is no evidence for the figures beside it.",
-    remedy="spell it as the server does, and publish what the server answers to SHOW VARIABLES",
+    remedy="spell it as the server does, and publish what the server answers to SHOW VARIABLES "
+    "(PostgreSQL: SHOW ALL)",
     source="the server's own answer, or the variables that decide about durability and memory",
 )
 def misspelt_option(configuration: Configuration) -> Iterator[Said]:

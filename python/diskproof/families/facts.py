@@ -81,6 +81,8 @@ class FamilyFacts(Record):
 
     option_file: str = ""
     """The usual name of its option file; empty: it has none."""
+    asked_by: str = "SHOW VARIABLES"
+    """The statement that the server answers with its variables."""
     memory_variable: str
     """The variable that a study's memory factor sets."""
     memory_unit_bytes: int = 1

@@ -47,6 +47,10 @@ def check_number(text: Text, names: Collection[object]) -> None:
         )
 
 
+NO_SUMMARY = "it ended before its summary"
+"""What a whole output shows that ends with interval lines: somebody interrupted it, or it was killed."""
+
+
 def ending(code: str, said: Iterable[str]) -> list[LoadError]:
     """Return what a tool says ended its run, or one of its clients, before the time; each once."""
     return [

@@ -7,7 +7,7 @@ from itertools import pairwise
 from operator import mul
 from statistics import median
 
-from diskproof.importers.base import Format, Found, Text, contradictions, ending
+from diskproof.importers.base import NO_SUMMARY, Format, Found, Text, contradictions, ending
 from diskproof.importers.numbers import broken, count, number
 from diskproof.results.imported import ImportedResult
 from diskproof.results.load import Derived, Latency, LoadError, LoadResult
@@ -137,7 +137,10 @@ def _read(text: Text) -> Iterator[Found]:
         return
     parts = _apart(rest.progress) if rest.progress else [[]]
     for place, moments in enumerate(parts, start=1):
-        errors = ending("pgbench", rest.errors if place == len(parts) else ())
+        said = rest.errors if place == len(parts) else []
+        if not said and tool and place == len(parts):  # its version comes from where its summary would
+            said = [NO_SUMMARY]
+        errors = ending("pgbench", said)
         if moments or errors:
             yield _of_progress(text, moments, place, tool, errors)
 
@@ -341,6 +344,7 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
         },
         interval_s=_interval_s(told.progress),
         intervals_per_s=[number(text, one.line, one.tps, "a rate") for one in told.progress],
+        intervals_s=_unequal_s(told.progress),
         intervals_latency_us=_interval_latencies(text, told.progress),
         interval_percentile="mean" if told.progress else None,
         remarks=remarks,
@@ -376,6 +380,18 @@ def _interval_s(progress: list[_Moment]) -> float | None:
     if not steps or min(steps) <= 0 or max(steps) > 2 * min(steps):
         return None
     return round(median(steps), 3)
+
+
+def _unequal_s(progress: list[_Moment]) -> list[float]:
+    """Return the time of each progress line, as it is printed late on a busy machine; none if all are alike.
+
+    With `--progress-timestamp` the first one has no beginning.
+    """
+    steps = [after.at_s - before.at_s for before, after in pairwise(progress)]
+    if not steps or max(steps) <= min(steps) * (1 + LATE):
+        return []
+    first = progress[0].at_s
+    return [first if first <= 2 * max(steps) else median(steps), *steps]
 
 
 def _rate(text: Text, told: _Told) -> tuple[float, bool]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from statistics import fmean
 
-from diskproof.importers.base import Format, Found, ImportRefusedError, Text
+from diskproof.importers.base import NO_SUMMARY, Format, Found, ImportRefusedError, Text, ending
 from diskproof.importers.sysbench.figures import (
     asked_of,
     clients_of,
@@ -66,7 +66,9 @@ def _without_summary(text: Text, run: Output, place: int) -> ImportedResult:
     errors = fatal_errors(run)
     if rates:
         remarks.append("it has no summary of sysbench's own: its rate is the mean of its interval lines")
-    if rates and not errors:
+    if rates and not errors and run.whole and not run.said_more:
+        errors = ending("sysbench", [NO_SUMMARY])
+    elif rates and not errors:
         remarks.append("it was stopped early, or its script prints a report of its own")
     load, mix = ("fileio", mode_of(run)) if of_files else ("oltp", run.test)
     workload = " ".join(filter(None, (load, mix)))

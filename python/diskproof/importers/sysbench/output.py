@@ -160,6 +160,8 @@ class Output:
     """Whether it has the heading of a database's statistics, so that what follows is a result."""
     stage: int = HEAD
     in_checkpoint: bool = False
+    said_more: bool = False
+    """Whether something that is not sysbench's follows its interval lines: a script's own report."""
 
     def begin_again(self) -> None:
         """Forget the figures of a checkpoint: sysbench counts again from there."""
@@ -176,6 +178,8 @@ def outputs(text: Text) -> Iterator[Output]:
     for at, line in enumerate(text.lines, start=1):
         stage = _stage(line, current) if _LIKELY.match(line) or "sysbench " in line else None
         if stage is None:
+            if current is not None and current.intervals and line.strip(" \t^C"):
+                current.said_more = True
             continue
         if current is None or _begins_another(current, stage, line):
             if current is not None:
