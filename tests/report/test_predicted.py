@@ -2,6 +2,7 @@
 
 from diskproof.analysis.other_disk.records import Predicted, Predictions
 from diskproof.report.compose.predicted import compose
+from diskproof.report.intervals import bounds, with_bounds
 from diskproof.report.write import markdown
 from diskproof.stats.intervals import Interval
 from diskproof.wording import say
@@ -15,6 +16,15 @@ def test_what_was_measured_stands_beside_a_prediction_and_an_abstention() -> Non
     per_s = Interval(estimate=400, low=300, high=500, n=1, confidence=0.9)
     known = Predicted(device="quick", cell=CELL, recorded=recorded, per_s=per_s)
     unknown = Predicted(device="slow", cell=CELL, recorded={"disk": 130.0}, missing=say("nothing tells"))
-    said = markdown.write(compose(Predictions(run="mine", cells=[known, unknown])))
+    also = unknown.model_copy(update={"device": "slower"})
+    said = markdown.write(compose(Predictions(run="mine", cells=[known, unknown, also])))
     assert "disk 130, dram 900, 1 more" in said, "the record that it rests on comes first"
-    assert "8 clients (measured TPS: disk 130): nothing tells" in said
+    assert said.count("nothing tells") == 1, "a reason stands once, with the disks that it is about"
+    assert "1 load on 2 disks (slow, slower): nothing tells" in said
+
+
+def test_an_interval_that_tells_nothing_is_open() -> None:
+    wide = Interval(estimate=158, low=0.00158, high=15_859_833, n=2)
+    assert (bounds(wide), with_bounds(wide)) == ("open", "158 (interval open)")
+    assert bounds(Interval(estimate=1, low=-0.5, high=200, n=2)) == "-0.500 to 200"
+    assert with_bounds(Interval(estimate=20, low=5, high=80, n=2)) == "20.0 (5.00 to 80.0)"

@@ -49,6 +49,9 @@ def predict(
     found = answer(recorded, targets, simulate, known, model_of)
     if not found.cells:
         raise RefusalError(nothing(run, found))
+    if all(one.per_s is None for one in found.cells):
+        why = "; ".join(dict.fromkeys(one.missing.text for one in found.cells if one.missing))
+        raise RefusalError(f"{run}: nothing could be predicted for these disks: {why}")
     found = found.model_copy(update={"notes": below_floor(recorded, targets, read_us)})
     put_in_form(format, compose(found), found)
     return DONE

@@ -7,6 +7,9 @@ from diskproof.report.document import Bar
 from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import NOT_OBSERVED, number, percent
 
+APART = 100.0
+"""Times the lower end from which on the upper one says nothing: ten times more or less. A judgement."""
+
 
 def estimate(interval: Interval | None) -> str:
     """Return only the estimate."""
@@ -19,6 +22,8 @@ def bounds(interval: Interval | None) -> str:
         return NOT_OBSERVED
     if interval.low is None or interval.high is None:
         return "none: one block" if interval.n == 1 else "none"
+    if _is_open(interval):
+        return "open"
     return f"{number(interval.low)} to {number(interval.high)}"
 
 
@@ -28,7 +33,12 @@ def with_bounds(interval: Interval | None) -> str:
         return NOT_OBSERVED
     if interval.low is None or interval.high is None:
         return f"{number(interval.estimate)} ({'one block, ' if interval.n == 1 else ''}no interval)"
-    return f"{number(interval.estimate)} ({bounds(interval)})"
+    return f"{number(interval.estimate)} ({'interval open' if _is_open(interval) else bounds(interval)})"
+
+
+def _is_open(interval: Interval) -> bool:
+    """Return whether an interval, such as that of two blocks that scatter, leaves the figure unknown."""
+    return bool(interval.low and interval.high and 0 < interval.low * APART < interval.high)
 
 
 def bar(interval: Interval | None) -> Bar | None:

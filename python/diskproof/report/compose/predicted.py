@@ -15,6 +15,7 @@ from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number, percen
 
 MOST_SHOWN = 40
 MOST_RECORDED = 2
+MOST_NAMED = 5
 
 INTERVALS = (
     f"The {percent(CONFIDENCE)} intervals come from the errors of "
@@ -46,15 +47,16 @@ def disturbances(figures: Sequence[Predicted]) -> tuple[Items, ...]:
 
 def compose(found: Predictions) -> Document:
     """Return the predictions of each disk, then what is not predicted and why."""
-    by_device = grouped(found.cells, lambda one: one.device)
+    answered = [one for one in found.cells if one.per_s is not None]
+    by_device = grouped(answered, lambda one: one.device)
     return Document(
         name="",
         heading=f"Predictions from the run of `{found.run}`",
         lead=(Paragraph(how(found.cells)),),
         sections=(
-            *(_device(device, cells) for device, cells in by_device.items()),
+            *(_device(device, answered) for device, answered in by_device.items()),
             Section("What disturbed the record", disturbances(found.cells)),
-            Section("Not predicted", _items(found.left_out)),
+            Section("Not predicted", _items([*_missing(found.cells), *found.left_out])),
             Section("What must be known", _items(found.notes)),
         ),
     )
@@ -64,8 +66,23 @@ def _items(messages: Sequence[Message]) -> tuple[Items, ...]:
     return (Items(tuple(Item(one.text, tone="note") for one in messages)),) if messages else ()
 
 
-def _device(device: str, cells: Sequence[Predicted]) -> Section:
-    answered = [one for one in cells if one.per_s is not None]
+def _missing(cells: Sequence[Predicted]) -> list[Message]:
+    """Return each reason once, with the loads and the disks that it is about."""
+    by_reason = grouped(cells, lambda one: one.missing)
+    return [
+        say(
+            "{loads} on {disks} ({names:/, }): {why}",
+            loads=counted(len({one.cell.id for one in alike}), "load"),
+            disks=counted(len(named := list(dict.fromkeys(one.device for one in alike))), "disk"),
+            names=[*named[:MOST_NAMED], *(["…"] if len(named) > MOST_NAMED else [])],
+            why=why,
+        )
+        for why, alike in by_reason.items()
+        if why is not None
+    ]
+
+
+def _device(device: str, answered: Sequence[Predicted]) -> Section:
     rows = table(
         answered,
         ("Load", lambda one: _load(one.cell)),
@@ -78,18 +95,7 @@ def _device(device: str, cells: Sequence[Predicted]) -> Section:
         (figures("p95 ms"), lambda one: milliseconds(one.p95_us)),
         ("Limit", lambda one: IN_WORDS[one.limit] if one.limit else "none takes half of the time"),
     )
-    missing = [
-        say(
-            "{load}, {n} (measured TPS: {recorded}): {why}",
-            load=_load(one.cell),
-            n=counted(one.cell.clients, "client"),
-            recorded=_recorded(one),
-            why=one.missing,
-        )
-        for one in cells
-        if one.missing is not None
-    ]
-    return Section(f"On {device}", (*((rows,) if answered else ()), *_items(missing)))
+    return Section(f"On {device}", (rows,))
 
 
 def _load(cell: Cell) -> str:
