@@ -24,7 +24,6 @@ pub(crate) fn options(clients: usize, workers: usize, seconds: f64) -> RunOption
         seconds: Some(Duration::from_secs_f64(seconds)),
         transactions: None,
         rate: None,
-        sharing: None,
         retry: Retry::default(),
         patience: Patience::default(),
         report_interval: None,
