@@ -309,11 +309,10 @@ fn word_tip(word: &str, cli: &Command, words: &[OsString]) -> Option<String> {
     let stands_after = |other: &OsString| other == OsStr::new(word);
     let comes_second = words.iter().position(stands_after) == Some(2);
     if comes_second && words.get(1).is_some_and(|first| first == OsStr::new(verb)) {
-        if word == "sqlbench" {
-            return Some(
-                "sqlbench needs no preparation, because each test makes and drops its own tables; start with `run sqlbench`"
-                    .into(),
-            );
+        if ["slap", "sqlbench"].contains(&word) {
+            return Some(format!(
+                "{word} needs no preparation, because it makes and drops its own tables; start with `run {word}`"
+            ));
         }
     } else if word != verb
         && cli

@@ -23,8 +23,7 @@ mod overseer;
 mod prepare;
 mod run;
 mod script;
-mod slap;
-mod sqlbench;
+mod scripted;
 mod stop;
 mod sysbench;
 mod tables;
@@ -35,7 +34,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::driver;
 use conditions::args::{CleanupConditions, PrepareConditions, RunConditions};
@@ -44,8 +43,6 @@ use ledger::args::{CleanupLedger, PrepareLedger, RunLedger};
 use lua::args::{OnceLua, RunLua};
 use oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
 use script::args::{CheckScript, OnceScript, RunScript};
-use slap::args::{CleanupSlap, PrepareSlap, RunSlap};
-use sqlbench::args::{CleanupSqlbench, RunSqlbench};
 pub(crate) use stop::Stop;
 use stop::{exit, say_failed};
 use sysbench::SysbenchArgs;
@@ -124,8 +121,6 @@ enum Prepare {
     Script(OnceScript),
     /// The command `prepare` of a sysbench script in Lua, or another of its commands
     Lua(Box<OnceLua>),
-    /// Nothing: slap makes its table itself in each iteration
-    Slap(PrepareSlap),
     /// TPC-C's nine tables
     Tpcc(PrepareTpcc),
 }
@@ -142,10 +137,6 @@ enum Run {
     Script(RunScript),
     /// A sysbench script in Lua, as it stands
     Lua(RunLua),
-    /// mysqlslap's generated statements: so many, timed as a whole, in several iterations
-    Slap(RunSlap),
-    /// sql-bench 2.15's nine tests of single operations
-    Sqlbench(RunSqlbench),
     /// TPC-C's five transactions
     Tpcc(RunTpcc),
 }
@@ -170,11 +161,6 @@ enum Cleanup {
     Script(OnceScript),
     /// The command `cleanup` of a sysbench script in Lua
     Lua(Box<OnceLua>),
-    /// The table `slap_t1`, if a run was killed before it could drop it
-    Slap(CleanupSlap),
-    /// Tables that a killed run of sql-bench's tests left: every table with a name that begins with
-    /// `sqlbench_`
-    Sqlbench(CleanupSqlbench),
     /// TPC-C's nine tables
     Tpcc(CleanupTpcc),
 }
@@ -187,7 +173,8 @@ pub fn main() -> ExitCode {
         overseer::follow();
     }
     let outcome = match parse() {
-        Ok(cli) => match cli.verb.script().filter(|_| !overseer::is_overseen()) {
+        Ok(Asked::Scripted(asked)) => scripted::obey(&asked),
+        Ok(Asked::Native(cli)) => match cli.verb.script().filter(|_| !overseer::is_overseen()) {
             Some((limit, url)) => overseer::oversee(limit, url, json),
             None => obey(cli.verb),
         },
@@ -209,11 +196,28 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn parse() -> Result<Cli, clap::Error> {
-    let mut declared = Cli::command();
+/// A verb on a workload: of the program, or of one of its scripts.
+enum Asked {
+    Native(Box<Cli>),
+    Scripted(scripted::Asked),
+}
+
+fn parse() -> Result<Asked, clap::Error> {
+    let words: Vec<_> = std::env::args_os().collect();
+    let named = words.get(2).and_then(|word| word.to_str());
+    let mut declared = scripted::declare(Cli::command(), named);
     declared.build();
-    let words = lua::args::set_apart(std::env::args_os().collect(), &declared);
-    Cli::try_parse_from(&words).map_err(|error| familiar::explain(error, &Cli::command(), &words))
+    let words = lua::args::set_apart(words.clone(), &declared);
+    let parsed = declared
+        .clone()
+        .try_get_matches_from(&words)
+        .and_then(|matches| {
+            if let Some(asked) = scripted::asked(&matches) {
+                return Ok(Asked::Scripted(asked));
+            }
+            Cli::from_arg_matches(&matches).map(|cli| Asked::Native(Box::new(cli)))
+        });
+    parsed.map_err(|error| familiar::explain(error, &declared, &words))
 }
 
 fn obey(verb: Verb) -> Result<(), Stop> {
@@ -223,7 +227,6 @@ fn obey(verb: Verb) -> Result<(), Stop> {
         Verb::Prepare(Prepare::Oltp(args)) => oltp::prepare(&args),
         Verb::Prepare(Prepare::Script(args)) => script::prepare(&args),
         Verb::Prepare(Prepare::Lua(args)) => lua::prepare(&args),
-        Verb::Prepare(Prepare::Slap(_)) => slap::prepare(),
         Verb::Prepare(Prepare::Tpcc(args)) => tpcc::prepare(&args),
         Verb::Run(run) => match *run {
             Run::Conditions(args) => conditions::run(&args),
@@ -231,8 +234,6 @@ fn obey(verb: Verb) -> Result<(), Stop> {
             Run::Oltp(args) => oltp::run(&args),
             Run::Script(args) => script::run(&args),
             Run::Lua(args) => lua::run(&args),
-            Run::Slap(args) => slap::run(&args),
-            Run::Sqlbench(args) => sqlbench::run(&args),
             Run::Tpcc(args) => tpcc::run(&args),
         },
         Verb::Check(Check::Script(args)) => script::check(&args),
@@ -244,8 +245,6 @@ fn obey(verb: Verb) -> Result<(), Stop> {
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),
         Verb::Cleanup(Cleanup::Script(args)) => script::cleanup(&args),
         Verb::Cleanup(Cleanup::Lua(args)) => lua::cleanup(&args),
-        Verb::Cleanup(Cleanup::Slap(args)) => slap::cleanup(&args),
-        Verb::Cleanup(Cleanup::Sqlbench(args)) => sqlbench::cleanup(&args),
         Verb::Cleanup(Cleanup::Tpcc(args)) => tpcc::cleanup(&args),
     }
 }

@@ -10,9 +10,7 @@ use std::time::Duration;
 use super::args::{Crowd, Job, Load, Output};
 use super::{Stop, outside};
 use crate::driver::{Driver, Protocol};
-use crate::engine::{
-    self, Ending, JobOptions, Message, Patience, Rate, Retry, RunError, RunOptions,
-};
+use crate::engine::{self, Ending, Message, Patience, Rate, Retry, RunError, RunOptions};
 use crate::plain::Plain;
 use crate::report::{JsonReport, Report, TextReport};
 use crate::workload::Workload;
@@ -77,28 +75,11 @@ where
     D: Driver + Send + 'static,
     J: engine::Job,
 {
-    let (clients, workers) = crew(&driver, &options.crowd)?;
-    let Output {
-        report_interval,
-        percentiles,
-        lockstep,
-        ..
-    } = &options.output;
-    let job_options = JobOptions {
-        workload: kind.workload,
-        mix: kind.mix,
-        seed: kind.seed,
-        clients,
-        workers,
-        protocol: kind.protocol,
-        report_interval: (!report_interval.is_zero()).then_some(*report_interval),
-        percentiles: in_order(percentiles),
-        lockstep: *lockstep,
-    };
+    let run_options = base(&driver, kind, &options.crowd, &options.output)?;
     let mailbox = mailbox(&options.output)?;
     let mut report = report(&options.output);
     let driver = Arc::new(driver);
-    match engine::run_job(&driver, job, &job_options, mailbox, &mut *report) {
+    match engine::run_job(&driver, job, &run_options, mailbox, &mut *report) {
         Ok(ending) => as_outcome(ending),
         Err(error) => Err(fail_job(&driver, job, error, options.output.json)),
     }
@@ -151,9 +132,14 @@ fn crew<D: Driver>(driver: &D, crowd: &Crowd) -> Result<(usize, usize), Stop> {
     Ok((clients, workers))
 }
 
-fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOptions, Stop> {
-    let (clients, workers) = crew(driver, &load.crowd)?;
-    let output = &load.output;
+/// The options that all runs have; it has no end of its own.
+fn base<D: Driver>(
+    driver: &D,
+    kind: Kind,
+    crowd: &Crowd,
+    output: &Output,
+) -> Result<RunOptions, Stop> {
+    let (clients, workers) = crew(driver, crowd)?;
     Ok(RunOptions {
         workload: kind.workload,
         mix: kind.mix,
@@ -161,6 +147,20 @@ fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOpti
         workers,
         seed: kind.seed,
         protocol: kind.protocol,
+        warm_up: Duration::ZERO,
+        seconds: None,
+        transactions: None,
+        rate: None,
+        retry: Retry::default(),
+        patience: Patience::with_statement_limit(driver.statement_limit()),
+        report_interval: (!output.report_interval.is_zero()).then_some(output.report_interval),
+        percentiles: in_order(&output.percentiles),
+        lockstep: output.lockstep,
+    })
+}
+
+fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOptions, Stop> {
+    Ok(RunOptions {
         warm_up: load.warm_up,
         seconds: load
             .seconds
@@ -171,10 +171,7 @@ fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOpti
             arrivals: load.arrivals.into(),
         }),
         retry: retry(driver, &load.retry)?,
-        patience: Patience::with_statement_limit(driver.statement_limit()),
-        report_interval: (!output.report_interval.is_zero()).then_some(output.report_interval),
-        percentiles: in_order(&output.percentiles),
-        lockstep: output.lockstep,
+        ..base(driver, kind, &load.crowd, &load.output)?
     })
 }
 

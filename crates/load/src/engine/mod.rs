@@ -29,7 +29,7 @@ mod worker;
 
 pub use arrivals::{Arrivals, Rate};
 pub use conductor::{Ending, RunError, RunOptions, run};
-pub use job::{Closing, Job, JobOptions, Run, Stage, Work, close_failed_job, run_job};
+pub use job::{Closing, Job, Run, Stage, Work, close_failed_job, run_job};
 pub use message::{Failure, Message, Outside};
 pub use patience::Patience;
 pub use resources::allow_open_files;

@@ -14,9 +14,7 @@ pub mod ledger;
 pub mod lua;
 pub mod oltp;
 pub mod script;
-pub mod slap;
 pub mod sql;
-pub mod sqlbench;
 pub mod tables;
 pub mod tpcc;
 
@@ -146,6 +144,13 @@ impl Catalogue {
     }
 }
 
+/// Rows that statements must have sent and changed; `None`: it is not known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Expected {
+    pub rows: Option<u64>,
+    pub affected: Option<u64>,
+}
+
 /// A workload: shared by all workers, it makes the clients' scripts.
 pub trait Workload: Send + Sync + 'static {
     type Script: Script;
@@ -158,6 +163,11 @@ pub trait Workload: Send + Sync + 'static {
     /// The values that scripts read; `None`: rows are only counted.
     fn keeps(&self) -> Option<Keep> {
         None
+    }
+
+    /// The rows that its statements must have sent and changed by now, as far as it knows.
+    fn expected(&self) -> Expected {
+        Expected::default()
     }
 
     /// What the workload itself has counted, for the summary.

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use diskproof_load::driver::{Admin, Args, Driver, Kind, Protocol, ServerError, Statement};
 use diskproof_load::engine::{
-    Closing, Ending, Failure, Job, JobOptions, Message, Outside, Run, RunError, Stage, Work,
-    close_failed_job, run_job,
+    Closing, Ending, Failure, Job, Message, Outside, Patience, Retry, Run, RunError, RunOptions,
+    Stage, Work, close_failed_job, run_job,
 };
 use diskproof_load::report::{Event, Operation, Report, StatementTypeInfo, Summary};
-use diskproof_load::workload::{Catalogue, Next, Script, Workload};
+use diskproof_load::workload::{Catalogue, Expected, Next, Script, Workload};
 
 use crate::target::driver;
 
@@ -23,6 +23,7 @@ struct Loop {
     parameter: bool,
     sleep_us: Option<u64>,
     expected_code: &'static str,
+    expected: Expected,
 }
 
 impl Loop {
@@ -39,6 +40,7 @@ impl Loop {
             parameter: sql.contains('?'),
             sleep_us: None,
             expected_code: "",
+            expected: Expected::default(),
         }
     }
 }
@@ -64,6 +66,10 @@ impl Workload for Loop {
 
     fn expects(&self, _: usize, error: &ServerError) -> bool {
         error.code == self.expected_code
+    }
+
+    fn expected(&self) -> Expected {
+        self.expected
     }
 }
 
@@ -165,8 +171,6 @@ fn run(workload: Loop, clients: usize) -> Run<Loop> {
         clients,
         connecting_counts: false,
         limit: None,
-        expected_rows: None,
-        expected_affected: None,
         counts_affected: false,
         turns: None,
     }
@@ -225,13 +229,19 @@ fn perform_reviewed(
     admin
         .execute("CREATE TABLE t (id INTEGER PRIMARY KEY)")
         .unwrap();
-    let options = JobOptions {
+    let options = RunOptions {
         workload: "list",
         mix: "all".into(),
         seed: 1,
         clients: 2,
         workers: 2,
         protocol: Protocol::Prepared,
+        warm_up: Duration::ZERO,
+        seconds: None,
+        transactions: None,
+        rate: None,
+        retry: Retry::default(),
+        patience: Patience::default(),
         report_interval: None,
         percentiles: vec![50.0],
         lockstep: false,
@@ -263,6 +273,17 @@ fn perform_reviewed(
     (ending, report)
 }
 
+/// Three questions of each client, which must return so many rows together.
+fn reading(rows: u64) -> Loop {
+    Loop {
+        expected: Expected {
+            rows: Some(rows),
+            ..Expected::default()
+        },
+        ..Loop::of("SELECT * FROM t", 3)
+    }
+}
+
 const INSERT: &str = "INSERT INTO t VALUES (?)";
 
 #[test]
@@ -277,8 +298,7 @@ fn stages_follow_one_another_and_add_up() {
     };
     let reading = Run {
         connecting_counts: true,
-        expected_rows: Some(6 * 200),
-        ..run(Loop::of("SELECT * FROM t", 3), 2)
+        ..run(reading(6 * 200), 2)
     };
     let stages = vec![
         stage("insert", 200, run(Loop::of(INSERT, 100), 2)),
@@ -331,11 +351,7 @@ fn stages_follow_one_another_and_add_up() {
 
 #[test]
 fn a_wrong_number_of_rows_is_an_error() {
-    let reading = Run {
-        expected_rows: Some(1),
-        ..run(Loop::of("SELECT * FROM t", 3), 1)
-    };
-    let (ending, report) = perform(vec![stage("select", 3, reading)], None);
+    let (ending, report) = perform(vec![stage("select", 3, run(reading(1), 1))], None);
     assert_eq!(ending.expect("a job with a flaw"), Ending::Complete);
     assert_eq!(report.operations[0].errors, 1);
     let error = &report.summary.expect("a summary").errors[0];
@@ -413,11 +429,16 @@ fn what_is_refused_again_and_again_is_given_up() {
 #[test]
 fn a_wrong_number_of_changes_is_an_error_of_that_operation_alone() {
     let changing = |name, expected| {
+        let changing = Loop {
+            expected: Expected {
+                affected: Some(expected),
+                ..Expected::default()
+            },
+            ..Loop::of("INSERT INTO t VALUES (NULL),(NULL),(NULL)", 2)
+        };
         let run = Run {
-            expected_affected: Some(expected),
             counts_affected: true,
-            turns: None,
-            ..run(Loop::of("INSERT INTO t VALUES (NULL),(NULL),(NULL)", 2), 1)
+            ..run(changing, 1)
         };
         stage(name, 6, run)
     };

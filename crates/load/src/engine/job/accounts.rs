@@ -100,13 +100,9 @@ impl Accounts {
         };
         if !is_short {
             let (rows, affected) = (operation.rows, operation.affected);
-            self.check(&mut operation, "came back", rows, run.expected_rows);
-            self.check(
-                &mut operation,
-                "were changed",
-                affected,
-                run.expected_affected,
-            );
+            let expected = run.workload.expected();
+            self.check(&mut operation, "came back", rows, expected.rows);
+            self.check(&mut operation, "were changed", affected, expected.affected);
         }
         let places: Vec<_> = types.iter().map(|known| self.place(known)).collect();
         self.totals.absorb(totals, &places);

@@ -3,19 +3,16 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
-use std::time::Duration;
 
 use super::accounts::{Accounts, Outcome};
 use super::heedful::{Heedful, Stopped};
 use super::stage_report::StageReport;
-use super::{Job, JobOptions, Run, Stage, Work};
+use super::{Job, Run, Stage, Work};
 use crate::driver::{Admin, Driver};
 use crate::engine::conductor::{Conductor, Ending, RunError, RunOptions};
 use crate::engine::inbox::Inbox;
 use crate::engine::message::{Failure, Message};
-use crate::engine::patience::Patience;
 use crate::engine::resources::Cpu;
-use crate::engine::retry::Retry;
 use crate::engine::summary::ready_event;
 use crate::engine::worker::Manner;
 use crate::measure::Clock;
@@ -44,17 +41,14 @@ pub(super) struct Course<'a, D: Driver> {
 impl<'a, D: Driver + Send + 'static> Course<'a, D> {
     pub(super) fn new(
         driver: &'a Arc<D>,
-        options: &JobOptions,
+        options: &RunOptions,
         mailbox: (Sender<Message>, Receiver<Message>),
         report: &'a mut dyn Report,
     ) -> Self {
         let cpu = Cpu::now();
         Self {
             driver,
-            options: RunOptions {
-                patience: Patience::with_statement_limit(driver.statement_limit()),
-                ..run_options(options)
-            },
+            options: options.clone(),
             inbox: Inbox::new(mailbox, options.lockstep),
             report,
             clock: Clock::start(),
@@ -266,25 +260,4 @@ fn follow<W>(
         totals.end_ns.saturating_sub(totals.begun_ns) as f64 / 1e9
     };
     Ok(Some((cost, seconds)))
-}
-
-/// A job's options as those of a run without an end of its own.
-fn run_options(options: &JobOptions) -> RunOptions {
-    RunOptions {
-        workload: options.workload,
-        mix: options.mix.clone(),
-        seed: options.seed,
-        clients: options.clients,
-        workers: options.workers,
-        protocol: options.protocol,
-        warm_up: Duration::ZERO,
-        seconds: None,
-        transactions: None,
-        rate: None,
-        retry: Retry::default(),
-        patience: Patience::default(),
-        report_interval: options.report_interval,
-        percentiles: options.percentiles.clone(),
-        lockstep: options.lockstep,
-    }
 }

@@ -14,9 +14,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use super::conductor::{Ending, RunError};
+use super::conductor::{Ending, RunError, RunOptions};
 use super::message::{Failure, Message};
-use crate::driver::{Admin, Driver, Protocol};
+use crate::driver::{Admin, Driver};
 use crate::report::{Iterations, Operation, Report, StatementTypeInfo};
 use crate::workload::Workload;
 use course::Course;
@@ -85,10 +85,6 @@ pub struct Run<W> {
     pub connecting_counts: bool,
     /// No transaction begins after this; those in progress still count.
     pub limit: Option<Duration>,
-    /// Rows that the server must have sent, if known: another number is an error.
-    pub expected_rows: Option<u64>,
-    /// The rows that it must have changed, likewise.
-    pub expected_affected: Option<u64>,
     /// Count the rows that were changed instead of the transactions: a statement that inserts
     /// many of them stands for as many INSERTs.
     pub counts_affected: bool,
@@ -97,26 +93,8 @@ pub struct Run<W> {
     pub turns: Option<u64>,
 }
 
-/// The options of a job.
-#[derive(Debug, Clone)]
-pub struct JobOptions {
-    /// The workload's name and that of its mix, for the reports.
-    pub workload: &'static str,
-    pub mix: Cow<'static, str>,
-    /// Seed of the clients' draws; reported, so that a job can be repeated.
-    pub seed: u64,
-    /// The most that a stage has.
-    pub clients: usize,
-    /// Threads, at most one per client; one for each client if the driver blocks.
-    pub workers: usize,
-    pub protocol: Protocol,
-    /// `None`: no intervals.
-    pub report_interval: Option<Duration>,
-    pub percentiles: Vec<f64>,
-    pub lockstep: bool,
-}
-
-/// Runs a job from connecting to the summary; the mailbox is as for [`run`](super::run).
+/// Runs a job from connecting to the summary; the mailbox is as for [`run`](super::run). Of the options, no
+/// stage has more clients; those of a length are not looked at.
 ///
 /// A signal ends the current stage; the results until then are reported. When this returns an
 /// error, the workers have disconnected, the results before it have been reported, and the job is
@@ -124,7 +102,7 @@ pub struct JobOptions {
 pub fn run_job<D, J>(
     driver: &Arc<D>,
     job: &mut J,
-    options: &JobOptions,
+    options: &RunOptions,
     mailbox: (Sender<Message>, Receiver<Message>),
     report: &mut dyn Report,
 ) -> Result<Ending, RunError>

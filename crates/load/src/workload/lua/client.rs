@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use mlua::{MultiValue, Thread, Value};
 
-use super::Setup;
 use super::own::Own;
 use super::state::{self, State, text};
 use super::statement::{self, Verb};
+use super::turns::Turns;
+use super::{Setup, job};
 use crate::driver::rows::Rows;
 use crate::driver::{Args, Protocol, Reply, ServerError};
 use crate::workload::{NO_TYPE, Next, Script};
@@ -60,6 +61,20 @@ pub struct LuaClient {
     events: u64,
     busy: Duration,
     begun: Option<Instant>,
+    /// `None`: its script has events, of which there is no end.
+    share: Option<Share>,
+}
+
+/// A client's share of a stage's turns.
+#[derive(Debug)]
+struct Share {
+    turns: Arc<Turns>,
+    /// The present turn, and the client's next.
+    turn: u64,
+    next: u64,
+    /// Steps of the turn so far, and those whose rows are expected already: a turn may be taken again.
+    steps: usize,
+    expected: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,8 +88,8 @@ enum Course {
 enum Input {
     #[default]
     Nothing,
-    /// The coroutine begins, with the client's number.
-    Begin,
+    /// The coroutine begins, with the client's number; or it takes the turn of this number.
+    Begin(u64),
     Reply {
         rows: u64,
         columns: Option<usize>,
@@ -127,7 +142,27 @@ impl LuaClient {
             events: 0,
             busy: Duration::ZERO,
             begun: None,
+            share: None,
         }
+    }
+
+    /// A client that takes its share of a stage's turns. What the script needs for them is made here,
+    /// before anything is measured.
+    pub(super) fn for_turns(setup: Arc<Setup>, number: usize, turns: Arc<Turns>) -> Self {
+        let mut client = Self::new(Arc::clone(&setup), number);
+        let entered = State::entering(&setup, number, &turns);
+        match entered {
+            Ok(state) => client.state = Some(state),
+            Err(error) => client.mistake = error.to_string(),
+        }
+        client.share = Some(Share {
+            next: number as u64,
+            turns,
+            turn: 0,
+            steps: 0,
+            expected: 0,
+        });
+        client
     }
 
     /// Memory of the client's Lua state.
@@ -145,7 +180,7 @@ impl LuaClient {
         }
         if let Some(state) = &self.state {
             self.course = Some(state.begin(name)?);
-            self.input = Input::Begin;
+            self.input = Input::Begin(self.number as u64);
         }
         Ok(())
     }
@@ -179,7 +214,7 @@ impl LuaClient {
         let input = std::mem::take(&mut self.input);
         let outcome = match input {
             Input::Nothing => course.resume(()),
-            Input::Begin => course.resume(self.number),
+            Input::Begin(number) => course.resume(number),
             Input::Reply {
                 rows,
                 columns,
@@ -262,6 +297,16 @@ impl LuaClient {
                     Next::Sleep { us: 0 }
                 }
                 (AGAIN, _) => Next::Again,
+                (job::FIRST..=job::LAST, place) if self.share.is_some() => {
+                    let place = place.as_usize().unwrap_or(usize::MAX);
+                    self.has_ended = op >= job::ENDING;
+                    let op = if self.has_ended {
+                        op - job::ENDING + job::FIRST
+                    } else {
+                        op
+                    };
+                    self.step_of_turn(op, place, rest.make_contiguous(), args)
+                }
                 (FAIL, message) => return Err(text(message)),
                 _ => {
                     return Err(format!(
@@ -273,6 +318,55 @@ impl LuaClient {
             self.has_waited = true;
             return Ok(Some(next));
         }
+    }
+
+    /// A step of a turn, which the script does not wait for.
+    fn step_of_turn(&mut self, op: u32, place: usize, values: &[Value], args: &mut Args) -> Next {
+        if op == job::COME_AGAIN {
+            return Next::Reconnect { type_index: place };
+        }
+        let (sql, values) = match (op, values) {
+            (job::SEND, [sql, rest @ ..]) => (Some(sql), rest),
+            _ => (None, values),
+        };
+        if let Some(share) = &mut self.share {
+            let rows = |place: usize| values.get(place).and_then(Value::as_u64).unwrap_or(0);
+            share.steps += 1;
+            if share.steps > share.expected {
+                share.expected = share.steps;
+                share.turns.expect(rows(0), rows(1));
+            }
+        }
+        if let Some(sql) = sql {
+            let out = args.begin_sql();
+            match sql {
+                Value::String(sql) => out.extend_from_slice(&sql.as_bytes()),
+                other => out.extend_from_slice(text(other).as_bytes()),
+            }
+            return Next::Sql { type_index: place };
+        }
+        args.clear();
+        for value in values.get(2..).unwrap_or_default() {
+            match value {
+                Value::Nil => {}
+                Value::Integer(number) => args.push_int(*number),
+                other => args.push_text(|out| out.extend_from_slice(text(other).as_bytes())),
+            }
+        }
+        Next::Statement(place)
+    }
+
+    /// Begins a turn, in the coroutine that has taken those before.
+    fn take_turn(&mut self, turn: u64) {
+        self.has_waited = false;
+        self.has_ended = false;
+        if let (Some(state), None) = (&self.state, &self.course) {
+            match state.begin("turns") {
+                Ok(course) => self.course = Some(course),
+                Err(error) => self.mistake = error.to_string(),
+            }
+        }
+        self.input = Input::Begin(turn);
     }
 
     /// Asks for a statement to be prepared; `None`: there is nothing to ask the server for.
@@ -382,6 +476,9 @@ fn microseconds(length: &Value) -> u64 {
 
 impl Script for LuaClient {
     fn initialise(&mut self) -> bool {
+        if self.share.is_some() {
+            return false;
+        }
         self.enter("thread_init");
         self.try_to_set_out("course");
         // Its steps before the first event are no event.
@@ -390,6 +487,9 @@ impl Script for LuaClient {
     }
 
     fn conclude(&mut self) -> bool {
+        if self.share.is_some() {
+            return false;
+        }
         self.setup
             .fairness
             .add(self.events, self.busy.as_secs_f64());
@@ -406,6 +506,18 @@ impl Script for LuaClient {
     }
 
     fn begin(&mut self) -> bool {
+        if let Some(share) = &mut self.share {
+            if share.next >= share.turns.count {
+                return false;
+            }
+            share.turn = share.next;
+            share.next += share.turns.clients;
+            (share.steps, share.expected) = (0, 0);
+            share.turns.begin();
+            let turn = share.turn;
+            self.take_turn(turn);
+            return true;
+        }
         if self.has_stopped {
             return false;
         }
@@ -417,6 +529,18 @@ impl Script for LuaClient {
         } else if self.course.is_none() {
             self.try_to_set_out("events");
         }
+        true
+    }
+
+    /// The server has undone the turn: it is taken again.
+    fn begin_again(&mut self) -> bool {
+        let Some(share) = &mut self.share else {
+            return self.begin();
+        };
+        share.steps = 0;
+        let turn = share.turn;
+        self.course = None;
+        self.take_turn(turn);
         true
     }
 
@@ -451,6 +575,9 @@ impl Script for LuaClient {
     }
 
     fn take_reply(&mut self, reply: Reply, rows: Option<&Rows>, type_index: usize) -> usize {
+        if self.share.is_some() {
+            return type_index;
+        }
         match std::mem::replace(&mut self.step, Step::None) {
             Step::Query(verb) => self.reply(reply, rows, verb),
             Step::Prepare(place) => {
@@ -470,6 +597,11 @@ impl Script for LuaClient {
     }
 
     fn take_refusal(&mut self, error: &ServerError, again: bool) -> bool {
+        if self.share.is_some() {
+            // The turn ends here.
+            self.course = None;
+            return false;
+        }
         match std::mem::replace(&mut self.step, Step::None) {
             Step::Rollback => {}
             Step::Prepare(place) if error.code == NOT_PREPARABLE => {

@@ -12,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::Setup;
 use super::state;
 use crate::workload::distribution::{Choice, Distribution, Law};
-use crate::workload::generator::client_generator;
+use crate::workload::generator::generator;
 
 /// Distributions that are kept: a script draws from a few ranges.
 const KEPT: usize = 16;
@@ -102,11 +102,11 @@ pub(super) fn install(
     lua: &Lua,
     host: &Table,
     setup: &Arc<Setup>,
-    client: usize,
+    place: [u64; 2],
 ) -> mlua::Result<()> {
     let options = &setup.options;
     let draws = Rc::new(RefCell::new(Draws {
-        rng: client_generator(options.seed, client),
+        rng: generator(options.seed, place),
         kept: Vec::new(),
     }));
     let laws = options.laws;
@@ -150,6 +150,14 @@ pub(super) fn install(
         lua.create_string(own.borrow_mut().any_characters(shortest, longest))
     };
     host.set("varstring", lua.create_function(varstring)?)?;
+    let own = Rc::clone(&draws);
+    // That many letters of an alphabet.
+    let letters = move |lua: &Lua, (alphabet, length): (mlua::String, usize)| {
+        let (alphabet, rng) = (alphabet.as_bytes(), &mut own.borrow_mut().rng);
+        let letter = |_| alphabet[rng.random_range(0..alphabet.len())];
+        lua.create_string((0..length).map(letter).collect::<Vec<u8>>())
+    };
+    host.set("letters", lua.create_function(letters)?)?;
     let shared = Arc::clone(setup);
     let unique = move |_: &Lua, (low, high): (f64, f64)| {
         let (low, high) = (low.ceil().max(0.0), high.floor().min(u32::MAX.into()));

@@ -17,20 +17,24 @@ mod compiled;
 mod draws;
 mod fairness;
 mod hooks;
+mod job;
 mod own;
 mod setting;
 mod state;
 mod statement;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod watch;
 
 pub use client::LuaClient;
 pub use draws::Laws;
 pub use fairness::Fairness;
 pub use hooks::{Hooks, Stat};
+pub use job::{Conducting, Declared, Described, Kind, Plan, Trouble};
 pub use setting::Setting;
 pub use state::LARGEST_BYTES;
+pub use turns::LuaTurns;
 pub use watch::Watch;
 
 use compiled::Compiled;
@@ -76,6 +80,8 @@ pub struct LuaOptions {
     pub output: Output,
     /// What its statements may reach.
     pub fence: Fence,
+    /// Whether it comes with the program, and conducts a job.
+    pub is_job: bool,
 }
 
 /// The part that all clients of a workload share.
@@ -94,6 +100,18 @@ struct Setup {
 }
 
 impl Setup {
+    fn new(options: LuaOptions, watch: Arc<Watch>) -> Arc<Self> {
+        Arc::new(Self {
+            options,
+            legacy: AtomicBool::new(false),
+            uniques: AtomicU64::new(0),
+            counted_errors: AtomicU64::new(0),
+            compiled: Compiled::default(),
+            watch,
+            fairness: Fairness::default(),
+        })
+    }
+
     /// The text of a module. The refusal does not say whether there is another file.
     fn module(&self, path: &Path) -> Result<Vec<u8>, String> {
         if self.options.trusted {
@@ -132,15 +150,7 @@ impl LuaWorkload {
     /// Loads the script once, to find out what it needs; nothing is connected. `watch` sees scripts
     /// that compute for too long, from now on.
     pub fn new(options: LuaOptions, watch: Arc<Watch>) -> Result<Self, LuaError> {
-        let setup = Arc::new(Setup {
-            options,
-            legacy: AtomicBool::new(false),
-            uniques: AtomicU64::new(0),
-            counted_errors: AtomicU64::new(0),
-            compiled: Compiled::default(),
-            watch,
-            fairness: Fairness::default(),
-        });
+        let setup = Setup::new(options, watch);
         let look = match State::look(&setup) {
             Ok(look) if look.declares_options => look,
             _ => {

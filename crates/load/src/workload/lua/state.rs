@@ -8,6 +8,7 @@ use std::time::{Instant, SystemTime};
 
 use mlua::{Function, Lua, StdLib, Table, Thread, Value, Variadic};
 
+use super::turns::Turns;
 use super::{LuaError, Output, Setup, draws};
 use crate::driver::{Dialect, rows};
 use crate::file;
@@ -20,11 +21,12 @@ pub const LARGEST_BYTES: u64 = 4 << 20;
 /// places for values that are handed over at once.
 const MOST_COLUMNS: usize = 4096;
 
-const PRELUDE: [(&str, &str); 4] = [
+const PRELUDE: [(&str, &str); 5] = [
     ("sandbox", include_str!("prelude/sandbox.lua")),
     ("sql", include_str!("prelude/sql.lua")),
     ("library", include_str!("prelude/library.lua")),
     ("main", include_str!("prelude/main.lua")),
+    ("job", include_str!("prelude/job.lua")),
 ];
 
 /// A script's needs, as they are known before anything is connected.
@@ -45,6 +47,33 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(setup: &Arc<Setup>, client: usize) -> mlua::Result<Self> {
+        Self::with(setup, client, [client as u64 + 1, 0], None)
+    }
+
+    /// A script that conducts a job.
+    pub(super) fn conducting(setup: &Arc<Setup>) -> mlua::Result<Self> {
+        Self::with(setup, 0, [0, 0], None)
+    }
+
+    /// A client of a stage, ready to take turns.
+    pub(super) fn entering(
+        setup: &Arc<Setup>,
+        client: usize,
+        turns: &Arc<Turns>,
+    ) -> mlua::Result<Self> {
+        let place = [client as u64 + 1, turns.stage];
+        let state = Self::with(setup, client, place, Some(turns))?;
+        state.function("enter")?.call::<()>(client)?;
+        Ok(state)
+    }
+
+    /// `place` chooses the draws.
+    fn with(
+        setup: &Arc<Setup>,
+        client: usize,
+        place: [u64; 2],
+        turns: Option<&Arc<Turns>>,
+    ) -> mlua::Result<Self> {
         let options = &setup.options;
         let mut libraries =
             StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::OS | StdLib::BIT | StdLib::JIT;
@@ -53,7 +82,10 @@ impl State {
         }
         let lua = Lua::new_with(libraries, mlua::LuaOptions::default())?;
         lua.set_memory_limit(options.memory_limit_bytes)?;
-        let host = host(&lua, setup, client)?;
+        let host = host(&lua, setup, client, place)?;
+        if let Some(turns) = turns {
+            turns.install(&lua, &host)?;
+        }
         let mut course = None;
         for (name, text) in PRELUDE {
             let chunk = setup
@@ -147,7 +179,7 @@ pub(super) fn text(value: &Value) -> String {
 }
 
 /// The table that the prelude gets.
-fn host(lua: &Lua, setup: &Arc<Setup>, client: usize) -> mlua::Result<Table> {
+fn host(lua: &Lua, setup: &Arc<Setup>, client: usize, place: [u64; 2]) -> mlua::Result<Table> {
     let options = &setup.options;
     let host = lua.create_table()?;
     let sysbench = lua.create_table()?;
@@ -160,6 +192,7 @@ fn host(lua: &Lua, setup: &Arc<Setup>, client: usize) -> mlua::Result<Table> {
     host.set("text", lua.create_string(&options.text)?)?;
     host.set("command", options.command.as_str())?;
     host.set("trusted", options.trusted)?;
+    host.set("is_job", options.is_job)?;
     host.set("legacy", setup.legacy.load(Ordering::Relaxed))?;
     host.set("path", options.path.as_str())?;
     host.set("process", std::process::id())?;
@@ -182,7 +215,7 @@ fn host(lua: &Lua, setup: &Arc<Setup>, client: usize) -> mlua::Result<Table> {
     }
     host.set("given", given)?;
     install_functions(lua, &host, setup)?;
-    draws::install(lua, &host, setup, client)?;
+    draws::install(lua, &host, setup, place)?;
     Ok(host)
 }
 

@@ -32,6 +32,12 @@ local function kind_of(declared)
   local default, kind = declared[2], declared[3]
   if kind and kind ~= cmdline.ARG_NULL then
     return kind
+  elseif declared.whole then
+    return cmdline.ARG_INT
+  elseif declared.least or declared.seconds then
+    return cmdline.ARG_DOUBLE
+  elseif declared.many then
+    return cmdline.ARG_LIST
   elseif type(default) == "boolean" then
     return cmdline.ARG_BOOL
   elseif type(default) == "number" then
@@ -94,6 +100,8 @@ local function set_options()
   end
   local declared = {}
   for name, one in pairs(cmdline.options or {}) do
+    -- A list has its options in the order of their description.
+    name = type(name) == "number" and one.name or name
     if type(one) ~= "table" then
       error(format("sysbench.cmdline.options.%s is no list of a text and a default", tostring(name)), 0)
     end
@@ -324,4 +332,5 @@ client.finish = guarded(function()
   yield(NEXT)
 end)
 
+host.client, host.load_script, host.guarded = client, load_script, guarded
 return client

@@ -1,0 +1,195 @@
+//! Workloads that are Lua scripts of this program: their verbs and options are what the scripts say.
+
+mod job;
+mod options;
+#[cfg(test)]
+mod tests;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+
+use super::Stop;
+use super::args::{Connection, Job};
+use super::connect::{Task, target, with_driver};
+use super::prepare::working;
+use super::run::{Kind, run_job};
+use crate::driver::{Dialect, Driver, Protocol};
+use crate::engine::Failure;
+use crate::workload::distribution::Choice;
+use crate::workload::lua::{Conducting, LuaOptions, Output, Setting, Trouble};
+use crate::workload::sql::{Errand, Fence};
+use job::{ScriptedJob, failure};
+
+/// Their names, and their texts.
+const ALL: [(&str, &str); 2] = [
+    ("slap", include_str!("slap.lua")),
+    (
+        "sqlbench",
+        concat!(
+            include_str!("sqlbench/head.lua"),
+            include_str!("sqlbench/atis.lua"),
+            include_str!("sqlbench/others.lua"),
+            include_str!("sqlbench/insert.lua"),
+            include_str!("sqlbench/select.lua"),
+            include_str!("sqlbench/job.lua"),
+        ),
+    ),
+];
+
+/// A script is ours, and holds no more than its own statements.
+const MEMORY_BYTES: usize = 2 << 30;
+
+/// The seed of scripts that have no option for it.
+const SEED: u64 = 1;
+
+/// Adds the scripts' verbs to the command line. Only the options of the script that is named are looked
+/// for.
+pub(super) fn declare(mut cli: Command, named: Option<&str>) -> Command {
+    for (name, text) in ALL {
+        let Ok((_, options, about)) = Conducting::new(lua_options(name, text)) else {
+            debug_assert!(false, "{name} cannot be loaded");
+            continue;
+        };
+        for (verb, about) in about {
+            let mut command = Command::new(name);
+            if named == Some(name) {
+                command = Connection::augment_args(command);
+                if verb == "run" {
+                    command = Job::augment_args(command.args(options.iter().map(options::arg)));
+                }
+            }
+            // The groups of options bring their own words.
+            let command = command.about(about);
+            cli = cli.mut_subcommand(verb, |verb| verb.subcommand(command));
+        }
+    }
+    cli
+}
+
+/// A verb on one of the scripts, with its arguments.
+pub(super) struct Asked {
+    cleans: bool,
+    name: &'static str,
+    text: &'static str,
+    matches: ArgMatches,
+}
+
+/// What is asked of a script; `None`: it is asked of something else.
+pub(super) fn asked(matches: &ArgMatches) -> Option<Asked> {
+    let (verb, matches) = matches.subcommand()?;
+    let (name, matches) = matches.subcommand()?;
+    let (name, text) = ALL.into_iter().find(|(own, _)| *own == name)?;
+    Some(Asked {
+        cleans: verb == "cleanup",
+        name,
+        text,
+        matches: matches.clone(),
+    })
+}
+
+pub(super) fn obey(asked: &Asked) -> Result<(), Stop> {
+    let Asked {
+        cleans,
+        name,
+        text,
+        matches,
+    } = asked;
+    let wrong = |error: clap::Error| Stop::Arguments(error.to_string());
+    let target = target(&Connection::from_arg_matches(matches).map_err(wrong)?)?;
+    let mut options = lua_options(name, text);
+    if *cleans {
+        return with_driver(target, Cleanup(options));
+    }
+    let job = Job::from_arg_matches(matches).map_err(wrong)?;
+    let (_, described, _) = Conducting::new(lua_options(name, text))?;
+    options.given = options::given(&described, matches);
+    options.seed = options::seed(&options.given).unwrap_or(SEED);
+    let clients = Setting::Int(job.crowd.clients.into());
+    options.general.push(("threads".into(), clients));
+    with_driver(target, RunTask { name, options, job })
+}
+
+fn lua_options(name: &'static str, text: &'static str) -> LuaOptions {
+    LuaOptions {
+        script: name.into(),
+        text: text.into(),
+        path: String::new(),
+        folders: Vec::new(),
+        command: "run".into(),
+        general: Vec::new(),
+        given: Vec::new(),
+        dialect: Dialect::Mysql,
+        protocol: Protocol::Text,
+        laws: Choice::Uniform.into(),
+        seed: SEED,
+        trusted: false,
+        memory_limit_bytes: MEMORY_BYTES,
+        output: Output::Stderr,
+        fence: Fence::none(Dialect::Mysql, Errand::Measured),
+        is_job: true,
+    }
+}
+
+struct Cleanup(LuaOptions);
+
+impl Task for Cleanup {
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let (mut conducting, ..) = Conducting::new(LuaOptions {
+            dialect: driver.dialect(),
+            ..self.0
+        })?;
+        let mut admin = working(&driver)?;
+        Ok(conducting.clean_up(&mut *admin).map_err(failure)?)
+    }
+}
+
+struct RunTask {
+    name: &'static str,
+    options: LuaOptions,
+    job: Job,
+}
+
+impl Task for RunTask {
+    /// The run creates all that it needs, an SQLite file too.
+    const MAY_CREATE: bool = true;
+
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let Self {
+            name,
+            mut options,
+            job,
+        } = self;
+        options.dialect = driver.dialect();
+        let has_tables = Setting::Bool(driver.has_tables());
+        options.general.push(("has_tables".into(), has_tables));
+        let seed = options.seed;
+        let (mut conducting, ..) = Conducting::new(options)?;
+        conducting.check()?;
+        let connecting = |fault| Failure::from_fault("connecting", &fault);
+        let mut admin = driver.admin().map_err(connecting)?;
+        let plan = conducting.plan(&mut *admin).map_err(stop)?;
+        drop(admin);
+        let kind = Kind {
+            workload: name,
+            mix: plan.mix.clone().into(),
+            protocol: if plan.prepares {
+                Protocol::Prepared
+            } else {
+                Protocol::Text
+            },
+            seed,
+        };
+        let mut scripted = ScriptedJob {
+            conducting,
+            plan,
+            has_begun: false,
+        };
+        run_job(driver, &mut scripted, kind, &job)
+    }
+}
+
+fn stop(trouble: Trouble) -> Stop {
+    match trouble {
+        Trouble::Refused { code, message } if code == "arguments" => Stop::Arguments(message),
+        other => failure(other).into(),
+    }
+}

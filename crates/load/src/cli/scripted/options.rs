@@ -1,0 +1,75 @@
+//! The options that a script describes, as the command line has them.
+
+use clap::builder::PossibleValue;
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+
+use crate::cli::args::{engine_name, positive_seconds};
+use crate::workload::lua::{Described, Kind};
+
+pub(super) fn arg(option: &Described) -> Arg {
+    let mut arg = Arg::new(option.name.clone())
+        .long(option.name.clone())
+        .help(option.help.clone());
+    let upper = || option.name.to_uppercase().replace('-', "_");
+    arg = arg.value_name(option.value.clone().unwrap_or_else(upper));
+    if let Some(default) = &option.default {
+        arg = arg.default_value(default.clone());
+    }
+    if let Some(other) = &option.conflicts {
+        arg = arg.conflicts_with(other.clone());
+    }
+    match &option.kind {
+        Kind::Flag => arg.action(ArgAction::SetTrue),
+        Kind::Whole { least, most } => arg.value_parser(value_parser!(u64).range(*least..=*most)),
+        Kind::Number { least, most } => {
+            let (least, most) = (*least, *most);
+            arg.value_parser(move |text: &str| within(text, least, most))
+        }
+        Kind::Seconds => arg.value_parser(positive_seconds),
+        Kind::Word => arg.value_parser(engine_name),
+        Kind::Choice { names, many } => {
+            let names = names.iter().map(|(name, meaning)| {
+                let value = PossibleValue::new(name.clone()).alias(name.to_lowercase());
+                if meaning.is_empty() {
+                    value
+                } else {
+                    value.help(meaning.clone())
+                }
+            });
+            let arg = arg.value_parser(names.collect::<Vec<_>>());
+            if *many {
+                arg.value_delimiter(',').action(ArgAction::Append)
+            } else {
+                arg
+            }
+        }
+    }
+}
+
+fn within(text: &str, least: f64, most: f64) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(format!("must be a number from {least} to {most}")),
+    }
+}
+
+/// What the user has given, as a script reads it.
+pub(super) fn given(options: &[Described], matches: &ArgMatches) -> Vec<(String, Option<String>)> {
+    let given = options.iter().filter_map(|option| {
+        let name = &option.name;
+        if matches!(option.kind, Kind::Flag) {
+            return matches.get_flag(name).then(|| (name.clone(), None));
+        }
+        let words: Vec<_> = matches
+            .get_raw(name)?
+            .map(|word| word.to_string_lossy())
+            .collect();
+        Some((name.clone(), Some(words.join(","))))
+    });
+    given.collect()
+}
+
+pub(super) fn seed(given: &[(String, Option<String>)]) -> Option<u64> {
+    let (_, seed) = given.iter().find(|(name, _)| name == "seed")?;
+    seed.as_ref()?.parse().ok()
+}

@@ -1,0 +1,314 @@
+//! The scripts without a database: what they would send.
+
+use super::*;
+
+/// What the original of sql-bench reports at its own size.
+const FACTS: &str = include_str!("../../../tests/facts/sql-bench-operations.csv");
+
+fn script(name: &str, dialect: Dialect, given: &[(&str, &str)]) -> Conducting {
+    let (name, text) = ALL.into_iter().find(|(own, _)| *own == name).unwrap();
+    let given = given
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), Some((*value).to_owned())));
+    let options = LuaOptions {
+        dialect,
+        given: given.collect(),
+        general: vec![("threads".into(), Setting::Int(1))],
+        ..lua_options(name, text)
+    };
+    Conducting::new(options).unwrap().0
+}
+
+const DIALECTS: [Dialect; 3] = [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite];
+
+const OPERATIONS: &str = r#"
+    local lines = {}
+    for _, test in ipairs(chosen()) do
+      for _, own in ipairs(test.operations) do
+        lines[#lines + 1] = string.format("%s,%s,%d", test.name, own.name, own.planned)
+      end
+    end
+    return table.concat(lines, "\n")"#;
+
+#[test]
+fn names_and_counts_are_the_originals() {
+    let facts: Vec<_> = FACTS
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.starts_with("test,"))
+        .collect();
+    assert_eq!(facts.len(), 107);
+    for dialect in DIALECTS {
+        let declared = script("sqlbench", dialect, &[]).say(OPERATIONS);
+        assert_eq!(declared.lines().collect::<Vec<_>>(), facts, "{dialect:?}");
+    }
+}
+
+/// A turn's statements, and what all turns must send and change.
+const STATEMENTS: &str = r#"
+    local wanted, turn = "NAME", TURN
+    for _, test in ipairs(chosen()) do
+      for _, own in ipairs(test.operations) do
+        if own.name == wanted then
+          local texts = {}
+          for place, shown in ipairs(sysbench.job.shown(own.turn, turn)) do
+            texts[place] = shown.sql:gsub("sqlbench_", "")
+          end
+          return table.concat(texts, ";")
+        end
+      end
+    end"#;
+
+fn statements(conducting: &Conducting, name: &str, turn: u64) -> String {
+    let code = STATEMENTS.replace("NAME", name);
+    conducting.say(&code.replace("TURN", &turn.to_string()))
+}
+
+/// Operations of `insert`, turns and their statements: columns, keys and order are the original's.
+const INSERT: &[(&str, u64, &str)] = &[
+    ("prepared_select", 0, "SELECT * FROM bench1 WHERE id="),
+    ("select_big", 0, "SELECT id FROM bench1"),
+    (
+        "order_by_big_key",
+        0,
+        "SELECT id,id2 FROM bench1 ORDER BY id,id2",
+    ),
+    (
+        "order_by_big_key_desc",
+        0,
+        "SELECT id,id2 FROM bench1 ORDER BY id DESC,id2 DESC",
+    ),
+    (
+        "order_by_big_key_prefix",
+        0,
+        "SELECT id FROM bench1 ORDER BY id DESC",
+    ),
+    (
+        "order_by_big_key2",
+        0,
+        "SELECT id3 FROM bench1 ORDER BY id3",
+    ),
+    (
+        "order_by_big_key_diff",
+        0,
+        "SELECT id2 FROM bench1 ORDER BY id3",
+    ),
+    ("order_by_big", 0, "SELECT id FROM bench1 ORDER BY id2,id3"),
+    (
+        "order_by_range",
+        1,
+        "SELECT dummy1 FROM bench1 WHERE id>=400 AND id<=402 ORDER BY id3",
+    ),
+    (
+        "order_by_key_prefix",
+        499,
+        "SELECT dummy1 FROM bench1 WHERE id>=100000 AND id<=100500 ORDER BY id",
+    ),
+    (
+        "order_by_key2_diff",
+        0,
+        "SELECT id2 FROM bench1 WHERE id3>=200 AND id3<=700 ORDER BY id3",
+    ),
+    (
+        "select_diff_key",
+        4,
+        "SELECT id2 FROM bench1 WHERE id=5 OR id3=",
+    ),
+    ("select_range_prefix", 0, "SELECT * FROM bench1 WHERE id=1"),
+    (
+        "select_range_key2",
+        1,
+        "SELECT * FROM bench1 WHERE id3 IN (1)",
+    ),
+    (
+        "select_range_key2",
+        2,
+        "SELECT * FROM bench1 WHERE (id3=1) AND id3<10",
+    ),
+    (
+        "select_range_prefix",
+        5011,
+        "SELECT * FROM bench1 WHERE id>=299999 OR id<1",
+    ),
+    (
+        "select_group",
+        8,
+        "SELECT id % 10 AS last_digit,COUNT(*) FROM bench1 GROUP BY last_digit",
+    ),
+    (
+        "min_max_on_key",
+        8,
+        "SELECT MIN(id2) FROM bench1 WHERE id=2",
+    ),
+    ("min_max", 10, "SELECT MIN(dummy1) FROM bench1 WHERE id2=2"),
+    (
+        "count_on_key",
+        99,
+        "SELECT COUNT(id) FROM bench1 WHERE id<297000",
+    ),
+    (
+        "count",
+        1,
+        "SELECT COUNT(dummy1) FROM bench1 WHERE id2<3000",
+    ),
+    (
+        "count_distinct_big",
+        1,
+        "SELECT dummy1,COUNT(DISTINCT id) FROM bench1 GROUP BY dummy1",
+    ),
+    (
+        "update_of_key_big",
+        497,
+        "UPDATE bench1 SET id3=0-id3 WHERE id3>=0 AND id3<=99897",
+    ),
+    (
+        "update_of_key_big",
+        499,
+        "UPDATE bench1 SET id3=0-id3 WHERE id3>=100000 AND id3<200000",
+    ),
+    (
+        "update_of_key_big",
+        500,
+        "UPDATE bench1 SET id3=FLOOR((0-id3)/20) WHERE id3<0",
+    ),
+    (
+        "outer_join_on_key",
+        0,
+        "SELECT COUNT(*) FROM bench1 a LEFT OUTER JOIN bench1 b ON (a.id2=b.id3)",
+    ),
+    (
+        "select_in",
+        0,
+        "SELECT bench1.* FROM bench1 WHERE id IN (1,2,3,4,5,6,7,8,9,10)",
+    ),
+    (
+        "select_join_in",
+        1499,
+        "SELECT bench1.* FROM bench_1000 LEFT OUTER JOIN bench1 ON (bench1.id=bench_1000.id)",
+    ),
+    (
+        "delete_range",
+        11,
+        "DELETE FROM bench1 WHERE id>=100000 AND id<=200000",
+    ),
+    (
+        "update_of_primary_key_many_keys",
+        255,
+        "UPDATE many_keys SET field5=1 WHERE field_search=255",
+    ),
+    (
+        "delete_big_many_keys",
+        127,
+        "DELETE FROM many_keys WHERE field_search=127",
+    ),
+];
+
+#[test]
+fn statements_read_and_write_what_the_originals_do() {
+    let conducting = script("sqlbench", Dialect::Mysql, &[("tests", "insert")]);
+    for &(name, turn, sql) in INSERT {
+        let told = statements(&conducting, name, turn);
+        // A random key ends some of them.
+        let open = sql.ends_with('=');
+        assert!(
+            told == sql || open && told.starts_with(sql),
+            "{name}: {told}"
+        );
+    }
+}
+
+#[test]
+fn sums_of_rows_are_those_of_the_tables() {
+    let sums = r#"
+        for _, own in ipairs(chosen()[1].operations) do
+          if own.name == "NAME" then
+            local sum = 0
+            for turn = 0, own.turns - 1 do
+              for _, shown in ipairs(sysbench.job.shown(own.turn, turn)) do
+                sum = sum + shown.affected
+              end
+            end
+            return sum
+          end
+        end"#;
+    let changed = |name: &str, dialect| {
+        let conducting = script("sqlbench", dialect, &[("tests", "insert")]);
+        let sum = conducting.say(&sums.replace("NAME", name));
+        sum.parse::<u64>().unwrap()
+    };
+    assert_eq!(changed("delete_key", Dialect::Mysql), 5000);
+    assert_eq!(changed("delete_range", Dialect::Mysql), 295_000);
+    // A row that keeps its value is counted by some servers only.
+    for (name, zeros) in [
+        ("update_of_key_big", 499),
+        ("update_with_key_prefix", 100_000),
+    ] {
+        let [mysql, postgres] =
+            [Dialect::Mysql, Dialect::Postgres].map(|dialect| changed(name, dialect));
+        assert_eq!(postgres - mysql, zeros, "{name}");
+    }
+}
+
+#[test]
+fn a_commit_operation_is_one_transaction_and_an_autocommit_one_none() {
+    for dialect in DIALECTS {
+        let conducting = script("sqlbench", dialect, &[("tests", "transactions")]);
+        let count = |name: &str, turn| statements(&conducting, name, turn).split(';').count();
+        // In the MySQL family the session is without autocommit from its beginning.
+        let first = if dialect == Dialect::Mysql { 1 } else { 2 };
+        assert_eq!(count("insert_commit", 0), first, "{dialect:?}");
+        assert_eq!(count("update_commit", 4711), 1);
+        assert!(statements(&conducting, "delete_commit", 9999).ends_with(";COMMIT"));
+        assert!(statements(&conducting, "delete_autocommit", 0).contains("bench2"));
+    }
+}
+
+#[test]
+fn answers_of_atis_have_the_originals_shape() {
+    let conducting = script("sqlbench", Dialect::Mysql, &[("tests", "ATIS")]);
+    let rows = |name: &str, turns: u64| {
+        let code = STATEMENTS.replace(
+            "texts[place] = shown.sql:gsub(\"sqlbench_\", \"\")",
+            "texts[place] = shown.rows",
+        );
+        let rows = (0..turns).map(|turn| {
+            conducting.say(
+                &code
+                    .replace("NAME", name)
+                    .replace("TURN", &turn.to_string()),
+            )
+        });
+        rows.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(rows("select_simple_join", 5), "1 11 7 4 579");
+    assert_eq!(rows("select_join", 1), "579");
+    assert_eq!(rows("select_distinct", 8), "6 9 22 534 579 579 44 44");
+    assert_eq!(rows("select_group", 4), "7 7 4 7");
+}
+
+#[test]
+fn tables_of_the_tests_are_known_and_a_users_are_not() {
+    let conducting = script("sqlbench", Dialect::Sqlite, &[]);
+    let is_ours = |name: &str| conducting.say(&format!("return tostring(is_ours('{name}'))"));
+    for name in [
+        "bench1",
+        "many_0",
+        "many_9999",
+        "bench_7",
+        "flight_fare",
+        "onek",
+    ] {
+        assert_eq!(is_ours(&format!("sqlbench_{name}")), "true", "{name}");
+        assert_eq!(is_ours(name), "false", "{name}");
+    }
+    for name in [
+        "results",
+        "bench5",
+        "many_",
+        "many_07",
+        "many_x",
+        "bench_1_old",
+        "Bench1",
+    ] {
+        assert_eq!(is_ours(&format!("sqlbench_{name}")), "false", "{name}");
+    }
+}

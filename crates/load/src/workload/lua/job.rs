@@ -1,0 +1,426 @@
+//! A job whose script comes with the program: its description, and what it does beside its clients.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use mlua::{FromLua, IntoLuaMulti, MultiValue, Table, Thread, Value};
+
+use super::client::FAIL;
+use super::state::{State, text};
+use super::turns::{LuaTurns, Turns};
+use super::{LuaError, LuaOptions, Setup};
+use crate::driver::{self, Admin, Fault, Statement};
+use crate::workload::{Catalogue, tables};
+
+// The steps of a turn, and those beside the clients (prelude/job.lua).
+pub(super) const FIRST: u32 = SEND;
+pub(super) const SEND: u32 = 20;
+pub(super) const COME_AGAIN: u32 = 22;
+/// The same as a turn's last step.
+pub(super) const ENDING: u32 = 30;
+pub(super) const LAST: u32 = 32;
+const STAGE: u32 = 23;
+const EXECUTE: u32 = 24;
+const COLUMN: u32 = 25;
+const KEEP: u32 = 26;
+const EXISTS: u32 = 27;
+
+/// Why a script's job does not go on.
+#[derive(Debug)]
+pub enum Trouble {
+    /// The script says so, under this code; or it has a mistake.
+    Refused {
+        code: String,
+        message: String,
+    },
+    Fault {
+        doing: String,
+        fault: Fault,
+    },
+}
+
+impl From<mlua::Error> for Trouble {
+    fn from(error: mlua::Error) -> Self {
+        Self::Refused {
+            code: "internal".into(),
+            message: error.to_string(),
+        }
+    }
+}
+
+/// An option of a script that comes with the program.
+#[derive(Debug)]
+pub struct Described {
+    pub name: String,
+    pub help: String,
+    pub default: Option<String>,
+    pub kind: Kind,
+    /// What stands for the value in the help.
+    pub value: Option<String>,
+    /// The option that it does not go with.
+    pub conflicts: Option<String>,
+}
+
+/// What an option takes.
+#[derive(Debug)]
+pub enum Kind {
+    Flag,
+    Whole {
+        least: u64,
+        most: u64,
+    },
+    Number {
+        least: f64,
+        most: f64,
+    },
+    /// A time of more than 0 s.
+    Seconds,
+    /// Letters, digits and _.
+    Word,
+    /// One of these, each with its meaning; or several of them.
+    Choice {
+        names: Vec<(String, String)>,
+        many: bool,
+    },
+}
+
+/// What a job says of itself before it begins.
+#[derive(Debug)]
+pub struct Plan {
+    pub mix: String,
+    pub prepares: bool,
+    /// Every type of statements that its stages have, with one of its statements.
+    pub statements: Vec<(String, driver::Kind, String)>,
+    /// How a user removes what it may leave.
+    pub leaves: String,
+    /// If its stages are all the same: what each client sends in one.
+    pub queries_per_client: Option<u64>,
+}
+
+/// A stage of the job.
+#[derive(Debug)]
+pub struct Declared {
+    pub test: String,
+    pub name: String,
+    pub planned: u64,
+    pub turns: u64,
+    pub clients: usize,
+    pub counts_rows: bool,
+    pub connects_late: bool,
+    pub limit_s: Option<f64>,
+    /// Why it is not done at all.
+    pub skip: Option<String>,
+    pub workload: LuaTurns,
+}
+
+/// The script beside its clients.
+#[derive(Debug)]
+pub struct Conducting {
+    setup: Arc<Setup>,
+    state: State,
+    stages: Option<Thread>,
+    kept: Vec<String>,
+    /// The present stage, and how many there were.
+    turns: Option<Arc<Turns>>,
+    count: u64,
+    /// The last stage's catalogue, with the table that it was made of.
+    catalogue: Option<(Table, Arc<Catalogue>)>,
+}
+
+impl Conducting {
+    /// Loads the script, and says which options it has and what its verbs do.
+    pub fn new(
+        options: LuaOptions,
+    ) -> Result<(Self, Vec<Described>, HashMap<String, String>), LuaError> {
+        let wrong = |error: mlua::Error| LuaError(error.to_string());
+        let setup = Setup::new(options, Arc::default());
+        let state = State::conducting(&setup).map_err(wrong)?;
+        let (cmdline, _) = state.alone(&setup, "load")?;
+        let described = described(cmdline, &state).map_err(wrong)?;
+        let conducting = Self {
+            setup,
+            state,
+            stages: None,
+            kept: Vec::new(),
+            turns: None,
+            count: 0,
+            catalogue: None,
+        };
+        Ok((conducting, described.0, described.1))
+    }
+
+    /// Another of the same script, such as for another thread.
+    pub fn again(&self) -> Again {
+        Again(Arc::clone(&self.setup))
+    }
+
+    /// Checks the options, without a connection.
+    pub fn check(&self) -> Result<(), LuaError> {
+        self.state.alone(&self.setup, "check").map(drop)
+    }
+
+    /// Checks the database, where nothing has been made yet.
+    pub fn plan(&mut self, admin: &mut dyn Admin) -> Result<Plan, Trouble> {
+        let plan: Table = self.perform("plan", (), admin)?;
+        let mut statements = Vec::new();
+        for known in plan.get::<Vec<Table>>("statements")? {
+            let sql: Option<String> = known.get("sql")?;
+            statements.push((known.get("name")?, kind(&known)?, sql.unwrap_or_default()));
+        }
+        Ok(Plan {
+            mix: plan.get("mix")?,
+            prepares: plan.get::<Option<bool>>("prepares")?.unwrap_or(false),
+            statements,
+            leaves: plan.get("leaves")?,
+            queries_per_client: plan.get("queries_per_client")?,
+        })
+    }
+
+    /// Goes on to the next stage; `None`: there is none.
+    pub fn next(&mut self, admin: &mut dyn Admin) -> Result<Option<Declared>, Trouble> {
+        let stages = match self.stages.take() {
+            Some(stages) => stages,
+            None => self.state.begin("stages")?,
+        };
+        match self.go_on(&stages, MultiValue::new(), admin)? {
+            (STAGE, Value::Table(stage)) => {
+                self.stages = Some(stages);
+                Ok(Some(self.declare(&stage)?))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// After a stage: what is wrong with what it has left.
+    pub fn review(
+        &mut self,
+        errors: u64,
+        admin: &mut dyn Admin,
+    ) -> Result<Option<String>, Trouble> {
+        let is_whole = self
+            .turns
+            .as_ref()
+            .is_some_and(|turns| turns.begun.load(Ordering::Relaxed) == turns.count);
+        self.perform("review", (errors, is_whole), admin)
+    }
+
+    /// Drops what is left of earlier jobs.
+    pub fn clean_up(&mut self, admin: &mut dyn Admin) -> Result<(), Trouble> {
+        self.perform::<Value>("cleanup", (), admin).map(drop)
+    }
+
+    fn perform<T: FromLua>(
+        &mut self,
+        name: &str,
+        args: impl IntoLuaMulti,
+        admin: &mut dyn Admin,
+    ) -> Result<T, Trouble> {
+        let course = self.state.begin(name)?;
+        let args = args.into_lua_multi(&self.state.lua)?;
+        let (_, outcome) = self.go_on(&course, args, admin)?;
+        Ok(T::from_lua(outcome, &self.state.lua)?)
+    }
+
+    /// Does what the script asks for, to its end or its next stage.
+    fn go_on(
+        &mut self,
+        course: &Thread,
+        mut input: MultiValue,
+        admin: &mut dyn Admin,
+    ) -> Result<(u32, Value), Trouble> {
+        loop {
+            let (op, first, second): (u32, Value, Value) = course.resume(input)?;
+            let sql = text(&first);
+            let answer = match op {
+                FAIL => {
+                    let code = match &second {
+                        Value::String(code) => code.to_string_lossy(),
+                        _ => "internal".into(),
+                    };
+                    return Err(Trouble::Refused { code, message: sql });
+                }
+                EXECUTE => admin.execute(&sql).map(|_| Value::Nil),
+                EXISTS => {
+                    let dialect = self.setup.options.dialect;
+                    tables::exists(admin, dialect, &sql).map(Value::Boolean)
+                }
+                COLUMN | KEEP => match admin.query_column(&sql) {
+                    Ok(column) => {
+                        let texts: Vec<String> = column.into_iter().flatten().collect();
+                        if op == KEEP {
+                            self.kept = texts;
+                            Ok(Value::Number(self.kept.len() as f64))
+                        } else {
+                            Ok(Value::Table(self.state.lua.create_sequence_from(texts)?))
+                        }
+                    }
+                    Err(fault) => Err(fault),
+                },
+                _ => return Ok((op, first)),
+            };
+            let doing = || text(&second);
+            let answer = answer.map_err(|fault| Trouble::Fault {
+                doing: doing(),
+                fault,
+            })?;
+            input = answer.into_lua_multi(&self.state.lua)?;
+        }
+    }
+
+    /// What a piece of Lua says in the script's state.
+    #[cfg(test)]
+    pub(crate) fn say(&self, code: &str) -> String {
+        self.state.lua.load(code).eval().expect(code)
+    }
+
+    fn declare(&mut self, stage: &Table) -> mlua::Result<Declared> {
+        let or = |name: &str, usual: bool| {
+            stage
+                .get::<Option<bool>>(name)
+                .map(|value| value.unwrap_or(usual))
+        };
+        let planned: u64 = stage.get("planned")?;
+        let turns = stage.get::<Option<u64>>("turns")?.unwrap_or(planned);
+        let clients: u64 = stage.get("clients")?;
+        self.count += 1;
+        let shared = Arc::new(Turns {
+            key: stage.get::<Option<String>>("key")?.unwrap_or_default(),
+            stage: self.count,
+            count: turns,
+            clients,
+            texts: std::mem::take(&mut self.kept),
+            refused: or("refused", false)?,
+            checks: (or("checks_rows", false)?, or("checks_affected", false)?),
+            begun: 0.into(),
+            rows: 0.into(),
+            affected: 0.into(),
+        });
+        self.turns = Some(Arc::clone(&shared));
+        let table: Table = stage.get("catalogue")?;
+        let catalogue = match &self.catalogue {
+            Some((known, catalogue)) if *known == table => Arc::clone(catalogue),
+            _ => Arc::new(catalogue(&table)?),
+        };
+        self.catalogue = Some((table, Arc::clone(&catalogue)));
+        Ok(Declared {
+            test: stage.get("test")?,
+            name: stage.get("name")?,
+            planned,
+            turns,
+            clients: usize::try_from(clients).unwrap_or(usize::MAX),
+            counts_rows: or("counts_rows", false)?,
+            connects_late: or("connects_late", false)?,
+            limit_s: stage.get("limit_s")?,
+            skip: stage.get("skip")?,
+            workload: LuaTurns {
+                setup: Arc::clone(&self.setup),
+                catalogue,
+                turns: shared,
+            },
+        })
+    }
+}
+
+/// What makes the same script anew.
+#[derive(Debug)]
+pub struct Again(Arc<Setup>);
+
+impl Again {
+    /// Drops what the job has made.
+    pub fn close(self, admin: &mut dyn Admin) -> Result<(), Trouble> {
+        let state = State::conducting(&self.0)?;
+        let alone = state.alone(&self.0, "load");
+        alone.map_err(|error| mlua::Error::runtime(error.to_string()))?;
+        let mut conducting = Conducting {
+            setup: self.0,
+            state,
+            stages: None,
+            kept: Vec::new(),
+            turns: None,
+            count: 0,
+            catalogue: None,
+        };
+        conducting.perform::<Value>("close", (), admin).map(drop)
+    }
+}
+
+fn kind(table: &Table) -> mlua::Result<driver::Kind> {
+    let kind: String = table.get("kind")?;
+    Ok(match kind.as_str() {
+        "read" => driver::Kind::Read,
+        "write" => driver::Kind::Write,
+        _ => driver::Kind::Other,
+    })
+}
+
+fn catalogue(table: &Table) -> mlua::Result<Catalogue> {
+    let mut catalogue = Catalogue::default();
+    for known in table.get::<Vec<Table>>("types")? {
+        let prepare = known.get::<Option<bool>>("prepare")?.unwrap_or(false);
+        let statements: Option<Vec<String>> = known.get("statements")?;
+        let statements = statements.unwrap_or_default().into_iter();
+        catalogue.add(
+            known.get::<String>("name")?,
+            kind(&known)?,
+            statements.map(|sql| Statement { sql, prepare }),
+        );
+    }
+    if let Some(sql) = table.get::<Option<String>>("set_up")? {
+        catalogue.set_up_with(&sql);
+    }
+    if let Some(sql) = table.get::<Option<String>>("rollback")? {
+        catalogue.roll_back_with(&sql);
+    }
+    Ok(catalogue)
+}
+
+/// The options, and what each verb does.
+fn described(
+    cmdline: Value,
+    state: &State,
+) -> mlua::Result<(Vec<Described>, HashMap<String, String>)> {
+    let cmdline = Table::from_lua(cmdline, &state.lua)?;
+    let mut all = Vec::new();
+    for option in cmdline.get::<Vec<Table>>("options")? {
+        let default: Value = option.get(2)?;
+        let is = |name: &str| option.get::<Option<bool>>(name).map(|is| is == Some(true));
+        let bound = |name: &str| option.get::<Option<f64>>(name);
+        let names: Option<Vec<Table>> = option.get("choices")?;
+        let kind = if default == Value::Boolean(false) {
+            Kind::Flag
+        } else if let Some(names) = names {
+            let name =
+                |pair: Table| Ok((pair.get(1)?, pair.get::<Option<_>>(2)?.unwrap_or_default()));
+            Kind::Choice {
+                names: names.into_iter().map(name).collect::<mlua::Result<_>>()?,
+                many: is("many")?,
+            }
+        } else if is("seconds")? {
+            Kind::Seconds
+        } else if let (Some(least), Some(most)) = (bound("least")?, bound("most")?) {
+            if is("whole")? {
+                Kind::Whole {
+                    least: option.get("least")?,
+                    most: option.get("most")?,
+                }
+            } else {
+                Kind::Number { least, most }
+            }
+        } else {
+            Kind::Word
+        };
+        all.push(Described {
+            name: option.get("name")?,
+            help: option.get(1)?,
+            default: match default {
+                Value::Nil | Value::Boolean(_) => None,
+                other => Some(text(&other)),
+            },
+            kind,
+            value: option.get("value")?,
+            conflicts: option.get("conflicts")?,
+        });
+    }
+    Ok((all, cmdline.get("about")?))
+}

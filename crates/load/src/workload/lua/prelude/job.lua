@@ -1,0 +1,144 @@
+-- Jobs: a script that comes with the program says what is to be done, stage after stage; the turns of a
+-- stage are dealt out among the clients.
+local host = ...
+
+local sysbench, client, guarded, load_script = host.sysbench, host.client, host.guarded, host.load_script
+if not host.is_job then
+  return client
+end
+local yield = host.yield
+local NEXT, FAIL = 10, 12
+local SEND, CALL, COME_AGAIN, STAGE, EXECUTE, COLUMN, KEEP, EXISTS = 20, 21, 22, 23, 24, 25, 26, 27
+
+local job = { dialect = host.driver, clients = host.general.threads, letters = host.letters, tell = function(text)
+  host.print(text .. "\n")
+end }
+sysbench.job = job
+
+-- Beside the clients, on a connection of its own. `doing` says in a message what has failed. ------------
+
+function job.execute(sql, doing)
+  return yield(EXECUTE, sql, doing)
+end
+
+-- The first column of an answer, without NULL.
+function job.column(sql, doing)
+  return yield(COLUMN, sql, doing)
+end
+
+function job.value(sql, doing)
+  return yield(COLUMN, sql, doing)[1]
+end
+
+-- Keeps the first column for the clients of the next stage; returns how many values it has.
+function job.keep(sql, doing)
+  return yield(KEEP, sql, doing)
+end
+
+function job.exists(name, doing)
+  return yield(EXISTS, name, doing)
+end
+
+-- Ends the program; the code is `arguments`, or one of docs/protocol.md.
+function job.refuse(code, message)
+  yield(FAIL, message, code)
+end
+
+-- Has a stage done. Its function `review` gets the number of errors, and whether all turns were taken; it
+-- may return in words what is wrong.
+local review
+function job.stage(stage)
+  review = stage.review
+  yield(STAGE, stage)
+end
+
+-- In a client: the steps of a turn. The script does not wait for their replies, so a step is handed over when the
+-- next one comes, or with the turn's end: that saves half of the way. -----------------------------------
+
+local LAST = 10
+local shown
+local op, place, first, second, third
+
+local function step(...)
+  if shown then
+    shown[#shown + 1] = { ... }
+    return
+  end
+  if op then
+    yield(op, place, first, second, third)
+  end
+  op, place, first, second, third = ...
+end
+
+-- A statement under a type of the stage, from 0; it must send and change so many rows.
+function job.send(kind, sql, rows, affected)
+  step(SEND, kind, sql, rows, affected)
+end
+
+-- A statement of the stage's catalogue, by its number from 0, with a parameter if it has one.
+function job.call(statement, rows, affected, value)
+  step(CALL, statement, rows, affected, value)
+end
+
+-- Leaves the server and comes again.
+function job.come_again(kind)
+  step(COME_AGAIN, kind)
+end
+
+-- The statements of a turn that is not taken, with the rows that each must send and change.
+function job.shown(turn, index)
+  shown = {}
+  turn(index)
+  local all = {}
+  for _, own in ipairs(shown) do
+    if own[1] == SEND then
+      all[#all + 1] = { kind = own[2], sql = own[3], rows = own[4], affected = own[5] }
+    end
+  end
+  shown = nil
+  return all
+end
+
+-- A text that was kept for this stage, by its number from 1.
+job.text = host.text_at
+job.texts = host.texts
+
+-- Courses ---------------------------------------------------------------------------------------------
+
+local function course(name)
+  client[name] = guarded(function(...)
+    yield(NEXT, _G[name](...))
+  end)
+end
+
+for _, name in ipairs({ "check", "plan", "stages", "close", "cleanup" }) do
+  course(name)
+end
+
+client.load = guarded(function()
+  load_script()
+  yield(NEXT, sysbench.cmdline)
+end)
+
+client.review = guarded(function(...)
+  yield(NEXT, review and review(...))
+end)
+
+local turn
+function client.enter(number)
+  load_script()
+  turn = _G.enter(host.key, number)
+end
+
+client.turns = guarded(function(index)
+  -- A turn that was broken off may have left a step.
+  op = nil
+  while true do
+    turn(index)
+    local last = op and op + LAST or NEXT
+    op = nil
+    index = yield(last, place, first, second, third)
+  end
+end)
+
+return client
