@@ -66,6 +66,7 @@ lock:
 
 ## docs: renew the reference pages that are generated
 docs: $(VENV)/.installed-dev
+	$(BIN)/diskproof-load describe > python/diskproof/study/loads/options.json
 	$(BIN)/python tools/generate.py
 
 ## prose: sentences that are hard to read, in pages and in the code; it advises and never fails.

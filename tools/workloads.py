@@ -2,15 +2,16 @@
 
 import csv
 import re
-import subprocess
 from itertools import groupby
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 from pydantic import ByteSize
+from pydantic.fields import FieldInfo
 
 from diskproof import load
 from diskproof.study.loads import KINDS
 from diskproof.study.loads.base import Load, Option
+from diskproof.study.loads.described import options_of
 from diskproof.wording import numbers
 from paths import DOCS, ROOT
 
@@ -66,7 +67,7 @@ def _shared() -> str:
 def _options(model: type[Load]) -> str:
     """Return a row a key of its own: name and default in a study and by hand, and its meaning."""
     kind = get_args(model.model_fields["kind"].annotation)[0]
-    helps = {verb: _help(verb, kind) for verb in ("prepare", "run") if model.needs_server}
+    options = options_of(kind) if model.needs_server else {}
     rows = [
         "| in a study | default there | by hand | default there | prepare, run | meaning |",
         "|---|---|---|---|---|---|",
@@ -80,12 +81,17 @@ def _options(model: type[Load]) -> str:
         for mark in marks:
             called = mark.name or key.replace("_", "-")
             option = called if called.isupper() else f"--{called}"
-            by_hand = _default_by_hand(helps[mark.verbs[-1]], option)
-            words = ", ".join(mark.verbs)
-            rows.append(f"| `{key}` | {default} | `{option}` | {by_hand} | {words} | {field.description} |")
+            by_hand = _default_by_hand(options[called])
+            words = ", ".join(sorted(mark.verbs))
+            rows.append(f"| `{key}` | {default} | `{option}` | {by_hand} | {words} | {_meaning(field)} |")
         if not marks and name != "kind":
             rows.append(f"| `{key}` | {default} | | | | {field.description} |")
     return "\n".join(rows)
+
+
+def _meaning(field: FieldInfo) -> str:
+    """Return what a key means, without the default, which has a column of its own."""
+    return re.sub(r" ?\[default: .+?\]", "", field.description or "").replace("|", "\\|")
 
 
 def _default(value: object, required: bool) -> str:
@@ -96,29 +102,23 @@ def _default(value: object, required: bool) -> str:
     return f"`{numbers.size(value) if isinstance(value, ByteSize) else value}`"
 
 
-def _help(verb: str, kind: str) -> str:
-    """Return the help of a verb on one line; empty if the program has no such verb."""
-    argv = [str(load.program()), verb, kind, "--help"]
-    said = subprocess.run(argv, capture_output=True, text=True, check=False)
-    return " ".join(said.stdout.split())
-
-
-def _default_by_hand(said: str, option: str) -> str:
+def _default_by_hand(option: dict[str, Any]) -> str:
     """Return an option's default in the program's own words."""
-    usage, _, options = said.partition(" Options: ")
-    if f"{option} <" in usage:
-        return "required"
-    _, _, about = options.partition(f" {option} ")
-    about = re.split(r" (?:-\w, )?--[a-z-]+ (?:<|[A-Z])", about)[0]
-    found = re.search(r"\[default: (.+?)\]", about)
-    return found[1].replace("|", "\\|") if found else ""
+    said = re.search(r"\[default: (.+?)\]", option["help"])
+    if said:
+        return said[1].replace("|", "\\|")
+    return str(option.get("default", "required" if option.get("required") else ""))
 
 
 # ---------------------------------------------------------------- statements
 
 
+def _choices(kind: str, option: str) -> list[str]:
+    return [choice["name"] for choice in options_of(kind)[option]["choices"]]
+
+
 def _oltp() -> list[str]:
-    mixes = get_args(get_type_hints(KINDS["oltp"])["mix"])
+    mixes = _choices("oltp", "mix")
     of_mix = {mix: _statements("oltp", ["--mix", mix]) for mix in mixes}
     rows = ["| mix | statements of a transaction, in their order |", "|---|---|"]
     rows += [f"| `{mix}` | {', '.join(one['name'] for one in found)} |" for mix, found in of_mix.items()]
@@ -135,7 +135,7 @@ def _oltp() -> list[str]:
 
 
 def _slap() -> list[str]:
-    types = get_args(get_type_hints(KINDS["slap"])["load_type"])
+    types = _choices("slap", "load-type")
     parts = []
     for load_type in types:
         key = ["--auto-increment"] if load_type == "key" else []

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use super::within::Within;
 use crate::driver;
 use crate::engine;
 
@@ -51,11 +52,11 @@ pub(super) const MOST_CLIENTS: u32 = 100_000;
 #[derive(Debug, Clone, Args)]
 pub(super) struct Crowd {
     /// Connections, each with one transaction in progress at a time
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_CLIENTS)))]
+    #[arg(long, value_name = "N", default_value_t = 1, within(1..=MOST_CLIENTS))]
     pub(super) clients: u32,
 
     /// Threads that serve the clients [default: one per client, at most 16]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", within(1..=u16::MAX))]
     pub(super) workers: Option<u16>,
 }
 
@@ -94,7 +95,7 @@ pub(super) struct Load {
     pub(super) seconds: Option<Duration>,
 
     /// End after this many transactions, if that comes before --seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", within(1..=u64::MAX))]
     pub(super) transactions: Option<u64>,
 
     /// Seconds of load before the measured phase, which do not count

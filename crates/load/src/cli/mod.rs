@@ -13,6 +13,7 @@ macro_rules! tell {
 mod args;
 mod conditions;
 mod connect;
+mod describe;
 mod familiar;
 mod kernel_fence;
 mod ledger;
@@ -28,6 +29,7 @@ mod stop;
 mod sysbench;
 mod tables;
 mod tpcc;
+mod within;
 
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -89,6 +91,8 @@ enum Verb {
     Sysbench(SysbenchArgs),
     /// Say whether this machine's kernel can hold a script in Lua
     Fence(FenceArgs),
+    /// Print the workloads with their options, as JSON for a program
+    Describe,
 }
 
 impl Verb {
@@ -240,6 +244,10 @@ fn obey(verb: Verb) -> Result<(), Stop> {
         Verb::Check(Check::Tpcc(args)) => tpcc::check(&args),
         Verb::Sysbench(args) => sysbench::run(&args),
         Verb::Fence(args) => kernel_fence::reader::fence(&args),
+        Verb::Describe => {
+            describe::say();
+            Ok(())
+        }
         Verb::Cleanup(Cleanup::Conditions(args)) => conditions::cleanup(&args),
         Verb::Cleanup(Cleanup::Ledger(args)) => ledger::cleanup(&args),
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),

@@ -13,9 +13,10 @@ DEFAULT_KIND = "oltp"
 
 
 def _kinds(load: type[Load]) -> Iterator[tuple[str, type[Load]]]:
-    """Yield the workloads that name their kind, of all that a file declares."""
+    """Yield the workloads that name their kind, each as it is with its described keys."""
     for declared in load.__subclasses__():
-        yield from ((kind, declared) for kind in get_args(declared.model_fields["kind"].annotation))
+        if not declared.__subclasses__():
+            yield from ((kind, declared) for kind in get_args(declared.model_fields["kind"].annotation))
         yield from _kinds(declared)
 
 

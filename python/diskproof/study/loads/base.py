@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,9 +12,6 @@ from diskproof.study.part import DAY_S, MAX_CLIENTS, Distinct, LevelsKey, OfLeve
 from diskproof.wording import Message, say
 
 Verb = Literal["prepare", "check", "run"]
-
-MAX_TABLES = 1_000
-MAX_ROWS = 1_000_000_000
 
 FIXED_BYTES = 200 * 2**20
 """What a server writes besides the rows: system tables, logs at their smallest."""
@@ -32,10 +29,6 @@ class Option:
 
 
 RUN = Option(("run",))
-RUN_AND_CHECK = Option(("check", "run"))
-PREPARE = Option(("prepare",))
-BOTH = Option(("prepare", "run"))
-"""`prepare` and `run` must agree on it."""
 
 
 class Load(OfLevels):
@@ -55,6 +48,11 @@ class Load(OfLevels):
     """Whether its statements are the user's, and not diskproof's."""
     is_job: ClassVar[bool] = False
     """True: it ends by itself and is measured by its seconds; False: it is measured for `measure_s`."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, key: str) -> Any:  # noqa: ANN401 - the program says which options there are
+            ...
 
     def runs_on(self, factor: LevelsKey, level: str) -> bool:
         """Tell whether it is run at a level of a factor."""

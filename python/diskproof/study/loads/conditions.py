@@ -1,55 +1,27 @@
 """A detector's conditions database."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from diskproof.study.loads.base import BOTH, FIXED_BYTES, MAX_ROWS, MAX_TABLES, PREPARE, RUN, Steady
+from diskproof.study.loads.base import FIXED_BYTES, Steady
+from diskproof.study.loads.described import OF_PROGRAM, described
 from diskproof.wording import Message, say
 
 OVERHEAD_BYTES = 150
 """An entry's own columns and its index beside the payload."""
 
 
+@described("conditions")
 class Conditions(Steady):
     """A detector's conditions database: the latest entry not after a time, from many tables at once."""
 
     kind: Literal["conditions"] = Field(description="Kind of workload")
-    tables: Annotated[int, BOTH] = Field(100, ge=1, le=MAX_TABLES, description="Number of tables")
-    rows: Annotated[int, BOTH] = Field(10_000, ge=1, le=MAX_ROWS, description="Entries in each table")
-    payload_bytes: Annotated[int, BOTH] = Field(
-        200, ge=1, le=60_000, description="Bytes of an entry's payload"
-    )
-    elements: Annotated[int | None, BOTH] = Field(
-        None, ge=1, le=32_767, description="Parts of the detector with entries of their own; default: 1"
-    )
-    days: Annotated[int | None, BOTH] = Field(
-        None, ge=1, le=100_000, description="Days over which the entries begin; default: 3650"
-    )
-    tables_per_visit: Annotated[int | None, RUN] = Field(
-        None,
-        ge=1,
-        le=MAX_TABLES,
-        description="Tables that a client queries in one visit, which is a transaction; default: 20",
-    )
-    hot_percent: Annotated[float, RUN] = Field(
-        90, ge=0, le=100, description="Percentage of the visits that query the last hours"
-    )
-    hot_hours: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=876_000, description="Length of the hot period in hours; default: 24"
-    )
-    appends: Annotated[float, RUN] = Field(
-        0.001, ge=0, le=1, description="Share of the questions that append an entry instead"
-    )
-    stay: Annotated[bool, RUN] = Field(
-        False, description="Clients stay connected; default: every visit begins with a new connection"
-    )
-    protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
-        None, description="Text or prepared statements; default: text"
-    )
-    engine: Annotated[str | None, PREPARE] = Field(
-        None, description="Storage engine of the tables (MySQL family), such as `InnoDB`"
-    )
+    tables: int = OF_PROGRAM
+    rows: int = OF_PROGRAM
+    payload_bytes: int = OF_PROGRAM
+    hot_percent: float = OF_PROGRAM
+    appends: float = OF_PROGRAM
 
     @property
     def in_short(self) -> Message:

@@ -1,27 +1,24 @@
 """Numbered transfers between accounts: each commit can be searched for afterwards."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from diskproof.study.loads.base import BOTH, FIXED_BYTES, RUN, Steady
+from diskproof.study.loads.base import FIXED_BYTES, Steady
+from diskproof.study.loads.described import OF_PROGRAM, described
 from diskproof.wording import Message, say
 
 ROW_BYTES = 110
 """An account on disk without its filler: what MariaDB's file of 200,000 accounts takes (SQLite's: 17)."""
 
 
+@described("ledger")
 class Ledger(Steady):
     """Each transaction moves an amount from one account to another, and writes a numbered entry."""
 
     kind: Literal["ledger"] = Field(description="Kind of workload")
-    accounts: Annotated[int, BOTH] = Field(1_000, ge=2, le=10_000_000, description="Accounts")
-    filler_bytes: Annotated[int, BOTH] = Field(
-        100, ge=0, le=4_000, description="Further bytes in each account and each entry"
-    )
-    protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
-        None, description="Text or prepared statements; default: prepared"
-    )
+    accounts: int = OF_PROGRAM
+    filler_bytes: int = OF_PROGRAM
 
     @property
     def in_short(self) -> Message:

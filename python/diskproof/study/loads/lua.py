@@ -19,8 +19,8 @@ from pydantic import (
 
 from diskproof.reading import UnreadableError, read_bytes
 from diskproof.results.size import Size
-from diskproof.study.loads.base import BOTH, Option, Steady
-from diskproof.study.loads.oltp import Distribution
+from diskproof.study.loads.base import Option, Steady
+from diskproof.study.loads.described import described
 from diskproof.study.part import Finite, KeptFile, kept_file
 from diskproof.wording import Message, say
 
@@ -47,6 +47,7 @@ ScriptFile = Annotated[
 OptionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$")]
 
 
+@described("lua", only=("protocol", "distribution"))
 class Lua(Steady):
     """A sysbench script in Lua, as it stands (docs/lua.md)."""
 
@@ -63,12 +64,6 @@ class Lua(Steady):
         description="The script's own options, such as `{ tables = 4, table_size = 100000 }`",
     )
     prepare: bool = Field(True, description="Whether the script's command `prepare` makes the tables")
-    protocol: Annotated[Literal["text", "prepared"] | None, BOTH] = Field(
-        None, description="Prepared statements as such, or as text; default: prepared"
-    )
-    distribution: Annotated[Distribution | None, BOTH] = Field(
-        None, description="What `sysbench.rand.default` draws by; default: `special`"
-    )
     size: Size = Field(
         ByteSize(256 * 2**20),
         description="About the largest size of the tables on disk: so much must be free",

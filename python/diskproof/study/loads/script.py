@@ -19,7 +19,8 @@ from pydantic import (
 
 from diskproof.reading import UnreadableError, opened
 from diskproof.results.size import Size
-from diskproof.study.loads.base import RUN, RUN_AND_CHECK, Option, Steady
+from diskproof.study.loads.base import Option, Steady
+from diskproof.study.loads.described import described
 from diskproof.study.part import Finite, KeptFile, kept_file, located
 from diskproof.wording import Message, say
 
@@ -95,6 +96,7 @@ Sql = Annotated[SqlFile, BeforeValidator(_sql_file), WithJsonSchema({"type": "st
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
+@described("script", only=("protocol", "reconnect"))
 class Script(Steady):
     """The user's own SQL with pgbench's variables (docs/scripts.md)."""
 
@@ -112,14 +114,6 @@ class Script(Steady):
     variables: Annotated[
         dict[Variable, int | float], Finite, Option(("prepare", "check", "run"), "variable")
     ] = Field({}, description="Variables of the scripts, such as `{ rows = 100000 }`")
-    protocol: Annotated[Literal["text", "prepared"] | None, RUN_AND_CHECK] = Field(
-        None, description="Text or prepared statements; default: text"
-    )
-    reconnect: Annotated[int | None, RUN] = Field(
-        None,
-        ge=1,
-        description="Transactions after which a client reconnects; default: never",
-    )
 
     @model_validator(mode="after")
     def _names_are_distinct(self) -> Self:

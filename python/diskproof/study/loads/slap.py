@@ -1,10 +1,11 @@
 """mysqlslap's generated load."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from diskproof.study.loads.base import FIXED_BYTES, RUN, Load
+from diskproof.study.loads.base import FIXED_BYTES, Load
+from diskproof.study.loads.described import OF_PROGRAM, described
 from diskproof.wording import Message, say
 
 ROW_BYTES = 200
@@ -17,59 +18,19 @@ STATEMENT_S = 1e-3
 """A statement on a small table, a scan of it included, on a small machine."""
 
 
+@described("slap")
 class Slap(Load):
     """mysqlslap's `--auto-generate-sql`: clients that share a number of statements. A job."""
 
     is_job: ClassVar[bool] = True
     kind: Literal["slap"] = Field(description="Kind of workload")
-    load_type: Annotated[Literal["mixed", "read", "key", "write", "update"], RUN] = Field(
-        "mixed", description="What the statements are; `mixed`: INSERT and a full scan in turn"
-    )
-    queries: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=1_000_000_000, description="Statements of one iteration, shared among the clients"
-    )
+    load_type: str = OF_PROGRAM
+    iterations: int = OF_PROGRAM
     queries_per_client: int | None = Field(
         None,
         ge=1,
         le=1_000_000,
         description="Instead of `queries`: statements of a client in one iteration",
-    )
-    iterations: Annotated[int, RUN] = Field(
-        1, ge=1, le=1_000, description="How often a trial makes the table and runs the load"
-    )
-    int_columns: Annotated[int | None, RUN] = Field(
-        None, ge=0, le=500, description="Integer columns; default: 1"
-    )
-    char_columns: Annotated[int | None, RUN] = Field(
-        None, ge=0, le=500, description="Character columns; default: 1"
-    )
-    write_number: Annotated[int | None, RUN] = Field(
-        None,
-        ge=1,
-        le=1_000_000,
-        description="Statements that make and fill the table before the clients come, CREATE TABLE "
-        "included; default: 100",
-    )
-    unique_queries: Annotated[int | None, RUN] = Field(
-        None,
-        ge=1,
-        le=100_000,
-        description="Different statements that a client goes through, less one; default: 10",
-    )
-    unique_write: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=100_000, description="Different INSERTs among those that fill the table; default: 10"
-    )
-    commit: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=1_000_000, description="Statements between two commits; default: each commits itself"
-    )
-    detach: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=1_000_000, description="Statements after which a client reconnects; default: never"
-    )
-    auto_increment: Annotated[bool, RUN] = Field(False, description="A primary key that counts up")
-    guid_primary: Annotated[bool, RUN] = Field(False, description="A primary key of GUIDs")
-    secondary_indexes: Annotated[int | None, RUN] = Field(None, ge=0, le=60, description="Secondary indexes")
-    engine: Annotated[str | None, RUN] = Field(
-        None, description="Storage engine of the table (MySQL family), such as `InnoDB`"
     )
 
     @model_validator(mode="after")

@@ -1,29 +1,15 @@
 """sql-bench's nine tests."""
 
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from diskproof.study.loads.base import FIXED_BYTES, RUN, Load, Option
+from diskproof.study.loads.base import FIXED_BYTES, Load
+from diskproof.study.loads.described import OF_PROGRAM, described
 from diskproof.wording import Message, say
 
 BYTES_AT_SCALE_1 = 2 * 2**30
 """Tables and logs of the largest test, with room to spare."""
-
-LIMIT_S = 600.0
-"""sql-bench's own limit of a loop."""
-
-Test = Literal[
-    "alter-table",
-    "ATIS",
-    "big-tables",
-    "connect",
-    "create",
-    "insert",
-    "select",
-    "transactions",
-    "wisconsin",
-]
 
 
 class Span(NamedTuple):
@@ -36,7 +22,7 @@ class Span(NamedTuple):
     at_scale_1_s: float
 
 
-SPANS: dict[Test, Span] = {
+SPANS: dict[str, Span] = {
     "alter-table": Span(5, 1.0, 100.0),
     "ATIS": Span(8, 2.0, 60.0),
     "big-tables": Span(2, 0.1, 10.0),
@@ -49,6 +35,7 @@ SPANS: dict[Test, Span] = {
 }
 
 
+@described("sqlbench", called={"limit-seconds": "limit_s"})
 class SqlBench(Load):
     """sql-bench's operations, one after the other. A job."""
 
@@ -56,28 +43,8 @@ class SqlBench(Load):
     takes_seed: ClassVar[bool] = False
     rehearses: ClassVar[bool] = False
     kind: Literal["sqlbench"] = Field(description="Kind of workload")
-    tests: Annotated[list[Test] | None, RUN] = Field(
-        None, min_length=1, description="Tests to run, in sql-bench's order; default: all nine"
-    )
-    scale: Annotated[float, RUN] = Field(
-        1.0, ge=0.001, le=1, description="Shrinks loops and tables; 1: sql-bench's own counts"
-    )
-    limit_s: Annotated[float, Option(("run",), "limit-seconds")] = Field(
-        LIMIT_S,
-        gt=0,
-        le=86_400,
-        description="Seconds after which a loop is cut short and its time extrapolated, with a mark",
-    )
-    engine: Annotated[str | None, RUN] = Field(
-        None, description="Storage engine of the tables (MySQL family), such as `MyISAM`"
-    )
-
-    @field_validator("tests")
-    @classmethod
-    def _each_once(cls, tests: list[Test] | None) -> list[Test] | None:
-        if tests and len(set(tests)) != len(tests):
-            raise ValueError("a test is here twice")
-        return tests
+    scale: float = OF_PROGRAM
+    limit_s: float = OF_PROGRAM
 
     @property
     def in_short(self) -> Message:

@@ -1,10 +1,11 @@
 """TPC-C: the five transactions of a wholesale supplier."""
 
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from diskproof.study.loads.base import BOTH, FIXED_BYTES, RUN, Preloaded
+from diskproof.study.loads.base import FIXED_BYTES, Preloaded
+from diskproof.study.loads.described import OF_PROGRAM, described
 from diskproof.wording import Message, say
 
 TERMINALS = 10
@@ -21,21 +22,12 @@ WAREHOUSE_BYTES = 110 * 2**20
 ITEM_BYTES = 14 * 2**20
 
 
+@described("tpcc")
 class Tpcc(Preloaded):
     """TPC-C's five transactions, with proof that it was TPC-C: see [tpcc.md](tpcc.md)."""
 
     kind: Literal["tpcc"] = Field(description="Kind of workload")
-    warehouses: Annotated[int, BOTH] = Field(
-        1, ge=1, le=10_000, description="Warehouses, of about 100 MB each"
-    )
-    think_times: Annotated[bool, RUN] = Field(
-        False,
-        description="Keying and think times as specified, with ten clients for each warehouse and deferred "
-        "deliveries. Default: none, and the result is TPC-C-like, no tpmC",
-    )
-    protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
-        None, description="Text or prepared statements; default: prepared"
-    )
+    warehouses: int = OF_PROGRAM
 
     @model_validator(mode="after")
     def _terminals_set_the_rate(self) -> Self:

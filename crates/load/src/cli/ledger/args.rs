@@ -5,16 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::args::{Connection, Load, Protocol};
+use crate::cli::within::Within;
 
 /// Options that prepare and run must agree on.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct LedgerArgs {
     /// Accounts, with ids from 1
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1_000, within(2..=10_000_000u64))]
     pub(super) accounts: u64,
 
     /// Bytes beside the figures in each account and each entry
-    #[arg(long, value_name = "BYTES", default_value_t = 100, value_parser = clap::value_parser!(u16).range(0..=4_000))]
+    #[arg(long, value_name = "BYTES", default_value_t = 100, within(0..=4_000u16))]
     pub(super) filler_bytes: u16,
 
     /// The same seed gives the same fillers and the same transfers [default: 1 to prepare, another

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Command};
 
 use crate::cli::args::{Connection, Load, Protocol, Reach, positive_seconds};
+use crate::cli::within::Within;
 use crate::workload::distribution::Choice;
 
 /// The script, and what it may do.
@@ -34,7 +35,7 @@ pub(in crate::cli) struct LuaArgs {
     pub(in crate::cli) trust_script: bool,
 
     /// Most memory of one client's script
-    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "MIB", default_value_t = 256, within(1..=u32::MAX))]
     pub(in crate::cli) script_memory: u32,
 
     /// Longest time that a script may compute without a statement
@@ -74,7 +75,7 @@ pub(in crate::cli) struct OnceLua {
     pub(in crate::cli) command: Option<String>,
 
     /// Connections at a time, if the command is one that runs in parallel
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, within(1..=10_000u32))]
     pub(in crate::cli) clients: u32,
 }
 

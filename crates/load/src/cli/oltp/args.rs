@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use super::counts::CountArgs;
 use super::distribution::DistributionArgs;
 use crate::cli::args::{Connection, Load, Protocol, engine_name};
+use crate::cli::within::Within;
 use crate::workload::oltp::{Mix, Schema, TablePer};
 
 /// Which tables, and which of their rows are asked for.
@@ -15,11 +16,11 @@ pub(in crate::cli) struct OltpArgs {
     pub(in crate::cli) schema: Schema,
 
     /// Tables, named sbtest1, sbtest2, …
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, within(1..=u16::MAX))]
     pub(in crate::cli) tables: u16,
 
     /// Rows in each table (ids are 32-bit integers)
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=2_147_483_647))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, within(1..=2_147_483_647u64))]
     pub(in crate::cli) rows: u64,
 
     /// The statements of a transaction. The tables of complex have unsigned numbers, so give
@@ -57,7 +58,7 @@ pub(in crate::cli) struct PrepareOltp {
     pub(in crate::cli) engine: Option<String>,
 
     /// Tables loaded at a time [default: twice the cores, at most one per table]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", within(1..=u16::MAX))]
     pub(in crate::cli) threads: Option<u16>,
 }
 
@@ -71,7 +72,7 @@ pub(in crate::cli) struct CleanupOltp {
     pub(in crate::cli) schema: Schema,
 
     /// Tables sbtest1 to sbtestN are dropped, those that exist
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, within(1..=u16::MAX))]
     pub(in crate::cli) tables: u16,
 }
 
@@ -112,7 +113,7 @@ pub(in crate::cli) struct RunOltp {
 
     /// Reconnect after every so many transactions; the time counts as part of the last one
     /// [default: stay connected]
-    #[arg(long, value_name = "TRANSACTIONS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "TRANSACTIONS", within(1..=u64::MAX))]
     pub(in crate::cli) reconnect: Option<u64>,
 }
 

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::cli::Stop;
+use crate::cli::within::Within;
 use crate::workload::oltp::{Counts, Mix, Schema};
 
 /// On each option: a heading of the whole group would stand over those that follow it as well.
@@ -11,39 +12,39 @@ const HEADING: &str = "Statements of a transaction";
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct CountArgs {
     /// SELECTs by primary key [default: 10]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", within(0..=MOST))]
     point_selects: Option<u32>,
 
     /// SELECTs of a range of ids [default: 1]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", within(0..=MOST))]
     simple_ranges: Option<u32>,
 
     /// SELECTs of SUM(k) over a range [default: 1]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", within(0..=MOST))]
     sum_ranges: Option<u32>,
 
     /// SELECTs of a range in the order of column c [default: 1]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", within(0..=MOST))]
     order_ranges: Option<u32>,
 
     /// SELECTs of a range's different values of c [default: 1]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", within(0..=MOST))]
     distinct_ranges: Option<u32>,
 
     /// UPDATEs of the indexed column k [default: 1]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", within(0..=MOST))]
     index_updates: Option<u32>,
 
     /// UPDATEs of column c, which has no index [default: 1]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", within(0..=MOST))]
     non_index_updates: Option<u32>,
 
     /// DELETEs, each with the INSERT that puts the row back [default: 1]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", within(0..=MOST))]
     delete_inserts: Option<u32>,
 
     /// Rows of a range
-    #[arg(long, help_heading = HEADING, value_name = "ROWS", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, help_heading = HEADING, value_name = "ROWS", default_value_t = 100, within(1..=1_000_000u64))]
     pub(super) range_size: u64,
 
     /// One more UPDATE of k, of the row that is then deleted: the 21 statements of sysbench 0.4.12
@@ -53,9 +54,7 @@ pub(in crate::cli) struct CountArgs {
 }
 
 /// More statements would make a transaction that no server is asked for.
-fn count() -> clap::builder::RangedI64ValueParser<u32> {
-    clap::value_parser!(u32).range(0..=10_000)
-}
+const MOST: u32 = 10_000;
 
 impl CountArgs {
     /// The mix's own counts with those that were chosen in their place.

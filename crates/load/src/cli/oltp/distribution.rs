@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::cli::Stop;
+use crate::cli::within::Within;
 use crate::workload::distribution::{Choice, Law, Special};
 
 #[derive(Debug, Clone, Args)]
@@ -12,17 +13,17 @@ pub(in crate::cli) struct DistributionArgs {
     pub(super) distribution: Choice,
 
     /// special: the hot rows' share of the table in percent (sysbench: --rand-spec-pct) [default: 1]
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "PERCENT", within(1..=100u32))]
     special_window: Option<u32>,
 
     /// special: the share of accesses that go to the hot rows in percent (sysbench:
     /// --rand-spec-res) [default: 75]
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(0..=99))]
+    #[arg(long, value_name = "PERCENT", within(0..=99u32))]
     special_hot: Option<u32>,
 
     /// special, gaussian: number of uniform draws to average (sysbench: --rand-spec-iter) [default:
     /// 12]
-    #[arg(long, value_name = "DRAWS", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "DRAWS", within(1..=1000u32))]
     bell_draws: Option<u32>,
 
     /// pareto: the share h of the rows that takes 1 - h of the accesses (sysbench: --rand-pareto-h)
@@ -31,7 +32,7 @@ pub(in crate::cli) struct DistributionArgs {
     pareto_h: Option<f64>,
 
     /// zipfian: the exponent (sysbench: --rand-zipfian-exp) [default: 0.8]
-    #[arg(long, value_name = "EXPONENT", value_parser = zipfian_exponent)]
+    #[arg(long, value_name = "EXPONENT", within(0.0..=STEEPEST))]
     zipfian_exponent: Option<f64>,
 }
 
@@ -105,10 +106,3 @@ fn pareto_h(text: &str) -> Result<f64, String> {
 
 /// Beyond this nearly every draw is row 1.
 const STEEPEST: f64 = 10.0;
-
-fn zipfian_exponent(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(exponent) if (0.0..=STEEPEST).contains(&exponent) => Ok(exponent),
-        _ => Err(format!("must be a number from 0 to {STEEPEST}")),
-    }
-}

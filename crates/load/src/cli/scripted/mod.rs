@@ -41,20 +41,27 @@ const MEMORY_BYTES: usize = 2 << 30;
 /// The seed of scripts that have no option for it.
 const SEED: u64 = 1;
 
+/// The scripts' names.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    ALL.into_iter().map(|(name, _)| name)
+}
+
 /// Adds the scripts' verbs to the command line. Only the options of the script that is named are looked
 /// for.
 pub(super) fn declare(mut cli: Command, named: Option<&str>) -> Command {
     for (name, text) in ALL {
-        let Ok((_, options, about)) = Conducting::new(lua_options(name, text)) else {
+        let Ok(Conducting { description, .. }) = Conducting::new(lua_options(name, text)) else {
             debug_assert!(false, "{name} cannot be loaded");
             continue;
         };
-        for (verb, about) in about {
+        for (verb, about) in description.about {
             let mut command = Command::new(name);
             if named == Some(name) {
                 command = Connection::augment_args(command);
                 if verb == "run" {
-                    command = Job::augment_args(command.args(options.iter().map(options::arg)));
+                    command = Job::augment_args(
+                        command.args(description.options.iter().map(options::arg)),
+                    );
                 }
             }
             // The groups of options bring their own words.
@@ -100,8 +107,8 @@ pub(super) fn obey(asked: &Asked) -> Result<(), Stop> {
         return with_driver(target, Cleanup(options));
     }
     let job = Job::from_arg_matches(matches).map_err(wrong)?;
-    let (_, described, _) = Conducting::new(lua_options(name, text))?;
-    options.given = options::given(&described, matches);
+    let described = Conducting::new(lua_options(name, text))?.description;
+    options.given = options::given(&described.options, matches);
     options.seed = options::seed(&options.given).unwrap_or(SEED);
     let clients = Setting::Int(job.crowd.clients.into());
     options.general.push(("threads".into(), clients));
@@ -133,7 +140,7 @@ struct Cleanup(LuaOptions);
 
 impl Task for Cleanup {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let (mut conducting, ..) = Conducting::new(LuaOptions {
+        let mut conducting = Conducting::new(LuaOptions {
             dialect: driver.dialect(),
             ..self.0
         })?;
@@ -162,7 +169,7 @@ impl Task for RunTask {
         let has_tables = Setting::Bool(driver.has_tables());
         options.general.push(("has_tables".into(), has_tables));
         let seed = options.seed;
-        let (mut conducting, ..) = Conducting::new(options)?;
+        let mut conducting = Conducting::new(options)?;
         conducting.check()?;
         let connecting = |fault| Failure::from_fault("connecting", &fault);
         let mut admin = driver.admin().map_err(connecting)?;

@@ -1,9 +1,10 @@
 //! The options that a script describes, as the command line has them.
 
 use clap::builder::PossibleValue;
-use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches};
 
 use crate::cli::args::{engine_name, positive_seconds};
+use crate::cli::within::Within;
 use crate::workload::lua::{Described, Kind};
 
 pub(super) fn arg(option: &Described) -> Arg {
@@ -20,11 +21,8 @@ pub(super) fn arg(option: &Described) -> Arg {
     }
     match &option.kind {
         Kind::Flag => arg.action(ArgAction::SetTrue),
-        Kind::Whole { least, most } => arg.value_parser(value_parser!(u64).range(*least..=*most)),
-        Kind::Number { least, most } => {
-            let (least, most) = (*least, *most);
-            arg.value_parser(move |text: &str| within(text, least, most))
-        }
+        Kind::Whole { least, most } => arg.within(*least..=*most),
+        Kind::Number { least, most } => arg.within(*least..=*most),
         Kind::Seconds => arg.value_parser(positive_seconds),
         Kind::Word => arg.value_parser(engine_name),
         Kind::Choice { names, many } => {
@@ -43,13 +41,6 @@ pub(super) fn arg(option: &Described) -> Arg {
                 arg
             }
         }
-    }
-}
-
-fn within(text: &str, least: f64, most: f64) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if (least..=most).contains(&number) => Ok(number),
-        _ => Err(format!("must be a number from {least} to {most}")),
     }
 }
 

@@ -16,7 +16,7 @@ fn script(name: &str, dialect: Dialect, given: &[(&str, &str)]) -> Conducting {
         general: vec![("threads".into(), Setting::Int(1))],
         ..lua_options(name, text)
     };
-    Conducting::new(options).unwrap().0
+    Conducting::new(options).unwrap()
 }
 
 const DIALECTS: [Dialect; 3] = [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite];

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::args::{Connection, Load, Protocol};
+use crate::cli::within::Within;
 
 /// More would make terminals that no machine of a test has connections for.
 const MOST_WAREHOUSES: u64 = 10_000;
@@ -13,7 +14,7 @@ const MOST_WAREHOUSES: u64 = 10_000;
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct TpccArgs {
     /// Warehouses, of about 100 MB each
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_WAREHOUSES))]
+    #[arg(long, value_name = "N", default_value_t = 1, within(1..=MOST_WAREHOUSES))]
     pub(super) warehouses: u64,
 }
 
@@ -25,7 +26,7 @@ pub(in crate::cli) struct PrepareTpcc {
     pub(super) tpcc: TpccArgs,
 
     /// Warehouses loaded at a time [default: two per core; SQLite: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", within(1..=u16::MAX))]
     pub(super) threads: Option<u16>,
 
     /// The same seed gives the same rows

@@ -148,9 +148,9 @@ impl LuaClient {
 
     /// A client that takes its share of a stage's turns. What the script needs for them is made here,
     /// before anything is measured.
-    pub(super) fn for_turns(setup: Arc<Setup>, number: usize, turns: Arc<Turns>) -> Self {
-        let mut client = Self::new(Arc::clone(&setup), number);
-        let entered = State::entering(&setup, number, &turns);
+    pub(super) fn for_turns(setup: &Arc<Setup>, number: usize, turns: Arc<Turns>) -> Self {
+        let mut client = Self::new(Arc::clone(setup), number);
+        let entered = State::entering(setup, number, &turns);
         match entered {
             Ok(state) => client.state = Some(state),
             Err(error) => client.mistake = error.to_string(),

@@ -49,6 +49,14 @@ impl From<mlua::Error> for Trouble {
     }
 }
 
+/// A script that comes with the program, in its own words.
+#[derive(Debug)]
+pub struct Description {
+    pub options: Vec<Described>,
+    /// What each verb does.
+    pub about: HashMap<String, String>,
+}
+
 /// An option of a script that comes with the program.
 #[derive(Debug)]
 pub struct Described {
@@ -117,6 +125,7 @@ pub struct Declared {
 /// The script beside its clients.
 #[derive(Debug)]
 pub struct Conducting {
+    pub description: Description,
     setup: Arc<Setup>,
     state: State,
     stages: Option<Thread>,
@@ -129,16 +138,17 @@ pub struct Conducting {
 }
 
 impl Conducting {
-    /// Loads the script, and says which options it has and what its verbs do.
-    pub fn new(
-        options: LuaOptions,
-    ) -> Result<(Self, Vec<Described>, HashMap<String, String>), LuaError> {
+    /// Loads the script.
+    pub fn new(options: LuaOptions) -> Result<Self, LuaError> {
+        Self::of(Setup::new(options, Arc::default()))
+    }
+
+    fn of(setup: Arc<Setup>) -> Result<Self, LuaError> {
         let wrong = |error: mlua::Error| LuaError(error.to_string());
-        let setup = Setup::new(options, Arc::default());
         let state = State::conducting(&setup).map_err(wrong)?;
         let (cmdline, _) = state.alone(&setup, "load")?;
-        let described = described(cmdline, &state).map_err(wrong)?;
-        let conducting = Self {
+        Ok(Self {
+            description: described(cmdline, &state).map_err(wrong)?,
             setup,
             state,
             stages: None,
@@ -146,11 +156,11 @@ impl Conducting {
             turns: None,
             count: 0,
             catalogue: None,
-        };
-        Ok((conducting, described.0, described.1))
+        })
     }
 
-    /// Another of the same script, such as for another thread.
+    /// What makes the same script anew, on another thread.
+    #[must_use]
     pub fn again(&self) -> Again {
         Again(Arc::clone(&self.setup))
     }
@@ -329,18 +339,8 @@ pub struct Again(Arc<Setup>);
 impl Again {
     /// Drops what the job has made.
     pub fn close(self, admin: &mut dyn Admin) -> Result<(), Trouble> {
-        let state = State::conducting(&self.0)?;
-        let alone = state.alone(&self.0, "load");
-        alone.map_err(|error| mlua::Error::runtime(error.to_string()))?;
-        let mut conducting = Conducting {
-            setup: self.0,
-            state,
-            stages: None,
-            kept: Vec::new(),
-            turns: None,
-            count: 0,
-            catalogue: None,
-        };
+        let mut conducting =
+            Conducting::of(self.0).map_err(|error| mlua::Error::runtime(error.to_string()))?;
         conducting.perform::<Value>("close", (), admin).map(drop)
     }
 }
@@ -375,13 +375,9 @@ fn catalogue(table: &Table) -> mlua::Result<Catalogue> {
     Ok(catalogue)
 }
 
-/// The options, and what each verb does.
-fn described(
-    cmdline: Value,
-    state: &State,
-) -> mlua::Result<(Vec<Described>, HashMap<String, String>)> {
+fn described(cmdline: Value, state: &State) -> mlua::Result<Description> {
     let cmdline = Table::from_lua(cmdline, &state.lua)?;
-    let mut all = Vec::new();
+    let mut options = Vec::new();
     for option in cmdline.get::<Vec<Table>>("options")? {
         let default: Value = option.get(2)?;
         let is = |name: &str| option.get::<Option<bool>>(name).map(|is| is == Some(true));
@@ -410,7 +406,7 @@ fn described(
         } else {
             Kind::Word
         };
-        all.push(Described {
+        options.push(Described {
             name: option.get("name")?,
             help: option.get(1)?,
             default: match default {
@@ -422,5 +418,8 @@ fn described(
             conflicts: option.get("conflicts")?,
         });
     }
-    Ok((all, cmdline.get("about")?))
+    Ok(Description {
+        options,
+        about: cmdline.get("about")?,
+    })
 }

@@ -67,7 +67,7 @@ impl Workload for LuaTurns {
     }
 
     fn script(&self, client: usize) -> LuaClient {
-        LuaClient::for_turns(Arc::clone(&self.setup), client, Arc::clone(&self.turns))
+        LuaClient::for_turns(&self.setup, client, Arc::clone(&self.turns))
     }
 
     fn expects(&self, type_index: usize, error: &ServerError) -> bool {
