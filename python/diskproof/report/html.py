@@ -27,7 +27,7 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
         ),
         "published": published.drawings(analysis),
         "limits": (
-            time_split(analysis),
+            *([time_split(analysis)] if analysis.plan.asks != "limits" else []),
             throughput_with_bounds(analysis),
             devices_over_time(folder, analysis, trials),
         ),
@@ -46,6 +46,7 @@ def picture(analysis: Analysis) -> str:
 def _answers(analysis: Analysis) -> list[Figure]:
     """Return what may be the picture of the whole answer, the best first."""
     found = (
+        time_split(analysis) if analysis.plan.asks == "limits" else None,
         cuts.speed_against_loss(analysis),
         cells.throughput(analysis),
         cells.throughput(analysis, cells.REQUESTS),

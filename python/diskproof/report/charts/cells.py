@@ -25,6 +25,9 @@ from diskproof.wording.numbers import number
 
 PANEL_HEIGHT_PX = 260
 
+WILD = 4
+"""An interval is cut off so many times beyond the smallest or largest figure: two blocks can give any."""
+
 _PERCENTILE_SHAPES = {"p50": "circle", "p95": "diamond", "p99": "triangle-up"}
 
 _COSTS = (
@@ -71,7 +74,10 @@ def throughput(analysis: Analysis, measure: Measure = THROUGHPUT) -> Figure | No
         for levels, of_panel in grouped(judged, lambda one: encoding.panel(one.cell)).items()
     }
     rows = [row for of_panel in rows_by_panel.values() for row in of_panel]
-    # All panels share one scale, so that they can be compared by eye.
+    # All panels share one scale, so that they can be compared by eye; no wild interval decides it.
+    domain = min(row["figure"] for row in rows) / WILD, max(row["figure"] for row in rows) * WILD
+    for row in rows:
+        row |= {end: parts.within(row[end], domain) for end in ("low", "high")}
     figures = [row[end] for row in rows for end in ("figure", "low", "high") if row[end] is not None]
     if "clients" in analysis.varying:
         title, by = f"{measure.title} by clients", "by number of clients"

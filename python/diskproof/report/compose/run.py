@@ -64,7 +64,7 @@ def compose(
         name=plan.study,
         heading=plan.question,
         answer=shown.answer or one_screen.single(analysis),
-        beside=shown.lines,
+        beside=tuple(line for line in shown.lines if line[0]),
         picture=next(iter(drawn.get("answer", ())), None),
         lead=head.lead(analysis),
         sections=tuple(sections),
@@ -73,7 +73,7 @@ def compose(
 
 
 def _to_do(actions: Sequence[str]) -> Section:
-    """Return all that is to do, if the first screen had no room for it."""
+    """Return all that is to do, if it is more than the first screen has."""
     items = tuple(Item(numbers.sentence_case(one), "-") for one in actions)
-    blocks = (Items(items),) if len(items) > to_do.MOST_SHOWN else ()
+    blocks = (Items(items),) if len(items) > 1 else ()
     return Section("What to do", blocks, "to-do", "What to do")
