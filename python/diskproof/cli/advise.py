@@ -22,7 +22,7 @@ from diskproof.cli.sold import sold
 from diskproof.cli.values import gathered
 from diskproof.cli.verify import verify as run_verification
 from diskproof.refusal import RefusalError
-from diskproof.report.compose.advised import compose
+from diskproof.report.compose.advised import compose, screen
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import NO_LEVEL, Plan
 from diskproof.results.size import Size
@@ -138,7 +138,7 @@ def advise(
 
 
 def _put(made: Advice, form: Form, page: Path | None) -> None:
-    put_in_form(form, compose(made), made)
+    put_in_form(form, compose(made), made, screen(made))
     if page:
         from diskproof.report.charts.advice import throughput_by_price  # noqa: PLC0415 - drawing loads slowly
         from diskproof.report.write import html  # noqa: PLC0415

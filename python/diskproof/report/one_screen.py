@@ -1,8 +1,11 @@
 """The answer of a run on one screen: values, which a terminal, a page and Markdown draw each in its way."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diskproof.report.document import Tone
+from diskproof.stats.intervals import Interval
+from diskproof.wording.numbers import number
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,12 @@ class Scale:
     middle: float | None = None
     """A value with a line: equal speed."""
     logarithmic: bool = True
+
+
+def absolute_scale(figures: Sequence[Interval]) -> Scale:
+    """Return a scale from zero on which all these figures lie."""
+    high = max((one.high or one.estimate for one in figures), default=1.0)
+    return Scale(0.0, high, ((0.0, "0"), (high, number(high))), logarithmic=False)
 
 
 @dataclass(frozen=True)
@@ -61,3 +70,5 @@ class OneScreen:
     blocks: tuple[Block, ...]
     lines: tuple[tuple[str, str], ...]
     """A word or two, and what to know: what holds it back, what to do, the gravest warning."""
+    whole: str = "--full"
+    """The option that shows all of it."""

@@ -12,16 +12,57 @@ from diskproof.analysis.advised.records import (
     Verification,
 )
 from diskproof.analysis.advised.search import PLAUSIBLE, WORTH
-from diskproof.report.compose.predicted import INTERVALS, basis, disturbances, how
+from diskproof.report.compose.predicted import INTERVALS, SHORT, basis, disturbances, how
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Block, Column, Document, Figure, Item, Items, Paragraph, Section
 from diskproof.report.intervals import bounds, estimate, with_bounds
+from diskproof.report.one_screen import Block as Rows
+from diskproof.report.one_screen import OneScreen, Row, absolute_scale
 from diskproof.results.limit import IN_WORDS
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed, milliseconds, number, percent, time
 
 MOST_SHOWN = 30
 
 TARGET_IS = {True: "met", False: "missed", None: NOT_OBSERVED}
+
+
+MOST_ON_SCREEN = 8
+"""Disks on one screen: those that the answer names, and the cheapest."""
+
+
+def screen(advice: Advice) -> OneScreen:
+    """Return the advice on one screen: a row a disk, the cheapest first, and what to buy below it."""
+    known = [one for one in advice.candidates if one.predicted.per_s]
+    named = [one for one in (advice.cheaper, advice.chosen, advice.step_up, advice.nearest) if one]
+    shown = [one for one in known if one in [*named, *known[: MOST_ON_SCREEN - len(named)]]]
+    rows = [
+        Row(
+            (one.configuration.name,),
+            _chance(one.probability),
+            "better" if one.meets_with(SURE) else "open" if one.meets_with(LIKELY) else "worse",
+            one.predicted.per_s.estimate if one.predicted.per_s else None,
+            one.predicted.per_s.low if one.predicted.per_s else None,
+            one.predicted.per_s.high if one.predicted.per_s else None,
+            (_price(one.configuration), estimate(one.predicted.per_s), milliseconds(one.predicted.p95_us)),
+        )
+        for one in shown
+    ]
+    scale = absolute_scale([one.predicted.per_s for one in shown if one.predicted.per_s])
+    found = [*_bought(advice), *_answer(advice)]
+    weakened = dict.fromkeys(why.text for one in known for why in one.predicted.weakened_by.values())
+    lines = [("Answer", found[0]), *(("", one) for one in found[1:4])]
+    lines += [("Beware", "; ".join(weakened))] if weakened else []
+    lines += (
+        [("More", f"{count(len(known) - len(shown), 'disk')}: --format markdown")] if known != shown else []
+    )
+    return OneScreen(
+        f"Disks for {_target(advice.target)}",
+        SHORT,
+        "",
+        (Rows("meets it with", tuple(rows), ("a month", "per second", "p95 ms"), scale),),
+        tuple(lines),
+        "--format markdown",
+    )
 
 
 def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
@@ -75,7 +116,7 @@ def _target(target: Target) -> str:
 def _answer(advice: Advice) -> Iterator[str]:
     chosen, cheaper = advice.chosen, advice.cheaper
     if chosen is None:
-        yield _nearest(advice)
+        yield from _nearest(advice)
         return
     keeps = _keeps(chosen)
     yield (
@@ -144,6 +185,7 @@ def _bought(advice: Advice) -> Iterator[str]:
             f"Buy {name}, for {price} a month. As a virtual disk it did {_did(ran[name])}, which meets the "
             f"target ({_load(one)}). {_keeps(one)}"
         )
+    yield _held(advice, made)
     cheaper = [other for other in advice.candidates if one is None or other.a_month < one.a_month]
     missed, untested = (
         [other for other in cheaper if (did := ran.get(other.configuration.name)) and did.meets is meets]
@@ -169,7 +211,6 @@ def _bought(advice: Advice) -> Iterator[str]:
             f"Each {'cheaper ' if one else ''}disk that was not run misses the target with a probability of "
             f"over {percent(1 - PLAUSIBLE)}{f', or saves less than {percent(WORTH - 1)}' if one else ''}."
         )
-    yield _held(advice, made)
     if all(did.within is False for did in made.runs):
         yield (
             "Every run is outside its predicted interval. Predictions are for the CPUs of the recorded run, "
@@ -236,22 +277,22 @@ def _run(one: Measured) -> Item:
     return Item(f"`diskproof run {one.study}` repeats it.", name=one.run, mark="-")
 
 
-def _nearest(advice: Advice) -> str:
+def _nearest(advice: Advice) -> Iterator[str]:
+    """Yield that no disk meets the target, what main memory would do, and the nearest disk."""
     unknown = sum(one.probability is None for one in advice.candidates)
     none = f"None of {count(len(advice.candidates) - unknown, 'disk')}" if unknown else "No disk here"
-    said = f"{none} meets the target with a probability of at least {percent(SURE)}."
-    said += f" Nothing could be predicted for {unknown} more." if unknown else ""
+    more = f" Nothing could be predicted for {unknown} more." if unknown else ""
+    yield f"{none} meets the target with a probability of at least {percent(SURE)}.{more}"
+    target, most = advice.target.per_s, advice.most_per_s
+    if target is not None and most is not None and most < target:
+        yield (
+            f"Even main memory would do only {number(most)} transactions/s: the load needs other CPUs, "
+            "other settings or fewer statements."
+        )
     nearest = advice.nearest
     if nearest is not None:
         rank = "cheapest that does so more probably than not" if nearest.meets_with(LIKELY) else "likeliest"
-        said += f" The {rank} is {_named(nearest)} {_keeps(nearest)}"
-    target, most = advice.target.per_s, advice.most_per_s
-    if target is not None and most is not None and most < target:
-        said += (
-            f" Even main memory would do only {number(most)} transactions/s: the load needs other CPUs, "
-            "other settings or fewer statements."
-        )
-    return said
+        yield f"The {rank} is {_named(nearest)} {_keeps(nearest)}"
 
 
 def _price(one: Configuration) -> str:

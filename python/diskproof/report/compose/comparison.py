@@ -67,6 +67,7 @@ def screen(comparison: Comparison) -> OneScreen:
             Block("cuts that lost something", tuple(cuts), (b, a)),
         ),
         lines=tuple((lead, text) for lead, text in lines if text),
+        whole="--format markdown",
     )
 
 

@@ -7,11 +7,12 @@ from diskproof.analysis.other_disk.records import Predicted, Predictions
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Document, Item, Items, Paragraph, Section
 from diskproof.report.intervals import bounds, estimate
+from diskproof.report.one_screen import Block, OneScreen, Row, absolute_scale
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.stats.groups import grouped
 from diskproof.wording import Message, counted, say
-from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number, percent, size
+from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, percent, size
 
 MOST_SHOWN = 40
 MOST_RECORDED = 2
@@ -22,6 +23,9 @@ INTERVALS = (
     "earlier predictions (docs/prediction.md). They hold for the CPUs and the memory of the recorded run: "
     "another machine needs a record of its own."
 )
+
+
+SHORT = f"{percent(CONFIDENCE)} intervals, for the CPUs and the memory of the recorded run."
 
 
 def how(figures: Sequence[Predicted]) -> str:
@@ -43,6 +47,50 @@ def disturbances(figures: Sequence[Predicted]) -> tuple[Items, ...]:
     """Return what disturbed the trials that figures rest on, each once."""
     found = dict.fromkeys((check, why.text) for one in figures for check, why in one.weakened_by.items())
     return (Items(tuple(Item(why, name=check, tone="warning") for check, why in found)),) if found else ()
+
+
+def screen(found: Predictions) -> OneScreen:
+    """Return the predictions on one screen: a row a load and disk, its throughput with its interval."""
+    answered = [one for one in found.cells if one.per_s is not None]
+    scale = absolute_scale([one.per_s for one in answered if one.per_s])
+    blocks = [
+        Block(
+            f"on {device}",
+            tuple(map(_row, cells)),
+            ("recorded", "predicted", "p95 ms"),
+            scale,
+            "transactions/s",
+        )
+        for device, cells in grouped(answered, lambda one: one.device).items()
+    ]
+    weakened = dict.fromkeys(why.text for one in answered for why in one.weakened_by.values())
+    lines = (
+        ("Not predicted", "; ".join(one.text for one in [*_missing(found.cells), *found.left_out])),
+        ("Beware", "; ".join([*weakened, *(one.text for one in found.notes)])),
+    )
+    return OneScreen(
+        f"Predictions from the run of `{found.run}`",
+        SHORT,
+        "",
+        tuple(blocks),
+        tuple((lead, text) for lead, text in lines if text),
+        "--format markdown",
+    )
+
+
+def _row(one: Predicted) -> Row:
+    assert one.per_s
+    levels = (one.cell.server, one.cell.tuning, one.cell.workload, count(one.cell.clients, "client"))
+    return Row(
+        levels,
+        IN_WORDS[one.limit] if one.limit else "",
+        "plain",
+        one.per_s.estimate,
+        one.per_s.low,
+        one.per_s.high,
+        (_recorded(one).partition(", ")[0], estimate(one.per_s), milliseconds(one.p95_us)),
+        is_weak=bool(one.weakened_by),
+    )
 
 
 def compose(found: Predictions) -> Document:

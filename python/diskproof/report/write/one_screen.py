@@ -57,7 +57,8 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
             if _height(blocks) + len(tail) <= room:
                 return [*head, *_drawn(blocks, width, signs), Text(), *tail]
     tail = tails[-2]
-    return [*head, *_cut(shapes[-1], screen.blocks, width, room - len(tail), signs), Text(), *tail]
+    rows = _cut(shapes[-1], screen, width, room - len(tail), signs)
+    return [*head, *rows, Text(), *tail]
 
 
 def _tail(screen: OneScreen, width: int, most_lines: int, most_actions: int) -> list[Text]:
@@ -93,9 +94,7 @@ def _as_it_is(block: Block) -> Block:
     return block
 
 
-def _cut(
-    shape: Sequence[Block], blocks: Sequence[Block], width: int, room: int, signs: str
-) -> Iterator[Text]:
+def _cut(shape: Sequence[Block], screen: OneScreen, width: int, room: int, signs: str) -> Iterator[Text]:
     """Yield the blocks that fit into so many lines; the other rows are counted."""
     shown: list[Block] = []
     for block in shape:
@@ -106,8 +105,8 @@ def _cut(
             break
         shown.append(block)
     yield from _drawn(shown, width, signs)
-    hidden = sum(len(one.rows) for one in blocks) - sum(len(one.rows) for one in shown)
-    yield Text(f"  {count(hidden, 'more row')}: --full", style="dim")
+    hidden = sum(len(one.rows) for one in screen.blocks) - sum(len(one.rows) for one in shown)
+    yield Text(f"  {count(hidden, 'more row')}: {screen.whole}", style="dim")
 
 
 def _height(blocks: Sequence[Block]) -> int:
@@ -121,6 +120,8 @@ def _head_of(blocks: Sequence[Block]) -> bool:
 def merged(block: Block) -> Block:
     """Return a block whose undecided rows are one, and those that are the same."""
     kept: list[Row] = []
+    if block.scale is None or block.scale.middle is None:
+        return block
     for row in block.rows:
         if row.tone in ("open", "same") and any(one.tone == row.tone for one in kept):
             continue
@@ -132,7 +133,8 @@ def merged(block: Block) -> Block:
 def _as_one(block: Block) -> Block:
     """Return a block with one row for each of its results, with the range of what they say."""
     tones = dict.fromkeys(row.tone for row in block.rows)
-    if len(tones) == len(block.rows) or any(row.estimate is None for row in block.rows):
+    is_ratio = block.scale is not None and block.scale.middle is not None
+    if not is_ratio or len(tones) == len(block.rows) or any(row.estimate is None for row in block.rows):
         return block
     alike = ([row for row in block.rows if row.tone == tone] for tone in tones)
     return replace(block, rows=tuple(_one_of(rows) if len(rows) > 1 else rows[0] for rows in alike))
@@ -169,6 +171,8 @@ def _listed(levels: Sequence[str]) -> str:
 
 def _range(rows: Sequence[Row]) -> str:
     """Return what the ends of a range say: ``25% to 38% slower``."""
+    if not rows:
+        return ""
     first, last = (rows[0], rows[-1]) if rows[-1].tone == "better" else (rows[-1], rows[0])
     return f"{first.said.split()[0]} to {last.said}"
 
@@ -178,7 +182,10 @@ def _drawn(blocks: Sequence[Block], width: int, signs: str) -> Iterator[Text]:
     rows = [row for block in blocks for row in block.rows]
     depth = max((len(row.levels) for row in rows), default=0)
     widths = [
-        min(max(len(row.levels[at]) for row in rows if len(row.levels) > at), MOST_LEVEL)
+        min(
+            max(len(row.levels[at]) for row in rows if len(row.levels) > at),
+            MOST_LEVEL if depth > 1 else 2 * MOST_LEVEL,
+        )
         for at in range(depth)
     ]
     said = max((len(row.said) + 2 * row.is_weak for row in rows), default=0)
