@@ -185,7 +185,7 @@ def seen(at_s: float, used: DeviceUsage, **stalled_s: float) -> Sample:
     none = dict.fromkeys(Stalls.model_fields, 0.0)
     return Sample(
         at_s=at_s,
-        host=HostCounters(busy_s=at_s, iowait_s=0, steal_s=0, context_switches=0),
+        host=HostCounters(host_cpu_busy_s=at_s, host_cpu_iowait_s=0, host_cpu_steal_s=0, context_switches=0),
         processes=ProcessCounters(cpu_s=0, read_bytes=0, written_bytes=0),
         cpu={"load": CpuUse(used_s=at_s / 2, waited_s=at_s / 4)},
         stalls=Stalls(**{**none, **stalled_s}),

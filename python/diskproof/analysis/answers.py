@@ -19,24 +19,6 @@ from diskproof.stats.intervals import Interval
 from diskproof.wording import Message
 
 
-class Cost(Record):
-    """What one transaction takes of the machine, as the median over the cell's valid trials.
-
-    None: not observed. What speed costs to buy is another matter: `prices`.
-    Reads, writes and flushes are those of the block devices below the storage. If the kernel shows none
-    (tmpfs, ZFS), the KiB are those that the server's processes sent to storage, and the counts are None.
-    """
-
-    server_cpu_us: float | None = None
-    client_cpu_us: float | None = None
-    reads: float | None = None
-    read_kib: float | None = None
-    writes: float | None = None
-    written_kib: float | None = None
-    flushes: float | None = None
-    context_switches: float | None = None
-
-
 class CellAnswer(Record):
     """One cell over all its valid trials."""
 
@@ -67,7 +49,9 @@ class CellAnswer(Record):
     """
     latency_at_least: list[str] = Field(default_factory=list)
     """Those of them that are lower bounds: they lie at the end of another tool's histogram."""
-    cost: Cost
+    cost: dict[str, float | None]
+    """What one transaction takes of the machine, by `Counter.per`, as the median over the valid trials. None:
+    not observed. What speed costs to buy is another matter: `prices`."""
     errors_per_transaction: float | None
     """Errors that clients met, retried ones included, per completed transaction."""
     block_speeds: dict[int, float] = Field(default_factory=dict)

@@ -1,13 +1,13 @@
 """One cell over all its valid trials: its figure, latency, cost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median
 
-from diskproof.analysis.answers import CellAnswer, Cost
+from diskproof.analysis.answers import CellAnswer
 from diskproof.analysis.gather import Audited, Gathered
+from diskproof.results.counters import COSTS
 from diskproof.results.load import Iterations, Latency
 from diskproof.results.plan import Cell
-from diskproof.results.usage import DeviceUsage, Usage
 from diskproof.stats.intervals import Interval, geometric_mean_interval
 from diskproof.stats.quantiles import known_percentiles
 
@@ -103,54 +103,14 @@ def _interval(values: Sequence[float]) -> Interval | None:
     return geometric_mean_interval(values) if values and min(values) > 0 else None
 
 
-def _cost(valid: Sequence[Audited]) -> Cost:
-    """Return medians over trials of each cost per transaction.
-
-    The legend is Callaghan's: CPU, reads, KB read, writes, KB written per operation
-    (smalldatum.blogspot.com, from 2014 on), with flushes and context switches added.
-    """
-
-    def per_transaction(amount: Callable[[Audited], float | None]) -> float | None:
+def _cost(valid: Sequence[Audited]) -> dict[str, float | None]:
+    """Return medians over trials of what one transaction takes."""
+    costs: dict[str, float | None] = {}
+    for counter in COSTS:
         known = [
-            used / one.load.transactions
+            used * counter.scale / one.load.transactions
             for one in valid
-            if one.load.transactions and (used := amount(one)) is not None
+            if one.load.transactions and (used := counter.of(one.trial.usage, one.load)) is not None
         ]
-        return median(known) if known else None
-
-    def of_usage(amount: Callable[[Usage], float | None]) -> float | None:
-        return per_transaction(lambda one: amount(one.trial.usage) if one.trial.usage else None)
-
-    return Cost(
-        server_cpu_us=of_usage(lambda usage: _times(usage.server_cpu_s, 1e6)),
-        client_cpu_us=per_transaction(lambda one: one.load.client.cpu_s * 1e6 if one.load.client else None),
-        reads=of_usage(lambda usage: _devices(usage, lambda device: device.reads)),
-        read_kib=of_usage(lambda usage: _times(_read_bytes(usage), 1 / 1024)),
-        writes=of_usage(lambda usage: _devices(usage, lambda device: device.writes)),
-        written_kib=of_usage(lambda usage: _times(_written_bytes(usage), 1 / 1024)),
-        flushes=of_usage(lambda usage: _devices(usage, lambda device: device.flushes)),
-        context_switches=of_usage(lambda usage: usage.context_switches),
-    )
-
-
-def _read_bytes(usage: Usage) -> float | None:
-    if not usage.devices:
-        return usage.server_read_bytes
-    return _devices(usage, lambda device: device.read_bytes)
-
-
-def _written_bytes(usage: Usage) -> float | None:
-    if not usage.devices:
-        return usage.server_written_bytes
-    return _devices(usage, lambda device: device.written_bytes)
-
-
-def _devices(usage: Usage, amount: Callable[[DeviceUsage], float | None]) -> float | None:
-    """Return the sum over the storage's devices; None if there is none, or one is not known."""
-    amounts = [amount(device) for device in usage.devices.values()]
-    known = [one for one in amounts if one is not None]
-    return sum(known) if known and len(known) == len(amounts) else None
-
-
-def _times(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor
+        costs[counter.per] = median(known) if known else None
+    return costs

@@ -111,10 +111,12 @@ def _taken_between(before: CpuTimes, after: CpuTimes) -> Taken:
     (host, ours), (host_then, ours_then) = before, after
     cpus = os.cpu_count() or 1
     whole_s = (ours_then.elapsed - ours.elapsed) * cpus
-    other_s = host_then.busy_s - host.busy_s - (sum(ours_then[:4]) - sum(ours[:4]))
+    other_s = host_then.host_cpu_busy_s - host.host_cpu_busy_s - (sum(ours_then[:4]) - sum(ours[:4]))
     if len(usable()) < cpus:
         other_s = 0.0  # what others do on CPUs that are not ours takes nothing
-    return Taken(other=other_s / whole_s, stolen=(host_then.steal_s - host.steal_s) / whole_s)
+    return Taken(
+        other=other_s / whole_s, stolen=(host_then.host_cpu_steal_s - host.host_cpu_steal_s) / whole_s
+    )
 
 
 def describe() -> ProfileMachine:

@@ -9,6 +9,7 @@ from diskproof.analysis.published.measures import trial_figure
 from diskproof.report import limits_csv as limits
 from diskproof.report.cuts_csv import Row, cut_rows, place_in_run
 from diskproof.report.validity import counting, findings_by_trial
+from diskproof.results.counters import COUNTERS
 from diskproof.results.folder import RunFolder
 from diskproof.results.load import Latency, LoadResult
 from diskproof.results.plan import Cell, Plan
@@ -136,17 +137,4 @@ def _published(plan: Plan, trial: Trial) -> Row:
 
 
 def _cost(usage: Usage | None, load: LoadResult | None) -> Row:
-    devices = list(usage.devices.values()) if usage else []
-    flushes = [device.flushes for device in devices if device.flushes is not None]
-    return {
-        "server_cpu_s": usage.server_cpu_s if usage else None,
-        "client_cpu_s": load.client.cpu_s if load and load.client else None,
-        "server_read_bytes": usage.server_read_bytes if usage else None,
-        "server_written_bytes": usage.server_written_bytes if usage else None,
-        "device_reads": sum(device.reads for device in devices) if devices else None,
-        "device_read_bytes": sum(device.read_bytes for device in devices) if devices else None,
-        "device_writes": sum(device.writes for device in devices) if devices else None,
-        "device_written_bytes": sum(device.written_bytes for device in devices) if devices else None,
-        "device_flushes": sum(flushes) if devices and len(flushes) == len(devices) else None,
-        "context_switches": usage.context_switches if usage else None,
-    }
+    return {counter.name: counter.of(usage, load) for counter in COUNTERS if counter.name}

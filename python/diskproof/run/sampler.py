@@ -144,11 +144,7 @@ class Sampler:
             server_cpu_s=processes.cpu_s if has_processes else None,
             server_read_bytes=processes.read_bytes if has_processes else None,
             server_written_bytes=processes.written_bytes if has_processes else None,
-            host_cpu_busy_s=host.busy_s,
-            held_cpu_busy_s=host.chosen_busy_s,
-            host_cpu_iowait_s=host.iowait_s,
-            host_cpu_steal_s=host.steal_s,
-            context_switches=host.context_switches,
+            **host.model_dump(),
             devices=_devices_between(first, last),
             server_counters=_counters_minus(last.server, first.server),
             account=self._account(),
@@ -224,12 +220,8 @@ def _rows(earlier: Sample, later: Sample, start_s: float) -> list[Row]:
 
 def _moves(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
     """Return (source, metric of the rate, difference of the counter); a rate of seconds is a share."""
-    host = between(earlier.host, later.host)
-    moves = [
-        ("host", "cpu_busy", host.busy_s),
-        ("host", "cpu_iowait", host.iowait_s),
-        ("host", "context_switches_per_s", host.context_switches),
-    ]
+    host = between(earlier.host, later.host).model_dump(exclude_none=True)
+    moves = [("host", _rate_of(name), moved) for name, moved in host.items()]
     if stalled := _stalls_between(earlier, later):
         moves += [
             ("host", f"stalled_{name.removesuffix('_s')}", seconds)
@@ -258,6 +250,11 @@ def _moves(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
         for name, moved in _counters_minus(later.server, earlier.server).items()
     ]
     return moves
+
+
+def _rate_of(name: str) -> str:
+    """Return what a counter of the machine is called as a rate: ``cpu_busy``, ``context_switches_per_s``."""
+    return name.removeprefix("host_").removesuffix("_s") if name.endswith("_s") else f"{name}_per_s"
 
 
 def _levels(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:

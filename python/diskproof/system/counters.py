@@ -18,13 +18,13 @@ Counted = TypeVar("Counted", bound=Record)
 
 
 class HostCounters(Record):
-    """CPU seconds of the whole machine since it started (/proc/stat), summed over its CPUs."""
+    """What the whole machine did since it started (/proc/stat), as `Usage` names it; CPUs summed."""
 
-    busy_s: float
-    iowait_s: float
-    steal_s: float
+    host_cpu_busy_s: float
+    host_cpu_iowait_s: float
+    host_cpu_steal_s: float
     context_switches: int
-    chosen_busy_s: float | None = None
+    held_cpu_busy_s: float | None = None
     """Of the requested CPUs only; None if none were requested."""
 
 
@@ -43,11 +43,11 @@ def host_counters(cpus: Collection[int] = ()) -> HostCounters:
     chosen = [line for line in lines if line.split()[0] in {f"cpu{cpu}" for cpu in cpus}]
     switches = next(int(line.split()[1]) for line in lines if line.startswith("ctxt "))
     return HostCounters(
-        busy_s=_busy_s(lines[0]),
-        iowait_s=iowait / TICKS_PER_S,
-        steal_s=steal / TICKS_PER_S,
+        host_cpu_busy_s=_busy_s(lines[0]),
+        host_cpu_iowait_s=iowait / TICKS_PER_S,
+        host_cpu_steal_s=steal / TICKS_PER_S,
         context_switches=switches,
-        chosen_busy_s=sum(map(_busy_s, chosen)) if chosen else None,
+        held_cpu_busy_s=sum(map(_busy_s, chosen)) if chosen else None,
     )
 
 

@@ -19,6 +19,7 @@ from diskproof.report.intervals import (
     percentiles,
     with_bounds,
 )
+from diskproof.results.counters import COSTS
 from diskproof.results.plan import Metric
 from diskproof.stats.groups import grouped
 from diskproof.wording.numbers import number
@@ -29,15 +30,6 @@ WILD = 4
 """An interval is cut off so many times beyond the smallest or largest figure: two blocks can give any."""
 
 _PERCENTILE_SHAPES = {"p50": "circle", "p95": "diamond", "p99": "triangle-up"}
-
-_COSTS = (
-    ("server_cpu_us", "Server CPU", "µs"),
-    ("client_cpu_us", "Client CPU", "µs"),
-    ("written_kib", "Written", "KiB"),
-    ("flushes", "Flushes", "flushes"),
-)
-"""Field of ``Cost``, title of its panel, unit."""
-
 
 # ---------------------------------------------------------------- throughput
 
@@ -190,15 +182,16 @@ def cost(analysis: Analysis) -> Figure | None:
     noun = work(analysis.plan)
     encoding = encode(analysis.plan.cells)
     panels, missing = [], []
-    for field, title, unit in _COSTS:
+    for counter in (one for one in COSTS if one.drawn):
+        title = counter.title.removesuffix(f" {counter.drawn}")
         rows = [
             {
                 **parts.identity(analysis, answer, encoding),
                 "figure": figure,
-                "shown": f"{number(figure)} {unit}",
+                "shown": f"{number(figure)} {counter.drawn}",
             }
             for answer in analysis.cells
-            if (figure := getattr(answer.cost, field)) is not None
+            if (figure := answer.cost.get(counter.per)) is not None
         ]
         if rows:
             panels.append(_cost_panel(rows, encoding, title, noun))

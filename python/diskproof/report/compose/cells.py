@@ -1,6 +1,7 @@
 """What was measured: a row a cell."""
 
 from collections.abc import Callable
+from functools import partial
 
 from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.report.compose.head import work
@@ -15,6 +16,7 @@ from diskproof.report.intervals import (
     in_milliseconds,
     percentiles,
 )
+from diskproof.results.counters import COSTS
 from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import milliseconds, number
 
@@ -131,18 +133,6 @@ def _mean_ms(answer: CellAnswer) -> Interval | None:
 
 # ---------------------------------------------------------------- costs
 
-COSTS = {
-    "Server CPU µs": "server_cpu_us",
-    "Client CPU µs": "client_cpu_us",
-    "Reads": "reads",
-    "KiB read": "read_kib",
-    "Writes": "writes",
-    "KiB written": "written_kib",
-    "Flushes": "flushes",
-    "Context switches": "context_switches",
-}
-"""Fields of ``Cost``, by the titles of their columns."""
-
 
 def _costs(analysis: Analysis) -> Section:
     """Return what a transaction costs; an empty section for imported results, which report no cost."""
@@ -158,10 +148,10 @@ def costs(analysis: Analysis) -> Table:
     return cells_table(
         analysis,
         analysis.cells,
-        *((figures(title), _cost(field)) for title, field in COSTS.items()),
+        *((figures(one.title), partial(_cost, one.per)) for one in COSTS),
         label=f"Cost of a {work(analysis.plan)} in every cell",
     )
 
 
-def _cost(field: str) -> Callable[[CellAnswer], str]:
-    return lambda answer: number(getattr(answer.cost, field))
+def _cost(name: str, answer: CellAnswer) -> str:
+    return number(answer.cost.get(name))

@@ -36,7 +36,7 @@ def _not_measured(analysis: Analysis) -> Iterator[str]:
     planned = _levels([*plan.cells, *(plan.crash.cells if plan.crash else [])], "storage")
     if without := [one for one in planned if one not in storages]:
         yield f"speed on {numbers.listed(without)}"
-    on_disks = [one.cost.reads for one in measured if not in_memory(analysis, one.cell)]
+    on_disks = [one.cost.get("reads") for one in measured if not in_memory(analysis, one.cell)]
     if on_disks and all(reads is not None and reads < FEW_READS for reads in on_disks):
         yield "reads from a disk (there were few)"
     if not plan.crash and len(_levels([one.cell for one in measured], "tuning")) > 1:
