@@ -20,17 +20,17 @@ from statistics import mean
 from rich.console import Console
 from rich.table import Table
 
-from diskproof.analysis.advised import answer as advised
+from diskproof.analysis.advised import advise as advised
 from diskproof.analysis.advised.margins import quantile
 from diskproof.analysis.advised.records import Candidate, Configuration, Measured, Target
 from diskproof.analysis.advised.search import search
 from diskproof.analysis.folder import gather_folder
-from diskproof.analysis.other_disk.answer import answer, load_key
+from diskproof.analysis.other_disk.predict import answer, load_key
 from diskproof.analysis.other_disk.records import Predicted
 from diskproof.cli.predict import simulate
 from diskproof.cli.sold import sold
 from diskproof.results.folder import RunFolder
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.study.price_cards import shipped_cards
 
 GOAL = 0.95

@@ -6,7 +6,7 @@ from functools import cached_property
 from statistics import fmean, median
 
 import durability_table
-from diskproof.analysis.safety.answer import answer_safety
+from diskproof.analysis.safety.analyse import answer_safety
 from diskproof.analysis.safety.shapes import Agreement, ControlAnswer, CutAnswer, DocumentedAnswer, Safety
 from diskproof.report.compose import cut_words as said
 from diskproof.report.document import Column, Table

@@ -24,7 +24,7 @@ from diskproof.report.charts import published as pictures
 from diskproof.report.charts.price import speed_against_price
 from diskproof.report.charts.split import time_split
 from diskproof.report.charts.still import png
-from diskproof.report.compose import beside, head, limits_words
+from diskproof.report.compose import head, limits_words, published_groups
 from diskproof.report.document import Column, Figure, Table
 from diskproof.report.intervals import extrapolated, with_bounds
 from diskproof.report.write import markdown
@@ -230,8 +230,12 @@ def overview(shown: Sequence[Shown], scale: str) -> Iterator[str]:
         yield "\n".join(
             (
                 f"- {link}: **{markdown.escape(one.plan.question)}**",
-                f"  - {beside.summary(one.analysis)}",
-                *([f"  - With {servers(one.then)}: {beside.summary(one.then)}"] if one.then else ()),
+                f"  - {published_groups.summary(one.analysis)}",
+                *(
+                    [f"  - With {servers(one.then)}: {published_groups.summary(one.then)}"]
+                    if one.then
+                    else ()
+                ),
                 f"  - Held back by: {held_back(one.analysis)}",
                 f"  - {head.speed_progress(one.analysis)}, {duration(one.took_s)}",
             )
@@ -248,9 +252,10 @@ def summary(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
     yield NOTE
     yield f"**{markdown.escape(one.plan.question)}**"
     yield study_prose.section(one.study, study_prose.ANSWER)
-    yield f"Against the publication: {beside.summary(analysis)}. Held back by: {held_back(analysis)}."
+    found = published_groups.summary(analysis)
+    yield f"Against the publication: {found}. Held back by: {held_back(analysis)}."
     if one.then:
-        yield f"With {servers(one.then)}, a server of the time: {beside.summary(one.then)}."
+        yield f"With {servers(one.then)}, a server of the time: {published_groups.summary(one.then)}."
     yield markdown.table(headlines(one))
     yield MARKS
     yield from pictures
@@ -281,10 +286,10 @@ def headlines(one: Shown) -> Table:
         Column("Held back here by"),
         *((Column(f"With {servers(one.then)}", figures=True), Column("Agrees?")) if one.then else ()),
     )
-    groups = beside.groups(one.analysis)
+    groups = published_groups.groups(one.analysis)
     old = {
         _question(row): (with_bounds(row.measured) + extrapolated(row.extrapolated), row.mark)
-        for group in (beside.groups(one.then) if one.then else ())
+        for group in (published_groups.groups(one.then) if one.then else ())
         for row in group.ratios
     }
     rows = tuple(
@@ -308,13 +313,13 @@ def _question(row: BesideRatio) -> str:
     return row.published.model_dump_json()
 
 
-def headline(group: beside.Group, row: BesideRatio, *, several: bool) -> str:
+def headline(group: published_groups.Group, row: BesideRatio, *, several: bool) -> str:
     """Return a ratio in words, with its table if another table compares the same."""
     name = group.name(row)
     return f"{name} ({group.title})" if several else name
 
 
-def is_headline(study: str, group: beside.Group, row: BesideRatio) -> bool:
+def is_headline(study: str, group: published_groups.Group, row: BesideRatio) -> bool:
     """Report whether a ratio stands on the short page."""
     published = row.published
     has = {published.factor, published.level, published.baseline, *group.held(row).values()}

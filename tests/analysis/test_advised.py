@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from diskproof.analysis.advised.answer import advise, durable_cells
+from diskproof.analysis.advised.advise import advise, durable_cells
 from diskproof.analysis.advised.margins import predicted_margins, probability
 from diskproof.analysis.advised.records import Advice, Configuration, Target
 from diskproof.analysis.gather import Gathered

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from diskproof.analysis.advised.answer import advise
+from diskproof.analysis.advised.advise import advise
 from diskproof.analysis.advised.records import Candidate, Configuration, Measured, Target, Verification
 from diskproof.analysis.advised.search import MOST_RUNS, search
 from diskproof.analysis.advised.verified import verified

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.answer import answer_limits
+from diskproof.analysis.limits.analyse import answer_limits
 from diskproof.analysis.limits.established import establish
 from diskproof.analysis.limits.records import CellLimit, Instrument, Part, Signal, Split
 from diskproof.results.limit import Limit

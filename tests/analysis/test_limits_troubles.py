@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.answer import answer_limits
+from diskproof.analysis.limits.analyse import answer_limits
 from diskproof.analysis.limits.records import CellLimit, Trouble
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Setting, Trial

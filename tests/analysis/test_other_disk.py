@@ -8,8 +8,8 @@ import pytest
 
 from diskproof.analysis.cells import answer_cell
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.other_disk.answer import LeftOut, answer, below_floor, predict, sources_of
 from diskproof.analysis.other_disk.calibrated import Source, calibrate
+from diskproof.analysis.other_disk.predict import LeftOut, answer, below_floor, predict, sources_of
 from diskproof.analysis.other_disk.records import Load, Simulated
 from diskproof.results.machine import Machine
 from diskproof.results.trial import Finding, Trial

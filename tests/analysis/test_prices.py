@@ -6,7 +6,7 @@ import pytest
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.prices.answer import YEAR_S, amount, amount_per_s, price_over, usable_bytes
+from diskproof.analysis.prices.analyse import YEAR_S, amount, amount_per_s, price_over, usable_bytes
 from diskproof.analysis.prices.shapes import CellPrice, Prices, StoragePrice
 from diskproof.families.durability import at_risk
 from diskproof.results.load import FileRequests, Iterations, Operation

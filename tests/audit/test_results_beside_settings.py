@@ -12,7 +12,7 @@ from diskproof.audit.storage import physics
 from diskproof.cli.audit import _of_results
 from diskproof.families.mysql.printed import counted
 from diskproof.importers.assemble import assemble
-from diskproof.importers.beside import belonging
+from diskproof.importers.belonging import belonging
 from diskproof.results.imported import Beside, Counters
 from support.audited import texts
 from support.imported import FAST, SAFE, make_beside, make_counters, make_option_file, make_result

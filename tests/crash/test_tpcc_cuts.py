@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.results.folder import RunFolder
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from support.command import diskproof
 from support.virtual import needs_virtual_disks
 

@@ -13,7 +13,7 @@ import marks
 import study_prose
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.published.shapes import BesideRatio
-from diskproof.report.compose import beside
+from diskproof.report.compose import published_groups
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan, Scale
 from diskproof.study.plan import make_plan as plan_of
@@ -81,8 +81,8 @@ def test_of_a_study_with_many_ratios_the_chosen_levels_stand_at_the_top() -> Non
     assert experiments.is_headline("unknown", *_first(shown()))
 
 
-def _first(one: experiments.Shown) -> tuple[beside.Group, BesideRatio]:
-    group = beside.groups(one.analysis)[0]
+def _first(one: experiments.Shown) -> tuple[published_groups.Group, BesideRatio]:
+    group = published_groups.groups(one.analysis)[0]
     return group, group.ratios[0]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from diskproof.hosts.books import Books, WrongError, check_file
+from diskproof.hosts.records import Books, WrongError, check_file
 from diskproof.results.folder import CUTS, PROOFS, TRIALS
 from support.machines import comparing, sharing
 from support.proofs import make_pair

@@ -141,8 +141,8 @@ def test_all_begin_at_one_moment_by_their_own_clocks(machines: Machines, loads: 
     load.end()
     assert machines.asked[-1][1]["do"] == "finish"  # nothing is left to be stopped
     said = str([asked for name, asked in machines.asked if asked["do"] != "start"])
-    assert loads.door.password not in said
-    assert loads.door.password not in str(load.argv) + repr(loads.door)
+    assert loads.endpoint.password not in said
+    assert loads.endpoint.password not in str(load.argv) + repr(loads.endpoint)
 
 
 @pytest.mark.parametrize(

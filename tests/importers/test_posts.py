@@ -8,7 +8,7 @@ from diskproof.analysis.analyse import analyse
 from diskproof.audit.check import Run
 from diskproof.audit.sweep import unequal_runs
 from diskproof.importers.assemble import assemble
-from diskproof.importers.beside import belonging
+from diskproof.importers.belonging import belonging
 from diskproof.importers.read import read_file
 from diskproof.results.imported import ImportedResult, Settings
 from support.samples import SAMPLES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from diskproof.importers.beside import belonging, servers_given
+from diskproof.importers.belonging import belonging, servers_given
 from diskproof.results.imported import Beside, Counters, ImportedResult, Settings
 from support.imported import make_counters, make_file_result, make_option_file, make_result
 

@@ -18,7 +18,7 @@ from diskproof.analysis.audited.audit import (
 from diskproof.analysis.audited.shapes import AuditAnswer, Raised
 from diskproof.cli.screen import Screen
 from diskproof.importers.assemble import assemble
-from diskproof.importers.beside import belonging
+from diskproof.importers.belonging import belonging
 from diskproof.report.compose import audited as words
 from diskproof.report.compose.audit import compose
 from diskproof.report.write import markdown, terminal

@@ -12,7 +12,7 @@ from diskproof.cli.screen import Screen
 from diskproof.report import csv, html, markdown
 from diskproof.report.charts import published as pictures
 from diskproof.report.charts import still
-from diskproof.report.compose import beside, published
+from diskproof.report.compose import published, published_groups
 from diskproof.report.compose.run import compose
 from diskproof.report.write import terminal
 from diskproof.report.write.ink import DARK, LIGHT, Ink
@@ -208,7 +208,7 @@ def test_hostile_names_are_shown_and_not_obeyed(make_run: MakeRun) -> None:
 )
 def test_a_published_figure_keeps_its_own_digits(value: float, shown: str, make_run: MakeRun) -> None:
     _, analysis = make_run(publish(make_plan(blocks=2), figures=[figure(value, storage="disk")]))
-    [group] = beside.groups(analysis)
+    [group] = published_groups.groups(analysis)
     assert {row[-2] for row in published.figures_table(group).rows} == {shown}
 
 
@@ -216,13 +216,13 @@ def test_measures_of_one_comparison_share_their_reasons(make_run: MakeRun) -> No
     both = [ratio(0.001, measure=measure) for measure in ("transactions_per_s", "statements_per_s")]
     plan = publish(make_plan(tunings=("safest",), clients=(8,)), ratios=both)
     _, analysis = make_run(plan)
-    [group] = beside.groups(analysis)
+    [group] = published_groups.groups(analysis)
     assert [row[1] for row in published.ratios_table(group).rows] == ["Transactions/s", "Statements/s"]
-    assert [whom for whom, _ in beside.reasons(group) if "disk" in whom] in (
+    assert [whom for whom, _ in published_groups.reasons(group) if "disk" in whom] in (
         [],
         ["disk / dram: size differs"],
     )
-    assert beside.summary(analysis).startswith("1 published ratio: ")  # of the same trials
+    assert published_groups.summary(analysis).startswith("1 published ratio: ")  # of the same trials
 
 
 def test_two_claims_of_one_title_are_two_comparisons(make_run: MakeRun) -> None:
@@ -230,15 +230,15 @@ def test_two_claims_of_one_title_are_two_comparisons(make_run: MakeRun) -> None:
     _, analysis = make_run(
         publish(make_plan(clients=(8,)), ratios=[ratio(0.5, at={"tuning": "safest"}), of_other])
     )
-    assert beside.summary(analysis).startswith("2 published ratios: ")
+    assert published_groups.summary(analysis).startswith("2 published ratios: ")
 
 
 def test_reasons_that_all_share_come_first_and_once(make_run: MakeRun) -> None:
     plan = make_plan(clients=(8,))
     told = [ratio(0.001, at={"tuning": tuning}) for tuning in ("safest", "fast")]
     _, analysis = make_run(publish(change(plan, scale=SHORT), ratios=told))
-    [group] = beside.groups(analysis)
-    (everyone, common), *_ = beside.reasons(group)
+    [group] = published_groups.groups(analysis)
+    (everyone, common), *_ = published_groups.reasons(group)
     assert everyone == "All that do not agree"
     assert "scale `short`: the head of the report says what it makes smaller" in common
     assert markdown.render(analysis).count("the head of the report says") == 1
@@ -249,13 +249,13 @@ def test_what_holds_both_sides_back_stands_beside_a_ratio(make_run: MakeRun) -> 
     plan = publish(make_plan(clients=(8,)), ratios=[*told, ratio(0.25, at={"tuning": "safest"})])
     folder, analysis = make_run(plan)
     analysis = change(analysis, limits=make_limits(plan))
-    [group] = beside.groups(analysis)
+    [group] = published_groups.groups(analysis)
     table = published.ratios_table(group)
     at = [column.title for column in table.columns].index("Held back by")
     assert [row[at] for row in table.rows] == ["not established / log flush", "CPU, both", "log flush / CPU"]
     assert "| log flush / CPU |" in markdown.render(analysis)
     assert "log flush / CPU" in html.render(folder, analysis)
-    [without] = beside.groups(change(analysis, limits=None))
+    [without] = published_groups.groups(change(analysis, limits=None))
     assert "Held back by" not in {column.title for column in published.ratios_table(without).columns}
 
 

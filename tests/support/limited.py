@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.answer import answer_limits
+from diskproof.analysis.limits.analyse import answer_limits
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.results.load import LoadResult, Rate, StatementType
 from diskproof.results.machine import Machine

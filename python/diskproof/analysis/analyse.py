@@ -6,13 +6,13 @@ from diskproof.analysis.answers import Analysis, LevelDifference, LevelRisk
 from diskproof.analysis.cells import answer_cell
 from diskproof.analysis.efficiency import answer_efficiency
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.answer import answer_limits
+from diskproof.analysis.limits.analyse import answer_limits
 from diskproof.analysis.limits.observed import observe
 from diskproof.analysis.operations import answer_operations
-from diskproof.analysis.prices.answer import answer_prices
-from diskproof.analysis.published.beside import answer_published
+from diskproof.analysis.prices.analyse import answer_prices
+from diskproof.analysis.published.compare import answer_published
 from diskproof.analysis.rankings import make_rankings
-from diskproof.analysis.safety.answer import answer_safety
+from diskproof.analysis.safety.analyse import answer_safety
 from diskproof.analysis.scatter import answer_scatter
 from diskproof.analysis.tpcc import answer_tpcc
 from diskproof.analysis.verdicts import make_verdicts

@@ -22,7 +22,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import CrashCell
 from diskproof.results.machine import Machine, Place
 from diskproof.results.plan import NO_LEVEL, Cell, Phases, Plan
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval, RatioTest, independent_ratio
 from diskproof.stats.multiple import holm
 from diskproof.wording import Message, Quantity, as_message, bytes_, say, seconds

@@ -18,7 +18,7 @@ from diskproof.results.factor import Levelled
 from diskproof.results.limit import Limit
 from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.results.record import Family, Record
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
 from diskproof.wording import Message
 

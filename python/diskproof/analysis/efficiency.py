@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from diskproof.analysis.answers import Efficiency
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.results.plan import Cell
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import geometric_mean_interval
 
 MB = 1e6

@@ -19,7 +19,7 @@ from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import SEVERITIES, Finding, Severity, Trial
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import RatioTest, geometric_mean_interval, independent_ratio, paired_ratio
 from diskproof.stats.sequential import anytime_ratio
 from diskproof.wording import Message, say, together, without_figures

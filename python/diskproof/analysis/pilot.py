@@ -7,7 +7,7 @@ from statistics import median
 
 from diskproof.results.plan import THROUGHPUTS, Pilot, Plan
 from diskproof.results.trial import Trial
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.stats.scatter import Observed, Scatter, scatter_of, second_variance
 from diskproof.stats.sequential import blocks_for_precision
 from diskproof.stats.series import MSER_BATCH, batch_mean, mser5

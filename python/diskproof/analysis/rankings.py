@@ -10,7 +10,7 @@ from diskproof.analysis.verdicts import decide
 from diskproof.audit.run import varying_factors
 from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Cell
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import RatioTest
 from diskproof.stats.multiple import holm
 

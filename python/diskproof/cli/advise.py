@@ -7,11 +7,11 @@ from typing import Annotated
 from cyclopts import Parameter
 from pydantic import TypeAdapter, ValidationError
 
-from diskproof.analysis.advised.answer import advise as rank
-from diskproof.analysis.advised.answer import durable_cells, why_unknown
+from diskproof.analysis.advised.advise import advise as rank
+from diskproof.analysis.advised.advise import durable_cells, why_unknown
 from diskproof.analysis.advised.records import Advice, Target
 from diskproof.analysis.advised.search import PLAUSIBLE
-from diskproof.analysis.other_disk.answer import MEMORY, answer
+from diskproof.analysis.other_disk.predict import MEMORY, answer
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED, TRIAL_INVALID
 from diskproof.cli.fenced import keep
 from diskproof.cli.forms import Form, put_in_form

@@ -18,7 +18,7 @@ from diskproof.cli.fenced import keep
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.importers.assemble import assemble, write_run
 from diskproof.importers.base import Found, ImportRefusedError
-from diskproof.importers.beside import belonging
+from diskproof.importers.belonging import belonging
 from diskproof.importers.read import read_files
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.audit import compose, screen

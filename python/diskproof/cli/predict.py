@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from diskproof import disk
-from diskproof.analysis.other_disk.answer import MEMORY, answer, below_floor
+from diskproof.analysis.other_disk.predict import MEMORY, answer, below_floor
 from diskproof.analysis.other_disk.records import Load, Predictions, Simulated
 from diskproof.cli.exits import DONE
 from diskproof.cli.forms import Form, put_in_form

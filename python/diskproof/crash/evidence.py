@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from diskproof.crash.books import Held
 from diskproof.crash.clients import ACKNOWLEDGEMENTS
 from diskproof.crash.ledger import Acknowledgement, Ledger, lost_of
+from diskproof.crash.loads import Held
 from diskproof.results.crash_plan import CrashPlan, Says
 from diskproof.results.cut import CutTrial
 from diskproof.results.record import Record, Role

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from diskproof.crash.books import LEDGER, Books, Held
+from diskproof.crash.loads import LEDGER, Books, Held
 from diskproof.results.cut import Recovery
 from diskproof.results.findings import BINARY_LOG
 from diskproof.results.trial import Finding

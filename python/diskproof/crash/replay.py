@@ -8,9 +8,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from diskproof.crash import evidence
-from diskproof.crash.books import books_of, outcome_of
 from diskproof.crash.clients import ACKNOWLEDGEMENTS
 from diskproof.crash.ledger import read_acknowledgements
+from diskproof.crash.loads import books_of, outcome_of
 from diskproof.crash.recovery import look, recover
 from diskproof.reading import read_bytes, read_text
 from diskproof.refusal import RefusalError

@@ -2,10 +2,10 @@
 
 import random
 
-from diskproof.crash.books import Held, books_of, outcome_of
 from diskproof.crash.clients import Clients
 from diskproof.crash.evidence import request_log
 from diskproof.crash.ledger import Acknowledgement, read_acknowledgements, told_since
+from diskproof.crash.loads import Held, books_of, outcome_of
 from diskproof.crash.moment import apart, disk_at_cut, now_us
 from diskproof.crash.recovery import Recovered, Verified, look, recover
 from diskproof.refusal import RefusalError

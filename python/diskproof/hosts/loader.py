@@ -17,7 +17,7 @@ from diskproof.hosts import probe
 from diskproof.hosts.line import Line, Said
 from diskproof.hosts.remote import FILES
 from diskproof.refusal import RefusalError, refusal_of
-from diskproof.server.door import AUTHORITY, CERTIFICATE
+from diskproof.server.endpoint import AUTHORITY, CERTIFICATE
 from diskproof.system.clocks import calendar_ahead_ns
 from diskproof.system.counters import HostCounters, between, host_counters
 from diskproof.system.cpus import usable

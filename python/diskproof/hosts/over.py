@@ -17,9 +17,9 @@ from typing import Any
 from diskproof.analysis.folder import invalidating, why_pair_fails
 from diskproof.crash.campaign import StoppedError
 from diskproof.crash.evidence import IMAGE
-from diskproof.hosts.books import Books, Made, WrongError, check_file
 from diskproof.hosts.cluster import Asked, Host, Lost, answers, ask, connected, labs, named
 from diskproof.hosts.lab import RUN_NAME, Found, Step, digest
+from diskproof.hosts.records import Books, Made, WrongError, check_file
 from diskproof.hosts.remote import Roles
 from diskproof.reading import read_text
 from diskproof.refusal import RefusalError, refusal_of
@@ -48,7 +48,7 @@ class LostError(Exception):
 
 
 @dataclass
-class _Hand:
+class _Member:
     """A host that takes part, and how far its part is."""
 
     host: Host
@@ -86,7 +86,7 @@ def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
     names = [*hosts.labs, *hosts.loaders]
     with connected() as known:
         chosen = named(known, names, resume=request.resume and not hosts.has_roles)
-        hands = [_Hand(host, lab) for host, lab in zip(chosen, labs(chosen), strict=True)]
+        hands = [_Member(host, lab) for host, lab in zip(chosen, labs(chosen), strict=True)]
         _check(ask(chosen, [hand.lab for hand in hands]))
         missing = [name for name in names if name not in {host.name for host in chosen}]
         hands += [_missing(name) for name in missing]
@@ -114,10 +114,10 @@ def _roles(hosts: HostsChoice, chosen: Sequence[Host]) -> Roles | None:
     return Roles(address[hosts.database], hosts.port, {name: address[name] for name in hosts.loaders})
 
 
-def _missing(name: str) -> _Hand:
+def _missing(name: str) -> _Member:
     """Return a host that is not in the cluster: it takes no part, and the run says so in its end."""
     why = "it is not in the cluster: run `diskproof host join` there, then --resume"
-    return _Hand(Host(name, "", "", None), None, lost=why, is_gone=True)
+    return _Member(Host(name, "", "", None), None, lost=why, is_gone=True)
 
 
 def _check(asked: Sequence[Asked]) -> None:
@@ -134,7 +134,7 @@ class _Head:
         request: Request,
         folder: RunFolder,
         name: str,
-        hands: Sequence[_Hand],
+        hands: Sequence[_Member],
         progress: Progress,
         roles: Roles | None = None,
     ) -> None:
@@ -216,7 +216,7 @@ class _Head:
         if pairs := [pair for hand in hands if hand.step is not None for pair in hand.step.pairs]:
             self._progress.proofs_begin(sorted(pairs, key=lambda pair: int(pair.id.rpartition("-")[2])))
 
-    def _at(self, state: str) -> list[_Hand]:
+    def _at(self, state: str) -> list[_Member]:
         """Return the hosts whose part is at a state; none if a machine of the load is lost."""
         if any(hand.lost for hand in self._loaders.values()):
             return []
@@ -260,7 +260,7 @@ class _Head:
         for hand in begun:
             self._check_machine(hand)
 
-    def _is_left(self, hand: _Hand, part: Plan) -> bool:
+    def _is_left(self, hand: _Member, part: Plan) -> bool:
         """Tell whether a host has anything to do of its part: before the trials it may have any proof."""
         proves = any(self._books.proves(hand.host.name, cell) for cell in part.cells)
         return bool(part.trials or (part.crash and part.crash.trials) or (self._request.pairs and proves))
@@ -286,7 +286,7 @@ class _Head:
                 self._lose(self._loaders[name], _another_machine("; ".join(changed)))
         self._folder.write_machine(machine.model_copy(update={"loads": {**found, **machine.loads}}))
 
-    def _check_machine(self, hand: _Hand) -> None:
+    def _check_machine(self, hand: _Member) -> None:
         """Lose a host, before it measures, if its machine is another than when the run began."""
         if not hand.is_at(*WAITING):
             return
@@ -299,14 +299,14 @@ class _Head:
         if why:
             self._lose(hand, _another_machine(why))
 
-    def _step(self, hands: Sequence[_Hand], calls: Sequence[Any]) -> None:
+    def _step(self, hands: Sequence[_Member], calls: Sequence[Any]) -> None:
         """Wait until all of these hosts have come to the end of their step."""
         for hand, answer in zip(hands, answers(calls), strict=True):
             self._take_step(hand, answer)
             while hand.lost is None and hand.step is not None and hand.step.state == "asks":
                 self._take_step(hand, *answers([hand.lab.say.remote(self._ask_loads(hand.step.said))]))
 
-    def _take_step(self, hand: _Hand, answer: Step | Lost) -> None:
+    def _take_step(self, hand: _Member, answer: Step | Lost) -> None:
         if isinstance(answer, Lost):
             hand.is_gone = True
             self._lose(hand, answer.why)
@@ -329,7 +329,7 @@ class _Head:
             for hand in hands
         }
 
-    def _lose(self, hand: _Hand, why: str) -> None:
+    def _lose(self, hand: _Member, why: str) -> None:
         if hand.lost is None:
             hand.lost = why
             if self._goes_on:
@@ -368,11 +368,11 @@ class _Head:
                 except (LostError, WrongError) as lost:
                     self._lose(left.pop(name), str(lost))
 
-    def _records(self, hand: _Hand) -> list[Found]:
+    def _records(self, hand: _Member) -> list[Found]:
         records: list[Found] = hand.ask("records", self._run_id, self._known[hand.host.name])
         return records
 
-    def _take(self, hand: _Hand, made: Made, found: Found) -> bool:
+    def _take(self, hand: _Member, made: Made, found: Found) -> bool:
         """Fetch the files of a record, then the record: one whose files are missing would be wrong.
 
         Return whether it was taken: a record of another machine is left out.
@@ -404,7 +404,7 @@ class _Head:
                 self._progress.cut_begins(self._cuts[made.id])
                 self._progress.cut_ends(made)
 
-    def _why_another(self, hand: _Hand, folder: str) -> str | None:
+    def _why_another(self, hand: _Member, folder: str) -> str | None:
         """Keep the facts of a host's machine; return why it is another than before, None if it is not."""
         name = hand.host.name
         if (name, folder) not in self._another:
@@ -425,7 +425,7 @@ def _another_machine(why: str) -> str:
     )
 
 
-def _pieces(hand: _Hand, folder: str, name: str, size_bytes: int) -> Iterator[tuple[int, bytes]]:
+def _pieces(hand: _Member, folder: str, name: str, size_bytes: int) -> Iterator[tuple[int, bytes]]:
     """Yield the pieces of a host's file, each with its offset; LostError if the host is lost meanwhile."""
     end = 0
     while end < size_bytes:

@@ -19,7 +19,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.load import LoadResult
 from diskproof.results.load_host import LoadHost, Network
 from diskproof.run.elsewhere import Order
-from diskproof.server.door import make_door
+from diskproof.server.endpoint import make_door
 from diskproof.system.clocks import SET_NS
 from diskproof.workload.shared import together, together_in_intervals
 
@@ -65,13 +65,13 @@ class RemoteLoads:
     files = FILES
 
     def __init__(self, line: Line, roles: Roles, runtime: Path) -> None:
-        """Make the door, and measure the network to each machine; RefusalError if one cannot be reached."""
+        """Make the endpoint, and measure the network to each machine; RefusalError if one is out of reach."""
         self._line, self._roles = line, roles
         self._lost: str | None = None
         self.names: Sequence[str] = list(roles.loads)
-        folder = runtime / "door"
+        folder = runtime / "endpoint"
         folder.mkdir(mode=0o700)
-        self.door = make_door(folder, roles.address, roles.port, list(roles.loads.values()))
+        self.endpoint = make_door(folder, roles.address, roles.port, list(roles.loads.values()))
         try:
             self.networks = {name: Network(**self._probe(name, "network")) for name in self.names}
         except LoadFailedError as error:
@@ -216,8 +216,8 @@ class RemoteLoad:
             "url": self.order.url,
             "kind": self.order.kind,
             "files": {name: base64.b64encode(one).decode() for name, one in self.order.files.items()},
-            "certificate": self.loads.door.certificate,
-            "password": self.loads.door.password,
+            "certificate": self.loads.endpoint.certificate,
+            "password": self.loads.endpoint.password,
             "longest_s": longest_s,
         }
         return {

@@ -5,8 +5,8 @@ Formats with a mark of their own come first; an option file is a mere list of wo
 
 from diskproof.importers import benchbase, dd, hammerdb, options, own, pgbench, variables
 from diskproof.importers.base import Format
-from diskproof.importers.fio.answer import JSON
 from diskproof.importers.fio.people import PEOPLE
+from diskproof.importers.fio.results import JSON
 from diskproof.importers.mysqlslap import MYSQLSLAP
 from diskproof.importers.sqlbench import SQLBENCH
 from diskproof.importers.sysbench.form import SYSBENCH

@@ -7,7 +7,7 @@ from typing import Protocol
 from diskproof.load import Event
 from diskproof.results.load_host import LoadHost
 from diskproof.results.plan import Phases
-from diskproof.server.door import Door
+from diskproof.server.endpoint import Endpoint
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class LoadElsewhere(Protocol):
 class Loaders(Protocol):
     """The machines of the load."""
 
-    door: Door
+    endpoint: Endpoint
     files: str
     """Stands in arguments for the folder of the files."""
     names: Sequence[str]

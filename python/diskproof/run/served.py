@@ -66,7 +66,7 @@ class ServerAttempt(Attempt):
             for note in [*map(as_message, settings.notes), *self.layout.notes()]:
                 self.note(SETTINGS, note)
             if self.bench.elsewhere is not None:
-                settings = self.kind.opened(settings, self.bench.elsewhere.door)
+                settings = self.kind.opened(settings, self.bench.elsewhere.endpoint)
             self.running = self.kind.start(self.dirs, settings, self.bench.starter)
             self.layout.throttle(lambda: self.running.pids if self.running else [])
         except ServerError as error:
@@ -211,7 +211,7 @@ class ServerAttempt(Attempt):
             run_arguments(workload, self.phases, clients, seed + number * SEEDS_APART, files)
             for number, (workload, clients) in enumerate(shares)
         ]
-        url = loaders.door.url(self.kind.facts.family, DATABASE)
+        url = loaders.endpoint.url(self.kind.facts.family, DATABASE)
         kept = self.bench.study.files_to_keep.get(self.cell.workload, {})
         current = loaders.begin(Order(url, self.workload.kind, arguments, kept, self.phases))
         self.load_hosts = current.hosts  # filled when it has ended

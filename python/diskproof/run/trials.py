@@ -24,7 +24,7 @@ from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.given import GivenAttempt
 from diskproof.run.served import ServerAttempt
 from diskproof.run.session import Progress, check_disks
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.study.plan import next_block
 from diskproof.wording import Message, say
 

@@ -22,7 +22,7 @@ from diskproof.results.machine import ServerFacts
 from diskproof.results.record import ROLES, Role
 from diskproof.results.trial import Setting, with_unit
 from diskproof.results.usage import ServerAccount
-from diskproof.server.door import Door
+from diskproof.server.endpoint import Endpoint
 from diskproof.system.processes import Starter
 from diskproof.wording import Message
 
@@ -121,7 +121,7 @@ class Settings:
     away, and its stop only ends the server in good order."""
     notes: tuple[str, ...] = ()
     """What this place does not allow, in words: ``tmpfs takes no O_DIRECT …``."""
-    door: Door | None = None
+    endpoint: Endpoint | None = None
     """Where clients on other machines come in; None: none may."""
 
     def merged(self) -> dict[str, str]:
@@ -347,9 +347,9 @@ class ServerKind(ABC):
     ) -> Settings:
         """Return the variables for one trial, given those of its tuning level."""
 
-    def opened(self, settings: Settings, door: Door) -> Settings:
+    def opened(self, settings: Settings, endpoint: Endpoint) -> Settings:
         """Return settings with which clients on other machines may connect."""
-        return replace(settings, door=door)
+        return replace(settings, endpoint=endpoint)
 
     def why_no_preload(self) -> str:
         """Return what is missing to read all tables into memory before a trial; empty if nothing is."""

@@ -20,7 +20,7 @@ from diskproof.server.base import (
     Settings,
     user_variables,
 )
-from diskproof.server.door import Door, listens_on
+from diskproof.server.endpoint import Endpoint, listens_on
 from diskproof.server.lifecycle import (
     check_socket_folder,
     clear_run_folder,
@@ -91,23 +91,25 @@ class ServerProcess(Asked[Connection]):
         """Return the last lines of the error log."""
         return self._log.tail(lines)
 
-    def open_door(self) -> None:
+    def open_endpoint(self) -> None:
         """Admit the account of the run, if clients come from other machines; ServerFailedError if it fails.
 
-        Also if the server listens on anything but the door.
+        Also if the server listens on anything but the endpoint.
         """
-        door = self._settings.door
-        if door is None:
+        endpoint = self._settings.endpoint
+        if endpoint is None:
             return
-        self._admit(door)
+        self._admit(endpoint)
         found = listens_on(self.pids)
-        if found != {(door.address, door.port)}:
+        if found != {(endpoint.address, endpoint.port)}:
             listed = ", ".join(f"{address}:{port}" for address, port in sorted(found)) or "nothing"
-            raise self._failed(f"should listen on {door.address}:{door.port} alone, and listens on {listed}")
+            raise self._failed(
+                f"should listen on {endpoint.address}:{endpoint.port} alone, and listens on {listed}"
+            )
 
     @abstractmethod
-    def _admit(self, door: Door) -> None:
-        """Make the account that a door is for."""
+    def _admit(self, endpoint: Endpoint) -> None:
+        """Make the account that an endpoint is for."""
 
     @abstractmethod
     def _damage(self, connection: Connection) -> list[str]:
@@ -150,8 +152,8 @@ class ServerProgram(ServerKind):
         self.check(dirs)
         clear_run_folder(dirs.run)
         dirs.run.chmod(0o700)  # the superuser has no password: the folder of its socket is the lock
-        if settings.door is not None:
-            settings.door.lend(dirs.run)
+        if settings.endpoint is not None:
+            settings.endpoint.lend(dirs.run)
         command = self._configured(dirs, settings)
         log = ServerLog(dirs.error_log)
         process = self._launch(command, dirs, starter)
@@ -173,7 +175,7 @@ class ServerProgram(ServerKind):
             running.kill()
             raise failure("runs in a machine of the engine's own, whose processes diskproof does not see")
         try:
-            running.open_door()
+            running.open_endpoint()
         except BaseException:
             running.kill()
             raise

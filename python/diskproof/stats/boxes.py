@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 
 Key = TypeVar("Key")
 

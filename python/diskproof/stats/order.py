@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 
 PERMUTATIONS = 2000
 """Enough to tell a p of 0.01 from one of 0.02."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from diskproof.results.load import ClientAccount, Latency, LoadError, LoadResult, Rate, StatementType
 from diskproof.stats import hdr
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.study.loads.base import Load
 
 SEEDS_APART = 1_000_003

@@ -182,7 +182,7 @@ pub(super) struct Conductor<'a> {
     control: Arc<Control>,
     options: &'a RunOptions,
     inbox: &'a Inbox,
-    workers: Vec<Reins>,
+    workers: Vec<WorkerHandle>,
     /// From this moment on no transaction begins; those in progress still count.
     close_ns: u64,
     pub(super) totals: Totals,
@@ -193,7 +193,7 @@ pub(super) struct Conductor<'a> {
 }
 
 /// The conductor's record of a worker.
-struct Reins {
+struct WorkerHandle {
     start: Sender<Start>,
     thread: thread::JoinHandle<()>,
 }
@@ -264,7 +264,7 @@ impl<'a> Conductor<'a> {
                          ask for fewer"
                     ))
                 })?;
-            self.workers.push(Reins { start, thread });
+            self.workers.push(WorkerHandle { start, thread });
         }
         self.control.set_wakers(wakers);
         Ok(())
@@ -462,7 +462,7 @@ impl<'a> Conductor<'a> {
 
     /// Lets the workers close their connections, and waits until they have.
     pub(super) fn dismiss(self) -> Totals {
-        for Reins { start, thread, .. } in self.workers {
+        for WorkerHandle { start, thread, .. } in self.workers {
             drop(start);
             // A worker answers for its own panic.
             let _ = thread.join();

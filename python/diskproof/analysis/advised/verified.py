@@ -6,7 +6,7 @@ from diskproof.analysis.advised.margins import measured_logs
 from diskproof.analysis.advised.records import Candidate, Measured, Target
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.observed import observe
-from diskproof.analysis.other_disk.answer import Figures
+from diskproof.analysis.other_disk.predict import Figures
 from diskproof.audit.host import OTHER_SHARE
 
 MOST_TAKEN = 0.99

@@ -20,14 +20,14 @@ from diskproof.audit.registry import (
     TRIAL_CHECKS,
 )
 from diskproof.audit.run import ENOUGH_BLOCKS, compared
-from diskproof.importers.beside import servers_given
+from diskproof.importers.belonging import servers_given
 from diskproof.refusal import RefusalError
 from diskproof.results.imported import Beside, ImportedResult, Settings, Source
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Severity, Trial
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording import Item, Message, as_message, counted, say
 from diskproof.wording.numbers import count, listed
 

@@ -6,7 +6,7 @@ from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.demands import lowest_bound
 from diskproof.analysis.limits.records import CellLimit, Scaling, Sweep
 from diskproof.results.plan import THROUGHPUTS, Cell
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import geometric_mean_interval
 from diskproof.stats.scalability import fit_scalability
 

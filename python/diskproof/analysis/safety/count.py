@@ -6,7 +6,7 @@ from statistics import fmean, median
 from diskproof.analysis.safety.shapes import Binlog, Cause, CutAnswer, Damage, Gravest, Kept, Moments, Spread
 from diskproof.results.crash_plan import CrashCell, Keep, Way
 from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.stats.proportions import share
 from diskproof.wording import Message, as_message, say, together, without_figures
 

@@ -6,7 +6,7 @@ from diskproof.analysis.safety.shapes import CutAnswer, SafetyOutcome, SafetyVer
 from diskproof.analysis.safety.speed import typical
 from diskproof.analysis.safety.worst import worst_way
 from diskproof.results.plan import Plan
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 
 
 def make_safety_verdicts(

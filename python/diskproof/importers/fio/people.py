@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diskproof.importers.base import Format, Found, Text, contradictions
-from diskproof.importers.fio.answer import job_of, signals_in
 from diskproof.importers.fio.options import size_of
+from diskproof.importers.fio.results import job_of, signals_in
 from diskproof.importers.jsontext import Node
 from diskproof.importers.numbers import count, number
 from diskproof.results.load import Contradiction

@@ -18,7 +18,7 @@ from diskproof.results.clone import Evidence
 from diskproof.results.imported import ImportedResult
 from diskproof.results.modelled import MeasureName
 from diskproof.results.profile import Pattern, Probe
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording import Message, per_s, say
 
 MOST_BYTES = 2**20

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import altair as alt
 
-from diskproof.analysis.advised.answer import LIKELY, SURE
+from diskproof.analysis.advised.advise import LIKELY, SURE
 from diskproof.analysis.advised.records import Advice, Candidate
 from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row

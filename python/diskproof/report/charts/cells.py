@@ -21,7 +21,7 @@ from diskproof.report.intervals import (
 )
 from diskproof.results.counters import COSTS
 from diskproof.results.plan import Metric
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import number
 
 PANEL_HEIGHT_PX = 260

@@ -17,7 +17,7 @@ from diskproof.report.document import Figure, Panel
 from diskproof.report.intervals import confidence, with_bounds
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell, Metric
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import count
 
 HEIGHT_PX = 300

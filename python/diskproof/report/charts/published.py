@@ -9,13 +9,13 @@ from diskproof.analysis.published.shapes import BesideFigure, BesideRatio, Mark
 from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import COLOURS, INVALID_COLOUR, encode
-from diskproof.report.compose.beside import Group, groups
+from diskproof.report.compose.published_groups import Group, groups
 from diskproof.report.compose.verdict_words import subject
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, extrapolated, with_bounds
 from diskproof.report.ratio_scale import ticks
 from diskproof.results.factor import FACTORS
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import count, number, printed
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.advised.answer import LIKELY, SURE
+from diskproof.analysis.advised.advise import LIKELY, SURE
 from diskproof.analysis.advised.records import (
     Advice,
     Candidate,

@@ -14,7 +14,7 @@ from diskproof.analysis.audited.shapes import (
 )
 from diskproof.results.findings import FINISHED
 from diskproof.results.trial import Severity
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording import Message, ranged, together, without_figures
 from diskproof.wording.numbers import count, listed
 

@@ -15,7 +15,7 @@ from diskproof.report.compose.verdicts import by_importance, item
 from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section, Table
 from diskproof.report.intervals import bounds, estimate, extrapolated, with_bounds
 from diskproof.report.one_screen import Block, OneScreen, Row
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed
 
 MOST_CELLS_NAMED = 4

@@ -21,7 +21,7 @@ from diskproof.report.document import (
     Tone,
 )
 from diskproof.report.intervals import with_bounds
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import (
     NOT_OBSERVED,
     milliseconds,

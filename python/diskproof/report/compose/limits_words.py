@@ -12,7 +12,7 @@ from diskproof.report.compose.verdict_words import cell_words, subject
 from diskproof.report.document import Line
 from diskproof.results.factor import Factor
 from diskproof.results.limit import IN_WORDS
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording import Message, Range, say, together, without_figures
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed, whole_percent
 

@@ -12,7 +12,7 @@ from diskproof.results.machine import Machine, Place, PoolFacts, ServerFacts
 from diskproof.results.plan import Cell
 from diskproof.results.trial import Trial
 from diskproof.results.usage import RequestsServed, VirtualUse
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, size
 
 NO_MACHINE = "The run ended before the facts of the machine were collected."

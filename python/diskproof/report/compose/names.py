@@ -9,7 +9,7 @@ from diskproof.results.crash_plan import CrashCell
 from diskproof.results.factor import Factor, Levelled
 from diskproof.results.machine import Machine, Place, VirtualFacts
 from diskproof.results.plan import Cell
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers
 
 SHARED = "/dev/shm"  # noqa: S108 - named to be recognised

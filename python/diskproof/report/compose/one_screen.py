@@ -19,7 +19,7 @@ from diskproof.report.one_screen import Block, OneScreen, Row, Scale
 from diskproof.results.crash_plan import Way
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL, Metric
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
 from diskproof.wording import numbers, say, us
 

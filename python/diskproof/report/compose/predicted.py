@@ -10,7 +10,7 @@ from diskproof.report.intervals import bounds, estimate
 from diskproof.report.one_screen import Block, OneScreen, Row, absolute_scale
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL, Cell
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording import Message, counted, say
 from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, percent, size
 

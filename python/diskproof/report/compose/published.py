@@ -6,8 +6,8 @@ from dataclasses import replace
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.published.marks import SIZE_BAND, TIE
 from diskproof.analysis.published.shapes import BesideFigure, BesideRatio
-from diskproof.report.compose import beside
-from diskproof.report.compose.beside import MEASURES, Group
+from diskproof.report.compose import published_groups
+from diskproof.report.compose.published_groups import MEASURES, Group
 from diskproof.report.compose.tables import factor_column, figures, table
 from diskproof.report.document import Block, Column, Figure, Item, Items, Line, Paragraph, Section, Table
 from diskproof.report.intervals import extrapolated, with_bounds
@@ -30,9 +30,11 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
     """Return the section about what was published; an empty one if nothing was."""
     if not analysis.beside:
         return Section("", ())
-    groups = beside.groups(analysis)
+    groups = published_groups.groups(analysis)
     blocks: list[Block | Section] = [
-        Paragraph(f"{beside.source(analysis)}. {beside.summary(analysis)}.", style="lead"),
+        Paragraph(
+            f"{published_groups.source(analysis)}. {published_groups.summary(analysis)}.", style="lead"
+        ),
         Paragraph(NOTE),
         *drawn,
     ]
@@ -49,14 +51,14 @@ def group_section(group: Group) -> Section:
 def _ratios(group: Group) -> Iterator[Block]:
     if group.ratios:
         yield ratios_table(group)
-    yield _reasons(beside.reasons(group))
+    yield _reasons(published_groups.reasons(group))
 
 
 def _figures(group: Group) -> Iterator[Block | Section]:
     if group.figures:
         content: tuple[Block, ...] = (
             figures_table(group),
-            *(Paragraph(f"n/a: {why}.") for why in beside.missing(group)),
+            *(Paragraph(f"n/a: {why}.") for why in published_groups.missing(group)),
         )
         yield Section(f"Figures of {group.title}", content, folded=bool(group.ratios))
 
@@ -75,7 +77,7 @@ def ratios_table(group: Group) -> Table:
     several = len(group.measures) > 1
     return table(
         group.ratios,
-        ("Ratio of", beside.compared),
+        ("Ratio of", published_groups.compared),
         *([("Test", _part)] if parts else []),
         *(
             (factor_column(factor), lambda row, factor=factor: group.held(row).get(factor, ""))
@@ -100,7 +102,7 @@ def figures_table(group: Group) -> Table:
     measures = [one for one in MEASURES if any(row.published.measure == one for row in group.figures)]
     parts = any(row.published.part is not None for row in group.figures)
     return table(
-        beside.figure_rows(group),
+        published_groups.figure_rows(group),
         *(
             (factor_column(factor), lambda row, factor=factor: group.levels(row[0]).get(factor, ""))
             for factor in group.figure_factors

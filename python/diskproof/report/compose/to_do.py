@@ -21,7 +21,7 @@ from diskproof.report.compose.warnings import cautions
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import Plan
 from diskproof.stats.boxes import boxes
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers, say, us
 
 CUT_BY_ITSELF = "`diskproof init cut.toml --storage desktop-7200 && diskproof crash cut.toml`"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from diskproof.analysis.answers import Analysis
 from diskproof.audit.host import host_busy
 from diskproof.results.trial import Finding
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording import first_of
 from diskproof.wording.numbers import count
 

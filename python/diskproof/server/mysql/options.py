@@ -13,7 +13,7 @@ from pathlib import Path
 from diskproof.families.mysql import MYSQL
 from diskproof.families.values import same
 from diskproof.server.base import Dirs, ServerError, connections
-from diskproof.server.door import CERTIFICATE, KEY, Door
+from diskproof.server.endpoint import CERTIFICATE, KEY, Endpoint
 from diskproof.server.lifecycle import is_on_zfs, takes_direct_io
 from diskproof.server.mysql.installation import LEAST_POOL_BYTES, Installation
 from diskproof.wording import numbers
@@ -127,7 +127,7 @@ def _character_set(server: Installation) -> dict[str, str]:
 
 
 def configuration(
-    server: Installation, dirs: Dirs, variables: Mapping[str, str], door: Door | None = None
+    server: Installation, dirs: Dirs, variables: Mapping[str, str], endpoint: Endpoint | None = None
 ) -> str:
     """Return the whole my.cnf: the only one that the server reads."""
     options = _places(server, dirs)
@@ -139,7 +139,7 @@ def configuration(
             options[name] = ""  # it may take no value
         else:
             given[name] = _as_listed(value, server.known.get(name, ""))
-    options |= {"skip_networking": ""} if door is None else _door(door, dirs)
+    options |= {"skip_networking": ""} if endpoint is None else _endpoint(endpoint, dirs)
     lines = [
         f"{name} = {_quoted(value)}" if value else name
         for name, value in options.items()
@@ -211,10 +211,10 @@ def _places(server: Installation, dirs: Dirs) -> dict[str, str]:
     return known | {"skip_name_resolve": ""}
 
 
-def _door(door: Door, dirs: Dirs) -> dict[str, str]:
+def _endpoint(endpoint: Endpoint, dirs: Dirs) -> dict[str, str]:
     return {
-        "bind_address": door.address,
-        "port": str(door.port),
+        "bind_address": endpoint.address,
+        "port": str(endpoint.port),
         "ssl_cert": str(dirs.run / CERTIFICATE),
         "ssl_key": str(dirs.run / KEY),
     }

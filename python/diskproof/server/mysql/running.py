@@ -9,9 +9,9 @@ import pymysql
 
 from diskproof.families.values import same
 from diskproof.server.base import DATABASE
-from diskproof.server.door import USER, Door
+from diskproof.server.endpoint import USER, Endpoint
 from diskproof.server.lifecycle import describe_death, kill_tree, wait_for_end
-from diskproof.server.mysql import aftermath, binlog, options
+from diskproof.server.mysql import after_crash, binlog, options
 from diskproof.server.mysql.asked import MysqlAsked
 from diskproof.server.mysql.installation import Installation
 from diskproof.server.process import ServerProcess
@@ -66,7 +66,7 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
         self._disconnect()
         kill_tree(self._process)
 
-    def _admit(self, door: Door) -> None:
+    def _admit(self, endpoint: Endpoint) -> None:
         """Make an account for each machine that is admitted.
 
         Old servers have others without a password, which could come in too. MySQL 8 takes no REQUIRE in a
@@ -79,8 +79,8 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
         )
         for account in self._query(others):
             self._query("DROP USER %s@%s", *account)
-        for address in door.admitted:
-            self._query(f"CREATE USER %s@%s IDENTIFIED BY %s{created}", USER, address, door.password)
+        for address in endpoint.admitted:
+            self._query(f"CREATE USER %s@%s IDENTIFIED BY %s{created}", USER, address, endpoint.password)
             self._query(f"GRANT ALL ON {DATABASE}.* TO %s@%s{granted}", USER, address)
         self._query("SET SESSION sql_log_bin = 1")
 
@@ -98,4 +98,4 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
         )
 
     def _damage(self, connection: "pymysql.Connection[Any]") -> list[str]:
-        return aftermath.damage(connection, lambda: describe_death(self._process))
+        return after_crash.damage(connection, lambda: describe_death(self._process))

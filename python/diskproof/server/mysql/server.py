@@ -7,7 +7,7 @@ from pathlib import Path
 
 from diskproof.families.mysql import MYSQL
 from diskproof.server.base import DATABASE, Dirs, ServerError, Settings
-from diskproof.server.door import Door
+from diskproof.server.endpoint import Endpoint
 from diskproof.server.lifecycle import answer_of, complaint_of
 from diskproof.server.log import ServerLog
 from diskproof.server.mysql import options
@@ -83,15 +83,15 @@ class MysqlServer(ServerProgram):
             common["binlog_format"] = "ROW"
         return Settings(common, tuned, notes=notes)
 
-    def opened(self, settings: Settings, door: Door) -> Settings:
-        """Return settings with a door; ServerError if the server has no TLS that clients speak today."""
+    def opened(self, settings: Settings, endpoint: Endpoint) -> Settings:
+        """Return settings with an endpoint; ServerError if the server has no TLS that clients speak today."""
         server = self.installation
         if not server.is_mariadb and "TLSv1.2" not in server.known.get("tls_version", ""):
             raise ServerError(
                 f"{server.flavour} {server.version_text} has no TLS 1.2, with which a load on another "
                 "machine connects: name a newer server, or run without --hosts"
             )
-        return super().opened(settings, door)
+        return super().opened(settings, endpoint)
 
     def loading_settings(self, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
         """Return the variables for filling a golden image: the unsafe level without a binary log.
@@ -151,7 +151,7 @@ class MysqlServer(ServerProgram):
 
     def _configured(self, dirs: Dirs, settings: Settings) -> list[str]:
         path = dirs.log / "my.cnf"
-        path.write_text(options.configuration(self.installation, dirs, settings.merged(), settings.door))
+        path.write_text(options.configuration(self.installation, dirs, settings.merged(), settings.endpoint))
         return [str(self.installation.binary), f"--defaults-file={path}"]
 
     def _running(self, dirs: Dirs, settings: Settings, process: Started, log: ServerLog) -> MysqlRunning:

@@ -8,7 +8,7 @@ import ipaddress
 from collections.abc import Mapping
 
 from diskproof.server.base import DATABASE, Dirs, ServerError, connections
-from diskproof.server.door import CERTIFICATE, KEY, USER, Door
+from diskproof.server.endpoint import CERTIFICATE, KEY, USER, Endpoint
 from diskproof.server.postgresql.installation import Installation
 from diskproof.system.clock import has_quick_clock
 from diskproof.wording import numbers
@@ -66,16 +66,16 @@ def _timings(server: Installation) -> dict[str, str]:
     return timings
 
 
-def configuration(dirs: Dirs, variables: Mapping[str, str], door: Door | None = None) -> str:
+def configuration(dirs: Dirs, variables: Mapping[str, str], endpoint: Endpoint | None = None) -> str:
     """Return the whole postgresql.conf."""
     parameters = {**variables, "unix_socket_directories": str(dirs.run)}
-    return conf_file(parameters | ({} if door is None else _door(door, dirs)))
+    return conf_file(parameters | ({} if endpoint is None else _endpoint(endpoint, dirs)))
 
 
-def _door(door: Door, dirs: Dirs) -> dict[str, str]:
+def _endpoint(endpoint: Endpoint, dirs: Dirs) -> dict[str, str]:
     return {
-        "listen_addresses": door.address,
-        "port": str(door.port),
+        "listen_addresses": endpoint.address,
+        "port": str(endpoint.port),
         "ssl": "on",
         "ssl_cert_file": str(dirs.run / CERTIFICATE),
         "ssl_key_file": str(dirs.run / KEY),
@@ -83,11 +83,11 @@ def _door(door: Door, dirs: Dirs) -> dict[str, str]:
     }
 
 
-def access(server: Installation, door: Door) -> str:
-    """Return the pg_hba.conf of a server with a door: the lab at the socket, the run's account with TLS."""
+def access(server: Installation, endpoint: Endpoint) -> str:
+    """Return the pg_hba.conf of a server with an endpoint: the lab by the socket, an account with TLS."""
     how = "scram-sha-256" if server.version >= (10,) else "md5"
     lines = ["local all all trust"]
-    for address in door.admitted:
+    for address in endpoint.admitted:
         network = ipaddress.ip_network(address)
         lines.append(f"hostssl {DATABASE} {USER} {network} {how}")
     return "\n".join([*lines, ""])

@@ -8,7 +8,7 @@ import psycopg
 
 from diskproof.database.asking import ask
 from diskproof.server.base import CHECK_LIMIT_S, DATABASE
-from diskproof.server.door import USER, Door, scram_verifier
+from diskproof.server.endpoint import USER, Endpoint, scram_verifier
 from diskproof.server.lifecycle import describe_death, kill_orphans, kill_tree, wait_for_end
 from diskproof.server.postgresql import aftermath, cluster, options
 from diskproof.server.postgresql.asked import Connection, PostgresqlAsked
@@ -39,15 +39,15 @@ class PostgresqlRunning(PostgresqlAsked, ServerProcess[Connection]):
 
     @property
     def _port(self) -> int | None:
-        return self._settings.door.port if self._settings.door else None
+        return self._settings.endpoint.port if self._settings.endpoint else None
 
     def refuses_connections(self) -> str:
         """Return why the server cannot be asked yet; empty if it can."""
         return super().refuses_connections() if self._says_ready() else "it has not reported that it is ready"
 
-    def _admit(self, door: Door) -> None:
+    def _admit(self, endpoint: Endpoint) -> None:
         """Make the account, which may do what the lab may with the workload's tables: they are the lab's."""
-        kept = scram_verifier(door.password) if self.version >= (10,) else _md5(door.password)
+        kept = scram_verifier(endpoint.password) if self.version >= (10,) else _md5(endpoint.password)
         self._query(f"CREATE ROLE {USER} LOGIN PASSWORD '{kept}' IN ROLE {cluster.SUPERUSER}")
 
     def make_database(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from diskproof.families.postgresql import POSTGRESQL
 from diskproof.server.base import Dirs, Settings
-from diskproof.server.door import Door
+from diskproof.server.endpoint import Endpoint
 from diskproof.server.lifecycle import answer_once, complaint_of, is_on_zfs
 from diskproof.server.log import ServerLog
 from diskproof.server.postgresql import cluster, options
@@ -80,10 +80,10 @@ class PostgresqlServer(ServerProgram):
         note = f"{dirs.redo} lies on ZFS, which never writes in place: old WAL files are not used again"
         return Settings(common, tuned, notes=(f"{note} (wal_recycle = off, wal_init_zero = off)",))
 
-    def opened(self, settings: Settings, door: Door) -> Settings:
-        """Return the settings of a server with a door, which is not closed as the others' is."""
-        common = {**settings.common, "listen_addresses": door.address}
-        return replace(settings, common=common, door=door)
+    def opened(self, settings: Settings, endpoint: Endpoint) -> Settings:
+        """Return the settings of a server with an endpoint, which is not closed as the others' is."""
+        common = {**settings.common, "listen_addresses": endpoint.address}
+        return replace(settings, common=common, endpoint=endpoint)
 
     def loading_settings(self, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
         """Return the variables for filling a golden image: the unsafe level."""
@@ -154,9 +154,9 @@ class PostgresqlServer(ServerProgram):
     def _configured(self, dirs: Dirs, settings: Settings) -> list[str]:
         cluster.remove_stale_pid_file(dirs)
         written = dirs.log / "postgresql.conf"  # kept with the results
-        written.write_text(options.configuration(dirs, settings.merged(), settings.door))
-        if settings.door is not None:
-            (dirs.run / options.ACCESS).write_text(options.access(self.installation, settings.door))
+        written.write_text(options.configuration(dirs, settings.merged(), settings.endpoint))
+        if settings.endpoint is not None:
+            (dirs.run / options.ACCESS).write_text(options.access(self.installation, settings.endpoint))
         shutil.copyfile(written, dirs.data / "postgresql.conf")
         if user := self._user():
             give_to(user, dirs.run)

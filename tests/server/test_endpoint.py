@@ -9,7 +9,7 @@ import pytest
 
 from diskproof import load
 from diskproof.server.base import DATABASE, ServerError, ServerFailedError, ServerKind
-from diskproof.server.door import AUTHORITY, CERTIFICATE, Door, listens_on, make_door
+from diskproof.server.endpoint import AUTHORITY, CERTIFICATE, Endpoint, listens_on, make_door
 from diskproof.server.postgresql import PostgresqlServer, find_postgresql, options
 from diskproof.system.processes import Starter
 from support.servers import Images, connect
@@ -26,7 +26,7 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> Door:
+def endpoint(tmp_path: Path) -> Endpoint:
     if shutil.which("openssl") is None:
         pytest.skip("no openssl")
     tmp_path.chmod(0o700)
@@ -48,7 +48,7 @@ def ask(url: str, folder: Path, password: str | None) -> str:
 
 
 def test_only_the_account_of_the_run_comes_in(
-    process_kind: ServerKind, root: Path, starter: Starter, images: Images, door: Door
+    process_kind: ServerKind, root: Path, starter: Starter, images: Images, endpoint: Endpoint
 ) -> None:
     dirs = images.restore(process_kind, root)
     settings = process_kind.settings(
@@ -56,33 +56,35 @@ def test_only_the_account_of_the_run_comes_in(
     )
     if process_kind.facts.version.startswith("5.6"):
         with pytest.raises(ServerError, match=r"has no TLS 1\.2"):
-            process_kind.opened(settings, door)
+            process_kind.opened(settings, endpoint)
         return
-    running = process_kind.start(dirs, process_kind.opened(settings, door), starter)
+    running = process_kind.start(dirs, process_kind.opened(settings, endpoint), starter)
     try:
-        assert listens_on(running.pids) == {(ADDRESS, door.port)}
+        assert listens_on(running.pids) == {(ADDRESS, endpoint.port)}
         assert all(setting.holds for setting in running.read_settings())
-        url = door.url(process_kind.facts.family, DATABASE)
-        trusted = url.replace(AUTHORITY, str(door.folder / CERTIFICATE))
-        assert ask(trusted, door.folder, door.password) == ""
-        assert "enied" in ask(trusted, door.folder, "wrong") or "failed" in ask(trusted, door.folder, "wrong")
+        url = endpoint.url(process_kind.facts.family, DATABASE)
+        trusted = url.replace(AUTHORITY, str(endpoint.folder / CERTIFICATE))
+        assert ask(trusted, endpoint.folder, endpoint.password) == ""
+        assert "enied" in ask(trusted, endpoint.folder, "wrong") or "failed" in ask(
+            trusted, endpoint.folder, "wrong"
+        )
         plain = url.partition("?")[0]
-        assert ask(plain, door.folder, door.password) != ""
-        assert ask(running.url, door.folder, None) == ""  # the lab's own way in
+        assert ask(plain, endpoint.folder, endpoint.password) != ""
+        assert ask(running.url, endpoint.folder, None) == ""  # the lab's own way in
         superuser = trusted.replace("diskproof@", "root@" if "mysql:" in url else "postgres@")
-        assert ask(superuser, door.folder, None) != ""
-        assert ask(superuser, door.folder, door.password) != ""
+        assert ask(superuser, endpoint.folder, None) != ""
+        assert ask(superuser, endpoint.folder, endpoint.password) != ""
         with pytest.raises(OSError):
-            socket.create_connection(("127.0.0.1", door.port), timeout=2)
+            socket.create_connection(("127.0.0.1", endpoint.port), timeout=2)
         kept = [path for path in dirs.log.rglob("*") if path.is_file()]
         assert kept
-        assert not [path for path in kept if door.password.encode() in path.read_bytes()]
+        assert not [path for path in kept if endpoint.password.encode() in path.read_bytes()]
         # Another certificate for the same address is not believed.
-        other = door.folder / "other"
+        other = endpoint.folder / "other"
         other.mkdir()
-        make_door(other, ADDRESS, door.port, [])
+        make_door(other, ADDRESS, endpoint.port, [])
         assert "certificate" in ask(
-            url.replace(AUTHORITY, str(other / CERTIFICATE)), door.folder, door.password
+            url.replace(AUTHORITY, str(other / CERTIFICATE)), endpoint.folder, endpoint.password
         )
     finally:
         running.stop()
@@ -90,15 +92,15 @@ def test_only_the_account_of_the_run_comes_in(
 
 
 def test_a_server_that_listens_elsewhere_too_is_ended(
-    root: Path, starter: Starter, images: Images, door: Door, monkeypatch: pytest.MonkeyPatch
+    root: Path, starter: Starter, images: Images, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind = PostgresqlServer(find_postgresql(), "postgresql")
-    everywhere = {"listen_addresses": f"{ADDRESS},127.0.0.1", "port": str(door.port)}
-    monkeypatch.setattr(options, "_door", lambda *_: everywhere)
+    everywhere = {"listen_addresses": f"{ADDRESS},127.0.0.1", "port": str(endpoint.port)}
+    monkeypatch.setattr(options, "_endpoint", lambda *_: everywhere)
     dirs = images.restore(kind, root)
     settings = kind.settings(dirs, level="fast", memory_bytes=64 * 2**20, max_clients=8, variables={})
-    with pytest.raises(ServerFailedError, match=f"should listen on {ADDRESS}:{door.port} alone"):
-        kind.start(dirs, kind.opened(settings, door), starter)
+    with pytest.raises(ServerFailedError, match=f"should listen on {ADDRESS}:{endpoint.port} alone"):
+        kind.start(dirs, kind.opened(settings, endpoint), starter)
 
 
 def test_without_a_door_there_is_no_port(

@@ -12,7 +12,7 @@ from diskproof.analysis.prices.durable import find_not_durable
 from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, RequestPrice, StoragePrice
 from diskproof.results.plan import Cell, Metric
 from diskproof.results.prices import Price
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval, geometric_mean_interval
 
 GB = 10**9

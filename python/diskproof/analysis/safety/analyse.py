@@ -15,7 +15,7 @@ from diskproof.results.crash_plan import CrashPlan, Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.plan import Plan
 from diskproof.results.trial import SEVERITIES
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 
 WORST_FIRST: tuple[Way, ...] = ("power", "stop", "kill")
 

@@ -16,7 +16,7 @@ from diskproof.analysis.other_disk.records import Load, Predicted, Predictions, 
 from diskproof.results.limit import Limit
 from diskproof.results.machine import Place
 from diskproof.results.plan import Cell
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
 from diskproof.wording import Message, say, us
 

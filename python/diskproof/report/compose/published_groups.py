@@ -14,7 +14,7 @@ from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.limit import Limit
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.published import PublishedFigure, PublishedMeasure, PublishedRatio
-from diskproof.stats.groups import grouped
+from diskproof.stats.grouping import grouped
 from diskproof.wording import Message, forms
 from diskproof.wording.numbers import NOT_OBSERVED, count
 

@@ -7,7 +7,7 @@ from diskproof.analysis.advised.margins import predicted_margins, probability
 from diskproof.analysis.advised.records import Advice, Candidate, Configuration, Target
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.observed import observe
-from diskproof.analysis.other_disk.answer import MEMORY
+from diskproof.analysis.other_disk.predict import MEMORY
 from diskproof.analysis.other_disk.records import Predicted
 from diskproof.families.durability import at_risk
 from diskproof.wording import Message, counted, say

@@ -1,6 +1,6 @@
 """The way into a server for clients on other machines: one address, one account of the run, TLS alone.
 
-Without a door a server takes connections through its private socket alone.
+Without an endpoint a server takes connections through its private socket alone.
 """
 
 import base64
@@ -25,7 +25,7 @@ from diskproof.system import programs
 USER = "diskproof"
 
 AUTHORITY = "{certificate}"
-"""Stands in a door's URL for the file that the load's machine keeps the certificate in."""
+"""Stands in an endpoint's URL for the file that the load's machine keeps the certificate in."""
 
 CERTIFICATE, KEY = "certificate.pem", "key.pem"
 
@@ -37,7 +37,7 @@ SCRAM_ROUNDS = 4096
 
 
 @dataclass(frozen=True)
-class Door:
+class Endpoint:
     """The place where a server takes connections from other machines, and the machines that it admits."""
 
     address: str
@@ -68,7 +68,7 @@ class Door:
             shutil.copy(self.folder / name, folder / name)
 
 
-def make_door(folder: Path, address: str, port: int, admitted: Sequence[str]) -> Door:
+def make_door(folder: Path, address: str, port: int, admitted: Sequence[str]) -> Endpoint:
     """Make a password, and a certificate with its key, in an empty private folder.
 
     RefusalError if OpenSSL is missing or fails.
@@ -85,7 +85,7 @@ def make_door(folder: Path, address: str, port: int, admitted: Sequence[str]) ->
         os.umask(before)
     if ended.code:
         raise RefusalError(f"openssl made no certificate: {ended.complaint}")
-    return Door(address, port, tuple(admitted), folder, secrets.token_urlsafe(24))
+    return Endpoint(address, port, tuple(admitted), folder, secrets.token_urlsafe(24))
 
 
 def scram_verifier(password: str) -> str:
