@@ -9,7 +9,7 @@ import pytest
 from diskproof.cli.progress import progress_display
 from diskproof.hosts.cluster import Host
 from diskproof.hosts.lab import Found, Step, digest
-from diskproof.hosts.over import _Hand, _Head, _part, _run_name
+from diskproof.hosts.over import _Member, _Head, _part, _run_name
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import TRIALS, RunFolder
 from diskproof.run.session import PlannedPair, Progress, Request
@@ -42,7 +42,7 @@ class Notes(Progress):
         self.said.append(text)
 
 
-class Other(_Hand):
+class Other(_Member):
     """A host whose answers are its machine's facts alone."""
 
     def ask(self, method: str, *arguments: object) -> Any:
@@ -76,7 +76,7 @@ def test_another_machine_is_lost_before_it_measures(tmp_path: Path) -> None:
     assert "put that back and use --resume, or start a new run" in hand.lost
 
 
-class Giving(_Hand):
+class Giving(_Member):
     """A host that has finished trials."""
 
     lines: Sequence[str] = ()
