@@ -100,7 +100,7 @@ def test_a_resumed_run_keeps_what_its_pilot_chose() -> None:
 @pytest.mark.parametrize(
     ("key", "why"),
     [
-        ('precision = "3"', "a percentage is a number and `%`, such as `3 %`"),
+        ('precision = "3"', "give a percentage as a number and `%`, such as `3 %`"),
         ('precision = "0 %"', "give more than 0"),
         ("precision = 3", "less than 0.5"),
         ('precision = "3 %"\nuntil = "decided"', "leave one of the two out"),

@@ -128,8 +128,10 @@ def in_words(mistake: ErrorDetails) -> str:
         return f"give a list, in brackets: [{given}]"
     if mistake["type"] == "literal_error" and isinstance(mistake["input"], str):
         return one_of(re.findall(r"'([^']*)'", mistake["ctx"]["expected"]), mistake["input"])
-    given = _shown(mistake["input"])
-    return f"{_wrong(mistake)}{given and f', not {given}'}"
+    wrong, given = _wrong(mistake), _shown(mistake["input"])
+    if mistake["type"] == "value_error" and not wrong.startswith("give "):
+        return wrong  # a sentence of its own, such as "there is no file …"
+    return f"{wrong}{given and f', not {given}'}"
 
 
 def _wrong(mistake: ErrorDetails) -> str:

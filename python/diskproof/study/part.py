@@ -102,7 +102,7 @@ def _option_file(value: object, info: ValidationInfo) -> KeptOptions:
 def _percentage(value: object) -> object:
     written = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*", value) if isinstance(value, str) else None
     if isinstance(value, str) and written is None:
-        raise ValueError("a percentage is a number and `%`, such as `3 %`")
+        raise ValueError("give a percentage as a number and `%`, such as `3 %`")
     return value if written is None else float(written[1]) / 100
 
 

@@ -120,7 +120,7 @@ class PoolProperties(Part):
     @classmethod
     def _power_of_two(cls, value: ByteSize | None) -> ByteSize | None:
         if value is not None and value & (value - 1):
-            raise ValueError("a record size is a power of two, such as `16 KiB`")
+            raise ValueError("give a record size that is a power of two, such as `16 KiB`")
         return value
 
 
