@@ -1,5 +1,7 @@
 """Studies of servers that are there already: what they need, and what they may not have."""
 
+from pathlib import Path
+
 import pytest
 
 from diskproof.study.model import Study
@@ -65,6 +67,21 @@ def test_loading_takes_time_whenever_a_load_has_written() -> None:
     assert 20 < once < 40  # 1,000,000 rows of 230 bytes at 10 MB a second
     assert seconds() == pytest.approx(5 * once)
     assert seconds(keys="reload = false") == pytest.approx(once)
+
+
+def test_a_dump_is_loaded_as_fast_as_it_is_small(tmp_path: Path) -> None:
+    (tmp_path / "dump.sql").write_text("CREATE TABLE t (a INT);\n" * 1000)
+    file = tmp_path / "dump.sql"
+    text = GIVEN.replace("rows = 1_000_000", f'kind = "script"\nfiles = ["{file}"]\nprepare = "{file}"\n')
+
+    def seconds(text: str) -> float:
+        plan = plan_of(text)
+        return loading_seconds(read(text), [plan.cell(trial.cell) for trial in plan.trials[:1]])
+
+    assert seconds(text) == pytest.approx(2, abs=0.1)
+    assert seconds(f'{text}size = "100 MiB"\n') == pytest.approx(12, abs=1)
+    only_read = text.replace(f'prepare = "{file}"', "").replace("[workloads", "read_only = true\n[workloads")
+    assert seconds(only_read) == 0
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from diskproof.study.part import FOLDER
 from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyError, parse_study, read_study
+from support.studies import plan_of
 
 QUICKSTART = Path(__file__).parents[1] / "support" / "eight_cells.toml"
 
@@ -188,6 +189,7 @@ WORKLOAD = '[workloads.complex]\nkind = "oltp"\nmix = "complex"\ntables = 4\nrow
         ('kind = "conditions"\nhot_percent = 101', "`workloads.w.hot_percent`"),
         ('kind = "script"\nfiles = []', "`workloads.w.files`: it is empty: give at least 1"),
         ('kind = "script"\nfiles = ["none.sql"]', "`workloads.w.files number 1`: there is no file"),
+        ('kind = "lua"\nscript = "none.lua"', "(a relative path starts at the study file's folder)\n"),
         ('kind = "script"\nfiles = ["."]', "cannot be read: it is a folder: name a file"),
         ('kind = "slap"\nqueries = 1\nrate = 5', "unknown key `workloads.w.rate`"),
         ('arrivals = "even"', "`arrivals` needs `rate`"),
@@ -195,7 +197,7 @@ WORKLOAD = '[workloads.complex]\nkind = "oltp"\nmix = "complex"\ntables = 4\nrow
     ],
 )
 def test_a_wrong_workload_is_named(keys: str, said: str) -> None:
-    assert said in complaint(changed(WORKLOAD, f"[workloads.w]\n{keys}\n"))
+    assert said in complaint(changed(WORKLOAD, f"[workloads.w]\n{keys}\n")) + "\n"
 
 
 def test_a_workload_that_a_server_cannot_run_is_refused() -> None:
@@ -328,3 +330,16 @@ def test_a_log_of_a_server_is_no_script(tmp_path: Path) -> None:
     log.write_text("# Time: 230101 10:00:00\n# User@Host: a[a] @ localhost []\nSELECT 1;\n")
     with pytest.raises(StudyError, match="is a log of a server, not a script"):
         read_study(study)
+
+
+def test_a_plan_says_what_a_tuning_of_its_own_is(tmp_path: Path) -> None:
+    (tmp_path / "my.cnf").write_text("[mysqld]\nmax_connections = 9\n")
+    own = f'[tunings.mine]\nbase = "safest"\nmy_cnf = "{tmp_path}/my.cnf"\n[tunings.own]\nbase = "fast"\n'
+    text = f"{QUICKSTART.read_text()}\n{own}"
+    tunings = plan_of(text, at_most_s=3600).tunings
+    assert {name: said.text for name, said in tunings.items()} == {
+        "mine": "safest with my.cnf",
+        "own": "fast",
+    }
+    with pytest.raises(StudyError, match=r"needs `base`, one of them, for all that my\.cnf does not set"):
+        parse_study(text.replace('base = "safest"\n', ""), "study.toml")

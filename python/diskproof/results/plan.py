@@ -157,6 +157,8 @@ class Plan(Record):
     """What a verdict on each workload is about; default: transactions per second."""
     loads: dict[str, Message] = {}
     """What each workload does, in a few words; empty in older runs and in imported ones."""
+    tunings: dict[str, Message] = {}
+    """What each tuning of the study's own starts from and changes; empty in older runs and imported ones."""
     scripts: dict[str, str] = {}
     """SHA-256 of every script that the run keeps a copy of, by ``WORKLOAD/FILE``."""
     cells: list[Cell]

@@ -33,7 +33,7 @@ from diskproof.study.servers import THEIRS, ServerChoice
 from diskproof.study.storages import StorageChoice
 from diskproof.study.threshold import Threshold
 from diskproof.study.tuning import Tuning
-from diskproof.wording import numbers
+from diskproof.wording import Message, numbers
 
 
 class Study(Part):
@@ -106,8 +106,10 @@ class Study(Part):
         """Levels that every family has come first, in their own order: others are compared with the first."""
         for name, tuning in tunings.items():
             if tuning.base is None and name not in (*LEVELS, AS_IT_IS):
+                kept = tuning.option_file
+                rest = f", for all that {kept[1].path.name} does not set" if kept else ""
                 raise ValueError(
-                    f"`{name}` is not one of {', '.join(LEVELS)}, so it needs `base`, one of them"
+                    f"`{name}` is not one of {', '.join(LEVELS)}, so it needs `base`, one of them{rest}"
                 )
         return {name: tunings[name] for name in dict.fromkeys((*LEVELS, *tunings)) if name in tunings}
 
@@ -392,6 +394,11 @@ class Study(Part):
         """Return what a tuning asks of a server that is there already: its level and its `own` variables."""
         own = dict(self.tunings[tuning].variables_as_text() if own is None else own)
         return own if self._base(tuning) == AS_IT_IS else of(family).tuned(self.tuning_level(tuning)) | own
+
+    def own_tuning(self, name: str) -> Message | None:
+        """Return what a tuning of the study's own is; None of a level as it stands."""
+        base, chosen = self._base(name), self.tunings[name]
+        return None if base == name and not chosen.changes else chosen.in_short(base)
 
     def _base(self, tuning: str) -> str:
         return self.tunings[tuning].base or tuning

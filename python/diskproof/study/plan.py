@@ -93,6 +93,11 @@ def make_plan(
         measure_s=design.measure_s,
         metrics={name: load.metric for name, load in loads.items()},
         loads={name: load.in_short for name, load in loads.items()},
+        tunings={
+            name: said
+            for name in dict.fromkeys(cell.tuning for cell in cells if cell.has_server)
+            if (said := study.own_tuning(name))
+        },
         scripts={
             f"{name}/{file}": hashlib.sha256(content).hexdigest()
             for name, files in study.files_to_keep.items()
@@ -377,7 +382,8 @@ def loading_seconds(study: Study, trials: Sequence[Cell]) -> float:
     seconds = 0.0
     holds: dict[str, tuple[str, bool]] = {}
     for cell in trials:
-        if cell.server in study.servers and (server := study.servers[cell.server]).is_given:
+        server = study.servers.get(cell.server)
+        if server is not None and server.is_given and not server.read_only:
             workload = study.workloads[cell.workload]
             data_set, changed = holds.get(cell.server, ("", False))
             if data_set != workload.data_set or (changed and server.reload):

@@ -7,6 +7,9 @@ from pydantic import Field
 from diskproof.families.facts import Level
 from diskproof.results.record import Family
 from diskproof.study.part import Distinct, Finite, KeptOptions, Name, OptionFile, Part
+from diskproof.wording import Message, say
+
+MOST_SHOWN = 3
 
 
 class Tuning(Part):
@@ -41,6 +44,22 @@ class Tuning(Part):
         if self.my_cnf is not None:
             return "mysql", self.my_cnf
         return None if self.conf is None else ("postgresql", self.conf)
+
+    @property
+    def changes(self) -> list[str]:
+        """What it changes of the level that it starts from, in short."""
+        kept = self.option_file
+        changed = [f"{name}={value}" for name, value in self.variables_as_text().items()]
+        more = len(changed) - MOST_SHOWN
+        return [
+            *([kept[1].path.name] if kept else []),
+            *changed[:MOST_SHOWN],
+            *([f"{more} more variables"] if more > 0 else []),
+        ]
+
+    def in_short(self, base: str) -> Message:
+        """Return what it is: the level that it starts from, and what it changes."""
+        return say("{base} with {changes}", base=base, changes=self.changes) if self.changes else say(base)
 
     def is_for(self, server: str, storage: str | None = None) -> bool:
         """Tell whether a server runs at it, on a storage if one is named."""

@@ -56,10 +56,12 @@ def names(analysis: Analysis) -> str:
         found = list(dict.fromkeys(one.level(factor) for one in cells))
         return found if len(found) > 1 else ()
 
-    used = list(dict.fromkeys(one.level("storage") for one in cells))
+    used, tuned = (
+        list(dict.fromkeys(one.level(factor) for one in cells)) for factor in ("storage", "tuning")
+    )
     storages = list(_storages(analysis.machine, used))
     tunings = [f"{name} = {TUNINGS[name]}" for name in LEVELS if name in levels("tuning")]
-    own = [f"{name} = {said}" for name in levels("tuning") if (said := _own_tuning(analysis, name))]
+    own = [f"{name} = {said}" for name in tuned if (said := _own_tuning(analysis, name))]
     said = "; ".join([*storages, *tunings, *own, *_workloads(analysis)])
     return f"{said}." if said else ""
 
@@ -72,18 +74,24 @@ def storages(analysis: Analysis) -> list[str]:
 
 
 def _own_tuning(analysis: Analysis, name: str) -> str:
-    """Return what a power cut may take at a level of the user's own, by its settings; empty: not known."""
-    if name in LEVELS:
+    """Return what a level of the user's own is, and what a power cut may take by its settings.
+
+    Empty if neither is known, and of a level as it stands.
+    """
+    what = analysis.plan.tunings.get(name)
+    if name in LEVELS and what is None:
         return ""
     by_losses = grouped(
         (one for one in analysis.level_risks if one.tuning == name),
         lambda one: numbers.listed([loss.text for loss in one.losses]),
     )
-    return ", ".join(
+    said = [what.text] if what else []
+    said += (
         (f"in {numbers.listed([one.server for one in alike])} " if len(by_losses) > 1 else "")
         + (f"after a power cut {losses}" if losses else TUNINGS["safest"])
         for losses, alike in by_losses.items()
     )
+    return ", ".join(said)
 
 
 def _workloads(analysis: Analysis) -> Iterator[str]:

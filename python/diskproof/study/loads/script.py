@@ -49,6 +49,12 @@ class SqlFile(KeptFile):
         """Whether the content is that of the file; a large dump is read where it lies."""
         return not self.content.startswith(NOT_KEPT)
 
+    @property
+    def size_bytes(self) -> int:
+        """The size of the file; instead of a large one, what was kept says it."""
+        said = None if self.is_kept else re.search(rb"\((\d{1,20}) bytes", self.content)
+        return int(said[1]) if said else len(self.content)
+
     def __str__(self) -> str:
         return f"{self.path}@{self.weight}" if self.weight else str(self.path)
 
@@ -145,6 +151,13 @@ class Script(Steady):
     def data_bytes(self) -> int:
         """Room for what the user's files make."""
         return self.size + super().data_bytes
+
+    @property
+    def row_bytes(self) -> int:
+        """As much as is said, or else as the file has, which may make more rows than it holds."""
+        if self.prepare is None or "size" in self.model_fields_set:
+            return self.size if self.prepares else 0
+        return self.prepare.size_bytes
 
     @property
     def files_to_keep(self) -> Mapping[str, bytes]:
