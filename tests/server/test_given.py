@@ -55,6 +55,8 @@ def test_a_wrong_password_is_refused_without_it(theirs: Theirs, monkeypatch: pyt
         find(theirs.url)
     assert "geheim" not in str(refused.value)
     assert "CREATE DATABASE" not in str(refused.value) and "`password_file`" in str(refused.value)
+    by_socket = "`?socket=/run/mysqld/" if theirs.scheme == "mysql" else "`?host=/run/postgresql`"
+    assert by_socket in str(refused.value)
 
 
 def test_a_missing_database_comes_with_what_makes_one(theirs: Theirs) -> None:
@@ -83,6 +85,18 @@ def test_encryption_is_demanded_as_the_url_says(theirs: Theirs) -> None:
     else:
         with pytest.raises(ServerNotFoundError, match=r"SSL.*or remove `ssl-?mode` from `url`"):
             find(url)
+
+
+def test_an_account_that_is_there_is_not_made_again(theirs: Theirs) -> None:
+    """If the account may look; in MySQL it may not, unless it is given the right."""
+    is_mysql = theirs.scheme == "mysql"
+    who = "USER diskproof@'%'" if is_mysql else "ROLE diskproof"
+    given = find(theirs.url).open()
+    assert "CREATE" in given.narrow()
+    theirs.ask(f"CREATE {who}", *(["GRANT SELECT ON mysql.* TO 'app'@'%'"] if is_mysql else []))
+    assert "CREATE" not in given.narrow() and "diskproof" in given.narrow()
+    theirs.ask(f"DROP {who}", *(["REVOKE SELECT ON mysql.* FROM 'app'@'%'"] if is_mysql else []))
+    given.stop()
 
 
 def test_one_run_at_a_time_has_the_database(theirs: Theirs) -> None:

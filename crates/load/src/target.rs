@@ -249,6 +249,14 @@ impl Server {
                 });
             }
         };
+        if let (Endpoint::Unix(_), Some(port)) = (&endpoint, url.port())
+            && url.scheme().starts_with("postgres")
+        {
+            // As for libpq, it picks among the sockets of the directory.
+            options
+                .entry("port".to_owned())
+                .or_insert_with(|| port.to_string());
+        }
         let user = decoded(url.username())?;
         if user.is_empty() {
             return Err(TargetError::Missing {
@@ -400,6 +408,18 @@ mod tests {
             Ok(Target::Mysql(server) | Target::Postgres(server)) => server,
             other => panic!("{text}: {other:?}"),
         }
+    }
+
+    #[test]
+    fn the_port_of_a_postgresql_is_that_of_its_socket_too() {
+        let port = |url: &str| match Target::parse(url, None) {
+            Ok(Target::Postgres(server)) => server.options.get("port").cloned(),
+            other => panic!("{other:?}"),
+        };
+        let given = "postgresql://u@localhost:5433/d?host=/run/postgresql";
+        assert_eq!(port(given).as_deref(), Some("5433"));
+        assert_eq!(port(&format!("{given}&port=5434")).as_deref(), Some("5434"));
+        assert_eq!(port("postgresql://u@localhost:5433/d"), None);
     }
 
     #[test]

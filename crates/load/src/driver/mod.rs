@@ -201,8 +201,14 @@ impl Fault {
                 "{endpoint} accepts no more connections for now, because its queue of new ones is full"
             ));
         }
+        let by_socket = match endpoint {
+            Endpoint::Tcp { host, .. } if host == "localhost" => {
+                ", or name its socket with `?socket=PATH`"
+            }
+            _ => "",
+        };
         Self::Unreachable(format!(
-            "cannot reach {endpoint} ({error}); check that the server is running there"
+            "cannot reach {endpoint} ({error}); check that the server is running there{by_socket}"
         ))
     }
 

@@ -170,11 +170,12 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
             flavour, version = _which(address, connection)
     except driver_errors() as error:
         words = said(error)
-        remedy = "check `url`, the password and whether the server lets this machine in"
+        by_socket = _by_socket(address)
+        remedy = f"check `url`, the password and whether the server lets this machine in{by_socket}"
         if ANONYMOUS in words or any(one in words for one in NO_LOGIN) or NO_ROLE.search(words):
             remedy = (
                 "check the account and its password: `password_file` names the file that has it, or "
-                "`password_env` an environment variable"
+                f"`password_env` an environment variable{by_socket}"
             )
         elif any(one in words for one in NO_DATABASE):
             remedy = f"name a database that is there, or make one: {kind.making(address, address.database)}"
@@ -194,6 +195,16 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
         may_be_here=address.may_be_here,
     )
     return GivenServer(facts, address, secret, read_only=choice.read_only)
+
+
+def _by_socket(address: Address) -> str:
+    """Return how a server of this machine is reached by its socket, if its port was tried."""
+    if address.socket is not None or not address.may_be_here:
+        return ""
+    where = "socket=/run/mysqld/mysqld.sock" if address.family == "mysql" else "host=/run/postgresql"
+    return (
+        f"; a server on this machine may listen on a socket alone, or let some accounts in there: `?{where}`"
+    )
 
 
 def _kind(address: Address) -> type[Given[Any]]:

@@ -172,9 +172,15 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
 
     def narrow(self) -> str:
         """Return the commands that make an account whose rights end at the database."""
-        who = account(self._spare_user(), "localhost" if self._address.socket else "%")
+        user, host = self._spare_user(), "localhost" if self._address.socket else "%"
+        who = account(user, host)
+        try:
+            found = self._query("SELECT 1 FROM mysql.user WHERE user = %s AND host = %s", user, host)
+        except ServerFailedError:
+            found = []  # the account may not look there
+        makes = "" if found else f"CREATE USER {who} IDENTIFIED BY '…'; "
         may = "SELECT" if self.read_only else "ALL"
-        return f"CREATE USER {who} IDENTIFIED BY '…'; GRANT {may} ON {granted(self.database)}.* TO {who}"
+        return f"{makes}GRANT {may} ON {granted(self.database)}.* TO {who}"
 
     def _reads_metrics(self) -> bool:
         return super()._reads_metrics() and self._sees("information_schema.innodb_metrics")

@@ -209,7 +209,8 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
     def narrow(self) -> str:
         """Return the commands that make an account whose rights end at the database."""
         user, database = (quoted("postgresql", name) for name in (self._spare_user(), self.database))
-        made = f"CREATE ROLE {user} LOGIN PASSWORD '…'; "
+        is_there = self._query("SELECT 1 FROM pg_roles WHERE rolname = %s", self._spare_user())
+        made = "" if is_there else f"CREATE ROLE {user} LOGIN PASSWORD '…'; "
         if self.read_only:
             may = [f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {user}"]
             makers = "lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea)"
