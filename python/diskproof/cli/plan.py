@@ -29,6 +29,7 @@ from diskproof.server.choice import find_chosen
 from diskproof.server.given import GivenServer, find_given
 from diskproof.storage.claims import check_claims
 from diskproof.storage.kinds.base import nearest
+from diskproof.study.loads.script import Script
 from diskproof.study.loads.tpcc import Tpcc
 from diskproof.study.model import Study
 from diskproof.study.plan import loading_seconds, placed
@@ -85,9 +86,7 @@ def plan(
             results.print(line, markup=False)
         for line in _too_fast(whole.study, with_cuts):
             say(line)
-    growing = [] if choice.hosts else growths(whole.study, made, _earlier_trials(made, choice.out))
-    notes = (*growing, *_too_short(whole.study, made), *without_model(whole.study, made))
-    for line in (*_expected(made, choice.out), *notes):
+    for line in (*_expected(made, choice.out), *_notes(choice, whole.study, made)):
         results.print(line, markup=False)
     said += _written(whole.study, placed(whole.study, with_cuts), given=_loaded(whole.study, with_cuts))
     results.print(f"{said} (order from seed {made.seed})")
@@ -147,6 +146,27 @@ def _too_short(study: Study, made: Plan) -> Iterator[str]:
         chosen = study.workloads[workload]
         if isinstance(chosen, Tpcc) and chosen.think_times and (short := too_short(study.phases(workload))):
             yield f"workload `{workload}`: {short.text}"
+
+
+def _notes(choice: TimedChoice, study: Study, made: Plan) -> Iterator[str]:
+    """Yield what must be known of the run."""
+    if not choice.hosts:
+        yield from growths(study, made, _earlier_trials(made, choice.out))
+    yield from _too_short(study, made)
+    if not earlier_runs(choice.out, made.study):  # said once: it does not change
+        yield from without_model(study, made)
+    if choice.hosts:
+        yield from _not_sent(study)
+
+
+def _not_sent(study: Study) -> Iterator[str]:
+    """Yield which dumps each host must have: no run keeps a copy of one that large."""
+    for name, workload in study.workloads.items():
+        if isinstance(workload, Script) and workload.prepare and not workload.prepare.is_kept:
+            yield (
+                f"workload `{name}`: {workload.prepare.path} is too large to be sent to the hosts: put it on "
+                "each of them at this path, and name it by this path in the study"
+            )
 
 
 def _too_fast(study: Study, made: Plan) -> Iterator[str]:
@@ -216,14 +236,15 @@ def _loaded(study: Study, made: Plan) -> str:
     """Say what the servers get that are there already; nothing if there are none."""
     cells = {cell.id: cell for cell in made.cells}
     seconds = loading_seconds(study, [cells[trial.cell] for trial in made.trials])
-    given = dict.fromkeys(cell.server for cell in made.cells if cell.storage == THEIRS)
+    used = dict.fromkeys(cell.server for cell in made.cells if cell.storage == THEIRS)
+    given = [name for name in used if not study.servers[name].read_only]
     return f"loading data into {' and '.join(given)} takes about {duration(seconds)} of that" if given else ""
 
 
 def _written(study: Study, made: Plan, given: str) -> str:
     """Say what the user's disks get, and what is held in memory instead."""
-    if given and not made.cells:
-        return given
+    if not made.cells:
+        return given or "nothing is written"
     used = dict.fromkeys(cell.storage for cell in made.cells)
     choices = [choice for name in used for choice in study.places(name).values()]
     written = made.estimated_bytes + (made.crash.estimated_bytes if made.crash else 0)

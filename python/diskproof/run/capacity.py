@@ -12,7 +12,14 @@ from diskproof.results.record import Role
 from diskproof.results.trial import Trial
 from diskproof.run.dataset import is_loaded
 from diskproof.server.base import ServerKind
-from diskproof.storage.kinds.base import check_free, free_bytes, nearest, resolved, same_file_system
+from diskproof.storage.kinds.base import (
+    LESS_DATA,
+    check_free,
+    free_bytes,
+    nearest,
+    resolved,
+    same_file_system,
+)
 from diskproof.storage.layout import LOG_BYTES, check_layout
 from diskproof.storage.members import CAPACITY_BYTES
 from diskproof.study.model import Study
@@ -129,7 +136,7 @@ def _check_memory(study: Study, plan: Plan) -> None:
         if need > available:
             raise RefusalError(
                 f"{cell.id} needs about {numbers.size(need)} of memory, {numbers.size(available)} are free: "
-                f"lower `memory` in [design]{', `rows` or `accounts`' if need > cell.memory_bytes else ''}"
+                f"lower `memory` in [design]{f', or {LESS_DATA}' if need > cell.memory_bytes else ''}"
             )
 
 
@@ -147,8 +154,8 @@ def disk_limits(study: Study, plan: Plan) -> dict[str, int]:
     if need > room:
         raise RefusalError(
             f"the virtual disks of this study ({len(needs)}) need about {numbers.size(need)} of memory, and "
-            f"{numbers.size(max(room, 0))} are free for them beside the servers: lower `rows`, `accounts` or "
-            "`memory`, or make two studies of the storages"
+            f"{numbers.size(max(room, 0))} are free for them beside the servers: lower `memory`, "
+            f"{LESS_DATA}, or make two studies of the storages"
         )
     return {key: room * one // need for key, one in needs.items()}
 

@@ -16,6 +16,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.record import ROLES, Record, Role
 from diskproof.server.base import Dirs, ServerFailedError, ServerKind
 from diskproof.storage.copy import apparent_bytes, sync
+from diskproof.storage.kinds.base import LESS_DATA
 from diskproof.study.loads.base import Load
 from diskproof.study.loads.script import Script
 from diskproof.system.journal import Journal
@@ -209,10 +210,7 @@ def _full(folder: Path) -> str | None:
     free = shutil.disk_usage(folder).free
     if free >= FULL_BYTES:
         return None
-    return (
-        f"the disk of {folder} is full ({free / 2**20:.0f} MiB free): free space, or lower `rows` or "
-        "`accounts`"
-    )
+    return f"the disk of {folder} is full ({free / 2**20:.0f} MiB free): free space, or {LESS_DATA}"
 
 
 def _key(server: ServerKind, workload: Load, seed: int) -> str:

@@ -29,6 +29,7 @@ from diskproof.server.base import ServerKind
 from diskproof.server.choice import find_chosen
 from diskproof.server.given import GivenServer, find_given
 from diskproof.storage.claims import check_claims
+from diskproof.storage.kinds.base import LESS_DATA
 from diskproof.storage.layout import Layout
 from diskproof.storage.places import Places
 from diskproof.study.model import Study
@@ -261,5 +262,5 @@ def check_disks(layout: Layout) -> None:
             raise RefusalError(
                 f"storage `{layout.name}`: the virtual disk `{disk.facts.name}` is gone with its contents: "
                 f"its program {how}. Finished trials are kept: `--resume` continues the run. If memory "
-                "ran out, start a new run with fewer `rows` or `accounts`"
+                f"ran out, {LESS_DATA} in a new run"
             )

@@ -9,7 +9,14 @@ from diskproof import disk as program
 from diskproof.results.machine import PoolPart
 from diskproof.storage import loops
 from diskproof.storage.disks import check_disk, device_bytes, take
-from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, StorageError, check_free, resolved
+from diskproof.storage.kinds.base import (
+    LESS_DATA,
+    NO_LIMITS,
+    MemoryLimits,
+    StorageError,
+    check_free,
+    resolved,
+)
 from diskproof.storage.path_cost import path_us
 from diskproof.storage.virtual import VirtualDisk, Wanted, attach, missing_means
 from diskproof.study.pools import SMALLEST_VDEV_BYTES, Disk, Pool, Redundancy
@@ -66,7 +73,7 @@ def check_disks(what: str, pool: Pool, need_bytes: int) -> None:
     if capacity * USABLE_SHARE < need_bytes:
         raise StorageError(
             f"{what}: the pool's data disks hold {numbers.size(capacity)} together, but data set and load "
-            f"need about {numbers.size(need_bytes)}; name larger disks, or lower `rows` or `accounts`"
+            f"need about {numbers.size(need_bytes)}; name larger disks, or {LESS_DATA}"
         )
     for disk in pool.shared:
         if sizes[disk.key] < pool.log_size + SMALLEST_VDEV_BYTES:

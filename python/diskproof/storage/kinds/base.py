@@ -180,13 +180,16 @@ def strangers_in(directory: Path) -> str | None:
     return min((name for name in names if name != "lost+found" and not SCRATCH.fullmatch(name)), default=None)
 
 
+LESS_DATA = "load less data (`rows`, `accounts`, `warehouses`, or the `size` of a script)"
+
+
 def check_free(what: str, path: Path, need_bytes: int) -> None:
     """Refuse a path whose file system has too little free space."""
     free = free_bytes(nearest(path))
     if free < need_bytes:
         raise StorageError(
             f"{what}: {nearest(path)} has {numbers.size(free)} free, but data set and load need about "
-            f"{numbers.size(need_bytes)}; free space, or lower `rows` or `accounts`"
+            f"{numbers.size(need_bytes)}; free space, or {LESS_DATA}"
         )
 
 

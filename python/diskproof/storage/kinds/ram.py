@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from diskproof.storage.kinds.base import PlainPlace, StorageError, command, free_bytes, unused
+from diskproof.storage.kinds.base import LESS_DATA, PlainPlace, StorageError, command, free_bytes, unused
 from diskproof.study.places import PlaceChoice
 from diskproof.system.journal import Journal
 from diskproof.system.own_folder import OwnFolder
@@ -24,7 +24,7 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     if size_bytes < need_bytes:
         raise StorageError(
             f"storage `{name}`: the data set needs about {numbers.size(need_bytes)}, but the tmpfs holds "
-            f"{numbers.size(size_bytes)}; raise `ram`, or lower `rows` or `accounts`"
+            f"{numbers.size(size_bytes)}; raise `ram`, or {LESS_DATA}"
         )
     memory = psutil.virtual_memory()
     if size_bytes > memory.total:
@@ -35,13 +35,13 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     if memory.available < need_bytes:
         raise StorageError(
             f"storage `{name}`: the data set needs about {numbers.size(need_bytes)} of memory, "
-            f"{numbers.size(memory.available)} are free; lower `rows` or `accounts`"
+            f"{numbers.size(memory.available)} are free; {LESS_DATA}"
         )
     if not can_mount() and (not SHARED_MEMORY.is_dir() or free_bytes(SHARED_MEMORY) < need_bytes):
         raise StorageError(
             f"storage `{name}`: you may not mount a tmpfs here, and {SHARED_MEMORY} has less than the "
-            f"{numbers.size(need_bytes)} that the data set needs; run as root, lower `rows`, or raise "
-            "--shm-size of the container"
+            f"{numbers.size(need_bytes)} that the data set needs; run as root, raise --shm-size of the "
+            f"container, or {LESS_DATA}"
         )
 
 
