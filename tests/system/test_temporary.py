@@ -1,9 +1,11 @@
 """Temporary folders go with their process: a killed one's goes with the next command."""
 
+import fcntl
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -31,6 +33,25 @@ def held() -> tuple[subprocess.Popen[str], Path]:
     process = subprocess.Popen([sys.executable, "-c", HOLDS], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     return process, Path(process.stdout.readline().strip())
+
+
+def test_a_record_that_another_command_took_for_an_old_one_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = fcntl.flock
+    taken: list[str] = []
+
+    def flock(file: TextIO, how: int) -> None:
+        if how == fcntl.LOCK_EX and not taken:
+            taken.append(file.name)
+            Path(file.name).unlink()
+        lock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with temporary_folder() as folder:
+        (record,) = (tmp_path / "state").glob(f"*{SUFFIX}")
+        assert record.read_text() == str(folder)
+    assert taken
 
 
 def test_it_is_private_and_gone_at_the_end(tmp_path: Path) -> None:

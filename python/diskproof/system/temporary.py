@@ -1,6 +1,7 @@
 """Temporary folders: each is on record, so that the next command removes what a killed one has left."""
 
 import fcntl
+import os
 import secrets
 import tempfile
 from collections.abc import Iterator
@@ -31,6 +32,9 @@ def temporary_folder() -> Iterator[Path]:
             records.mkdir(parents=True, exist_ok=True, mode=0o700)
             file = stack.enter_context(record.open("x"))
             fcntl.flock(file, fcntl.LOCK_EX)
+            while not os.fstat(file.fileno()).st_nlink:  # `remove_left` took it for an old one
+                file = stack.enter_context(record.open("x"))
+                fcntl.flock(file, fcntl.LOCK_EX)
             file.write(str(path))
             file.flush()
         folder = OwnFolder.make(path, mark)
