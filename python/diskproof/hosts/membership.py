@@ -259,9 +259,7 @@ def _start_ray(member: Membership, first_port: int, out: Path) -> None:
 
 def _run_ray(argv: Sequence[str], env: dict[str, str], mark: str) -> str | None:
     """Run a command of Ray that starts processes; return what it said if it failed, and leave none."""
-    process = programs.start(
-        argv, stdout=programs.PIPE, stderr=programs.PIPE, env=env, outlives=True, whole=True
-    )
+    process = programs.start(argv, stdout=programs.PIPE, stderr=programs.PIPE, env=env, outlives=True)
     try:
         said, complained = process.communicate(timeout=STARTING_S)
     except programs.TimedOut:
