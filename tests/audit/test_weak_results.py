@@ -130,6 +130,19 @@ def test_a_mixed_test_that_was_asked_only_to_read_may_write_nothing() -> None:
 
 
 @pytest.mark.parametrize(
+    "without", ["index_updates non_index_updates delete_inserts", "point_selects range_selects"]
+)
+def test_a_mixed_test_that_leaves_out_a_kind_has_none_of_it(without: str) -> None:
+    reads, writes = (14_000, 0) if "updates" in without else (0, 4_000)
+    load = {"load__mix": "oltp_read_write", "load__reads": reads, "load__writes": writes}
+    *most, last = without.split()
+    some = evidence_of(make_result(asked=dict.fromkeys(most, "0"), **load))
+    assert named_test.outcome(some).state == "failed"
+    off = dict.fromkeys(most, "0") | {last: "off" if last == "range_selects" else "0"}
+    assert named_test.outcome(evidence_of(make_result(asked=off, **load))).state == "passed"
+
+
+@pytest.mark.parametrize(
     ("every", "syncs", "state"), [(100, 0, "failed"), (0, 0, "passed"), (100, None, "passed")]
 )
 def test_syncs_that_were_asked_for_and_not_made(every: int, syncs: int | None, state: str) -> None:

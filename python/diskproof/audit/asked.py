@@ -20,8 +20,15 @@ WRITES = frozenset(
 BOTH = frozenset({"rndrw", "seqrw", "oltp_read_write", "complex"})
 """The tests of sysbench and fio that read, that write, and that do both, by sysbench's names."""
 
-NO_WRITES = ("read-only", "oltp-read-only", "rwmixread")
+NO_WRITES = ("read-only", "rwmixread")
 """Options that make a test of both kinds one that reads, or change its shares."""
+
+UPDATES = ("index-updates", "non-index-updates", "delete-inserts")
+RANGES = ("simple-ranges", "sum-ranges", "order-ranges", "distinct-ranges")
+"""Options of sysbench for how many of these statements a transaction has: 0 leaves them out."""
+
+
+NONE = frozenset({"off", "0", "false"})
 
 
 @check(
@@ -60,11 +67,14 @@ def named_test(evidence: Evidence) -> Iterator[Said]:
     reads, writes = load.reads, load.writes
     if reads is None or writes is None or not reads + writes:
         raise NothingToCheckError("reads and writes are not counted apart")
-    told = evidence.result.asked if evidence.result else {}
-    both = name in BOTH and not any(told.get(option, "off") not in {"off", "0"} for option in NO_WRITES)
-    if not writes and (both or name in WRITES):
+    asked = evidence.result.asked if evidence.result else {}
+    told = {option.replace("_", "-").removeprefix("oltp-"): value for option, value in asked.items()}
+    both = name in BOTH and not any(told.get(option, "off") not in NONE for option in NO_WRITES)
+    updates = not all(told.get(option) in NONE for option in UPDATES)
+    ranges = told.get("range-selects") not in NONE and not all(told.get(one) in NONE for one in RANGES)
+    if not writes and updates and (both or name in WRITES):
         yield _unlike(name, "wrote nothing", reads, "read")
-    if not reads and (both or name in READS):
+    if not reads and (ranges or told.get("point-selects") not in NONE) and (both or name in READS):
         yield _unlike(name, "read nothing", writes, "write")
     elif writes and name in READS:
         yield _unlike(name, "wrote too", writes, "write")
