@@ -43,6 +43,13 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
             self.counted = " of InnoDB tables"
         self._may: dict[str, bool] = {}
 
+    def refuses_connections(self) -> str:
+        """Connect, and take the server's own name of the database: some have all names in small letters."""
+        why = super().refuses_connections()
+        if not why:
+            (self.database,) = self._row("SELECT DATABASE()", shape=(str,))
+        return why
+
     def contents(self) -> list[tuple[str, str]]:
         """Return tables, views, sequences, routines and events; triggers go with their tables."""
         rows = self._query(

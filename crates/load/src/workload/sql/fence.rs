@@ -63,8 +63,10 @@ pub struct Fence {
     errand: Errand,
     /// The database of the URL; `None`: anything may be reached.
     own: Option<String>,
-    /// The server's other databases, in small letters.
+    /// The server's other databases; in small letters if it takes names so.
     others: HashSet<Vec<u8>>,
+    /// Whether the server tells names apart by their letters' case.
+    exact: bool,
 }
 
 /// Names that are databases if the server has such ones, each with the place where it stands first.
@@ -93,6 +95,7 @@ impl Fence {
             errand,
             own: own.map(str::to_owned),
             others: HashSet::new(),
+            exact: false,
         }
     }
 
@@ -113,6 +116,8 @@ impl Fence {
     /// Asks the server for its other databases; only the MySQL family reaches them from one connection.
     pub fn ask(&mut self, admin: &mut dyn Admin) -> Result<(), Fault> {
         if self.dialect == Dialect::Mysql && self.stands() {
+            let folds = admin.query_value("SELECT @@lower_case_table_names")?;
+            self.exact = folds.is_some_and(|folds| folds == "0");
             let names =
                 admin.query_column("SELECT schema_name FROM information_schema.schemata")?;
             self.add_others(names.into_iter().flatten());
@@ -122,10 +127,19 @@ impl Fence {
 
     /// Says which other databases there are, besides those known.
     pub fn add_others(&mut self, names: impl IntoIterator<Item = String>) {
-        let own = self.own().to_lowercase();
-        let names = names.into_iter().map(|name| name.to_lowercase());
+        let own = self.folded(self.own());
+        let names = names.into_iter().map(|name| self.folded(&name));
         let names = names.filter(|name| *name != own && name != "information_schema");
-        self.others.extend(names.map(String::into_bytes));
+        let names: Vec<_> = names.map(String::into_bytes).collect();
+        self.others.extend(names);
+    }
+
+    fn folded(&self, name: &str) -> String {
+        if self.exact {
+            name.to_owned()
+        } else {
+            name.to_lowercase()
+        }
     }
 
     /// Refuses the first of these names that is another database of the server.
@@ -137,7 +151,7 @@ impl Fence {
     }
 
     fn is_other(&self, name: &str) -> bool {
-        self.others.contains(name.to_lowercase().as_bytes())
+        self.others.contains(self.folded(name).as_bytes())
     }
 
     fn reaches(&self, name: &str) -> String {
@@ -311,7 +325,7 @@ impl<'a> Reading<'a> {
             .is_some_and(|word| word.is("SELECT") || word.is("WITH"));
         let harmless = |name: &[u8]| {
             let is = |own: &str| name.eq_ignore_ascii_case(own.as_bytes());
-            is(own)
+            name == own.as_bytes()
                 || ["information_schema", "new", "old"].into_iter().any(is)
                 || (reads && (is("performance_schema") || is("sys")))
         };
@@ -325,7 +339,12 @@ impl<'a> Reading<'a> {
             named: self
                 .qualifiers
                 .iter()
-                .find(|(name, is_table)| *is_table && !harmless(name) && !self.alone.contains(name))
+                .find(|(name, is_table)| {
+                    *is_table
+                        && !harmless(name)
+                        && !self.alone.contains(name)
+                        && !name.eq_ignore_ascii_case(own.as_bytes())
+                })
                 .map(|(name, _)| as_text(name)),
             qualifiers: qualifiers.map(|(name, _)| as_text(name)).collect(),
             definer: match dialect {
