@@ -1,5 +1,7 @@
 """Databases that are not ours: nothing that a script says writes there, whatever it makes of its session."""
 
+import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,14 +74,17 @@ POSTGRESQL = [
     "SET default_transaction_read_only = off; SELECT lo_from_bytea(0, 'x');",
     "SET default_transaction_read_only = off; SELECT nextval('s');",
     "SET default_transaction_read_only = off; SELECT a FROM t FOR UPDATE;",
-    "SET default_transaction_read_only = off; LOCK TABLE t IN ACCESS EXCLUSIVE MODE;",
+    "SET default_transaction_read_only = off; BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE; COMMIT;",
     "ALTER SYSTEM SET work_mem = '1MB';",
     "SET ROLE app; SET default_transaction_read_only = off; INSERT INTO t VALUES (2);",
     "SET SESSION AUTHORIZATION app; INSERT INTO t VALUES (2);",
-    "SET default_transaction_read_only = off; GRANT INSERT ON t TO reader;",
+    "SET default_transaction_read_only = off; GRANT INSERT ON t TO reader; INSERT INTO t VALUES (2);",
     "SET default_transaction_read_only = off; CREATE SCHEMA other;",
     "SELECT pg_reload_conf();",
 ]
+
+REFUSED = re.compile(r"denied|must be (owner|superuser)|(?i:read[- ]only) transaction|is not allowed")
+"""What a server says that has refused."""
 
 ONCE = ["--clients=1", "--transactions=1", "--seconds=1", "--any-database"]
 
@@ -150,6 +155,25 @@ def test_an_account_that_may_write_is_refused_with_what_makes_another(
     assert check(theirs, "reader", READER, monkeypatch) == "the account has no right to write"
 
 
+@pytest.mark.parametrize("lifts", [False, True])
+def test_the_sessions_of_the_load_say_at_its_end_whether_they_are_read_only(
+    theirs: Theirs, tmp_path: Path, lifts: bool
+) -> None:
+    off = {"mysql": "SESSION TRANSACTION READ WRITE", "postgresql": "default_transaction_read_only = off"}
+    lift = f"SET {off[theirs.scheme]};"
+    (tmp_path / "own.sql").write_text(f"{lift if lifts else ''} SELECT 1;\n")
+    argv = [str(program()), "run", "script", "--file", str(tmp_path / "own.sql"), "--clients=3", "--json"]
+    argv += ["--seconds=1", "--any-database", "--url"]
+    url = theirs.url.replace("//app@", "//reader@")
+    said = {}
+    for guard in ("?read-only=on", ""):
+        env = {"DISKPROOF_PASSWORD": READER}
+        ended = subprocess.run([*argv, url + guard], env=env, capture_output=True, text=True, check=True)
+        said[guard] = json.loads(ended.stdout.splitlines()[-1])
+    assert said["?read-only=on"]["guards"] == [3, 0 if lifts else 3]
+    assert "guards" not in said[""]
+
+
 def test_no_script_of_a_reader_writes(
     theirs: Theirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,12 +186,15 @@ def test_no_script_of_a_reader_writes(
     for number, text in enumerate(POSTGRESQL if theirs.scheme == "postgresql" else MYSQL):
         file = tmp_path / f"{number}.sql"
         file.write_text(text + "\n")
-        subprocess.run(
+        ended = subprocess.run(
             [str(program()), "run", "script", "--url", url, "--file", str(file), *ONCE],
             env={"DISKPROOF_PASSWORD": READER},
             capture_output=True,
+            text=True,
             check=False,
         )
+        assert ended.returncode == 1, (text, ended)
+        assert REFUSED.search(ended.stderr), (text, ended)
         assert theirs.ask(KEPT, database="load") == [(1,)], text
         assert theirs.ask(SCHEMA, database="load") == before, text
         assert theirs.value("max_connections") == kept, text
