@@ -256,6 +256,8 @@ class LoadResult(Record):
     client: ClientAccount | None = None
     client_shares: ClientShares | None = None
     """None if it was not counted by client."""
+    guards: tuple[int, int] | None = None
+    """Sessions that said after the load whether they are read-only, and those that are; None: no matter."""
     operations: list[Operation] = []
     """The parts of a job, in their order; a steady load has none."""
     iterations: Iterations | None = None

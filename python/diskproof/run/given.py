@@ -39,9 +39,18 @@ UNSEEN = say(
 
 
 GUARDED = (
-    "all sessions were read-only (`read_only = true`), and {held}; the data are not diskproof's, and "
+    "all sessions began read-only (`read_only = true`), and {held}; the data are not diskproof's, and "
     "others may have changed them between trials"
 )
+
+READ_BACK = "after the load, all {asked} of its sessions said that they were still read-only"
+
+LIFTED = (
+    "after the load, {lifted} of its {asked} sessions were no longer read-only, as the load had lifted that; "
+    "still, {held}"
+)
+
+NOT_READ_BACK = say("after the load, none of its sessions said whether it was still read-only")
 
 WROTE_NOTHING = "no row{of} was written during the trial, by the server's own counters"
 
@@ -246,6 +255,7 @@ class GivenAttempt(ServerAttempt):
         self.any_database = bench.study.servers[cell.server].any_database
         self._data_bytes = 0
         self._rows_before: int | None = None
+        self._held_by = ""
 
     def restore(self) -> None:
         """Put the data back, if a load has changed them."""
@@ -274,7 +284,8 @@ class GivenAttempt(ServerAttempt):
             ) from error
         self.note(ONLY_ASKED, UNSEEN)
         if self.server.read_only:
-            self.note(ONLY_ASKED, say(GUARDED, held=self.running.check_read_only()))
+            self._held_by = self.running.check_read_only()
+            self.note(ONLY_ASKED, say(GUARDED, held=self._held_by))
             self.running.stop()  # its session has tried to write
             self.running = self.server.open(wanted)
         self._rows_before = self.running.rows_written()
@@ -292,6 +303,7 @@ class GivenAttempt(ServerAttempt):
         written = self.running.rows_written()
         nothing = written is not None and written == self._rows_before
         if self.server.read_only:
+            self.note(ONLY_ASKED, self._what_was_guarded())
             self.note(ONLY_ASKED, self._in_words(written))
         elif self.only_reads and nothing and self.restored_by != "not put back":
             _Data(self.bench, self.cell, self.running).are(changed=False)
@@ -306,6 +318,14 @@ class GivenAttempt(ServerAttempt):
         self.end_processes()
         self.lap("stop_s")
         self.finished = True
+
+    def _what_was_guarded(self) -> Message:
+        asked, stood = (self.result and self.result.guards) or (0, 0)
+        if not asked:
+            return NOT_READ_BACK
+        if stood < asked:
+            return say(LIFTED, lifted=asked - stood, asked=asked, held=self._held_by)
+        return say(READ_BACK, asked=asked)
 
     def _in_words(self, written: int | None) -> Message:
         if written is None or self._rows_before is None:

@@ -55,6 +55,8 @@ def together(results: Sequence[LoadResult]) -> LoadResult:
             "errors": _errors(results),
             "client": _client([one.client for one in results if one.client]),
             "rate": _rate([one.rate for one in results if one.rate]),
+            "guards": tuple(map(sum, zip(*(one.guards for one in results if one.guards), strict=True)))
+            or None,
             **{name: _sum(results, attrgetter(name)) for name in COUNTS},
         }
     )

@@ -21,7 +21,7 @@ mod socket;
 pub mod sqlite;
 pub mod template;
 
-pub(crate) use patience::Alone;
+pub(crate) use patience::{Alone, ask};
 use rows::{Keep, Rows};
 use socket::NoReply;
 pub(crate) use socket::{LOGIN_LIMIT, resolve, too_late};
@@ -329,6 +329,11 @@ pub trait Driver: Sync {
     }
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault>;
+
+    /// A query of rows if the session is read-only, and of none if not; `None` if sessions were not opened so.
+    fn guard(&self) -> Option<&'static [u8]> {
+        None
+    }
 
     /// The user's limit for statements that are not measured.
     fn statement_limit(&self) -> Option<Duration> {

@@ -49,6 +49,12 @@ impl<S: Session> Alone<S> {
     }
 }
 
+/// Asks a question of a session that no event loop has; the reply must be there in time.
+pub(crate) fn ask<S: Session>(session: &mut S, sql: &[u8], end: Instant) -> Result<Reply, Fault> {
+    session.submit_text(sql)?;
+    wait(session, end, S::poll)
+}
+
 /// Opens a connection and waits until it is logged in and prepared, for [`LOGIN_LIMIT`] at most.
 pub(super) fn open_and_wait<S: Session>(open: impl Fn() -> Result<S, Fault>) -> Result<S, Fault> {
     let end = Instant::now() + LOGIN_LIMIT;
@@ -58,11 +64,15 @@ pub(super) fn open_and_wait<S: Session>(open: impl Fn() -> Result<S, Fault>) -> 
             opened => break opened?,
         }
     };
-    wait_until_open(&mut session, end)?;
+    wait(&mut session, end, S::poll_open)?;
     Ok(session)
 }
 
-fn wait_until_open<S: Session>(session: &mut S, end: Instant) -> Result<(), Fault> {
+fn wait<S: Session, T>(
+    session: &mut S,
+    end: Instant,
+    step: impl Fn(&mut S) -> Poll<Result<T, Fault>>,
+) -> Result<T, Fault> {
     let mut poll = mio::Poll::new()?;
     if let Some(source) = session.source() {
         let interests = Interest::READABLE | Interest::WRITABLE;
@@ -70,7 +80,7 @@ fn wait_until_open<S: Session>(session: &mut S, end: Instant) -> Result<(), Faul
     }
     let mut events = Events::with_capacity(1);
     let outcome = loop {
-        if let Poll::Ready(outcome) = session.poll_open() {
+        if let Poll::Ready(outcome) = step(session) {
             break outcome;
         }
         let left = end.saturating_duration_since(Instant::now());

@@ -141,6 +141,7 @@ where
     summary.stopped_clients = workload
         .ends_in_doubt()
         .then(|| conductor.control.stopped());
+    summary.guards = driver.guard().map(|_| conductor.control.guards());
     let kinds = workload.catalogue().transactions();
     summary.transaction_types = transaction_types(kinds, &conductor.totals.phase, options);
     summary.tpcc = workload.account();

@@ -22,6 +22,8 @@ pub(super) struct Control {
     cut_off_ns: AtomicU64,
     /// Clients that have ended for good, in doubt about their last transaction.
     stopped: AtomicUsize,
+    /// Sessions that said at the end whether they are read-only, and those that are.
+    guards: [AtomicUsize; 2],
     /// Wake the workers.
     wakers: OnceLock<Vec<Waker>>,
 }
@@ -37,6 +39,7 @@ impl Control {
             connected: AtomicUsize::new(clients),
             cut_off_ns: AtomicU64::new(0),
             stopped: AtomicUsize::new(0),
+            guards: Default::default(),
             wakers: OnceLock::new(),
         }
     }
@@ -99,6 +102,18 @@ impl Control {
     #[must_use]
     pub(super) fn stopped(&self) -> usize {
         self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// A session says whether it is read-only.
+    pub(super) fn count_guard(&self, stands: bool) {
+        self.guards[0].fetch_add(1, Ordering::Relaxed);
+        self.guards[1].fetch_add(usize::from(stands), Ordering::Relaxed);
+    }
+
+    /// Sessions that have said it, and those that are read-only.
+    #[must_use]
+    pub(super) fn guards(&self) -> [usize; 2] {
+        [0, 1].map(|at| self.guards[at].load(Ordering::Relaxed))
     }
 
     /// Lets no transaction begin any more; those in progress continue and count.

@@ -118,6 +118,7 @@ pub(super) fn summary(
         retries: measured.retries,
         reconnects: measured.reconnects,
         stopped_clients: None,
+        guards: None,
         rate: options.rate.map(|rate| RateSummary {
             asked_per_s: rate.per_s,
             arrivals: rate.arrivals.name(),

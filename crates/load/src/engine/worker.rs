@@ -2,17 +2,22 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, Instant};
 
 use mio::{Interest, Poll, Registry, Token};
 
+use super::client::ClientOf;
 use super::control::Control;
 use super::crew::Crew;
 use super::message::{Failure, Message, Start};
 use super::patience::Patience;
 use super::retry::Retry;
-use crate::driver::{Driver, Fault, Protocol, Session};
+use crate::driver::{Driver, Fault, Protocol, Session, ask};
 use crate::measure::Clock;
 use crate::workload::Workload;
+
+/// How long all sessions of a worker may take to say whether they are read-only.
+const GUARD_LIMIT: Duration = Duration::from_secs(10);
 
 /// How the clients of a job differ from those of a steady run.
 #[derive(Debug, Clone, Copy)]
@@ -68,10 +73,31 @@ impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
             return Ok(());
         };
         crew.work(&mut poll, start)?;
+        self.ask_guards(&mut crew.clients);
         let still_connected = crew.finish();
         let _ = self.inbox.recv();
         drop(still_connected);
         Ok(())
+    }
+
+    /// Asks the sessions whether they are still read-only, if they were opened so.
+    fn ask_guards(&self, clients: &mut [ClientOf<D, W>]) {
+        let Some(question) = self.driver.guard() else {
+            return;
+        };
+        let end = Instant::now() + GUARD_LIMIT;
+        for session in clients
+            .iter_mut()
+            .filter_map(|client| client.session.as_mut())
+        {
+            if let Some(source) = session.source() {
+                // A client that is alone has done so.
+                let _ = self.registry.deregister(source);
+            }
+            if let Ok(reply) = ask(session, question, end) {
+                self.control.count_guard(reply.rows > 0);
+            }
+        }
     }
 
     /// Begins a client's connection and has it announced when it can be read from.

@@ -147,6 +147,9 @@ pub struct Summary {
     /// known, if clients do that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_clients: Option<usize>,
+    /// Sessions that said at the end whether they are read-only, and those that were, if they were opened so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guards: Option<[usize; 2]>,
     /// Of an open loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateSummary>,

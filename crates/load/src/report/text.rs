@@ -171,6 +171,12 @@ impl<W: Write> TextReport<W> {
                 "  clients stopped  {stopped:>12}   (outcome of their last transaction unknown)"
             )?;
         }
+        if let Some([asked, stand]) = summary.guards {
+            writeln!(
+                self.out,
+                "  read-only at end {stand:>12}   of {asked} connections"
+            )?;
+        }
         if let Some(rate) = &summary.rate {
             open_loop::write(rate, &mut self.out)?;
         }

@@ -117,6 +117,12 @@ impl Driver for MysqlDriver {
         Ok(MysqlSession::new(stream, forms, opening))
     }
 
+    fn guard(&self) -> Option<&'static [u8]> {
+        const ASKED: &[u8] = b"SHOW SESSION VARIABLES WHERE Variable_name IN \
+            ('transaction_read_only', 'tx_read_only') AND Value = 'ON'";
+        self.account.read_only.then_some(ASKED)
+    }
+
     fn statement_limit(&self) -> Option<Duration> {
         self.account.statement_limit
     }

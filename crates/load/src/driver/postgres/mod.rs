@@ -71,6 +71,13 @@ impl Driver for PostgresDriver {
         PostgresSession::open(Arc::clone(&self.host), plan)
     }
 
+    fn guard(&self) -> Option<&'static [u8]> {
+        const ASKED: &[u8] =
+            b"SELECT 1 WHERE current_setting('default_transaction_read_only') = 'on' \
+            AND current_setting('transaction_read_only') = 'on'";
+        self.host.login.read_only.then_some(ASKED)
+    }
+
     fn statement_limit(&self) -> Option<Duration> {
         self.host.statement_limit
     }
