@@ -8,6 +8,7 @@ import pytest
 
 from diskproof.cli import fenced, values
 from diskproof.cli.screen import results
+from diskproof.load import program
 from diskproof.refusal import RefusalError
 from diskproof.system import fence
 from diskproof.system.programs import Ended
@@ -149,3 +150,22 @@ def test_only_colours_reach_the_terminal(
     assert fenced.obey(["report", "x"]) == 0
     assert capsys.readouterr().out == "\x1b[1;31mred\x1b[0m \ufffd]0;title\ufffd \ufffd[2J\n"
     assert not results.is_terminal
+
+
+def test_sql_of_others_stays_in_the_folder_of_its_database(tmp_path: Path) -> None:
+    home, other = tmp_path / "home", tmp_path / "other"
+    home.mkdir()
+    other.mkdir()
+    script = tmp_path / "own.sql"
+    script.write_text(f"ATTACH '{other}/b.db' AS b;\nCREATE TABLE b.t (a);\n")
+    argv = [str(program()), "prepare", "script", "--url", f"sqlite:{home}/a.db", "--any-database"]
+    refused = subprocess.run([*argv, "--file", str(script)], capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "unable to open database" in refused.stderr
+    script.write_text(
+        "CREATE TABLE t (a);\nWITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500000) "
+        "INSERT INTO t SELECT hex(randomblob(20)) FROM n;\nCREATE INDEX i ON t (a);\n"
+    )
+    sorts = subprocess.run([*argv, "--file", str(script)], capture_output=True, text=True, check=False)
+    assert sorts.returncode == 0, sorts.stderr
+    assert not list(other.iterdir())

@@ -96,15 +96,23 @@ enum Verb {
 }
 
 impl Verb {
-    /// The longest time that a script may compute, and the database, if this runs one.
+    /// The longest time that a script may compute, and the database, if this runs one. SQL computes in the
+    /// database.
     fn script(&self) -> Option<(Duration, &str)> {
         let (lua, connection) = match self {
+            Self::Prepare(Prepare::Script(args)) | Self::Cleanup(Cleanup::Script(args)) => {
+                return Some((Duration::MAX, &args.connection.url));
+            }
+            Self::Check(Check::Script(args)) => {
+                return Some((Duration::MAX, &args.script.connection.url));
+            }
             Self::Sysbench(args) => return Some((args.script_limit(), "")),
             Self::Prepare(Prepare::Lua(args)) | Self::Cleanup(Cleanup::Lua(args)) => {
                 (&args.lua, &args.connection)
             }
             Self::Run(run) => match &**run {
                 Run::Lua(args) => (&args.lua, &args.connection),
+                Run::Script(args) => return Some((Duration::MAX, &args.script.connection.url)),
                 _ => return None,
             },
             _ => return None,

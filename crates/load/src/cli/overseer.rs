@@ -171,8 +171,8 @@ fn crash(status: ExitStatus, gave_up: bool, last: &[u8]) -> String {
         return "the script's process gave no sign of life after the script's limit, and was killed".to_owned();
     }
     if last.contains("memory allocation") {
-        return "the script's process had no more memory than --script-memory allows for its clients; what the \
-                script keeps, or the replies to it, are too large"
+        return "the script's process had no more memory than it may have for its clients (--script-memory, of Lua); \
+                what the script keeps, or the replies to it, are too large"
             .to_owned();
     }
     if last.contains("overflowed its stack") {

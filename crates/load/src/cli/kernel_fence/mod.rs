@@ -44,8 +44,8 @@ pub(super) struct KernelFence {
 }
 
 impl KernelFence {
-    /// The folders of a script's modules, its database, and memory for this many clients.
-    pub(super) fn new(target: &Target, folders: &[PathBuf], clients: u32, memory_mib: u32) -> Self {
+    /// What a script reads, its database, and memory for this many clients.
+    pub(super) fn new(target: &Target, read: &[PathBuf], clients: u32, memory_mib: u32) -> Self {
         let (write, endpoint) = match target {
             Target::Mysql(server) | Target::Postgres(server) => {
                 (None, Some(server.endpoint.clone()))
@@ -56,9 +56,9 @@ impl KernelFence {
         // Its reply is in a client's memory before it is in the script's.
         let of_client = 2 * (u64::from(memory_mib) << 20) + CLIENT_BYTES;
         Self {
-            read: folders
+            read: read
                 .iter()
-                .filter(|folder| folder.parent().is_some())
+                .filter(|place| place.parent().is_some())
                 .cloned()
                 .collect(),
             write,
@@ -75,9 +75,6 @@ impl KernelFence {
             let what = format!("the kernel's fence around the script cannot be closed: {what}");
             Stop::Failed(Failure::new("fence", what))
         };
-        if let Some(words) = weakness().map_err(Stop::Arguments)? {
-            tell!("diskproof-load: {words}");
-        }
         // Later the resolver is out of reach.
         if let Some(endpoint) = &self.endpoint {
             resolve(endpoint).map_err(|fault| Failure::from_fault("connecting", &fault))?;
@@ -152,8 +149,16 @@ pub(super) fn folder(file: &Path) -> PathBuf {
     folder.unwrap_or(Path::new(".")).to_owned()
 }
 
+/// Says what this kernel cannot hold; refused to root if it is everything.
+pub(super) fn tell_weakness() -> Result<(), Stop> {
+    if let Some(words) = weakness().map_err(Stop::Arguments)? {
+        tell!("diskproof-load: {words}");
+    }
+    Ok(())
+}
+
 /// What this kernel cannot hold, in words for the head of a run; refused to root if it is everything.
-pub(super) fn weakness() -> Result<Option<String>, String> {
+fn weakness() -> Result<Option<String>, String> {
     let hard = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let connections = hard()
         .handle_access(AccessNet::ConnectTcp)

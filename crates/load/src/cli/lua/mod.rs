@@ -13,9 +13,10 @@ use std::time::Duration;
 use super::Stop;
 use super::args::Reach;
 use super::connect::{Task, target, with_driver};
-use super::kernel_fence::KernelFence;
+use super::kernel_fence::{KernelFence, tell_weakness};
 use super::outside::say_when_interrupted;
 use super::run::{Kind, retry, run_reported, seed};
+use super::script::ask_for_names;
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::target::Target;
 use crate::workload::lua::{Laws, LuaError, LuaOptions, LuaWorkload, Output, Setting, Watch};
@@ -82,15 +83,12 @@ impl Ready {
     /// now on the program ends if the script computes for too long.
     pub(super) fn workload<D: Driver>(mut self, driver: &D) -> Result<LuaWorkload, Stop> {
         if let Some(fence) = &self.kernel_fence {
+            tell_weakness()?;
             fence.close()?;
         }
         let dialect = driver.dialect();
         if dialect == Dialect::Mysql && driver.has_tables() {
-            // Without a connection there is no run either, which then says why.
-            let asked = driver
-                .admin()
-                .and_then(|mut admin| self.fence.ask(&mut *admin));
-            drop(asked);
+            ask_for_names(driver, &mut self.fence)?;
         }
         let watch = Arc::new(Watch::default());
         let script = self.found.name;

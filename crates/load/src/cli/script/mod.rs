@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::Stop;
 use super::connect::{Task, target, with_driver};
+use super::kernel_fence::KernelFence;
 use super::run::{Kind, run_load, seed};
 use crate::driver::Driver;
 use crate::engine::Failure;
@@ -18,6 +19,9 @@ use crate::workload::sql::{Errand, Fence, Names};
 use args::{CheckScript, OnceScript, RunScript, ScriptArgs, WeightedFile};
 use once::RunOnce;
 use tried::try_statements;
+
+/// Memory for each client's statements and replies: a dump's longest statement, and a server's largest packet.
+const MEMORY_MIB: u32 = 1024;
 
 pub(super) fn prepare(args: &OnceScript) -> Result<(), Stop> {
     once::<true>(args)
@@ -30,17 +34,18 @@ pub(super) fn cleanup(args: &OnceScript) -> Result<(), Stop> {
 fn once<const MAKES: bool>(args: &OnceScript) -> Result<(), Stop> {
     let target = target(&args.connection)?;
     let fence = target.fence(Errand::Once, args.reach.any_database);
-    let task = RunOnce::<MAKES>::read(args, &fence);
+    let kernel_fence = KernelFence::new(&target, &args.files, 1, MEMORY_MIB);
+    let task = RunOnce::<MAKES>::read(args, &fence, kernel_fence);
     with_driver(target, task)
 }
 
 pub(super) fn run(args: &RunScript) -> Result<(), Stop> {
-    let (target, read) = ReadScripts::new(&args.script)?;
+    let (target, read) = ReadScripts::new(&args.script, args.load.crowd.clients)?;
     with_driver(target, RunTask { args, read })
 }
 
 pub(super) fn check(args: &CheckScript) -> Result<(), Stop> {
-    let (target, read) = ReadScripts::new(&args.script)?;
+    let (target, read) = ReadScripts::new(&args.script, 1)?;
     with_driver(target, CheckTask { args, read })
 }
 
@@ -55,23 +60,31 @@ struct ReadScripts<'a> {
     args: &'a ScriptArgs,
     files: Vec<Weighted>,
     fence: Fence,
+    kernel_fence: KernelFence,
 }
 
 impl<'a> ReadScripts<'a> {
-    fn new(args: &'a ScriptArgs) -> Result<(Target, Self), Stop> {
+    fn new(args: &'a ScriptArgs, clients: u32) -> Result<(Target, Self), Stop> {
         let target = target(&args.connection)?;
         let files = read_files(&args.files)?;
         let fence = target.fence(Errand::Measured, args.reach.any_database);
-        Ok((target, Self { args, files, fence }))
+        let read = Self {
+            args,
+            files,
+            fence,
+            kernel_fence: KernelFence::new(&target, &[], clients, MEMORY_MIB),
+        };
+        Ok((target, read))
     }
 
-    /// The workload, all of whose statements stay where they may.
+    /// The workload, all of whose statements stay where they may; from now on the fence is closed.
     fn workload<D: Driver>(
         self,
         driver: &D,
         seed: u64,
         reconnect: Option<u64>,
     ) -> Result<ScriptWorkload, Stop> {
+        self.kernel_fence.close()?;
         let options = ScriptOptions {
             files: self.files,
             variables: self.args.variables.all.clone(),
@@ -160,10 +173,14 @@ fn check_names<D: Driver>(driver: &D, mut fence: Fence, names: &Names) -> Result
     if names.is_empty() {
         return Ok(());
     }
-    let asking = |fault| Failure::from_fault("asking for the names of databases", &fault);
-    let mut admin = driver.admin().map_err(asking)?;
-    fence.ask(&mut *admin).map_err(asking)?;
+    ask_for_names(driver, &mut fence)?;
     fence.check(names).map_err(Stop::Arguments)
+}
+
+/// Tells the fence which other databases there are.
+pub(super) fn ask_for_names<D: Driver>(driver: &D, fence: &mut Fence) -> Result<(), Failure> {
+    let asked = driver.admin().and_then(|mut admin| fence.ask(&mut *admin));
+    asked.map_err(|fault| Failure::from_fault("asking for the names of databases", &fault))
 }
 
 /// Reads a script.

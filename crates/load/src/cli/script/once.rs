@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::args::OnceScript;
 use super::{Stop, Task, check_names, name_among};
+use crate::cli::kernel_fence::KernelFence;
 use crate::cli::prepare::working;
 use crate::driver::{Admin, Dialect, Driver, Fault, ServerError};
 use crate::engine::Failure;
@@ -28,10 +29,11 @@ pub(super) struct RunOnce<const MAKES: bool> {
     variables: Vec<(String, Value)>,
     seed: u64,
     fence: Fence,
+    kernel_fence: KernelFence,
 }
 
 impl<const MAKES: bool> RunOnce<MAKES> {
-    pub(super) fn read(args: &OnceScript, fence: &Fence) -> Self {
+    pub(super) fn read(args: &OnceScript, fence: &Fence, kernel_fence: KernelFence) -> Self {
         let paths: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
         let files = paths
             .iter()
@@ -41,6 +43,7 @@ impl<const MAKES: bool> RunOnce<MAKES> {
             variables: args.variables.all.clone(),
             seed: args.seed,
             fence: fence.clone(),
+            kernel_fence,
         }
     }
 
@@ -66,6 +69,7 @@ impl<const MAKES: bool> Task for RunOnce<MAKES> {
     const MAY_CREATE: bool = MAKES;
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        self.kernel_fence.close()?;
         let mut all = self.open(driver.dialect())?;
         let whole = has_several(&all, &self.fence)?;
         for once in &all {
