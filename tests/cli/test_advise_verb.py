@@ -46,6 +46,9 @@ source = "chosen"
         ("2000/s", 2000.0, None, None),
         ("300 TPS, p95 < 20ms", 300.0, None, 20_000.0),
         ("mean 500 us", None, 500.0, None),
+        ("tps >= 1000, avg latency: 5ms", 1000.0, 5000.0, None),
+        ("2000 TPS with a p95 of 20 ms", 2000.0, None, 20_000.0),
+        ("1,500 transactions a second 95th percentile no more than 20 milliseconds", 1500.0, None, 20_000.0),
         ("p95 1 s,mean 2.5 ms", None, 2500.0, 1e6),
     ],
 )
@@ -54,7 +57,9 @@ def test_targets(text: str, per_s: float | None, mean_us: float | None, p95_us: 
     assert (found.per_s, found.mean_us, found.p95_us) == (per_s, mean_us, p95_us)
 
 
-@pytest.mark.parametrize("text", ["", "fast", "0/s", "p95 20", "p99 20 ms", "5/s, 6/s", "-3/s"])
+@pytest.mark.parametrize(
+    "text", ["", "fast", "0/s", "p95 20", "p99 20 ms", "5/s, 6/s", "-3/s", "2000", "p95 over 9 ms"]
+)
 def test_no_targets(text: str) -> None:
     with pytest.raises(RefusalError, match="--target"):
         parse_target(text)

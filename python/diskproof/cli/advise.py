@@ -156,37 +156,49 @@ def _exit_code(advice: Advice) -> int:
     return THRESHOLD_FAILED if tested else TRIAL_INVALID
 
 
-PARTS = re.compile(r",(?!\d{3}\b)|;|\band\b|\bwith\b|\bat\b(?!\s+(?:least|most))", re.IGNORECASE)
+PARTS = re.compile(
+    r",(?!\d{3}\b)|;|\band\b|\bwith\b|\bat\b(?!\s+(?:least|most))|(?<=\S)(?<!\sa)\s+(?=p95\b|95th\b|mean\b|av(?:era)?g)",
+    re.IGNORECASE,
+)
 """What stands between the parts of a target; a comma before three digits is one of thousands."""
 
+LEAST = r"(?:at least|more than|over|min(?:imum)?|>=?|≥|=|:)?"
+MOST = r"(?:at most|no more than|less than|below|under|max(?:imum)?|of|<=?|≤|=|:)?"
+
 RATE = re.compile(
-    r"(?:at least|>=?|≥)?\s*([\d_,]*\.?\d+)\s*(k?)\s*"
-    r"(?:tps|(?:transactions|txn?)?\s*(?:/|per)\s*s(?:ec(?:ond)?)?)",
+    rf"(?:tps\s*)?{LEAST}\s*([\d_,]*\.?\d+)\s*(k?)\s*"
+    r"(?P<unit>tps|(?:transactions|txn?)?\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?)?",
     re.IGNORECASE,
 )
 TIME = re.compile(
-    r"(p95|mean)\s*(?:latency)?\s*(?:at most|below|under|<=?|≤|of)?\s*(\d*\.?\d+)\s*(us|µs|ms|s)",
+    rf"(?:an?\s+)?(p95|95th percentile|mean|average|avg)\s*(?:latency)?\s*{MOST}\s*(\d*\.?\d+)\s*"
+    r"(us|µs|ms|s|(?:micro|milli)?sec(?:ond)?s?|msec)",
     re.IGNORECASE,
 )
-UNIT_US = {"us": 1, "µs": 1, "ms": 1000, "s": 1_000_000}
+UNIT_US = {"u": 1, "µ": 1, "mic": 1, "m": 1000, "s": 1_000_000}
 
 
 def parse_target(text: str) -> Target:
     """Read a target such as ``2000 transactions/s, p95 20 ms`` or ``2k tps at p95 < 20 ms``."""
     found: dict[str, float] = {}
-    for part in PARTS.split(text):
-        rate, time = RATE.fullmatch(part.strip()), TIME.fullmatch(part.strip())
-        name = "per_s" if rate else f"{time[1].lower()}_us" if time else ""
+    for part in [part.strip() for part in PARTS.split(text) if part.strip()] or [text]:
+        rate, time = RATE.fullmatch(part), TIME.fullmatch(part)
+        if rate and not (rate["unit"] or part.lower().startswith("tps")):
+            rate = None
+        name = "per_s" if rate else f"{'p95' if '95' in time[1] else 'mean'}_us" if time else ""
         if not name or name in found:
             raise RefusalError(
                 "--target takes `2000 transactions/s`, `p95 20 ms` or `mean 5 ms`, each once, not "
-                f"`{part.strip()}`; only these are predicted"
+                f"`{part}`; only these are predicted"
             )
         value = float(re.sub("[_,]", "", rate[1])) * (1000 if rate[2] else 1) if rate else 0.0
         if time:
-            value = float(time[2]) * UNIT_US[time[3].lower()]
+            unit = time[3].lower()
+            value = float(time[2]) * next(
+                UNIT_US[key] for key in ("mic", "u", "µ", "m", "s") if unit.startswith(key)
+            )
         if not 0 < value < 1e12:
-            raise RefusalError(f"--target: `{part.strip()}` must be above 0")
+            raise RefusalError(f"--target: `{part}` must be above 0")
         found[name] = value
     return Target.model_validate(found)
 
