@@ -45,8 +45,8 @@ def test_options_decide_what_is_compared(tmp_path: Path) -> None:
 
 
 WRONG = [
-    (["there.toml"], "there.toml exists and is not overwritten: give another name"),
-    (["study"], "study: a study file ends in .toml; try `diskproof init study.toml`"),
+    (["there.toml"], "there.toml exists and is not overwritten: name another file, such as there-2.toml"),
+    (["study"], "study: a study file ends in .toml: name it study.toml"),
     (["no/study.toml"], "no is no folder; make it first"),
     (["--storage", "desktop-720"], "`desktop-720` is not `ram`, no virtual disk and no path such as"),
     (["--storage", "desktop-720"], "did you mean `desktop-7200`?"),
@@ -62,6 +62,8 @@ WRONG = [
         "is a server, not a storage: `diskproof init --server mysql://root@localhost/x`",
     ),
     (["--server", "mysql://root@localhost/x", "--tuning", "fast"], "a server with a URL stays where"),
+    (["--server", "mysql://a:geheim@b/c"], "--server: leave the password out of the URL"),
+    (["--server", "mysql://b/c"], "--server: it has no user"),
     (["--data", "much"], "the size of the data takes a size such as `4 GiB`, not `much`"),
     (["--data", "10"], "10 of data is too little: give 1 MiB or more"),
     (["--data", "900 TiB"], ""),

@@ -16,6 +16,7 @@ from diskproof.cli.plan import check_as_run
 from diskproof.cli.runnable import OUT
 from diskproof.cli.screen import put, say
 from diskproof.families import FAMILIES, Family, of
+from diskproof.families.address import parse
 from diskproof.families.facts import LEVELS, Level
 from diskproof.refusal import RefusalError
 from diskproof.results.durable import write_whole, writing
@@ -169,10 +170,10 @@ def init(
 def _check_new(study: Path) -> None:
     if study.exists() or study.is_symlink():
         raise RefusalError(
-            f"{study} exists and is not overwritten: give another name, `diskproof init NAME.toml`"
+            f"{study} exists and is not overwritten: name another file, such as {study.stem}-2.toml"
         )
     if study.suffix != ".toml":
-        raise RefusalError(f"{study}: a study file ends in .toml; try `diskproof init {study}.toml`")
+        raise RefusalError(f"{study}: a study file ends in .toml: name it {study}.toml")
     if not study.parent.is_dir():
         raise RefusalError(f"{study.parent} is no folder; make it first")
 
@@ -292,6 +293,11 @@ def _study(
 
 
 def _given_study(study: Path, url: str, data_bytes: int, clients: Sequence[int]) -> str:
+    try:
+        parse(url)
+    except ValueError as wrong:
+        there = f"; `init` finds it in {NOT_INHERITED}" if "password" in str(wrong) else ""
+        raise RefusalError(f"--server: {wrong}{there}") from None
     return GIVEN.format(
         file=study,
         asked=numbers.count(clients[-1], "client") if len(clients) == 1 else "more and fewer clients",

@@ -165,9 +165,9 @@ class Study(Part):
     def _what_is_given_is_not_started(self) -> Self:
         for name, server in self.servers.items():
             if server.is_given and self.crash and (self.crash.servers is None or name in self.crash.servers):
-                raise mistake(
-                    f"a cut kills the server, and `{name}` is not ours: name the others in `servers`", "crash"
-                )
+                ours = any(not one.is_given for one in self.servers.values())
+                instead = "name the others in `servers`" if ours else "add one with a `family`"
+                raise mistake(f"a cut kills the server, and `{name}` is not ours: {instead}", "crash")
             starting = (key for key in self.tunings if self._base(key) == AS_IT_IS)
             for tuning in starting if not server.is_given else ():
                 if self.tunings[tuning].is_for(name):

@@ -32,15 +32,18 @@ def tested(analysis: Analysis) -> str:
     cells: list[Cell | CrashCell] = [*plan.cells, *(plan.crash.cells if plan.crash else [])]
     used = {cell.server for cell in cells}
     machines = machine.each
-    servers = [f"{one.flavour} {one.version}" for at in machines for one in at.servers if one.name in used]
+    all_servers = [one for at in machines for one in at.servers if one.name in used]
+    servers = [f"{one.flavour} {one.version}" for one in all_servers]
+    # The CPUs of a server on another machine are not known.
+    known = all(one.address is None or one.may_be_here for one in all_servers)
     memory = list(dict.fromkeys(cell.memory_bytes for cell in cells if cell.memory_bytes))
     clients = {cell.clients for cell in plan.cells}
     common = [f"{numbers.size(memory[0])} of memory for data"] if len(memory) == 1 else []
     common += [numbers.count(number, "client") for number in clients] if len(clients) == 1 else []
     *fewer, most = sorted({plan.cpus or one.cpus for one in machines})
-    cpus = " or ".join([*map(str, fewer), numbers.count(most, "CPU")])
+    cpus = f" on {' or '.join([*map(str, fewer), numbers.count(most, 'CPU')])}" if known else ""
     return (
-        f"{numbers.listed(list(dict.fromkeys(servers)))} on {cpus}"
+        f"{numbers.listed(list(dict.fromkeys(servers)))}{cpus}"
         f"{f' with {numbers.listed(common)}' if common else ''}"
         if servers
         else ""

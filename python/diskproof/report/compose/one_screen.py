@@ -117,7 +117,10 @@ def why_no_verdict(analysis: Analysis) -> str:
     if not analysis.varying and analysis.plan.imported:
         return "No verdict: the results are of a single cell. Add those of another storage or server."
     if not analysis.varying:
-        return "No verdict: the study has a single cell. Add a second storage or tuning level."
+        each = analysis.machine.each if analysis.machine else []
+        is_given = any(server.address for one in each for server in one.servers)
+        second = "tuning level" if is_given else "storage or tuning level"
+        return f"No verdict: the study has a single cell. Add a second {second}."
     return "No verdict: no two levels of a factor could be compared."
 
 

@@ -32,6 +32,9 @@ NO_LOGIN = (
 """What servers say if they refuse the account or its password: ER_ACCESS_DENIED_ERROR,
 ER_ACCESS_DENIED_NO_PASSWORD_ERROR, and PostgreSQL's words."""
 
+BY_SOCKET = {"root", "postgres"}
+"""Accounts that distributions let in by the socket, without a password."""
+
 NO_ROLE = re.compile(r'role ".*" does not exist')
 
 ANONYMOUS = "''@"
@@ -175,7 +178,7 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
         if ANONYMOUS in words or any(one in words for one in NO_LOGIN) or NO_ROLE.search(words):
             remedy = (
                 "check the account and its password: `password_file` names the file that has it, or "
-                f"`password_env` an environment variable{by_socket}"
+                f"`password_env` an environment variable{by_socket if address.user in BY_SOCKET else ''}"
             )
         elif any(one in words for one in NO_DATABASE):
             remedy = f"name a database that is there, or make one: {kind.making(address, address.database)}"
@@ -203,7 +206,7 @@ def _by_socket(address: Address) -> str:
         return ""
     where = "socket=/run/mysqld/mysqld.sock" if address.family == "mysql" else "host=/run/postgresql"
     return (
-        f"; a server on this machine may listen on a socket alone, or let some accounts in there: `?{where}`"
+        f"; a server on this machine may listen on its socket alone, or let the account in there: `?{where}`"
     )
 
 
