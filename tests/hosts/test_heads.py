@@ -9,7 +9,7 @@ import pytest
 from diskproof.cli.progress import progress_display
 from diskproof.hosts.cluster import Host
 from diskproof.hosts.lab import Found, Step, digest
-from diskproof.hosts.over import _Member, _Head, _part, _run_name
+from diskproof.hosts.over import _Head, _Member, _part, _run_name
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import TRIALS, RunFolder
 from diskproof.run.session import PlannedPair, Progress, Request

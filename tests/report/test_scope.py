@@ -10,7 +10,7 @@ from support.trials import change, make_plan
 
 def with_reads(analysis: Analysis, reads: float | None) -> Analysis:
     """Return a run's analysis with other reads a transaction; None: they were not counted."""
-    return change(analysis, cells=[change(one, cost__reads=reads) for one in analysis.cells])
+    return change(analysis, cells=[change(one, cost=one.cost | {"reads": reads}) for one in analysis.cells])
 
 
 def test_a_run_says_what_it_leaves_open(make_run: MakeRun) -> None:
@@ -45,7 +45,7 @@ def test_cuts_say_which_speeds_were_not_measured() -> None:
     assert scope.not_measured(analysed(make_crash_plan(cuts=5))) == "Not measured: speed."
     both = analysed(make_crash_plan(storages=("ssd", "liar"), cuts=5), speed=True)
     on_ssd = [one for one in both.plan.cells if one.storage == "ssd"]
-    cells = [change(one, cost__reads=0.5) for one in both.cells if one.cell.storage == "ssd"]
+    cells = [change(one, cost=one.cost | {"reads": 0.5}) for one in both.cells if one.cell.storage == "ssd"]
     without = change(both, plan=change(both.plan, cells=on_ssd), cells=cells)
     assert scope.not_measured(without) == "Not measured: speed on liar."
     assert scope.not_measured(with_reads(without, 0.0)) == (

@@ -197,7 +197,7 @@ def test_passes_over_files_are_whole_and_a_report_speaks_of_no_server(tmp_path: 
 def check_report(folder: RunFolder) -> None:
     analysis = analyse_folder(folder)
     text = (folder.path / "report.md").read_text()
-    assert text == markdown.render(analysis)
+    assert text == markdown.render(analysis, markdown.PICTURE)
     assert "Requests/s" in text
     assert "MB/s" in text
     assert "Transactions" not in text

@@ -91,12 +91,12 @@ def speed_design(plan: Plan) -> str:
     """Return the shape of the speed trials: ``8 cells in 5 blocks, 10 s measured after 2 s of warm-up``."""
     shape = f"{count(len(plan.cells), 'cell')} in {_blocks(plan)}"
     if all(plan.metric(cell) == "seconds" for cell in plan.cells):
-        return f"{shape}, each a job that ends by itself{_left_out(plan)}"
+        return f"{shape}, each a job that ends by itself{left_out(plan)}"
     most, *others = (
         (_measured(phases), workloads) for phases, workloads in plan.workloads_by_phases().items()
     )
     parts = [most[0], *(f"{_named(workloads)} {measured}" for measured, workloads in others)]
-    return f"{shape}, {'; '.join(parts)}{_left_out(plan)}"
+    return f"{shape}, {'; '.join(parts)}{left_out(plan)}"
 
 
 def _blocks(plan: Plan) -> str:
@@ -115,7 +115,8 @@ def _named(workloads: list[str]) -> str:
     return listed([f"`{workload}`" for workload in workloads], 3)
 
 
-def _left_out(plan: Plan) -> str:
+def left_out(plan: Plan) -> str:
+    """Return which optional servers the run is without: ``; without the optional server other, …``."""
     if not plan.left_out:
         return ""
     noun = "server" if len(plan.left_out) == 1 else "servers"

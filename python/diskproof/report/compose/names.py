@@ -65,7 +65,7 @@ def names(analysis: Analysis) -> str:
     storages = list(_storages(analysis.machine, used))
     tunings = [f"{name} = {TUNINGS[name]}" for name in LEVELS if name in levels("tuning")]
     own = [f"{name} = {said}" for name in tuned if (said := _own_tuning(analysis, name))]
-    said = "; ".join([*storages, *tunings, *own, *_workloads(analysis)])
+    said = "; ".join([*storages, *tunings, *own, *workloads(analysis)])
     return f"{said}." if said else ""
 
 
@@ -97,7 +97,7 @@ def _own_tuning(analysis: Analysis, name: str) -> str:
     return ", ".join(said)
 
 
-def _workloads(analysis: Analysis) -> Iterator[str]:
+def workloads(analysis: Analysis) -> Iterator[str]:
     """Yield what each workload does, and on how much data."""
     used = {cell.workload for cell in analysis.plan.cells}
     for name, words in analysis.plan.loads.items():

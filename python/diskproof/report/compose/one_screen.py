@@ -11,10 +11,10 @@ from diskproof.analysis.safety.speed import typical
 from diskproof.analysis.safety.worst import worst_way
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import cut_words, limits_words, names, to_do, verdict_words
-from diskproof.report.compose.head import progress
+from diskproof.report.compose.head import left_out, progress
 from diskproof.report.compose.warnings import Caution, cautions
 from diskproof.report.document import Tone
-from diskproof.report.intervals import at_least, bounds, estimate, in_milliseconds
+from diskproof.report.intervals import at_least, bounds, confidence, estimate, in_milliseconds
 from diskproof.report.one_screen import Block, OneScreen, Row, Scale
 from diskproof.results.crash_plan import Way
 from diskproof.results.limit import IN_WORDS
@@ -68,11 +68,14 @@ def run(analysis: Analysis) -> OneScreen:
     is_of_limits = analysis.plan.asks == "limits" and bool(limits)
     speed = [_limits(analysis, limits)] if is_of_limits else list(_speed(analysis, _weak(analysis, warned)))
     blocks = [*speed, *_tpcc(analysis), *(_cuts(analysis.safety) if analysis.safety else ())]
+    if all(row.is_weak for one in blocks for row in one.rows):  # a mark on all of them tells nothing apart
+        blocks = [replace(one, rows=tuple(replace(row, is_weak=False) for row in one.rows)) for one in blocks]
     lines = {
         "ALARM": _alarm(analysis),
         "Held back by": "" if is_of_limits else "; ".join(held_back(analysis)),
         "To do": "",
-        "Beware": _beware(warned) or (_rarest(analysis.safety) if analysis.safety else ""),
+        "Beware": _beware(warned, is_weak=any(row.is_weak for one in blocks for row in one.rows))
+        or (_rarest(analysis.safety) if analysis.safety else ""),
     }
     shown: list[tuple[str, str]] = []
     for lead, text in lines.items():
@@ -96,7 +99,10 @@ def facts(analysis: Analysis) -> str:
     tested = names.tested(analysis)
     # Where a model comes from stands on the page.
     storages = "; ".join(one.partition(": ")[0] for one in names.storages(analysis))
-    parts = [f"{state}{tested}", progress(analysis), storages]
+    loads = list(names.workloads(analysis))
+    load = loads[0].partition(" = ")[2] if len(loads) == 1 else ""
+    parts = [f"{state}{tested}", f"{progress(analysis)}{left_out(analysis.plan)}", storages]
+    parts.append(numbers.sentence_case(load))
     return ". ".join(part for part in parts if part)
 
 
@@ -133,7 +139,7 @@ def answer(analysis: Analysis) -> str:
     limits = analysis.limits.cells if analysis.limits else []
     if analysis.plan.asks == "limits" and limits:
         return f"The database is held back by {held_back(analysis)[0]}."
-    return cost(analysis) or _largest(analysis)
+    return " ".join(filter(None, (_largest(analysis), cost(analysis))))
 
 
 def cost(analysis: Analysis) -> str:
@@ -148,21 +154,57 @@ def cost(analysis: Analysis) -> str:
         return ""
     said = []
     for storage, some in grouped(found, lambda one: one.held.get("storage", "")).items():
-        times = sorted(-one.difference.whole_us.estimate for one in some if one.difference)
-        ends = dict.fromkeys(say("{time}", time=us(time)).text for time in (times[0], times[-1]) if time > 0)
-        if ends:
-            said.append(f"{' to '.join(ends)}{f' on {storage}' if storage else ''}")
-    return f"A durable commit costs {numbers.listed(said)}." if said else ""
+        on = f" on {storage}" if storage else ""
+        by_time = sorted(some, key=_saved_us)
+        if len(some) == 1:
+            said.append(f"{_saved(some[0])}{on}")
+        elif len(some) == 2 and (told := _told_apart(some)):
+            said.append(f"{_saved(some[0])}{told[0]} and {_saved(some[1])}{told[1]}{on}")
+        else:
+            said.append(f"{_saved(by_time[0])} to {_saved(by_time[-1])}{on}, by condition")
+    return f"A durable commit costs {numbers.listed(said)}."
+
+
+def _saved_us(one: Verdict) -> float:
+    return max(-one.difference.whole_us.estimate, 0.0) if one.difference else 0.0
+
+
+def _saved(one: Verdict) -> str:
+    return say("{time}", time=us(_saved_us(one))).text
+
+
+def _told_apart(pair: Sequence[Verdict]) -> tuple[str, ...]:
+    """Return what tells two comparisons apart, if it is one factor: `` with 1 client``, `` with 8 …``."""
+    first, second = (one.held for one in pair)
+    differing = [factor for factor, level in first.items() if second.get(factor) != level]
+    if len(differing) != 1:
+        return ()
+    return tuple(verdict_words.conditions({differing[0]: one.held[differing[0]]}) for one in pair)
 
 
 def _largest(analysis: Analysis) -> str:
-    """Return the largest decided difference as a sentence."""
+    """Return how the levels that differ most compare, over all conditions in which they do."""
     decided = [one for one in asked(analysis) if one.outcome in ("faster", "slower") and one.ratio]
     if not decided:
         same = any(one.outcome == "the same" for one in asked(analysis))
         return "No difference is shown." if not same else "No difference: what is decided is the same."
-    most = max(decided, key=lambda one: max(one.ratio.estimate, 1 / one.ratio.estimate) if one.ratio else 1.0)
-    return f"{numbers.sentence_case(verdict_words.verdict(most, brief=True))}."
+    # What spares a flush is said as the cost of a commit.
+    groups = grouped(
+        [one for one in decided if not one.flush_spared] or decided,
+        lambda one: (one.factor, one.level, one.baseline, one.outcome),
+    )
+    most = max(groups.values(), key=lambda some: max(map(_size, some)))
+    first = most[0]
+    alike = (first.factor, first.level, first.baseline)
+    every = [one.held for one in asked(analysis) if (one.factor, one.level, one.baseline) == alike]
+    level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
+    where = verdict_words.places([one.held for one in most], every, "comparisons")
+    ratios = [one.ratio.estimate for one in most if one.ratio]
+    return f"{numbers.sentence_case(level)} is {verdict_words.by_how_much(*ratios)} {baseline}{where}."
+
+
+def _size(one: Verdict) -> float:
+    return max(one.ratio.estimate, 1 / one.ratio.estimate) if one.ratio else 1.0
 
 
 def _of_cuts(safety: Safety) -> str:
@@ -262,7 +304,7 @@ def _pair(analysis: Analysis, group: Sequence[Verdict], scale: Scale, weak: Coll
     ]
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     columns = (level, baseline, *(("published",) if any(theirs) else ()))
-    unit = UNITS[first.metric]
+    unit = f"bars: {confidence(analysis)} intervals; {UNITS[first.metric]}"
     return Block(f"{level} against {baseline}", tuple(rows), columns, scale, unit)
 
 
@@ -492,8 +534,8 @@ def _rarest(safety: Safety) -> str:
     if not bounds_of or (worst := max(bounds_of, key=lambda one: one.high)).high <= RARE:
         return ""
     return (
-        f"{worst.n} cuts do not show a loss rarer than {cut_words.points(worst.high)}: "
-        f"`--cuts {CUTS_FOR_RARE}` shows {numbers.percent(RARE)}"
+        f"{worst.n} cuts would miss a loss that strikes fewer than {cut_words.points(worst.high)} of cuts; "
+        f"`--cuts {CUTS_FOR_RARE}` brings that to {numbers.percent(RARE)} (95% bounds)"
     )
 
 
@@ -505,8 +547,9 @@ def _alarm(analysis: Analysis) -> str:
     return "; ".join(cut_words.control(safety, one) for one in safety.controls if one.outcome == "failed")
 
 
-def _beware(warned: Sequence[Caution]) -> str:
+def _beware(warned: Sequence[Caution], *, is_weak: bool) -> str:
+    """Return the gravest warning; `is_weak`: rows have a mark that it is about them."""
     if not warned:
         return ""
-    more = f"; {numbers.count(len(warned) - 1, 'more warning')}: --full" if len(warned) > 1 else ""
-    return f"{warned[0].text}{warned[0].where}{more}"
+    more = f"; {numbers.count(len(warned) - 1, 'more warning')}" if len(warned) > 1 else ""
+    return f"{'! ' if is_weak else ''}{warned[0].text}{warned[0].where}{more}"

@@ -46,12 +46,13 @@ def actions(analysis: Analysis) -> list[str]:
     ]
     found = [
         *_urgent(analysis),
+        *_lying(analysis, decisions),
         *settings[:1],
         *_undecided(analysis),
         *_speed(analysis, decisions),
         *settings[1:],
         *_replicas(decisions),
-        *_disks(analysis, decisions),
+        *_disks(decisions),
         *_chance(analysis),
         *_surer(analysis),
     ]
@@ -122,7 +123,7 @@ def _trade(other: LevelChoice, where: str) -> str:
         return f"{name} is not worth its risk: it is no faster."
     if other.losses:
         return f"{name}{gain}: {say('after a power cut {losses:/; }', losses=other.losses).text}."
-    return f"{name}{gain}, if a crash may take the last commits; {CUT_BY_ITSELF} shows how many."
+    return f"{name}{gain}, if a crash may take the last commits."
 
 
 def _variables(one: Durability, choice: LevelChoice) -> str:
@@ -177,14 +178,26 @@ def _chance(analysis: Analysis) -> Iterator[str]:
 # ---------------------------------------------------------------- disks and limits
 
 
-def _disks(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
-    """Yield whether the disks that commits rely on keep them, as far as the run can tell."""
+def _lying(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
+    """Yield that no setting helps on a disk that answers flushes without doing them."""
     places = analysis.machine.places if analysis.machine else []
     ignoring = {one.storage for one in places if one.virtual and one.virtual.flushes_ignored}
-    if any(lost.cell.storage in ignoring for one in decisions.durability for lost in one.lost_on):
-        yield f"Your own disk: {PROFILE} times its flush; one much shorter than a turn goes to a cache."
+    lost = [cut.cell.storage for one in decisions.durability for cut in one.lost_on]
+    if lying := [one for one in dict.fromkeys(lost) if one in ignoring]:
+        yield (
+            f"No setting helps on {numbers.listed(lying)}, which flushes nothing. Yours: {PROFILE} times its "
+            "flush; one much quicker than a turn of the platter (8 ms) only reached a cache."
+        )
+
+
+def _disks(decisions: Decisions) -> Iterator[str]:
+    """Yield whether the disks that commits rely on keep them, and how to count what a level loses."""
     for disk in {one.name: one for each in decisions.durability for one in each.own_disks}.values():
         yield _kept_by(disk)
+    for other in (level for one in decisions.durability for level in one.others):
+        if not other.cuts and not other.losses and not other.may_ruin:
+            yield f"To count what `{other.tuning}` loses: {CUT_BY_ITSELF}."
+            return
 
 
 def _kept_by(disk: OwnDisk) -> str:
@@ -213,7 +226,7 @@ def _speed(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
             f"{_at_most(ratio)}{f' at {tuning}' if len(one.most) > 1 else ''}"
             for tuning, ratio in one.most.items()
         ]
-        yield f"A better disk gains at most {numbers.listed(gains)}: main memory's lead over {one.storage}."
+        yield f"A better disk than {one.storage} gains at most {numbers.listed(gains)} (95% bound)."
 
 
 def _at_most(ratio: float) -> str:

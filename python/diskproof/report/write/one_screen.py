@@ -48,7 +48,7 @@ def write(screen: OneScreen, console: Console, last: Sequence[str] = ()) -> None
 def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: str = UNICODE) -> list[Text]:
     """Return the lines of a screen; rows that find no room are drawn together, or counted."""
     head = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
-    head += [Text(line, style="dim") for line in _wrapped(screen.facts, width)[:2]]
+    head += [Text(line, style="dim") for line in _wrapped(screen.facts, width)[:3]]
     room = height - len(head) - 1
     tails = [_tail(screen, width, *most) for most in TAILS]
     shapes = [_shaped(screen.blocks, how) for how in (_as_it_is, merged, _as_one)]
