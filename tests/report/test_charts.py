@@ -197,4 +197,4 @@ def test_resources_that_were_not_observed_are_named(make_run: MakeRun) -> None:
     figure = cells.cost(analysis)
     assert figure
     assert "Not observed: flushes." in figure.caption
-    assert [panel.title for panel in figure.panels] == ["Server CPU", "Client CPU", "Written"]
+    assert [panel.title for panel in figure.panels] == ["Server CPU", "Client CPU", "KiB written"]
