@@ -91,8 +91,8 @@ def share_of(one: CellLimit) -> float | None:
     return min(one.split.part(*PARTS_OF.get(one.limit, ())) / one.split.latency_us, 1.0)
 
 
-def evidence(cells: Sequence[CellLimit], *, of_what: bool = True) -> str:
-    """Return in brackets what part of their time cells spend at the limit that they share.
+def evidence(cells: Sequence[CellLimit]) -> str:
+    """Return in brackets what part of a transaction cells spend at the limit that they share.
 
     Of cells without a limit, the most frequent reason after a colon. Empty if nothing is known.
     """
@@ -102,8 +102,7 @@ def evidence(cells: Sequence[CellLimit], *, of_what: bool = True) -> str:
     shares = [share for one in cells if (share := share_of(one)) is not None]
     if not any(shares):
         return ""
-    form = " ({part} of a transaction)" if of_what else " ({part})"
-    return say(form, part=Range(low=min(shares), high=max(shares), unit="share")).text
+    return say(" ({part})", part=Range(low=min(shares), high=max(shares), unit="share")).text
 
 
 def why_open(cells: Sequence[CellLimit]) -> str:

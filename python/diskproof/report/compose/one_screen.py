@@ -435,9 +435,9 @@ def _held_back(analysis: Analysis, found: Sequence[CellLimit]) -> Iterator[str]:
         grouped(found, lambda one: (one.limit, limits_words.kind(one) if one.limit else "")).values()
     )
     groups.sort(key=lambda cells: (cells[0].limit is None, -len(cells)))
-    for at, cells in enumerate(groups[:MOST_LIMITS]):
+    for cells in groups[:MOST_LIMITS]:
         said = limits_words.bound_by(cells)
-        share = limits_words.evidence(cells, of_what=not at) if cells[0].limit else ""
+        share = limits_words.evidence(cells) if cells[0].limit else ""
         yield f"{said}{where(cells)}{share}"
     if left := sum(map(len, groups[MOST_LIMITS:])):
         yield f"others in {numbers.count(left, 'cell')}"
