@@ -296,9 +296,9 @@ impl Once {
                 more => format!(" and {more} more"),
             };
             match *what {
-                DATABASES if own.is_empty() => format!(
-                    "{place}: left out: {shown}{more}; the tables go into the database of the URL"
-                ),
+                DATABASES if own.is_empty() => {
+                    format!("{place}: left out: {shown}{more}; all tables go into one database")
+                }
                 DATABASES => {
                     format!("{place}: left out: {shown}{more}; the tables go into `{own}`")
                 }
