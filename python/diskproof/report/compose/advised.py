@@ -66,9 +66,12 @@ def screen(advice: Advice) -> OneScreen:
 
 
 def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
-    """Return the advice, the candidates, and what must be known of their prices."""
+    """Return the advice, the candidates, and what must be known of their prices.
+
+    The notes count the disks that nothing is predicted for.
+    """
     rows = table(
-        advice.candidates,
+        [one for one in advice.candidates if one.predicted.per_s],
         ("Disk", lambda one: one.configuration.name),
         (figures("Price a month"), lambda one: _price(one.configuration)),
         (figures("Transactions/s"), lambda one: estimate(one.predicted.per_s)),

@@ -37,8 +37,6 @@ def how(figures: Sequence[Predicted]) -> str:
 
 def basis(one: Predicted) -> str:
     """Return whether figures were measured or predicted, and what disturbed the trials below them."""
-    if one.per_s is None:
-        return "not predicted"
     found = "measured" if one.measured else "predicted"
     return f"{found}, disturbed: {', '.join(one.weakened_by)}" if one.weakened_by else found
 
