@@ -83,7 +83,7 @@ POSTGRESQL = [
     "SELECT pg_reload_conf();",
 ]
 
-REFUSED = re.compile(r"denied|must be (owner|superuser)|(?i:read[- ]only) transaction|is not allowed")
+REFUSED = re.compile(r"denied|must be (owner|superuser)|(?i:read[- ]only) transaction|is not allowed|disabled")
 """What a server says that has refused."""
 
 ONCE = ["--clients=1", "--transactions=1", "--seconds=1", "--any-database"]

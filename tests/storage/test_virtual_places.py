@@ -426,7 +426,7 @@ def test_a_way_that_no_machine_at_rest_has_is_refused(
         path_cost.check_plausible(found_us, floor_us)
     else:
         with pytest.raises(
-            disk.DiskError, match=rf"took {found_us} us here.*subtracted from every latency; stop"
+            disk.DiskError, match=rf"took {found_us} µs here.*subtracted from every latency; stop"
         ):
             path_cost.check_plausible(found_us, floor_us)
 

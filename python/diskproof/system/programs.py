@@ -228,8 +228,10 @@ def first_line(output: IO[bytes], limit_s: float) -> bytes:
     """Read up to the first line's end, or what came of it until the end or the limit."""
     until = time.monotonic() + limit_s
     line = b""
+    poll = select.poll()  # select() takes no descriptor above 1,023
+    poll.register(output, select.POLLIN)
     while not line.endswith(b"\n"):
-        ready, _, _ = select.select([output], [], [], max(0.0, until - time.monotonic()))
+        ready = poll.poll(1000 * max(0.0, until - time.monotonic()))
         more = output.readline() if ready else b""
         if not more:
             break
