@@ -126,7 +126,7 @@ def test_who_holds_more_gets_more() -> None:
 
 def test_a_run_that_does_not_fit_is_refused_with_a_remedy() -> None:
     with pytest.raises(
-        RefusalError, match=r"virtual disks of this study \(3\) .* 5\.25 GiB are free .* load less data \(`rows`"
+        RefusalError, match=r"virtual disks of this study \(3\) .* 5\.25 GiB are free .* less data \(`rows`"
     ):
         limits(ONE + TWO, rows=9_000_000)
 

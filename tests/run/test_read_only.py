@@ -83,7 +83,10 @@ POSTGRESQL = [
     "SELECT pg_reload_conf();",
 ]
 
-REFUSED = re.compile(r"denied|must be (owner|superuser)|(?i:read[- ]only) transaction|is not allowed|disabled")
+REFUSED = re.compile(
+    r"denied|must be (owner|superuser)|(?i:read[- ]only) transaction|is not allowed|disabled|"
+    r"error in your SQL syntax"  # what this release does not know, too
+)
 """What a server says that has refused."""
 
 ONCE = ["--clients=1", "--transactions=1", "--seconds=1", "--any-database"]

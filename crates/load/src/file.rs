@@ -1,7 +1,7 @@
 //! Files that a person names: regular files of a sane size, and nothing that could block or never
 //! end.
 
-use std::fs::{File, FileType};
+use std::fs::{File, FileType, Metadata};
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -12,14 +12,24 @@ use rustix::fs::{Mode, OFlags};
 pub(crate) fn open(path: &Path) -> Result<File, String> {
     // A pipe without a writer would block.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(in_words)?;
-    let file = File::from(file);
-    let metadata = file.metadata().map_err(in_words)?;
-    if !metadata.is_file() {
-        let what = kind(metadata.file_type());
-        return Err(format!("it is {what}, not a regular file"));
-    }
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(error) => {
+            // The kernel's fence opens no directory, but says that it is one.
+            path.metadata().map_or(Ok(()), |found| regular(&found))?;
+            return Err(in_words(error));
+        }
+    };
+    regular(&file.metadata().map_err(in_words)?)?;
     Ok(file)
+}
+
+fn regular(found: &Metadata) -> Result<(), String> {
+    if found.is_file() {
+        return Ok(());
+    }
+    let what = kind(found.file_type());
+    Err(format!("it is {what}, not a regular file"))
 }
 
 /// The bytes of an open file, if they are no more than this.

@@ -4,11 +4,11 @@ mod conditions;
 mod hostile_scripts;
 mod ledger;
 mod lua;
+mod moments;
 mod oltp;
 #[path = "../support/program.rs"]
 #[allow(dead_code, reason = "what only tests with a database need")]
 mod program;
-mod turns;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
