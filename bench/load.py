@@ -22,7 +22,7 @@ from speed.programs import need
 from speed.servers import mariadb_in_memory
 
 RESULTS = Path(__file__).parent / "results" / "load.json"
-GROUPS = ("loading", "lightness", "agreement", "memory", "overhead")
+GROUPS = ("loading", "lightness", "agreement", "memory", "fence", "overhead")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -55,7 +55,7 @@ def parse(words: Sequence[str] | None) -> argparse.Namespace:
 def measure(size: Size, groups: list[str]) -> Iterator[Row]:
     """Yield the lines as they are made."""
     need("sysbench", "mariadb-slap", "taskset")
-    if {"loading", "lightness", "memory"} & set(groups):
+    if {"loading", "lightness", "memory", "fence"} & set(groups):
         with mariadb_in_memory(max_clients=size.connections + 100) as server:
             if "loading" in groups:
                 yield from comparisons.loading(server, size)
@@ -64,6 +64,8 @@ def measure(size: Size, groups: list[str]) -> Iterator[Row]:
                 yield from comparisons.lightness(server, size)
             if "memory" in groups:
                 yield from comparisons.memory(server, size)
+            if "fence" in groups:
+                yield from comparisons.fence(server, size)
     if "agreement" in groups:
         yield from comparisons.agreement(size)
     if "overhead" in groups:

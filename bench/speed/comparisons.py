@@ -13,6 +13,7 @@ from speed.programs import (
     Tables,
     mysqlslap,
     ours,
+    point_selects_in_lua,
     slap,
     summary,
     sysbench,
@@ -24,6 +25,7 @@ from speed.servers import Server, mariadb_in_memory
 EVERY_QUERY_CHEAPER = Goal(at_most=0.60)
 CHEAPER = Goal(at_most=0.75)
 NO_SLOWER = Goal(at_least=1.0)
+AS_FAST = Goal(at_least=0.99)
 
 STATEMENTS = {"point-select": 1, "read-write": 20, "complex": 20}
 """Queries of one transaction, BEGIN and COMMIT too."""
@@ -162,6 +164,21 @@ def agreement(size: Size) -> Iterator[Row]:
             lambda: mysqlslap(server, size.slap_queries, clients, {cpus[1]}),
         )
     yield row("agreement", f"slap mixed, {clients} clients", "queries/s", timings, AGREES, note)
+
+
+def fence(server: Server, size: Size) -> Iterator[Row]:
+    """Compare a script in both fences with the same script, trusted: what is sent is the same."""
+    clients, what = 8, "a script, 8 clients"
+    shots = alternate(
+        size.agreement_pairs,
+        lambda: point_selects_in_lua(server, size.data, clients, size.seconds),
+        lambda: point_selects_in_lua(server, size.data, clients, size.seconds, "--trust-script"),
+    )
+    note = "the peer is the script with --trust-script"
+    rates = [(mine.per_s, theirs.per_s) for mine, theirs in shots]
+    yield row("fence", what, "transactions/s", rates, AS_FAST, note)
+    costs = [(mine.client_cpu_us, theirs.client_cpu_us) for mine, theirs in shots]
+    yield row("fence", what, "client CPU us", costs, None, note)
 
 
 def overhead(size: Size) -> Iterator[Row]:

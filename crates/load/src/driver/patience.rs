@@ -33,13 +33,19 @@ impl<S: Session> Alone<S> {
         })
     }
 
-    /// Waits for the reply to what has been submitted, however long that takes.
-    pub(crate) fn reply(&mut self) -> Result<Reply, Fault> {
+    /// Waits for the reply to what has been submitted, for as long as the limit says, if there is one.
+    pub(crate) fn reply(&mut self, limit: Option<Duration>) -> Result<Reply, Fault> {
+        let end = limit.map(|limit| Instant::now() + limit);
         loop {
             if let Poll::Ready(outcome) = self.session.poll() {
                 return outcome;
             }
-            match self.poll.poll(&mut self.events, None) {
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                let seconds = limit.unwrap_or_default().as_secs_f64();
+                return Err(Fault::NoReply(format!("no whole reply within {seconds} s")));
+            }
+            match self.poll.poll(&mut self.events, left) {
                 Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
                     return Err(error.into());
                 }

@@ -10,6 +10,7 @@ mod case;
 mod files;
 mod input;
 mod lies;
+mod lua;
 mod mysql;
 mod postgres;
 mod scripts;

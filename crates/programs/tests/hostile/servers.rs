@@ -18,7 +18,7 @@ const SECRET: &str = "a local file that no server may have";
 const QUICK: Duration = Duration::from_secs(25);
 
 /// Words of the command line, without the URL.
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 18] = [
     "run oltp --rows 1 --mix point-select --seconds 0.1",
     "run oltp --rows 1 --mix point-select --seconds 0.1 --protocol prepared --clients 3 --json",
     "run oltp --rows 1 --mix complex --seconds 0.2 --clients 2 --warm-up 0.1",
@@ -29,6 +29,8 @@ const COMMANDS: [&str; 16] = [
     "run ledger --accounts 2 --filler-bytes 1 --seconds 0.1 --json",
     "run script --seconds 0.1",
     "run script --protocol prepared --seconds 0.1 --clients 2",
+    "run lua --seconds 0.1 --clients 2",
+    "run lua --seconds 0.1 --protocol text --json",
     "run slap --clients 2 --write-number 2 --queries 4",
     "run sqlbench --tests insert --scale 0.001 --limit-seconds 1",
     "prepare oltp --rows 3 --tables 2",
@@ -36,6 +38,15 @@ const COMMANDS: [&str; 16] = [
     "cleanup oltp --tables 2",
     "prepare ledger --accounts 2",
 ];
+
+const LUA: &str = "function event()
+    local rows = db_query('SELECT a FROM t')
+    for _ = 1, 3 do if rows and not rows:fetch_row() then break end end
+    local own = db_prepare('SELECT ? FROM t')
+    db_bind_param(own, {1})
+    db_execute(own)
+end
+";
 
 /// One run against one server; the case's name says how it was drawn.
 fn face(plan: Plan, statement_limit: Option<u64>, limit: Duration) {
@@ -46,6 +57,8 @@ fn face(plan: Plan, statement_limit: Option<u64>, limit: Duration) {
     let file = file.to_str().expect("UTF-8").to_owned();
     let script = directory.path().join("script.sql");
     fs::write(&script, "SELECT 1;\n\\set a random(1, 2)\nSELECT :a;\n").expect("a file");
+    let lua = directory.path().join("script.lua");
+    fs::write(&lua, LUA).expect("a file");
     let socket = directory.path().join("socket");
     let (is_mysql, is_local) = (random.random_bool(0.5), random.random_bool(0.4));
     let tls = !is_local && random.random_bool(0.2);
@@ -83,6 +96,9 @@ fn face(plan: Plan, statement_limit: Option<u64>, limit: Duration) {
     arguments.extend(["--url".to_owned(), url.clone()]);
     if words.contains("script") {
         arguments.extend(["--file".to_owned(), script.display().to_string()]);
+    }
+    if words.starts_with("run lua") {
+        arguments.insert(2, lua.display().to_string());
     }
     if let Some(seconds) = statement_limit {
         arguments.extend(["--statement-limit".to_owned(), seconds.to_string()]);

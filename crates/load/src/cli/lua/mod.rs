@@ -168,13 +168,14 @@ impl Task for OnceTask {
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let command = self.ready.command.clone();
+        let limit = self.ready.limit;
         let workload = self.ready.workload(&driver)?;
         say_when_interrupted(format!(
             "interrupted: the script's {command} is not complete"
         ))?;
         let clients = usize::try_from(self.clients).unwrap_or(usize::MAX);
         let retry = retry(&driver, &["transient".to_owned()])?;
-        Ok(once::perform(&driver, &workload, clients, &retry)?)
+        Ok(once::perform(&driver, &workload, clients, &retry, limit)?)
     }
 }
 

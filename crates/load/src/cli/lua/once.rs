@@ -15,6 +15,7 @@ pub(in crate::cli) fn perform<D: Driver + Send + 'static>(
     workload: &LuaWorkload,
     clients: usize,
     retry: &Retry,
+    limit: Duration,
 ) -> Result<(), Failure> {
     let clients = if workload.is_parallel() { clients } else { 1 };
     let failed = AtomicBool::new(false);
@@ -22,7 +23,7 @@ pub(in crate::cli) fn perform<D: Driver + Send + 'static>(
         let begin = |number| {
             let failed = &failed;
             scope.spawn(move || {
-                let outcome = One::new(driver, workload, number, retry).run(failed);
+                let outcome = One::new(driver, workload, number, retry, limit).run(failed);
                 failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
                 outcome
             })
@@ -40,16 +41,25 @@ struct One<'a, D: Driver> {
     driver: &'a D,
     workload: &'a LuaWorkload,
     retry: &'a Retry,
+    /// The longest pause.
+    limit: Duration,
     script: LuaClient,
     connection: Option<Alone<D::Session>>,
 }
 
 impl<'a, D: Driver> One<'a, D> {
-    fn new(driver: &'a D, workload: &'a LuaWorkload, number: usize, retry: &'a Retry) -> Self {
+    fn new(
+        driver: &'a D,
+        workload: &'a LuaWorkload,
+        number: usize,
+        retry: &'a Retry,
+        limit: Duration,
+    ) -> Self {
         Self {
             driver,
             workload,
             retry,
+            limit,
             script: workload.command(number),
             connection: None,
         }
@@ -81,7 +91,13 @@ impl<'a, D: Driver> One<'a, D> {
                     self.connection = Some(connection);
                 }
                 Next::Sleep { us } | Next::Wait { us } => {
-                    thread::sleep(Duration::from_micros(us));
+                    let pause = Duration::from_micros(us);
+                    if pause > self.limit {
+                        let seconds = pause.as_secs_f64();
+                        let what = format!("a pause of {seconds} s is longer than --script-limit");
+                        return Err(Failure::new("script", what));
+                    }
+                    thread::sleep(pause);
                 }
                 Next::Again => {
                     let what = "an event is begun again, but a command has none";
@@ -116,7 +132,8 @@ impl<'a, D: Driver> One<'a, D> {
             Some(connection) => connection,
             None => self.connect()?,
         };
-        let outcome = send(&mut connection.session).and_then(|()| connection.reply());
+        let outcome = send(&mut connection.session)
+            .and_then(|()| connection.reply(self.driver.statement_limit()));
         match outcome {
             Ok(reply) => {
                 let rows = connection.session.rows();

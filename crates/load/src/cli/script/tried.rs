@@ -1,6 +1,7 @@
 //! Lets the server's own parser read what the clients would send, before any of them comes.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use crate::driver::template::Template;
 use crate::driver::{Alone, Args, Driver, Fault, Protocol, ServerError, Session};
@@ -16,6 +17,9 @@ const TRANSACTIONS: usize = 1000;
 
 /// As many steps are drawn: a transaction may have very many.
 const STEPS: usize = 100_000;
+
+/// How long a server may take to read a statement.
+const LIMIT: Duration = Duration::from_secs(10);
 
 /// What servers say of a text that is no SQL: `ER_PARSE_ERROR`, `ER_SYNTAX_ERROR` and `PostgreSQL`'s.
 const SYNTAX: [&str; 3] = ["1064", "1149", "42601"];
@@ -45,7 +49,7 @@ pub(super) fn try_statements<D: Driver>(
     let mut wrong = Vec::new();
     for (type_index, sql) in &all {
         let begun = connection.session.submit_preparation(sql.as_bytes());
-        match begun.and_then(|()| connection.reply()) {
+        match begun.and_then(|()| connection.reply(Some(LIMIT))) {
             Err(Fault::Server(error)) if is_wrong(&error, only_syntax) => {
                 let name = &workload.catalogue().types()[*type_index].name;
                 wrong.push(format!(
