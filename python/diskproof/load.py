@@ -120,7 +120,7 @@ def check(
 
 
 def check_statements(url: str, arguments: list[str], password: str | None = None) -> None:
-    """Let the server's own parser read a script, of which it runs nothing; StatementError if it refuses."""
+    """Have the server's parser read a script, which is not run; StatementError if it refuses one."""
     argv = [str(program()), "check", "script", "--url", url, *arguments]
     ended = run(argv, env=_with(password))
     if ended.code != 0:

@@ -18,7 +18,7 @@ from diskproof.report.charts.split import time_split
 from diskproof.report.charts.sweep import throughput_with_bounds
 from diskproof.report.compose import limits as tables
 from diskproof.report.compose import limits_words as words
-from diskproof.report.compose.one_screen import held_back
+from diskproof.report.compose.answer import held_back
 from diskproof.report.compose.run import compose
 from diskproof.report.write import terminal
 from diskproof.report.write.ink import DARK, LIGHT, Ink

@@ -7,7 +7,9 @@ import pytest
 
 from diskproof.analysis.folder import analyse_folder
 from diskproof.cli.screen import Screen
-from diskproof.report.compose.one_screen import answer, run, single
+from diskproof.report.compose.answer import answer
+from diskproof.report.compose.one_screen import run
+from diskproof.report.compose.rows import single
 from diskproof.report.document import Tone
 from diskproof.report.one_screen import Block, OneScreen, Row, Scale
 from diskproof.report.write import one_screen

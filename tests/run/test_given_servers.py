@@ -14,7 +14,7 @@ import pytest
 from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
 from support.command import begin, diskproof_here, wait_for
-from support.given import KINDS, PASSWORD, Theirs, their_server
+from support.given import KINDS, PASSWORD, Theirs, their_server, write_password
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -78,10 +78,7 @@ def theirs(request: pytest.FixtureRequest) -> Iterator[Theirs]:
 @pytest.fixture
 def empty(theirs: Theirs) -> Theirs:
     """The server with an empty database and the rights to set what the studies set."""
-    theirs.ask("DROP DATABASE IF EXISTS load" if theirs.scheme == "postgresql" else "DROP DATABASE `load`")
-    theirs.ask(
-        "CREATE DATABASE load OWNER app" if theirs.scheme == "postgresql" else "CREATE DATABASE `load`"
-    )
+    theirs.empty()
     kind = next(name for name, one in KINDS.items() if one is type(theirs))
     if theirs.scheme == "mysql":  # a test takes them away
         theirs.ask("GRANT ALL ON `load`.* TO 'app'@'%'")
@@ -99,12 +96,11 @@ def write_study(
     blocks: int = 2,
     measure_s: float = 0.5,
 ) -> None:
-    (folder / "password").write_text(f"{PASSWORD}\n")
-    (folder / "password").chmod(0o600)
+    password = write_password(folder)
     if tunings is None:
         name, value = VARIABLE[theirs.scheme]
         tunings = TUNINGS.format(name=name, value=value)
-    keys = f'password_file = "{folder / "password"}"\n{keys}'
+    keys = f'password_file = "{password}"\n{keys}'
     text = STUDY.format(
         url=theirs.url, keys=keys, tunings=tunings, mix=mix, blocks=blocks, measure_s=measure_s
     )

@@ -7,7 +7,7 @@ import pytest
 
 from diskproof.results.folder import RunFolder
 from support.command import diskproof_here
-from support.given import KINDS, PASSWORD, Theirs, their_server
+from support.given import KINDS, Theirs, their_server, write_password
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -56,11 +56,8 @@ def server(request: pytest.FixtureRequest) -> Iterator[Theirs]:
 @pytest.fixture
 def theirs(server: Theirs) -> Theirs:
     """The server with an empty database."""
-    owner = " OWNER app" if server.scheme == "postgresql" else ""
-    name = "load" if owner else "`load`"
-    server.ask(f"DROP DATABASE {name}")
-    server.ask(f"CREATE DATABASE {name}{owner}")
-    if not owner:
+    server.empty()
+    if server.scheme == "mysql":
         server.ask("SET GLOBAL log_bin_trust_function_creators = 1")
     return server
 
@@ -74,8 +71,7 @@ def restored(folder: Path) -> list[str]:
 
 
 def write_script(folder: Path, theirs: Theirs, look: str) -> None:
-    (folder / "password").write_text(f"{PASSWORD}\n")
-    (folder / "password").chmod(0o600)
+    write_password(folder)
     (folder / "study.toml").write_text(SCRIPT.format(url=theirs.url))
     (folder / "dump.sql").write_text(DUMPS[theirs.scheme])
     (folder / "look.sql").write_text(look)

@@ -13,7 +13,7 @@ import pytest
 
 from diskproof import load
 from support.command import diskproof_here
-from support.given import PASSWORD, Theirs, their_server
+from support.given import PASSWORD, Theirs, their_server, write_password
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -136,9 +136,7 @@ class Shop:
 
     def empty(self) -> None:
         """Make the database of the URL anew."""
-        mysql = self.theirs.scheme == "mysql"
-        self.theirs.ask("DROP DATABASE `load`" if mysql else "DROP DATABASE load")
-        self.theirs.ask("CREATE DATABASE `load`" if mysql else "CREATE DATABASE load OWNER app")
+        self.theirs.empty()
 
     def load(self, *words: str) -> subprocess.CompletedProcess[str]:
         argv = [str(load.program()), *words[:2], "--url", self.theirs.url, *words[2:]]
@@ -255,9 +253,7 @@ files = ["look.sql"]
 def write_study(
     folder: Path, url: str, keys: str = "", look: str = "SELECT v FROM orders WHERE id = 1;"
 ) -> None:
-    (folder / "password").write_text(PASSWORD)
-    (folder / "password").chmod(0o600)
-    password = f'password_file = "{folder / "password"}"'
+    password = f'password_file = "{write_password(folder)}"'
     (folder / "study.toml").write_text(STUDY.format(url=url, keys=f"{password}\n{keys}"))
     (folder / "dump.sql").write_text(
         "DROP DATABASE IF EXISTS shop;\nCREATE DATABASE shop;\n"

@@ -29,6 +29,8 @@ class Theirs(ABC):
     """A server of somebody else's: its superuser is asked over a socket, the user `app` has a password."""
 
     scheme: str
+    made: str
+    """The database `load`, as one makes it."""
 
     def __init__(self, folder: Path) -> None:
         """Make its data in a folder, start it, and let `app` use the empty database `load`."""
@@ -58,6 +60,11 @@ class Theirs(ABC):
                 cursor.execute(sql)
                 rows = list(cursor.fetchall()) if cursor.description else []
         return rows
+
+    def empty(self) -> None:
+        """Make the database `load` anew."""
+        name = self.made.split()[0]
+        self.ask(f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {self.made}")
 
     def value(self, name: str) -> str:
         """Return the value that new connections find of a variable."""
@@ -90,6 +97,7 @@ class Theirs(ABC):
 
 class TheirMysql(Theirs):
     scheme = "mysql"
+    made = "`load`"
     basedir: Path | None = None
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -124,7 +132,7 @@ class TheirMysql(Theirs):
         password = PASSWORD.replace("'", "''")
         self.ask(
             f"CREATE USER 'app'@'%' IDENTIFIED BY '{password}'",
-            "CREATE DATABASE `load`",
+            f"CREATE DATABASE {self.made}",
             "GRANT ALL ON `load`.* TO 'app'@'%'",
         )
 
@@ -138,6 +146,7 @@ class TheirMysql9(TheirMysql):
 
 class TheirPostgresql(Theirs):
     scheme = "postgresql"
+    made = "load OWNER app"
 
     def _start(self) -> subprocess.Popen[bytes]:
         programs = find_postgresql().programs
@@ -166,13 +175,21 @@ class TheirPostgresql(Theirs):
 
     def _let_app_in(self) -> None:
         password = PASSWORD.replace("'", "''")
-        self.ask(f"CREATE ROLE app LOGIN PASSWORD '{password}'", "CREATE DATABASE load OWNER app")
+        self.ask(f"CREATE ROLE app LOGIN PASSWORD '{password}'", f"CREATE DATABASE {self.made}")
 
     def _show(self, name: str) -> str:
         return f"SHOW {name}"
 
 
 KINDS: dict[str, type[Theirs]] = {"mariadb": TheirMysql, "mysql9": TheirMysql9, "postgresql": TheirPostgresql}
+
+
+def write_password(folder: Path) -> Path:
+    """Write the password of `app` to a file that its owner alone can read."""
+    path = folder / "password"
+    path.write_text(f"{PASSWORD}\n")
+    path.chmod(0o600)
+    return path
 
 
 @contextmanager

@@ -17,7 +17,7 @@ OF_COLOURS = ("NO_COLOR", "FORCE_COLOR", "COLORTERM")
 
 def is_apart(arguments: Sequence[str]) -> bool:
     """Return whether a command line runs in the fence."""
-    return not inside() and "--help" not in arguments and any(verb in APART for verb in arguments[:1])
+    return bool(arguments) and arguments[0] in APART and "--help" not in arguments and not inside()
 
 
 def obey(arguments: Sequence[str]) -> int:

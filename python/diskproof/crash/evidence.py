@@ -129,7 +129,7 @@ def explain(folder: Path, cut: CutTrial, why: str, cut_us: int) -> None:
     lines = [
         f"Cut {cut.id} of {cut.cell}, {cut.way}, seed {cut.seed}: {why}.",
         "",
-        f"The cut was at {cut_us} us of CLOCK_MONOTONIC, the clock of all files here.",
+        f"The cut was at {cut_us} µs of CLOCK_MONOTONIC, the clock of all files here.",
         "",
     ]
     for name, said in HOLDS.items():

@@ -57,6 +57,11 @@ class Block:
     unit: str = ""
     """Of the figures."""
 
+    @property
+    def has_ratios(self) -> bool:
+        """Whether its bars are ratios, with equal speed among them."""
+        return self.scale is not None and self.scale.middle is not None
+
 
 @dataclass(frozen=True)
 class OneScreen:

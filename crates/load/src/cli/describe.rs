@@ -27,7 +27,7 @@ fn described() -> Value {
     let mut workloads = Map::new();
     for verb in VERBS {
         for name in names(verb) {
-            let cli = scripted::declare(Cli::command(), Some(&name));
+            let cli = scripted::declare(Cli::command(), [Some(verb), Some(&name)]);
             let command = cli
                 .find_subcommand(verb)
                 .and_then(|verb| verb.find_subcommand(&name));

@@ -216,8 +216,8 @@ enum Asked {
 
 fn parse() -> Result<Asked, clap::Error> {
     let words: Vec<_> = std::env::args_os().collect();
-    let named = words.get(2).and_then(|word| word.to_str());
-    let mut declared = scripted::declare(Cli::command(), named);
+    let first = [1, 2].map(|at| words.get(at).and_then(|word| word.to_str()));
+    let mut declared = scripted::declare(Cli::command(), first);
     declared.build();
     let words = lua::args::set_apart(words.clone(), &declared);
     let parsed = declared

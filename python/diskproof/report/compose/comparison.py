@@ -8,7 +8,7 @@ from diskproof.analysis.safety.shapes import CutAnswer, CutComparison
 from diskproof.audit.run import varying_factors
 from diskproof.report.compose import cut_words, difference_words, verdict_words
 from diskproof.report.compose.head import moment
-from diskproof.report.compose.one_screen import UNITS, ratio_row, ratio_scale
+from diskproof.report.compose.rows import UNITS, ratio_row, ratio_scale
 from diskproof.report.compose.safety import levels_shown
 from diskproof.report.compose.tables import figures, levels, table
 from diskproof.report.compose.verdicts import by_importance, item

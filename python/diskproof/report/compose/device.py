@@ -17,7 +17,7 @@ UNITS = {
     "per_s": "a second",
     "bytes": "bytes",
     "sectors": "sectors",
-    "us": "us",
+    "us": "µs",
     "ms": "ms",
     "ns": "ns",
     "s": "s",
@@ -30,11 +30,11 @@ UNITS = {
 MEASURES = {
     "iops": "requests/s",
     "megabytes_per_s": "MB/s",
-    "mean_us": "mean us",
-    "median_us": "median us",
+    "mean_us": "mean µs",
+    "median_us": "median µs",
     "p95_us": "p95 µs",
     "p99_us": "p99 µs",
-    "max_us": "max us",
+    "max_us": "max µs",
     "flushes_per_s": "flushes/s",
 }
 

@@ -16,7 +16,7 @@ SMALL = 0.05
 
 MOST_PARTS = 3
 
-UNITS = (("s", 1e6), ("ms", 1e3), ("us", 1.0))
+UNITS = (("s", 1e6), ("ms", 1e3), ("µs", 1.0))
 """Units of a time, and how many microseconds each has."""
 
 

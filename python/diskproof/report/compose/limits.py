@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, Limits, Outcome, ProofAnswer, Split, Sweep, Trouble
 from diskproof.report.compose import limits_words as words
+from diskproof.report.compose.answer import has_verdict
 from diskproof.report.compose.head import work
-from diskproof.report.compose.one_screen import has_verdict
 from diskproof.report.compose.tables import Of, cells_table, figures, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import (

@@ -15,6 +15,7 @@ from diskproof.report.compose import (
     operations,
     prices,
     published,
+    rows,
     safety,
     settings,
     to_do,
@@ -63,7 +64,7 @@ def compose(
     return Document(
         name=plan.study,
         heading=plan.question,
-        answer=shown.answer or one_screen.single(analysis),
+        answer=shown.answer or rows.single(analysis),
         beside=tuple(line for line in shown.lines if line[0]),
         picture=next(iter(drawn.get("answer", ())), None),
         lead=head.lead(analysis),

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.decisions import in_memory
+from diskproof.report.compose.answer import has_verdict
 from diskproof.report.compose.head import has_speed
-from diskproof.report.compose.one_screen import has_verdict
 from diskproof.results.factor import Factor, Levelled
 from diskproof.results.plan import NO_LEVEL
 from diskproof.wording import numbers

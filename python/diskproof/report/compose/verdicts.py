@@ -6,7 +6,7 @@ from typing import TypeVar
 from diskproof.analysis.answers import Analysis, CellComparison, Outcome, Verdict
 from diskproof.report import ratio_scale
 from diskproof.report.compose import difference_words, limits_words, verdict_words
-from diskproof.report.compose.one_screen import has_verdict, why_no_verdict
+from diskproof.report.compose.answer import has_verdict, why_no_verdict
 from diskproof.report.document import Item, Items, Line, Paragraph, Section, Tone
 from diskproof.report.intervals import bar
 from diskproof.results.plan import Plan

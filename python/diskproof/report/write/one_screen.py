@@ -1,8 +1,8 @@
 """One screen in the characters of a terminal: at most 24 lines of 80 columns."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from rich.console import Console
@@ -10,9 +10,12 @@ from rich.text import Text
 
 from diskproof.report.one_screen import Block, OneScreen, Row, Scale
 from diskproof.report.write.terminal import STYLES
-from diskproof.wording.numbers import count
+from diskproof.wording.numbers import count, geometric_mean
 
 WIDTH, HEIGHT = 80, 24
+
+MARGIN, GAP = 2, 2
+"""Blanks before a row, and between its parts."""
 
 MOST_BAR, FEWEST_BAR = 28, 12
 """Columns of a bar."""
@@ -113,14 +116,10 @@ def _height(blocks: Sequence[Block]) -> int:
     return sum(1 + len(one.rows) for one in blocks) + bool(blocks) + any(one.unit for one in blocks)
 
 
-def _head_of(blocks: Sequence[Block]) -> bool:
-    return any(one.scale for one in blocks)
-
-
 def merged(block: Block) -> Block:
     """Return a block whose undecided rows are one, and those that are the same."""
     kept: list[Row] = []
-    if block.scale is None or block.scale.middle is None:
+    if not block.has_ratios:
         return block
     for row in block.rows:
         if row.tone in ("open", "same") and any(one.tone == row.tone for one in kept):
@@ -133,8 +132,11 @@ def merged(block: Block) -> Block:
 def _as_one(block: Block) -> Block:
     """Return a block with one row for each of its results, with the range of what they say."""
     tones = dict.fromkeys(row.tone for row in block.rows)
-    is_ratio = block.scale is not None and block.scale.middle is not None
-    if not is_ratio or len(tones) == len(block.rows) or any(row.estimate is None for row in block.rows):
+    if (
+        not block.has_ratios
+        or len(tones) == len(block.rows)
+        or any(row.estimate is None for row in block.rows)
+    ):
         return block
     alike = ([row for row in block.rows if row.tone == tone] for tone in tones)
     return replace(block, rows=tuple(_one_of(rows) if len(rows) > 1 else rows[0] for rows in alike))
@@ -151,9 +153,7 @@ def _one_of(rows: Sequence[Row]) -> Row:
         rows[0],
         levels=levels,
         said=said[0] if len(said) == 1 else _range(by_size),
-        estimate=math.exp(sum(math.log(row.estimate or 1.0) for row in drawn) / len(drawn))
-        if drawn
-        else None,
+        estimate=geometric_mean([row.estimate or 1.0 for row in drawn]) if drawn else None,
         low=min((row.low for row in drawn if row.low is not None), default=None),
         high=max((row.high for row in drawn if row.high is not None), default=None),
         figures=(),
@@ -177,84 +177,96 @@ def _range(rows: Sequence[Row]) -> str:
     return f"{first.said.split()[0]} to {last.said}"
 
 
-def _drawn(blocks: Sequence[Block], width: int, signs: str) -> Iterator[Text]:
-    """Yield the lines of blocks, all with the same columns."""
+@dataclass(frozen=True)
+class Columns:
+    """Where the parts of all rows stand: columns of a terminal."""
+
+    levels: tuple[int, ...]
+    said: int
+    bar: int
+    """0: there is none, or no room for one."""
+    figures: tuple[int, ...]
+
+    @property
+    def left(self) -> int:
+        """What stands before the bar."""
+        return MARGIN + sum(wide + GAP for wide in self.levels) + self.said
+
+    @property
+    def all(self) -> int:
+        """All of them together."""
+        return self.left + self.bar + sum(wide + GAP for wide in self.figures)
+
+
+def _columns(blocks: Sequence[Block], width: int) -> Columns:
+    """Return the columns of blocks; too many lose last figures, then letters of levels."""
     rows = [row for block in blocks for row in block.rows]
     depth = max((len(row.levels) for row in rows), default=0)
-    widths = [
-        min(
-            max(len(row.levels[at]) for row in rows if len(row.levels) > at),
-            MOST_LEVEL if depth > 1 else 2 * MOST_LEVEL,
-        )
-        for at in range(depth)
-    ]
+    most = MOST_LEVEL if depth > 1 else 2 * MOST_LEVEL
+    levels = [min(_widest(at, (row.levels for row in rows)), most) for at in range(depth)]
     said = max((len(row.said) + 2 * row.is_weak for row in rows), default=0)
-    said = said + 2 if said else 0
     number = max((len(row.figures) for row in rows), default=0)
-    figures = [
-        max(
-            *(len(block.columns[at]) for block in blocks if len(block.columns) > at),
-            *(len(row.figures[at]) for row in rows if len(row.figures) > at),
-            0,
-        )
-        for at in range(number)
-    ]
-    left = 2 + sum(widths) + 2 * depth + said
-    while figures and left + sum(figures) + 2 * len(figures) > width:
-        figures.pop()
-    while widths and left > width:
-        longest = widths.index(max(widths))
-        left -= 1
-        widths[longest] -= 1
-    bar = min(MOST_BAR, width - left - sum(figures) - 2 * len(figures)) if _head_of(blocks) else 0
-    bar = bar if bar >= FEWEST_BAR else 0
-    drawn: Scale | None = None
+    texts = [*(block.columns for block in blocks), *(row.figures for row in rows)]
+    figures = [_widest(at, texts) for at in range(number)]
+    made = Columns(tuple(levels), said + GAP if said else 0, 0, tuple(figures))
+    while made.figures and made.all > width:
+        made = replace(made, figures=made.figures[:-1])
+    while levels and made.left > width:
+        levels[levels.index(max(levels))] -= 1
+        made = replace(made, levels=tuple(levels))
+    bar = min(MOST_BAR, width - made.all) if any(block.scale for block in blocks) else 0
+    return replace(made, bar=bar if bar >= FEWEST_BAR else 0)
+
+
+def _widest(at: int, texts: Iterable[Sequence[str]]) -> int:
+    return max((len(some[at]) for some in texts if len(some) > at), default=0)
+
+
+def _drawn(blocks: Sequence[Block], width: int, signs: str) -> Iterator[Text]:
+    """Yield the lines of blocks, all with the same columns."""
     if not blocks:
         return
+    columns = _columns(blocks, width)
+    drawn: Scale | None = None
     yield Text()
     for block in blocks:
-        if not block.rows:
-            continue
-        title = Text(f"{_short(block.title, width):<{left}}", style="bold")
-        if block.scale and bar and block.scale != drawn and len(block.title) <= left:
-            title.append(Text(_ticks(block.scale, bar), style="dim"))
-            drawn = block.scale
-        else:
-            title.append(" " * max(left + bar - len(title), 0))
-        columns = block.columns if any(row.figures for row in block.rows) else ()
-        if len(title) <= left + bar:
-            for column, wide in zip(columns, figures, strict=False):
-                title.append(Text(f"  {_short(column, wide):>{wide}}", style="dim"))
-        title.rstrip()
-        yield title
+        shows_scale = bool(columns.bar) and block.scale != drawn and len(block.title) <= columns.left
+        yield _title(block, columns, width, shows_scale=shows_scale)
+        drawn = block.scale if block.scale and shows_scale else drawn
         before: tuple[str, ...] = ()
         for row in block.rows:
-            yield _row(row, before, widths, said, block.scale, bar, figures, signs)
+            yield _row(row, before, columns, block.scale, signs)
             before = row.levels
-    if figures and (unit := next((one.unit for one in blocks if one.unit), "")):
-        yield Text(f"{unit:>{left + bar + sum(figures) + 2 * len(figures)}}", style="dim")
+    if columns.figures and (unit := next((one.unit for one in blocks if one.unit), "")):
+        yield Text(f"{unit:>{columns.all}}", style="dim")
 
 
-def _row(
-    row: Row,
-    before: tuple[str, ...],
-    widths: Sequence[int],
-    said: int,
-    scale: Scale | None,
-    bar: int,
-    figures: Sequence[int],
-    signs: str,
-) -> Text:
-    text = Text("  ")
-    for at, width in enumerate(widths):
+def _title(block: Block, columns: Columns, width: int, *, shows_scale: bool) -> Text:
+    title = Text(f"{_short(block.title, width):<{columns.left}}", style="bold")
+    if block.scale and shows_scale:
+        title.append(Text(_ticks(block.scale, columns.bar), style="dim"))
+    before_figures = columns.left + columns.bar
+    title.append(" " * max(before_figures - len(title), 0))
+    if len(title) <= before_figures and any(row.figures for row in block.rows):
+        for column, wide in zip(block.columns, columns.figures, strict=False):
+            title.append(Text(f"{'':{GAP}}{_short(column, wide):>{wide}}", style="dim"))
+    title.rstrip()
+    return title
+
+
+def _row(row: Row, before: tuple[str, ...], columns: Columns, scale: Scale | None, signs: str) -> Text:
+    """Return a row; levels that it shares with the row `before` are not said again."""
+    text = Text(" " * MARGIN)
+    for at, wide in enumerate(columns.levels):
         level = row.levels[at] if at < len(row.levels) else ""
         repeated = at < len(row.levels) - 1 and row.levels[: at + 1] == before[: at + 1]
-        text.append(f"{'' if repeated else _short(level, width):<{width}}  ")
+        text.append(f"{'' if repeated else _short(level, wide):<{wide}}{'':{GAP}}")
     result = f"{row.said}{' !' if row.is_weak else ''}"
-    text.append(Text(f"{result:<{said}}", style=STYLES[row.tone]))
-    text.append(Text(_bar(row, scale, bar, signs) if scale else " " * bar, style=STYLES[row.tone]))
-    for figure, wide in zip(row.figures, figures, strict=False):
-        text.append(f"  {figure:>{wide}}")
+    text.append(Text(f"{result:<{columns.said}}", style=STYLES[row.tone]))
+    bar = _bar(row, scale, columns.bar, signs) if scale else " " * columns.bar
+    text.append(Text(bar, style=STYLES[row.tone]))
+    for figure, wide in zip(row.figures, columns.figures, strict=False):
+        text.append(f"{'':{GAP}}{figure:>{wide}}")
     text.rstrip()
     return text
 

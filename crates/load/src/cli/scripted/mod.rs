@@ -46,10 +46,22 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     ALL.into_iter().map(|(name, _)| name)
 }
 
-/// Adds the scripts' verbs to the command line. Only the options of the script that is named are looked
-/// for.
-pub(super) fn declare(mut cli: Command, named: Option<&str>) -> Command {
-    for (name, text) in ALL {
+/// Adds the verbs of those scripts that the first two words may mean: to load one takes longer than a native
+/// workload needs to begin. Only the options of the script that is named are looked for.
+pub(super) fn declare(mut cli: Command, words: [Option<&str>; 2]) -> Command {
+    let [verb, named] = words;
+    let own = verb.and_then(|verb| cli.find_subcommand(verb));
+    let lists_workloads = own.is_some_and(Command::has_subcommands) || verb == Some("help");
+    let is_native =
+        named.is_some_and(|named| own.is_some_and(|own| own.find_subcommand(named).is_some()));
+    if !lists_workloads || is_native {
+        return cli;
+    }
+    let is_ours = names().any(|own| named == Some(own));
+    for (name, text) in ALL
+        .into_iter()
+        .filter(|(name, _)| !is_ours || named == Some(name))
+    {
         let Ok(Conducting { description, .. }) = Conducting::new(lua_options(name, text)) else {
             debug_assert!(false, "{name} cannot be loaded");
             continue;

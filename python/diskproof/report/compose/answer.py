@@ -1,0 +1,167 @@
+"""What a run comes to, in one sentence; with the rows below it needs no more."""
+
+from collections.abc import Iterator, Sequence
+
+from diskproof.analysis.answers import Analysis, Verdict
+from diskproof.analysis.limits.records import CellLimit
+from diskproof.analysis.rankings import CONDITIONS
+from diskproof.analysis.safety.shapes import CutAnswer, Safety
+from diskproof.analysis.safety.worst import worst_way
+from diskproof.report.compose import cut_words, limits_words, verdict_words
+from diskproof.stats.grouping import grouped
+from diskproof.wording import numbers, say, us
+
+MOST_LIMITS = 3
+"""Limits that the screen names."""
+
+
+def has_verdict(analysis: Analysis) -> bool:
+    """Report whether there is anything to say; if no trial is valid, every verdict would say the same."""
+    return bool(analysis.verdicts) and analysis.trials_valid > 0
+
+
+def why_no_verdict(analysis: Analysis) -> str:
+    """Return why a run has no verdict, and what would give one."""
+    if not analysis.trials_run:
+        return f"No verdict: no trial has finished. Continue with {analysis.plan.resumed_by}."
+    if not analysis.trials_valid:
+        return "No verdict: no trial is valid. The findings say why."
+    if not analysis.varying and analysis.plan.imported:
+        return "No verdict: the results are of a single cell. Add those of another storage or server."
+    if not analysis.varying:
+        each = analysis.machine.each if analysis.machine else []
+        is_given = any(server.address for one in each for server in one.servers)
+        second = "tuning level" if is_given else "storage or tuning level"
+        return f"No verdict: the study has a single cell. Add a second {second}."
+    return "No verdict: no two levels of a factor could be compared."
+
+
+def is_of_limits(analysis: Analysis) -> bool:
+    """Report whether the study asks what holds its cells back, and the run has looked."""
+    return analysis.plan.asks == "limits" and analysis.limits is not None and bool(analysis.limits.cells)
+
+
+def answer(analysis: Analysis) -> str:
+    """Return the answer in one sentence; with the rows below it needs no more."""
+    if analysis.safety and analysis.safety.made:
+        return _of_cuts(analysis.safety)
+    if not has_verdict(analysis):
+        return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
+    if is_of_limits(analysis):
+        return f"The database is held back by {held_back(analysis)[0]}."
+    return " ".join(filter(None, (_largest(analysis), cost(analysis))))
+
+
+def cost(analysis: Analysis) -> str:
+    """Return what a durable commit costs: ``A durable commit costs 280 µs to 1.8 ms on disk.``.
+
+    Empty if no level here spares its flush, or no difference was shown.
+    """
+    found = [
+        one for one in asked(analysis) if one.flush_spared and one.outcome == "faster" and one.difference
+    ]
+    if not found:
+        return ""
+    said = []
+    for storage, some in grouped(found, lambda one: one.held.get("storage", "")).items():
+        on = f" on {storage}" if storage else ""
+        by_time = sorted(some, key=_saved_us)
+        if len(some) == 1:
+            said.append(f"{_saved(some[0])}{on}")
+        elif len(some) == 2 and (told := _told_apart(some)):
+            said.append(f"{_saved(some[0])}{told[0]} and {_saved(some[1])}{told[1]}{on}")
+        else:
+            said.append(f"{_saved(by_time[0])} to {_saved(by_time[-1])}{on}, by condition")
+    return f"A durable commit costs {numbers.listed(said)}."
+
+
+def _saved_us(one: Verdict) -> float:
+    return max(-one.difference.whole_us.estimate, 0.0) if one.difference else 0.0
+
+
+def _saved(one: Verdict) -> str:
+    return say("{time}", time=us(_saved_us(one))).text
+
+
+def _told_apart(pair: Sequence[Verdict]) -> tuple[str, ...]:
+    """Return what tells two comparisons apart, if it is one factor: `` with 1 client``, `` with 8 …``."""
+    first, second = (one.held for one in pair)
+    differing = [factor for factor, level in first.items() if second.get(factor) != level]
+    if len(differing) != 1:
+        return ()
+    return tuple(verdict_words.conditions({differing[0]: one.held[differing[0]]}) for one in pair)
+
+
+def _largest(analysis: Analysis) -> str:
+    """Return how the levels that differ most compare, over all conditions in which they do."""
+    decided = [one for one in asked(analysis) if one.outcome in ("faster", "slower") and one.ratio]
+    if not decided:
+        same = any(one.outcome == "the same" for one in asked(analysis))
+        return "No difference is shown." if not same else "No difference: what is decided is the same."
+    # What spares a flush is said as the cost of a commit.
+    groups = grouped(
+        [one for one in decided if not one.flush_spared] or decided,
+        lambda one: (one.factor, one.level, one.baseline, one.outcome),
+    )
+    most = max(groups.values(), key=lambda some: max(map(_size, some)))
+    first = most[0]
+    alike = (first.factor, first.level, first.baseline)
+    every = [one.held for one in asked(analysis) if (one.factor, one.level, one.baseline) == alike]
+    level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
+    where = verdict_words.places([one.held for one in most], every, "comparisons")
+    ratios = [one.ratio.estimate for one in most if one.ratio]
+    return f"{numbers.sentence_case(level)} is {verdict_words.by_how_much(*ratios)} {baseline}{where}."
+
+
+def _size(one: Verdict) -> float:
+    return max(one.ratio.estimate, 1 / one.ratio.estimate) if one.ratio else 1.0
+
+
+def _of_cuts(safety: Safety) -> str:
+    """Return which levels kept every commit in the cuts, and the worst that another took."""
+    worst = [one for one in worst_of_cells(safety) if one.telling]
+    whole = [cut_words.level(one.cell) for one in worst if one.is_whole]
+    kept = f"{numbers.listed(whole)} kept every commit" if whole else "No level kept every commit"
+    harmed = [one for one in worst if not one.is_whole]
+    if not harmed:
+        return f"{kept}."
+    most = worst_way(harmed)
+    return f"{kept}; {cut_words.level(most.cell)} {cut_words.outcome(most)}."
+
+
+def worst_of_cells(safety: Safety) -> list[CutAnswer]:
+    """Return of each cell the way of dying that took most."""
+    return [worst_way(dying) for dying in grouped(safety.answers, lambda one: one.cell.id).values()]
+
+
+def asked(analysis: Analysis) -> list[Verdict]:
+    """Return the verdicts that the study asks for: not those on conditions, unless there are no others."""
+    return [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
+
+
+def held_back(analysis: Analysis) -> list[str]:
+    """Return each limit with the cells that it holds back, those of most cells first."""
+    return list(_held_back(analysis, analysis.limits.cells)) if analysis.limits else []
+
+
+def _held_back(analysis: Analysis, found: Sequence[CellLimit]) -> Iterator[str]:
+    every = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in found]
+
+    def where(some: Sequence[CellLimit]) -> str:
+        held = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in some]
+        if len(some) == len(found):
+            return (
+                "" if len(found) == 1 else f" in {'both' if len(found) == 2 else f'all {len(found)}'} cells"
+            )
+        return verdict_words.places(held, every, "cells")
+
+    groups = list(
+        grouped(found, lambda one: (one.limit, limits_words.kind(one) if one.limit else "")).values()
+    )
+    groups.sort(key=lambda cells: (cells[0].limit is None, -len(cells)))
+    for cells in groups[:MOST_LIMITS]:
+        said = limits_words.bound_by(cells)
+        share = limits_words.evidence(cells) if cells[0].limit else ""
+        yield f"{said}{where(cells)}{share}"
+    if left := sum(map(len, groups[MOST_LIMITS:])):
+        yield f"others in {numbers.count(left, 'cell')}"

@@ -1,0 +1,302 @@
+"""What a run compares, in rows: levels against each other, limits, TPC-C, cuts."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from diskproof.analysis.answers import Analysis, CellAnswer, CellComparison, Outcome, Ranking, Verdict
+from diskproof.analysis.limits.records import CellLimit
+from diskproof.analysis.limits.records import Outcome as Proven
+from diskproof.analysis.safety.shapes import CutAnswer, Safety
+from diskproof.analysis.safety.speed import typical
+from diskproof.audit.run import ENOUGH_BLOCKS
+from diskproof.report.compose import cut_words, limits_words, verdict_words
+from diskproof.report.compose.answer import asked, has_verdict, is_of_limits, worst_of_cells
+from diskproof.report.document import Tone
+from diskproof.report.intervals import at_least, bounds, confidence, estimate, in_milliseconds
+from diskproof.report.one_screen import Block, Row, Scale
+from diskproof.results.crash_plan import Way
+from diskproof.results.limit import IN_WORDS
+from diskproof.results.plan import NO_LEVEL, Metric
+from diskproof.stats.grouping import grouped
+from diskproof.stats.intervals import Interval
+from diskproof.wording import numbers
+
+UNITS: dict[Metric, str] = {
+    "transactions_per_s": "transactions/s",
+    "requests_per_s": "requests/s",
+    "latency_mean_us": "mean latency, ms",
+    "seconds": "seconds",
+}
+
+TONES: dict[Outcome, Tone] = {
+    "faster": "better",
+    "slower": "worse",
+    "the same": "same",
+    "inconclusive": "open",
+    "not comparable": "barred",
+}
+
+TONES_OF_PROOFS: dict[Proven, Tone] = {"as predicted": "better", "not as predicted": "alarm", "open": "open"}
+
+WORDS: dict[Outcome, str] = {"the same": "same", "inconclusive": "open", "not comparable": "no ratio"}
+
+TIES = {"the same": "tied", "inconclusive": "open"}
+"""Levels that are not shown to be slower than the best."""
+
+RATIOS = (
+    (0.01, "1/100"),
+    (0.1, "1/10"),
+    (0.25, "1/4"),
+    (0.5, "half"),
+    (0.8, "-20%"),
+    (1.0, "same"),
+    (1.25, "+25%"),
+    (2.0, "double"),
+    (4.0, "x4"),
+    (10.0, "x10"),
+    (100.0, "x100"),
+)
+
+
+def blocks(analysis: Analysis, weak: Collection[str]) -> list[Block]:
+    """Return what is compared; rows about the cells `weak` have a mark, unless all rows would."""
+    limits = analysis.limits.cells if analysis.limits else []
+    found = [_limits(analysis, limits)] if is_of_limits(analysis) else list(_speed(analysis, weak))
+    found += [*_tpcc(analysis), *(_cuts(analysis.safety) if analysis.safety else ())]
+    if all(row.is_weak for one in found for row in one.rows):  # a mark on all of them tells nothing apart
+        return [replace(one, rows=tuple(replace(row, is_weak=False) for row in one.rows)) for one in found]
+    return found
+
+
+def _speed(analysis: Analysis, weak: Collection[str]) -> Iterator[Block]:
+    if not has_verdict(analysis):
+        if analysis.trials_valid:
+            yield _single(analysis)
+        return
+    found = asked(analysis)
+    ranked = {one.factor for one in analysis.rankings}
+    scale = ratio_scale([one.ratio for one in found if one.ratio])
+    for ranking in analysis.rankings:
+        yield _ranked(analysis, ranking)
+    groups = grouped(
+        (one for one in found if one.factor not in ranked), lambda one: (one.factor, one.level, one.baseline)
+    )
+    for group in groups.values():
+        yield _pair(analysis, group, scale, weak)
+
+
+def single(analysis: Analysis) -> str:
+    """Return what one cell came to: ``410 transactions/s (292 to 575), p95 47 ms, 8 clients.``."""
+    rows = _single(analysis).rows if not analysis.varying and analysis.trials_valid else ()
+    if not rows:
+        return ""
+    figure, ends, p95 = rows[0].figures
+    return f"{figure} {UNITS[analysis.cells[0].metric]} ({ends}), p95 {p95}, {rows[0].levels[-1]}."
+
+
+def _single(analysis: Analysis) -> Block:
+    """Return the figures of cells that are compared with nothing."""
+    rows = []
+    for one in analysis.cells:
+        if one.figure is None:
+            continue
+        p95 = one.latency_us.get("95")
+        tail = (
+            f"{at_least(one, '95')}{numbers.milliseconds(p95.estimate)} ms" if p95 else numbers.NOT_OBSERVED
+        )
+        levels = (one.cell.storage, verdict_words.clients(str(one.cell.clients)))
+        figure = _figure(one)
+        rows.append(Row(levels, figures=(estimate(figure), bounds(figure), tail)))
+    return Block("", tuple(rows), (UNITS[analysis.cells[0].metric], "95% interval", "p95"))
+
+
+def _figure(one: CellAnswer) -> Interval | None:
+    known = one.figure
+    return in_milliseconds(known) if known and one.metric == "latency_mean_us" else known
+
+
+def _pair(analysis: Analysis, group: Sequence[Verdict], scale: Scale, weak: Collection[str]) -> Block:
+    first = group[0]
+    cells = {one.cell.id: one for one in analysis.cells}
+    published = {
+        (one.cell, one.baseline_cell): one.published.ratio
+        for one in (analysis.beside.ratios if analysis.beside else [])
+        if one.cell and one.baseline_cell
+    }
+    theirs = [_published(published, one) for one in group]
+    rows = []
+    for one, ratio in zip(group, theirs, strict=True):
+        pair = (one.cell, one.baseline_cell)
+        figures = [estimate(_figure(cells[cell])) for cell in pair] + ([ratio] if any(theirs) else [])
+        row = ratio_row(_levels(one), one, tuple(figures))
+        rows.append(replace(row, is_weak=not set(pair).isdisjoint(weak)))
+    level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
+    columns = (level, baseline, *(("published",) if any(theirs) else ()))
+    unit = f"bars: {confidence(analysis)} intervals; {UNITS[first.metric]}"
+    return Block(f"{level} against {baseline}", tuple(rows), columns, scale, unit)
+
+
+def _published(known: dict[tuple[str, str], float], one: Verdict) -> str:
+    ratio = known.get((one.cell, one.baseline_cell))
+    turned = known.get((one.baseline_cell, one.cell))
+    ratio = 1 / turned if ratio is None and turned else ratio
+    return "" if ratio is None else verdict_words.amount(ratio)
+
+
+def _levels(one: Verdict) -> tuple[str, ...]:
+    held = [verdict_words.subject(factor, level) for factor, level in one.held.items() if level != NO_LEVEL]
+    return tuple(held) or ("",)
+
+
+def ratio_row(levels: tuple[str, ...], one: Verdict | CellComparison, figures: tuple[str, ...]) -> Row:
+    """Return a comparison as a row: its result, its bar, both figures."""
+    said = WORDS.get(one.outcome) or (verdict_words.amount(one.ratio.estimate) if one.ratio else "")
+    if one.outcome in ("faster", "slower") and one.ratio and one.ratio.n < ENOUGH_BLOCKS:
+        said = f"likely {said}"
+    row = Row(levels, said, TONES[one.outcome], figures=figures)
+    ratio = one.ratio
+    return replace(row, estimate=ratio.estimate, low=ratio.low, high=ratio.high) if ratio else row
+
+
+def ratio_scale(ratios: Sequence[Interval]) -> Scale:
+    """Return the scale on which all these ratios lie, with equal speed on it."""
+    ends = [0.75, 1.3333]
+    for one in ratios:
+        ends += [end for end in (one.estimate, one.low, one.high) if end is not None and end > 0]
+    low, high = max(min(ends), min(one.estimate for one in ratios) / 20 if ratios else 0.1), max(ends)
+    high = min(high, max((one.estimate for one in ratios), default=1.0) * 20)
+    margin = (high / low) ** 0.04
+    low, high = min(low / margin, 0.75), max(high * margin, 1.3333)
+    return Scale(low, high, tuple(tick for tick in RATIOS if low <= tick[0] <= high), middle=1.0)
+
+
+def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
+    """Return the levels of a factor, the best first, each with the range of its ratio to the best."""
+    cells = grouped(analysis.cells, lambda one: one.cell.level(ranking.factor))
+    everything = [ratio for one in ranking.placed for ratio in one.ratios]
+    rows = []
+    for one in ranking.placed:
+        figures = [found for cell in cells[one.level] if (found := _figure(cell))]
+        ends = [min(figures, key=lambda it: it.estimate), max(figures, key=lambda it: it.estimate)]
+        shown = dict.fromkeys(estimate(end) for end in ends)
+        row = Row((verdict_words.subject(ranking.factor, one.level),), "best", "better")
+        if one.outcome != "best" and one.ratios:
+            ratios = [ratio.estimate for ratio in one.ratios]
+            said = verdict_words.amount(*ratios) if one.outcome == "slower" else TIES[one.outcome]
+            row = replace(
+                row,
+                said=said,
+                tone=TONES[one.outcome],
+                estimate=numbers.geometric_mean(ratios),
+                low=min((ratio.low for ratio in one.ratios if ratio.low is not None), default=None),
+                high=max((ratio.high for ratio in one.ratios if ratio.high is not None), default=None),
+            )
+        rows.append(replace(row, figures=(" to ".join(shown),)))
+    over = "" if ranking.conditions == 1 else f", over {ranking.conditions} conditions"
+    metric = analysis.cells[0].metric
+    return Block(
+        f"{ranking.factor}, best first{over}", tuple(rows), (UNITS[metric],), ratio_scale(everything)
+    )
+
+
+def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
+    """Return what holds each cell back, its share of a transaction, and what a proof made of it."""
+    proofs = {one.cell: one for one in (analysis.limits.proofs if analysis.limits else [])}
+    rows = []
+    for one in limits:
+        share = limits_words.share_of(one)
+        proof = proofs.get(one.cell.id)
+        figures: tuple[str, ...] = ("", "") if proofs else ()
+        tone: Tone = "plain" if one.limit else "open"
+        if proof is not None:
+            measured = numbers.NOT_OBSERVED if proof.measured is None else bounds(proof.measured)
+            figures = (f"{proof.predicted_low:.2f} to {proof.predicted_high:.2f}", measured)
+            tone = TONES_OF_PROOFS[proof.outcome]
+        rows.append(
+            Row(
+                tuple(limits_words.name(analysis, one).split(", ")),
+                IN_WORDS[one.limit] if one.limit else "not established",
+                tone,
+                share,
+                0.0 if share is not None else None,
+                share,
+                figures,
+            )
+        )
+    columns = ("predicted", "measured") if proofs else ()
+    title = "held back by" if not proofs else "held back by; changed, throughput is"
+    return Block(title, tuple(rows), columns, SHARES, "of the unchanged" if proofs else "")
+
+
+SHARES = Scale(0.0, 1.0, ((0.0, "0%"), (0.5, "50%"), (1.0, "100%")), logarithmic=False)
+
+
+def _tpcc(analysis: Analysis) -> Iterator[Block]:
+    """Yield what TPC-C's specification asks: new orders a minute, times kept, tables consistent."""
+    if not analysis.tpcc:
+        return
+    rows = []
+    for one in analysis.tpcc:
+        kept = [response.kept for response in one.responses if response.kept is not None]
+        rows.append(
+            Row(
+                (verdict_words.cell_words(one.cell, analysis.varying),),
+                figures=(
+                    estimate(one.new_orders_per_min),
+                    bounds(one.new_orders_per_min),
+                    f"{sum(kept)} of {len(kept)}",
+                    f"{one.consistent} of {one.checked}",
+                ),
+            )
+        )
+    yield Block("TPC-C", tuple(rows), ("new orders/min", "95% interval", "times kept", "consistent"))
+
+
+def _cuts(safety: Safety) -> Iterator[Block]:
+    """Yield a row a level: the share of cuts that took something, the worst that one took, and its speed."""
+    answers = [one for one in worst_of_cells(safety) if one.made]
+    if not answers:
+        return
+    several = len({one.cell.server for one in answers}) > 1
+    speeds = {one.cell.id: typical(safety.speeds, one.cell) for one in answers}
+    has_speed = any(one and one.throughput_per_s for one in speeds.values())
+    ways = {one.way for one in answers}
+    rows = []
+    for one in answers:
+        share, speed = one.loss_share, speeds[one.cell.id]
+        figures = [worst_loss(one)]
+        if has_speed:
+            figures.append(estimate(speed.throughput_per_s if speed else None))
+        tone: Tone = "plain" if one.is_whole else "alarm" if one.gone or one.damaged else "worse"
+        rows.append(
+            Row(
+                ((one.cell.server,) if several else ()) + (one.cell.storage, one.cell.tuning),
+                one.way if len(ways) > 1 else "",
+                "open" if not one.telling else tone,
+                share.estimate if share else None,
+                share.low if share else None,
+                share.high if share else None,
+                tuple(figures),
+            )
+        )
+    title = "cuts that lost something" if ways == {"power"} else f"lost something to {_dying(ways)}"
+    columns = ("at worst", *(("transactions/s",) if has_speed else ()))
+    yield Block(title, tuple(rows), columns, SHARES)
+
+
+def _dying(ways: Collection[Way]) -> str:
+    return numbers.listed(sorted(cut_words.CAUSES[way] for way in ways))
+
+
+def worst_loss(one: CutAnswer) -> str:
+    """Return the worst that a cut took: ``nothing in 15 (at most 18%)``, ``1.0 s of commits, or more``."""
+    if not one.telling or one.loss_share is None:
+        return "no cut proves anything"
+    if one.gone:
+        return f"the whole database ({numbers.count(one.gone, 'cut')})"
+    if one.damaged:
+        return f"a damaged database ({numbers.count(one.damaged, 'cut')})"
+    if not one.with_loss:
+        return f"nothing in {one.telling} (at most {cut_words.points(one.loss_share.high)})"
+    window = cut_words.seconds(one.window_s.worst) if one.window_s else numbers.NOT_OBSERVED
+    return f"{window} of commits{', or more' if one.open_windows else ''}"
