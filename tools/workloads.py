@@ -1,8 +1,7 @@
 """docs/workloads.md: options and statements from the programs; the rest of the page is written by hand."""
 
-import csv
 import re
-from itertools import groupby
+from inspect import cleandoc
 from typing import Any, get_args
 
 from pydantic import ByteSize
@@ -13,10 +12,10 @@ from diskproof.study.loads import KINDS
 from diskproof.study.loads.base import Load, Option
 from diskproof.study.loads.described import options_of
 from diskproof.wording import numbers
-from paths import DOCS, ROOT
+from paths import DOCS
 
 PAGE = DOCS / "workloads.md"
-OPERATIONS = ROOT / "crates" / "load" / "tests" / "facts" / "sql-bench-operations.csv"
+OPERATIONS = "../crates/load/tests/facts/sql-bench-operations.csv"
 
 BY_HAND = "<!-- from here on written by hand; every command of ours is run by a test -->"
 
@@ -26,8 +25,9 @@ MOST_SQL = 150
 INTRODUCTION = """After this page you can choose a workload, and repeat what another tool measured.
 
 A workload runs in a study, as `[workloads.NAME]` with its `kind` and keys, or alone, as `diskproof-load \
-run KIND` with options of the same names. `diskproof-load run KIND --help` has the options that all \
-workloads share. If a key has no default, the program's own default applies; it stands under "by hand".
+run KIND`. The tables have the keys of a study. By hand they are options of the same names with hyphens \
+(`range_size` is `--range-size`), unless the table says otherwise; `diskproof-load run KIND --help` has \
+all of them.
 
 | kind | asks | ends | compared by |
 |---|---|---|---|
@@ -47,9 +47,18 @@ SHARED = ("servers", "storages", "tunings", "clients", "warm_up_s", "measure_s",
 def page() -> str:
     """Return the generated part, then what the page holds by hand."""
     parts = ["# Workloads", "<!-- made by `make docs`; do not edit above the part written by hand -->"]
-    parts += [INTRODUCTION, "Keys of all workloads; jobs have no phases and no rate:", _shared()]
+    parts += [
+        INTRODUCTION,
+        "Keys of all workloads; jobs have no phases and no rate. (study): of studies alone.",
+    ]
+    parts.append(_shared())
     for kind, model in KINDS.items():
-        parts += [f"## {kind}", model.__doc__ or "", _options(model), *statements(kind)]
+        parts += [
+            f"## {kind}",
+            cleandoc(model.__doc__ or "").partition("\n")[0],
+            _options(model),
+            *STATEMENTS[kind](),
+        ]
     _, mark, by_hand = PAGE.read_text().partition(BY_HAND) if PAGE.is_file() else ("", "", "\n")
     return "\n\n".join([*parts, (mark or BY_HAND) + by_hand.rstrip()]) + "\n"
 
@@ -57,36 +66,51 @@ def page() -> str:
 def _shared() -> str:
     """Return a row for each key that workloads share."""
     fields = {name: field for model in KINDS.values() for name, field in model.model_fields.items()}
-    rows = ["| in a study | by hand | meaning |", "|---|---|---|"]
-    for name in SHARED:
-        by_hand = f"`--{name}`" if any(isinstance(mark, Option) for mark in fields[name].metadata) else ""
-        rows.append(f"| `{name}` | {by_hand} | {fields[name].description} |")
+    rows = ["| key | meaning |", "|---|---|"]
+    rows += [f"| `{name}`{_by_hand(name, fields[name])} | {fields[name].description} |" for name in SHARED]
     return "\n".join(rows)
 
 
 def _options(model: type[Load]) -> str:
-    """Return a row a key of its own: name and default in a study and by hand, and its meaning."""
+    """Return a row a key of its own: its name, its default and its meaning."""
     kind = get_args(model.model_fields["kind"].annotation)[0]
     options = options_of(kind) if model.needs_server else {}
-    rows = [
-        "| in a study | default there | by hand | default there | prepare, run | meaning |",
-        "|---|---|---|---|---|---|",
-    ]
+    rows = ["| key | default | meaning |", "|---|---|---|"]
     for name, field in model.model_fields.items():
         key = field.alias or name
-        if key in SHARED:
+        if key in SHARED or name == "kind":
             continue
-        default = _default(field.get_default(call_default_factory=True), field.is_required())
-        marks = [mark for mark in field.metadata if isinstance(mark, Option)]
-        for mark in marks:
-            called = mark.name or key.replace("_", "-")
-            option = called if called.isupper() else f"--{called}"
-            by_hand = _default_by_hand(options[called])
-            words = ", ".join(sorted(mark.verbs))
-            rows.append(f"| `{key}` | {default} | `{option}` | {by_hand} | {words} | {_meaning(field)} |")
-        if not marks and name != "kind":
-            rows.append(f"| `{key}` | {default} | | | | {field.description} |")
+        in_a_study = _default(field.get_default(call_default_factory=True), field.is_required())
+        default, marks = in_a_study, _marks(field)
+        if marks:
+            by_hand = _default_by_hand(options[_called(key, marks[0])])
+            by_hand = "" if by_hand == "required" else by_hand
+            alike = not by_hand or by_hand in (
+                in_a_study.strip("`"),
+                in_a_study.strip("`").removesuffix(".0"),
+            )
+            default = in_a_study if alike else f"{in_a_study}; by hand {by_hand}" if in_a_study else by_hand
+        by_hand_alone = _by_hand(key, field) if model.needs_server else ""
+        rows.append(f"| `{key}`{by_hand_alone} | {default} | {_meaning(field)} |")
     return "\n".join(rows)
+
+
+def _marks(field: FieldInfo) -> list[Option]:
+    return [mark for mark in field.metadata if isinstance(mark, Option)]
+
+
+def _called(key: str, mark: Option) -> str:
+    return mark.name or key.replace("_", "-")
+
+
+def _by_hand(key: str, field: FieldInfo) -> str:
+    """Return the option of a key if it has another name, or none."""
+    marks = _marks(field)
+    if not marks:
+        return " (study)"
+    called = _called(key, marks[0])
+    option = called if called.isupper() else f"--{called}"
+    return "" if called == key.replace("_", "-") else f" (`{option}`)"
 
 
 def _meaning(field: FieldInfo) -> str:
@@ -124,35 +148,20 @@ def _oltp() -> list[str]:
     rows += [f"| `{mix}` | {', '.join(one['name'] for one in found)} |" for mix, found in of_mix.items()]
     # The mix `insert` lets the database number its rows; the transactions put a deleted row back.
     every = {(one["name"], one["sql"]): one for found in of_mix.values() for one in found}
-    old = _statements("oltp", ["--schema", "sbtest", "--mix", "complex"])
-    return [
-        "\n".join(rows),
-        "With `sbtestN` tables:",
-        _table(list(every.values())),
-        "With the `sbtest` table of sysbench 0.4, `complex`:",
-        _table(old),
-    ]
+    return ["\n".join(rows), _table(list(every.values()))]
 
 
 def _slap() -> list[str]:
-    types = _choices("slap", "load-type")
-    parts = []
-    for load_type in types:
+    rows = ["| load type | SQL |", "|---|---|"]
+    for load_type in _choices("slap", "load-type"):
         key = ["--auto-increment"] if load_type == "key" else []
         found = _statements("slap", ["--queries", "10", "--seed", "1", "--load-type", load_type, *key])
-        parts += [f"`{load_type}`:", _table(found)]
-    return parts
+        rows.append(f"| `{load_type}` | {', '.join(_sql(one['sql']) for one in found)} |")
+    return ["\n".join(rows)]
 
 
 def _sqlbench() -> list[str]:
-    """Return a row a test with its operations, each with its count at scale 1, from the tests' own table."""
-    with OPERATIONS.open() as lines:
-        known = list(csv.DictReader(line for line in lines if not line.startswith("#")))
-    rows = ["| test | operations, and how often at scale 1 |", "|---|---|"]
-    for test, operations in groupby(known, key=lambda row: row["test"]):
-        counted = ", ".join(f"{row['operation']} {int(row['count']):,}" for row in operations)
-        rows.append(f"| {test} | {counted} |")
-    return ["\n".join(rows)]
+    return [f"[The operations of each test]({OPERATIONS}), with their counts at scale 1."]
 
 
 def _conditions() -> list[str]:
@@ -194,9 +203,8 @@ def _lua() -> list[str]:
 
 
 FILEIO = """\
-The file I/O of a storage, to compare with a database on the same disk. It repeats sysbench's `fileio` \
-with fio, in the same blocks and with the same checks as a server's trials. There is no server, so its \
-cells have no tuning and no `memory`: `ssd/rndrd/64c`.
+It runs in the same blocks and with the same checks as a server's trials. Its cells have no tuning and no \
+`memory`: `ssd/rndrd/64c`.
 
 | mode | what each client does, one request after the other |
 |---|---|
@@ -225,7 +233,8 @@ def _fileio() -> list[str]:
     return [FILEIO]
 
 
-SHOWN_OTHERWISE = {
+STATEMENTS = {
+    "tpcc": list,
     "oltp": _oltp,
     "slap": _slap,
     "sqlbench": _sqlbench,
@@ -237,19 +246,14 @@ SHOWN_OTHERWISE = {
 }
 
 
-def statements(kind: str) -> list[str]:
-    """Return what the page says of a workload's statements: a table, unless the kind needs more words."""
-    return SHOWN_OTHERWISE[kind]() if kind in SHOWN_OTHERWISE else [_table(_statements(kind, []))]
-
-
 def _statements(kind: str, arguments: list[str]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = load.rehearse(kind, arguments)["statements"]
     return found
 
 
 def _table(statements: list[dict[str, Any]]) -> str:
-    rows = ["| statement | kind | SQL |", "|---|---|---|"]
-    rows += [f"| {one['name']} | {one['kind']} | {_sql(one['sql'])} |" for one in statements]
+    rows = ["| statement | SQL |", "|---|---|"]
+    rows += [f"| {one['name']} | {_sql(one['sql'])} |" for one in statements if one["sql"]]
     return "\n".join(rows)
 
 

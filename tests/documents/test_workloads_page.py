@@ -121,10 +121,10 @@ def test_every_command_runs(block: str, servers: Servers, tmp_path: Path) -> Non
 
 
 def test_a_studys_defaults_and_those_by_hand_stand_apart() -> None:
-    assert "| `mix` | `complex` | `--mix` | read-write, or complex with --schema sbtest |" in PAGE
-    assert "| `queries` |  | `--queries` | the list once" in PAGE
-    assert "| `files` | required | `--file` | required | check, run |" in PAGE
-    assert "| `size` | `256 MiB` | | | |" in PAGE
+    assert "| `mix` | `complex`; by hand read-write, or complex with --schema sbtest |" in PAGE
+    assert "| `queries` | the list once" in PAGE
+    assert "| `files` (`--file`) | required |" in PAGE
+    assert "| `size` (study) | `256 MiB` |" in PAGE
 
 
 def test_the_study_is_one(tmp_path: Path) -> None:
