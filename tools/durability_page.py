@@ -1,6 +1,6 @@
 """The text of docs/durability.md, from the cuts of each server."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
@@ -46,19 +46,18 @@ MUST: dict[Must, str] = {
 """What a control did if its outcome was the known one."""
 
 NOT_SEEN = (
-    "In brackets: the share of cuts that may show the loss nevertheless (one-sided 95% bound), in how many "
-    "of the cuts something was at risk, and how many writes were torn, without which no page is torn. A kill "
-    "has no such figures, because it does not reach the disk."
+    "In brackets: in how many of the stops and power cuts something was at risk, and how many writes were "
+    "torn, without which no page is torn."
 )
 
 BINARY_LOG = (
-    "Ahead: in so many cuts the log had transactions that the tables had not, at most so many. A replica "
-    "then has more than its source. Behind: the reverse."
+    "Ahead: in so many cuts the log had transactions that the tables had not, at most so many; a replica "
+    "then has more than its source. Behind: the reverse. Settings that never differed are left out."
 )
 
 RECOVERY = (
     "Seconds. Recovery is mounting and the server's own start after a stop or a power cut, at the disk's own "
-    "speed. The parts of a cut are means over all finished cuts."
+    "speed; a cut is the mean of all of it, from the data's restore to the last check."
 )
 
 TORN_PAGES = (
@@ -72,18 +71,6 @@ TOLD: dict[Agreement, str] = {
     "not seen": "a documented possible loss that was not seen",
     "not tried": "without a cut that tells",
 }
-
-PARTS = {
-    "total_s": "A cut",
-    "restore_s": "Restore",
-    "start_s": "Start",
-    "load_s": "Load",
-    "cut_s": "Cut",
-    "recover_s": "Recover",
-    "verify_s": "Verify",
-}
-"""The parts of a cut with a mean time on the page."""
-
 
 NOT_READ_BACK = "not read back"
 
@@ -128,12 +115,13 @@ def page(found: Sequence[Campaign]) -> Iterator[str]:
     yield INTRODUCTION.strip()
     yield summary(found)
     yield pipe_table(overview(found))
-    yield f"How to read the tables. {durability_table.LEGEND}"
+    kept = [each.telling for one in found for each in one.safety.answers if not each.harmed]
+    yield f"{durability_table.LEGEND} {durability_table.bounds(kept)}"
     yield from contradicting(found)
+    told: dict[str, str] = {}
     for one in found:
-        yield from chapter(one)
+        yield from chapter(one, told)
     yield from not_seen(found)
-    yield from damaged(found)
     yield from binary_logs(found)
     yield "## Recovery, and the time of a cut"
     yield RECOVERY
@@ -255,14 +243,20 @@ def promises(one: Campaign) -> str:
 # ---------------------------------------------------------------- a server
 
 
-def chapter(one: Campaign) -> Iterator[str]:
-    """Yield one server's settings and what they lost."""
+def chapter(one: Campaign, told: dict[str, str]) -> Iterator[str]:
+    """Yield one server's settings and what they lost; settings that were `told` are those of that server."""
     yield f"## {one.title}"
-    if one.plan.study == TORN:
+    if one.plan.study == TORN and one.plan.study not in told:
         yield TORN_PAGES
+        told[one.plan.study] = one.title
     yield pipe_table(durability_table.by_setting(one.safety, one.server.name))
+    read = "\n".join(settings(one))
+    if read in told:
+        yield f"The settings are those of {told[read]}."
+        return
+    told[read] = escape(one.title)
     yield "The settings as read back; after the first only the differences from it:"
-    yield "\n".join(settings(one))
+    yield read
 
 
 def settings(one: Campaign) -> Iterator[str]:
@@ -307,33 +301,33 @@ def contradicting(found: Sequence[Campaign]) -> Iterator[str]:
 
 
 def not_seen(found: Sequence[Campaign]) -> Iterator[str]:
-    """Yield the documented losses that were not seen, a setting an item, with the explanation."""
+    """Yield the documented losses that were not seen, by explanation."""
     yield "## Documented as possible, and not seen"
-    items = [item for one in found for item in _unseen(one)]
-    yield NOT_SEEN if items else "None: every documented loss was seen."
-    if items:
-        yield "\n".join(items)
-
-
-def _unseen(one: Campaign) -> Iterator[str]:
-    """Yield an item for each setting of a server: its ways and disks in a line, and one explanation."""
-    rows = [row for row in one.safety.documented if row.outcome == "not seen"]
-    for tuning in dict.fromkeys(row.cell.tuning for row in rows):
-        its_own = [row for row in rows if row.cell.tuning == tuning]
-        yield f"- **{escape(one.title)}, `{tuning}`**: " + "; ".join(
-            f"{_death(one.answer(row))}: {_none_in(one.answer(row))}" for row in its_own
+    by_reason: dict[tuple[str, ...], list[str]] = {}
+    for one in found:
+        rows = [row for row in one.safety.documented if row.outcome == "not seen"]
+        for tuning in dict.fromkeys(row.cell.tuning for row in rows):
+            its_own = [row for row in rows if row.cell.tuning == tuning]
+            reasons = tuple(dict.fromkeys(_explained(row) for row in its_own))
+            item = f"- **{escape(one.title)}, `{tuning}`**: {_none_in(map(one.answer, its_own))}"
+            by_reason.setdefault(reasons, []).append(item)
+    yield NOT_SEEN if by_reason else "None: every documented loss was seen."
+    if by_reason:
+        lines = (
+            line
+            for reasons, items in by_reason.items()
+            for line in (*items, *(f"  - {escape(reason)}" for reason in reasons))
         )
-        for told in dict.fromkeys(_explained(row) for row in its_own):
-            yield f"  - {escape(told)}"
+        yield "\n".join(lines)
 
 
-def _none_in(answer: CutAnswer) -> str:
+def _none_in(answers: Iterable[CutAnswer]) -> str:
     """Return in how many cuts nothing was seen, and whether they could have shown it."""
-    assert answer.loss_share is not None
-    seen = f"{answer.telling} (≤{said.points(answer.loss_share.high)}"
-    if answer.at_risk is None:
-        return f"{seen})"
-    return f"{seen}, at risk in {answer.at_risk}, {count(answer.torn_writes, 'torn write')})"
+    found = list(answers)
+    asked = [one for one in found if one.at_risk is not None]
+    at_risk, torn = sum(one.at_risk or 0 for one in asked), sum(one.torn_writes for one in asked)
+    text = said.cuts(sum(one.telling for one in found))
+    return f"{text} ({at_risk} of {sum(one.telling for one in asked)}, {count(torn, 'torn write')})"
 
 
 def _death(answer: CutAnswer) -> str:
@@ -346,28 +340,6 @@ def _explained(row: DocumentedAnswer) -> str:
 
 
 # ---------------------------------------------------------------- what else was seen
-
-
-def damaged(found: Sequence[Campaign]) -> Iterator[str]:
-    """Yield the damaged databases, and how they were damaged."""
-    titles = ("Server", "Setting", "Dies by", "Cuts", "How, by cuts")
-    rows = tuple(
-        (
-            one.title,
-            answer.cell.tuning,
-            _death(answer),
-            f"{answer.damaged} of {answer.telling}",
-            said.kinds(answer.damage),
-        )
-        for one in found
-        for answer in one.safety.answers
-        if answer.damaged
-    )
-    yield "## Damage"
-    if rows:
-        yield pipe_table(Table(tuple(map(Column, titles)), rows))
-    else:
-        yield "No database was damaged."
 
 
 def binary_logs(found: Sequence[Campaign]) -> Iterator[str]:
@@ -389,9 +361,15 @@ def binary_logs(found: Sequence[Campaign]) -> Iterator[str]:
             tuple(
                 (*setting, *(_parted(of_setting.get(death)) for death in deaths))
                 for setting, of_setting in by_setting.items()
+                if any(_differs(answer) for answer in of_setting.values())
             ),
         )
     )
+
+
+def _differs(answer: CutAnswer) -> bool:
+    log = answer.binlog
+    return log is not None and bool(log.cuts_binlog_only or log.cuts_engine_only)
 
 
 def _parted(answer: CutAnswer | None) -> str:
@@ -402,14 +380,14 @@ def _parted(answer: CutAnswer | None) -> str:
     ahead = f"ahead {log.cuts_binlog_only}/{log.asked}: {log.worst_binlog_only:,}"
     behind = f"behind {log.cuts_engine_only}/{log.asked}: {log.worst_engine_only:,}"
     shown = [ahead] * bool(log.cuts_binlog_only) + [behind] * bool(log.cuts_engine_only)
-    return ", ".join(shown) or f"same {log.asked}"
+    return ", ".join(shown) or f"0/{log.asked}"
 
 
 def how_long(found: Sequence[Campaign]) -> Table:
-    """Return a row a server: how long recovery took, and the parts of a cut."""
-    titles = ("Recovery, median", "Worst", *PARTS.values())
+    """Return a row a server: how long recovery took, and a cut."""
+    titles = ("Recovery, median", "Worst", "A cut")
     columns = (Column("Server"), *(Column(title, figures=True) for title in titles))
-    return Table(columns, tuple((one.title, *_recovered(one), *_parts(one)) for one in found))
+    return Table(columns, tuple((one.title, *_recovered(one), _cut_s(one)) for one in found))
 
 
 def _recovered(one: Campaign) -> tuple[str, str]:
@@ -423,8 +401,6 @@ def _recovered(one: Campaign) -> tuple[str, str]:
     return number(median(times)), number(max(times))
 
 
-def _parts(one: Campaign) -> tuple[str, ...]:
-    finished = [cut.timings for cut in one.cuts if cut.finished]
-    if not finished:
-        return (NOT_OBSERVED,) * len(PARTS)
-    return tuple(number(fmean(getattr(row, part) for row in finished)) for part in PARTS)
+def _cut_s(one: Campaign) -> str:
+    finished = [cut.timings.total_s for cut in one.cuts if cut.finished]
+    return number(fmean(finished)) if finished else NOT_OBSERVED

@@ -1,11 +1,12 @@
 """One server's settings beside all ways to die: what each lost, and whether its documentation says so."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from diskproof.analysis.safety.shapes import Agreement, CutAnswer, Safety
 from diskproof.report.compose import cut_words as said
 from diskproof.report.document import Column, Table
 from diskproof.results.crash_plan import WAYS, Way
+from diskproof.stats.proportions import share
 from diskproof.wording.numbers import NOT_OBSERVED
 
 DIES: dict[Way, str] = {"kill": "Killed", "stop": "System stopped", "power": "Power cut"}
@@ -14,13 +15,18 @@ MARKS: dict[Agreement, str] = {"contradicts": "≠", "not seen": "?"}
 """Marks of entries that documentation does not simply agree with."""
 
 LEGEND = (
-    "kept 8: after none of 8 cuts anything that had been acknowledged was missing, or damaged; in brackets "
-    "the share of such cuts that may lose all the same (one-sided 95% bound). lost 7/8: after 7 of 8 cuts "
-    "acknowledged transactions were missing, at most so many, from up to so long before the cut; + if "
-    "nothing that had been acknowledged was left. damaged: it came back worse than incomplete. gone: it did "
-    "not come back, or could not be read. ≠: against its documentation. ?: documented as possible, and not "
-    "seen. n/a: not tried, or no cut tells."
+    "0/6: after none of 6 cuts anything that had been acknowledged was missing, or damaged. 4/6 0.30 s: "
+    "after 4 of them, from up to so long before the cut; + if nothing that had been acknowledged was left. "
+    "damaged: so many came back worse than incomplete. gone: so many did not come back, or could not be "
+    "read. ≠: against its documentation. ?: documented as possible, and not seen. n/a: not tried, or no cut "
+    "tells."
 )
+
+
+def bounds(numbers_of_cuts: Iterable[int]) -> str:
+    """Return the share of cuts that may lose something although none of so many did."""
+    shown = [f"0/{n}: {said.points(share(0, n).high)}" for n in sorted(set(numbers_of_cuts)) if n]
+    return f"The share of such cuts that may lose all the same (one-sided 95% bound): {', '.join(shown)}."
 
 
 def by_setting(safety: Safety, server: str) -> Table:
@@ -64,21 +70,14 @@ def title(death: tuple[Way, str]) -> str:
 
 
 def _shown(answer: CutAnswer) -> list[str]:
-    n, shown = answer.telling, []
-    if answer.gone:
-        shown.append(f"gone {answer.gone}/{n}")
-    if answer.damaged > answer.gone:
-        shown.append(f"damaged {answer.damaged}/{n}")
-    if answer.with_loss > answer.gone:
-        shown.append(f"lost {answer.with_loss}/{n}: {_most(answer)}")
-    if not shown:
-        assert answer.loss_share is not None
-        shown.append(f"kept {n} (≤{said.points(answer.loss_share.high)})")
-    return shown
-
-
-def _most(answer: CutAnswer) -> str:
-    """Return the largest loss and the longest window, which need not be of one cut."""
-    lost = answer.lost.worst if answer.lost else 0.0
+    n = answer.telling
+    lost = max(answer.with_loss, answer.gone, answer.damaged)
     window = answer.window_s.worst if answer.window_s else 0.0
-    return f"{lost:,.0f}, {said.seconds(window)}{'+' if answer.open_windows else ''}"
+    only_gone = answer.with_loss <= answer.gone
+    longest = "" if only_gone else f" {said.seconds(window)}{'+' if answer.open_windows else ''}"
+    shown = [f"{lost}/{n}{longest}"]
+    if answer.gone:
+        shown.append(f"{answer.gone} gone")
+    if answer.damaged > answer.gone:
+        shown.append(f"{answer.damaged} damaged")
+    return shown
