@@ -100,3 +100,13 @@ def test_a_short_copy_of_zeros_is_told_to_be_one() -> None:
     assert [one.severity for one in problems] == ["warning", "note"]
     assert problems[0].message.text.startswith("0.03 s is too short")
     assert problems[1].message.text.startswith("zeros were written")
+
+
+def test_sysbench_reads_its_clock_once_for_the_time_and_once_for_the_rate() -> None:
+    for seconds, rate_per_s, state in (
+        (0.291, 16_742.0, "passed"),
+        (0.291, 15_000.0, "failed"),
+        (5.0, 975.0, "failed"),
+    ):
+        one = make_result(load__transactions=5000, load__seconds=seconds, load__transactions_per_s=rate_per_s)
+        assert said(one, "rate-arithmetic").state == state

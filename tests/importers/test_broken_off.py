@@ -42,6 +42,15 @@ job: (groupid=0, jobs=1): err= 0: pid=7: Sat Nov 28 04:13:33 2026
 """
 
 PGBENCH = (SAMPLES / "pgbench-tries.txt").read_text()
+STARTED = "pgbench (15.18 (Debian 15.18-0+deb12u1))\nstarting vacuum...end.\n"
+ABORTED = """pgbench: error: client 1 script 0 aborted in command 0 query 0: ERROR:  division by zero
+transaction type: bad.sql
+number of clients: 1
+duration: 2 s
+number of transactions actually processed: 0
+number of failed transactions: 0 (NaN%)
+pgbench: error: Run was aborted; the above results are incomplete.
+"""
 SLAP = (SAMPLES / "mysqlslap.txt").read_text()
 HAMMER = "Vuser 1:5 Active Virtual Users configured\nVuser 1:Timing test period of 2 in minutes\n"
 ACHIEVED = "Vuser 1:TEST RESULT : System achieved 12000 NOPM from 28000 MySQL TPM\n"
@@ -85,10 +94,13 @@ def benchbase(state: str) -> str:
             PGBENCH.replace("transaction type", "pgbench: error: client 3 aborted\ntransaction type"),
             "client 3",
         ),
+        (STARTED, "it ended before its summary"),
+        (f"{STARTED}{ABORTED}", "client 1 script 0 aborted"),
         ("pgbench: error: connection to server failed: no such role\n", "no such role"),
         (SLAP + "mysqlslap: Cannot run query INSERT ERROR : Duplicate entry\n", "Duplicate entry"),
         ("mysqlslap: Error when connecting to server: Access denied\n", "Access denied"),
         (HAMMER + "Vuser 2:Payment Procedure Error set RAISEERROR for Details\n" + ACHIEVED, "Payment Proc"),
+        (HAMMER, "it ended before its summary"),
         (HAMMER + "Error in Virtual User 3: connection lost\n", "connection lost"),
         (benchbase("MEASURE"), "it ended in the state MEASURE"),
         ("dd: error writing '/mnt/x': No space left on device\n" + DD, "No space left"),

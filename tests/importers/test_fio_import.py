@@ -286,3 +286,24 @@ def test_a_percentile_at_the_end_of_fios_histogram_is_a_lower_bound() -> None:
     assert not latency.is_bound("50")
     assert latency.exact("95") is None
     assert "p95 lie at the end of its histogram: >= 16,712 ms" in rounded("17113").remarks
+
+
+def test_with_a_status_interval_the_last_report_of_a_run_counts() -> None:
+    def report(at_ms: int, runtime_ms: int) -> str:
+        read = {"io_bytes": runtime_ms * 4096, "runtime": runtime_ms, "total_ios": runtime_ms, "iops": 1000.0}
+        job = {"jobname": "job", "groupid": 0, "error": 0, "read": read}
+        return json.dumps({"fio version": "fio-3.33", "timestamp_ms": at_ms, "jobs": [job]}) + "\n"
+
+    def people(pid: int, requests: int) -> str:
+        return (
+            f"job: (groupid=0, jobs=1): err= 0: pid={pid}: Sat Nov 28 13:46:10 2026\n"
+            f"  read: IOPS=1000, BW=4000KiB/s (4096kB/s)({requests * 4}KiB/{requests}msec)\n"
+            f"     issued rwts: total={requests},0,0,0 short=0,0,0,0 dropped=0,0,0,0\n"
+        )
+
+    of_one = report(1_795_873_862_198, 808) + report(1_795_873_863_198, 1807)
+    assert [one.load.transactions for one in results_of(of_one)] == [1807]
+    assert len(results_of(of_one + report(1_795_873_869_000, 1807))) == 2
+    head = "job: (g=0): rw=randread, bs=(R) 4096B-4096B, ioengine=psync, iodepth=1\nfio-3.33\n"
+    [one] = results_of(head + people(7, 808) + people(7, 1807))
+    assert (one.load.transactions, one.load.clients) == (1807, 1)

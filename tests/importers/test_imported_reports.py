@@ -105,10 +105,13 @@ def test_two_imported_runs_are_compared(tmp_path: Path) -> None:
 def test_no_remedy_of_an_imported_report_is_a_study_file_s(tmp_path: Path) -> None:
     for name, rate in (("ssd-run1", 670), ("ssd-run2", 671), ("hdd-run1", 335)):
         (tmp_path / f"{name}.txt").write_text(output(rate))
+    odd = output(300).replace("Number of threads: 4", "Number of threads: 40")
+    (tmp_path / "odd-run1.txt").write_text(odd)
     folder = write_run(tmp_path / "run", assemble(read_files(sorted(tmp_path.glob("*.txt")))[0], "old"))
     analysis = analyse_folder(folder)
+    assert analysis.trials_valid < analysis.trials_run
     forms = [as_text(analysis), markdown.render(analysis)]
-    (verdict,) = analysis.verdicts
+    verdict = next(one for one in analysis.verdicts if one.level != "odd")
     assert any("measured 1 time, but 2 of each are needed" in reason.text for reason in verdict.reasons)
     for form in forms:
         for impossible in ("--resume", "not run yet", "`blocks", "blocks = ", "`[design]`", "measure_s"):

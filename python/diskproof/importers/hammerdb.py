@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from diskproof.importers.base import Format, Found, Text, ending
+from diskproof.importers.base import NO_SUMMARY, Format, Found, Text, ending
 from diskproof.importers.numbers import count
 from diskproof.results.factor import Factor
 from diskproof.results.imported import ImportedResult
@@ -50,7 +50,8 @@ class _Run:
 
 
 def _is_hammerdb(text: Text) -> bool:
-    return RESULT in text.content or any(_WRONG.search(line) for line in text.lines)
+    forms = (_WRONG, _TOLD["period_min"])
+    return RESULT in text.content or any(form.search(line) for line in text.lines for form in forms)
 
 
 def _read(text: Text) -> Iterator[Found]:
@@ -73,8 +74,8 @@ def _read(text: Text) -> Iterator[Found]:
             nopm, tpm = (count(text, line, figures[name], name.upper()) for name in ("nopm", "tpm"))
             runs.append(_Run(line, nopm, tpm, figures["server"], errors=errors, **told))
             told, errors = {}, []
-    if errors:  # no result follows them
-        runs.append(_Run(1, 0, 0, "", errors=errors, **told))
+    if errors or "period_min" in told:  # no result follows
+        runs.append(_Run(1, 0, 0, "", errors=errors or [NO_SUMMARY], **told))
     for place, run in enumerate(runs, start=1):
         yield _result(text, run, place, tool)
 

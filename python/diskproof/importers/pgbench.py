@@ -26,6 +26,8 @@ STATEMENTS = "statement latencies in milliseconds"
 """The line above the list of statements; other tools print figures with words too."""
 
 _STATEMENT = re.compile(r"\s+(?P<ms>[\d.]+)(?:\s+\d+){0,2}\s+(?P<statement>[^\d\s].*)")
+_STARTED = re.compile(r"pgbench \(\d")
+"""The first line of a run; `--version` has PostgreSQL's name in it."""
 _VERSION = re.compile(r"pgbench \((?:PostgreSQL\) )?(?P<version>\d[\w.]*)")
 
 ASKED = (
@@ -118,7 +120,8 @@ def _is_pgbench(text: Text) -> bool:
     if FIRST in text.content and PROCESSED in text.content:
         return True
     lines = map(_plain, text.lines)
-    return any(_PROGRESS.match(said) or _ALONE.fullmatch(said) or _ERROR.match(said) for said in lines)
+    forms = (_PROGRESS.match, _ALONE.fullmatch, _ERROR.match, _STARTED.match)
+    return any(form(said) for said in lines for form in forms)
 
 
 def _plain(line: str) -> str:
@@ -130,7 +133,7 @@ def _read(text: Text) -> Iterator[Found]:
     version = _VERSION.search(text.content)
     tool = f"pgbench {version['version']}" if version else None
     runs, alone, rest = _runs(text)
-    told = [one for one in runs if one.whole] + alone or runs
+    told = [one for one in runs if one.whole or one.errors] + alone or runs
     for place, one in enumerate(told, start=1):
         yield _of_rate(text, one, place) if one in alone else _result(text, one, place, tool)
     if told:
@@ -402,6 +405,8 @@ def _rate(text: Text, told: _Told) -> tuple[float, bool]:
         for which, (line, tps) in told.rates.items()
         if which.startswith(wanted)
     ]
+    if not rates and told.errors:  # every client was aborted
+        return 0.0, False
     if not rates:
         raise broken(text, told.line, "pgbench's summary that begins here has no rate (`tps = ...`)")
     if len(rates) > 1 and rates[0] > rates[-1] * (1 + CONNECTING):

@@ -31,6 +31,8 @@ LONGEST_LINE = 20_000
 _TABLE = re.compile(r"^\s*\[\[?[\w.\"-]+\]\]?\s*(?:#.*)?$", re.MULTILINE)
 """The heading of a table in TOML."""
 
+_TERSE = re.compile(r"^\d;fio-\d", re.MULTILINE)
+
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 """ECMA-48: control sequences, operating system commands, and escapes of two characters."""
 
@@ -104,6 +106,11 @@ def read_file(path: Path) -> list[Found]:
     if text.file.endswith(".toml") and _TABLE.search(text.content):
         raise ImportRefusedError(
             f"{text.file} is TOML, such as a study; run it with `diskproof run`, and name its run folder"
+        )
+    if _TERSE.search(text.content):
+        raise ImportRefusedError(
+            f"{text.file} has fio's terse lines, which are not read; let fio write "
+            "`--output-format=json`, or its output for people"
         )
     raise ImportRefusedError(
         f"{text.file} is recognised as nothing that diskproof reads; it reads {_known_formats()}: give the "

@@ -16,7 +16,7 @@ from diskproof.results.load import Contradiction
 _HEAD = re.compile(r"\s{0,40}(?P<name>\S[^\n]{0,200}?): \(g=(?P<group>\d{1,6})\): (?P<options>rw=\S.{0,300})")
 _JOB = re.compile(
     r"\s{0,40}(?P<name>\S[^\n]{0,200}?): \(groupid=(?P<group>\d{1,6}), jobs= ?(?P<jobs>\d{1,6})\): "
-    r"err= ?(?P<error>\d{1,6})"
+    r"err= ?(?P<error>\d{1,6})(?:: pid=(?P<pid>\d{1,12}))?"
 )
 _VERSION = re.compile(r"fio-\d[\w.-]{0,30}")
 _COMMAND = re.compile(r"(?:^|[\s$#/])fio\s(?=.*--?\w)")
@@ -53,6 +53,7 @@ class _Job:
     """The direction that the next lines are of."""
     table: dict[str, float] | None = None
     unit_ns: int = 1
+    pid: str | None = None
     contradictions: list[Contradiction] = field(default_factory=list)
     """Between fio's command and what it prints of the job."""
 
@@ -109,6 +110,9 @@ def _runs(text: Text) -> Iterator[_Run]:
         if head:
             run.heads[head["group"], head["name"]] = _options(head["options"])
         elif begun:
+            # With `--status-interval` each report of a process replaces the one before.
+            pid = begun["pid"]
+            run.jobs = [job for job in run.jobs if pid is None or pid != job.pid]
             run.jobs.append(_begun(run, begun))
         elif _VERSION.fullmatch(said.strip()) and not run.jobs:
             run.version = said.strip()
@@ -154,7 +158,8 @@ def _begun(run: _Run, begun: re.Match[str]) -> _Job:
         "write": {},
     }
     job = {**told, "sync": {}, "jobs": int(begun["jobs"])}
-    return _Job(job, options, contradictions=[] if several else _unlike(run.command, own))
+    unlike = [] if several else _unlike(run.command, own)
+    return _Job(job, options, pid=begun["pid"], contradictions=unlike)
 
 
 def _unlike(command: dict[str, str], shown: dict[str, str]) -> list[Contradiction]:

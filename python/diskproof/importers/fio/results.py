@@ -4,6 +4,7 @@ import re
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any, Literal
 
 from diskproof.fio.figures import Requests, as_latency, reads_of, seconds_of, syncs_of, writes_of
@@ -48,6 +49,9 @@ MOST_NAMED = 5
 """Other jobs that a remark names."""
 
 
+SAME_START_MS = 100
+"""Two runs of fio do not begin within so short a time. A judgement."""
+
 WHOLE_TIME = 0.98
 """Share of its `runtime` that a job takes if nothing ended it before. A judgement."""
 
@@ -58,6 +62,8 @@ def _is_json(text: Text) -> bool:
 
 def _read_json(text: Text) -> Iterator[Found]:
     answers = [one for one in objects(text) if one.word("fio version") is not None]
+    # With `--status-interval` each report has all that the one before had.
+    answers = [one for one, after in zip_longest(answers, answers[1:]) if not _begun_together(one, after)]
     signals = list(signals_in(text, [one.line for one in answers]))
     for at, answer in enumerate(answers):
         version = answer.word("fio version") or ""
@@ -75,6 +81,22 @@ def _read_json(text: Text) -> Iterator[Found]:
             beside = [other for other_group, other in groups if other_group == group and other != name]
             ended = [signal for of_answer, signal in signals if of_answer == at]
             yield job_of(source, name, clones, common, beside, ended, [])
+
+
+def _begun_together(one: Node, after: Node | None) -> bool:
+    """Report whether two answers are of one run: it began at the same moment."""
+    begun_ms = []
+    for answer in [one, after] if after else []:
+        took_ms = [
+            found.number("runtime") or 0.0
+            for job in answer.nodes("jobs")
+            for kind in ("read", "write")
+            if (found := job.node(kind))
+        ]
+        if (ended_ms := answer.number("timestamp_ms")) is None or not any(took_ms):
+            return False
+        begun_ms.append(ended_ms - max(took_ms))
+    return len(begun_ms) == 2 and abs(begun_ms[1] - begun_ms[0]) < SAME_START_MS
 
 
 _SIGNAL = re.compile(r"\s*(fio: terminating on signal \d{1,3})")

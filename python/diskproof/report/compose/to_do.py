@@ -65,10 +65,10 @@ def _urgent(analysis: Analysis) -> Iterator[str]:
     if analysis.trials_valid < analysis.trials_run:
         invalid = [one for one in cautions(analysis) if one.finding.severity == "invalid"]
         remedy = next((one.finding.remedy.text for one in invalid if one.finding.remedy), "")
-        first = "Measure what is invalid again:"
+        first, then = "Measure what is invalid again", f": {analysis.plan.resumed_by}"
         if remedy:
-            first = f"{numbers.sentence_case(remedy.rstrip('.'))}; then"
-        yield f"{first} {analysis.plan.resumed_by}."
+            first, then = numbers.sentence_case(remedy.rstrip(".")), f"; then {analysis.plan.resumed_by}"
+        yield f"{first}{'' if analysis.plan.imported else then}."
 
 
 # ---------------------------------------------------------------- what is open
@@ -127,10 +127,14 @@ def _trade(other: LevelChoice, where: str) -> str:
 
 
 def _variables(one: Durability, choice: LevelChoice) -> str:
-    """Return the settings of a level: ``: `sync_binlog=1` in my.cnf``; empty if they were not read."""
-    found = [f"{name}={value}" for name, value in choice.settings.items() if value != "not set"]
-    file = of(one.family).option_file if one.family else ""
-    where = f" in {file}" if file else ""
+    """Return what makes a level safe: ``: `sync_binlog=1` in my.cnf``; empty if that was not read.
+
+    Another level's own file may differ in much that no commit depends on.
+    """
+    facts = of(one.family) if one.family else None
+    needed = {name: value for name, value in choice.settings.items() if not facts or name in facts.known}
+    found = [f"{name}={value}" for name, value in needed.items() if value != "not set"]
+    where = f" in {facts.option_file}" if facts and facts.option_file else ""
     return f": `{', '.join(found)}`{where}" if found else ""
 
 
