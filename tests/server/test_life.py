@@ -21,6 +21,7 @@ def test_a_golden_image_serves_every_level_elsewhere(
     kind: ServerKind, disk_root: Path, starter: Starter, images: Images
 ) -> None:
     dirs = images.restore(kind, disk_root)
+    opened = len([*Path("/proc/self/fd").iterdir()])
     for level in LEVELS:
         running = start(kind, dirs, starter, level)
         settings = running.read_settings()
@@ -32,6 +33,7 @@ def test_a_golden_image_serves_every_level_elsewhere(
         assert running.engine() == ("InnoDB" if kind.facts.family == "mysql" else None)
         assert running.stop(), running.log_tail()
         assert not running.alive
+    assert len([*Path("/proc/self/fd").iterdir()]) < opened + 5, "what failed while it started was closed"
 
 
 def test_open_files_have_their_roles(

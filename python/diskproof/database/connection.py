@@ -88,13 +88,25 @@ def connect_mysql(
 def _route(address: Address) -> socket.socket:
     """Open the way to a server of the MySQL family."""
     if address.socket is not None:
-        route = socket.socket(socket.AF_UNIX)
-        route.settimeout(CONNECT_LIMIT_S)
-        route.connect(address.socket)
-        return route
+        return through_file(address.socket)
     route = socket.create_connection((address.host, address.port), CONNECT_LIMIT_S)
     route.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     route.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    return route
+
+
+def through_file(path: str) -> socket.socket:
+    """Open the way through a server's socket file.
+
+    PyMySQL leaves one that fails to the garbage collector: hundreds, while a server starts.
+    """
+    route = socket.socket(socket.AF_UNIX)
+    try:
+        route.settimeout(CONNECT_LIMIT_S)
+        route.connect(path)
+    except OSError:
+        route.close()
+        raise
     return route
 
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pymysql
 
+from diskproof.database.connection import through_file
 from diskproof.families.values import same
 from diskproof.server.base import DATABASE
 from diskproof.server.endpoint import USER, Endpoint
@@ -85,17 +86,21 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
         self._query("SET SESSION sql_log_bin = 1")
 
     def _connect(self, database: str | None, limit_s: float) -> "pymysql.Connection[Any]":
-        return pymysql.connect(
-            unix_socket=str(options.socket(self._dirs)),
+        connection = pymysql.connect(
             ssl_disabled=True,  # the driver would read all of the machine's certificates for each connection
             user="root",
             database=database,
             charset=self.installation.character_set,
             autocommit=True,
-            connect_timeout=10,
             read_timeout=limit_s,
             write_timeout=limit_s,
+            defer_connect=True,
         )
+        try:
+            connection.connect(through_file(str(options.socket(self._dirs))))
+        except OSError as error:
+            raise pymysql.OperationalError(2002, str(error)) from error
+        return connection
 
     def _damage(self, connection: "pymysql.Connection[Any]") -> list[str]:
         return after_crash.damage(connection, lambda: describe_death(self._process))
