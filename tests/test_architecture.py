@@ -1,10 +1,9 @@
 """The floors of ARCHITECTURE.md hold: an import goes down the house, never up."""
 
 import ast
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 PACKAGE = Path(__file__).parents[1] / "python" / "diskproof"
 
@@ -56,9 +55,14 @@ def room_of(path: Path) -> str:
 
 
 @cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+@cache
 def imports(path: Path) -> frozenset[str]:
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
@@ -98,14 +102,18 @@ def chains(path: Path) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_go_down(path: Path) -> None:
-    own = room_of(path)
-    rooms = {
-        name.split(".")[1] for name in imports(path) if name.startswith("diskproof.") and name.count(".")
-    }
-    for room in rooms - {own, "__version__"}:
-        assert floor_of(room) < floor_of(own), f"{own} may not use {room}"
+def rooms_of(names: Iterable[str]) -> set[str]:
+    return {name.split(".")[1] for name in names if name.startswith("diskproof.")}
+
+
+def test_imports_go_down() -> None:
+    upward = [
+        (path, room)
+        for path in SOURCES
+        for room in rooms_of(imports(path)) - {room_of(path), "__version__"}
+        if floor_of(room) >= floor_of(room_of(path))
+    ]
+    assert not upward
 
 
 STARTING = PACKAGE / "system" / "programs.py"
@@ -120,30 +128,36 @@ def test_programs_start_in_one_way() -> None:
 PURE_SOURCES = [path for path in SOURCES if room_of(path) in PURE]
 
 
-@pytest.mark.parametrize("path", PURE_SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_statistics_and_checks_do_no_io(path: Path) -> None:
-    assert not {name.split(".")[0] for name in imports(path)} & SIDE_EFFECTS
-    calls = {
-        node.func.id
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    assert not calls & {"open", "print"}
+def test_statistics_and_checks_do_no_io() -> None:
+    io = [
+        (path, node.lineno)
+        for path in PURE_SOURCES
+        for node in nodes(path)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in {"open", "print"}
+    ]
+    drivers = [path for path in PURE_SOURCES if {name.split(".")[0] for name in imports(path)} & SIDE_EFFECTS]
+    assert not io + drivers
 
 
-@pytest.mark.parametrize("path", PURE_SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_only_rooms_that_write_ask_for_the_words_of_a_message(path: Path) -> None:
-    if room_of(path) != "wording":
-        nodes = ast.walk(ast.parse(path.read_text()))
-        assert not [node.lineno for node in nodes if isinstance(node, ast.Attribute) and node.attr == "text"]
+def test_only_rooms_that_write_ask_for_the_words_of_a_message() -> None:
+    asked = [
+        (path, node.lineno)
+        for path in PURE_SOURCES
+        if room_of(path) != "wording"
+        for node in nodes(path)
+        if isinstance(node, ast.Attribute) and node.attr == "text"
+    ]
+    assert not asked
 
 
-@pytest.mark.parametrize("path", PURE_SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_pure_rooms_load_no_driver_through_any_import(path: Path) -> None:
+def test_pure_rooms_load_no_driver_through_any_import() -> None:
     wrong = [
         " -> ".join(chain)
+        for path in PURE_SOURCES
         for name, chain in chains(path).items()
-        if name in DRIVERS or (name.startswith("diskproof.") and name.split(".")[1] in IMPURE)
+        if name in DRIVERS or rooms_of([name]) & IMPURE
     ]
     assert not wrong
 
@@ -158,15 +172,13 @@ def test_every_room_stands_on_a_floor_and_in_the_map() -> None:
 WRITERS = [*(PACKAGE / "report" / "write").glob("*.py"), PACKAGE / "report" / "document.py"]
 
 
-@pytest.mark.parametrize("path", WRITERS, ids=lambda path: path.name)
-def test_writers_know_nothing_of_databases(path: Path) -> None:
-    ours = {name.split(".")[1] for name in imports(path) if name.startswith("diskproof.")}
-    assert ours <= {"report", "wording"}
-    of_report = {
-        name for name in imports(path) if name.startswith("diskproof.report.") and name.count(".") == 2
-    }
+def test_writers_know_nothing_of_databases() -> None:
     allowed = ("document", "one_screen", "write", "ratio_scale")
-    assert of_report <= {f"diskproof.report.{name}" for name in allowed}
+    for path in WRITERS:
+        ours = {name for name in imports(path) if name.startswith("diskproof.")}
+        assert rooms_of(ours) <= {"report", "wording"}, path
+        of_report = {name for name in ours if name.startswith("diskproof.report.") and name.count(".") == 2}
+        assert of_report <= {f"diskproof.report.{name}" for name in allowed}, path
 
 
 READERS = ("study", "importers", "results", "fio", "cli")
@@ -178,22 +190,24 @@ WRITING = {PACKAGE / "results" / "durable.py", PACKAGE / "cli" / "__init__.py"}
 OPENING = {"open", "fdopen", "read_text", "read_bytes", "read_table", "memory_map"}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in SOURCES if room_of(path) in READERS and path not in WRITING],
-    ids=lambda path: str(path.relative_to(PACKAGE)),
-)
-def test_files_from_outside_are_read_by_one_function(path: Path) -> None:
-    calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+def test_files_from_outside_are_read_by_one_function() -> None:
+    readers = [path for path in SOURCES if room_of(path) in READERS and path not in WRITING]
     opened = [
-        call.lineno
-        for call in calls
-        if isinstance(call, ast.Attribute)
-        and call.attr in OPENING
-        and not (isinstance(call.value, ast.Name) and call.value.id == "RunFolder")
+        (path, node.lineno)
+        for path in readers
+        for node in nodes(path)
+        if isinstance(node, ast.Call) and opens(node.func)
     ]
-    opened += [call.lineno for call in calls if isinstance(call, ast.Name) and call.id == "open"]
     assert not opened
+
+
+def opens(function: ast.expr) -> bool:
+    match function:
+        case ast.Attribute(value=value, attr=name):
+            return name in OPENING and not (isinstance(value, ast.Name) and value.id == "RunFolder")
+        case ast.Name(id=name):
+            return name == "open"
+    return False
 
 
 def test_temporary_places_are_on_record() -> None:
