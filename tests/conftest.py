@@ -3,6 +3,7 @@
 import fcntl
 import gc
 import os
+import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.__main__ import GARBAGE_AFTER
+from support.shared import FOLDER, memory_or_disk, short_folder
 
 STRICT = "DISKPROOF_TEST_STRICT"
 """Set it to 1 on a machine that can run every test."""
@@ -29,16 +31,30 @@ gc.set_threshold(GARBAGE_AFTER)  # as the command line does
 os.umask(0o022)  # a state folder that a group may write to is refused
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Make a folder that all workers share, before they start."""
+    if not hasattr(config, "workerinput"):
+        os.environ[FOLDER] = str(short_folder(memory_or_disk()))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ[FOLDER], ignore_errors=True)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let every worker begin with files of long tests: their waits leave processors to the compiler beside.
 
     xdist gives each worker an equal part of the tests, in their order; who is ready takes over others' last
-    ones. Were one worker given all long tests, they would be taken over in the end, and wait alone.
+    ones. Were one worker given all long tests, they would be taken over in the end, and wait alone. The hosts
+    are one worker's: three machines take longest to begin. Those that need their cluster come before those
+    that end it.
     """
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     short = [item for item in items if item.path.parent.name not in LONG]
     long = [item for item in items if item.path.parent.name in LONG]
-    files = [list(some) for _, some in groupby(long, key=lambda item: item.path)]
+    long.sort(key=_order)
+    files = [list(some) for _, some in groupby(long, key=_together)]
     ordered: list[pytest.Item] = []
     for worker in range(workers):
         part = [item for file in files[worker::workers] for item in file]
@@ -46,6 +62,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         ordered += [*part, *short[:room]]
         del short[:room]
     items[:] = [*ordered, *short]
+
+
+def _order(item: pytest.Item) -> tuple[bool, bool]:
+    needs = item.fixturenames if isinstance(item, pytest.Function) else []
+    return item.path.parent.name != "hosts", "cluster" not in needs
+
+
+def _together(item: pytest.Item) -> Path:
+    """Return what a test shares with those that its worker takes along."""
+    return item.path.parent if item.path.parent.name == "hosts" else item.path
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -14,15 +14,13 @@ from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
 from diskproof.system.run_processes import processes_of
 from support.servers import Images
+from support.shared import memory_or_disk, short_folder
 
 FETCHED = {
     "mysql-5.6": "DISKPROOF_TEST_MYSQL56_BASEDIR",
     "mysql-9": "DISKPROOF_TEST_MYSQL9_BASEDIR",
 }
 """Servers that tests/servers/fetch.sh brings."""
-
-ROOM_BYTES = 2 * 2**30
-"""Four golden images of up to 200 MB, and one restored one."""
 
 
 def find_for_test(name: str) -> ServerKind:
@@ -85,36 +83,20 @@ def starter(journal: Journal) -> Iterator[Starter]:
     assert not left, "the test left a server running"
 
 
-def _short_folder(parent: Path) -> Path:
-    """Make a directory with a short name that every user may enter, as PostgreSQL's user must."""
-    path = Path(tempfile.mkdtemp(prefix="dp-", dir=parent))
-    path.chmod(0o755)
-    return path
-
-
-def _memory_or_disk() -> Path:
-    """Return /dev/shm where it is roomy: the tests ask what servers do, not how fast a disk is."""
-    memory = Path("/dev/shm")
-    roomy = memory.is_dir() and shutil.disk_usage(memory).free > ROOM_BYTES
-    return memory if roomy else Path(tempfile.gettempdir())
-
-
 @pytest.fixture
 def root() -> Iterator[Path]:
-    path = _short_folder(_memory_or_disk())
+    path = short_folder(memory_or_disk())
     yield path
     shutil.rmtree(path)
 
 
 @pytest.fixture
 def disk_root() -> Iterator[Path]:
-    path = _short_folder(Path(tempfile.gettempdir()))
+    path = short_folder(Path(tempfile.gettempdir()))
     yield path
     shutil.rmtree(path)
 
 
 @pytest.fixture(scope="session")
-def images(journal: Journal) -> Iterator[Images]:
-    folder = _short_folder(_memory_or_disk())
-    yield Images(folder, Starter(journal))
-    shutil.rmtree(folder)
+def images(journal: Journal) -> Images:
+    return Images(Starter(journal))

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pytest
 from diskproof.server.base import ServerNotFoundError
 from diskproof.server.mysql.installation import find_mysql
 from diskproof.server.postgresql.installation import find_postgresql
+from support.shared import once
 
 PASSWORD = "a'secret of the test"
 START_LIMIT_S = 60.0
@@ -78,6 +79,19 @@ class Theirs(ABC):
             self.process.kill()
             self.process.wait()
 
+    def _data_of(self, command: Sequence[str]) -> Path:
+        """Return this server's own copy of the data that a command makes in the folder `{}`."""
+
+        def make(folder: Path) -> None:
+            shutil.chown(folder, self.folder.owner())
+            words = [word.format(folder) for word in command]
+            made = subprocess.run(words, check=False, capture_output=True, text=True, cwd="/")
+            assert made.returncode == 0, made.stdout + made.stderr
+
+        data = once(f"data-{type(self).__name__}", make)
+        subprocess.run(["cp", "--archive", "--sparse=always", data, self.folder / "data"], check=True)
+        return self.folder / "data"
+
     @abstractmethod
     def _start(self) -> subprocess.Popen[bytes]:
         """Make the data and start the server."""
@@ -102,8 +116,7 @@ class TheirMysql(Theirs):
 
     def _start(self) -> subprocess.Popen[bytes]:
         found = find_mysql(self.basedir, None if self.basedir else "MariaDB")
-        data = self.folder / "data"
-        common = ["--no-defaults", f"--datadir={data}", "--user=root", f"--tmpdir={self.folder}"]
+        common = ["--no-defaults", "--user=root", f"--tmpdir={self.folder}"]
         if found.basedir:
             messages = found.share_folder()
             common += [
@@ -111,14 +124,12 @@ class TheirMysql(Theirs):
                 "--secure-file-priv=NULL",
                 f"--lc-messages-dir={messages}",
             ]
-            with (self.folder / "log").open("wb") as log:
-                make = [str(found.binary), *common, "--initialize-insecure"]
-                subprocess.run(make, check=True, stdout=log, stderr=log)
-            common.append("--mysqlx=OFF")
+            make = [str(found.binary), *common, "--initialize-insecure"]
         else:
             how = ["--auth-root-authentication-method=normal", "--skip-test-db"]
-            make = ["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--user=root", *how]
-            subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
+            make = ["mariadb-install-db", "--no-defaults", "--user=root", *how]
+        data = self._data_of([*make, "--datadir={}"])
+        common += [f"--datadir={data}", *(["--mysqlx=OFF"] if found.basedir else [])]
         own = [f"--socket={self.folder}/s", f"--port={self.port}", "--bind-address=127.0.0.1"]
         own += [f"--pid-file={self.folder}/pid", "--innodb-buffer-pool-size=64M"]
         return _begin([str(found.binary), *common, *own], self.folder)
@@ -153,10 +164,8 @@ class TheirPostgresql(Theirs):
         as_user = ["runuser", "-u", SYSTEM_USER, "--"] if os.geteuid() == 0 else []
         if as_user:
             shutil.chown(self.folder, SYSTEM_USER)
-        data = self.folder / "data"
-        make = [str(programs / "initdb"), "-D", str(data), "-U", "root", "--no-sync", "--locale=C"]
-        rules = ["--auth-local=trust", "--auth-host=scram-sha-256"]
-        subprocess.run([*as_user, *make, *rules], check=True, stdout=subprocess.DEVNULL, cwd="/")
+        make = [*as_user, str(programs / "initdb"), "-D", "{}", "-U", "root", "--no-sync", "--locale=C"]
+        data = self._data_of([*make, "--auth-local=trust", "--auth-host=scram-sha-256"])
         options = ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self.folder}"]
         return _begin(
             [*as_user, str(programs / "postgres"), "-D", str(data), "-p", str(self.port), *options],

@@ -17,6 +17,7 @@ import pytest
 from diskproof.families.facts import Level
 from diskproof.server.base import Dirs, Running, ServerKind
 from diskproof.system.processes import Starter
+from support.shared import once
 
 needs_mariadb = pytest.mark.skipif(
     not (shutil.which("mariadbd") or Path("/usr/sbin/mariadbd").exists()),
@@ -74,21 +75,18 @@ def is_gone(pid: int) -> bool:
 
 
 class Images:
-    """Golden images of the servers under test: each made once, when first asked for."""
+    """Golden images of the servers under test: each made once for all workers, when first asked for."""
 
     TABLES = 3
     ROWS = 300
 
-    def __init__(self, folder: Path, starter: Starter) -> None:
-        """Keep them in `folder`."""
-        self._folder = folder
+    def __init__(self, starter: Starter) -> None:
+        """Start with `starter` what makes them."""
         self._starter = starter
 
     def restore(self, kind: ServerKind, root: Path) -> Dirs:
         """Copy a server's image into directories below `root`."""
-        image = self._folder / kind.facts.name
-        if not image.exists():
-            self._make(kind, image)
+        image = once(f"image-{kind.facts.name}", lambda building: self._make(kind, building))
         dirs = make_dirs(root)
         for role in ("data", "redo"):
             # Most of a fresh redo log is zeros, which a test need not write again and again.
@@ -97,8 +95,9 @@ class Images:
         kind.place(dirs)
         return dirs
 
-    def _make(self, kind: ServerKind, image: Path) -> None:
-        building = make_dirs(self._folder / "building")
+    def _make(self, kind: ServerKind, folder: Path) -> None:
+        folder.chmod(0o755)
+        building = make_dirs(folder)
         kind.initialise(building, self._starter)
         settings = kind.loading_settings(building, memory_bytes=64 * 2**20, max_clients=4)
         running = kind.start(building, settings, self._starter)
@@ -110,7 +109,6 @@ class Images:
         running.settle()
         assert running.stop(), running.log_tail()
         assert not running.alive
-        building.data.parent.rename(image)  # whatever still pointed to the old place is now wrong
 
 
 @contextmanager
