@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from diskproof.results.folder import RunFolder
-from support.command import diskproof, diskproof_here
+from support.command import diskproof_here
 from support.samples import SAMPLES
 from support.trials import make_machine, make_plan, make_series, make_trials
 
@@ -40,7 +40,7 @@ def test_a_sound_run_of_ours_passes(tmp_path: Path) -> None:
     for trial_id, rates in make_series(trials).items():
         rows = [(at, "load", "transactions_per_s", rate) for at, rate in enumerate(rates, start=1)]
         folder.write_series(trial_id, rows)
-    said = diskproof(tmp_path, "audit", "run")
+    said = diskproof_here(tmp_path, "audit", "run")
     assert said.returncode == 0, said.stdout
     assert "40 of 40 trials count, and no check failed" in " ".join(said.stdout.split())
 

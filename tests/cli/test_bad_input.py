@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from support.command import diskproof, diskproof_here
+from support.command import diskproof_here
 
 STUDY = """
 question = "Is it refused?"
@@ -75,7 +75,7 @@ def test_a_directory_of_somebody_elses_is_refused_and_kept(tmp_path: Path) -> No
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    result = diskproof(tmp_path, "run", "studdy.toml")
+    result = diskproof_here(tmp_path, "run", "studdy.toml")
     assert result.returncode == 2
     assert "there is no file studdy.toml; did you mean study.toml?" in result.stderr
 

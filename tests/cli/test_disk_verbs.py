@@ -19,7 +19,7 @@ from diskproof.system import loops
 from diskproof.system.loops import loops_on
 from diskproof.system.mounts import is_mounted
 from diskproof.system.run_processes import processes_of
-from support.command import begin, diskproof, wait_until_it_begins
+from support.command import begin, diskproof_here, wait_until_it_begins
 from support.slow_disk import COMMAND_US, write_slow_disk
 
 pytestmark = pytest.mark.skipif(not disk.is_installed(), reason="diskproof-disk is not installed")
@@ -200,7 +200,7 @@ def test_several_interruptions_leave_nothing_but_a_word(folder: Path, after_s: f
             time.sleep(0.02)
     out, err = process.communicate(timeout=60)
     if process.returncode == 0:  # a quick machine had attached it by then
-        assert diskproof(folder, "disk", "detach", "slow").returncode == 0
+        assert diskproof_here(folder, "disk", "detach", "slow").returncode == 0
     else:
         assert (process.returncode, out, err) == (130, "", "interrupted\n")
     assert not attached.attachments()

@@ -19,25 +19,14 @@ from diskproof.storage import virtual
 from diskproof.study.model import Study
 from diskproof.system import temporary
 from diskproof.system.mounts import mount_of
-from support.command import diskproof_here
+from support.command import diskproof, diskproof_here
 
 QUICKSTART_SQLITE = Path(__file__).parents[2] / "studies" / "quickstart-sqlite.toml"
 QUICKSTART = Path(__file__).parents[1] / "support" / "eight_cells.toml"
 
 
-def diskproof(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "diskproof", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "120"},
-    )
-
-
-def test_help_names_every_verb_with_its_purpose() -> None:
-    said = " ".join(diskproof().stdout.replace("│", " ").split())
+def test_help_names_every_verb_with_its_purpose(tmp_path: Path) -> None:
+    said = " ".join(diskproof_here(tmp_path).stdout.replace("│", " ").split())
     assert all(purpose in said for purpose in VERBS.values())
 
 
@@ -58,8 +47,8 @@ def test_help_does_not_wait_for_the_libraries_of_reports() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_plan_shows_cells_order_time_and_bytes() -> None:
-    said = diskproof("plan", str(QUICKSTART)).stdout
+def test_plan_shows_cells_order_time_and_bytes(tmp_path: Path) -> None:
+    said = diskproof_here(tmp_path, "plan", str(QUICKSTART)).stdout
     assert "mariadb/dram/safest/complex/128MiB/1c" in said
     assert "8 cells x 5 blocks = 40 trials; about " in said
     assert "written to storage (order from seed 1)" in said
@@ -134,14 +123,14 @@ def test_plan_names_a_disk_that_is_too_fast_for_the_machine(tmp_path: Path, key:
     assert ("`run` would stop now: `null` is too fast for this machine" in said) == is_said
 
 
-def test_doctor_says_what_is_there() -> None:
-    result = diskproof("doctor")
+def test_doctor_says_what_is_there(tmp_path: Path) -> None:
+    result = diskproof_here(tmp_path, "doctor")
     assert result.returncode == 0, result.stdout
     assert "diskproof-load" in result.stdout
-    named = diskproof("doctor", "--basedir", "postgresql=/nowhere").stdout
+    named = diskproof_here(tmp_path, "doctor", "--basedir", "postgresql=/nowhere").stdout
     assert "basedir /nowhere holds no PostgreSQL server" in " ".join(named.split())
-    assert diskproof("doctor", "--basedir", "oracle=/nowhere").returncode == 2
-    assert diskproof("doctor", "--quickstart").stdout.strip() == "quickstart"
+    assert diskproof_here(tmp_path, "doctor", "--basedir", "oracle=/nowhere").returncode == 2
+    assert diskproof_here(tmp_path, "doctor", "--quickstart").stdout.strip() == "quickstart"
 
 
 def test_doctor_names_the_engine_that_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,16 +138,17 @@ def test_doctor_names_the_engine_that_answers(tmp_path: Path, monkeypatch: pytes
     for engine in ("podman", "docker"):
         (tmp_path / engine).write_text(f"#!/bin/sh\necho {engine} is asleep >&2; exit 125\n")
         (tmp_path / engine).chmod(0o755)
-    silent = " ".join(diskproof("doctor").stdout.split())
+    silent = " ".join(diskproof_here(tmp_path, "doctor").stdout.split())
     assert "no engine answers" in silent
     assert "podman: podman is asleep; docker: docker is asleep" in silent
     (tmp_path / "docker").write_text("#!/bin/sh\n")
-    assert "docker can run servers of an `image`" in " ".join(diskproof("doctor").stdout.split())
+    assert "docker can run servers of an `image`" in " ".join(
+        diskproof_here(tmp_path, "doctor").stdout.split()
+    )
 
 
-def test_clean_has_nothing_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
-    result = diskproof("clean", cwd=tmp_path)
+def test_clean_has_nothing_to_do(tmp_path: Path) -> None:
+    result = diskproof_here(tmp_path, "clean")
     assert (result.returncode, result.stdout) == (0, "nothing to clean\n")
 
 
@@ -188,8 +178,8 @@ def test_completion_is_a_script_that_the_shell_takes(tmp_path: Path, shell: str)
         assert checked.returncode == 0, checked.stderr
 
 
-def test_output_is_plain_where_there_is_no_terminal() -> None:
-    assert "\x1b" not in diskproof("doctor").stdout + diskproof("plan", str(QUICKSTART)).stdout
+def test_output_is_plain_where_there_is_no_terminal(tmp_path: Path) -> None:
+    assert "\x1b" not in diskproof(tmp_path, "doctor").stdout
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.results.folder import RunFolder
-from support.command import diskproof
+from support.command import diskproof_here
 from support.virtual import needs_virtual_disks
 
 pytestmark = [needs_virtual_disks, pytest.mark.timeout(120)]
@@ -42,7 +42,7 @@ must = "lose"
 
 def test_an_honest_disk_keeps_what_its_file_system_asks_it_to_keep(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    done = diskproof(tmp_path, "crash", "study.toml")
+    done = diskproof_here(tmp_path, "crash", "study.toml")
     assert done.returncode == 0, done.stderr  # both controls hold
     [path] = (tmp_path / "runs" / "study").glob("*")
     cuts = {cut.cell: cut for cut in RunFolder.open(path).cuts()}

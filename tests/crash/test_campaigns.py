@@ -14,7 +14,7 @@ import pytest
 from diskproof.cli import call
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
-from support.command import begin, diskproof, diskproof_here, marks_in, wait_for
+from support.command import begin, diskproof_here, marks_in, wait_for
 from support.virtual import left_of, needs_virtual_disks
 
 pytestmark = [needs_virtual_disks, pytest.mark.timeout(240)]
@@ -98,7 +98,7 @@ def test_mariadb_dies_in_three_ways_and_loses_what_each_takes(tmp_path: Path) ->
     write_study(
         tmp_path, "mariadb", 'ways = ["kill", "stop", "power"]\n' + of("honest", "safest", "fast") + KEEPS
     )
-    done = diskproof(tmp_path, "crash", "study.toml", "--only", "honest")
+    done = diskproof_here(tmp_path, "crash", "study.toml", "--only", "honest")
     assert done.returncode == 0, done.stderr
     cuts = cuts_of(tmp_path)
     assert all(cut.tells for cut in cuts.values()), [cut.findings for cut in cuts.values()]
@@ -129,7 +129,7 @@ def test_mariadb_dies_in_three_ways_and_loses_what_each_takes(tmp_path: Path) ->
 def test_postgresql_keeps_commits_on_an_honest_disk_only(open_folder: Path) -> None:
     tmp_path = open_folder
     write_study(tmp_path, "postgresql", 'tunings = ["safest"]\nstorages = ["honest", "liar"]\n')
-    done = diskproof(tmp_path, "crash", "study.toml")
+    done = diskproof_here(tmp_path, "crash", "study.toml")
     assert done.returncode == 0, done.stderr
     cuts = cuts_of(tmp_path)
     assert all(cut.tells for cut in cuts.values()), [cut.findings for cut in cuts.values()]
@@ -143,7 +143,7 @@ def test_postgresql_keeps_commits_on_an_honest_disk_only(open_folder: Path) -> N
 def test_a_failed_control_is_reported_kept_and_replayed(tmp_path: Path) -> None:
     # What `fast` has not flushed is in the page cache: it is lost in every cut, however busy the machine is.
     write_study(tmp_path, "sqlite", of("liar", "fast") + KEEPS.replace("safest", "fast"))
-    done = diskproof(tmp_path, "crash", "study.toml")
+    done = diskproof_here(tmp_path, "crash", "study.toml")
     assert done.returncode == 10, done.stderr
     assert done.stderr.rstrip().endswith("a control failed")
     cuts = run_of(tmp_path).cuts()
@@ -153,14 +153,14 @@ def test_a_failed_control_is_reported_kept_and_replayed(tmp_path: Path) -> None:
     folder = run_of(tmp_path).path / str(failed.evidence)
     command = re.search(r"diskproof (crash --replay \S+)", (folder / "READ-ME.txt").read_text())
     assert command
-    again = diskproof(run_of(tmp_path).path, *command[1].split())
+    again = diskproof_here(run_of(tmp_path).path, *command[1].split())
     assert again.returncode == 0, again.stderr
     assert "the result is the same" in again.stdout
     record = failed.model_copy(
         update={"ledger": failed.ledger and failed.ledger.model_copy(update={"present": -1})}
     )
     (folder / "cut.json").write_text(record.model_dump_json())
-    other = diskproof(tmp_path, "crash", "--replay", str(folder), "study.toml")
+    other = diskproof_here(tmp_path, "crash", "--replay", str(folder), "study.toml")
     assert other.returncode == 10
     assert "present: -1 then, " in other.stdout
     (folder / "requests-desktop-7200.log").unlink()
@@ -189,7 +189,7 @@ def test_a_kill_in_the_middle_leaves_nothing_and_the_rest_is_made_later(tmp_path
     assert process.returncode == 130, err
     assert "`diskproof crash study.toml --cuts 2 --resume`" in err
     assert_nothing_is_left(tmp_path, mark)
-    done = diskproof(tmp_path, "crash", "study.toml", "--cuts", "3", "--resume")  # beyond its end
+    done = diskproof_here(tmp_path, "crash", "study.toml", "--cuts", "3", "--resume")  # beyond its end
     assert done.returncode == 0, done.stderr
     assert [cut.finished for cut in run_of(tmp_path).cuts()] == [True] * 6
     assert "6 of 6 cuts" in done.stdout
@@ -206,7 +206,7 @@ def test_a_place_that_is_not_virtual_is_only_killed_and_a_study_without_crash_by
     (tmp_path / "study.toml").write_text(text[: text.index("[crash]")] + "[workloads.load]\nrows = 100\n")
     planned = diskproof_here(tmp_path, "plan", "study.toml")
     assert "cuts" not in planned.stdout
-    done = diskproof(tmp_path, "crash", "study.toml", "--only", "plain/safest", "--cuts", "1")
+    done = diskproof_here(tmp_path, "crash", "study.toml", "--only", "plain/safest", "--cuts", "1")
     assert done.returncode == 0, done.stderr
     assert "has no [crash]" in done.stderr
     [(key, cut)] = cuts_of(tmp_path).items()

@@ -7,7 +7,7 @@ import pytest
 
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
-from support.command import diskproof, open_for_others
+from support.command import diskproof_here, open_for_others
 from support.virtual import needs_virtual_disks
 
 STUDIES = Path(__file__).parents[2] / "studies"
@@ -42,7 +42,7 @@ def test_a_campaign_has_controls_and_says_what_it_shrinks(path: Path) -> None:
 @pytest.mark.timeout(300)
 def test_speed_and_safety_come_in_one_report(tmp_path: Path) -> None:
     open_for_others(tmp_path)
-    done = diskproof(tmp_path, "run", str(STUDIES / "power-cut.toml"), "--scale", "smoke")
+    done = diskproof_here(tmp_path, "run", str(STUDIES / "power-cut.toml"), "--scale", "smoke")
     assert done.returncode in (0, 12), done.stdout + done.stderr  # 12: other work made a virtual disk late
     (run,) = (tmp_path / "runs" / "power-cut").glob("*-*")
     cuts = [json.loads(line) for line in (run / "cuts.jsonl").read_text().splitlines()]

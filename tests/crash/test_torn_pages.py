@@ -8,7 +8,7 @@ import pytest
 
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
-from support.command import diskproof
+from support.command import diskproof_here
 from support.virtual import needs_virtual_disks
 
 pytestmark = [
@@ -80,7 +80,7 @@ def folder() -> Iterator[Path]:
 def test_a_torn_page_damages_what_has_no_full_pages_and_nothing_else(folder: Path) -> None:
     (folder / "study.toml").write_text(STUDY)
     for tries in TRIES:
-        done = diskproof(folder, "crash", "study.toml", "--cuts", tries)
+        done = diskproof_here(folder, "crash", "study.toml", "--cuts", tries)
         cuts = RunFolder.open(max((folder / "runs" / "study").glob("*"))).cuts()
         assert all(cut.tells for cut in cuts), [cut.findings for cut in cuts]
         broken = [cut for cut in cuts if cut.is_damaged]

@@ -6,7 +6,7 @@ import pytest
 
 from diskproof.results.folder import RunFolder
 from diskproof.stats.grouping import grouped
-from support.command import diskproof
+from support.command import diskproof_here
 from support.virtual import needs_virtual_disks
 
 STUDY = """
@@ -35,7 +35,7 @@ cut_before_s = 1.0
 @pytest.mark.timeout(300)
 def test_acknowledged_orders_are_looked_up_and_conditions_checked(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    done = diskproof(tmp_path, "crash", "study.toml")
+    done = diskproof_here(tmp_path, "crash", "study.toml")
     assert done.returncode in (0, 12), done.stdout + done.stderr
     [path] = (tmp_path / "runs" / "study").glob("*")
     cuts = RunFolder.open(path).cuts()

@@ -19,7 +19,7 @@ from diskproof.results.trial import Trial
 from diskproof.run.bare import held_open, zeroes_will_do
 from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
-from support.command import diskproof, diskproof_here
+from support.command import diskproof_here
 from support.trials import change, make_places
 from support.virtual import VOLUME, VOLUME_US, needs_virtual_disks
 
@@ -104,7 +104,7 @@ block_size = "1 MiB"
 def run(folder: Path, text: str, *, blocks: int) -> RunFolder:
     (folder / "volume.toml").write_text(VOLUME)
     (folder / "study.toml").write_text(HEAD.format(blocks=blocks) + text)
-    result = diskproof(folder, "run", "study.toml")
+    result = diskproof_here(folder, "run", "study.toml")
     assert result.returncode in (0, 12), result.stderr
     assert "Traceback" not in result.stderr
     [made] = (folder / "runs" / "study").iterdir()
@@ -231,7 +231,7 @@ def test_more_open_files_than_are_allowed_are_refused_at_once(tmp_path: Path) ->
     clients = [1000]
     """
     (tmp_path / "study.toml").write_text(HEAD.format(blocks=1) + text)
-    result = diskproof(tmp_path, "run", "study.toml")
+    result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode == 2, result.stderr
     assert "open files" in result.stderr
     assert "`ulimit -Hn`" in result.stderr
@@ -272,7 +272,7 @@ def test_a_very_short_pass_is_checked_and_stays_on_its_cpus(tmp_path: Path) -> N
     (tmp_path / "study.toml").write_text(
         HEAD.format(blocks=1, warm_up_s=0).replace("blocks", "cpus = 1\nblocks") + text
     )
-    result = diskproof(tmp_path, "run", "study.toml")
+    result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode in (0, 12), result.stderr
     [made] = (tmp_path / "runs" / "study").iterdir()
     [trial] = RunFolder.open(made).trials()

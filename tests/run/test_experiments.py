@@ -9,7 +9,7 @@ import pytest
 
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
-from support.command import diskproof, diskproof_here, open_for_others
+from support.command import diskproof_here, open_for_others
 from support.servers import needs_mariadb
 from support.virtual import needs_virtual_disks
 
@@ -43,7 +43,7 @@ def test_an_experiment_says_what_it_shrinks_and_is_whole_at_full(path: Path) -> 
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
 def test_an_experiment_runs_whole_at_its_smallest(path: Path, tmp_path: Path) -> None:
     open_for_others(tmp_path)
-    done = diskproof(tmp_path, "run", str(path), "--scale", "smoke")
+    done = diskproof_here(tmp_path, "run", str(path), "--scale", "smoke")
     assert done.returncode in (0, 12), done.stdout + done.stderr
     (folder,) = (tmp_path / "runs" / path.stem).glob("*-*")
 

@@ -10,7 +10,7 @@ from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
 from diskproof.run.room import FullError, Room
 from diskproof.system.programs import run
-from support.command import diskproof
+from support.command import diskproof_here
 from support.trials import make_places, make_plan, make_trial
 
 STUDY = """
@@ -37,7 +37,7 @@ def begun(folder: Path, load: str) -> tuple[int, list[Trial], str]:
     (folder / "study.toml").write_text(STUDY)
     (folder / "tables.sql").write_text("CREATE TABLE t (id INTEGER PRIMARY KEY);")
     (folder / "load.sql").write_text(load)
-    ended = diskproof(folder, "run", "study.toml")
+    ended = diskproof_here(folder, "run", "study.toml")
     [path] = (folder / "runs" / "study").iterdir()
     return ended.returncode, RunFolder.open(path).trials(), ended.stderr
 

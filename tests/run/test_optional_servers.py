@@ -6,7 +6,7 @@ import pytest
 
 from diskproof.cli.exits import DONE, TRIAL_INVALID
 from diskproof.results.folder import RunFolder
-from support.command import diskproof, diskproof_here
+from support.command import diskproof_here
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -46,7 +46,7 @@ DECIDED = (DONE, TRIAL_INVALID)
 def test_the_run_goes_on_without_it_and_every_report_says_so(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY + THRESHOLD)
     planned = diskproof_here(tmp_path, "plan", "study.toml")
-    ran = diskproof(tmp_path, "run", "study.toml")
+    ran = diskproof_here(tmp_path, "run", "study.toml")
     assert planned.returncode == 0, planned.stderr
     assert ran.returncode in DECIDED, ran.stderr
     for result in (planned, ran):
@@ -62,7 +62,7 @@ def test_the_run_goes_on_without_it_and_every_report_says_so(tmp_path: Path) -> 
     assert machine is not None
     assert [server.name for server in machine.servers] == ["lite"]
 
-    again = diskproof(tmp_path, "run", "study.toml", "--resume")
+    again = diskproof_here(tmp_path, "run", "study.toml", "--resume")
     assert again.returncode in DECIDED, again.stderr
     assert len(list((tmp_path / "runs" / "study").iterdir())) == 1
 

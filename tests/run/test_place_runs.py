@@ -10,7 +10,7 @@ from diskproof.storage import zfs
 from diskproof.storage.throttle import controller
 from diskproof.system.loops import loops_on
 from diskproof.system.mounts import block_device, mount_of, mounts
-from support.command import diskproof
+from support.command import diskproof_here
 
 pytestmark = [
     pytest.mark.timeout(240),
@@ -41,7 +41,7 @@ rows = 2000
 def run(folder: Path, **words: object) -> RunFolder:
     """Make a run; where other tests keep the machine busy a trial may not count, but each is finished."""
     (folder / "study.toml").write_text(STUDY.format(**words))
-    ended = diskproof(folder, "run", "study.toml")
+    ended = diskproof_here(folder, "run", "study.toml")
     assert ended.returncode in {0, 12}, ended.stderr
     [path] = (folder / "runs" / "study").iterdir()
     return RunFolder.open(path)

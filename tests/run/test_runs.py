@@ -113,7 +113,7 @@ def test_a_whole_run(tmp_path: Path, family: str) -> None:
     write_study(tmp_path, family, measure_s=2.5 if family == "postgresql" else 1)
     if family == "postgresql":
         open_for_others(tmp_path)
-    result = diskproof(tmp_path, "run", "study.toml")
+    result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode in (0, 12), result.stderr
     assert "Does it run?" in result.stdout
     folder = run_folder(tmp_path)
@@ -261,7 +261,7 @@ def test_ctrl_c_keeps_the_finished_trials_and_resume_goes_on(tmp_path: Path) -> 
     counted = {trial.started_at for trial in kept if not invalidating(run_folder(tmp_path), trial)}
     assert 2 <= len(kept) < 6
     assert_nothing_left(tmp_path)
-    resumed = diskproof(tmp_path, "run", "study.toml", "--resume")
+    resumed = diskproof_here(tmp_path, "run", "study.toml", "--resume")
     assert resumed.returncode in (0, 12), resumed.stderr
     after = trials_in(tmp_path)
     assert len(after) == 6
@@ -275,12 +275,12 @@ def test_ctrl_c_keeps_the_finished_trials_and_resume_goes_on(tmp_path: Path) -> 
 
 def test_a_data_set_whose_facts_are_damaged_is_loaded_again(tmp_path: Path) -> None:
     write_study(tmp_path, blocks=1)
-    assert diskproof(tmp_path, "run", "study.toml").returncode in (0, 12)
+    assert diskproof_here(tmp_path, "run", "study.toml").returncode in (0, 12)
     [facts] = (tmp_path / "runs" / ".golden").glob("*/image.json")
     before = facts.read_text()
     for damage in ("", "{", '{"data_bytes": "x"}'):
         facts.write_text(damage)
-        again = diskproof(tmp_path, "run", "study.toml", "--resume")
+        again = diskproof_here(tmp_path, "run", "study.toml", "--resume")
         assert again.returncode in (0, 12), again.stderr
         assert "loading 1,000 rows into db" in again.stderr
     assert facts.read_text().partition("load_s")[0] == before.partition("load_s")[0]
@@ -358,7 +358,7 @@ def test_sigkill_leaves_nothing_that_clean_does_not_clear(tmp_path: Path, moment
         wait_for(lambda: list((tmp_path / "runs" / "study").glob("*/servers/*/load.log")))
     process.kill()
     process.communicate()
-    cleaned = diskproof(tmp_path, "clean")
+    cleaned = diskproof_here(tmp_path, "clean")
     assert cleaned.returncode == 0, cleaned.stdout
     assert "removed" in cleaned.stdout
     assert_nothing_left(tmp_path)
@@ -382,7 +382,7 @@ def test_a_server_that_dies_makes_its_trial_invalid_and_the_run_goes_on(tmp_path
     assert "ready for connections" in message  # the last lines of its log
     assert "the server died" in out
     assert_nothing_left(tmp_path)
-    resumed = diskproof(tmp_path, "run", "study.toml", "--resume")
+    resumed = diskproof_here(tmp_path, "run", "study.toml", "--resume")
     assert resumed.returncode == 0, resumed.stderr
     assert all(trial.finished for trial in trials_in(tmp_path))
 
@@ -390,7 +390,7 @@ def test_a_server_that_dies_makes_its_trial_invalid_and_the_run_goes_on(tmp_path
 @needs_mariadb
 def test_a_variable_that_the_server_does_not_know_ends_the_run_at_once(tmp_path: Path) -> None:
     write_study(tmp_path, "mysql", tuning="variables = { innodb_flash_speed = 11 }")
-    result = diskproof(tmp_path, "run", "study.toml")
+    result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode == 2
     assert "innodb_flash_speed" in result.stderr
     assert "Traceback" not in result.stderr
@@ -401,7 +401,7 @@ def test_a_variable_that_the_server_does_not_know_ends_the_run_at_once(tmp_path:
 def test_a_variable_that_the_server_limits_is_noted(tmp_path: Path) -> None:
     """MariaDB caps it quietly, and says so if it is asked: on all sides alike."""
     write_study(tmp_path, "mysql", blocks=1, tuning="variables = { table_open_cache = 99999999 }")
-    result = diskproof(tmp_path, "run", "study.toml")
+    result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode in (0, 12), result.stderr
     assert all(setting.holds for trial in trials_in(tmp_path) for setting in trial.settings)
     notes = [one.message.text for trial in trials_in(tmp_path) for one in trial.findings]
@@ -413,7 +413,7 @@ def test_a_file_that_lands_elsewhere_makes_the_trial_invalid(tmp_path: Path) -> 
     stray = tmp_path / "stray.log"
     tuning = f'variables = {{ slow_query_log = true, slow_query_log_file = "{stray}" }}'
     write_study(tmp_path, "mysql", blocks=1, tuning=tuning)
-    result = diskproof(tmp_path, "run", "study.toml")
+    result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode == 12, result.stderr
     assert str(stray) in (run_folder(tmp_path).path / "report.md").read_text()
     assert_nothing_left(tmp_path)
@@ -488,7 +488,7 @@ def test_a_threshold_that_is_not_proved_has_an_exit_code_of_its_own(tmp_path: Pa
     claim = '[[thresholds]]\nfactor = "storage"\nlevel = "dram"\nbaseline = "disk"\nat_least = 1000\n'
     study = tmp_path / "study.toml"
     study.write_text(study.read_text() + claim)
-    result = diskproof(tmp_path, "run", "study.toml")
+    result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode == 10, result.stderr
     assert "threshold not proved: dram against disk (storage)" in result.stderr
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from support.command import begin, diskproof, marks_in, wait_for
+from support.command import begin, diskproof_here, marks_in, wait_for
 from support.virtual import needs_virtual_disks
 
 STUDY = """question = "Does it end?"
@@ -73,4 +73,4 @@ def test_a_run_ends_within_seconds_although_its_disk_is_stopped(
     assert time.monotonic() - began < 20
     assert process.returncode == 130, err
     assert not marks_in(tmp_path)
-    assert diskproof(tmp_path, "clean").stdout == "nothing to clean\n"
+    assert diskproof_here(tmp_path, "clean").stdout == "nothing to clean\n"

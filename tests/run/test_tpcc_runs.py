@@ -11,7 +11,7 @@ import pytest
 from diskproof import load
 from diskproof.analysis.folder import analyse_folder
 from diskproof.results.folder import RunFolder
-from support.command import diskproof, open_for_others
+from support.command import diskproof_here, open_for_others
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -19,8 +19,8 @@ STUDY = """
 question = "Does TPC-C run?"
 [design]
 blocks = 1
-warm_up_s = 0.5
-measure_s = 3
+warm_up_s = 0.2
+measure_s = 1.5
 clients = [4]
 memory = ["128 MiB"]
 [servers.db]
@@ -55,7 +55,7 @@ def program(*words: str) -> subprocess.CompletedProcess[str]:
 def test_a_study_runs_and_proves_tpcc(tmp_path: Path, family: str) -> None:
     open_for_others(tmp_path)
     (tmp_path / "study.toml").write_text(STUDY.format(family=family))
-    done = diskproof(tmp_path, "run", "study.toml")
+    done = diskproof_here(tmp_path, "run", "study.toml")
     assert done.returncode in (0, 12), done.stdout + done.stderr
     [path] = (tmp_path / "runs" / "study").iterdir()
     folder = RunFolder.open(path)
@@ -138,12 +138,12 @@ def test_think_times_give_what_ten_terminals_can_enter(tmp_path: Path) -> None:
     assert "need --clients 10, not 4" in refused.stderr
     done = program(
         *("run", "tpcc", "--url", url, "--think-times", "--clients", "10", "--warm-up", "2"),
-        *("--seconds", "25", "--json", "--seed", "3"),
+        *("--seconds", "14", "--json", "--seed", "3"),
     )
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout.splitlines()[-1])
     kinds = {kind["name"]: kind["count"] for kind in summary["transaction_types"]}
-    # Ten terminals, a cycle of 21 s on average: about twelve transactions in 25 s.
+    # Ten terminals, a cycle of 21 s on average: about seven transactions in 14 s.
     assert 2 <= summary["transactions"] <= 30
     assert summary["transactions"] == sum(
         count for name, count in kinds.items() if name != "deferred_delivery"

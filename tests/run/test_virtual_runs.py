@@ -9,7 +9,7 @@ import pytest
 
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
-from support.command import begin, diskproof, diskproof_here, marks_in, wait_for
+from support.command import begin, diskproof_here, marks_in, wait_for
 from support.servers import needs_mariadb
 from support.virtual import VOLUME, VOLUME_US, left_of, needs_virtual_disks
 
@@ -51,7 +51,7 @@ def trials_in(folder: Path) -> list[Trial]:
 
 def test_a_run_takes_the_disks_time_only_while_measuring(tmp_path: Path) -> None:
     write_study(tmp_path, "sqlite")
-    result = diskproof(tmp_path, "run", "study.toml")
+    result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode in (0, 12), result.stderr
     assert "Traceback" not in result.stderr
     trials = trials_in(tmp_path)
@@ -140,7 +140,7 @@ def test_a_kill_under_a_running_server_leaves_nothing(tmp_path: Path, victim: st
     assert list((tmp_path / "state").glob("*.jsonl")) == []
     assert not list(Path("/tmp").glob(f"diskproof-{mark}*"))
     if victim == "diskproof-disk":
-        result = diskproof(tmp_path, "run", "--resume", "study.toml")
+        result = diskproof_here(tmp_path, "run", "--resume", "study.toml")
         assert result.returncode in (0, 12), result.stderr
         assert [trial.finished for trial in trials_in(tmp_path)] == [True, True]
 

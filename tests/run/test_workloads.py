@@ -11,7 +11,7 @@ from diskproof.report.compose import verdict_words
 from diskproof.report.compose.cells import cells
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
-from support.command import diskproof, diskproof_here
+from support.command import diskproof_here
 from support.trials import load_of
 
 needs_mariadb = pytest.mark.skipif(
@@ -47,7 +47,7 @@ def run(
     """Run a study; return its folder, its trials and what the terminal shows."""
     text = STUDY.format(family=family, workloads=workloads, design=design, clients=clients, blocks=blocks)
     (folder / "study.toml").write_text(text)
-    result = diskproof(folder, "run", "study.toml")
+    result = diskproof_here(folder, "run", "study.toml")
     assert result.returncode in (0, 12), result.stdout + result.stderr
     [path] = (folder / "runs" / "study").iterdir()
     found = RunFolder.open(path)
