@@ -191,6 +191,7 @@ class Document:
     """What it is of: a study, a profile."""
     heading: str
     lead: tuple[Paragraph, ...]
+    """What was tested, and what names mean."""
     sections: tuple[Section, ...]
     answer: str = ""
     """The whole answer in a sentence."""
@@ -198,6 +199,8 @@ class Document:
     """What belongs to the answer, each with a word or two before it."""
     picture: Figure | None = None
     """The answer drawn. Only a page shows it."""
+    lead_folded: str = ""
+    """What a page shows of the lead until it is opened; empty: all of it."""
     foot: str = ""
 
 

@@ -42,6 +42,7 @@ def count(cell: CrashCell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> 
         damage_reports=list(dict.fromkeys(one for cut in telling if (one := _first_report(cut.recovery)))),
         lost=spread(losses),
         losses=losses,
+        losses_of_gone=[cut.lost for cut in telling if cut.is_gone and cut.lost is not None],
         acknowledged=sum(_acknowledged(cut) for cut in telling),
         unacknowledged_present=sum(cut.ledger.unacknowledged_present for cut in telling if cut.ledger),
         window_s=spread([window for cut in telling if (window := window_s(cut)) is not None]),

@@ -189,10 +189,12 @@ def losses(analysis: Analysis) -> Figure | None:
             panels.append(_losses_panel(safety, title, answers, encoding, most))
     caption = (
         "Acknowledged transactions that each telling cut took; a larger mark: more cuts took as many. "
-        "The bar marks the median."
+        "The bar marks the median. A cross: nothing could be read any more, so all is lost."
     )
     title = "What each cut took"
-    return Figure("losses", title, caption, tuple(panels), parts.keys(encoding, panels))
+    gone = any(one.losses_of_gone for one in safety.answers)
+    keys = (*parts.keys(encoding, panels), *([Key("the whole database", shape="cross")] if gone else ()))
+    return Figure("losses", title, caption, tuple(panels), keys)
 
 
 def _losses_panel(
@@ -205,7 +207,7 @@ def _losses_panel(
     )
     base = parts.stacked().encode(color=parts.colour(encoding))
     cuts = (
-        base.transform_filter("isValid(datum.cuts)")
+        base.transform_filter("isValid(datum.cuts) && !datum.gone")
         .mark_circle(opacity=0.55, yOffset=8)
         .encode(
             x=x,
@@ -215,13 +217,18 @@ def _losses_panel(
             tooltip=parts.tooltip("figure"),
         )
     )
+    gone = (
+        base.transform_filter("datum.gone")
+        .mark_point(shape="cross", filled=True, opacity=1, size=130, yOffset=8)
+        .encode(x=x, tooltip=parts.tooltip("figure"))
+    )
     medians = (
         base.transform_filter("isValid(datum.median)")
         .mark_tick(thickness=3, size=15, yOffset=8)
         .encode(x=_lost_axis("median:Q", most, "", scrolled=len(answers) > parts.MOST_CELLS_SHOWN))
     )
     told = [row for row in rows if "median" in row]
-    panel = parts.stacked_panel(title, parts.described(title, told, "figure"), rows, cuts, medians)
+    panel = parts.stacked_panel(title, parts.described(title, told, "figure"), rows, cuts, medians, gone)
     return Panel(panel.title, panel.description, panel.spec, rows, len(rows), tall=panel.tall)
 
 
@@ -234,9 +241,13 @@ def _loss_rows(safety: Safety, answer: CutAnswer, encoding: Encoding) -> Iterato
         "median": answer.lost.median,
         "figure": f"{said.outcome(answer)}; {middle} in the median cut",
     }
-    for lost, cuts in sorted(Counter(answer.losses).items()):
+    all_gone = Counter(answer.losses_of_gone)
+    for lost, cuts in sorted((Counter(answer.losses) - all_gone).items()):
         figure = f"{said.transactions(lost)} lost in {said.cuts(cuts)}"
         yield {**identity, "lost": lost, "cuts": cuts, "figure": figure}
+    for lost, cuts in sorted(all_gone.items()):
+        figure = f"the whole database lost in {said.cuts(cuts)}, {said.transactions(lost)}"
+        yield {**identity, "lost": lost, "cuts": cuts, "gone": True, "figure": figure}
 
 
 # ---------------------------------------------------------------- the worst cuts in time

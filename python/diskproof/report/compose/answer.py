@@ -7,12 +7,13 @@ from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.rankings import CONDITIONS
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.analysis.safety.worst import worst_way
+from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import cut_words, limits_words, verdict_words
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers, say, us
 
 MOST_LIMITS = 3
-"""Limits that the screen names."""
+"""Limits that are named."""
 
 
 def has_verdict(analysis: Analysis) -> bool:
@@ -110,7 +111,10 @@ def _largest(analysis: Analysis) -> str:
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     where = verdict_words.places([one.held for one in most], every, "comparisons")
     ratios = [one.ratio.estimate for one in most if one.ratio]
-    return f"{numbers.sentence_case(level)} is {verdict_words.by_how_much(*ratios)} {baseline}{where}."
+    likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""
+    return (
+        f"{numbers.sentence_case(level)} is {likely}{verdict_words.by_how_much(*ratios)} {baseline}{where}."
+    )
 
 
 def _size(one: Verdict) -> float:
@@ -139,12 +143,12 @@ def asked(analysis: Analysis) -> list[Verdict]:
     return [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
 
 
-def held_back(analysis: Analysis) -> list[str]:
-    """Return each limit with the cells that it holds back, those of most cells first."""
-    return list(_held_back(analysis, analysis.limits.cells)) if analysis.limits else []
+def held_back(analysis: Analysis, most: int = MOST_LIMITS) -> list[str]:
+    """Return so many limits with the cells that each holds back, those of most cells first."""
+    return list(_held_back(analysis, analysis.limits.cells, most)) if analysis.limits else []
 
 
-def _held_back(analysis: Analysis, found: Sequence[CellLimit]) -> Iterator[str]:
+def _held_back(analysis: Analysis, found: Sequence[CellLimit], most: int) -> Iterator[str]:
     every = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in found]
 
     def where(some: Sequence[CellLimit]) -> str:
@@ -159,9 +163,9 @@ def _held_back(analysis: Analysis, found: Sequence[CellLimit]) -> Iterator[str]:
         grouped(found, lambda one: (one.limit, limits_words.kind(one) if one.limit else "")).values()
     )
     groups.sort(key=lambda cells: (cells[0].limit is None, -len(cells)))
-    for cells in groups[:MOST_LIMITS]:
+    for cells in groups[:most]:
         said = limits_words.bound_by(cells)
         share = limits_words.evidence(cells) if cells[0].limit else ""
         yield f"{said}{where(cells)}{share}"
-    if left := sum(map(len, groups[MOST_LIMITS:])):
+    if left := sum(map(len, groups[most:])):
         yield f"others in {numbers.count(left, 'cell')}"

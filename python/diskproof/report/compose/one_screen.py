@@ -1,6 +1,6 @@
 """The answer of a run on one screen: what is compared, what holds it back, what to do, what to beware of."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import Safety
@@ -18,21 +18,32 @@ def run(analysis: Analysis) -> OneScreen:
     blocks = rows.blocks(analysis, _weak(analysis, warned))
     is_weak = any(row.is_weak for one in blocks for row in one.rows)
     beware = _beware(warned, is_weak=is_weak) or _rarest(analysis.safety)
-    held = [] if is_of_limits(analysis) else held_back(analysis)
-    todo = to_do.actions(analysis)[: to_do.MOST_SHOWN]
-    lines = [
-        ("ALARM", _alarm(analysis.safety)),
-        ("Held back by", "; ".join(held)),
-        *(("" if at else "To do", one) for at, one in enumerate(todo)),
-        ("Beware", beware),
-    ]
     return OneScreen(
         question=analysis.plan.question,
         facts=facts(analysis),
         answer=answer(analysis),
         blocks=tuple(blocks),
-        lines=tuple(line for line in lines if line[1]),
+        lines=tuple(_lines(analysis, beware, to_do.MOST_SHOWN)),
     )
+
+
+def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
+    """Return what stands beside the picture of a page, which has few words: the first of each kind."""
+    warned = len(cautions(analysis))
+    beware = f"{numbers.count(warned, 'warning')}, see Findings" if warned else _rarest(analysis.safety)
+    return tuple(_lines(analysis, beware, 1))
+
+
+def _lines(analysis: Analysis, beware: str, most: int) -> Iterator[tuple[str, str]]:
+    """Yield each kind of line with so many limits and things to do; a thing to do more has no word before."""
+    if alarm := _alarm(analysis.safety):
+        yield "ALARM", alarm
+    if not is_of_limits(analysis) and (held := held_back(analysis, most)):
+        yield "Held back by", "; ".join(held)
+    for at, one in enumerate(to_do.actions(analysis)[:most]):
+        yield "" if at else "To do", one
+    if beware:
+        yield "Beware", beware
 
 
 def facts(analysis: Analysis) -> str:

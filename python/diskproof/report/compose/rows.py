@@ -15,8 +15,9 @@ from diskproof.report.document import Tone
 from diskproof.report.intervals import at_least, bounds, confidence, estimate, in_milliseconds
 from diskproof.report.one_screen import Block, Row, Scale
 from diskproof.results.crash_plan import Way
+from diskproof.results.factor import Factor
 from diskproof.results.limit import IN_WORDS
-from diskproof.results.plan import NO_LEVEL, Metric
+from diskproof.results.plan import NO_LEVEL, Cell, Metric
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
 from diskproof.wording import numbers
@@ -143,6 +144,16 @@ def _published(known: dict[tuple[str, str], float], one: Verdict) -> str:
     return "" if ratio is None else verdict_words.amount(ratio)
 
 
+def _cell_levels(cell: Cell, varying: Sequence[Factor]) -> tuple[str, ...]:
+    """Return a cell's levels, a column a factor."""
+    found = ((factor, cell.level(factor)) for factor in varying)
+    named = (
+        "" if level == NO_LEVEL and factor != "server" else verdict_words.subject(factor, level)
+        for factor, level in found
+    )
+    return tuple(named) or (cell.storage,)
+
+
 def _levels(one: Verdict) -> tuple[str, ...]:
     held = [verdict_words.subject(factor, level) for factor, level in one.held.items() if level != NO_LEVEL]
     return tuple(held) or ("",)
@@ -214,7 +225,7 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
             tone = TONES_OF_PROOFS[proof.outcome]
         rows.append(
             Row(
-                tuple(limits_words.name(analysis, one).split(", ")),
+                _cell_levels(one.cell, analysis.varying),
                 IN_WORDS[one.limit] if one.limit else "not established",
                 tone,
                 share,

@@ -22,6 +22,7 @@ from diskproof.report.compose import (
     tpcc,
     verdicts,
 )
+from diskproof.report.compose.answer import answer
 from diskproof.report.document import Document, Figure, Item, Items, Section
 from diskproof.results.trial import Trial
 from diskproof.wording import numbers
@@ -60,14 +61,14 @@ def compose(
         *([settings.section(analysis, trials)] if figures is not None else []),
         method.section(analysis, trials),
     ]
-    shown = one_screen.run(analysis)
     return Document(
         name=plan.study,
         heading=plan.question,
-        answer=shown.answer or rows.single(analysis),
-        beside=tuple(line for line in shown.lines if line[0]),
+        answer=answer(analysis) or rows.single(analysis),
+        beside=one_screen.beside(analysis),
         picture=next(iter(drawn.get("answer", ())), None),
         lead=head.lead(analysis),
+        lead_folded=head.progress(analysis) if drawn.get("answer") else "",
         sections=tuple(sections),
         foot=f"Made from the run folder alone by diskproof{version}.",
     )

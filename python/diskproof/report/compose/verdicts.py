@@ -6,7 +6,7 @@ from typing import TypeVar
 from diskproof.analysis.answers import Analysis, CellComparison, Outcome, Verdict
 from diskproof.report import ratio_scale
 from diskproof.report.compose import difference_words, limits_words, verdict_words
-from diskproof.report.compose.answer import has_verdict, why_no_verdict
+from diskproof.report.compose.answer import asked, has_verdict, why_no_verdict
 from diskproof.report.document import Item, Items, Line, Paragraph, Section, Tone
 from diskproof.report.intervals import bar
 from diskproof.results.plan import Plan
@@ -26,11 +26,12 @@ MOST_OPEN = 12
 
 
 def section(analysis: Analysis) -> Section:
-    """Return the verdicts, the largest effects first, or why there are none."""
+    """Return the verdicts, first those that the study asks for, or why there are none."""
     if not has_verdict(analysis):
         blocks: tuple[Paragraph | Items, ...] = (Paragraph(why_no_verdict(analysis)),)
     else:
-        ordered = by_importance(analysis.verdicts)
+        first = asked(analysis)
+        ordered = [*first, *(one for one in analysis.verdicts if one not in first)]
         bars = [one for verdict in ordered if (one := bar(verdict.ratio))]
         items = tuple(_item(verdict, analysis) for verdict in ordered)
         axis = ratio_scale.axis(bars, analysis.plan.same_within, axis_words(analysis.plan))
