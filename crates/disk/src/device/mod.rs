@@ -2,13 +2,13 @@
 
 mod catalogue;
 mod figure;
-#[cfg(test)]
-mod hostile;
 mod kind;
 mod model;
 mod named;
 mod promise;
 mod published;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 

@@ -23,9 +23,7 @@ mod space;
 mod tree;
 
 #[cfg(test)]
-mod file_tests;
-#[cfg(test)]
-mod tree_tests;
+mod tests;
 
 pub(crate) use file::{Cleared, Piece};
 pub(crate) use inode::{Directory, Entry, FIRST_PLACE, File, Kind, Number, Owner};

@@ -5,8 +5,6 @@
 //! them. The same schedule, seed and requests at the same moments have the same outcome. Each fault
 //! draws from its own generator, so an additional fault changes nothing about the others.
 
-#[cfg(test)]
-mod hostile;
 mod schedule;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! Schedules at work, in virtual time.
 
+mod hostile;
+
 use serde_json::{Value, json};
 
 use super::{Befalls, Delay, Failure, Fault, Faults};

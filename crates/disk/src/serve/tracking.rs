@@ -410,6 +410,4 @@ pub(super) fn finish(log: Option<Writer>) -> Value {
 }
 
 #[cfg(test)]
-mod histories;
-#[cfg(test)]
-mod spoilt;
+mod tests;

@@ -4,10 +4,10 @@
 //! A log is lines of JSON: a header, then one record each; the line of a write is followed by its bytes.
 //! It begins with a disk's bytes as they are and ends with the cut. docs/disk.md describes it.
 
-#[cfg(test)]
-mod hostile;
 mod reader;
 mod replay;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 use serde::{Deserialize, Serialize};

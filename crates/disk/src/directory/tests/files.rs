@@ -8,11 +8,11 @@ use fuser::Errno;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::BLOCK_BYTES;
-use super::file::{Cleared, Piece};
-use super::inode::{File, Kind, Number, Owner};
-use super::space::{Run, Space};
-use super::tree::{Moment, ROOT, Tree};
+use super::super::BLOCK_BYTES;
+use super::super::file::{Cleared, Piece};
+use super::super::inode::{File, Kind, Number, Owner};
+use super::super::space::{Run, Space};
+use super::super::tree::{Moment, ROOT, Tree};
 
 const DISK_BLOCKS: u64 = 300;
 const MOMENT: Moment = Moment {

@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::*;
+use super::super::*;
 
 const SECTOR_BYTES: u64 = 512;
 const SIZE_BYTES: u64 = 1 << 30;

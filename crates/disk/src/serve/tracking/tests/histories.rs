@@ -7,7 +7,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tempfile::TempDir;
 
-use super::*;
+use super::super::*;
 use crate::account::log::replay;
 use crate::contents::{Image, Store};
 use crate::volatile::Keep;

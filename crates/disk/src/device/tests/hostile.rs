@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use serde_json::Value;
 
-use super::{BUILT_IN, Build, Device, Pattern, Probe, Promise};
+use super::super::{BUILT_IN, Build, Device, Pattern, Probe, Promise};
 use crate::request::NANOS_PER_S;
 use crate::simulate::{self, Length};
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::{check, replay};
+use super::super::{check, replay};
 use crate::account::touched::hex;
 use crate::contents::{Contents, Store};
 

@@ -1,6 +1,6 @@
 //! Sectors that cannot be read, over writes and cuts.
 
-use super::*;
+use super::super::*;
 use crate::contents::Store;
 use crate::volatile::Keep;
 

@@ -6,10 +6,10 @@ use std::time::SystemTime;
 
 use fuser::{Errno, FileType};
 
-use super::inode::{Directory, File, Kind, Number, Owner};
-use super::rename::Taken;
-use super::space::Space;
-use super::tree::{Attributes, Moment, ROOT, Tree};
+use super::super::inode::{Directory, File, Kind, Number, Owner};
+use super::super::rename::Taken;
+use super::super::space::Space;
+use super::super::tree::{Attributes, Moment, ROOT, Tree};
 
 const OWNER: Owner = Owner {
     uid: 1,

@@ -1,0 +1,3 @@
+//! Hostile input.
+
+mod hostile;

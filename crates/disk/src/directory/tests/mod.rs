@@ -1,0 +1,4 @@
+//! Histories of files and of names.
+
+mod files;
+mod trees;

@@ -1,0 +1,4 @@
+//! Histories of requests and cuts, and contents that fail.
+
+mod histories;
+mod spoilt;
