@@ -302,6 +302,11 @@ pub trait Session {
         Ok(false)
     }
 
+    /// Ends statements that compute in this thread once this says so, which it is asked now and then.
+    fn end_when(&mut self, _over: impl FnMut() -> bool + Send + 'static) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// True while part of a statement still waits to be sent. Only then does the event loop ask
     /// for writability: on a Unix socket every read by the peer would wake us otherwise.
     fn wants_write(&self) -> bool {

@@ -409,6 +409,9 @@ impl<'a> Conductor<'a> {
 
     /// Waits until every client is idle; returns the length of the measured phase in seconds.
     pub(super) fn drain(&mut self, schedule: &Schedule) -> Result<f64, RunError> {
+        let patience_ns = nanoseconds(self.options.patience.replies);
+        self.control
+            .give_up_at(self.clock.now_ns().saturating_add(patience_ns));
         while !self.totals.all_finished() {
             self.attend(schedule, None)?;
         }

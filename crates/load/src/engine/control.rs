@@ -10,6 +10,8 @@ use mio::Waker;
 pub(super) struct Control {
     /// Ends the run earlier than planned.
     cut_ns: AtomicU64,
+    /// When statements that are still under way are given up.
+    given_up_ns: AtomicU64,
     /// Transactions that may still be begun in the measured phase.
     budget: Option<AtomicU64>,
     /// No transaction may be begun any more.
@@ -33,6 +35,7 @@ impl Control {
     pub(super) fn new(transactions: Option<u64>, clients: usize) -> Self {
         Self {
             cut_ns: AtomicU64::new(u64::MAX),
+            given_up_ns: AtomicU64::new(u64::MAX),
             budget: transactions.map(AtomicU64::new),
             closed: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
@@ -55,8 +58,19 @@ impl Control {
         self.wake_all();
     }
 
+    /// Gives up the statements that are under way at an instant.
+    pub(super) fn give_up_at(&self, now_ns: u64) {
+        self.given_up_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    #[must_use]
+    pub(super) fn given_up_ns(&self) -> u64 {
+        self.given_up_ns.load(Ordering::Relaxed)
+    }
+
     /// Ends the run at once: the workers close their connections, whatever is in progress.
     pub(super) fn abandon(&self, now_ns: u64) {
+        self.give_up_at(now_ns);
         self.abandoned.store(true, Ordering::Relaxed);
         self.cut_at(now_ns);
     }

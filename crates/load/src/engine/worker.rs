@@ -110,6 +110,8 @@ impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
         if let Some(keep) = self.workload.keeps() {
             session.keep_rows(keep);
         }
+        let (control, clock) = (Arc::clone(&self.control), self.clock);
+        session.end_when(move || clock.now_ns() > control.given_up_ns())?;
         if let Some(source) = session.source() {
             self.registry
                 .register(source, Token(index), Interest::READABLE)?;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::driver::{Alone, Args, Driver, Fault, Protocol, Reply, Session};
 use crate::engine::{Failure, Retry};
@@ -41,10 +41,12 @@ struct One<'a, D: Driver> {
     driver: &'a D,
     workload: &'a LuaWorkload,
     retry: &'a Retry,
-    /// The longest pause.
+    /// The longest pauses between two statements.
     limit: Duration,
     script: LuaClient,
     connection: Option<Alone<D::Session>>,
+    /// When the last statement had its reply.
+    since: Instant,
 }
 
 impl<'a, D: Driver> One<'a, D> {
@@ -62,6 +64,7 @@ impl<'a, D: Driver> One<'a, D> {
             limit,
             script: workload.command(number),
             connection: None,
+            since: Instant::now(),
         }
     }
 
@@ -92,9 +95,8 @@ impl<'a, D: Driver> One<'a, D> {
                 }
                 Next::Sleep { us } | Next::Wait { us } => {
                     let pause = Duration::from_micros(us);
-                    if pause > self.limit {
-                        let seconds = pause.as_secs_f64();
-                        let what = format!("a pause of {seconds} s is longer than --script-limit");
+                    if self.since.elapsed().saturating_add(pause) > self.limit {
+                        let what = "a pause without a statement is longer than --script-limit";
                         return Err(Failure::new("script", what));
                     }
                     thread::sleep(pause);
@@ -132,8 +134,14 @@ impl<'a, D: Driver> One<'a, D> {
             Some(connection) => connection,
             None => self.connect()?,
         };
-        let outcome = send(&mut connection.session)
-            .and_then(|()| connection.reply(self.driver.statement_limit()));
+        let limit = self.driver.statement_limit();
+        let end = limit.map(|limit| Instant::now() + limit);
+        let outcome = connection
+            .session
+            .end_when(move || end.is_some_and(|end| Instant::now() > end))
+            .and_then(|()| send(&mut connection.session))
+            .and_then(|()| connection.reply(limit));
+        self.since = Instant::now();
         match outcome {
             Ok(reply) => {
                 let rows = connection.session.rows();

@@ -15,7 +15,7 @@ use crate::driver::{Admin, Answer, Args, Fault, NoReply, QUESTION_LIMIT, Reply};
 const WORK_BUSY_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Steps of a statement between two looks at the clock: about a millisecond.
-const STEPS: i32 = 100_000;
+pub(super) const STEPS: i32 = 100_000;
 
 pub(super) struct SqliteAdmin {
     connection: Connection,

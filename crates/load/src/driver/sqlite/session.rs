@@ -5,6 +5,7 @@ use std::task::Poll;
 
 use rusqlite::Connection;
 
+use super::admin::STEPS;
 use super::error;
 use super::execute::{check_count, run};
 use crate::driver::rows::{Keep, Rows};
@@ -165,6 +166,12 @@ fn splice(template: &Template, args: &Args, sql: &mut String) {
 impl Session for SqliteSession {
     fn source(&mut self) -> Option<&mut dyn mio::event::Source> {
         None
+    }
+
+    fn end_when(&mut self, over: impl FnMut() -> bool + Send + 'static) -> Result<(), Fault> {
+        self.connection
+            .progress_handler(STEPS, Some(over))
+            .map_err(error::fault)
     }
 
     fn keep_rows(&mut self, keep: Keep) {
