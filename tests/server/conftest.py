@@ -1,3 +1,4 @@
+import importlib.util
 import os
 import shutil
 import tempfile
@@ -9,6 +10,7 @@ import pytest
 from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.mysql import MysqlServer, find_mysql
 from diskproof.server.postgresql import PostgresqlServer, find_postgresql
+from diskproof.server.postgresql.installation import WHEEL
 from diskproof.server.sqlite import SqliteServer
 from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
@@ -19,6 +21,7 @@ from support.shared import memory_or_disk, short_folder
 FETCHED = {
     "mysql-5.6": "DISKPROOF_TEST_MYSQL56_BASEDIR",
     "mysql-9": "DISKPROOF_TEST_MYSQL9_BASEDIR",
+    "mariadb-11": "DISKPROOF_TEST_MARIADB11_BASEDIR",
 }
 """Servers that tests/servers/fetch.sh brings."""
 
@@ -31,6 +34,10 @@ def find_for_test(name: str) -> ServerKind:
                 return MysqlServer(find_mysql(), name)
             case "postgresql":
                 return PostgresqlServer(find_postgresql(), name)
+            case "postgresql-18":
+                wheel = importlib.util.find_spec(WHEEL)
+                assert wheel and wheel.origin
+                return PostgresqlServer(find_postgresql(Path(wheel.origin).parent / "pginstall"), name)
             case "sqlite":
                 return SqliteServer(name, "unknown")
     except ServerNotFoundError as error:
@@ -55,6 +62,12 @@ def process_kind(request: pytest.FixtureRequest) -> ServerKind:
 @pytest.fixture(params=["mariadb", "mysql-9", "postgresql", "sqlite"])
 def durable_kind(request: pytest.FixtureRequest) -> ServerKind:
     """One of each age that the documentation of durability speaks of."""
+    return find_for_test(request.param)
+
+
+@pytest.fixture(params=["mariadb-11", "postgresql-18"])
+def kind_of_today(request: pytest.FixtureRequest) -> ServerKind:
+    """One whose counters or settings differ from those of the distribution's own."""
     return find_for_test(request.param)
 
 

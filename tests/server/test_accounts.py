@@ -266,6 +266,23 @@ def test_a_new_postgresql_has_its_checkpoints_elsewhere() -> None:
     assert account.page_writes is None, "what backends wrote is not told here"
 
 
+def test_postgresql_18_has_its_flushes_and_pages_in_one_view() -> None:
+    new = {name: values for name, values in POSTGRESQL_15.items() if "pg_stat_wal.wal_sync" not in name}
+    new |= {
+        "pg_stat_io.wal.fsyncs": (7, 299),
+        "pg_stat_io.wal.fsync_time": (20.0, 1020.0),
+        "pg_stat_io.relation.fsyncs": (0, 12),
+        "pg_stat_io.relation.write_time": (1.0, 5.0),
+        "pg_stat_io.clients.writes": (2, 6),
+    }
+    account = postgresql.account(postgresql_samples(new), times_input=True, times_wal=True)
+    assert (account.log_flushes, account.log_flush_s) == (292, pytest.approx(1.0))
+    assert (account.page_flushes, account.page_write_s) == (12, pytest.approx(0.004))
+    assert account.clean_page_waits == 4
+    untimed = postgresql.account(postgresql_samples(new), times_input=False, times_wal=False)
+    assert (untimed.log_flushes, untimed.log_flush_s, untimed.page_write_s) == (292, None, None)
+
+
 # ---------------------------------------------------------------- samples
 
 

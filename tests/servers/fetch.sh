@@ -1,6 +1,6 @@
 #!/bin/sh
-# Bring an old and a new MySQL into a cache directory, so that the tests meet more than the
-# distribution's own server. Each becomes a basedir with bin/, lib/ and share/.
+# Bring an old and a new MySQL and a MariaDB of today into a cache directory, so that the tests meet more than
+# the distribution's own server. Each becomes a basedir with bin/, lib/ and share/.
 #
 #   tests/servers/fetch.sh [CACHE_DIRECTORY]      (default: ~/.cache/diskproof-tests)
 #
@@ -19,6 +19,7 @@ cache=$(cd "$cache" && pwd)
 main() {
     provide mysql56 bin/mysqld DISKPROOF_TEST_MYSQL56_BASEDIR "MySQL 5.6"
     provide mysql9 bin/mysqlbinlog DISKPROOF_TEST_MYSQL9_BASEDIR "MySQL 9"
+    provide mariadb11 bin/mariadbd DISKPROOF_TEST_MARIADB11_BASEDIR "MariaDB 11.8"
     provide mariadb_plugins auth_ed25519.so DISKPROOF_TEST_MARIADB_PLUGINS "MariaDB ed25519"
 }
 
@@ -51,19 +52,32 @@ fetch_mysql56() {
     launcher mysqld 'exec env LD_LIBRARY_PATH="$base/lib" "$base/lib/mysqld" "$@"'
 }
 
-# MySQL 9 from Debian unstable, with every library it needs: nothing of it is installed here, and
-# it runs by its own dynamic loader, since this machine's libc may be years older.
-fetch_mysql9() {
+fetch_mysql9() { fetch_debian unstable mysql-server-core bin/mysqlbinlog sbin/mysqld; }
+
+fetch_mariadb11() {
+    fetch_debian stable "mariadb-server-core mariadb-client-core" \
+        sbin/mariadbd bin/mariadb-binlog bin/my_print_defaults bin/resolveip || return 1
+    # Its installer is a script, which finds all else below the basedir.
+    ln -s ../tree/usr/bin/mariadb-install-db bin/mariadb-install-db
+}
+
+# fetch_debian SUITE PACKAGES PROGRAM...: a server of another suite of Debian with every library it needs. Nothing
+# of it is installed here, and it runs by its own dynamic loader, since this machine's libc may be years older.
+fetch_debian() {
+    suite=$1
+    packages=$2
+    shift 2
     command -v apt-get >/dev/null || { echo "apt-get is not installed"; return 1; }
     mirror=$(apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 'Created-By: Packages' |
         sed -n 's/^Debian|//p' | head -n 1)
     [ -n "$mirror" ] || { echo "apt knows no Debian mirror"; return 1; }
-    private_apt "$mirror"
+    private_apt "$mirror" "$suite"
     APT_CONFIG=$PWD/apt/apt.conf
     export APT_CONFIG
-    apt-get update -qq || { echo "apt cannot read Debian unstable"; return 1; }
-    apt-get install -qq -y --download-only --no-install-recommends mysql-server-core ||
-        { echo "apt cannot get mysql-server-core"; return 1; }
+    apt-get update -qq || { echo "apt cannot read Debian $suite"; return 1; }
+    # shellcheck disable=SC2086 # several packages
+    apt-get install -qq -y --download-only --no-install-recommends $packages ||
+        { echo "apt cannot get $packages"; return 1; }
     mkdir tree bin lib
     for package in apt/cache/archives/*.deb; do
         case $package in
@@ -72,9 +86,9 @@ fetch_mysql9() {
         esac
     done
     rm -r apt tree/usr/share/doc tree/usr/share/man tree/usr/share/locale
-    ln -s tree/usr/share/mysql share
+    if [ -d tree/usr/share/mariadb ]; then ln -s tree/usr/share/mariadb share; else ln -s tree/usr/share/mysql share; fi
     ln -s ../tree/usr/lib/mysql/plugin lib/plugin
-    for program in bin/mysqlbinlog sbin/mysqld; do
+    for program in "$@"; do
         launcher "${program#*/}" 'lib="$base/tree/usr/lib/x86_64-linux-gnu"
 exec "$lib/ld-linux-x86-64.so.2" --library-path "$lib" "$base/tree/usr/'$program'" "$@"'
     done
@@ -89,11 +103,11 @@ fetch_mariadb_plugins() {
     rm -r tree mariadb-server_*.deb
 }
 
-# private_apt MIRROR: an apt with its own lists, cache and package database, all below ./apt.
+# private_apt MIRROR SUITE: an apt with its own lists, cache and package database, all below ./apt.
 private_apt() {
     mkdir -p apt/state/lists/partial apt/cache/archives/partial apt/none
     : >apt/state/status
-    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $1 unstable main" >apt/sources.list
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $1 $2 main" >apt/sources.list
     cat >apt/apt.conf <<CONF
 Dir::Etc::SourceList "$PWD/apt/sources.list";
 Dir::Etc::SourceParts "$PWD/apt/none";

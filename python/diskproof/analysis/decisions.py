@@ -253,7 +253,7 @@ def _level(
 
 
 def _settings(analysis: Analysis, server: str, tuning: str, other: str) -> dict[str, str]:
-    """Return the declared variables in which a level differs from another; empty: from the nearest."""
+    """Return the declared variables in which a level differs from another; empty: the nearest of ours."""
     values: dict[str, dict[str, str]] = {
         one.variable: one.values
         for one in analysis.level_differences
@@ -264,7 +264,8 @@ def _settings(analysis: Analysis, server: str, tuning: str, other: str) -> dict[
             for name, value in answer.settings.items():
                 values.setdefault(name, {})[answer.cell.tuning] = value
         values = {name: found for name, found in values.items() if tuning in found}
-    others = {other} if other else {level for found in values.values() for level in found} - {tuning}
+    known = {level for found in values.values() for level in found} - {tuning}
+    others = {other} if other else known & {*LEVELS} or known
     differing = [
         {name: found[tuning] for name, found in values.items() if found.get(level) != found[tuning]}
         for level in others

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,11 @@ class Samples:
         if before is None or after is None:
             return None
         return (after - before) / (self._last_s - self._first_s)
+
+
+def first(*figures: Number | None) -> Number | None:
+    """Return the first figure that is known."""
+    return next((one for one in figures if one is not None), None)
 
 
 def _share(part: float | None, whole: float | None) -> float | None:

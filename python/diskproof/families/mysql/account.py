@@ -9,9 +9,9 @@ Summary Tables). What a version does not report stays unknown:
 """
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any
 
-from diskproof.families.samples import Samples
+from diskproof.families.samples import Samples, first
 from diskproof.results.usage import ServerAccount
 
 METRICS = {"lock_deadlocks", "trx_rseg_history_len"}
@@ -28,8 +28,6 @@ PICOSECOND_S = 1e-12
 
 _CAPACITY_SHARE = 30 / 32
 """Of innodb_redo_log_capacity: the log is 32 files, and two are kept free (log0files_capacity.cc)."""
-
-Number = TypeVar("Number", int, float)
 
 
 def metric(name: str) -> str:
@@ -73,13 +71,13 @@ def account(samples: Samples) -> ServerAccount:
         doublewrite_writes=samples.count("Innodb_dblwr_writes"),
         lock_waits=samples.count("Innodb_row_lock_waits"),
         lock_wait_s=samples.seconds("Innodb_row_lock_time", unit_s=1e-3),
-        deadlocks=_first(samples.count("Innodb_deadlocks"), samples.count(metric("lock_deadlocks"))),
+        deadlocks=first(samples.count("Innodb_deadlocks"), samples.count(metric("lock_deadlocks"))),
         checkpoint_age_mean=None if mean is None else mean / used,
         checkpoint_age_max=None if highest is None else highest / used,
         dirty_share_mean=samples.mean_share(
             "Innodb_buffer_pool_pages_dirty", "Innodb_buffer_pool_pages_total"
         ),
-        history_growth_per_s=_first(
+        history_growth_per_s=first(
             samples.growth_per_s("Innodb_history_list_length"),
             samples.growth_per_s(metric("trx_rseg_history_len")),
         ),
@@ -93,7 +91,3 @@ def _page_flushes(log: int | None, all_files: int | None) -> int | None:
     Up to MySQL 5.7 a flush of the log counts although another thread makes it (fil0fil.c, fil_flush).
     """
     return None if log is None or all_files is None or log > all_files else all_files - log
-
-
-def _first(one: Number | None, other: Number | None) -> Number | None:
-    return other if one is None else one

@@ -46,6 +46,8 @@ def needs(observed: Values) -> dict[str, Need]:
         ),
         DOUBLEWRITE: Need("torn pages are not repaired", keeps=frozenset({"on", "1", "detect_and_recover"})),
     }
+    if lower(observed, DOUBLEWRITE) == "fast":  # MariaDB from 11.0 on
+        found[DOUBLEWRITE] = Need("data pages that count as written may be lost", keeps=frozenset())
     if lower(observed, METHOD) in UNFLUSHED:
         found[METHOD] = Need("data pages that count as written may be lost", keeps=frozenset())
     return found
@@ -123,6 +125,12 @@ def contradictions(values: Values, server: Server) -> Iterator[Message]:
             "flushed, but a page that is half written in a power cut stays torn, unless the device writes "
             "whole pages",
             doublewrite=values[DOUBLEWRITE] or "",
+            commit=commit or "1",
+        )
+    if is_set(values, DOUBLEWRITE, "fast"):
+        yield say(
+            "innodb_doublewrite = fast with innodb_flush_log_at_trx_commit = {commit}: data files are not "
+            "flushed before a checkpoint releases the log, which is safe only if the log's flush covers them",
             commit=commit or "1",
         )
     if is_set(values, METHOD, "nosync"):

@@ -18,6 +18,12 @@ WAITING_SESSIONS = """
       AND wait_event_type NOT IN ('Activity', 'Client')
     GROUP BY 1"""
 
+INPUT_OUTPUT = (
+    "(SELECT sum(writes) AS writes, sum(write_time) AS write_time, sum(fsyncs) AS fsyncs, "
+    "sum(fsync_time) AS fsync_time FROM pg_stat_io WHERE {})"
+)
+"""What pg_stat_io has of all kinds of processes together."""
+
 Connection = psycopg.Connection[TupleRow]
 
 
@@ -39,9 +45,8 @@ class PostgresqlAsked(Asked[Connection]):
         A backend hands its counts in at most once a second.
         """
         figures: list[tuple[str, object]] = []
-        for view in self._statistics_views():
-            where = f" WHERE datname = '{self.database}'" if view == "pg_stat_database" else ""
-            asked = f"SELECT row_to_json(v) FROM {view} v{where}"  # noqa: S608 - ours
+        for view, rows in self._statistics().items():
+            asked = f"SELECT row_to_json(v) FROM {rows} v"  # noqa: S608 - ours
             for (row,) in self._query(asked, shape=(dict,)):
                 figures += [
                     (f"{view}.{name}", value) for name, value in row.items() if not name.endswith("id")
@@ -84,10 +89,22 @@ class PostgresqlAsked(Asked[Connection]):
             ]
         )
 
-    def _statistics_views(self) -> list[str]:
-        since = {"pg_stat_wal": (14,), "pg_stat_checkpointer": (17,)}
-        later = [view for view, version in since.items() if self.version >= version]
-        return ["pg_stat_database", "pg_stat_bgwriter", *later]
+    def _statistics(self) -> dict[str, str]:
+        """Return the views that this version has, each with the rows that are read of it."""
+        database = f"(SELECT * FROM pg_stat_database WHERE datname = '{self.database}')"  # noqa: S608 - ours
+        views = {
+            "pg_stat_database": ((), database),
+            "pg_stat_bgwriter": ((), "pg_stat_bgwriter"),
+            "pg_stat_wal": ((14,), "pg_stat_wal"),
+            "pg_stat_io.relation": ((16,), INPUT_OUTPUT.format("object = 'relation'")),
+            "pg_stat_io.clients": (
+                (16,),
+                INPUT_OUTPUT.format("object = 'relation' AND backend_type = 'client backend'"),
+            ),
+            "pg_stat_checkpointer": ((17,), "pg_stat_checkpointer"),
+            "pg_stat_io.wal": ((18,), INPUT_OUTPUT.format("object = 'wal'")),
+        }
+        return {view: rows for view, (since, rows) in views.items() if self.version >= since}
 
     def _disconnect(self) -> None:
         super()._disconnect()
