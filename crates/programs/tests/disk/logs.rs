@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc;
+use std::thread;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -42,13 +44,28 @@ fn work(file: &File, seed: u64, requests: u32) {
     }
 }
 
-/// More writes than a spinning disk puts in their places while a busy machine starts the program that cuts it.
-fn burst(file: &File, seed: u64) {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    for number in (0..=255).cycle().take(1_500) {
-        let at = random.random_range(0..SIZE_BYTES - 5_000);
-        file.write_all_at(&[number; 5_000], at).expect("written");
-    }
+/// Cuts a disk amid writes: they end when it refuses one, so a machine however busy cuts before all is in its place.
+fn cut_amid_writes(served: &Served, seed: u64, keep: &str) -> Value {
+    let file = served.open();
+    let (begun, wait) = mpsc::channel();
+    let writer = thread::spawn(move || {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut written = 0_u32;
+        for number in (0..=255).cycle() {
+            let at = random.random_range(0..SIZE_BYTES - 5_000);
+            if file.write_all_at(&[number; 5_000], at).is_err() {
+                break;
+            }
+            written += 1;
+            if written == 200 {
+                begun.send(()).expect("waited for");
+            }
+        }
+    });
+    wait.recv().expect("begun");
+    let answer = served.control(&["cut", "--seed", &seed.to_string(), "--keep", keep]);
+    writer.join().expect("ended");
+    answer
 }
 
 fn bytes_of(path: &Path) -> Vec<u8> {
@@ -92,8 +109,7 @@ fn cut(seed: u64, keep: &str) -> Cut {
     served.control(&["timing", "on"]);
     served.control(&["track", "on", "--log", log.to_str().expect("plain")]);
     work(&file, seed + 1, 60);
-    burst(&file, seed);
-    let answer = served.control(&["cut", "--seed", &seed.to_string(), "--keep", keep]);
+    let answer = cut_amid_writes(&served, seed, keep);
     served.control(&["restore"]);
     let survivors = bytes_of(&served.mount().join("disk"));
     Cut {
@@ -243,7 +259,7 @@ fn other_bytes_than_those_with_which_it_began_are_found_out() {
     let path = |name: &str| format!("{log}-{name}");
     cut.served
         .control(&["track", "on", "--log", &path("goes-on")]);
-    burst(&file, 1);
+    work(&file, 1, 60);
     let described = now();
     assert_eq!(described["logged"], true);
     refused();
