@@ -158,6 +158,45 @@ def test_an_account_that_may_write_is_refused_with_what_makes_another(
     assert check(theirs, "reader", READER, monkeypatch) == "the account has no right to write"
 
 
+def refused(theirs: Theirs, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ServerError, match=why):
+        check(theirs, "reader", READER, monkeypatch)
+
+
+def test_what_writes_by_the_rights_of_somebody_else_is_found(
+    theirs: Theirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if theirs.scheme == "postgresql":
+        theirs.ask(
+            "CREATE FUNCTION step(INT, INT) RETURNS INT LANGUAGE plpgsql SECURITY DEFINER AS "
+            "$$ BEGIN INSERT INTO t VALUES (8); RETURN 1; END $$",
+            "REVOKE EXECUTE ON FUNCTION step(INT, INT), lo_create(oid), lo_creat(integer), "
+            "lo_from_bytea(oid, bytea), w() FROM PUBLIC",
+            "CREATE AGGREGATE adds(INT) (sfunc = step, stype = INT)",
+            database="load",
+        )
+        refused(theirs, r"step\(integer,integer\), which has the rights of its owner", monkeypatch)
+        theirs.ask("DROP AGGREGATE adds(INT)", "DROP FUNCTION step(INT, INT)", database="load")
+        return
+    theirs.ask("CREATE VIEW v AS SELECT w() AS a", "CREATE VIEW x AS SELECT a FROM t", database="load")
+    refused(theirs, "view load.v has its definer's rights, and its text needs SHOW VIEW", monkeypatch)
+    theirs.ask("GRANT SHOW VIEW ON `load`.* TO reader")
+    refused(theirs, "view load.v has its definer's rights, and it calls a function", monkeypatch)
+    theirs.ask(
+        "DROP VIEW v", "GRANT EXECUTE ON `load`.* TO reader", "SET GLOBAL read_only = 1", database="load"
+    )
+    refused(theirs, "EXECUTE ON", monkeypatch)
+    theirs.ask("REVOKE EXECUTE ON `load`.* FROM reader", "GRANT INSERT ON `load`.* TO reader")
+    assert check(theirs, "reader", READER, monkeypatch) == "the server is a replica that takes no writes"
+    theirs.ask(
+        "SET GLOBAL read_only = 0", "DROP VIEW x", "REVOKE INSERT ON `load`.* FROM reader", database="load"
+    )
+    if "MariaDB" in theirs.value("version"):
+        theirs.ask("GRANT ALL ON test.* TO PUBLIC")
+        assert "everybody may write to (`test`)" in check(theirs, "reader", READER, monkeypatch)
+        theirs.ask("REVOKE ALL ON test.* FROM PUBLIC")
+
+
 @pytest.mark.parametrize("lifts", [False, True])
 def test_the_sessions_of_the_load_say_at_its_end_whether_they_are_read_only(
     theirs: Theirs, tmp_path: Path, lifts: bool

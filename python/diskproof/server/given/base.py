@@ -192,17 +192,26 @@ class Given(Asked[Connection]):
 
         Return what keeps it from that: the guard of a session can be lifted, a missing right cannot.
         """
-        rights = self.rights()
-        if self.is_replica() and not rights.beyond + rights.variables:
+        found = self.may_write()
+        if self.is_replica() and not self.may_pass_replica(found):
             return "the server is a replica that takes no writes"
-        if found := self.may_write():
+        if found:
             raise ServerError(
                 f"the account {self._address.user} may do more than read: {_some(found)}. A script can lift "
                 "the guard of its session, so `read_only = true` needs an account that cannot write, or a "
                 f"replica: {self.narrow()}"
             )
         self._try_to_write()
-        return "the account has no right to write"
+        said = "the account has no right to write"
+        if scratch := self.rights().scratch:
+            said += f", except in databases that everybody may write to ({_some(scratch)})"
+        return said
+
+    def may_pass_replica(self, may_write: Sequence[str]) -> bool:
+        """Return whether the account, which may do this, can write to a server that is a replica."""
+        del may_write
+        rights = self.rights()
+        return bool(rights.beyond + rights.variables)
 
     def _try_to_write(self) -> None:
         """Try to delete no row, in a session without the guard; ServerError unless the server refuses it."""

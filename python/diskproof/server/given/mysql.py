@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pymysql
@@ -132,7 +133,26 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
     def may_write(self) -> list[str]:
         """Return the rights of the account that are more than reading."""
         grants, unread = self._grants()
-        return writing(grants) + unread
+        views = self._query(
+            "SELECT table_schema, table_name, LENGTH(COALESCE(view_definition, '')) "
+            "FROM information_schema.views WHERE security_type = 'DEFINER' AND table_schema <> 'sys' "
+            "AND (COALESCE(view_definition, '') = '' OR view_definition REGEXP '[`\"][(]')",
+            shape=(str, str, int),
+        )
+        seen = ("its text needs SHOW VIEW", "it calls a function")
+        return [
+            *writing(grants),
+            *unread,
+            *(
+                f"view {schema}.{name} has its definer's rights, and {seen[size > 0]}"
+                for schema, name, size in views
+            ),
+        ]
+
+    def may_pass_replica(self, may_write: Sequence[str]) -> bool:
+        """Return whether the account can write to a replica, a procedure's definer included."""
+        calls = any(right.startswith(("EXECUTE ", "ALL PRIVILEGES ")) for right in may_write)
+        return calls or super().may_pass_replica(may_write)
 
     def _grants(self) -> tuple[list[str], list[str]]:
         """Return the grants of the account and its roles, and the roles whose grants it may not see."""
@@ -186,7 +206,7 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
         except ServerFailedError:
             found = []  # the account may not look there
         makes = "" if found else f"CREATE USER {who} IDENTIFIED BY '…'; "
-        may = "SELECT" if self.read_only else "ALL"
+        may = "SELECT, SHOW VIEW" if self.read_only else "ALL"
         return f"{makes}GRANT {may} ON {granted(self.database)}.* TO {who}"
 
     def _reads_metrics(self) -> bool:

@@ -71,12 +71,14 @@ MAY_WRITE = f"""
         WHERE has_database_privilege(may.oid, current_database(), 'CREATE')
     UNION SELECT 'EXECUTE on function ' || p.oid::regprocedure::text || ', which has the rights of its owner'
         FROM pg_proc p JOIN spaces s ON s.oid = pronamespace, may
-        WHERE prosecdef AND has_function_privilege(may.oid, p.oid, 'EXECUTE')
+        WHERE prosecdef AND (has_function_privilege(may.oid, p.oid, 'EXECUTE')
+            OR EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass
+                AND refclassid = 'pg_proc'::regclass AND refobjid = p.oid))
     UNION SELECT 'EXECUTE on function ' || p.oid::regprocedure::text FROM pg_proc p, may
         WHERE pronamespace = 'pg_catalog'::regnamespace AND proname IN ({MAKES_LARGE_OBJECTS})
         AND has_function_privilege(may.oid, p.oid, 'EXECUTE')
     UNION SELECT 'writes to large object ' || m.oid FROM pg_largeobject_metadata m, may
-        WHERE lomowner = may.oid
+        WHERE lomowner = may.oid OR current_setting('lo_compat_privileges') = 'on'
         OR EXISTS (SELECT FROM aclexplode(lomacl) WHERE privilege_type = 'UPDATE' AND grantee IN (0, may.oid))
     ORDER BY 1 LIMIT 20"""  # noqa: S608 - ours
 """What an account and the roles that it may take can do in its database besides reading."""

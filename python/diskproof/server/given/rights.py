@@ -43,6 +43,8 @@ class Rights:
     """Rights in other databases and over the server, in the server's words."""
     variables: list[str] = field(default_factory=list)
     """Rights to set variables of the server."""
+    scratch: list[str] = field(default_factory=list)
+    """Other databases that everybody may write to, as patterns."""
 
 
 def rights_of(grants: Iterable[str], database: str, others: Collection[str]) -> Rights:
@@ -56,6 +58,7 @@ def rights_of(grants: Iterable[str], database: str, others: Collection[str]) -> 
             found.beyond.append(grant.partition(" TO ")[0].removeprefix("GRANT "))
             continue
         if held["rest"].startswith("PUBLIC") and _name(held["database"]) in SCRATCH:
+            found.scratch.append(held["database"])
             continue
         where = f"{held['database']}.{held['object']}"
         without_columns = re.sub(r"\([^()]*\)", "", held["rights"])
