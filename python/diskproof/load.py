@@ -16,6 +16,7 @@ from diskproof.system.programs import (
     ANSWER_S,
     NOT_INHERITED,
     PIPE,
+    Ended,
     TimedOut,
     find_program,
     first_line,
@@ -67,7 +68,11 @@ def program() -> Path:
 
 def version() -> str:
     """Return the load generator's version."""
-    return run([str(program()), "--version"]).out.split()[1]  # diskproof-load 0.1.0 (SQLite 3.50.2)
+    match run([str(program()), "--version"]):
+        case Ended(code=0, out=out):
+            return out.split()[1]  # diskproof-load 0.1.0 (SQLite 3.50.2)
+        case ended:
+            raise LoadFailedError(f"diskproof-load did not say its version: {ended.complaint}")
 
 
 def prepare(

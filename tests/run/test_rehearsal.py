@@ -78,6 +78,8 @@ def test_a_program_that_ends_without_words_gets_some(
     how = r"was ended by signal 11|ended with exit code 3"
     with pytest.raises(StudyError, match=rf"^workload `own`: diskproof-load ({how}), without a message$"):
         rehearse(file, make_plan(file), {})
+    with pytest.raises(load.LoadFailedError, match=r"^diskproof-load did not say its version: exit code"):
+        load.version()
 
 
 def test_a_hole_in_the_fence_around_a_script_is_noted(
