@@ -20,7 +20,7 @@ from diskproof.profile.clone import make as clone_maker
 from diskproof.profile.clone.cells import MARKER, QUICK, Asked, Observation, observed, plan, split
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.device import Parameter, Published, device_text
-from diskproof.profile.clone.fit import Model, fit, length_of
+from diskproof.profile.clone.fit import STEPS, Model, fit, length_of
 from diskproof.profile.clone.foreign import foreign
 from diskproof.profile.clone.kinds import built, cloud
 from diskproof.profile.clone.make import Made, make
@@ -499,6 +499,8 @@ def test_without_fio_nothing_is_begun(
 def test_a_directory_is_measured_and_cloned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # So brief a measurement, beside other tests, may have too little that counts; others ask about that.
     monkeypatch.setattr(clone_maker, "_refuse_too_little", lambda *_: None)
+    # How near a fit comes is asked above.
+    monkeypatch.setattr("diskproof.profile.clone.choose.STEPS", STEPS[:1])
     place = tmp_path / "place"
     place.mkdir()
     brief = replace(QUICK, seconds=0.1, ramp_s=0.02, depths=(1, 8), size_bytes=32 * 2**20)

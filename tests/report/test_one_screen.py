@@ -92,11 +92,12 @@ def test_a_single_cell_is_answered_with_its_figure(make_run: MakeRun) -> None:
 
 @pytest.mark.parametrize("storages", [2, 5, 9])
 @pytest.mark.parametrize("clients", [(8,), (1, 4, 16)])
-@pytest.mark.parametrize("width", [60, 80, 200])
-def test_every_study_fits(make_run: MakeRun, storages: int, clients: tuple[int, ...], width: int) -> None:
+def test_every_study_fits(make_run: MakeRun, storages: int, clients: tuple[int, ...]) -> None:
     names = tuple(f"storage-with-a-long-name-{number}" for number in range(storages))
     _, analysis = make_run(make_plan(storages=names, clients=clients, blocks=2))
-    assert_fits(printed(run(analysis), width), min(width, 80))
+    answer = run(analysis)
+    for width in (60, 80, 200):
+        assert_fits(printed(answer, width), min(width, 80))
 
 
 def row(level: str, tone: Tone, said: str, estimate: float | None = 1.0) -> Row:
