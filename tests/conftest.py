@@ -21,8 +21,8 @@ STRICT = "DISKPROOF_TEST_STRICT"
 FAILURES = "DISKPROOF_TEST_FAILURES"
 """Names the file for what failed, a line each: pytest's own summary cuts the reasons off."""
 
-LONG = ("crash", "run", "hosts")
-"""Folders whose tests take up to a minute, and wait for half of it."""
+LONG = ("hosts", "torture", "bench", "crash", "run")
+"""Folders whose tests take up to two minutes, and wait for half of it."""
 
 _skipped: list[str] = []
 
@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     short = [item for item in items if item.path.parent.name not in LONG]
     long = [item for item in items if item.path.parent.name in LONG]
-    long.sort(key=_order)
+    long.sort(key=_order)  # no worker is left alone with a long one in the end
     files = [list(some) for _, some in groupby(long, key=_together)]
     ordered: list[pytest.Item] = []
     for worker in range(workers):
@@ -64,9 +64,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = [*ordered, *short]
 
 
-def _order(item: pytest.Item) -> tuple[bool, bool]:
+def _order(item: pytest.Item) -> tuple[int, bool]:
     needs = item.fixturenames if isinstance(item, pytest.Function) else []
-    return item.path.parent.name != "hosts", "cluster" not in needs
+    return LONG.index(item.path.parent.name), "cluster" not in needs
 
 
 def _together(item: pytest.Item) -> Path:
