@@ -164,7 +164,14 @@ impl Target {
         {
             return SqliteFile::from_text(file).map(Self::Sqlite);
         }
-        let url = Url::parse(text).map_err(|error| TargetError::Malformed {
+        // libpq takes a user without a host if `host=` names the directory of the socket.
+        let whole = match text.split_once('?') {
+            Some((place, options)) if options.contains("host=/") || options.contains("socket=") => {
+                format!("{}?{options}", place.replacen("@/", "@localhost/", 1))
+            }
+            _ => text.to_owned(),
+        };
+        let url = Url::parse(&whole).map_err(|error| TargetError::Malformed {
             url: without_password(text),
             reason: error.to_string(),
         })?;
@@ -452,7 +459,7 @@ mod tests {
         assert_eq!(server("mysql://a@db/x").endpoint, tcp("db", 3306));
         assert_eq!(server("postgres://a@[::1]/x").endpoint, tcp("::1", 5432));
         assert_eq!(
-            server("postgresql://a@localhost/x?host=/run/postgresql").endpoint,
+            server("postgresql://a@/x?host=/run/postgresql").endpoint,
             Endpoint::Unix("/run/postgresql".into())
         );
     }

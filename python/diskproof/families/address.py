@@ -97,6 +97,8 @@ def parse(url: str) -> Address:
         raise ValueError(f"its parameter {unknown[0]!r} is unknown: there are {', '.join(known)}")
     socket = options.get("socket", options.get("host"))
     database = unquote(parts.path.lstrip("/"))
+    if not options.get("port", "0").isdecimal():
+        raise ValueError(f"its port is no number: {options['port']!r}")
     for what, found in (("user", parts.username), ("database", database), ("host", socket or parts.hostname)):
         if not found:
             raise ValueError(f"it has no {what}: write {FORMS}")
