@@ -12,7 +12,6 @@ from pathlib import Path
 from diskproof.families.mysql.option_file import GROUP, is_read
 from diskproof.families.options import Server
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text, check_number
-from diskproof.importers.numbers import broken
 from diskproof.reading import MIB, UnreadableError, read_bytes
 from diskproof.refusal import why_refused
 from diskproof.results.imported import AskedOption, Settings
@@ -208,7 +207,8 @@ def settings_of(text: Text, family: Family) -> tuple[Settings, Lines]:
     if bad:
         raise ImportRefusedError(f"{text.file}: {'; '.join(bad[:MOST_BAD])}: correct or remove these lines")
     if not found and not lines.included and not lines.missing:
-        raise broken(text, 1, "no option of a server stands in this file (groups like [mysqld] or [server])")
+        where = " in a group that servers read, such as [mysqld]" if family == "mysql" else ""
+        raise ImportRefusedError(f"{text.file} sets nothing: no option stands there{where}")
     check_number(text, {(option.group, option.name) for option in found})
     unnamed = Server(None, None)
     return Settings(

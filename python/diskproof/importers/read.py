@@ -107,6 +107,8 @@ def read_file(path: Path) -> list[Found]:
         raise ImportRefusedError(
             f"{text.file} is TOML, such as a study; run it with `diskproof run`, and name its run folder"
         )
+    if all(line.lstrip()[:1] in ("", "#", ";") for line in text.lines):
+        raise ImportRefusedError(f"{text.file} holds comments alone, and sets nothing")
     if _TERSE.search(text.content):
         raise ImportRefusedError(
             f"{text.file} has fio's terse lines, which are not read; let fio write "
