@@ -9,6 +9,7 @@ from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.analysis.safety.worst import worst_way
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import cut_words, limits_words, verdict_words
+from diskproof.report.compose.names import is_given
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers, say, us
 
@@ -30,9 +31,7 @@ def why_no_verdict(analysis: Analysis) -> str:
     if not analysis.varying and analysis.plan.imported:
         return "No verdict: the results are of a single cell. Add those of another storage or server."
     if not analysis.varying:
-        each = analysis.machine.each if analysis.machine else []
-        is_given = any(server.address for one in each for server in one.servers)
-        second = "tuning level" if is_given else "storage or tuning level"
+        second = "tuning level" if is_given(analysis) else "storage or tuning level"
         return f"No verdict: the study has a single cell. Add a second {second}."
     return "No verdict: no two levels of a factor could be compared."
 
@@ -166,6 +165,7 @@ def _held_back(analysis: Analysis, found: Sequence[CellLimit], most: int) -> Ite
     for cells in groups[:most]:
         said = limits_words.bound_by(cells)
         share = limits_words.evidence(cells) if cells[0].limit else ""
-        yield f"{said}{where(cells)}{share}"
+        unseen = ": its CPUs, threads and disks were not observed" if not cells[0].limit else ""
+        yield f"{said}{where(cells)}{share}{unseen if is_given(analysis) else ''}"
     if left := sum(map(len, groups[most:])):
         yield f"others in {numbers.count(left, 'cell')}"

@@ -198,6 +198,7 @@ def speed_method(analysis: Analysis) -> str:
     measured = "and the job timed" if metrics == {"seconds"} else _phases(plan)
     figure = "throughput" if metrics == {"transactions_per_s"} else "figure"
     begun = "the data set is restored, the server restarted"
+    begun += " (one that was there already keeps running)" if names.is_given(analysis) else ""
     if "requests_per_s" in metrics:
         bare = "the files are restored, and fio is started"
         begun = f"{begun} (for a load on bare files: {bare})" if len(metrics) > 1 else bare

@@ -50,6 +50,12 @@ def tested(analysis: Analysis) -> str:
     )
 
 
+def is_given(analysis: Analysis) -> bool:
+    """Report whether a server was there already: then diskproof only asks it."""
+    each = analysis.machine.each if analysis.machine else []
+    return any(server.address for one in each for server in one.servers)
+
+
 def names(analysis: Analysis) -> str:
     """Return what workloads, storages and levels are; of one alone, only the workload needs words."""
     crash = analysis.plan.crash

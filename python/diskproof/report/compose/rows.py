@@ -20,6 +20,7 @@ from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL, Cell, Metric
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
+from diskproof.study.servers import THEIRS
 from diskproof.wording import numbers
 
 UNITS: dict[Metric, str] = {
@@ -105,7 +106,8 @@ def _single(analysis: Analysis) -> Block:
         tail = (
             f"{at_least(one, '95')}{numbers.milliseconds(p95.estimate)} ms" if p95 else numbers.NOT_OBSERVED
         )
-        levels = (one.cell.storage, verdict_words.clients(str(one.cell.clients)))
+        place = one.cell.server if one.cell.storage == THEIRS else one.cell.storage
+        levels = (place, verdict_words.clients(str(one.cell.clients)))
         figure = _figure(one)
         rows.append(Row(levels, figures=(estimate(figure), bounds(figure), tail)))
     return Block("", tuple(rows), (UNITS[analysis.cells[0].metric], "95% interval", "p95"))

@@ -8,6 +8,7 @@ from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.stats.boxes import Box, boxes
 from diskproof.stats.intervals import Interval
+from diskproof.study.servers import THEIRS
 from diskproof.wording import numbers
 from diskproof.wording.numbers import percent, significant
 
@@ -203,7 +204,9 @@ def subject(factor: Factor, level: str) -> str:
 
 def cell_words(cell: Cell, varying: list[Factor]) -> str:
     """Return a cell by what varies in its study: ``disk, safest, 8 clients``; its storage if nothing."""
-    return listed({factor: cell.level(factor) for factor in varying}) or cell.storage
+    return listed({factor: cell.level(factor) for factor in varying}) or (
+        cell.server if cell.storage == THEIRS else cell.storage
+    )
 
 
 def clients(level: str) -> str:

@@ -156,8 +156,12 @@ class Given(Asked[Connection]):
 
     @staticmethod
     @abstractmethod
-    def making(address: Address, database: str) -> str:
-        """Return the commands that make an empty database for an account."""
+    def making(address: Address, database: str, who: str = "") -> str:
+        """Return the commands that make an empty database; `who` is the account's whole name, if known."""
+
+    def who(self) -> str:
+        """Return the whole name of the account, if it is more than the user's."""
+        return ""
 
     @abstractmethod
     def rights(self) -> Rights:
@@ -274,7 +278,7 @@ class Given(Asked[Connection]):
             raise ServerError(
                 f"the database of {self._address} has what diskproof did not make ({named}). "
                 f"It writes only to an empty database or one of its own: "
-                + self.making(self._address, f"{self.database}_load")
+                + self.making(self._address, f"{self.database}_load", self.who())
             )
         if missing := self.why_no_tables():
             raise ServerError(

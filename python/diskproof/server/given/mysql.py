@@ -92,7 +92,7 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
 
     def lacking(self) -> list[str]:
         """Return what the account may not see, each with the GRANT that would show it."""
-        who = account_of(*self._row("SELECT CURRENT_USER()", shape=(str,)))
+        who = self.who()
         lacks = []
         if super()._reads_metrics() and not self._reads_metrics():
             lacks.append(f"INNODB_METRICS (undo history, deadlocks): GRANT PROCESS ON *.* TO {who}")
@@ -101,6 +101,10 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
                 f"the time of reads, writes and flushes: GRANT SELECT ON performance_schema.* TO {who}"
             )
         return lacks
+
+    def who(self) -> str:
+        """Return the account as the server knows it."""
+        return account_of(*self._row("SELECT CURRENT_USER()", shape=(str,)))
 
     def guard(self) -> tuple[str, str]:
         """Return the variable that keeps this session from writing, by the server's own name."""
@@ -118,9 +122,9 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
         return f"KILL {holder}"
 
     @staticmethod
-    def making(address: Address, database: str) -> str:
+    def making(address: Address, database: str, who: str = "") -> str:
         """Return the commands that make an empty database for an account."""
-        who = account(address.user, "localhost" if address.socket else "%")
+        who = who or account(address.user, "localhost" if address.socket else "%")
         return f"CREATE DATABASE {quoted('mysql', database)}; GRANT ALL ON {granted(database)}.* TO {who}"
 
     def rights(self) -> Rights:

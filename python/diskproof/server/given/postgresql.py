@@ -164,7 +164,7 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
         return f"SELECT pg_terminate_backend({rows[0][0] if rows else 'pid'})"
 
     @staticmethod
-    def making(address: Address, database: str) -> str:
+    def making(address: Address, database: str, who: str = "") -> str:  # noqa: ARG004 - has no host
         """Return the command that makes an empty database for an account."""
         names = [quoted("postgresql", name) for name in (database, address.user)]
         return f"CREATE DATABASE {names[0]} OWNER {names[1]}"
