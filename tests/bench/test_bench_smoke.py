@@ -42,7 +42,7 @@ def test_every_comparison_runs(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
     rows = json.loads(out.read_text())["rows"]
     groups = {row["group"] for row in rows}
-    assert groups == {"loading", "throughput", "client CPU", "agreement", "memory", "overhead"}
+    assert groups == {"loading", "throughput", "client CPU", "agreement", "memory", "fence", "overhead"}
     assert all(row["ours"] > 0 and row["peer"] > 0 for row in rows)
     assert "point-select, 64 clients" in ended.stdout
 
