@@ -148,9 +148,14 @@ impl Handshake {
         let mut procedure = plugin.init().map_err(|error| protocol(error.to_string()))?;
         let answer = respond(&mut procedure, login, &scramble, &scramble)?.unwrap_or_default();
         let extensions = self.wanted_extensions(&greeting);
+        // The library takes digits of any script, and panics.
+        let is_readable = greeting.server_version_ref().is_ascii();
         let response = HandshakeResponse::new(
             Some(answer),
-            greeting.server_version_parsed().unwrap_or_default(),
+            is_readable
+                .then(|| greeting.server_version_parsed())
+                .flatten()
+                .unwrap_or_default(),
             Some(login.user.as_bytes()),
             Some(login.database.as_bytes()),
             capabilities
