@@ -18,10 +18,16 @@ from hypothesis import strategies as st
 
 from diskproof.cli import call
 from diskproof.cli.screen import complain
+from diskproof.database import connection
 from diskproof.refusal import RefusalError
+from diskproof.server import asked
+from diskproof.server.base import ServerError
+from diskproof.server.given import find_given, found
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
+from diskproof.study.servers import ServerChoice
 from diskproof.system import journal
+from support import liars
 from support.damage import damaged_bytes, damaged_json
 from support.runs import write_run
 from support.samples import SAMPLES
@@ -41,7 +47,7 @@ STEERING = {chr(code) for code in (*range(9), *range(11, 32), *range(127, 160))}
     "\u202a\u202e\u2066\u200f"
 )
 
-TESTS = 9
+TESTS = 10
 """Among which the cases of a long run are divided."""
 
 LONG = int(os.environ.get("DISKPROOF_TORTURE_CASES") or 0)
@@ -133,6 +139,43 @@ def test_device_files(folder: Path, content: bytes) -> None:
     path = folder / "device.toml"
     path.write_bytes(content)
     ends_well(lambda: call(["disk", "show", str(path)]))
+
+
+GOOD = {
+    "mysql": liars.table((b"8.0.36", b"MySQL")),
+    "postgresql": liars.pg_table((b"16.2", b"")),
+}
+
+
+@tried(4)
+@given(data=st.data(), family=st.sampled_from(sorted(GOOD)), known=st.booleans())
+def test_answers_of_a_server(data: st.DataObject, family: str, known: bool) -> None:
+    damaged = [data.draw(damaged_bytes([GOOD[family]])) for _ in range(3)]
+    replies = [GOOD[family], *damaged] if known else damaged
+
+    def answer(number: int, _: bytes) -> bytes:
+        return replies[number % len(replies)]
+
+    talk = liars.mysql(answer) if family == "mysql" else liars.postgresql(answer)
+    with pytest.MonkeyPatch.context() as patch, liars.liar(talk) as at:
+        for room, name in ((connection, "CONNECT"), (found, "ANSWER"), (asked, "ANSWER")):
+            patch.setattr(room, f"{name}_LIMIT_S", 0.3)
+        url = f"{family}://app@127.0.0.1:{at[0]}/load"
+        ends_well(lambda: read_as_server(url))
+
+
+def read_as_server(url: str) -> int:
+    """Ask a server that is there already; what it is asked is refused or answered."""
+    try:
+        given = find_given("p", ServerChoice.model_validate({"url": url})).open()
+        try:
+            given.check_read_only()
+        finally:
+            given.stop()
+    except ServerError as error:
+        complain(str(error))
+        return 2
+    return 0
 
 
 FORMS = st.sampled_from(("text", "markdown", "json"))
