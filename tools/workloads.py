@@ -31,8 +31,8 @@ all of them.
 
 | kind | asks | ends | compared by |
 |---|---|---|---|
-| `oltp`, `tpcc`, `conditions`, `script`, `lua`, `ledger` | a database | after a time or a count | \
-transactions a second |
+| `oltp`, `pgbench`, `tpcc`, `conditions`, `script`, `lua`, `ledger` | a database | after a time or a \
+count | transactions a second |
 | `slap`, `sqlbench` | a database | by itself: a job | seconds |
 | `fileio` | the files of a storage, no database | after a time, or after one pass | requests a second |
 
@@ -164,6 +164,16 @@ def _sqlbench() -> list[str]:
     return [f"[The operations of each test]({OPERATIONS}), with their counts at scale 1."]
 
 
+def _pgbench() -> list[str]:
+    names = ("tpcb-like", "simple-update", "select-only")
+    of_name = {name: _statements("pgbench", ["--builtin", name]) for name in names}
+    rows = ["| transaction | statements, in their order |", "|---|---|"]
+    rows += [
+        f"| `{name}` | {', '.join(_sql(one['sql']) for one in found)} |" for name, found in of_name.items()
+    ]
+    return ["\n".join(rows)]
+
+
 def _conditions() -> list[str]:
     return [_table(_statements("conditions", ["--tables", "1", "--tables-per-visit", "1"]))]
 
@@ -235,6 +245,7 @@ def _fileio() -> list[str]:
 
 STATEMENTS = {
     "tpcc": list,
+    "pgbench": _pgbench,
     "oltp": _oltp,
     "slap": _slap,
     "sqlbench": _sqlbench,

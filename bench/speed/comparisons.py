@@ -12,7 +12,9 @@ from speed.programs import (
     Shot,
     Tables,
     mysqlslap,
+    our_pgbench,
     ours,
+    pgbench,
     point_selects_in_lua,
     slap,
     summary,
@@ -20,7 +22,7 @@ from speed.programs import (
     sysbench_argv,
     timed,
 )
-from speed.servers import Server, mariadb_in_memory
+from speed.servers import Server, in_memory, mariadb_in_memory
 
 EVERY_QUERY_CHEAPER = Goal(at_most=0.60)
 CHEAPER = Goal(at_most=0.75)
@@ -131,6 +133,9 @@ def lines(
     yield row("client CPU", what, "us/query", costs, cpu)
 
 
+PGBENCH_SCALE = 10
+"""More branches than clients, so that these seldom wait for each other."""
+
 AGREEING = (
     ("complex", COMPLEX),
     ("read-write", "oltp_read_write"),
@@ -164,6 +169,16 @@ def agreement(size: Size) -> Iterator[Row]:
             lambda: mysqlslap(server, size.slap_queries, clients, {cpus[1]}),
         )
     yield row("agreement", f"slap mixed, {clients} clients", "queries/s", timings, AGREES, note)
+    with in_memory("postgresql", max_clients=100) as server:
+        url = ["--url", server.url, "--scale", str(PGBENCH_SCALE)]
+        timed([str(load.program()), "prepare", "pgbench", *url])
+        with server.on({cpus[0]}):
+            rates = alternate(
+                size.agreement_pairs,
+                lambda: our_pgbench(url, clients, size.seconds, {cpus[1]}),
+                lambda: pgbench(server, clients, size.seconds, {cpus[1]}),
+            )
+    yield row("agreement", f"pgbench tpcb-like, {clients} clients", "transactions/s", rates, AGREES, note)
 
 
 def fence(server: Server, size: Size) -> Iterator[Row]:

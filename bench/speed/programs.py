@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from diskproof import load
+from diskproof.server.postgresql.cluster import SUPERUSER
+from diskproof.server.postgresql.installation import find_postgresql
 from speed.servers import Server
 
 COMPLEX = str(Path(__file__).with_name("complex.lua"))
@@ -115,6 +117,23 @@ def mysqlslap(server: Server, queries: int, clients: int, cpus: set[int]) -> flo
     average_s = re.search(r"Average number of seconds to run all queries: ([\d.]+)", said)
     assert average_s
     return queries / float(average_s[1])
+
+
+def our_pgbench(url: Sequence[str], clients: int, seconds: float, cpus: set[int]) -> float:
+    """Run diskproof-load's pgbench once; return its transactions per second."""
+    argv = [str(load.program()), "run", "pgbench", *url, "--json", "--protocol", "prepared"]
+    said, _ = timed([*argv, "--clients", str(clients), "--seconds", str(seconds)], cpus)
+    return float(summary(said)["transactions_per_s"])
+
+
+def pgbench(server: Server, clients: int, seconds: float, cpus: set[int]) -> float:
+    """Run the server's own pgbench once; return its transactions per second."""
+    argv = [str(find_postgresql().programs / "pgbench"), "--no-vacuum", "--protocol=prepared"]
+    argv += [f"--host={server.socket.parent}", f"--username={SUPERUSER}", f"--client={clients}", "--jobs=1"]
+    said, _ = timed([*argv, f"--time={seconds:.0f}", server.database], cpus)
+    rate = re.search(r"tps = ([\d.]+)", said)
+    assert rate
+    return float(rate[1])
 
 
 def sysbench_argv(server: Server, data: Tables, script: str, clients: int) -> list[str]:

@@ -3,10 +3,11 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from diskproof.families import Family
 from diskproof.server.base import Dirs, Running
 from diskproof.server.registry import find
 from diskproof.storage.layout import Layout
@@ -50,9 +51,14 @@ class Server:
                 os.sched_setaffinity(int(thread.name), cpus)
 
 
+def mariadb_in_memory(max_clients: int) -> AbstractContextManager[Server]:
+    """Start MariaDB as `in_memory` does."""
+    return in_memory("mysql", max_clients)
+
+
 @contextmanager
-def mariadb_in_memory(max_clients: int) -> Iterator[Server]:
-    """Start MariaDB on a tmpfs at the unsafe level; it is gone at the end."""
+def in_memory(family: Family, max_clients: int) -> Iterator[Server]:
+    """Start a server on a tmpfs at the unsafe level; it is gone at the end."""
     journal = Journal.begin("bench")
     try:
         starter = Starter(journal)
@@ -61,10 +67,11 @@ def mariadb_in_memory(max_clients: int) -> Iterator[Server]:
         for name in ("run", "log"):
             (runtime / name).mkdir()
         dirs = Dirs(**layout.fresh(), run=runtime / "run", log=runtime / "log")
-        kind = find("mysql")
+        kind = find(family)
         kind.initialise(dirs, starter)
         settings = kind.loading_settings(dirs, memory_bytes=2**30, max_clients=max_clients)
-        settings = replace(settings, level={**settings.level, **BOUNDED})
+        bounded = BOUNDED if family == "mysql" else {}
+        settings = replace(settings, level={**settings.level, **bounded})
         running = kind.start(dirs, settings, starter)
         try:
             yield Server(running, next(path for path in dirs.run.iterdir() if path.is_socket()))

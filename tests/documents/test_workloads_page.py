@@ -31,7 +31,6 @@ TINY = {
     "--report-interval": "0.1",
     "--queries": "40",
     "--iterations": "2",
-    "--scale": "0.001",
 }
 """The page's figures are a user's; a test needs the same commands with less to do."""
 
@@ -54,9 +53,11 @@ def tiny(command: str) -> list[str]:
             words[at + 1] = TINY[word]
         elif word == "--variable":
             words[at + 1] = re.sub(r"=\d+$", "=200", words[at + 1])
+        elif word == "--scale":
+            words[at + 1] = "0.001" if words[2] == "sqlbench" else "1"
     if words[2] == "sqlbench":
         words += [] if "--tests" in words else ["--tests", "transactions,wisconsin"]
-        words += [] if "--scale" in words else ["--scale", TINY["--scale"]]
+        words += [] if "--scale" in words else ["--scale", "0.001"]
     return words
 
 

@@ -41,6 +41,7 @@ DUMPS = {
     "CREATE TABLE t (a INT GENERATED ALWAYS AS IDENTITY, b SERIAL, c app.mood);\n"
     "CREATE TABLE public.parts (a INT) PARTITION BY RANGE (a);\n"
     "CREATE TABLE one PARTITION OF public.parts FOR VALUES FROM (1) TO (9);\n"
+    "COPY t (c) FROM stdin;\nsad\n\\N\n\\.\n\n"
     "INSERT INTO t (c) VALUES ('sad');\nCREATE MATERIALIZED VIEW m AS SELECT a FROM t;\n"
     'CREATE STATISTICS st ON a, b FROM t;\nCREATE COLLATION co FROM "C";\n'
     "CREATE OPERATOR === (LEFTARG = INT, RIGHTARG = INT, FUNCTION = int4eq);\nSELECT lo_create(4711);\n",

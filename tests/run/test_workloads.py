@@ -117,6 +117,19 @@ def test_conditions(tmp_path: Path) -> None:
     assert "--tables-per-visit 2" in trial.load_command
 
 
+@pytest.mark.parametrize("family", [pytest.param("mysql", marks=needs_mariadb), "sqlite"])
+def test_pgbenchs_transactions_on_its_own_tables(tmp_path: Path, family: str) -> None:
+    load = '[workloads.bank]\nkind = "pgbench"\nbuiltin = ["tpcb-like@1", "select-only@2"]\n' + TIMED
+    _, [trial], shown = run(tmp_path, family, load)
+    kinds = {one.name: one.count for one in load_of(trial).statement_types}
+    reads = [count for name, count in kinds.items() if "SELECT abalance" in name]
+    writes = [count for name, count in kinds.items() if "UPDATE" in name or "INSERT" in name]
+    assert len(reads) == 2
+    assert len(writes) == 4
+    assert all(kinds.values())
+    assert "Pgbench's tpcb-like@1, select-only@2" in shown
+
+
 def test_a_ledger_is_a_load_like_others(tmp_path: Path) -> None:
     load = '[workloads.l]\nkind = "ledger"\naccounts = 20\nfiller_bytes = 10\n'
     _, [trial], _ = run(tmp_path, "sqlite", load, design=TIMED)

@@ -175,8 +175,8 @@ WORKLOAD = '[workloads.complex]\nkind = "oltp"\nmix = "complex"\ntables = 4\nrow
     [
         (
             'kind = "slpa"',
-            "`workloads.w.kind`: give 'conditions', 'fileio', 'ledger', 'lua', 'oltp', 'script', "
-            "'slap', 'sqlbench' or 'tpcc'",
+            "`workloads.w.kind`: give 'conditions', 'fileio', 'ledger', 'lua', 'oltp', 'pgbench', "
+            "'script', 'slap', 'sqlbench' or 'tpcc'",
         ),
         ('kind = "slap"', "give either `queries` or `queries_per_client`"),
         (

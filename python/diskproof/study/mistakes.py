@@ -75,7 +75,6 @@ COMMON_WORDS = {
     "crash": "stop",
     "sysbench": "oltp",
     "fio": "fileio",
-    "pgbench": "script",
     "mysqlslap": "slap",
 }
 """Words used elsewhere, and the study's word for them."""

@@ -21,6 +21,7 @@ mod lua;
 mod oltp;
 mod outside;
 mod overseer;
+mod pgbench;
 mod prepare;
 mod run;
 mod script;
@@ -44,6 +45,7 @@ use kernel_fence::reader::FenceArgs;
 use ledger::args::{CleanupLedger, PrepareLedger, RunLedger};
 use lua::args::{OnceLua, RunLua};
 use oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
+use pgbench::args::{CleanupPgbench, PreparePgbench, RunPgbench};
 use script::args::{CheckScript, OnceScript, RunScript};
 pub(crate) use stop::Stop;
 use stop::{exit, say_failed};
@@ -129,6 +131,8 @@ enum Prepare {
     Conditions(PrepareConditions),
     /// Accounts, and an empty table of transfers between them
     Ledger(PrepareLedger),
+    /// pgbench's four tables
+    Pgbench(PreparePgbench),
     /// Your own SQL, run once: the tables that a script needs
     Script(OnceScript),
     /// The command `prepare` of a sysbench script in Lua, or another of its commands
@@ -145,6 +149,8 @@ enum Run {
     Conditions(RunConditions),
     /// Numbered transfers between accounts, so that every commit can be looked for afterwards
     Ledger(RunLedger),
+    /// pgbench's own transactions, after TPC-B
+    Pgbench(RunPgbench),
     /// Your own SQL, in the language of pgbench's scripts
     Script(RunScript),
     /// A sysbench script in Lua, as it stands
@@ -169,6 +175,8 @@ enum Cleanup {
     Conditions(CleanupConditions),
     /// The accounts and the transfers between them
     Ledger(CleanupLedger),
+    /// pgbench's four tables
+    Pgbench(CleanupPgbench),
     /// Your own SQL, run once: what drops the tables
     Script(OnceScript),
     /// The command `cleanup` of a sysbench script in Lua
@@ -237,6 +245,7 @@ fn obey(verb: Verb) -> Result<(), Stop> {
         Verb::Prepare(Prepare::Conditions(args)) => conditions::prepare(&args),
         Verb::Prepare(Prepare::Ledger(args)) => ledger::prepare(&args),
         Verb::Prepare(Prepare::Oltp(args)) => oltp::prepare(&args),
+        Verb::Prepare(Prepare::Pgbench(args)) => pgbench::prepare(&args),
         Verb::Prepare(Prepare::Script(args)) => script::prepare(&args),
         Verb::Prepare(Prepare::Lua(args)) => lua::prepare(&args),
         Verb::Prepare(Prepare::Tpcc(args)) => tpcc::prepare(&args),
@@ -244,6 +253,7 @@ fn obey(verb: Verb) -> Result<(), Stop> {
             Run::Conditions(args) => conditions::run(&args),
             Run::Ledger(args) => ledger::run(&args),
             Run::Oltp(args) => oltp::run(&args),
+            Run::Pgbench(args) => pgbench::run(&args),
             Run::Script(args) => script::run(&args),
             Run::Lua(args) => lua::run(&args),
             Run::Tpcc(args) => tpcc::run(&args),
@@ -259,6 +269,7 @@ fn obey(verb: Verb) -> Result<(), Stop> {
         Verb::Cleanup(Cleanup::Conditions(args)) => conditions::cleanup(&args),
         Verb::Cleanup(Cleanup::Ledger(args)) => ledger::cleanup(&args),
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),
+        Verb::Cleanup(Cleanup::Pgbench(args)) => pgbench::cleanup(&args),
         Verb::Cleanup(Cleanup::Script(args)) => script::cleanup(&args),
         Verb::Cleanup(Cleanup::Lua(args)) => lua::cleanup(&args),
         Verb::Cleanup(Cleanup::Tpcc(args)) => tpcc::cleanup(&args),

@@ -398,11 +398,24 @@ pub trait Admin {
         next_row: &mut dyn FnMut(&mut Args) -> bool,
     ) -> Result<u64, Fault>;
 
+    /// Sends rows in the form that the server's own COPY asks for.
+    fn copy_in(&mut self, _sql: &str, _lines: &mut dyn Lines) -> Result<Reply, Fault> {
+        Err(Fault::Protocol(
+            "rows after a statement, which are PostgreSQL's alone".into(),
+        ))
+    }
+
     /// Lets the server analyse a loaded table now, if it would otherwise do so later by itself,
     /// during a measurement.
     fn settle(&mut self, _table: &str) -> Result<(), Fault> {
         Ok(())
     }
+}
+
+/// Lines of rows, as far as memory allows at a time.
+pub trait Lines {
+    /// The next of them; `None` after the last, or if they cannot be read.
+    fn next(&mut self) -> Option<&[u8]>;
 }
 
 /// The values of one answer, as far as memory allows.

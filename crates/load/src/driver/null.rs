@@ -4,7 +4,7 @@ use std::task::Poll;
 
 use super::rows::{Keep, Rows};
 use super::{
-    Admin, Args, Dialect, Driver, Fault, Protocol, Reply, Session, Statement, StatementId,
+    Admin, Args, Dialect, Driver, Fault, Lines, Protocol, Reply, Session, Statement, StatementId,
 };
 
 /// Makes sessions that answer every statement with one row.
@@ -117,5 +117,10 @@ impl Admin for NullAdmin {
             rows += 1;
         }
         Ok(rows)
+    }
+
+    fn copy_in(&mut self, _: &str, lines: &mut dyn Lines) -> Result<Reply, Fault> {
+        while lines.next().is_some() {}
+        Ok(Reply::default())
     }
 }

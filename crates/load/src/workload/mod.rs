@@ -13,6 +13,7 @@ pub mod generator;
 pub mod ledger;
 pub mod lua;
 pub mod oltp;
+pub mod pgbench;
 pub mod script;
 pub mod sql;
 pub mod tables;

@@ -10,7 +10,7 @@ use crate::cli::kernel_fence::KernelFence;
 use crate::cli::prepare::working;
 use crate::driver::{Admin, Dialect, Driver, Fault, ServerError};
 use crate::engine::Failure;
-use crate::workload::script::{Once, Statement, Value};
+use crate::workload::script::{Once, Rows, Statement, Value};
 use crate::workload::sql::Fence;
 
 /// A statement that takes longer is reported when it is done.
@@ -86,7 +86,7 @@ impl<const MAKES: bool> Task for RunOnce<MAKES> {
         for once in &mut all {
             once.run(
                 whole,
-                |statement| send(&mut *admin, statement, &mut done),
+                |statement, rows| send(&mut *admin, statement, rows, &mut done),
                 |us| thread::sleep(Duration::from_micros(us)),
             )
             .map_err(|error| Failure::new("script", error.to_string()))??;
@@ -136,10 +136,19 @@ fn mebibytes(bytes: usize) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
-fn send(admin: &mut dyn Admin, statement: &Statement<'_>, done: &mut u64) -> Result<(), Failure> {
+fn send(
+    admin: &mut dyn Admin,
+    statement: &Statement<'_>,
+    rows: Option<&mut Rows<'_>>,
+    done: &mut u64,
+) -> Result<(), Failure> {
     let Statement { name, sql, sets } = statement;
     let begun = Instant::now();
-    match admin.execute_bytes(sql) {
+    let outcome = match rows {
+        None => admin.execute_bytes(sql),
+        Some(rows) => admin.copy_in(&String::from_utf8_lossy(sql), rows),
+    };
+    match outcome {
         Err(Fault::Server(ServerError { code, message, .. }))
             if *sets && UNKNOWN.contains(&code.as_str()) =>
         {

@@ -18,7 +18,7 @@ use super::plan::Plan;
 use super::statement::put_double;
 use super::wire::{Wire, not_postgres};
 use crate::driver::socket::Socket;
-use crate::driver::{Admin, Answer, Arg, Args, Fault, Protocol, QUESTION_LIMIT, Reply};
+use crate::driver::{Admin, Answer, Arg, Args, Fault, Lines, Protocol, QUESTION_LIMIT, Reply};
 
 /// Rows are sent in `CopyData` messages of about this size: one system call for hundreds of rows.
 const COPY_CHUNK_BYTES: usize = 64 << 10;
@@ -132,13 +132,7 @@ impl PostgresAdmin {
             }
             put_row(&args, &mut self.wire.out);
             if self.wire.out.len() >= COPY_CHUNK_BYTES {
-                end_copy_data(&mut self.wire.out)?;
-                self.wire.send()?;
-                while let Some(message) = self.wire.try_receive()? {
-                    if let Message::ErrorResponse(body) = message {
-                        return Err(self.copy_refused(&body)?);
-                    }
-                }
+                self.send_copy_data()?;
             }
         }
         if !self.wire.out.is_empty() {
@@ -146,6 +140,18 @@ impl PostgresAdmin {
         }
         frontend::copy_done(&mut self.wire.out);
         self.wire.send()
+    }
+
+    /// Sends the rows in `out`, and looks whether the server has refused some.
+    fn send_copy_data(&mut self) -> Result<(), Fault> {
+        end_copy_data(&mut self.wire.out)?;
+        self.wire.send()?;
+        while let Some(message) = self.wire.try_receive()? {
+            if let Message::ErrorResponse(body) = message {
+                return Err(self.copy_refused(&body)?);
+            }
+        }
+        Ok(())
     }
 
     /// The refusal of a COPY, once the rest of the server's reply has been read.
@@ -189,6 +195,20 @@ impl Admin for PostgresAdmin {
         self.begin_copy(&format!("COPY {table} ({}) FROM STDIN", columns.join(", ")))?;
         self.copy_rows(next_row)?;
         Ok(self.finish()?.reply.affected)
+    }
+
+    fn copy_in(&mut self, sql: &str, lines: &mut dyn Lines) -> Result<Reply, Fault> {
+        self.begin_copy(sql)?;
+        while let Some(lines) = lines.next() {
+            for chunk in lines.chunks(COPY_CHUNK_BYTES) {
+                begin_copy_data(&mut self.wire.out);
+                self.wire.out.extend_from_slice(chunk);
+                self.send_copy_data()?;
+            }
+        }
+        frontend::copy_done(&mut self.wire.out);
+        self.wire.send()?;
+        Ok(self.finish()?.reply)
     }
 
     /// Statistics, or the planner guesses; and what marks rows as visible to all, which the first

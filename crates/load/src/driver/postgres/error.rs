@@ -38,6 +38,8 @@ impl Refusal {
                 b'C' => self.code = value,
                 b'M' => self.message = value,
                 b'D' => self.detail = value,
+                // Which of the rows was refused.
+                b'W' if value.starts_with("COPY ") => self.detail = value,
                 b'R' => self.routine = value,
                 _ => {}
             }

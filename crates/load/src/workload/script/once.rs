@@ -15,7 +15,7 @@ use super::parser::{Parser, State, Step, Variables};
 use super::source::tell;
 use super::value::Value;
 use super::{ScriptError, built_in, initial, preset};
-use crate::driver::Dialect;
+use crate::driver::{Dialect, Lines};
 use crate::file;
 use crate::workload::generator::client_generator;
 use crate::workload::sql::{
@@ -26,11 +26,11 @@ use crate::workload::sql::{
 const OTHERS: [(&[u8], &str); 5] = [
     (
         b"PGDMP",
-        "this is pg_dump's own format; make the dump with pg_dump --format=plain --inserts",
+        "this is pg_dump's own format; make text of it with pg_restore --file=dump.sql FILE",
     ),
     (
         b"toc.dat",
-        "this is pg_dump's tar format; make the dump with pg_dump --format=plain --inserts",
+        "this is pg_dump's tar format; make text of it with pg_restore --file=dump.sql FILE",
     ),
     (
         b"\x1f\x8b",
@@ -83,6 +83,24 @@ pub struct Statement<'a> {
     pub sets: bool,
 }
 
+/// The rows that follow a COPY … FROM stdin, some lines at a time.
+pub struct Rows<'a> {
+    pieces: &'a mut Pieces<File>,
+    failed: Option<Unread>,
+}
+
+impl Lines for Rows<'_> {
+    fn next(&mut self) -> Option<&[u8]> {
+        match self.pieces.rows() {
+            Ok(lines) => lines.map(|lines| &self.pieces.text()[lines]),
+            Err(unread) => {
+                self.failed = Some(unread);
+                None
+            }
+        }
+    }
+}
+
 /// The databases' own part of a dump, in [`Once::left_out`].
 const DATABASES: &str = "databases";
 const DEFINERS: &str = "definers";
@@ -133,6 +151,7 @@ impl Once {
         let input = self.file.try_clone().map_err(|error| self.unread(&error))?;
         let mut pieces = Pieces::new(input, self.dialect);
         let mut state = State::new(&mut known);
+        state.takes_rows = true;
         // The line of what is still open.
         let mut open = 1;
         let mut is_first = true;
@@ -156,6 +175,9 @@ impl Once {
                     if state.is_open() && !was_open {
                         open = line;
                     }
+                    if taken.is_ok() && self.has_rows(&pieces, scanned) {
+                        self.pass_rows(&mut pieces)?;
+                    }
                     taken
                 }
             };
@@ -170,6 +192,23 @@ impl Once {
         self.steps = state.steps;
         self.known = known;
         Ok(())
+    }
+
+    /// Whether rows of a table follow a statement, as in a dump by pg_dump.
+    fn has_rows(&self, pieces: &Pieces<File>, scanned: &Scanned) -> bool {
+        self.dialect == Dialect::Postgres && scanned.copies_from_client(pieces.text())
+    }
+
+    fn pass_rows(&self, pieces: &mut Pieces<File>) -> Result<(), ScriptError> {
+        let mut passed = pieces.begin_rows();
+        while passed.is_ok() {
+            match pieces.rows() {
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(()),
+                Err(unread) => passed = Err(unread),
+            }
+        }
+        passed.map_err(|unread| self.failed(pieces, unread))
     }
 
     /// A command of ours, or one of psql's that leads to a database.
@@ -320,7 +359,7 @@ impl Once {
     pub fn run<E>(
         &mut self,
         whole: bool,
-        mut send: impl FnMut(&Statement<'_>) -> Result<(), E>,
+        mut send: impl FnMut(&Statement<'_>, Option<&mut Rows<'_>>) -> Result<(), E>,
         mut sleep: impl FnMut(u64),
     ) -> Result<Result<(), E>, ScriptError> {
         let mut input = self.file.try_clone().map_err(|error| self.unread(&error))?;
@@ -368,17 +407,17 @@ impl Once {
                             _ => continue,
                         };
                         read += 1;
+                        let has_rows = self.has_rows(&pieces, &scanned);
                         if read <= *first {
+                            if has_rows {
+                                self.pass_rows(&mut pieces)?;
+                            }
                             continue;
                         }
-                        let line = pieces.line_of(scanned.start);
-                        let text = pieces.text();
-                        match self.send(text, &scanned, line, whole, &mut send) {
+                        match self.send(&mut pieces, &scanned, has_rows, whole, &mut send) {
                             Ok(Ok(())) => {}
                             Ok(Err(error)) => return Ok(Err(error)),
-                            Err(mistake) => {
-                                return Err(self.failed(&mut pieces, Unread::Mistake(*mistake)));
-                            }
+                            Err(unread) => return Err(self.failed(&mut pieces, unread)),
                         }
                     }
                     Ok(())
@@ -392,12 +431,14 @@ impl Once {
 
     fn send<E>(
         &self,
-        text: &[u8],
+        pieces: &mut Pieces<File>,
         scanned: &Scanned,
-        line: usize,
+        has_rows: bool,
         whole: bool,
-        send: &mut impl FnMut(&Statement<'_>) -> Result<(), E>,
-    ) -> Result<Result<(), E>, Box<Mistake>> {
+        send: &mut impl FnMut(&Statement<'_>, Option<&mut Rows<'_>>) -> Result<(), E>,
+    ) -> Result<Result<(), E>, Unread> {
+        let line = pieces.line_of(scanned.start);
+        let text = pieces.text();
         let sql = &text[scanned.start..scanned.end];
         let finding = self.fence.read(sql);
         match finding.fate {
@@ -405,17 +446,36 @@ impl Once {
             Fate::LeaveOut(_) => return Ok(Ok(())),
             _ => {}
         }
-        let mut changed = self.with_values(text, scanned)?;
+        let mut changed = self
+            .with_values(text, scanned)
+            .map_err(|mistake| Unread::Mistake(*mistake))?;
         if let Some(place) = finding.definer {
             // Variables make a statement longer behind its definer only.
             changed.get_or_insert_with(|| sql.to_vec())[place].fill(b' ');
         }
-        Ok(send(&Statement {
-            name: format!("{}:{line} {}", self.name, in_short(sql)),
-            sql: changed.as_deref().unwrap_or(sql),
-            sets: scanned.first_word(text) == "SET"
-                || (self.dialect == Dialect::Mysql && sets(sql)),
-        }))
+        let name = format!("{}:{line} {}", self.name, in_short(sql));
+        let sets =
+            scanned.first_word(text) == "SET" || (self.dialect == Dialect::Mysql && sets(sql));
+        if !has_rows {
+            let sql = changed.as_deref().unwrap_or(sql);
+            return Ok(send(&Statement { name, sql, sets }, None));
+        }
+        let sql = changed.unwrap_or_else(|| sql.to_vec());
+        pieces.begin_rows()?;
+        let statement = Statement {
+            name,
+            sql: &sql,
+            sets,
+        };
+        let mut rows = Rows {
+            pieces,
+            failed: None,
+        };
+        let sent = send(&statement, Some(&mut rows));
+        match rows.failed {
+            Some(unread) => Err(unread),
+            None => Ok(sent),
+        }
     }
 
     /// The statement with its variables' values; `None` if it has none.

@@ -159,6 +159,8 @@ pub(super) struct State<'b> {
     known: Known<'b>,
     branches: Vec<Branch>,
     pub(super) steps: Vec<Step>,
+    /// Whether rows may follow a COPY … FROM stdin.
+    pub(super) takes_rows: bool,
     /// Statements up to here.
     statements: usize,
     /// Whether the next statement follows the last one in every case.
@@ -206,6 +208,7 @@ impl<'b> State<'b> {
             },
             branches: Vec::new(),
             steps: Vec::new(),
+            takes_rows: false,
             statements: 0,
             follows: false,
             open: None,
@@ -222,10 +225,10 @@ impl<'b> State<'b> {
         if scanned.end == scanned.start {
             return Ok(false);
         }
-        if dialect == Dialect::Postgres && scanned.copies_from_client(text) {
+        if !self.takes_rows && dialect == Dialect::Postgres && scanned.copies_from_client(text) {
             return Err(Mistake::new(
                 scanned.start,
-                "the rows of COPY … FROM stdin cannot be sent from a script; make the dump with pg_dump --inserts",
+                "the rows of COPY … FROM stdin are loaded by `prepare`; a measured script has none",
             ));
         }
         for mark in &scanned.marks {

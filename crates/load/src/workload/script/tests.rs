@@ -316,7 +316,11 @@ fn mistakes_are_told_with_file_line_and_place() {
         ("\n\\\n", 2, "a backslash is not a command"),
         ("\\shell rm x", 1, "would run a program"),
         ("\\setshell a b", 1, "would run a program"),
-        ("\nCOPY t (a) FROM stdin;\n1\n\\.\n", 2, "pg_dump --inserts"),
+        (
+            "\nCOPY t (a) FROM stdin;\n1\n\\.\n",
+            2,
+            "loaded by `prepare`",
+        ),
         ("SELECT 1 \\gset", 1, "results are only counted"),
         ("\n\\startpipeline\n", 2, "before the replies"),
         ("SELECT 1 \\; SELECT 2;", 1, "a semicolon of its own"),

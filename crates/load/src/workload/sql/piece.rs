@@ -1,6 +1,7 @@
 //! A script in pieces: statements, and commands to the client that take their line.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use super::{Mistake, Scanned, blank_bytes, name_bytes, scan};
 use crate::driver::Dialect;
@@ -164,6 +165,69 @@ impl<R: Read> Pieces<R> {
                 }
                 Err(mistake) => Err(Unread::Mistake(self.placed(mistake))),
             };
+        }
+    }
+
+    /// The next lines of the rows that follow a COPY … FROM stdin; `None` after the line `\.`, which ends them.
+    /// Its places are bytes of [`Pieces::text`].
+    pub(crate) fn rows(&mut self) -> Result<Option<Range<usize>>, Unread> {
+        loop {
+            let held = &self.buffer[self.next..];
+            let end = if held.starts_with(b"\\.") {
+                Some(0)
+            } else {
+                let at = held.windows(3).position(|three| three == b"\n\\.");
+                at.map(|newline| newline + 1)
+            };
+            // The whole line that ends them must be there, and no more than that.
+            let line = end.and_then(|end| {
+                let newline = held[end..].iter().position(|&byte| byte == b'\n');
+                newline
+                    .map(|newline| end + newline)
+                    .or(self.has_ended.then_some(held.len()))
+            });
+            let whole = match (end, line) {
+                (Some(0), Some(line)) => {
+                    self.next += line;
+                    self.count_lines(self.next);
+                    return Ok(None);
+                }
+                (Some(end), _) => end,
+                (None, _) => held
+                    .iter()
+                    .rposition(|&byte| byte == b'\n')
+                    .map_or(0, |at| at + 1),
+            };
+            if whole > 0 {
+                let begins = self.next;
+                self.count_lines(begins);
+                self.next += whole;
+                return Ok(Some(begins..self.next));
+            }
+            if self.has_ended {
+                let what = "the rows of a COPY … FROM stdin must end with a line \\.";
+                let at = self.buffer.len();
+                return Err(Unread::Mistake(self.placed(Mistake::new(at, what))));
+            }
+            self.fill().map_err(Unread::File)?;
+        }
+    }
+
+    /// Goes to the line after the last piece, where rows begin.
+    pub(crate) fn begin_rows(&mut self) -> Result<(), Unread> {
+        loop {
+            if let Some(newline) = self.buffer[self.next..]
+                .iter()
+                .position(|&byte| byte == b'\n')
+            {
+                self.next += newline + 1;
+                return Ok(());
+            }
+            if self.has_ended {
+                self.next = self.buffer.len();
+                return Ok(());
+            }
+            self.fill().map_err(Unread::File)?;
         }
     }
 

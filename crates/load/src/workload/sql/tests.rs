@@ -410,6 +410,36 @@ fn a_file_is_read_in_pieces_of_any_size() {
 }
 
 #[test]
+fn rows_follow_a_copy_to_the_line_that_ends_them() {
+    let text = "COPY t FROM stdin;\n1\ta\\.\n\\\\.\n\n\\.\nSELECT 1;\nCOPY t FROM stdin;\r\n\\.\r\nSELECT 2;";
+    for chunk_bytes in [1, 2, 3, 7, 1 << 20] {
+        let mut pieces = Pieces::new(text.as_bytes(), Dialect::Postgres);
+        pieces.chunk_bytes = chunk_bytes;
+        let mut seen = String::new();
+        loop {
+            match pieces.read().expect(text) {
+                Piece::Statement(scanned) if scanned.copies_from_client(pieces.text()) => {
+                    pieces.begin_rows().expect(text);
+                    while let Some(lines) = pieces.rows().expect(text) {
+                        seen += &String::from_utf8_lossy(&pieces.text()[lines]);
+                    }
+                }
+                Piece::Statement(scanned) => {
+                    let line = pieces.line_of(scanned.start);
+                    let sql = String::from_utf8_lossy(&pieces.text()[scanned.start..scanned.end]);
+                    seen += &format!("{line}: {sql}\n");
+                }
+                _ => break,
+            }
+        }
+        assert_eq!(
+            seen, "1\ta\\.\n\\\\.\n\n6: SELECT 1\n9: SELECT 2\n",
+            "{chunk_bytes}"
+        );
+    }
+}
+
+#[test]
 fn only_strings_of_a_mysql_hold_what_is_no_text() {
     let raw = b"INSERT INTO t VALUES (_binary '\xD3\xFF\0', \"\xFF\")";
     assert_eq!(not_text(raw, Dialect::Mysql), None);
