@@ -18,6 +18,13 @@ ROOT = Path(__file__).parents[2]
 
 PRINTED = re.compile(r"`(diskproof(?:-load|-disk)? [^`]+)`")
 IN_A_BLOCK = re.compile(r"(?:^|&& |\$ )(diskproof(?:-load|-disk)? .*?)(?=$|  |\s#|&|`)")
+_VERB = (
+    r"diskproof(?:-load|-disk)? +(?:run|crash|plan|report|compare|predict|advise|audit|init|schema|clean"
+    r"|disk|prepare|check|cleanup|sysbench|serve|show|list)\b(?! of\b)"
+)
+ALONE = re.compile(rf"(?:^|\n|: ) *({_VERB}[^`\n>]*)", re.MULTILINE)
+"""A command that begins a text or a line, or follows a colon, without signs around it."""
+LITERAL = re.compile(rf"\"({_VERB}[^`\"]*)\"|^  ({_VERB}.*)", re.MULTILINE)
 FILLED_IN = "7"
 WORKLOAD = "{workload}"
 """In the place of a value: a number, a name and a path at once."""
@@ -34,7 +41,7 @@ def in_python() -> Iterator[tuple[str, str]]:
         inside = {id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in one.values}
         for one in ast.walk(tree):
             if id(one) not in prose | inside and isinstance(one, ast.Constant | ast.JoinedStr):
-                for line in PRINTED.findall(_text(one)):
+                for line in PRINTED.findall(_text(one)) + ALONE.findall(_text(one)):
                     yield from ((path.name, command) for command in line.split(" && "))
 
 
@@ -48,7 +55,8 @@ def in_rust() -> Iterator[tuple[str, str]]:
     for path in sorted((ROOT / "crates").rglob("src/**/*.rs")):
         lines = [line for line in path.read_text().splitlines() if not line.lstrip().startswith("//")]
         text = re.sub(r"\\\n\s*", "", "\n".join(lines))
-        yield from ((path.name, command) for command in PRINTED.findall(text))
+        alone = [quoted or line for quoted, line in LITERAL.findall(text)]
+        yield from ((path.name, command) for command in PRINTED.findall(text) + alone)
 
 
 def on_pages() -> Iterator[tuple[str, str]]:
@@ -62,7 +70,7 @@ def on_pages() -> Iterator[tuple[str, str]]:
 
 def words_of(command: str) -> list[str]:
     """Return the words up to an ellipsis, gaps filled in."""
-    command = command.replace(WORKLOAD, "oltp").replace("{made_by}", "")
+    command = command.replace(WORKLOAD, "oltp").replace("cleanup {}", "cleanup oltp").replace("{made_by}", "")
     filled = re.sub(r"\{[^}]*\}", FILLED_IN, command.partition("…")[0])
     return shlex.split(filled)
 
