@@ -169,7 +169,9 @@ _FIT: dict[type, Any] = {
 
 
 def _unfit(value: object, wanted: str) -> AnswerError:
-    found = "NULL" if value is None else repr(value)
+    # What a driver makes of an array may be too deep to be written.
+    is_plain = isinstance(value, str | bytes | int | float)
+    found = "NULL" if value is None else repr(value) if is_plain else f"a {type(value).__name__}"
     return AnswerError(f"its answer has {_short(found, 60)} in place of {wanted}")
 
 
