@@ -148,7 +148,7 @@ POSTGRESQL: dict[str, tuple[Callable[[Wire], None], str]] = {
     "an answer a byte at a time": (liars.postgresql(lambda _n, _sql: slowly(PG_KNOWN)), LATE),
     "a number that is none": (liars.postgresql(says(pg_table((b"eight", b""), kind=23))), "malformed"),
     "a date that is none": (liars.postgresql(says(pg_table((b"9999-99-99", b""), kind=1082))), "reached"),
-    "a deep array": (liars.postgresql(says(pg_table((b"{" * 5000, b"{}"), kind=1009))), "a list in place of"),
+    "a deep array": (liars.postgresql(says(pg_table((b"{" * 5000, b"{}"), kind=1009))), "nested too deeply"),
     "broken JSON": (liars.postgresql(says(pg_table((b"{", b""), kind=114))), "malformed"),
     "escapes": (liars.postgresql(says(pg_table((b"\x1b]0;me\x07", b"")))), "is no number"),
     "a version of 100,000 digits": (

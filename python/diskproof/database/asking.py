@@ -126,7 +126,10 @@ def ask(
 def _fitted(row: Sequence[Any], shape: Shape) -> tuple[Any, ...]:
     if len(row) != len(shape):
         raise AnswerError(f"its answer has {len(row)} columns instead of {len(shape)}")
-    return tuple(kind_of(value) for kind_of, value in zip(map(_FIT.__getitem__, shape), row, strict=True))
+    try:
+        return tuple(kind_of(value) for kind_of, value in zip(map(_FIT.__getitem__, shape), row, strict=True))
+    except RecursionError as error:  # an array in an array, thousands of times
+        raise AnswerError("its answer has a value that is nested too deeply") from error
 
 
 def _text(value: object) -> str:
@@ -169,9 +172,7 @@ _FIT: dict[type, Any] = {
 
 
 def _unfit(value: object, wanted: str) -> AnswerError:
-    # What a driver makes of an array may be too deep to be written.
-    is_plain = isinstance(value, str | bytes | int | float)
-    found = "NULL" if value is None else repr(value) if is_plain else f"a {type(value).__name__}"
+    found = "NULL" if value is None else repr(value)
     return AnswerError(f"its answer has {_short(found, 60)} in place of {wanted}")
 
 
