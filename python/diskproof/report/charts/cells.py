@@ -10,7 +10,7 @@ from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import Encoding, encode
 from diskproof.report.compose.head import work
-from diskproof.report.document import Figure, Panel
+from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import (
     at_least,
     confidence,
@@ -82,7 +82,10 @@ def throughput(analysis: Analysis, measure: Measure = THROUGHPUT) -> Figure | No
         panels = (_by_cell(rows, encoding, figures, measure),)
     wide = "; the axis is logarithmic" if parts.is_wide(figures) else ""
     caption = f"{measure.described} {by}. Bars: {confidence(analysis)} intervals{wide}."
-    return Figure(measure.name, title, caption, panels, parts.keys(encoding, panels, with_shapes=True))
+    keys = parts.keys(analysis, encoding, panels, with_shapes=True)
+    if any(row["low"] is not None for row in rows):
+        keys = (*keys, Key(f"bar: {confidence(analysis)} interval"))
+    return Figure(measure.name, title, caption, panels, keys)
 
 
 def _by_clients(
@@ -168,7 +171,7 @@ def latency(analysis: Analysis) -> Figure | None:
     panel = parts.stacked_panel(
         "", parts.described("Latency percentiles", rows, "interval"), rows, spans, marks
     )
-    return Figure("latency", "Latency", caption, (panel,), parts.keys(encoding, [panel]))
+    return Figure("latency", "Latency", caption, (panel,), parts.keys(analysis, encoding, [panel]))
 
 
 # ---------------------------------------------------------------- cost
@@ -204,7 +207,7 @@ def cost(analysis: Analysis) -> Figure | None:
         caption += f" Not observed: {', '.join(missing)}."
     if len({panel.marks for panel in panels}) > 1:
         caption += " If a panel leaves a cell out, it was not observed there."
-    return Figure("cost", f"Cost of a {noun}", caption, tuple(panels), parts.keys(encoding, panels))
+    return Figure("cost", f"Cost of a {noun}", caption, tuple(panels), parts.keys(analysis, encoding, panels))
 
 
 def _cost_panel(rows: Sequence[Row], encoding: Encoding, title: str, noun: str) -> Panel:

@@ -63,7 +63,7 @@ def over_time(folder: RunFolder, analysis: Analysis, trials: Sequence[Trial]) ->
         f"{_counted(analysis)} per second, a line a trial. The measured phase begins at 0; what lies before "
         f"it is warm-up. A dashed line is a trial that does not count.{averaged}"
     )
-    return Figure("time", "Throughput over time", caption, tuple(panels), keys(encoding, panels))
+    return Figure("time", "Throughput over time", caption, tuple(panels), keys(analysis, encoding, panels))
 
 
 def _counted(analysis: Analysis) -> str:

@@ -91,7 +91,9 @@ def speed_against_loss(analysis: Analysis) -> Figure | None:
         f"still lose some (one-sided 95% bound). Upright bars: {confidence(analysis)} intervals."
     )
     title = "Speed against loss"
-    return Figure("speed-loss", title, caption, tuple(panels), parts.keys(encoding, panels, with_shapes=True))
+    return Figure(
+        "speed-loss", title, caption, tuple(panels), parts.keys(analysis, encoding, panels, with_shapes=True)
+    )
 
 
 def _speed_panel(
@@ -189,18 +191,21 @@ def losses(analysis: Analysis) -> Figure | None:
             panels.append(_losses_panel(safety, title, answers, encoding, most))
     caption = (
         "Acknowledged transactions that each telling cut took; a larger mark: more cuts took as many. "
-        "The bar marks the median. A cross: nothing could be read any more, so all is lost."
+        "The bar marks the median. A cross at the right edge: nothing could be read any more."
     )
     title = "What each cut took"
     gone = any(one.losses_of_gone for one in safety.answers)
-    keys = (*parts.keys(encoding, panels), *([Key("the whole database", shape="cross")] if gone else ()))
+    keys = (
+        *parts.keys(analysis, encoding, panels),
+        *([Key("the whole database", shape="cross")] if gone else ()),
+    )
     return Figure("losses", title, caption, tuple(panels), keys)
 
 
 def _losses_panel(
     safety: Safety, title: str, answers: Sequence[CutAnswer], encoding: Encoding, most: int
 ) -> Panel:
-    rows = [row for answer in answers for row in _loss_rows(safety, answer, encoding)]
+    rows = [row for answer in answers for row in _loss_rows(safety, answer, encoding, most)]
     most_cuts = max(row.get("cuts", 0) for row in rows)
     x = _lost_axis(
         "lost:Q", most, "acknowledged transactions lost", scrolled=len(answers) > parts.MOST_CELLS_SHOWN
@@ -232,7 +237,7 @@ def _losses_panel(
     return Panel(panel.title, panel.description, panel.spec, rows, len(rows), tall=panel.tall)
 
 
-def _loss_rows(safety: Safety, answer: CutAnswer, encoding: Encoding) -> Iterator[Row]:
+def _loss_rows(safety: Safety, answer: CutAnswer, encoding: Encoding, most: int) -> Iterator[Row]:
     identity = _identity(safety, answer.cell, encoding)
     assert answer.lost is not None
     middle = f"{answer.lost.median:,.10g}"
@@ -247,7 +252,7 @@ def _loss_rows(safety: Safety, answer: CutAnswer, encoding: Encoding) -> Iterato
         yield {**identity, "lost": lost, "cuts": cuts, "figure": figure}
     for lost, cuts in sorted(all_gone.items()):
         figure = f"the whole database lost in {said.cuts(cuts)}, {said.transactions(lost)}"
-        yield {**identity, "lost": lost, "cuts": cuts, "gone": True, "figure": figure}
+        yield {**identity, "lost": most, "cuts": cuts, "gone": True, "figure": figure}
 
 
 # ---------------------------------------------------------------- the worst cuts in time

@@ -9,6 +9,7 @@ import altair as alt
 
 from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.report.charts.style import Encoding
+from diskproof.report.compose.names import in_short
 from diskproof.report.compose.verdict_words import cell_words, subject
 from diskproof.report.document import Key, Panel
 from diskproof.results.plan import NO_LEVEL
@@ -28,19 +29,21 @@ Row = dict[str, Any]
 Spec = dict[str, Any]
 
 
-def keys(encoding: Encoding, panels: Sequence[Panel], *, with_shapes: bool = False) -> tuple[Key, ...]:
-    """Return the legend of an encoding: the levels that a row of the panels has."""
+def keys(
+    analysis: Analysis, encoding: Encoding, panels: Sequence[Panel], *, with_shapes: bool = False
+) -> tuple[Key, ...]:
+    """Return the legend of an encoding: the levels that a row of the panels has, with what they are."""
     channels = ("colour", "shape", encoding.colour, encoding.shape or "shape")
     drawn = {row.get(channel) for panel in panels for row in panel.rows for channel in channels}
     colours = [
-        Key(subject(encoding.colour, level), colour)
+        Key(in_short(analysis, subject(encoding.colour, level)), colour)
         for level, colour in encoding.colours.items()
         if level in drawn
     ]
     if not with_shapes or not encoding.shape:
         return tuple(colours)
     shapes = [
-        Key(subject(encoding.shape, level), dash=dash, shape=shape)
+        Key(in_short(analysis, subject(encoding.shape, level)), dash=dash, shape=shape)
         for level, (shape, dash) in encoding.shapes.items()
         if level in drawn
     ]

@@ -83,7 +83,7 @@ def speed_against_price(analysis: Analysis) -> Figure | None:
         "Speed against price",
         caption,
         panels,
-        parts.keys(price_legend(analysis), panels, with_shapes=True),
+        parts.keys(analysis, price_legend(analysis), panels, with_shapes=True),
     )
 
 

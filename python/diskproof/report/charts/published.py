@@ -153,7 +153,7 @@ def seconds(analysis: Analysis) -> Figure | None:
         "scale, because other machines and other sizes take other times: compare the proportions."
     )
     encoding = encode(analysis.plan.cells)
-    colours = parts.keys(encoding, panels) if encoding.colour == "storage" else ()
+    colours = parts.keys(analysis, encoding, panels) if encoding.colour == "storage" else ()
     return Figure("published-seconds", "Seconds as published and as measured", caption, panels, colours)
 
 

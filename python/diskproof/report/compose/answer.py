@@ -53,7 +53,7 @@ def answer(analysis: Analysis) -> str:
 
 
 def cost(analysis: Analysis) -> str:
-    """Return what a durable commit costs: ``A durable commit costs 280 µs to 1.8 ms on disk.``.
+    """Return what a durable commit costs: ``A durable commit costs 280 µs to 1.8 ms more on disk.``.
 
     Empty if no level here spares its flush, or no difference was shown.
     """
@@ -63,15 +63,16 @@ def cost(analysis: Analysis) -> str:
     if not found:
         return ""
     said = []
-    for storage, some in grouped(found, lambda one: one.held.get("storage", "")).items():
-        on = f" on {storage}" if storage else ""
+    by_storage = grouped(found, lambda one: one.held.get("storage", ""))
+    for storage, some in by_storage.items():
+        on = f" on {storage}" if len(by_storage) > 1 else ""
         by_time = sorted(some, key=_saved_us)
         if len(some) == 1:
-            said.append(f"{_saved(some[0])}{on}")
+            said.append(f"{_saved(some[0])} more{on}")
         elif len(some) == 2 and (told := _told_apart(some)):
-            said.append(f"{_saved(some[0])}{told[0]} and {_saved(some[1])}{told[1]}{on}")
+            said.append(f"{_saved(some[0])} more{told[0]} and {_saved(some[1])} more{told[1]}{on}")
         else:
-            said.append(f"{_saved(by_time[0])} to {_saved(by_time[-1])}{on}, by condition")
+            said.append(f"{_saved(by_time[0])} to {_saved(by_time[-1])} more{on}, by condition")
     return f"A durable commit costs {numbers.listed(said)}."
 
 
@@ -108,12 +109,13 @@ def _largest(analysis: Analysis) -> str:
     alike = (first.factor, first.level, first.baseline)
     every = [one.held for one in asked(analysis) if (one.factor, one.level, one.baseline) == alike]
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
-    where = verdict_words.places([one.held for one in most], every, "comparisons")
     ratios = [one.ratio.estimate for one in most if one.ratio]
+    apart = [one.removeprefix(" with ") for one in _told_apart(most)] if len(most) == 2 else []
+    # Two conditions stand beside their figures, lest these look like the ends of an interval.
+    where = "" if apart else verdict_words.places([one.held for one in most], every, "comparisons")
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""
-    return (
-        f"{numbers.sentence_case(level)} is {likely}{verdict_words.by_how_much(*ratios)} {baseline}{where}."
-    )
+    by = verdict_words.by_how_much(*ratios, where=apart)
+    return f"{numbers.sentence_case(level)} is {likely}{by} {baseline}{where}."
 
 
 def _size(one: Verdict) -> float:
@@ -129,7 +131,8 @@ def _of_cuts(safety: Safety) -> str:
     if not harmed:
         return f"{kept}."
     most = worst_way(harmed)
-    return f"{kept}; {cut_words.level(most.cell)} {cut_words.outcome(most)}."
+    whole_database = f"lost the whole database in {most.gone} of {cut_words.cuts(most.telling)}"
+    return f"{kept}; {cut_words.level(most.cell)} {whole_database if most.gone else cut_words.outcome(most)}."
 
 
 def worst_of_cells(safety: Safety) -> list[CutAnswer]:

@@ -102,7 +102,7 @@ def evidence(cells: Sequence[CellLimit]) -> str:
     shares = [share for one in cells if (share := share_of(one)) is not None]
     if not any(shares):
         return ""
-    return say(" ({part})", part=Range(low=min(shares), high=max(shares), unit="share")).text
+    return say(" ({part} of the time)", part=Range(low=min(shares), high=max(shares), unit="share")).text
 
 
 def why_open(cells: Sequence[CellLimit]) -> str:

@@ -50,6 +50,13 @@ def tested(analysis: Analysis) -> str:
     )
 
 
+def servers(analysis: Analysis) -> str:
+    """Return the servers that were tested; empty if they are not known."""
+    machine = analysis.machine
+    found = [f"{one.flavour} {one.version}" for at in (machine.each if machine else []) for one in at.servers]
+    return numbers.listed(list(dict.fromkeys(found)))
+
+
 def is_given(analysis: Analysis) -> bool:
     """Report whether a server was there already: then diskproof only asks it."""
     each = analysis.machine.each if analysis.machine else []
@@ -73,6 +80,23 @@ def names(analysis: Analysis) -> str:
     own = [f"{name} = {said}" for name in tuned if (said := _own_tuning(analysis, name))]
     said = "; ".join([*storages, *tunings, *own, *workloads(analysis)])
     return f"{said}." if said else ""
+
+
+SHORT: dict[str, str] = {
+    "safest": "commits wait for the disk",
+    "fast": "commits do not wait",
+    "unsafe": "nothing waits",
+}
+"""The levels in a key, which has few words."""
+
+
+def in_short(analysis: Analysis, level: str) -> str:
+    """Return a level with what it is, as a key under a picture has it: ``dram = main memory``."""
+    known = {name: what for name, _, what in (one.partition(" = ") for one in storages(analysis))}
+    what = known.get(level, "").partition(": ")[0].partition(", ")[0]
+    if not what and level not in analysis.plan.tunings:
+        what = SHORT.get(level, "")
+    return f"{level} = {what}" if what else level
 
 
 def storages(analysis: Analysis) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.report.compose import cut_words, names, rows, to_do
-from diskproof.report.compose.answer import answer, held_back, is_of_limits
+from diskproof.report.compose.answer import MOST_LIMITS, answer, held_back, is_of_limits
 from diskproof.report.compose.head import left_out, progress
 from diskproof.report.compose.warnings import Caution, cautions
 from diskproof.report.one_screen import OneScreen
@@ -23,24 +23,25 @@ def run(analysis: Analysis) -> OneScreen:
         facts=facts(analysis),
         answer=answer(analysis),
         blocks=tuple(blocks),
-        lines=tuple(_lines(analysis, beware, to_do.MOST_SHOWN)),
+        lines=tuple(_lines(analysis, beware, MOST_LIMITS, to_do.MOST_SHOWN)),
     )
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     """Return what stands beside the picture of a page, which has few words: the first of each kind."""
-    warned = len(cautions(analysis))
-    beware = f"{numbers.count(warned, 'warning')}, see Findings" if warned else _rarest(analysis.safety)
-    return tuple(_lines(analysis, beware, 1))
+    warned = cautions(analysis)
+    more = f"; {numbers.count(len(warned) - 1, 'more warning')}" if len(warned) > 1 else ""
+    beware = f"{warned[0].text}{more}" if warned else _rarest(analysis.safety)
+    return tuple(_lines(analysis, beware, MOST_LIMITS, 1))
 
 
-def _lines(analysis: Analysis, beware: str, most: int) -> Iterator[tuple[str, str]]:
-    """Yield each kind of line with so many limits and things to do; a thing to do more has no word before."""
+def _lines(analysis: Analysis, beware: str, most_limits: int, most_to_do: int) -> Iterator[tuple[str, str]]:
+    """Yield each kind of line; a thing to do after the first has no word before."""
     if alarm := _alarm(analysis.safety):
         yield "ALARM", alarm
-    if not is_of_limits(analysis) and (held := held_back(analysis, most)):
+    if not is_of_limits(analysis) and (held := held_back(analysis, most_limits)):
         yield "Held back by", "; ".join(held)
-    for at, one in enumerate(to_do.actions(analysis)[:most]):
+    for at, one in enumerate(to_do.actions(analysis)[:most_to_do]):
         yield "" if at else "To do", one
     if beware:
         yield "Beware", beware

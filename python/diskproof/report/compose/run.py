@@ -11,6 +11,7 @@ from diskproof.report.compose import (
     limits,
     machine,
     method,
+    names,
     one_screen,
     operations,
     prices,
@@ -68,7 +69,8 @@ def compose(
         beside=one_screen.beside(analysis),
         picture=next(iter(drawn.get("answer", ())), None),
         lead=head.lead(analysis),
-        lead_folded=head.progress(analysis) if drawn.get("answer") else "",
+        about=", ".join(filter(None, (names.servers(analysis), head.progress(analysis)))),
+        lead_folded="What was tested, and what the names mean" if drawn.get("answer") else "",
         sections=tuple(sections),
         foot=f"Made from the run folder alone by diskproof{version}.",
     )

@@ -157,12 +157,12 @@ def _replicas(decisions: Decisions) -> Iterator[str]:
     levels = [level for one in decisions.durability for level in (one.safe, *one.others)]
     found = {level.tuning: [cut for cut in level.cuts if cut.binlog] for level in levels}
     apart = [
-        f"`{tuning}` ({number} of {_cuts(cuts)})"
+        f"`{tuning}`"
         for tuning, cuts in found.items()
-        if (number := sum(log.cuts_binlog_only + log.cuts_engine_only for cut in cuts if (log := cut.binlog)))
+        if any(log.cuts_binlog_only + log.cuts_engine_only for cut in cuts if (log := cut.binlog))
     ]
     if apart:
-        yield f"Make replicas anew after a cut at {numbers.listed(apart)}: binary log and tables differed."
+        yield f"Make replicas anew after a cut at {numbers.listed(apart)}: log and tables differed."
 
 
 def _chance(analysis: Analysis) -> Iterator[str]:
@@ -189,8 +189,8 @@ def _lying(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
     lost = [cut.cell.storage for one in decisions.durability for cut in one.lost_on]
     if lying := [one for one in dict.fromkeys(lost) if one in ignoring]:
         yield (
-            f"No setting helps on {numbers.listed(lying)}, which flushes nothing. Yours: {PROFILE} times its "
-            "flush; one much quicker than a turn of the platter (8 ms) only reached a cache."
+            f"No setting helps on {numbers.listed(lying)}, which flushes nothing. "
+            f"Test yours: {PROFILE} times its flush."
         )
 
 
@@ -230,7 +230,7 @@ def _speed(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
             f"{_at_most(ratio)}{f' at {tuning}' if len(one.most) > 1 else ''}"
             for tuning, ratio in one.most.items()
         ]
-        yield f"A better disk than {one.storage} gains at most {numbers.listed(gains)} (95% bound)."
+        yield f"No better disk gains more than {numbers.listed(gains)} over {one.storage} (95% bound)."
 
 
 def _at_most(ratio: float) -> str:

@@ -29,8 +29,9 @@ MOST_LEVEL = 24
 MOST_LEVELS = 30
 """Columns of the levels of several rows that are drawn as one."""
 
-TAILS = ((3, 3), (2, 3), (2, 2), (1, 3), (1, 2), (1, 1))
-"""Lines of each thing to know, and how many things to do: rows find room before long words do."""
+TAILS = ((3, 3, 3), (3, 2, 3), (3, 2, 2), (3, 1, 2), (2, 2, 2), (1, 3, 2), (1, 2, 2), (1, 1, 2))
+"""Lines of each thing to know, how many things to do, and lines of facts: rows find room before words do, and a
+whole sentence before a second one."""
 
 UNICODE, ASCII = "├─┤●┊", "|-|o:"
 """The low end, the bar, the high end, the estimate, equal speed."""
@@ -50,17 +51,16 @@ def write(screen: OneScreen, console: Console, last: Sequence[str] = ()) -> None
 
 def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: str = UNICODE) -> list[Text]:
     """Return the lines of a screen; rows that find no room are drawn together, or counted."""
-    head = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
-    head += [Text(line, style="dim") for line in _wrapped(screen.facts, width)[:3]]
-    room = height - len(head) - 1
-    tails = [_tail(screen, width, *most) for most in TAILS]
+    question = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
+    facts = [Text(line, style="dim") for line in _wrapped(screen.facts, width)]
     shapes = [_shaped(screen.blocks, how) for how in (_as_it_is, merged, _as_one)]
     for blocks in shapes:
-        for tail in tails:
-            if _height(blocks) + len(tail) <= room:
+        for *most, most_facts in TAILS:
+            head, tail = [*question, *facts[:most_facts]], _tail(screen, width, *most)
+            if len(head) + _height(blocks) + 1 + len(tail) <= height:
                 return [*head, *_drawn(blocks, width, signs), Text(), *tail]
-    tail = tails[-2]
-    rows = _cut(shapes[-1], screen, width, room - len(tail), signs)
+    head, tail = [*question, *facts[:2]], _tail(screen, width, 1, 2)
+    rows = _cut(shapes[-1], screen, width, height - len(head) - 1 - len(tail), signs)
     return [*head, *rows, Text(), *tail]
 
 
