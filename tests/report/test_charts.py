@@ -91,7 +91,12 @@ def test_a_legend_names_what_is_drawn_alone(make_run: MakeRun) -> None:
     _, analysis = make_run(plan, trials)
     figure = cells.throughput(analysis)
     assert figure
-    assert [key.words for key in figure.keys] == ["dram", "safest", "fast"]
+    assert [key.words for key in figure.keys] == [
+        "dram = main memory",
+        "safest = commits wait for the disk",
+        "fast = commits do not wait",
+        "bar: 95% interval",
+    ]
 
 
 def test_storage_has_colour_tuning_has_shape_and_the_rest_makes_panels() -> None:

@@ -83,7 +83,7 @@ def test_markdown_reads_as_it_did(swept: Run) -> None:
 
 def test_the_answer_says_which_limit_holds_where_with_the_part_of_the_time(run: Run) -> None:
     assert held_back(run[1]) == [
-        "the CPUs on dram (90%)",
+        "the CPUs on dram (90% of the time)",
         "the redo log's flush on disk at safest (79%)",
         "not established on disk at fast",
     ]

@@ -165,9 +165,9 @@ def _held_back(analysis: Analysis, found: Sequence[CellLimit], most: int) -> Ite
         grouped(found, lambda one: (one.limit, limits_words.kind(one) if one.limit else "")).values()
     )
     groups.sort(key=lambda cells: (cells[0].limit is None, -len(cells)))
-    for cells in groups[:most]:
+    for at, cells in enumerate(groups[:most]):
         said = limits_words.bound_by(cells)
-        share = limits_words.evidence(cells) if cells[0].limit else ""
+        share = limits_words.evidence(cells, "" if at else " of the time") if cells[0].limit else ""
         unseen = ": its CPUs, threads and disks were not observed" if not cells[0].limit else ""
         yield f"{said}{where(cells)}{share}{unseen if is_given(analysis) else ''}"
     if left := sum(map(len, groups[most:])):

@@ -91,7 +91,7 @@ def share_of(one: CellLimit) -> float | None:
     return min(one.split.part(*PARTS_OF.get(one.limit, ())) / one.split.latency_us, 1.0)
 
 
-def evidence(cells: Sequence[CellLimit]) -> str:
+def evidence(cells: Sequence[CellLimit], of: str = "") -> str:
     """Return in brackets what part of a transaction cells spend at the limit that they share.
 
     Of cells without a limit, the most frequent reason after a colon. Empty if nothing is known.
@@ -102,7 +102,7 @@ def evidence(cells: Sequence[CellLimit]) -> str:
     shares = [share for one in cells if (share := share_of(one)) is not None]
     if not any(shares):
         return ""
-    return say(" ({part} of the time)", part=Range(low=min(shares), high=max(shares), unit="share")).text
+    return say(" ({part}{of})", of=of, part=Range(low=min(shares), high=max(shares), unit="share")).text
 
 
 def why_open(cells: Sequence[CellLimit]) -> str:

@@ -70,7 +70,7 @@ def compose(
         picture=next(iter(drawn.get("answer", ())), None),
         lead=head.lead(analysis),
         about=", ".join(filter(None, (names.servers(analysis), head.progress(analysis)))),
-        lead_folded="What was tested, and what the names mean" if drawn.get("answer") else "",
+        lead_folded="What was tested" if drawn.get("answer") else "",
         sections=tuple(sections),
         foot=f"Made from the run folder alone by diskproof{version}.",
     )

@@ -30,8 +30,8 @@ MOST_LEVELS = 30
 """Columns of the levels of several rows that are drawn as one."""
 
 TAILS = ((3, 3, 3), (3, 2, 3), (3, 2, 2), (3, 1, 2), (2, 2, 2), (1, 3, 2), (1, 2, 2), (1, 1, 2))
-"""Lines of each thing to know, how many things to do, and lines of facts: rows find room before words do, and a
-whole sentence before a second one."""
+"""Lines of each thing to know, how many things to do, and lines of facts: rows find room before words do, and
+a whole sentence before a second one."""
 
 UNICODE, ASCII = "├─┤●┊", "|-|o:"
 """The low end, the bar, the high end, the estimate, equal speed."""
@@ -52,16 +52,24 @@ def write(screen: OneScreen, console: Console, last: Sequence[str] = ()) -> None
 def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: str = UNICODE) -> list[Text]:
     """Return the lines of a screen; rows that find no room are drawn together, or counted."""
     question = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
-    facts = [Text(line, style="dim") for line in _wrapped(screen.facts, width)]
+    facts = [Text(line, style="dim") for line in _wrapped(screen.facts, width - 2)]
     shapes = [_shaped(screen.blocks, how) for how in (_as_it_is, merged, _as_one)]
     for blocks in shapes:
         for *most, most_facts in TAILS:
-            head, tail = [*question, *facts[:most_facts]], _tail(screen, width, *most)
+            head, tail = [*question, *_cut_off(facts, most_facts)], _tail(screen, width, *most)
             if len(head) + _height(blocks) + 1 + len(tail) <= height:
                 return [*head, *_drawn(blocks, width, signs), Text(), *tail]
-    head, tail = [*question, *facts[:2]], _tail(screen, width, 1, 2)
+    head, tail = [*question, *_cut_off(facts, 2)], _tail(screen, width, 1, 2)
     rows = _cut(shapes[-1], screen, width, height - len(head) - 1 - len(tail), signs)
     return [*head, *rows, Text(), *tail]
+
+
+def _cut_off(lines: Sequence[Text], most: int) -> list[Text]:
+    """Return so many lines, the last with a mark if there are more."""
+    shown = [one.copy() for one in lines[:most]]
+    if len(lines) > most:
+        shown[-1].append(" …")
+    return shown
 
 
 def _tail(screen: OneScreen, width: int, most_lines: int, most_actions: int) -> list[Text]:
