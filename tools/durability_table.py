@@ -71,11 +71,10 @@ def title(death: tuple[Way, str]) -> str:
 
 def _shown(answer: CutAnswer) -> list[str]:
     n = answer.telling
-    lost = max(answer.with_loss, answer.gone, answer.damaged)
     window = answer.window_s.worst if answer.window_s else 0.0
     only_gone = answer.with_loss <= answer.gone
     longest = "" if only_gone else f" {said.seconds(window)}{'+' if answer.open_windows else ''}"
-    shown = [f"{lost}/{n}{longest}"]
+    shown = [f"{answer.harmed}/{n}{longest}"]
     if answer.gone:
         shown.append(f"{answer.gone} gone")
     if answer.damaged > answer.gone:

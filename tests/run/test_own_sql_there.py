@@ -1,13 +1,16 @@
 """The user's own SQL on servers that are there already: loaded again, only read, and tried at `plan`."""
 
+import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from diskproof import load
 from diskproof.results.folder import RunFolder
 from support.command import diskproof_here
-from support.given import KINDS, Theirs, their_server, write_password
+from support.given import KINDS, PASSWORD, Theirs, their_server, write_password
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -98,3 +101,44 @@ def test_a_plan_says_which_statement_the_server_cannot_read(tmp_path: Path, thei
     write_script(tmp_path, theirs, "SELECT a FROM t;\n")
     result = diskproof_here(tmp_path, "plan", "study.toml")  # its table is not there yet
     assert not result.returncode, result.stderr
+
+
+COPIES = {
+    "a refused row": ("COPY c (a) FROM stdin;\n1\nx\n\\.\nSELECT 1;\n", 1, "COPY c, line 2"),
+    "no end": ("COPY c (a) FROM stdin;\n1\n", 1, "must end with a line \\."),
+    "words behind it": (
+        "COPY c (a) FROM stdin; SELECT 1;\n\\.\n",
+        1,
+        "nothing may stand behind the semicolon",
+    ),
+    "a column's name": (
+        "ALTER TABLE c ADD program INT;\nCOPY c (a, program) FROM stdin;\n1\t2\n\\.\n",
+        0,
+        "",
+    ),
+    "CSV": ('ALTER TABLE c ADD t TEXT;\nCOPY c (t) FROM stdin CSV;\n\\.gitignore\n"a\nb"\n\\.\n', 0, ""),
+    "not reached": ("\\if 0\nCOPY c (a) FROM stdin;\nx\n\\.\n\\endif\nINSERT INTO c VALUES (1);\n", 0, ""),
+    "a program": ("COPY c FROM PROGRAM 'id';\n", 1, "COPY"),
+}
+
+
+@pytest.mark.parametrize("server", ["postgresql"], indirect=True, scope="module")
+@pytest.mark.parametrize("case", COPIES)
+def test_rows_of_a_dump(tmp_path: Path, theirs: Theirs, case: str) -> None:
+    text, fails, words = COPIES[case]
+    (tmp_path / "dump.sql").write_text(f"CREATE TABLE c (a INT);\n{text}")
+    argv = [
+        str(load.program()),
+        "prepare",
+        "script",
+        "--url",
+        theirs.url,
+        "--file",
+        str(tmp_path / "dump.sql"),
+    ]
+    env = {**os.environ, "DISKPROOF_PASSWORD": PASSWORD}
+    ended = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
+    assert bool(ended.returncode) == bool(fails), ended.stderr
+    assert words in ended.stderr
+    if not fails:
+        assert theirs.ask("SELECT count(*) FROM c", database="load")[0][0] > 0

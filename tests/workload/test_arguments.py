@@ -32,6 +32,7 @@ SMALLEST = {
     "sqlbench": "",
     "conditions": "",
     "ledger": "",
+    "pgbench": 'scale = 2\nbuiltin = ["tpcb-like@1", "select-only@9"]\n',
     "script": (
         'files = ["hot.sql@9", "cold.sql"]\nprepare = "tables.sql"\nvariables = { rows = 10, share = 0.5 }\n'
     ),

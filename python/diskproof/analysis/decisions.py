@@ -268,7 +268,7 @@ def _settings(analysis: Analysis, server: str, tuning: str, other: str) -> dict[
     others = {other} if other else known & {*LEVELS} or known
     differing = [
         {name: found[tuning] for name, found in values.items() if found.get(level) != found[tuning]}
-        for level in others
+        for level in sorted(others)
     ]
     return min(differing, key=len, default={})
 

@@ -414,9 +414,13 @@ pub trait Admin {
 
 /// Lines of rows, as far as memory allows at a time.
 pub trait Lines {
-    /// The next of them; `None` after the last, or if they cannot be read.
-    fn next(&mut self) -> Option<&[u8]>;
+    /// The next of them; `None` after the last.
+    fn next(&mut self) -> Result<Option<&[u8]>, Unreadable>;
 }
+
+/// They cannot be read on; who reads them knows why.
+#[derive(Debug)]
+pub struct Unreadable;
 
 /// The values of one answer, as far as memory allows.
 #[derive(Default)]

@@ -7,14 +7,17 @@ use crate::driver::{Admin, Args, Dialect, Fault};
 
 pub const BRANCHES: &str = "pgbench_branches";
 const TELLERS: &str = "pgbench_tellers";
-const ACCOUNTS: &str = "pgbench_accounts";
+pub const ACCOUNTS: &str = "pgbench_accounts";
 const HISTORY: &str = "pgbench_history";
 
 /// All four, in the order of their numbers.
 pub const NAMES: [&str; 4] = [BRANCHES, TELLERS, ACCOUNTS, HISTORY];
 
 const TELLERS_OF_BRANCH: u64 = 10;
-const ACCOUNTS_OF_BRANCH: u64 = 100_000;
+pub const ACCOUNTS_OF_BRANCH: u64 = 100_000;
+
+/// What PostgreSQL makes of an account's empty filler, and SQLite does not.
+const FILLER_BYTES: usize = 84;
 
 /// From this scale on an account's number needs 64 bits.
 const LARGE_SCALE: u64 = 20_000;
@@ -107,7 +110,7 @@ impl TableSet for PgbenchTables {
         if !has_key {
             return Ok(0);
         }
-        let loaded = self.load(admin, number, progress)?;
+        let loaded = self.load(admin, dialect, number, progress)?;
         if is_keyed_later {
             admin.execute(&format!("ALTER TABLE {name} ADD PRIMARY KEY ({key})"))?;
         }
@@ -129,6 +132,7 @@ impl PgbenchTables {
     fn load(
         &self,
         admin: &mut dyn Admin,
+        dialect: Dialect,
         number: usize,
         progress: &Progress,
     ) -> Result<u64, Fault> {
@@ -147,7 +151,12 @@ impl PgbenchTables {
             }
             args.push_int(0);
             if name == ACCOUNTS {
-                args.push_text(|_| {});
+                let blanks = if dialect == Dialect::Sqlite {
+                    FILLER_BYTES
+                } else {
+                    0
+                };
+                args.push_text(|out| out.resize(out.len() + blanks, b' '));
             }
             done += 1;
             true
@@ -155,14 +164,20 @@ impl PgbenchTables {
     }
 
     fn definition(&self, name: &str, dialect: Dialect, with_key: bool) -> String {
-        let account = if self.scale >= LARGE_SCALE {
-            "BIGINT"
+        // Only a key of the type INTEGER is the order of SQLite's rows.
+        let int = if dialect == Dialect::Sqlite {
+            "INTEGER"
         } else {
             "INT"
         };
+        let account = if self.scale >= LARGE_SCALE && dialect != Dialect::Sqlite {
+            "BIGINT"
+        } else {
+            int
+        };
         let columns = match name {
-            BRANCHES => "bid INT NOT NULL, bbalance INT, filler CHAR(88)".to_owned(),
-            TELLERS => "tid INT NOT NULL, bid INT, tbalance INT, filler CHAR(84)".to_owned(),
+            BRANCHES => format!("bid {int} NOT NULL, bbalance INT, filler CHAR(88)"),
+            TELLERS => format!("tid {int} NOT NULL, bid INT, tbalance INT, filler CHAR(84)"),
             ACCOUNTS => {
                 format!("aid {account} NOT NULL, bid INT, abalance INT, filler CHAR(84)")
             }

@@ -131,7 +131,7 @@ fn rights_in_a_dump_are_left_out() {
     assert_eq!(database.psql("SELECT count(*) FROM t"), "1");
 }
 
-/// COPY asks for rows, or sends them outside of any result: neither is a statement's reply.
+/// COPY asks for rows, or sends them outside of any result: neither is a measured statement's reply.
 #[test]
 fn copy_is_refused_and_nothing_waits_for_it() {
     let database = database_or_skip!(Server::database());
@@ -147,7 +147,7 @@ fn copy_is_refused_and_nothing_waits_for_it() {
     assert!(complaint.contains("wants to COPY"), "{complaint}");
     assert!(begun.elapsed().as_secs() < 20);
     let copy = scripts.write("copy.sql", "COPY t FROM STDIN;");
-    let output = SCRIPT.call("prepare", &url, &["--file", &copy]);
+    let output = SCRIPT.call("run", &url, &[&["--file", &copy], &few[..]].concat());
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{complaint}");
     assert!(

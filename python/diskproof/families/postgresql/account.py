@@ -1,9 +1,9 @@
 """What the statistics views say of a while, in words that all families share.
 
 From the manual's chapter The Cumulative Statistics System, versions 10 to 18. What a version does not report
-stays unknown: before 14 the WAL, before 16 the pages that clients must write themselves. From 18 on
-pg_stat_io has the flushes of the WAL. No client ever waits for room in the log: a checkpoint that
-`max_wal_size` forces is the nearest to a stall.
+stays unknown: before 14 the WAL. From 18 on pg_stat_io has the flushes of the WAL; from 17 on it has the
+writes of pages, extensions of files included, as before. No client ever waits for room in the log: a
+checkpoint that `max_wal_size` forces is the nearest to a stall.
 
 Backends hand their counts in at most once a second: some of the last second are missing, and some of the
 second before the first are there instead.
@@ -36,7 +36,6 @@ def account(samples: Samples, *, times_input: bool, times_wal: bool) -> ServerAc
         ),
         page_write_s=seconds("pg_stat_io.relation.write_time") if times_input else None,
         page_flushes=samples.count("pg_stat_io.relation.fsyncs"),
-        clean_page_waits=samples.count("pg_stat_io.clients.writes"),
         deadlocks=samples.count("pg_stat_database.deadlocks"),
         checkpoint_stalls=first(
             samples.count("pg_stat_bgwriter.checkpoints_req"),

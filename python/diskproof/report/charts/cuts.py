@@ -191,10 +191,12 @@ def losses(analysis: Analysis) -> Figure | None:
             panels.append(_losses_panel(safety, title, answers, encoding, most))
     caption = (
         "Acknowledged transactions that each telling cut took; a larger mark: more cuts took as many. "
-        "The bar marks the median. A cross at the right edge: nothing could be read any more."
+        "The bar marks the median."
     )
     title = "What each cut took"
     gone = any(one.losses_of_gone for one in safety.answers)
+    if gone:
+        caption += " A cross at the right edge: nothing could be read any more."
     keys = (
         *parts.keys(analysis, encoding, panels),
         *([Key("the whole database", shape="cross")] if gone else ()),

@@ -19,7 +19,8 @@ WAITING_SESSIONS = """
     GROUP BY 1"""
 
 INPUT_OUTPUT = (
-    "(SELECT sum(writes) AS writes, sum(write_time) AS write_time, sum(fsyncs) AS fsyncs, "
+    "(SELECT sum(coalesce(writes, 0) + coalesce(extends, 0)) AS writes, sum(write_time) AS write_time, "
+    "sum(fsyncs) AS fsyncs, "
     "sum(fsync_time) AS fsync_time FROM pg_stat_io WHERE {})"
 )
 """What pg_stat_io has of all kinds of processes together."""
@@ -97,12 +98,8 @@ class PostgresqlAsked(Asked[Connection]):
             "pg_stat_bgwriter": ((), "pg_stat_bgwriter"),
             "pg_stat_wal": ((14,), "pg_stat_wal"),
             "pg_stat_io.relation": ((16,), INPUT_OUTPUT.format("object = 'relation'")),
-            "pg_stat_io.clients": (
-                (16,),
-                INPUT_OUTPUT.format("object = 'relation' AND backend_type = 'client backend'"),
-            ),
             "pg_stat_checkpointer": ((17,), "pg_stat_checkpointer"),
-            "pg_stat_io.wal": ((18,), INPUT_OUTPUT.format("object = 'wal'")),
+            "pg_stat_io.wal": ((18,), INPUT_OUTPUT.format("object = 'wal' AND context = 'normal'")),
         }
         return {view: rows for view, (since, rows) in views.items() if self.version >= since}
 

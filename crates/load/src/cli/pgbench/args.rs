@@ -52,9 +52,8 @@ pub(in crate::cli) struct RunPgbench {
     #[command(flatten)]
     pub(super) load: Load,
 
-    /// The transaction: tpcb-like, simple-update (pgbench: -N) or select-only (pgbench: -S). Given again with
-    /// weights, as in `--builtin tpcb-like@1 --builtin select-only@9`, one is drawn each time [default:
-    /// tpcb-like]
+    /// The transaction: tpcb-like, simple-update (pgbench: -N) or select-only (pgbench: -S); of several with
+    /// weights, such as tpcb-like@1,select-only@9, one is drawn each time [default: tpcb-like]
     #[arg(long = "builtin", value_name = "NAME[@WEIGHT]", value_parser = built_in, value_delimiter = ',')]
     pub(super) built_in: Vec<BuiltIn>,
 

@@ -7,9 +7,11 @@ use super::connect::{Task, target, with_driver};
 use super::prepare::{Build, Drop, engine_for};
 use super::run::{Kind, run_load, seed};
 use super::tables::Owned;
-use crate::driver::Driver;
+use crate::driver::{Dialect, Driver};
 use crate::engine::Failure;
-use crate::workload::pgbench::{BRANCHES, BUILT_IN, NAMES, PgbenchTables, built_in};
+use crate::workload::pgbench::{
+    ACCOUNTS, ACCOUNTS_OF_BRANCH, BRANCHES, BUILT_IN, NAMES, PgbenchTables, built_in,
+};
 use crate::workload::script::{ScriptOptions, ScriptWorkload, Value};
 use crate::workload::sql::{Errand, Fence};
 use args::{BuiltIn, CleanupPgbench, PreparePgbench, RunPgbench};
@@ -105,9 +107,16 @@ fn check_tables<D: Driver>(driver: &D, scale: u64) -> Result<(), Failure> {
     for name in NAMES {
         found.require(name)?;
     }
+    if found.dialect() == Dialect::Postgres {
+        found.require_index(ACCOUNTS, "aid")?;
+    }
     let branches = found.number(&format!("SELECT COUNT(*) FROM {BRANCHES}"))?;
+    let last = found.number(&format!("SELECT MAX(aid) FROM {ACCOUNTS}"))?;
     if branches == Some(scale) {
-        return Ok(());
+        if last == Some(scale * ACCOUNTS_OF_BRANCH) {
+            return Ok(());
+        }
+        return Err(found.remake("the accounts were not loaded to their end"));
     }
     let made = branches.unwrap_or(0);
     Err(found.remake(&format!(

@@ -18,7 +18,9 @@ use super::plan::Plan;
 use super::statement::put_double;
 use super::wire::{Wire, not_postgres};
 use crate::driver::socket::Socket;
-use crate::driver::{Admin, Answer, Arg, Args, Fault, Lines, Protocol, QUESTION_LIMIT, Reply};
+use crate::driver::{
+    Admin, Answer, Arg, Args, Fault, Lines, Protocol, QUESTION_LIMIT, Reply, Unreadable,
+};
 
 /// Rows are sent in `CopyData` messages of about this size: one system call for hundreds of rows.
 const COPY_CHUNK_BYTES: usize = 64 << 10;
@@ -199,14 +201,23 @@ impl Admin for PostgresAdmin {
 
     fn copy_in(&mut self, sql: &str, lines: &mut dyn Lines) -> Result<Reply, Fault> {
         self.begin_copy(sql)?;
-        while let Some(lines) = lines.next() {
-            for chunk in lines.chunks(COPY_CHUNK_BYTES) {
-                begin_copy_data(&mut self.wire.out);
-                self.wire.out.extend_from_slice(chunk);
-                self.send_copy_data()?;
+        loop {
+            match lines.next() {
+                Ok(Some(lines)) => {
+                    for chunk in lines.chunks(COPY_CHUNK_BYTES) {
+                        begin_copy_data(&mut self.wire.out);
+                        self.wire.out.extend_from_slice(chunk);
+                        self.send_copy_data()?;
+                    }
+                }
+                Ok(None) => break frontend::copy_done(&mut self.wire.out),
+                // The server must not keep a part of them.
+                Err(Unreadable) => {
+                    let failed = frontend::copy_fail("the rows cannot be read", &mut self.wire.out);
+                    break failed.map_err(Fault::Lost)?;
+                }
             }
         }
-        frontend::copy_done(&mut self.wire.out);
         self.wire.send()?;
         Ok(self.finish()?.reply)
     }

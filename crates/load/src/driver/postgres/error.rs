@@ -39,7 +39,10 @@ impl Refusal {
                 b'M' => self.message = value,
                 b'D' => self.detail = value,
                 // Which of the rows was refused.
-                b'W' if value.starts_with("COPY ") => self.detail = value,
+                b'W' if value.starts_with("COPY ") => {
+                    let between = if self.detail.is_empty() { "" } else { "; " };
+                    self.detail += &format!("{between}{value}");
+                }
                 b'R' => self.routine = value,
                 _ => {}
             }

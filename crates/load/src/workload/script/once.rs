@@ -15,7 +15,7 @@ use super::parser::{Parser, State, Step, Variables};
 use super::source::tell;
 use super::value::Value;
 use super::{ScriptError, built_in, initial, preset};
-use crate::driver::{Dialect, Lines};
+use crate::driver::{Dialect, Lines, Unreadable};
 use crate::file;
 use crate::workload::generator::client_generator;
 use crate::workload::sql::{
@@ -90,12 +90,12 @@ pub struct Rows<'a> {
 }
 
 impl Lines for Rows<'_> {
-    fn next(&mut self) -> Option<&[u8]> {
+    fn next(&mut self) -> Result<Option<&[u8]>, Unreadable> {
         match self.pieces.rows() {
-            Ok(lines) => lines.map(|lines| &self.pieces.text()[lines]),
+            Ok(lines) => Ok(lines.map(|lines| &self.pieces.text()[lines])),
             Err(unread) => {
                 self.failed = Some(unread);
-                None
+                Err(Unreadable)
             }
         }
     }
@@ -194,20 +194,13 @@ impl Once {
         Ok(())
     }
 
-    /// Whether rows of a table follow a statement, as in a dump by pg_dump.
+    /// Whether rows of a table follow a statement, as in a dump by `pg_dump`.
     fn has_rows(&self, pieces: &Pieces<File>, scanned: &Scanned) -> bool {
         self.dialect == Dialect::Postgres && scanned.copies_from_client(pieces.text())
     }
 
     fn pass_rows(&self, pieces: &mut Pieces<File>) -> Result<(), ScriptError> {
-        let mut passed = pieces.begin_rows();
-        while passed.is_ok() {
-            match pieces.rows() {
-                Ok(Some(_)) => {}
-                Ok(None) => return Ok(()),
-                Err(unread) => passed = Err(unread),
-            }
-        }
+        let passed = pieces.pass_rows();
         passed.map_err(|unread| self.failed(pieces, unread))
     }
 
@@ -441,10 +434,13 @@ impl Once {
         let text = pieces.text();
         let sql = &text[scanned.start..scanned.end];
         let finding = self.fence.read(sql);
-        match finding.fate {
-            Fate::Database if !whole => return Ok(Ok(())),
-            Fate::LeaveOut(_) => return Ok(Ok(())),
-            _ => {}
+        let is_sent = match finding.fate {
+            Fate::Database => whole,
+            Fate::LeaveOut(_) => false,
+            _ => true,
+        };
+        if !is_sent {
+            return if has_rows { pieces.pass_rows() } else { Ok(()) }.map(Ok);
         }
         let mut changed = self
             .with_values(text, scanned)
@@ -471,10 +467,10 @@ impl Once {
             pieces,
             failed: None,
         };
-        let sent = send(&statement, Some(&mut rows));
+        let outcome = send(&statement, Some(&mut rows));
         match rows.failed {
             Some(unread) => Err(unread),
-            None => Ok(sent),
+            None => Ok(outcome),
         }
     }
 

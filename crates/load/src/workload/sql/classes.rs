@@ -97,7 +97,7 @@ const CLASSES: &[(Dialect, &str, Fate)] = &[
     (Postgres, "GRANT|REVOKE|REASSIGN", ACCOUNTS),
     (Postgres, "DROP OWNED", ACCOUNTS),
     (Postgres, "ALTER SYSTEM", VARIABLES),
-    (Postgres, "COPY .. PROGRAM", FILES),
+    (Postgres, "COPY .. FROM|TO PROGRAM", FILES),
     (Postgres, "COPY .. FROM|TO '", FILES),
     (Postgres, "LOAD", CODE),
     (

@@ -168,67 +168,61 @@ impl<R: Read> Pieces<R> {
         }
     }
 
-    /// The next lines of the rows that follow a COPY … FROM stdin; `None` after the line `\.`, which ends them.
-    /// Its places are bytes of [`Pieces::text`].
-    pub(crate) fn rows(&mut self) -> Result<Option<Range<usize>>, Unread> {
+    /// Goes to the line after the last piece, where the rows of a COPY … FROM stdin begin.
+    pub(crate) fn begin_rows(&mut self) -> Result<(), Unread> {
         loop {
             let held = &self.buffer[self.next..];
-            let end = if held.starts_with(b"\\.") {
-                Some(0)
-            } else {
-                let at = held.windows(3).position(|three| three == b"\n\\.");
-                at.map(|newline| newline + 1)
-            };
-            // The whole line that ends them must be there, and no more than that.
-            let line = end.and_then(|end| {
-                let newline = held[end..].iter().position(|&byte| byte == b'\n');
-                newline
-                    .map(|newline| end + newline)
-                    .or(self.has_ended.then_some(held.len()))
-            });
-            let whole = match (end, line) {
-                (Some(0), Some(line)) => {
-                    self.next += line;
-                    self.count_lines(self.next);
-                    return Ok(None);
+            let newline = held.iter().position(|&byte| byte == b'\n');
+            let line = newline.or(self.has_ended.then_some(held.len()));
+            if let Some(length) = line {
+                let rest = held[..length].trim_ascii();
+                if !rest.is_empty() && !rest.starts_with(b"--") {
+                    let what = "rows follow this line, so nothing may stand behind the semicolon";
+                    return Err(Unread::Mistake(self.placed(Mistake::new(self.next, what))));
                 }
-                (Some(end), _) => end,
-                (None, _) => held
-                    .iter()
-                    .rposition(|&byte| byte == b'\n')
-                    .map_or(0, |at| at + 1),
-            };
+                self.next = (self.next + length + 1).min(self.buffer.len());
+                return Ok(());
+            }
+            self.fill_within_bounds()?;
+        }
+    }
+
+    /// The next lines of the rows; `None` after the line `\.`, which ends them. Its places are bytes of
+    /// [`Pieces::text`].
+    pub(crate) fn rows(&mut self) -> Result<Option<Range<usize>>, Unread> {
+        loop {
+            let (whole, end) = lines_to_end(&self.buffer[self.next..], self.has_ended);
             if whole > 0 {
                 let begins = self.next;
-                self.count_lines(begins);
                 self.next += whole;
                 return Ok(Some(begins..self.next));
+            }
+            if let Some(end) = end {
+                self.next += end;
+                return Ok(None);
             }
             if self.has_ended {
                 let what = "the rows of a COPY … FROM stdin must end with a line \\.";
                 let at = self.buffer.len();
                 return Err(Unread::Mistake(self.placed(Mistake::new(at, what))));
             }
-            self.fill().map_err(Unread::File)?;
+            self.fill_within_bounds()?;
         }
     }
 
-    /// Goes to the line after the last piece, where rows begin.
-    pub(crate) fn begin_rows(&mut self) -> Result<(), Unread> {
-        loop {
-            if let Some(newline) = self.buffer[self.next..]
-                .iter()
-                .position(|&byte| byte == b'\n')
-            {
-                self.next += newline + 1;
-                return Ok(());
-            }
-            if self.has_ended {
-                self.next = self.buffer.len();
-                return Ok(());
-            }
-            self.fill().map_err(Unread::File)?;
+    /// Goes behind the rows that follow the last piece.
+    pub(crate) fn pass_rows(&mut self) -> Result<(), Unread> {
+        self.begin_rows()?;
+        while self.rows()?.is_some() {}
+        Ok(())
+    }
+
+    fn fill_within_bounds(&mut self) -> Result<(), Unread> {
+        if self.buffer.len() - self.next >= LONGEST_BYTES {
+            let what = "this line is longer than 1 GiB, which no server takes";
+            return Err(Unread::Mistake(self.placed(Mistake::new(self.next, what))));
         }
+        self.fill().map_err(Unread::File)
     }
 
     /// What is in memory: the piece read last, and its surroundings.
@@ -268,6 +262,32 @@ impl<R: Read> Pieces<R> {
         more.read_to_end(&mut self.buffer)?;
         self.has_ended = self.buffer.len() - before < wanted;
         Ok(())
+    }
+}
+
+/// How many bytes of whole lines come first, and where the line `\.` after them ends, if it is there.
+fn lines_to_end(held: &[u8], has_ended: bool) -> (usize, Option<usize>) {
+    let mut start = 0;
+    loop {
+        if let Some(rest) = held[start..].strip_prefix(b"\\.") {
+            let ends = rest
+                .iter()
+                .position(|&byte| byte != b'\r')
+                .unwrap_or(rest.len());
+            match rest.get(ends) {
+                Some(b'\n') => return (start, Some(held.len() - rest.len() + ends)),
+                None => return (start, has_ended.then_some(held.len())),
+                // A row of CSV may begin so.
+                Some(_) => {}
+            }
+        }
+        match held[start..].windows(3).position(|three| three == b"\n\\.") {
+            Some(newline) => start += newline + 1,
+            None => {
+                let newline = held.iter().rposition(|&byte| byte == b'\n');
+                return (newline.map_or(0, |newline| newline + 1), None);
+            }
+        }
     }
 }
 
