@@ -40,8 +40,10 @@ impl Refusal {
                 b'D' => self.detail = value,
                 // Which of the rows was refused.
                 b'W' if value.starts_with("COPY ") => {
-                    let between = if self.detail.is_empty() { "" } else { "; " };
-                    self.detail += &format!("{between}{value}");
+                    if !self.detail.is_empty() {
+                        self.detail += "; ";
+                    }
+                    self.detail += &value;
                 }
                 b'R' => self.routine = value,
                 _ => {}

@@ -281,13 +281,11 @@ fn lines_to_end(held: &[u8], has_ended: bool) -> (usize, Option<usize>) {
                 Some(_) => {}
             }
         }
-        match held[start..].windows(3).position(|three| three == b"\n\\.") {
-            Some(newline) => start += newline + 1,
-            None => {
-                let newline = held.iter().rposition(|&byte| byte == b'\n');
-                return (newline.map_or(0, |newline| newline + 1), None);
-            }
-        }
+        let Some(newline) = held[start..].windows(3).position(|three| three == b"\n\\.") else {
+            let newline = held.iter().rposition(|&byte| byte == b'\n');
+            return (newline.map_or(0, |newline| newline + 1), None);
+        };
+        start += newline + 1;
     }
 }
 

@@ -427,7 +427,7 @@ fn rows_follow_a_copy_to_the_line_that_ends_them() {
                 Piece::Statement(scanned) => {
                     let line = pieces.line_of(scanned.start);
                     let sql = String::from_utf8_lossy(&pieces.text()[scanned.start..scanned.end]);
-                    seen += &format!("{line}: {sql}\n");
+                    seen = format!("{seen}{line}: {sql}\n");
                 }
                 _ => break,
             }
