@@ -17,6 +17,10 @@ MOST_LIMITS = 3
 """Limits that are named."""
 
 
+MOST_KEPT = 2
+"""Levels that kept every commit, by name; the rows have them all."""
+
+
 def has_verdict(analysis: Analysis) -> bool:
     """Report whether there is anything to say; if no trial is valid, every verdict would say the same."""
     return bool(analysis.verdicts) and analysis.trials_valid > 0
@@ -126,7 +130,8 @@ def _of_cuts(safety: Safety) -> str:
     """Return which levels kept every commit in the cuts, and the worst that another took."""
     worst = [one for one in worst_of_cells(safety) if one.telling]
     whole = [cut_words.level(one.cell) for one in worst if one.is_whole]
-    kept = f"{numbers.listed(whole)} kept every commit" if whole else "No level kept every commit"
+    named = numbers.listed(whole) if len(whole) <= MOST_KEPT else f"{len(whole)} of {len(worst)} levels"
+    kept = f"{named} kept every commit" if whole else "No level kept every commit"
     harmed = [one for one in worst if not one.is_whole]
     if not harmed:
         return f"{kept}."
