@@ -11,9 +11,6 @@ from diskproof.report.write.ink import LIGHT, Ink, config, drawable
 
 WIDTH_PX = 420
 COLUMNS = 2
-CAPTION_LETTERS = 80
-"""Letters of a caption that go over the width of one drawing."""
-
 SIGN_PX, GAP_PX, LINE_PX = 30, 24, 20
 """Width of a legend's sign, what is left free behind an entry, and height of a line of entries."""
 
@@ -37,7 +34,7 @@ def _still(figure: Figure, ink: Ink) -> Spec:
     return {
         "title": {
             "text": figure.title,
-            "subtitle": textwrap.wrap(figure.caption, CAPTION_LETTERS * columns),
+            "subtitle": _wrapped(figure.caption, WIDTH_PX * columns),
             "offset": 14,
         },
         "vconcat": [*legend, {"concat": drawings, "columns": COLUMNS}],
@@ -47,17 +44,23 @@ def _still(figure: Figure, ink: Ink) -> Spec:
     }
 
 
+def _wrapped(text: str, width_px: float) -> list[str]:
+    return textwrap.wrap(text, int(width_px / LETTER_PX))
+
+
 def _legend(figure: Figure, width_px: float, ink: Ink) -> Spec:
     """Draw the keys in lines as wide as the picture."""
-    rows, x, y = [], 0.0, LINE_PX / 2
+    rows, x, y, lines = [], 0.0, LINE_PX / 2, 1
     for number, key in enumerate(figure.keys):
-        wide = SIGN_PX + len(key.words) * LETTER_PX + GAP_PX
+        words = _wrapped(key.words, width_px - SIGN_PX)
+        wide = SIGN_PX + max(map(len, words)) * LETTER_PX + GAP_PX
         if x and x + wide > width_px:
-            x, y = 0.0, y + LINE_PX
+            x, y, lines = 0.0, y + lines * LINE_PX, 1
+        lines = max(lines, len(words))
         row = {"x": x, "y": y, "end": x + SIGN_PX - 6, "middle": x + SIGN_PX / 2 - 3, "at": x + SIGN_PX}
         ink_of_key = key.colour or ink.soft
         shape = key.shape or ("square" if key.colour else "")
-        rows.append({**row, "key": number, "words": key.words, "colour": ink_of_key, "shape": shape})
+        rows.append({**row, "key": number, "words": words, "colour": ink_of_key, "shape": shape})
         x += wide
     position = {"type": "quantitative", "scale": None, "axis": None}
     y_channel = {"field": "y", **position}
@@ -70,7 +73,7 @@ def _legend(figure: Figure, width_px: float, ink: Ink) -> Spec:
     shapes = {"field": "shape", "type": "nominal", "scale": None}
     rule = {"type": "rule", "strokeWidth": 2}
     point = {"type": "point", "filled": True, "opacity": 1, "size": 90}
-    text = {"type": "text", "align": "left", "baseline": "middle", "color": ink.text}
+    text = {"type": "text", "align": "left", "baseline": "middle", "color": ink.text, "lineHeight": LINE_PX}
     dashes = [
         layer({**rule, "strokeDash": list(key.dash)}, "x", f"datum.key == {number}", x2={"field": "end"})
         for number, key in enumerate(figure.keys)
@@ -78,7 +81,7 @@ def _legend(figure: Figure, width_px: float, ink: Ink) -> Spec:
     ]
     return {
         "width": width_px,
-        "height": y + LINE_PX / 2,
+        "height": y + (lines - 0.5) * LINE_PX,
         "data": {"values": rows},
         "layer": [
             *dashes,
