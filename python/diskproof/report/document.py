@@ -198,11 +198,9 @@ class Document:
     beside: tuple[tuple[str, str], ...] = ()
     """What belongs to the answer, each with a word or two before it."""
     picture: Figure | None = None
-    """The answer drawn. Only a page shows it."""
+    """The answer drawn. Only a page shows it, and then folds the lead."""
     about: str = ""
     """What was tested, in a few words above the heading of a page."""
-    lead_folded: str = ""
-    """What a page shows of the lead until it is opened; empty: all of it."""
     foot: str = ""
 
 

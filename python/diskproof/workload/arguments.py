@@ -6,6 +6,7 @@ from pathlib import Path
 
 from diskproof.results.plan import Phases
 from diskproof.study.loads.base import Load, Verb
+from diskproof.study.loads.described import options_of
 from diskproof.study.loads.script import SqlFile
 from diskproof.study.part import KeptFile
 
@@ -23,7 +24,10 @@ def prepare_arguments(
     `any_database`: the user's SQL may reach all of the server, as it may of one that diskproof starts.
     """
     arguments = [*verb_options(workload, "prepare", copies), *_reach(workload, any_database=any_database)]
-    return [*arguments, "--seed", str(seed)] if workload.prepares else []
+    if not workload.prepares:
+        return []
+    draws = "prepare" in options_of(workload.kind).get("seed", {}).get("verbs", ())
+    return [*arguments, *(["--seed", str(seed)] if draws else [])]
 
 
 def check_arguments(

@@ -2,7 +2,7 @@
 //! in the language of its own scripts.
 
 use super::script::{Source, Weighted};
-use super::tables::{Progress, TableSet};
+use super::tables::{Progress, TableSet, load};
 use crate::driver::{Admin, Args, Dialect, Fault};
 
 pub const BRANCHES: &str = "pgbench_branches";
@@ -138,29 +138,22 @@ impl PgbenchTables {
     ) -> Result<u64, Fault> {
         let (name, rows) = (NAMES[number - 1], self.rows(number));
         let of_branch = rows / self.scale;
-        let mut done = 0;
-        admin.load(name, columns(name), &mut |args: &mut Args| {
-            progress.row(done, rows);
-            if done == rows {
-                return false;
-            }
-            args.clear();
-            args.push_int((done + 1).cast_signed());
+        let blanks = if dialect == Dialect::Sqlite {
+            FILLER_BYTES
+        } else {
+            0
+        };
+        let fill = |id: u64, args: &mut Args| {
+            args.push_int(id.cast_signed());
             if name != BRANCHES {
-                args.push_int((done / of_branch + 1).cast_signed());
+                args.push_int(((id - 1) / of_branch + 1).cast_signed());
             }
             args.push_int(0);
             if name == ACCOUNTS {
-                let blanks = if dialect == Dialect::Sqlite {
-                    FILLER_BYTES
-                } else {
-                    0
-                };
                 args.push_text(|out| out.resize(out.len() + blanks, b' '));
             }
-            done += 1;
-            true
-        })
+        };
+        load(admin, name, columns(name), 1..=rows, progress, fill)
     }
 
     fn definition(&self, name: &str, dialect: Dialect, with_key: bool) -> String {
@@ -196,28 +189,5 @@ impl PgbenchTables {
             Dialect::Postgres | Dialect::Sqlite => String::new(),
         };
         format!("CREATE TABLE {name} ({columns}{key}){suffix}")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_those_of_pgbench() {
-        let set = PgbenchTables {
-            scale: 3,
-            engine: "innodb".into(),
-        };
-        let rows: Vec<_> = (1..=4).map(|number| set.rows(number)).collect();
-        assert_eq!(rows, [3, 30, 300_000, 0]);
-    }
-
-    #[test]
-    fn transactions_have_pgbenchs_statements() {
-        for (name, statements) in BUILT_IN.into_iter().zip([7, 5, 1]) {
-            let text = built_in(name, 1).source.text;
-            assert_eq!(text.matches(';').count(), statements, "{name}");
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::driver::{Admin, Dialect, Fault};
+use crate::driver::{Admin, Args, Dialect, Fault};
 
 /// Tables, or other parts that can be loaded side by side, numbered from 1.
 pub trait TableSet: Sync {
@@ -68,6 +68,34 @@ impl Progress {
     pub fn rows(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
+}
+
+/// Loads one row for each key.
+pub fn load<K>(
+    admin: &mut dyn Admin,
+    table: &str,
+    columns: &[&str],
+    keys: impl IntoIterator<Item = K>,
+    progress: &Progress,
+    mut fill: impl FnMut(K, &mut Args),
+) -> Result<u64, Fault> {
+    let mut keys = keys.into_iter();
+    let mut untold = 0;
+    let loaded = admin.load(table, columns, &mut |args| {
+        args.clear();
+        let Some(key) = keys.next() else {
+            return false;
+        };
+        fill(key, args);
+        untold += 1;
+        if untold == Progress::ROWS {
+            progress.add(untold);
+            untold = 0;
+        }
+        true
+    })?;
+    progress.add(untold);
+    Ok(loaded)
 }
 
 /// Whether the table exists; an empty table counts.

@@ -10,12 +10,12 @@ from diskproof.analysis.safety.worst import worst_way
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import cut_words, limits_words, verdict_words
 from diskproof.report.compose.names import is_given
+from diskproof.results.factor import Factor
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers, say, us
 
 MOST_LIMITS = 3
 """Limits that are named."""
-
 
 MOST_KEPT = 2
 """Levels that kept every commit, by name; the rows have them all."""
@@ -73,8 +73,11 @@ def cost(analysis: Analysis) -> str:
         by_time = sorted(some, key=_saved_us)
         if len(some) == 1:
             said.append(f"{_saved(some[0])} more{on}")
-        elif len(some) == 2 and (told := _told_apart(some)):
-            said.append(f"{_saved(some[0])} more{told[0]} and {_saved(some[1])} more{told[1]}{on}")
+        elif len(some) == 2 and (factor := _told_apart(some)):
+            each = [
+                f"{_saved(one)} more{verdict_words.conditions({factor: one.held[factor]})}" for one in some
+            ]
+            said.append(f"{' and '.join(each)}{on}")
         else:
             said.append(f"{_saved(by_time[0])} to {_saved(by_time[-1])} more{on}, by condition")
     return f"A durable commit costs {numbers.listed(said)}."
@@ -88,13 +91,11 @@ def _saved(one: Verdict) -> str:
     return say("{time}", time=us(_saved_us(one))).text
 
 
-def _told_apart(pair: Sequence[Verdict]) -> tuple[str, ...]:
-    """Return what tells two comparisons apart, if it is one factor: `` with 1 client``, `` with 8 …``."""
+def _told_apart(pair: Sequence[Verdict]) -> Factor | None:
+    """Return the factor that tells two comparisons apart, if it is one."""
     first, second = (one.held for one in pair)
     differing = [factor for factor, level in first.items() if second.get(factor) != level]
-    if len(differing) != 1:
-        return ()
-    return tuple(verdict_words.conditions({differing[0]: one.held[differing[0]]}) for one in pair)
+    return differing[0] if len(differing) == 1 else None
 
 
 def _largest(analysis: Analysis) -> str:
@@ -114,7 +115,8 @@ def _largest(analysis: Analysis) -> str:
     every = [one.held for one in asked(analysis) if (one.factor, one.level, one.baseline) == alike]
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     ratios = [one.ratio.estimate for one in most if one.ratio]
-    apart = [one.removeprefix(" with ") for one in _told_apart(most)] if len(most) == 2 else []
+    factor = _told_apart(most) if len(most) == 2 else None
+    apart = [verdict_words.subject(factor, one.held[factor]) for one in most] if factor else []
     # Two conditions stand beside their figures, lest these look like the ends of an interval.
     where = "" if apart else verdict_words.places([one.held for one in most], every, "comparisons")
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""

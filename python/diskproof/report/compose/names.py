@@ -7,7 +7,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.families.facts import LEVELS, Level
 from diskproof.results.crash_plan import CrashCell
 from diskproof.results.factor import Factor, Levelled
-from diskproof.results.machine import Machine, Place, VirtualFacts
+from diskproof.results.machine import Machine, Place, ServerFacts, VirtualFacts
 from diskproof.results.plan import Cell
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers
@@ -27,34 +27,31 @@ def tested(analysis: Analysis) -> str:
     ``MariaDB 10.11.19 on 2 CPUs with 64 MiB of memory for data and 8 clients``.
     """
     plan, machine = analysis.plan, analysis.machine
-    if machine is None or plan.imported:
+    used = _servers(analysis)
+    if machine is None or not used:
         return ""
     cells: list[Cell | CrashCell] = [*plan.cells, *(plan.crash.cells if plan.crash else [])]
-    used = {cell.server for cell in cells}
-    machines = machine.each
-    all_servers = [one for at in machines for one in at.servers if one.name in used]
-    servers = [f"{one.flavour} {one.version}" for one in all_servers]
     # The CPUs of a server on another machine are not known.
-    known = all(one.address is None or one.may_be_here for one in all_servers)
+    known = all(one.address is None or one.may_be_here for one in used)
     memory = list(dict.fromkeys(cell.memory_bytes for cell in cells if cell.memory_bytes))
     clients = {cell.clients for cell in plan.cells}
     common = [f"{numbers.size(memory[0])} of memory for data"] if len(memory) == 1 else []
     common += [numbers.count(number, "client") for number in clients] if len(clients) == 1 else []
-    *fewer, most = sorted({plan.cpus or one.cpus for one in machines})
+    *fewer, most = sorted({plan.cpus or one.cpus for one in machine.each})
     cpus = f" on {' or '.join([*map(str, fewer), numbers.count(most, 'CPU')])}" if known else ""
-    return (
-        f"{numbers.listed(list(dict.fromkeys(servers)))}{cpus}"
-        f"{f' with {numbers.listed(common)}' if common else ''}"
-        if servers
-        else ""
-    )
+    return f"{servers(analysis)}{cpus}{f' with {numbers.listed(common)}' if common else ''}"
 
 
 def servers(analysis: Analysis) -> str:
     """Return the servers that were tested; empty if they are not known."""
-    machine = analysis.machine
-    found = [f"{one.flavour} {one.version}" for at in (machine.each if machine else []) for one in at.servers]
-    return numbers.listed(list(dict.fromkeys(found)))
+    return numbers.listed(list(dict.fromkeys(f"{one.flavour} {one.version}" for one in _servers(analysis))))
+
+
+def _servers(analysis: Analysis) -> list[ServerFacts]:
+    plan, machine = analysis.plan, analysis.machine
+    used = {cell.server for cell in (*plan.cells, *(plan.crash.cells if plan.crash else ()))}
+    each = [] if machine is None or plan.imported else machine.each
+    return [one for at in each for one in at.servers if one.name in used]
 
 
 def is_given(analysis: Analysis) -> bool:
@@ -75,7 +72,7 @@ def names(analysis: Analysis) -> str:
     used, tuned = (
         list(dict.fromkeys(one.level(factor) for one in cells)) for factor in ("storage", "tuning")
     )
-    storages = list(_storages(analysis.machine, used))
+    storages = [f"{name} = {what}" for name, what in _storages(analysis.machine, used)]
     tunings = [f"{name} = {TUNINGS[name]}" for name in LEVELS if name in levels("tuning")]
     own = [f"{name} = {said}" for name in tuned if (said := _own_tuning(analysis, name))]
     said = "; ".join([*storages, *tunings, *own, *workloads(analysis)])
@@ -92,18 +89,18 @@ SHORT: dict[str, str] = {
 
 def in_short(analysis: Analysis, level: str) -> str:
     """Return a level with what it is, as a key under a picture has it: ``dram = main memory``."""
-    known = {name: what for name, _, what in (one.partition(" = ") for one in storages(analysis))}
-    what = known.get(level, "").partition(": ")[0].partition(", ")[0]
-    if not what and level not in analysis.plan.tunings:
-        what = SHORT.get(level, "")
+    what = storages(analysis).get(level)
+    if what is None and level not in analysis.plan.tunings:
+        what = SHORT.get(level)
     return f"{level} = {what}" if what else level
 
 
-def storages(analysis: Analysis) -> list[str]:
-    """Return what the storages are, each in a few words: ``dram = main memory``."""
+def storages(analysis: Analysis) -> dict[str, str]:
+    """Return what each storage is, in a few words: main memory, a directory on vda."""
     crash = analysis.plan.crash
     cells: list[Levelled] = [*analysis.plan.cells, *(crash.cells if crash else [])]
-    return list(_storages(analysis.machine, list(dict.fromkeys(one.level("storage") for one in cells))))
+    used = list(dict.fromkeys(one.level("storage") for one in cells))
+    return dict(_storages(analysis.machine, used, with_titles=False))
 
 
 def _own_tuning(analysis: Analysis, name: str) -> str:
@@ -138,7 +135,10 @@ def workloads(analysis: Analysis) -> Iterator[str]:
         yield f"{name} = {words.text}{f', {numbers.size(data.data_bytes)} of data' if data else ''}"
 
 
-def _storages(machine: Machine | None, names: Sequence[str]) -> Iterator[str]:
+def _storages(
+    machine: Machine | None, names: Sequence[str], *, with_titles: bool = True
+) -> Iterator[tuple[str, str]]:
+    """Yield storages with what each is; `with_titles`: of a model, which disk it imitates."""
     each = machine.each if machine else []
     by_host = [grouped(one.places, lambda place: place.storage) for one in each]
     flavours = {server.flavour for one in each for server in one.servers if server.family == "mysql"}
@@ -148,20 +148,22 @@ def _storages(machine: Machine | None, names: Sequence[str]) -> Iterator[str]:
         virtual = [place.virtual for places in hosts for place in places if place.virtual]
         # Of one storage alone, only that it is a model needs words.
         if hosts and (len(names) > 1 or virtual):
-            kinds = dict.fromkeys(_roles(places, titles, flavours) for places in hosts)
-            yield f"{name} = {' or '.join(kinds)}"
+            kinds = dict.fromkeys(_roles(places, titles, flavours, with_titles) for places in hosts)
+            yield name, " or ".join(kinds)
             # "The same model as" a storage of several disks would not say which of them.
             if len({one.title for one in virtual}) == 1:
                 titles.setdefault(virtual[0].title, name)
 
 
-def _roles(places: Sequence[Place], titles: Mapping[str, str], flavours: Collection[str]) -> str:
+def _roles(
+    places: Sequence[Place], titles: Mapping[str, str], flavours: Collection[str], with_titles: bool
+) -> str:
     """Return what a storage is: where the data lie, and the roles that lie elsewhere.
 
     `flavours`: of the MySQL family, whose commits may wait for the binary log. MariaDB takes /dev/shm for
     persistent memory, and maps a redo log there.
     """
-    said = {place.role: _place(place, titles) for place in places}
+    said = {place.role: _place(place, titles, with_titles) for place in places}
     data = said.get("data", next(iter(said.values())))
     elsewhere = grouped((role for role in said if said[role] != data), said.__getitem__)
     stays = "the binary log (`binlog`) stays with the data"
@@ -177,7 +179,7 @@ def _roles(places: Sequence[Place], titles: Mapping[str, str], flavours: Collect
     )
 
 
-def _place(place: Place, titles: Mapping[str, str]) -> str:
+def _place(place: Place, titles: Mapping[str, str], with_titles: bool) -> str:
     """Return what a place is; `titles` are those of the virtual disks before it, with their storages."""
     on = f" on {place.device.name}" if place.device else ""
     if place.in_memory:
@@ -187,7 +189,8 @@ def _place(place: Place, titles: Mapping[str, str]) -> str:
         title = place.virtual.title
         if title in titles:
             return f"the same model as {titles[title]}{ignored}"
-        return f"{_model(place, place.virtual)}{ignored}: {title.removeprefix('A ')}"
+        which = f": {title.removeprefix('A ')}" if with_titles else ""
+        return f"{_model(place, place.virtual)}{ignored}{which}"
     if place.pool:
         return f"a ZFS pool of {numbers.count(len(place.pool.members), 'disk')}"
     return f"a directory{on}" if place.kind == "directory" else f"{place.filesystem}{on}"

@@ -30,8 +30,7 @@ def run(analysis: Analysis) -> OneScreen:
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     """Return what stands beside the picture of a page, which has few words: the first of each kind."""
     warned = cautions(analysis)
-    more = f"; {numbers.count(len(warned) - 1, 'more warning')}" if len(warned) > 1 else ""
-    beware = f"{warned[0].text}{more}" if warned else _rarest(analysis.safety)
+    beware = f"{warned[0].text}{_more(warned)}" if warned else _rarest(analysis.safety)
     return tuple(_lines(analysis, beware, MOST_LIMITS, 1))
 
 
@@ -51,8 +50,7 @@ def facts(analysis: Analysis) -> str:
     """Return what was tested, how much of it there is, and what its storages are."""
     state = "" if analysis.complete else "INCOMPLETE. "
     tested = names.tested(analysis)
-    # Where a model comes from stands on the page.
-    storages = "; ".join(one.partition(": ")[0] for one in names.storages(analysis))
+    storages = "; ".join(f"{name} = {what}" for name, what in names.storages(analysis).items())
     loads = list(names.workloads(analysis))
     load = loads[0].partition(" = ")[2] if len(loads) == 1 else ""
     parts = [f"{state}{tested}", f"{progress(analysis)}{left_out(analysis.plan)}", storages]
@@ -93,5 +91,8 @@ def _beware(warned: Sequence[Caution], *, is_weak: bool) -> str:
     """Return the gravest warning; `is_weak`: rows have a mark that it is about them."""
     if not warned:
         return ""
-    more = f"; {numbers.count(len(warned) - 1, 'more warning')}" if len(warned) > 1 else ""
-    return f"{'! ' if is_weak else ''}{warned[0].text}{warned[0].where}{more}"
+    return f"{'! ' if is_weak else ''}{warned[0].text}{warned[0].where}{_more(warned)}"
+
+
+def _more(warned: Sequence[Caution]) -> str:
+    return f"; {numbers.count(len(warned) - 1, 'more warning')}" if len(warned) > 1 else ""

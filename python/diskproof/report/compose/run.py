@@ -70,7 +70,6 @@ def compose(
         picture=next(iter(drawn.get("answer", ())), None),
         lead=head.lead(analysis),
         about=", ".join(filter(None, (names.servers(analysis), head.progress(analysis)))),
-        lead_folded="What was tested" if drawn.get("answer") else "",
         sections=tuple(sections),
         foot=f"Made from the run folder alone by diskproof{version}.",
     )

@@ -13,7 +13,6 @@ from diskproof.analysis.decisions import (
     decide,
 )
 from diskproof.analysis.safety.ranking import unranked, whole_losses_by_chance
-from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.families import of
 from diskproof.report.compose import cut_words, verdict_words
@@ -144,12 +143,6 @@ def _gain(choice: LevelChoice) -> str:
     if ratios:
         return f" is {verdict_words.amount(*ratios)} on {numbers.listed(list(choice.gains))}"
     return ": whether it is faster is open" if choice.outcomes else ": its speed was not measured"
-
-
-def _cuts(answers: Sequence[CutAnswer]) -> str:
-    """Return how many cuts these are, and of which storages: ``15 cuts on honest``."""
-    on = numbers.listed(list(dict.fromkeys(answer.cell.storage for answer in answers)))
-    return f"{cut_words.cuts(sum(answer.telling for answer in answers))} on {on}"
 
 
 def _replicas(decisions: Decisions) -> Iterator[str]:

@@ -18,11 +18,9 @@ WAITING_SESSIONS = """
       AND wait_event_type NOT IN ('Activity', 'Client')
     GROUP BY 1"""
 
-INPUT_OUTPUT = (
-    "(SELECT sum(coalesce(writes, 0) + coalesce(extends, 0)) AS writes, sum(write_time) AS write_time, "
-    "sum(fsyncs) AS fsyncs, "
-    "sum(fsync_time) AS fsync_time FROM pg_stat_io WHERE {})"
-)
+INPUT_OUTPUT = """
+    (SELECT sum(coalesce(writes, 0) + coalesce(extends, 0)) AS writes, sum(write_time) AS write_time,
+      sum(fsyncs) AS fsyncs, sum(fsync_time) AS fsync_time FROM pg_stat_io WHERE {})"""
 """What pg_stat_io has of all kinds of processes together."""
 
 Connection = psycopg.Connection[TupleRow]

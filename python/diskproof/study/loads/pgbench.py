@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from diskproof.study.loads.base import FIXED_BYTES, Preloaded
-from diskproof.study.loads.described import OF_PROGRAM, described
+from diskproof.study.loads.described import OF_PROGRAM, described, options_of
 from diskproof.wording import Message, say
 
 BRANCH_BYTES = 16 * 2**20
@@ -25,7 +25,7 @@ class Pgbench(Preloaded):
     @property
     def in_short(self) -> Message:
         """What a transaction is."""
-        return say("pgbench's {names}", names=", ".join(self.builtin or ["tpcb-like"]))
+        return say("pgbench's {names}", names=", ".join(self._transactions))
 
     @property
     def data_name(self) -> str:
@@ -45,4 +45,9 @@ class Pgbench(Preloaded):
     @property
     def writes(self) -> bool:
         """Whether it changes balances."""
-        return any(name.partition("@")[0] != "select-only" for name in self.builtin or ["tpcb-like"])
+        return any(name.partition("@")[0] != "select-only" for name in self._transactions)
+
+    @property
+    def _transactions(self) -> list[str]:
+        """Return what clients run; of a study without any, what the program runs by itself."""
+        return self.builtin or [options_of("pgbench")["builtin"]["default"]]

@@ -31,10 +31,6 @@ pub(in crate::cli) struct PreparePgbench {
     /// The tables' storage engine (MySQL family only) [default: innodb]
     #[arg(long, value_name = "NAME", value_parser = engine_name)]
     pub(super) engine: Option<String>,
-
-    /// Nothing is drawn
-    #[arg(long, value_name = "N", hide = true)]
-    _seed: Option<u64>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -53,8 +49,14 @@ pub(in crate::cli) struct RunPgbench {
     pub(super) load: Load,
 
     /// The transaction: tpcb-like, simple-update (pgbench: -N) or select-only (pgbench: -S); of several with
-    /// weights, such as tpcb-like@1,select-only@9, one is drawn each time [default: tpcb-like]
-    #[arg(long = "builtin", value_name = "NAME[@WEIGHT]", value_parser = built_in, value_delimiter = ',')]
+    /// weights, such as tpcb-like@1,select-only@9, one is drawn each time
+    #[arg(
+        long = "builtin",
+        value_name = "NAME[@WEIGHT]",
+        value_parser = built_in,
+        value_delimiter = ',',
+        default_value = BUILT_IN[0]
+    )]
     pub(super) built_in: Vec<BuiltIn>,
 
     /// Put values into the statement's text, or bind them to statements prepared once (pgbench: -M simple,

@@ -6,15 +6,16 @@ use super::Stop;
 use super::connect::{Task, target, with_driver};
 use super::prepare::{Build, Drop, engine_for};
 use super::run::{Kind, run_load, seed};
+use super::script::mix;
 use super::tables::Owned;
 use crate::driver::{Dialect, Driver};
 use crate::engine::Failure;
 use crate::workload::pgbench::{
-    ACCOUNTS, ACCOUNTS_OF_BRANCH, BRANCHES, BUILT_IN, NAMES, PgbenchTables, built_in,
+    ACCOUNTS, ACCOUNTS_OF_BRANCH, BRANCHES, NAMES, PgbenchTables, built_in,
 };
 use crate::workload::script::{ScriptOptions, ScriptWorkload, Value};
 use crate::workload::sql::{Errand, Fence};
-use args::{BuiltIn, CleanupPgbench, PreparePgbench, RunPgbench};
+use args::{CleanupPgbench, PreparePgbench, RunPgbench};
 
 pub(super) fn prepare(args: &PreparePgbench) -> Result<(), Stop> {
     let target = target(&args.connection)?;
@@ -51,36 +52,17 @@ impl Task for RunTask<'_> {
         if driver.has_tables() {
             check_tables(&driver, scale)?;
         }
-        let one = [BuiltIn {
-            name: BUILT_IN[0],
-            weight: 1,
-        }];
-        let chosen: &[BuiltIn] = if args.built_in.is_empty() {
-            &one
-        } else {
-            &args.built_in
-        };
-        let mix = match chosen {
-            [only] => only.name.to_owned(),
-            several => {
-                let shown = several
-                    .iter()
-                    .map(|one| format!("{}@{}", one.name, one.weight));
-                shown.collect::<Vec<_>>().join(" ")
-            }
-        };
+        let chosen = args.built_in.iter();
+        let files: Vec<_> = chosen.map(|one| built_in(one.name, one.weight)).collect();
         let kind = Kind {
             workload: "pgbench",
-            mix: mix.into(),
+            mix: mix(&files).into(),
             protocol: args.protocol.into(),
             seed: seed(args.seed),
         };
         let dialect = driver.dialect();
         let options = ScriptOptions {
-            files: chosen
-                .iter()
-                .map(|one| built_in(one.name, one.weight))
-                .collect(),
+            files,
             variables: vec![("scale".into(), Value::Int(scale.cast_signed()))],
             protocol: kind.protocol,
             reconnect: args.reconnect,

@@ -137,7 +137,7 @@ impl Task for CheckTask<'_> {
 }
 
 /// The scripts' names, with their weights if there is a choice: `hot.sql@9 cold.sql@1`.
-fn mix(files: &[Weighted]) -> String {
+pub(super) fn mix(files: &[Weighted]) -> String {
     if let [only] = files {
         return only.source.name.clone();
     }

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::History;
 use crate::driver::{Admin, Args, Dialect, Fault};
 use crate::workload::digits::push_letters;
-use crate::workload::tables::{Progress, TableSet};
+use crate::workload::tables::{Progress, TableSet, load};
 
 /// The options of the tables.
 #[derive(Debug, Clone)]
@@ -92,15 +92,8 @@ impl ConditionsTables {
     ) -> Result<u64, Fault> {
         let place = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed.wrapping_add(place));
-        let mut done = 0;
-        admin.load(&table_name(number), &COLUMNS, &mut |args: &mut Args| {
-            progress.row(done, self.history.rows());
-            if done == self.history.rows() {
-                return false;
-            }
-            done += 1;
-            let entry = self.history.entry(number, done);
-            args.clear();
+        let fill = |data_id: u64, args: &mut Args| {
+            let entry = self.history.entry(number, data_id);
             args.push_int(entry.data_id.cast_signed());
             args.push_int(entry.entered_s.into());
             args.push_int(entry.element.cast_signed());
@@ -108,8 +101,9 @@ impl ConditionsTables {
             args.push_text(|out| out.extend_from_slice(entry.flavor.as_bytes()));
             args.push_int(entry.deactive_s.into());
             args.push_text(|out| push_letters(self.payload_bytes, &mut rng, out));
-            true
-        })
+        };
+        let ids = 1..=self.history.rows();
+        load(admin, &table_name(number), &COLUMNS, ids, progress, fill)
     }
 
     /// Times are whole seconds since 1970 in four bytes, as MySQL keeps a TIMESTAMP; so no client's

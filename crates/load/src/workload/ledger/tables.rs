@@ -3,7 +3,7 @@
 use crate::driver::{Admin, Args, Dialect, Fault};
 use crate::workload::digits::push_letters;
 use crate::workload::generator::generator;
-use crate::workload::tables::{Progress, TableSet};
+use crate::workload::tables::{Progress, TableSet, load};
 
 pub const ACCOUNTS: &str = "ledger_accounts";
 pub const ENTRIES: &str = "ledger_entries";
@@ -82,21 +82,15 @@ impl TableSet for LedgerTables {
 
 impl LedgerTables {
     fn load_accounts(&self, admin: &mut dyn Admin, progress: &Progress) -> Result<u64, Fault> {
-        let mut done = 0;
-        admin.load(ACCOUNTS, &ACCOUNT_COLUMNS, &mut |args: &mut Args| {
-            progress.row(done, self.accounts);
-            if done == self.accounts {
-                return false;
-            }
-            done += 1;
-            args.clear();
-            args.push_int(done.cast_signed());
+        let fill = |id: u64, args: &mut Args| {
+            args.push_int(id.cast_signed());
             args.push_int(FIRST_BALANCE);
             args.push_int(0);
-            let mut rng = generator(self.seed, [0, done]);
+            let mut rng = generator(self.seed, [0, id]);
             args.push_text(|out| push_letters(self.filler_bytes, &mut rng, out));
-            true
-        })
+        };
+        let ids = 1..=self.accounts;
+        load(admin, ACCOUNTS, &ACCOUNT_COLUMNS, ids, progress, fill)
     }
 
     fn accounts_definition(&self, dialect: Dialect) -> String {

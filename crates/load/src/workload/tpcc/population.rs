@@ -15,7 +15,7 @@ use super::tables::{
 };
 use crate::driver::{Admin, Args, Fault};
 use crate::workload::generator::generator;
-use crate::workload::tables::Progress;
+use crate::workload::tables::{Progress, load};
 
 /// Orders of a district: as many as customers, one of each.
 pub const ORDERS_LOADED: u64 = CUSTOMERS;
@@ -424,34 +424,6 @@ impl Loading<'_> {
             },
         )
     }
-}
-
-/// Loads one row for each key.
-fn load<K>(
-    admin: &mut dyn Admin,
-    table: &str,
-    columns: &[&str],
-    keys: impl IntoIterator<Item = K>,
-    progress: &Progress,
-    mut fill: impl FnMut(K, &mut Args),
-) -> Result<u64, Fault> {
-    let mut keys = keys.into_iter();
-    let mut untold = 0;
-    let loaded = admin.load(table, columns, &mut |args| {
-        args.clear();
-        let Some(key) = keys.next() else {
-            return false;
-        };
-        fill(key, args);
-        untold += 1;
-        if untold == Progress::ROWS {
-            progress.add(untold);
-            untold = 0;
-        }
-        true
-    })?;
-    progress.add(untold);
-    Ok(loaded)
 }
 
 fn push_int(value: u64, args: &mut Args) {
