@@ -281,6 +281,9 @@ LARGE: dict[str, tuple[str, Callable[[], str]]] = {
     "9,000 options": ("my.cnf", lambda: "[mysqld]\n" + "".join(f"key_{at} = {at}\n" for at in range(9_000))),
     "one line of JSON": (
         "fio.json", lambda: '{"fio version": "fio-3.36", "jobs": [' + "{}," * 400_000 + "{}]}"),
+    "lines of dashes and of digits": (
+        "old.txt", lambda: "-" * 20_000 + "\n" + "9" * 20_000 + "\n"
+        + (SAMPLES / "sysbench-1.0-oltp.txt").read_text()),
     "30 MB": ("fio.json", lambda: '{"fio version": "' + "x" * 30_000_000 + '"}'),
     "a byte-order mark": (
         "study.toml", lambda: "\ufeff" + (ROOT / "studies" / "quickstart.toml").read_text()),

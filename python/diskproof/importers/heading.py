@@ -9,7 +9,8 @@ WARM_UP = re.compile(r"\W*warm\W?(?:up|ing up)(?: run| phase)?\W*")
 """The heading of an output that nobody means as a result."""
 
 _SHELL = re.compile(
-    r"^\W*(?:\[[^\]]*\]\s*)?\W*(?:[\w.@~:/-]{1,60}[$#%>]\s|(?:sudo|time|\./)|\w+=\S|.*\s--?\w)"
+    r"^(?:.*\s--?\w|\W{0,40}(?:\[[^\]]{0,60}\]\s{0,9})?\W{0,40}"
+    r"(?:[\w.@~:/-]{1,60}[$#%>]\s|(?:sudo|time|\./)|\w+=\S))"
 )
 """A prompt, a command with its options, or a variable that is set for one."""
 
@@ -32,9 +33,7 @@ _CHANGE = re.compile(
 )
 """A setting that is changed, or a server that is started again with what was changed."""
 
-_FIGURE = re.compile(
-    r"[:=|]\s*-?[\d.]|\d[\d.]*\s*(?:[kMG]i?B|ms|us|ns|s|%)\b|\d/s|\d{2}:\d{2}|^\d[\d,]*\.\d+\s"
-)
+_FIGURE = re.compile(r"[:=|]\s*-?[\d.]|\d\.*\s*(?:[kMG]i?B|ms|us|ns|s|%)\b|\d/s|\d{2}:\d{2}|^\d[\d,]*\.\d+\s")
 """A line of figures belongs to an output."""
 
 _REPEAT = re.compile(r"\b(?:run|rep|repeat|try|trial|iteration|block|test|round|pass)?\W{0,2}\d{1,4}\b|\W+")
