@@ -16,10 +16,9 @@ FLOORS = [
     {"system"},
     {"study", "load", "disk", "fio"},
     {"workload", "storage", "server", "importers"},
-    {"audit"},
+    {"audit", "crash"},
     {"analysis"},
     {"run", "profile", "report"},
-    {"crash"},
     {"hosts"},
     {"cli"},
 ]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from diskproof.cli import outcome
-from diskproof.crash.campaign import StoppedError
 from diskproof.results.folder import RunFolder
+from diskproof.run.execute import StoppedError
 from diskproof.run.session import Progress, Request
 from diskproof.study.read import StudyFile, parse_study
 from support.cuts import make_crash_plan, make_cut, make_ledger, unfinished, with_cuts

@@ -13,8 +13,8 @@ from diskproof.crash import clients
 from diskproof.crash.ledger import ACCOUNTS, ENTRIES
 from diskproof.crash.moment import LARGE_SPREAD_S, apart
 from diskproof.crash.recovery import NOT_STARTED, Recovered, look, recover
-from diskproof.crash.trial import CutAttempt
 from diskproof.results.cut import DiskAtCut
+from diskproof.run.cut import CutAttempt
 from diskproof.server.base import Running, ServerFailedError, ServerTooSlowError
 from diskproof.storage.filesystem import NotMountedError, mount_again
 from diskproof.storage.kinds.base import StorageError

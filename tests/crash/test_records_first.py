@@ -6,13 +6,14 @@ from typing import Any, cast
 
 import pytest
 
-from diskproof.crash import campaign, evidence
+from diskproof.crash import evidence
 from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import CrashPlan, PlannedCut
 from diskproof.results.cut import CutTrial
 from diskproof.results.findings import START
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Finding
+from diskproof.run import cuts as cuts_of_run
 from diskproof.run.bench import Bench
 from support.cuts import make_crash_plan, make_cut, refused, with_cuts
 from support.trials import change, make_plan
@@ -38,7 +39,7 @@ class Attempt:
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr(campaign, "check_disks", lambda _: None)
+    monkeypatch.setattr(cuts_of_run, "check_disks", lambda _: None)
     layouts = {cell.storage: None for cell in PLAN.cells}
     folder = RunFolder.create(tmp_path / "run", "question = '?'", with_cuts(make_plan(), PLAN))
     return cast("Bench", SimpleNamespace(folder=folder, layouts=layouts))
@@ -58,9 +59,9 @@ def make(bench: Bench, monkeypatch: pytest.MonkeyPatch, *cuts: CutTrial) -> None
         del plan
         return Attempt(bench, coming[planned.id])
 
-    monkeypatch.setattr(campaign, "make_cut", make_one)
+    monkeypatch.setattr(cuts_of_run, "make_cut", make_one)
     progress = SimpleNamespace(cut_begins=lambda _: None, cut_ends=lambda _: None)
-    campaign.make_cuts(change(PLAN, trials=planned), bench, cast("Any", progress))
+    cuts_of_run.make_cuts(change(PLAN, trials=planned), bench, cast("Any", progress))
 
 
 def a_cut(number: int) -> CutTrial:

@@ -8,9 +8,9 @@ import pytest
 
 from diskproof.cli import call
 from diskproof.crash import evidence
-from diskproof.crash.replay import check_study, differences, open_evidence
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import Recovery
+from diskproof.run.replay import check_study, differences, open_evidence
 from diskproof.study.model import Study
 from diskproof.study.read import StudyFile
 from diskproof.wording import say

@@ -8,12 +8,12 @@ from diskproof.cli.outcome import see_through
 from diskproof.cli.progress import cut_line, progress_display
 from diskproof.cli.runnable import WHOLE, Choice, read_study_here
 from diskproof.cli.screen import results, say
-from diskproof.crash.campaign import execute
-from diskproof.crash.replay import check_study, open_evidence
-from diskproof.crash.replay import replay as make_again
 from diskproof.hosts.over import execute_over_hosts
 from diskproof.refusal import RefusalError
 from diskproof.run.cutcells import CUTS_NEED_ROOT, no_power_cuts
+from diskproof.run.execute import execute
+from diskproof.run.replay import check_study, open_evidence
+from diskproof.run.replay import replay as make_again
 from diskproof.run.session import Request
 from diskproof.study.crash import MAX_CUTS
 from diskproof.study.plan import make_plan

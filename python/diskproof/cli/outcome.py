@@ -9,7 +9,6 @@ from diskproof.analysis.thresholds import FailedClaim, failed_controls, failed_t
 from diskproof.cli.exits import DONE, INTERRUPTED, REFUSED, THRESHOLD_FAILED, TRIAL_INVALID
 from diskproof.cli.progress import progress_display
 from diskproof.cli.screen import complain, results, say
-from diskproof.crash.campaign import StoppedError, execute
 from diskproof.refusal import NotWrittenError
 from diskproof.report import markdown
 from diskproof.report.compose import verdict_words
@@ -18,6 +17,7 @@ from diskproof.report.intervals import with_bounds
 from diskproof.report.write import one_screen
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
+from diskproof.run.execute import StoppedError, execute
 from diskproof.run.session import Progress, Request
 from diskproof.study.read import StudyFile
 from diskproof.study.threshold import Threshold

@@ -5,9 +5,9 @@ from pathlib import Path
 from diskproof.analysis.limits.thresholds import FEWEST_PAIRS
 from diskproof.cli.outcome import see_through
 from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
-from diskproof.crash.campaign import execute
 from diskproof.hosts.over import execute_over_hosts
 from diskproof.refusal import RefusalError
+from diskproof.run.execute import execute
 from diskproof.run.session import Request
 
 MOST_PAIRS = 1_000

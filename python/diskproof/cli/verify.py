@@ -12,10 +12,10 @@ from diskproof.cli.outcome import write_reports
 from diskproof.cli.progress import progress_display
 from diskproof.cli.runnable import Choice, read_study_here
 from diskproof.cli.screen import say
-from diskproof.crash.campaign import execute
 from diskproof.reading import read_text
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
+from diskproof.run.execute import execute
 from diskproof.run.session import Request
 from diskproof.study.candidates import ADVISED, on_disk
 from diskproof.study.plan import make_plan

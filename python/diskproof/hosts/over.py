@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from diskproof.analysis.folder import invalidating, why_pair_fails
-from diskproof.crash.campaign import StoppedError
 from diskproof.crash.evidence import IMAGE
 from diskproof.hosts.cluster import Asked, Host, Lost, answers, ask, connected, labs, named
 from diskproof.hosts.lab import RUN_NAME, Found, Step, digest
 from diskproof.hosts.records import Books, Made, WrongError, check_file
 from diskproof.hosts.remote import Roles
 from diskproof.reading import read_text
-from diskproof.refusal import RefusalError, refusal_of
+from diskproof.refusal import RefusalError
 from diskproof.results.cut import CutTrial
 from diskproof.results.durable import writing
 from diskproof.results.folder import RECORDS, RunFolder, paths_of
@@ -30,6 +29,7 @@ from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import NO_LEVEL, Plan
 from diskproof.results.trial import Trial
+from diskproof.run.execute import stopping
 from diskproof.run.prove import NOTHING_TO_PROVE, check_request, provable
 from diskproof.run.resume import changed_machine, folder_to_resume, resumed_plan
 from diskproof.run.session import PlannedPair, Progress, Request, new_folder
@@ -92,17 +92,10 @@ def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
         hands += [_missing(name) for name in missing]
         folder = folder_to_resume(request.out, request.file, request.plan) if request.resume else None
         folder = folder or new_folder(request)
-        try:
-            with _run_name(folder) as name:
-                if request.resume:
-                    folder.write_plan(resumed_plan(folder.plan(), request.plan))
-                _Head(request, folder, name, hands, progress, _roles(hosts, chosen)).run()
-        except RefusalError as error:
-            raise StoppedError(str(error), folder) from error
-        except OSError as error:
-            if (refused := refusal_of(error)) is None:
-                raise
-            raise StoppedError(refused, folder) from error
+        with stopping(folder), _run_name(folder) as name:
+            if request.resume:
+                folder.write_plan(resumed_plan(folder.plan(), request.plan))
+            _Head(request, folder, name, hands, progress, _roles(hosts, chosen)).run()
     return folder
 
 

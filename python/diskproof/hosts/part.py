@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from diskproof.crash.campaign import make_cuts
 from diskproof.hosts.line import Line, Said
 from diskproof.hosts.remote import RemoteLoads, Roles
 from diskproof.results.crash_plan import PlannedCut
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import PlannedTrial
-from diskproof.run.prove import Provable, prove
+from diskproof.run.execute import make_steps
+from diskproof.run.prove import Provable
 from diskproof.run.session import PlannedPair, Progress, Request, session
-from diskproof.run.trials import run_trials
 
 LENGTH_BYTES = 8
 """What comes first on the line: how long the request is."""
@@ -56,6 +55,10 @@ class _Told(Progress):
         del planned
         self.wait("waits")
 
+    def limits(self) -> list[Provable]:
+        """Wait for the limits that the head wants proved here."""
+        return [Provable.model_validate(one) for one in self.wait("proves")["limits"]]
+
     def wait(self, state: str, **more: Any) -> Said:  # noqa: ANN401 - whatever JSON has
         """Tell the head, and return what it says; end if it is gone.
 
@@ -92,12 +95,7 @@ def main() -> None:
                 told.folder = bench.folder
                 told.loads = RemoteLoads(line, roles, bench.sockets.parent) if roles else None
                 at_work = replace(bench, elsewhere=told.loads)
-                run_trials(at_work, told)
-                if request.pairs:
-                    limits = told.wait("proves")["limits"]
-                    prove(request, at_work, told, [Provable.model_validate(one) for one in limits])
-                if request.plan.crash is not None:
-                    make_cuts(request.plan.crash, bench, told)
+                make_steps(request, at_work, told, told.limits)
         finally:
             told.flush()
         line.tell(state="done")

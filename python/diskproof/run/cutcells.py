@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 
+from diskproof.crash.clients import LINGER_S
 from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import CrashCell
 from diskproof.results.plan import Cell, Plan
@@ -13,10 +14,6 @@ from diskproof.study.read import StudyFile
 
 CUT_LOAD = "[crash]"
 """Name of the load that is cut; no workload of the user's can have it."""
-
-LINGER_S = 5.0
-"""How much longer the load may run while the cut waits for activity."""
-
 
 CUTS_NEED_ROOT = "a power cut needs loop devices and mounts: run as root"
 

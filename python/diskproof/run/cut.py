@@ -1,4 +1,4 @@
-"""One cut: restore, start, load, die, recover, verify."""
+"""One cut: a trial whose server dies. Restore, start, load, die, recover, verify."""
 
 import random
 

@@ -1,63 +1,24 @@
-"""All cuts of a run: every planned cut that is not recorded yet, and what is kept of it."""
+"""The cuts of a run, one after another: each that is not recorded yet, and what is kept of it."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from diskproof.crash import evidence
-from diskproof.crash.trial import CutAttempt, make_cut
-from diskproof.refusal import RefusalError, refusal_of
+from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.cut import CutTrial
 from diskproof.results.findings import EVIDENCE, START
-from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Finding
 from diskproof.run.bench import MISHAPS, Bench
-from diskproof.run.pilot import with_chosen_lengths
-from diskproof.run.prove import NOTHING_TO_PROVE, check_request, provable, prove
+from diskproof.run.cut import CutAttempt, make_cut
 from diskproof.run.server_setup import data_set_name
-from diskproof.run.session import Progress, Request, check_disks, session
-from diskproof.run.trials import run_trials
+from diskproof.run.session import Progress, check_disks
 from diskproof.storage.virtual import ServedDisk
 from diskproof.wording import as_message, say
 
 MOST_UNFINISHED = 3
 """After so many broken cuts of one cell in a row, the next would break off too."""
-
-
-class StoppedError(RefusalError):
-    """A run that began and cannot go on; what was finished is in its folder."""
-
-    def __init__(self, message: str, folder: RunFolder) -> None:
-        super().__init__(message)
-        self.folder = folder
-
-
-def execute(request: Request, progress: Progress) -> RunFolder:
-    """Make all trials, proofs and cuts of a run that do not count yet.
-
-    KeyboardInterrupt and StoppedError leave the finished ones in the folder; StoppedError names it.
-    """
-    if request.pairs:
-        check_request(request)
-    with session(request, progress) as bench:
-        try:
-            with_chosen_lengths(bench, progress)
-            run_trials(bench, progress)
-            if request.pairs:
-                limits = provable(bench.folder)
-                if not limits:
-                    progress.note(NOTHING_TO_PROVE)
-                prove(request, bench, progress, limits)
-            if request.plan.crash is not None:
-                make_cuts(request.plan.crash, bench, progress)
-        except RefusalError as error:
-            raise StoppedError(str(error), bench.folder) from error
-        except OSError as error:
-            if (refused := refusal_of(error)) is None:
-                raise
-            raise StoppedError(refused, bench.folder) from error
-    return bench.folder
 
 
 def make_cuts(plan: CrashPlan, bench: Bench, progress: Progress) -> None:
