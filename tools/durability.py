@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from diskproof.refusal import RefusalError
-from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.folder import RunFolder
+from diskproof.results.plan import Cuts
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
 from durability_made import Part, differing
@@ -78,17 +78,17 @@ def read(folder: RunFolder) -> Iterator[Campaign]:
         yield Campaign(server, (part,), plan, crash, of_server)
 
 
-def as_of(made: CrashPlan, today: CrashPlan) -> CrashPlan:
+def as_of(made: Cuts, today: Cuts) -> Cuts:
     """Return a plan with today's documentation and controls; RefusalError if its cells have changed."""
     for key in SAME:
         if getattr(made, key) != getattr(today, key):
             raise RefusalError(f"`{key}` was {getattr(made, key)}, and is {getattr(today, key)} in the study")
-    if others := [cell.id for cell in made.cells if cell not in today.cells]:
+    if others := [cell.id for cell, way in made.deaths if (cell, way) not in today.deaths]:
         raise RefusalError(f"the study no longer has these cells, or they have changed: {others}")
     return made.model_copy(update={"documented": today.documented, "controls": today.controls})
 
 
-def only(crash: CrashPlan, ids: Iterable[str]) -> CrashPlan:
+def only(crash: Cuts, ids: Iterable[str]) -> Cuts:
     """Return the part of a plan that is of some cells."""
     kept = set(ids)
     return crash.model_copy(
@@ -122,6 +122,8 @@ def _joined(one: Campaign, other: Campaign) -> Campaign:
         update={
             "cells": [*one.crash.cells, *other.crash.cells],
             "trials": [*one.crash.trials, *other.crash.trials],
+            "ways": one.crash.ways | other.crash.ways,
+            "unverified": one.crash.unverified | other.crash.unverified,
         }
     )
     return Campaign(one.server, (*one.parts, *other.parts), one.plan, crash, [*one.cuts, *other.cuts])

@@ -12,10 +12,10 @@ from diskproof.report.compose import cut_words as said
 from diskproof.report.document import Column, Table
 from diskproof.report.write.markdown import escape
 from diskproof.report.write.markdown import table as pipe_table
-from diskproof.results.crash_plan import CrashPlan, Must, Way
+from diskproof.results.crash import Must, Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.machine import ServerFacts
-from diskproof.results.plan import Plan
+from diskproof.results.plan import Cuts, Plan
 from diskproof.stats.proportions import share
 from diskproof.wording.numbers import NOT_OBSERVED, count, number
 from durability_made import Part, made_by
@@ -84,7 +84,7 @@ class Campaign:
     """The runs that they come from."""
     plan: Plan
     """Of a run that they come from."""
-    crash: CrashPlan
+    crash: Cuts
     """Of this server's cells alone."""
     cuts: list[CutTrial]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from diskproof.analysis.safety.shapes import Agreement, CutAnswer, Safety
 from diskproof.report.compose import cut_words as said
 from diskproof.report.document import Column, Table
-from diskproof.results.crash_plan import WAYS, Way
+from diskproof.results.crash import WAYS, Way
 from diskproof.stats.proportions import share
 from diskproof.wording.numbers import NOT_OBSERVED
 

@@ -8,9 +8,8 @@ timing) are in no study and are not compared.
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from diskproof.results.crash_plan import CrashCell
 from diskproof.results.folder import RunFolder
-from diskproof.results.plan import NO_LEVEL, Cell
+from diskproof.results.plan import CUT_LOAD, NO_LEVEL, Cell
 from diskproof.study.design import Design
 from diskproof.study.model import Study
 from diskproof.study.part import Part
@@ -28,7 +27,7 @@ LEFT_OUT = {
 
 
 def changed_since(
-    folder: RunFolder, source: Path, cells: Iterable[Cell | CrashCell], design: Sequence[str] = WHOLE_DESIGN
+    folder: RunFolder, source: Path, cells: Iterable[Cell], design: Sequence[str] = WHOLE_DESIGN
 ) -> list[str]:
     """Return the keys at which a run's own study and today's, in the file `source`, differ for some cells.
 
@@ -41,7 +40,7 @@ def changed_since(
 
 
 def differing(
-    before: Study, today: Study, cells: Iterable[Cell | CrashCell], design: Sequence[str] = WHOLE_DESIGN
+    before: Study, today: Study, cells: Iterable[Cell], design: Sequence[str] = WHOLE_DESIGN
 ) -> Iterator[str]:
     """Yield each key of two studies at which they differ for some cells: ``storages.disk``, ``design.cpus``.
 
@@ -55,12 +54,12 @@ def differing(
             yield f"{part}.{name}"
 
 
-def _levels(cell: Cell | CrashCell) -> Iterator[tuple[str, str]]:
+def _levels(cell: Cell) -> Iterator[tuple[str, str]]:
     """Yield the parts of a study that a cell names, each with its name."""
     yield "servers", cell.server
     yield "storages", cell.storage
     yield "tunings", cell.tuning
-    if isinstance(cell, Cell):
+    if cell.workload != CUT_LOAD:
         yield "workloads", cell.workload
 
 

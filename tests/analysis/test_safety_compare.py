@@ -12,20 +12,20 @@ from diskproof.cli.screen import Screen
 from diskproof.report.compose import cut_words
 from diskproof.report.compose.comparison import compose
 from diskproof.report.write import markdown, terminal
-from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.cut import CutTrial
+from diskproof.results.plan import Cuts
 from support.cuts import make_crash_plan, make_cut, make_cuts, make_ledger, silent, with_cuts
 from support.trials import change, make_plan
 
 CRASH = make_crash_plan(tunings=("safest", "fast"), cuts=20)
 
 
-def run_of(crash: CrashPlan, cuts: Sequence[CutTrial] | None = None) -> Analysis:
+def run_of(crash: Cuts, cuts: Sequence[CutTrial] | None = None) -> Analysis:
     plan = with_cuts(make_plan(), crash, speed=False)
     return analyse(plan, None, [], {}, make_cuts(crash) if cuts is None else cuts)
 
 
-def losing(crash: CrashPlan, every: int) -> list[CutTrial]:
+def losing(crash: Cuts, every: int) -> list[CutTrial]:
     """Return a campaign in which every so many cuts of a cell lose five transactions."""
     return [
         make_cut(
@@ -81,7 +81,7 @@ def test_a_loss_here_and_damage_there_add_up_to_a_difference() -> None:
     assert (found.outcome, found.b.with_loss, found.b.damaged) == ("suffers more often", 4, 4)
 
 
-def of_cells(**changes: object) -> CrashPlan:
+def of_cells(**changes: object) -> Cuts:
     return change(CRASH, cells=[change(cell, **changes) for cell in CRASH.cells])
 
 
@@ -110,7 +110,7 @@ def of_cells(**changes: object) -> CrashPlan:
         ),
     ],
 )
-def test_other_cuts_are_not_compared(other: CrashPlan, why: str) -> None:
+def test_other_cuts_are_not_compared(other: Cuts, why: str) -> None:
     made = compare(run_of(CRASH), run_of(other))
     assert {(one.outcome, one.p_adjusted) for one in made.cuts} == {("not comparable", None)}
     assert all(why in cut_words.comparison(one) for one in made.cuts)

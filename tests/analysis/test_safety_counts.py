@@ -5,7 +5,7 @@ import pytest
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.report.compose.cut_words import causes, loss, outcome
-from diskproof.results.crash_plan import Way
+from diskproof.results.crash import Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.trial import Setting
 from support.cuts import (

@@ -12,8 +12,8 @@ from diskproof.analysis.thresholds import failed_controls
 from diskproof.report.compose.cut_words import control as control_words
 from diskproof.report.compose.cut_words import observed, unasked
 from diskproof.report.compose.safety import controls
-from diskproof.results.crash_plan import Documented
 from diskproof.results.cut import CutTrial
+from diskproof.results.plan import Documented
 from support.cuts import (
     A_SECOND,
     CONTROLS,

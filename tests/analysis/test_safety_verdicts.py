@@ -7,8 +7,8 @@ import pytest
 
 from diskproof.analysis.analyse import analyse
 from diskproof.report.compose.cut_words import interval, points, seconds
-from diskproof.results.crash_plan import CrashPlan, PlannedCut
 from diskproof.results.cut import CutTrial, LedgerOutcome
+from diskproof.results.plan import Cuts, PlannedCut
 from diskproof.stats.proportions import share
 from diskproof.wording import say
 from diskproof.wording import seconds as seconds_
@@ -51,7 +51,7 @@ def test_what_survives_another_death_is_never_called_safe_from_the_power_cut(way
     assert reasons[0].startswith("power-cut safety is unverified: only the")
 
 
-def in_ways(crash: CrashPlan, **ledgers: LedgerOutcome) -> list[CutTrial]:
+def in_ways(crash: Cuts, **ledgers: LedgerOutcome) -> list[CutTrial]:
     """Return the cuts of one cell, with what each of its ways left."""
     return [make_cut(crash, planned, ledger=ledgers[planned.way]) for planned in crash.trials]
 

@@ -215,7 +215,7 @@ def test_a_place_that_is_not_virtual_is_only_killed_and_a_study_without_crash_by
     assert cut.lost == 0
     plan = run_of(tmp_path).plan().crash
     assert plan
-    assert ["not verified" in str(cell.unverified) for cell in plan.cells] == [True]
+    assert ["not verified" in why for why in plan.unverified.values()] == [True]
 
 
 @pytest.mark.parametrize(

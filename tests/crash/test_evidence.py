@@ -6,8 +6,9 @@ import pytest
 
 from diskproof.crash.evidence import MOST_EXPECTED, MOST_KEPT, READ_ME, REPLAY, Shelf, explain, failure, keep
 from diskproof.crash.ledger import Acknowledgement, Ledger
-from diskproof.results.crash_plan import Control, CrashPlan, Documented, Must, Says
+from diskproof.results.crash import Must, Says
 from diskproof.results.cut import CutTrial
+from diskproof.results.plan import Control, Cuts, Documented
 from support.cuts import make_crash_plan, make_cut, make_ledger, refused, unfinished
 from support.trials import change
 
@@ -15,11 +16,11 @@ PLAN = make_crash_plan(tunings=["safest"], cuts=20)
 EVERYWHERE = {"ways": ["power"], "servers": ["mariadb"], "storages": ["ssd"], "tunings": ["safest"]}
 
 
-def documented(says: Says) -> CrashPlan:
+def documented(says: Says) -> Cuts:
     return change(PLAN, documented=[Documented(**EVERYWHERE, says=says)])
 
 
-def controlled(must: Must) -> CrashPlan:
+def controlled(must: Must) -> Cuts:
     return change(PLAN, controls=[Control(**EVERYWHERE, must=must)])
 
 
@@ -51,7 +52,7 @@ def test_promises_for_other_ways_or_storages_do_not_count() -> None:
 
 
 @pytest.mark.parametrize("plan", [PLAN, documented("may corrupt"), documented("kept")])
-def test_damage_and_refusal_are_always_looked_at(plan: CrashPlan) -> None:
+def test_damage_and_refusal_are_always_looked_at(plan: Cuts) -> None:
     assert failure(refused(a_cut()), plan)
     half = make_ledger(100).model_copy(update={"half_applied": 2})
     assert failure(a_cut(ledger=half), plan)

@@ -8,10 +8,10 @@ import pytest
 
 from diskproof.crash import evidence
 from diskproof.refusal import RefusalError
-from diskproof.results.crash_plan import CrashPlan, PlannedCut
 from diskproof.results.cut import CutTrial
 from diskproof.results.findings import START
 from diskproof.results.folder import RunFolder
+from diskproof.results.plan import Cuts, PlannedCut
 from diskproof.results.trial import Finding
 from diskproof.run import cuts as cuts_of_run
 from diskproof.run.bench import Bench
@@ -55,7 +55,7 @@ def make(bench: Bench, monkeypatch: pytest.MonkeyPatch, *cuts: CutTrial) -> None
     coming = {cut.id: cut for cut in cuts}
     planned = [one for one in PLAN.trials if one.id in coming]
 
-    def make_one(bench: Bench, plan: CrashPlan, planned: PlannedCut) -> Attempt:
+    def make_one(bench: Bench, plan: Cuts, planned: PlannedCut) -> Attempt:
         del plan
         return Attempt(bench, coming[planned.id])
 

@@ -27,10 +27,7 @@ def test_a_campaign_has_controls_and_says_what_it_shrinks(path: Path) -> None:
     crash = make_plan(file).crash
     assert crash is not None
     musts = {
-        control.must
-        for control in crash.controls
-        for cell in crash.cells
-        if any(control.covers(cell, way) for way in cell.ways)
+        control.must for control in crash.controls for cell, way in crash.deaths if control.covers(cell, way)
     }
     assert musts & {"lose", "break"}, "a campaign that could not see a loss proves nothing by not seeing one"
     planned = [make_plan(read_study(path, scale)).crash for scale in ("smoke", "short", "full")]

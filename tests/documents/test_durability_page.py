@@ -9,9 +9,10 @@ import pytest
 import durability
 import durability_page
 from diskproof.refusal import RefusalError
-from diskproof.results.crash_plan import CrashPlan, Way
+from diskproof.results.crash import Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
+from diskproof.results.plan import Cuts
 from diskproof.results.trial import Setting
 from diskproof.study.plan import make_plan as study_plan
 from diskproof.study.read import read_study
@@ -58,7 +59,7 @@ PART = Part(
 
 
 def campaign(
-    crash: CrashPlan = CRASH, cuts: Sequence[CutTrial] | None = None, study: str = "durability-truth"
+    crash: Cuts = CRASH, cuts: Sequence[CutTrial] | None = None, study: str = "durability-truth"
 ) -> Campaign:
     plan = change(with_cuts(make_plan(), crash, speed=False), study=study)
     made = make_cuts(crash) if cuts is None else list(cuts)

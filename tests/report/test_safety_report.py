@@ -20,9 +20,10 @@ from diskproof.report.compose.run import compose
 from diskproof.report.document import Figure
 from diskproof.report.write import terminal
 from diskproof.report.write.ink import DARK, LIGHT, Ink
-from diskproof.results.crash_plan import CrashPlan, Way
+from diskproof.results.crash import Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
+from diskproof.results.plan import Cuts
 from diskproof.results.trial import Finding
 from diskproof.wording import as_message
 from support.cuts import (
@@ -48,7 +49,7 @@ WAYS: tuple[Way, ...] = ("power", "stop", "kill")
 HOSTILE = "<img src=x onerror=alert(1)></script>\x1b[31m|{{7*7}}"
 
 
-def campaign(**changes: object) -> CrashPlan:
+def campaign(**changes: object) -> Cuts:
     crash = make_crash_plan(
         storages=("ssd", "liar", "disk"),
         ways=WAYS,
@@ -59,21 +60,21 @@ def campaign(**changes: object) -> CrashPlan:
     return change(crash, **changes)
 
 
-def some_that_say_little(crash: CrashPlan) -> list[CutTrial]:
+def some_that_say_little(crash: Cuts) -> list[CutTrial]:
     """Return a campaign with silent, broken off and damaged cuts among the others."""
     cuts = make_cuts(crash)
     liar = [at for at, cut in enumerate(cuts) if cut.cell == "mariadb/liar/safest" and cut.way == "power"]
     return changed(cuts, {1: silent, 2: silent, 7: unfinished, liar[0]: refused, liar[3]: refused})
 
 
-def analysed(crash: CrashPlan, cuts: Sequence[CutTrial] | None = None, *, speed: bool = True) -> Analysis:
+def analysed(crash: Cuts, cuts: Sequence[CutTrial] | None = None, *, speed: bool = True) -> Analysis:
     plan = with_cuts(make_plan(storages=("ssd", "liar", "disk")), crash, speed=speed)
     trials = make_trials(plan)
     cuts = some_that_say_little(crash) if cuts is None else cuts
     return analyse(plan, make_machine(plan), trials, make_series(trials), cuts)
 
 
-def written(path: Path, crash: CrashPlan, cuts: Sequence[CutTrial], *, speed: bool = True) -> RunFolder:
+def written(path: Path, crash: Cuts, cuts: Sequence[CutTrial], *, speed: bool = True) -> RunFolder:
     plan = with_cuts(make_plan(storages=("ssd", "liar", "disk"), blocks=2), crash, speed=speed)
     folder = write_run(path, plan, make_trials(plan), make_machine(plan))
     for cut in cuts:

@@ -11,11 +11,10 @@ import pytest
 from diskproof.analysis.answers import Verdict
 from diskproof.analysis.limits.records import CellLimit, Limits, WhatIf
 from diskproof.refusal import RefusalError
-from diskproof.results.crash_plan import PlannedCut
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
 from diskproof.results.limit import Intervention, ProofPair
-from diskproof.results.plan import Cell, Plan, PlannedTrial
+from diskproof.results.plan import Cell, Plan, PlannedCut, PlannedTrial
 from diskproof.results.trial import Finding, Trial
 from diskproof.run import prove as room
 from diskproof.run.bench import Bench

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.disk import DiskError
-from diskproof.results.crash_plan import Keep
+from diskproof.results.crash import Keep
 from diskproof.results.record import Role
 from diskproof.results.trial import RestoredBy
 from diskproof.storage import filesystem

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from diskproof.results.crash_plan import CrashPlan
+from diskproof.results.plan import Cuts
 from diskproof.study.costs import COPY_BYTES_PER_S, WRITE_BYTES_PER_S
 from diskproof.study.loads.base import FIXED_BYTES
 from diskproof.study.loads.ledger import ROW_BYTES
@@ -45,7 +45,7 @@ def study(old: str = "", new: str = "") -> StudyFile:
     return StudyFile("s", text, parse_study(text, "s.toml"))
 
 
-def cuts_of(file: StudyFile) -> CrashPlan:
+def cuts_of(file: StudyFile) -> Cuts:
     plan = make_plan(file)
     assert plan.crash is not None
     return plan.crash
@@ -59,12 +59,10 @@ def test_every_cell_dies_once_a_block_in_each_way_that_its_storage_allows() -> N
         for storage in ("ssd", "liar", "ram")
         for tuning in tunings
     ]
-    by_storage = {cell.storage: (cell.ways, cell.unverified) for cell in plan.cells}
-    assert by_storage["ssd"] == by_storage["liar"] == (["kill", "power"], None)
-    ways, why = by_storage["ram"]
-    assert ways == ["kill"]
-    assert why is not None and "not verified" in why
-    whole = Counter((cell.id, way) for cell in plan.cells for way in cell.ways)
+    assert plan.ways == {"ssd": ["kill", "power"], "liar": ["kill", "power"], "ram": ["kill"]}
+    assert plan.unverified.keys() == {"ram"}
+    assert "not verified" in plan.unverified["ram"]
+    whole = Counter((cell.id, way) for cell, way in plan.deaths)
     for block in range(1, 5):
         assert Counter((one.cell, one.way) for one in plan.trials if one.block == block) == whole
     assert len({one.seed for one in plan.trials}) == len({one.id for one in plan.trials}) == len(plan.trials)
@@ -90,7 +88,7 @@ def test_a_plan_can_be_for_some_cells_only() -> None:
 def test_documentation_is_of_all_levels_that_it_does_not_name() -> None:
     plan = cuts_of(study(new='[[crash.documented]]\ntunings = ["lazy"]\nsays = "may lose"\nwithin_s = 1'))
     [documented] = plan.documented
-    covered = {(cell.id, way) for cell in plan.cells for way in cell.ways if documented.covers(cell, way)}
+    covered = {(cell.id, way) for cell, way in plan.deaths if documented.covers(cell, way)}
     assert covered == {
         ("mariadb/ssd/lazy", "kill"),
         ("mariadb/ssd/lazy", "power"),
@@ -103,8 +101,7 @@ def test_documentation_is_of_all_levels_that_it_does_not_name() -> None:
 def test_a_way_may_be_tried_on_some_storages_only() -> None:
     table = 'ways = { kill = ["ssd", "ram"], power = ["ssd", "liar"] }'
     plan = cuts_of(study('ways = ["kill", "power"]', table))
-    by_storage = {cell.storage: cell.ways for cell in plan.cells}
-    assert by_storage == {"ssd": ["kill", "power"], "liar": ["power"], "ram": ["kill"]}
+    assert plan.ways == {"ssd": ["kill", "power"], "liar": ["power"], "ram": ["kill"]}
     refused = table.replace('"liar"', '"disk"')
     with pytest.raises(StudyError, match="not `disk`"):
         study('ways = ["kill", "power"]', refused)
@@ -157,7 +154,7 @@ def test_what_cannot_be_is_named(old: str, new: str, words: str) -> None:
     ],
 )
 def test_a_plan_counts_what_cuts_copy_and_write(place: str, copies: int, *, wears: bool) -> None:
-    def planned(accounts: int) -> CrashPlan:
+    def planned(accounts: int) -> Cuts:
         text = STUDY.replace('ram = "1 GiB"', place).replace("cuts = 4", f"cuts = 4\naccounts = {accounts}")
         plan = plan_of(text, ["mariadb/ram/"])
         assert plan.crash is not None

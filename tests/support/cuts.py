@@ -9,18 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from diskproof.results.crash_plan import (
-    Control,
-    CrashCell,
-    CrashPlan,
-    Documented,
-    Keep,
-    Must,
-    PlannedCut,
-    Way,
-)
+from diskproof.results.crash import Keep, Must, Way
 from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome, Recovery
-from diskproof.results.plan import Plan
+from diskproof.results.plan import CUT_LOAD, Cell, Control, Cuts, Documented, Plan, PlannedCut
 from diskproof.results.trial import Finding, Setting
 from diskproof.wording import Message, as_message
 from support.trials import MIB, change
@@ -35,7 +26,7 @@ UNVERIFIED = (
     "a power cut loses here is not verified"
 )
 
-MakeCut = Callable[[CrashPlan, PlannedCut], CutTrial]
+MakeCut = Callable[[Cuts, PlannedCut], CutTrial]
 
 
 def make_crash_plan(
@@ -47,24 +38,24 @@ def make_crash_plan(
     cuts: int = 50,
     seed: int = 1,
     **changes: Any,
-) -> CrashPlan:
+) -> Cuts:
     """Return a plan over all combinations; a storage `liar…` ignores flushes, `disk` is not virtual."""
     cells = [
-        CrashCell(
+        Cell(
             id=f"{server}/{storage}/{tuning}",
             server=server,
             storage=storage,
             tuning=tuning,
+            workload=CUT_LOAD,
             memory_bytes=128 * MIB,
             clients=8,
-            ways=["kill"] if storage == "disk" else list(ways),
-            unverified=UNVERIFIED if storage == "disk" else None,
         )
         for server in servers
         for storage in storages
         for tuning in tunings
     ]
-    pairs = [(cell.id, way) for cell in cells for way in cell.ways]
+    dying: dict[str, list[Way]] = {one: ["kill"] if one == "disk" else list(ways) for one in storages}
+    pairs = [(cell.id, way) for cell in cells for way in dying[cell.storage]]
     random = np.random.default_rng(seed)
     trials = [
         PlannedCut(
@@ -78,8 +69,10 @@ def make_crash_plan(
         for block in range(1, cuts + 1)
         for position, index in enumerate(random.permutation(len(pairs)), start=1)
     ]
-    plan = CrashPlan(
+    plan = Cuts(
         cells=cells,
+        ways=dying,
+        unverified={"disk": UNVERIFIED} if "disk" in storages else {},
         cuts=cuts,
         keep="random",
         accounts=1000,
@@ -92,17 +85,17 @@ def make_crash_plan(
     return change(plan, **changes)
 
 
-def with_cuts(plan: Plan, crash: CrashPlan, *, speed: bool = True) -> Plan:
+def with_cuts(plan: Plan, crash: Cuts, *, speed: bool = True) -> Plan:
     """Return a run's plan with cuts; without speed trials where those are not wanted."""
     return change(plan, crash=crash) if speed else change(plan, crash=crash, cells=[], trials=[])
 
 
-def make_cuts(crash: CrashPlan, make: MakeCut | None = None) -> list[CutTrial]:
+def make_cuts(crash: Cuts, make: MakeCut | None = None) -> list[CutTrial]:
     """Return every planned cut, in order."""
     return [(make or make_cut)(crash, planned) for planned in crash.trials]
 
 
-def make_cut(crash: CrashPlan, planned: PlannedCut, **changes: Any) -> CutTrial:
+def make_cut(crash: Cuts, planned: PlannedCut, **changes: Any) -> CutTrial:
     """Return one sound cut as its cell's level and storage would have it; `changes` as in :func:`change`."""
     cell, random = crash.cell(planned.cell), np.random.default_rng(planned.seed)
     acknowledged = int(RATE_PER_S.get(cell.tuning, 4000.0) * random.uniform(0.5, 2.0))
@@ -140,7 +133,7 @@ def make_cut(crash: CrashPlan, planned: PlannedCut, **changes: Any) -> CutTrial:
 
 
 def _window_s(
-    cell: CrashCell, planned: PlannedCut, disks: Sequence[DiskAtCut], random: np.random.Generator
+    cell: Cell, planned: PlannedCut, disks: Sequence[DiskAtCut], random: np.random.Generator
 ) -> float:
     if planned.way == "kill":
         return 0.0
@@ -151,9 +144,7 @@ def _window_s(
     return float(random.uniform(0.1, 2.0)) if lies else 0.0
 
 
-def make_disk(
-    crash: CrashPlan, cell: CrashCell, planned: PlannedCut, random: np.random.Generator
-) -> DiskAtCut:
+def make_disk(crash: Cuts, cell: Cell, planned: PlannedCut, random: np.random.Generator) -> DiskAtCut:
     """Return a disk that was cut while it was flushed some hundred times a second."""
     kept: Keep = crash.keep if crash.keep != "random" else POLICIES[int(random.integers(0, 4))]
     kept = "all" if planned.way == "stop" else kept

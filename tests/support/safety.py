@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
-from diskproof.results.crash_plan import CrashPlan, Way
+from diskproof.results.crash import Way
 from diskproof.results.cut import CutTrial
+from diskproof.results.plan import Cuts
 from support.cuts import (
     make_crash_plan,
     make_cut,
@@ -20,7 +21,7 @@ ALONE = make_crash_plan(tunings=("safest",), cuts=10)
 WAYS: tuple[Way, ...] = ("power", "stop", "kill")
 
 
-def analysed(crash: CrashPlan, cuts: Sequence[CutTrial] | None = None, *, speed: bool = False) -> Analysis:
+def analysed(crash: Cuts, cuts: Sequence[CutTrial] | None = None, *, speed: bool = False) -> Analysis:
     storages = tuple(dict.fromkeys(cell.storage for cell in crash.cells))
     plan = with_cuts(make_plan(storages=storages), crash, speed=speed)
     trials = make_trials(plan)
@@ -28,13 +29,13 @@ def analysed(crash: CrashPlan, cuts: Sequence[CutTrial] | None = None, *, speed:
     return analyse(plan, make_machine(plan), trials, make_series(trials), cuts)
 
 
-def safety_of(crash: CrashPlan, cuts: Sequence[CutTrial] | None = None, *, speed: bool = False) -> Safety:
+def safety_of(crash: Cuts, cuts: Sequence[CutTrial] | None = None, *, speed: bool = False) -> Safety:
     safety = analysed(crash, cuts, speed=speed).safety
     assert safety
     return safety
 
 
-def only(crash: CrashPlan, cuts: Sequence[CutTrial]) -> CutAnswer:
+def only(crash: Cuts, cuts: Sequence[CutTrial]) -> CutAnswer:
     [answer] = safety_of(crash, cuts).answers
     return answer
 

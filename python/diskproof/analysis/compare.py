@@ -19,7 +19,6 @@ from diskproof.analysis.safety.compare import compare_cuts
 from diskproof.analysis.verdicts import decide, fewest_valid
 from diskproof.audit.registry import bars_comparison
 from diskproof.refusal import RefusalError
-from diskproof.results.crash_plan import CrashCell
 from diskproof.results.machine import Machine, Place
 from diskproof.results.plan import NO_LEVEL, Cell, Phases, Plan
 from diskproof.stats.grouping import grouped
@@ -137,8 +136,7 @@ def _host(analysis: Analysis) -> str | None:
 
 def _ids(analysis: Analysis) -> list[str]:
     """Return the cells of a run, those that are cut among them."""
-    cut = [cell.id for cell in analysis.plan.crash.cells] if analysis.plan.crash else []
-    return [*(answer.cell.id for answer in analysis.cells), *cut] or ["none"]
+    return [cell.id for cell in analysis.plan.every_cell] or ["none"]
 
 
 def _pair(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnswer) -> Pair:
@@ -258,7 +256,7 @@ def _setting_differences(one: CellAnswer, two: CellAnswer) -> Iterator[Message]:
 # ---------------------------------------------------------------- what else changed
 
 
-def _differences(a: Analysis, b: Analysis, common: Sequence[Cell | CrashCell]) -> Iterator[FactDifference]:
+def _differences(a: Analysis, b: Analysis, common: Sequence[Cell]) -> Iterator[FactDifference]:
     facts_a, facts_b = _facts(a, common), _facts(b, common)
     for fact in dict.fromkeys([*facts_a, *facts_b]):
         first, second = facts_a.get(fact, "unknown"), facts_b.get(fact, "unknown")
@@ -269,7 +267,7 @@ def _differences(a: Analysis, b: Analysis, common: Sequence[Cell | CrashCell]) -
 Facts = dict[str, Message | str]
 
 
-def _facts(analysis: Analysis, common: Sequence[Cell | CrashCell]) -> Facts:
+def _facts(analysis: Analysis, common: Sequence[Cell]) -> Facts:
     """Return everything that may explain a difference besides the factors, by name, the likeliest first.
 
     A server or storage counts if a cell that both runs have uses it.
@@ -302,7 +300,7 @@ def _by_host(values: dict[str, Message | str]) -> Message | str:
     return say("{each}", each=each)
 
 
-def _machine_facts(machine: Machine, common: Sequence[Cell | CrashCell], cpus: Facts) -> Facts:
+def _machine_facts(machine: Machine, common: Sequence[Cell], cpus: Facts) -> Facts:
     servers, storages = {cell.server for cell in common}, {cell.storage for cell in common}
     versions: Facts = {
         f"version of {server.name}": f"{server.flavour} {server.version}"

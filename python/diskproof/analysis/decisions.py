@@ -14,7 +14,6 @@ from diskproof.analysis.safety.worst import worst_way
 from diskproof.audit.storage import FASTEST_SPINDLE_RPM
 from diskproof.families import of
 from diskproof.families.facts import LEVELS
-from diskproof.results.factor import Levelled
 from diskproof.results.limit import Limit
 from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.results.record import Family, Record
@@ -148,9 +147,7 @@ def decide(analysis: Analysis) -> Decisions:
 
 
 def _durability(analysis: Analysis) -> Iterator[Durability]:
-    crash = analysis.plan.crash
-    cells: list[Levelled] = [*analysis.plan.cells, *(crash.cells if crash else [])]
-    for server, own in grouped(cells, lambda one: one.level("server")).items():
+    for server, own in grouped(analysis.plan.every_cell, lambda one: one.level("server")).items():
         tunings = [one for one in dict.fromkeys(cell.level("tuning") for cell in own) if one != NO_LEVEL]
         answers = _worst(analysis, server)
         whole = {one.cell.tuning for one in answers if one.is_whole}

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from diskproof.analysis.answers import Analysis, CellAnswer, Verdict
 from diskproof.analysis.safety.shapes import ControlAnswer, Spread
-from diskproof.results.crash_plan import CrashCell
 from diskproof.results.plan import Cell
 from diskproof.stats.intervals import Interval
 from diskproof.study.threshold import Threshold
@@ -53,7 +52,7 @@ def _failing_cells(claim: Threshold, analysis: Analysis) -> list[FailedClaim]:
     ]
 
 
-Figures = Sequence[tuple[Cell | CrashCell, Interval | None]]
+Figures = Sequence[tuple[Cell, Interval | None]]
 
 
 def _losses(analysis: Analysis) -> Figures:

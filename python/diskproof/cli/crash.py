@@ -10,7 +10,7 @@ from diskproof.cli.runnable import WHOLE, Choice, read_study_here
 from diskproof.cli.screen import results, say
 from diskproof.hosts.over import execute_over_hosts
 from diskproof.refusal import RefusalError
-from diskproof.run.cutcells import CUTS_NEED_ROOT, no_power_cuts
+from diskproof.run.cut_rights import CUTS_NEED_ROOT, no_power_cuts
 from diskproof.run.execute import execute
 from diskproof.run.replay import check_study, open_evidence
 from diskproof.run.replay import replay as make_again

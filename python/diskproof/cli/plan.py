@@ -14,12 +14,12 @@ from diskproof.cli.predict import read_us
 from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
 from diskproof.cli.screen import results, say
 from diskproof.report.compose import cut_words
-from diskproof.results.crash_plan import WAYS, CrashPlan
+from diskproof.results.crash import WAYS
 from diskproof.results.folder import RunFolder, RunFolderError
-from diskproof.results.plan import Plan
+from diskproof.results.plan import Cuts, Plan
 from diskproof.results.trial import Trial
 from diskproof.run.capacity import check_room, disk_limits, growths
-from diskproof.run.cutcells import with_cut_cells
+from diskproof.run.cut_rights import check_may_cut
 from diskproof.run.dataset import IMAGES
 from diskproof.run.given import check_given
 from diskproof.run.rehearsal import check_fio, check_variables, rehearse
@@ -57,7 +57,7 @@ def plan(
     """
     file = choice.read(study)
     made = choice.plan(file)
-    whole, with_cuts = (file, made) if choice.hosts else check_as_run(file, made, choice.out)
+    whole = made if choice.hosts else check_as_run(file, made, choice.out)
     results.print(made.question)
     if made.scale:
         results.print(f"scale {made.scale.name}: {made.scale.shrinks}")
@@ -82,13 +82,13 @@ def plan(
         results.print(_cut_table(made.crash))
         results.print(_cuts_in_words(made.crash))
     if not choice.hosts:
-        for line in _where(whole.study, with_cuts):
+        for line in _where(file.study, whole):
             results.print(line, markup=False)
-        for line in _too_fast(whole.study, with_cuts):
+        for line in _too_fast(file.study, whole):
             say(line)
-    for line in (*_expected(made, choice.out), *_notes(choice, whole.study, made)):
+    for line in (*_expected(made, choice.out), *_notes(choice, file.study, made)):
         results.print(line, markup=False)
-    said += _written(whole.study, placed(whole.study, with_cuts), given=_loaded(whole.study, with_cuts))
+    said += _written(file.study, placed(file.study, whole), given=_loaded(file.study, whole))
     results.print(f"{said} (order from seed {made.seed})")
 
 
@@ -130,7 +130,7 @@ def _in_words(made: Plan, found: Expected) -> str:
 
 def without_model(study: Study, made: Plan) -> list[str]:
     """Say what `predict` and `advise` will lack of this run's disks; nothing if one storage has a model."""
-    loads = [one for one in made.cells if one.has_server and not study.workloads[one.workload].is_job]
+    loads = [one for one in made.cells if one.has_server and not study.load(one.workload).is_job]
     storages = dict.fromkeys(one.storage for one in loads if one.storage != THEIRS)
     if not storages or any(study.data_place(name).kind in ("ram", "virtual") for name in storages):
         return []
@@ -143,7 +143,7 @@ def without_model(study: Study, made: Plan) -> list[str]:
 def _too_short(study: Study, made: Plan) -> Iterator[str]:
     """Yield which loads with TPC-C's think times end before their terminals have made a few transactions."""
     for workload in dict.fromkeys(cell.workload for cell in made.cells):
-        chosen = study.workloads[workload]
+        chosen = study.load(workload)
         if isinstance(chosen, Tpcc) and chosen.think_times and (short := too_short(study.phases(workload))):
             yield f"workload `{workload}`: {short.text}"
 
@@ -171,8 +171,7 @@ def _not_sent(study: Study) -> Iterator[str]:
 
 def _too_fast(study: Study, made: Plan) -> Iterator[str]:
     """Yield which virtual disks are faster than this machine is now; `run` measures that again."""
-    used = dict.fromkeys([one.storage for one in made.cells])
-    used |= dict.fromkeys([one.storage for one in made.crash.cells] if made.crash else [])
+    used = dict.fromkeys(cell.storage for cell in made.every_cell)
     places = [place for storage in used for place in study.places(storage).values()]
     devices = dict.fromkeys(one.virtual for one in places if one.virtual and not one.below_floor)
     floor_us = disk.floor_us() if devices else 0.0
@@ -182,37 +181,38 @@ def _too_fast(study: Study, made: Plan) -> Iterator[str]:
             yield f"`run` would stop now: {error.saying('`below_floor = true`')}"
 
 
-def check_as_run(file: StudyFile, made: Plan, out: Path) -> tuple[StudyFile, Plan]:
-    """Refuse what `run` would; return the study and its plan with the cells that are cut."""
-    whole, with_cuts = with_cut_cells(file, made)
-    here = placed(whole.study, with_cuts)
-    check_claims(whole.study, here)
-    check_fio(whole.study, with_cuts)
-    if with_cuts.cpus:
-        divide(with_cuts.cpus)
-    servers = _found_servers(whole.study, here)
-    notes = check_variables(whole.study, with_cuts, servers)
-    given = _given(whole.study, with_cuts)
-    for note in (*notes, *check_given(whole.study, with_cuts, given)):
+def check_as_run(file: StudyFile, made: Plan, out: Path) -> Plan:
+    """Refuse what `run` would; return the plan with the cells that are cut among the others."""
+    check_may_cut(made)
+    study, whole = file.study, made.with_every_cell()
+    here = placed(study, whole)
+    check_claims(study, here)
+    check_fio(study, whole)
+    if whole.cpus:
+        divide(whole.cpus)
+    servers = _found_servers(study, here)
+    notes = check_variables(study, whole, servers)
+    given = _given(study, whole)
+    for note in (*notes, *check_given(study, whole, given)):
         say(note)
     if load.is_installed():
-        for note in rehearse(whole, with_cuts, given):
+        for note in rehearse(file, whole, given):
             say(note)
     else:
         say("diskproof-load is not installed, so the workloads were not checked")
-    check_room(whole.study, here, servers, out.absolute() / IMAGES)
-    disk_limits(whole.study, here)
-    return whole, with_cuts
+    check_room(study, here, servers, out.absolute() / IMAGES)
+    disk_limits(study, here)
+    return whole
 
 
-def _cuts_in_words(crash: CrashPlan) -> str:
+def _cuts_in_words(crash: Cuts) -> str:
     """Say how many cuts there are, how long they take, and where the power is not cut."""
     cuts, seconds = len(crash.trials), crash.estimated_s
     said = [f"{crash.cuts} of each in each way = {cuts} cuts; about {duration(seconds)}"]
     reasons: dict[str, list[str]] = {}
     for cell in crash.cells:
-        if cell.unverified:
-            reasons.setdefault(cell.unverified, []).append(cell.id)
+        if cell.storage in crash.unverified:
+            reasons.setdefault(crash.unverified[cell.storage], []).append(cell.id)
     said += [f"only killed: {', '.join(cells)}: {reason}" for reason, cells in reasons.items()]
     if unasked := unasked_controls(crash):
         are = "control is" if len(unasked) == 1 else "controls are"
@@ -220,15 +220,15 @@ def _cuts_in_words(crash: CrashPlan) -> str:
     return "\n".join(said)
 
 
-def _cut_table(crash: CrashPlan) -> Table:
+def _cut_table(crash: Cuts) -> Table:
     """Return a table of the cells that are cut, and how often in which way."""
     table = Table(box=None, pad_edge=False)
     table.add_column("cell that is cut", overflow="fold")
-    ways = [way for way in WAYS if any(way in cell.ways for cell in crash.cells)]
+    ways = [way for way in WAYS if any(way == dying for _, dying in crash.deaths)]
     for way in ways:
         table.add_column(way, justify="right")
     for cell in crash.cells:
-        table.add_row(cell.id, *(str(crash.cuts) if way in cell.ways else "-" for way in ways))
+        table.add_row(cell.id, *(str(crash.cuts) if way in crash.ways[cell.storage] else "-" for way in ways))
     return table
 
 
@@ -253,7 +253,7 @@ def _written(study: Study, made: Plan, given: str) -> str:
     holder = "virtual disks" if any(choice.virtual_disks for choice in choices) else "storage in memory"
     held = sum(_held_bytes(study, made, name) for name in used)
     sets = {(cell.server, cell.workload) for cell in made.cells if cell.has_server}
-    images = sum(study.workloads[workload].data_bytes for _, workload in sets)
+    images = sum(study.load(workload).data_bytes for _, workload in sets)
     but = f" but data sets of about {numbers.size(images)}, once, below --out" if images else ""
     if made.crash and any(cut.way != "kill" for cut in made.crash.trials):
         but += ", and the log of each cut's requests, which is kept only if the cut did harm"
@@ -267,8 +267,8 @@ def _held_bytes(study: Study, made: Plan, storage: str) -> int:
     """Return the data that a storage in memory holds: every set if it keeps them, else the largest."""
     sets = {(cell.server, cell.workload) for cell in made.cells if cell.storage == storage}
     if study.data_place(storage).keeps_data_sets:
-        return sum(study.workloads[workload].held_bytes for _, workload in sets)
-    return max(study.workloads[workload].data_bytes for _, workload in sets)
+        return sum(study.load(workload).held_bytes for _, workload in sets)
+    return max(study.load(workload).data_bytes for _, workload in sets)
 
 
 def _given(study: Study, made: Plan) -> dict[str, GivenServer]:

@@ -10,10 +10,9 @@ from diskproof.cli.bar import progress_bar
 from diskproof.cli.screen import messages, say
 from diskproof.report.compose.verdict_words import against, conditions
 from diskproof.report.intervals import extrapolated, with_bounds
-from diskproof.results.crash_plan import PlannedCut
 from diskproof.results.cut import CutTrial
 from diskproof.results.limit import ProofPair
-from diskproof.results.plan import Plan, PlannedTrial
+from diskproof.results.plan import Plan, PlannedCut, PlannedTrial
 from diskproof.results.trial import Finding, Trial
 from diskproof.run.session import PlannedPair
 from diskproof.run.session import Progress as Watcher

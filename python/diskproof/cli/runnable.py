@@ -12,7 +12,7 @@ from diskproof.cli import values
 from diskproof.cli.screen import say
 from diskproof.refusal import RefusalError
 from diskproof.results.plan import Plan
-from diskproof.run.cutcells import no_power_cuts
+from diskproof.run.cut_rights import no_power_cuts
 from diskproof.run.option_files import with_option_files
 from diskproof.server.choice import with_present_servers
 from diskproof.study.design import AT_MOST_S

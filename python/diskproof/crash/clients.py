@@ -8,7 +8,7 @@ from pathlib import Path
 from diskproof import load
 from diskproof.refusal import RefusalError
 from diskproof.results.plan import Phases
-from diskproof.study.crash import CrashChoice
+from diskproof.study.crash import LINGER_S, CrashChoice
 from diskproof.system.processes import Starter
 from diskproof.wording import Message, say
 from diskproof.wording import seconds as seconds_
@@ -27,9 +27,6 @@ ACTIVE_WITHIN_S = 1.0
 """A cut needs an acknowledged commit within this time before it, or it is the cut of an idle server. A full
 write cache of a hard disk takes half a second to flush, and commits wait for it. The cache has most to lose
 then, so a shorter time would spare the worst moments."""
-
-LINGER_S = 5.0
-"""How much longer the load may run while the cut waits for activity."""
 
 LOOK_S = 0.002
 """Time between two looks at the file; the moment of a cut is random anyway."""

@@ -9,8 +9,9 @@ from pathlib import Path
 from diskproof.crash.clients import ACKNOWLEDGEMENTS
 from diskproof.crash.ledger import Acknowledgement, Ledger, lost_of
 from diskproof.crash.loads import Held
-from diskproof.results.crash_plan import CrashPlan, Says
+from diskproof.results.crash import Says
 from diskproof.results.cut import CutTrial
+from diskproof.results.plan import Cuts
 from diskproof.results.record import Record, Role
 from diskproof.storage.virtual import ServedDisk
 
@@ -57,7 +58,7 @@ def disk_image(folder: Path, data_set: str, disk: ServedDisk) -> Path:
     return folder / f"{_file_name(data_set)}-{_file_name(disk.facts.name)}{IMAGE}"
 
 
-def failure(cut: CutTrial, plan: CrashPlan) -> str | None:
+def failure(cut: CutTrial, plan: Cuts) -> str | None:
     """Return why the evidence of a cut is worth keeping; None if the cut did only what it may."""
     if not cut.finished:
         return None
@@ -91,7 +92,7 @@ class ToReplay(Record):
 class Shelf:
     """Counts the evidence of each cell and way."""
 
-    def __init__(self, plan: CrashPlan, recorded: Iterable[CutTrial]) -> None:
+    def __init__(self, plan: Cuts, recorded: Iterable[CutTrial]) -> None:
         self._plan = plan
         self._kept = Counter((cut.cell, cut.way) for cut in recorded if cut.evidence)
 
@@ -148,14 +149,14 @@ def explain(folder: Path, cut: CutTrial, why: str, cut_us: int) -> None:
     (folder / READ_ME).write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
-def _must_be_kept(cut: CutTrial, plan: CrashPlan) -> bool:
+def _must_be_kept(cut: CutTrial, plan: Cuts) -> bool:
     cell = plan.cell(cut.cell)
     if any(control.covers(cell, cut.way) and control.must == "keep" for control in plan.controls):
         return True
     return _says(cut, plan) == "kept"
 
 
-def _says(cut: CutTrial, plan: CrashPlan) -> Says | None:
+def _says(cut: CutTrial, plan: Cuts) -> Says | None:
     """Return what is documented of a cut's cell: the first entry that covers it counts."""
     cell = plan.cell(cut.cell)
     return next((one.says for one in plan.documented if one.covers(cell, cut.way)), None)

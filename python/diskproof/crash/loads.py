@@ -14,8 +14,8 @@ from diskproof.crash.ledger import (
     compare,
 )
 from diskproof.crash.orders import ORDER_KEY_COLUMNS, ORDERS, ORDERS_TABLE, Orders, compare_orders
-from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.cut import LedgerOutcome
+from diskproof.results.plan import Cuts
 from diskproof.server.base import Running, ServerError
 from diskproof.study.crash import CrashChoice
 from diskproof.system.processes import Starter
@@ -60,7 +60,7 @@ def books_of(crash: CrashChoice, starter: Starter) -> Books:
 
 
 def outcome_of(
-    told: Sequence[Acknowledgement], held: Held, plan: CrashPlan, clients: int, cut_us: int
+    told: Sequence[Acknowledgement], held: Held, plan: Cuts, clients: int, cut_us: int
 ) -> LedgerOutcome:
     """Compare a recovered database with what it acknowledged until a moment."""
     if isinstance(held, Ledger):

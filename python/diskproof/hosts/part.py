@@ -8,9 +8,8 @@ from typing import Any
 
 from diskproof.hosts.line import Line, Said
 from diskproof.hosts.remote import RemoteLoads, Roles
-from diskproof.results.crash_plan import PlannedCut
 from diskproof.results.folder import RunFolder
-from diskproof.results.plan import PlannedTrial
+from diskproof.results.plan import PlannedCut, PlannedTrial
 from diskproof.run.execute import make_steps
 from diskproof.run.prove import Provable
 from diskproof.run.session import PlannedPair, Progress, Request, session

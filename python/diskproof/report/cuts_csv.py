@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.safety.count import why_silent, window_s
-from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.cut import CutTrial, DiskAtCut, LedgerOutcome, Recovery
+from diskproof.results.plan import Cuts
 from diskproof.results.record import Record
 from diskproof.results.trial import Trial
 
@@ -14,7 +14,7 @@ Row = dict[str, Value]
 LEDGER = tuple(name for name in LedgerOutcome.model_fields if name not in ("acknowledged", "lost"))
 
 
-def cut_rows(crash: CrashPlan, cuts: Sequence[CutTrial]) -> list[Row]:
+def cut_rows(crash: Cuts, cuts: Sequence[CutTrial]) -> list[Row]:
     """Return a row a cut that was made, in the order of the run; a cut of no planned cell is left aside.
 
     Their first columns are those of the speed trials; only rows of cuts have a `way`. What disks
@@ -24,7 +24,7 @@ def cut_rows(crash: CrashPlan, cuts: Sequence[CutTrial]) -> list[Row]:
     return [_row(crash, cut) for cut in cuts if cut.cell in known]
 
 
-def _row(crash: CrashPlan, cut: CutTrial) -> Row:
+def _row(crash: Cuts, cut: CutTrial) -> Row:
     cell = crash.cell(cut.cell)
     return {
         **place_in_run(cut),

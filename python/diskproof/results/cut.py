@@ -3,7 +3,7 @@
 Moments are given in seconds before the cut: 0 is the cut itself, 0.9 is 0.9 s before it.
 """
 
-from diskproof.results.crash_plan import Keep, Way
+from diskproof.results.crash import Keep, Way
 from diskproof.results.record import Record, StepId
 from diskproof.results.trial import Finding, Setting
 from diskproof.wording import Message

@@ -1,10 +1,11 @@
-"""The plan: the cells of a study, and the order of their trials."""
+"""The plan: the cells of a study, and the order of their trials and cuts."""
 
-from typing import Literal, get_args
+from collections.abc import Iterable
+from typing import Any, Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from diskproof.results.crash_plan import CrashPlan
+from diskproof.results.crash import CutLoad, Keep, Must, Says, Way
 from diskproof.results.factor import Factor
 from diskproof.results.prices import Price
 from diskproof.results.published import Published
@@ -24,6 +25,9 @@ THROUGHPUTS: tuple[Metric, ...] = ("transactions_per_s", "requests_per_s")
 NO_LEVEL = "-"
 """Level of a factor that does not apply to a cell: a load on bare files has no server and no tuning."""
 
+CUT_LOAD = "[crash]"
+"""Name of the load that runs until a cut; no workload of the user's can have it."""
+
 
 class Cell(Record):
     """One combination of the factors. ``id`` is unique in a study and stable between runs of it."""
@@ -34,6 +38,7 @@ class Cell(Record):
     storage: str
     tuning: str
     workload: str
+    """``CUT_LOAD`` if the cell is cut."""
     memory_bytes: int
     """Buffer pool; 0 without a server."""
     clients: int
@@ -55,6 +60,14 @@ class Cell(Record):
         return str(getattr(self, factor))
 
 
+def find(cells: Iterable[Cell], cell_id: str) -> Cell:
+    """Return the cell of that id; KeyError if there is none."""
+    for cell in cells:
+        if cell.id == cell_id:
+            return cell
+    raise KeyError(cell_id)
+
+
 class PlannedTrial(Record):
     """One execution of one cell in one block; ``id`` is ``b02-t07-<cell>``'s short form ``b02-t07``."""
 
@@ -64,6 +77,14 @@ class PlannedTrial(Record):
     cell: str
     host: str | None = None
     """The machine that runs it, in a study over many hosts."""
+
+
+class PlannedCut(PlannedTrial):
+    """One cut to be made."""
+
+    way: Way
+    seed: int
+    """Of the moment of the cut, of what survives it and of the clients' draws."""
 
 
 class Scale(Record):
@@ -109,6 +130,101 @@ class Pilot(Record):
     """Chosen, unless the study gives them."""
     blocks: int | None
     """How many blocks will probably reach the precision; None: more than there is time for."""
+
+
+class OfCells(Record):
+    """Something that is said of some cells dying in some ways."""
+
+    ways: list[Way]
+    servers: list[str]
+    storages: list[str]
+    tunings: list[str]
+
+    def covers(self, cell: Cell, way: Way) -> bool:
+        """Tell whether it speaks of a cell dying in a way."""
+        return (
+            way in self.ways
+            and cell.server in self.servers
+            and cell.storage in self.storages
+            and cell.tuning in self.tunings
+        )
+
+
+class Documented(OfCells):
+    """What documentation says of some cells."""
+
+    says: Says
+    within_s: float | None = None
+    """The longest window of loss that is documented; None: no bound is."""
+    source: str = ""
+    note: str = ""
+
+
+class Control(OfCells):
+    """What must come out, or the campaign or the disk is not to be trusted."""
+
+    must: Must
+
+
+class Cuts(Record):
+    """The cuts of a study, in their random order, fixed before the first one."""
+
+    cells: list[Cell]
+    ways: dict[str, list[Way]]
+    """The ways in which a server dies on each storage."""
+    unverified: dict[str, str] = {}
+    """Why it can only be killed, by the storages where that is so."""
+    cuts: int
+    """Of each cell in each way."""
+    keep: Keep
+    unreadable: bool = False
+    """Whether the sector under a spinning head may come to be unreadable."""
+    load: CutLoad = "ledger"
+    warehouses: int = 1
+    """Of `tpcc`."""
+    accounts: int
+    filler_bytes: int
+    """Beside the figures in each row."""
+    cut_after_s: float
+    """From the first answer to the earliest moment of a cut; `cut_before_s` to the latest."""
+    cut_before_s: float
+    controls: list[Control] = []
+    documented: list[Documented] = []
+    trials: list[PlannedCut]
+    estimated_s: float
+    estimated_bytes: int = 0
+    """Written to storage that wears: data sets that are copied before cuts, and what the loads write."""
+
+    def cell(self, cell_id: str) -> Cell:
+        """Return the cell of that id; KeyError if the plan has none."""
+        return find(self.cells, cell_id)
+
+    @property
+    def deaths(self) -> list[tuple[Cell, Way]]:
+        """Each cell with each of the ways in which it dies."""
+        return [(cell, way) for cell in self.cells for way in self.ways[cell.storage]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_an_older_version_wrote_it(cls, given: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Read cells that named their load, their ways to die, and why there are no others."""
+        try:
+            if "ways" in given:
+                return given
+            older = {cell["storage"]: cell for cell in given["cells"]}
+            own = ("load", "ways", "unverified")
+            cells = [
+                {name: value for name, value in cell.items() if name not in own} for cell in given["cells"]
+            ]
+            return given | {
+                "cells": [cell | {"workload": CUT_LOAD} for cell in cells],
+                "ways": {name: cell["ways"] for name, cell in older.items()},
+                "unverified": {
+                    name: cell["unverified"] for name, cell in older.items() if cell["unverified"]
+                },
+            }
+        except (AttributeError, KeyError, TypeError):  # damaged: the fields say where
+            return given
 
 
 class Plan(Record):
@@ -163,7 +279,7 @@ class Plan(Record):
     """SHA-256 of every script that the run keeps a copy of, by ``WORKLOAD/FILE``."""
     cells: list[Cell]
     trials: list[PlannedTrial]
-    crash: CrashPlan | None = None
+    crash: Cuts | None = None
     """The cuts; None: the study asks for none."""
     resume: str = ""
     """The command that continues the run, as it was begun; empty if nobody recorded it."""
@@ -178,10 +294,16 @@ class Plan(Record):
 
     def cell(self, cell_id: str) -> Cell:
         """Return the cell of that id; KeyError if the plan has none."""
-        for cell in self.cells:
-            if cell.id == cell_id:
-                return cell
-        raise KeyError(cell_id)
+        return find(self.cells, cell_id)
+
+    @property
+    def every_cell(self) -> list[Cell]:
+        """Every cell: those that are measured, then those that are cut."""
+        return [*self.cells, *(self.crash.cells if self.crash else [])]
+
+    def with_every_cell(self) -> "Plan":
+        """Return the plan with the cells that are cut among the others: a machine needs what both need."""
+        return self.model_copy(update={"cells": self.every_cell})
 
     def metric(self, cell: Cell) -> Metric:
         """Return what a verdict on a cell is about."""

@@ -52,7 +52,7 @@ def check_room(study: Study, plan: Plan, servers: Mapping[str, ServerKind], imag
         if cell.has_server
         and not (
             cell.server in servers
-            and is_loaded(images, servers[cell.server], study.workloads[cell.workload], plan.seed)
+            and is_loaded(images, servers[cell.server], study.load(cell.workload), plan.seed)
         )
     }
     for cell in plan.cells:
@@ -60,7 +60,7 @@ def check_room(study: Study, plan: Plan, servers: Mapping[str, ServerKind], imag
             place = study.storages[cell.storage].places()["data"]
             for directory in filter(None, (images, place.directory)):
                 servers[cell.server].check_reach(Path(directory))
-    image_bytes = sum(study.workloads[workload].data_bytes for _, workload in missing)
+    image_bytes = sum(study.load(workload).data_bytes for _, workload in missing)
     check_free("--out", images, image_bytes)
     for name in dict.fromkeys(cell.storage for cell in plan.cells):
         _check_storage(
@@ -71,7 +71,7 @@ def check_room(study: Study, plan: Plan, servers: Mapping[str, ServerKind], imag
 
 def _check_storage(study: Study, name: str, cells: list[Cell], images: Path, image_bytes: int) -> None:
     """Check one storage for its largest trial, and for the data sets if they lie on the same file system."""
-    workloads = {cell.workload: study.workloads[cell.workload] for cell in cells}
+    workloads = {cell.workload: study.load(cell.workload) for cell in cells}
     data = max(workload.data_bytes for workload in workloads.values())
     served = {name: workload for name, workload in workloads.items() if workload.needs_server}
     writing_s = [load_seconds(study, name) for name, workload in served.items() if workload.writes]
@@ -94,7 +94,7 @@ def growths(study: Study, plan: Plan, earlier: Iterable[Trial]) -> Iterator[str]
     known = {one.cell: rate for one in earlier if (rate := _written_per_s(one)) is not None}
     for name in dict.fromkeys(cell.storage for cell in plan.cells if cell.storage in study.storages):
         cells = [cell for cell in plan.cells if cell.storage == name and cell.has_server]
-        writing = [cell for cell in cells if study.workloads[cell.workload].writes]
+        writing = [cell for cell in cells if study.load(cell.workload).writes]
         grown = [(known.get(cell.id, LOGGED_BYTES_PER_S), cell) for cell in writing]
         room = _room(study.data_place(name))
         if not grown or room is None:
@@ -163,7 +163,7 @@ def disk_limits(study: Study, plan: Plan) -> dict[str, int]:
 def _beside_disks(study: Study, cell: Cell) -> int:
     """Return the memory that a cell takes apart from virtual disks: the server's, and a data set in tmpfs."""
     at = study.storages[cell.storage].places()["data"]
-    return cell.memory_bytes + (study.workloads[cell.workload].data_bytes if at.kind == "ram" else 0)
+    return cell.memory_bytes + (study.load(cell.workload).data_bytes if at.kind == "ram" else 0)
 
 
 def _disk_needs(study: Study, plan: Plan) -> dict[str, int]:
@@ -174,7 +174,7 @@ def _disk_needs(study: Study, plan: Plan) -> dict[str, int]:
     needs: dict[str, int] = {}
     for name in dict.fromkeys(cell.storage for cell in plan.cells):
         kept = {(cell.server, cell.workload) for cell in plan.cells if cell.storage == name}
-        sets = [study.workloads[workload].held_bytes for _, workload in kept]
+        sets = [study.load(workload).held_bytes for _, workload in kept]
         places = study.storages[name].places()
         for choice in {choice.key: choice for choice in places.values()}.values():
             holds = sum(sets) + max(sets) if choice.key == places["data"].key else 0

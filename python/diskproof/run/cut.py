@@ -9,13 +9,12 @@ from diskproof.crash.loads import Held, books_of, outcome_of
 from diskproof.crash.moment import apart, disk_at_cut, now_us
 from diskproof.crash.recovery import Recovered, Verified, look, recover
 from diskproof.refusal import RefusalError
-from diskproof.results.crash_plan import CrashPlan, PlannedCut
 from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome
 from diskproof.results.findings import CLEARED, FINISHED, START
+from diskproof.results.plan import CUT_LOAD, Cuts, PlannedCut
 from diskproof.results.trial import Finding, Setting
 from diskproof.run.attempt import Steps
 from diskproof.run.bench import MISHAPS, Bench
-from diskproof.run.cutcells import CUT_LOAD
 from diskproof.run.served import ServerStartError
 from diskproof.run.server_setup import data_set_name, restore_data, settings_of
 from diskproof.server.base import Dirs, Running, ServerError, Settings
@@ -29,7 +28,7 @@ class SettingsError(RefusalError):
     """The running server has other settings than requested."""
 
 
-def make_cut(bench: Bench, plan: CrashPlan, planned: PlannedCut) -> "CutAttempt":
+def make_cut(bench: Bench, plan: Cuts, planned: PlannedCut) -> "CutAttempt":
     """Make one cut to its end. If a part of ours fails, it records a finding and the campaign goes on.
 
     A server that does not come up again is an outcome. When the attempt is returned, nothing is mounted or
@@ -54,14 +53,14 @@ def make_cut(bench: Bench, plan: CrashPlan, planned: PlannedCut) -> "CutAttempt"
 class CutAttempt(Steps):
     """One cut as it runs: its steps in their order, and what each of them found."""
 
-    def __init__(self, bench: Bench, plan: CrashPlan, planned: PlannedCut) -> None:
+    def __init__(self, bench: Bench, plan: Cuts, planned: PlannedCut) -> None:
         self.plan, self.planned = plan, planned
         self.cell = plan.cell(planned.cell)
         super().__init__(bench, self.cell.storage)
         assert bench.study.crash is not None
         self.crash = bench.study.crash
         self.kind = bench.servers[self.cell.server]
-        self.image = bench.images.get(self.kind, bench.study.workloads[CUT_LOAD], bench.seed)
+        self.image = bench.images.get(self.kind, bench.study.load(CUT_LOAD), bench.seed)
         self.folder = bench.folder.new_cut_folder(planned.id).absolute()
         self.silent_because: Message | None = None
         self.put_off_s = 0.0

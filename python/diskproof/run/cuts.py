@@ -6,9 +6,9 @@ from pathlib import Path
 
 from diskproof.crash import evidence
 from diskproof.refusal import RefusalError
-from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.cut import CutTrial
 from diskproof.results.findings import EVIDENCE, START
+from diskproof.results.plan import Cuts
 from diskproof.results.trial import Finding
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.cut import CutAttempt, make_cut
@@ -21,7 +21,7 @@ MOST_UNFINISHED = 3
 """After so many broken cuts of one cell in a row, the next would break off too."""
 
 
-def make_cuts(plan: CrashPlan, bench: Bench, progress: Progress) -> None:
+def make_cuts(plan: Cuts, bench: Bench, progress: Progress) -> None:
     """Make the cuts that are not recorded as finished, and append each to the run folder.
 
     RefusalError if a cell's server never starts, or its cuts break off again and again.

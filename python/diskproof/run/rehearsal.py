@@ -38,7 +38,7 @@ def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, GivenServer]) -> l
     notes: list[str] = []
     rehearsed: set[tuple[str, str]] = set()
     for cell in plan.cells:
-        name, workload = cell.workload, study.workloads[cell.workload]
+        name, workload = cell.workload, study.load(cell.workload)
         if not (workload.rehearses or isinstance(workload, Lua)):
             continue
         url, fenced = "null:", False
@@ -136,7 +136,7 @@ def check_variables(study: Study, plan: Plan, servers: Mapping[str, ServerKind])
     notes: list[str] = []
     refused: list[str] = []
     for name, workload in dict.fromkeys((cell.server, cell.workload) for cell in plan.cells):
-        if name in servers and study.workloads[workload].preloads and (why := servers[name].why_no_preload()):
+        if name in servers and study.load(workload).preloads and (why := servers[name].why_no_preload()):
             raise StudyError(f"workload `{workload}` cannot `preload` on server `{name}`: {why}")
     for name, tuning in dict.fromkeys((cell.server, cell.tuning) for cell in plan.cells):
         if name in servers:
@@ -157,7 +157,7 @@ def check_fio(study: Study, plan: Plan) -> None:
     if bare:
         fio.version()
     for cell in bare:
-        workload = study.workloads[cell.workload]
+        workload = study.load(cell.workload)
         if isinstance(workload, Fileio):
             fio.check_threads(cell.clients)
             fio.check_descriptors(descriptors(workload, cell.clients))

@@ -14,9 +14,9 @@ from diskproof.crash.loads import books_of, outcome_of
 from diskproof.crash.recovery import look, recover
 from diskproof.reading import read_bytes, read_text
 from diskproof.refusal import RefusalError
-from diskproof.results.crash_plan import CrashCell, CrashPlan
 from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
 from diskproof.results.folder import MOST_BYTES, RunFolder, RunFolderError
+from diskproof.results.plan import Cell, Cuts
 from diskproof.results.record import Role
 from diskproof.run.bench import Bench
 from diskproof.run.server_setup import settings_of
@@ -40,14 +40,14 @@ class Evidence:
     to_replay: evidence.ToReplay
 
     @property
-    def plan(self) -> CrashPlan:
+    def plan(self) -> Cuts:
         """The plan of the cut."""
         crash = self.run.plan().crash
         assert crash is not None
         return crash
 
     @property
-    def cell(self) -> CrashCell:
+    def cell(self) -> Cell:
         """The cell that was cut."""
         return self.plan.cell(self.cut.cell)
 

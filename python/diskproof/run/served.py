@@ -40,7 +40,7 @@ class ServerAttempt(Attempt):
     def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
         super().__init__(bench, planned, cell)
         self.kind = bench.servers[cell.server]
-        self.workload: Load = bench.study.workloads[cell.workload]
+        self.workload: Load = bench.study.load(cell.workload)
         self.image = bench.images.get(self.kind, self.workload, bench.seed)
         self.dirs = Dirs(**self.folders, run=bench.sockets, log=self.log)
         self.running: Running | None = None

@@ -1,6 +1,5 @@
 """What a server gets before it starts: its data and its settings."""
 
-from diskproof.results.crash_plan import CrashCell
 from diskproof.results.plan import Cell
 from diskproof.results.record import Role
 from diskproof.results.trial import RestoredBy
@@ -35,7 +34,7 @@ def restore_data(layout: Layout, kind: ServerKind, image: GoldenImage, dirs: Dir
     return layout.restore(data_set_name(server, image), copy)
 
 
-def settings_of(bench: Bench, cell: Cell | CrashCell, dirs: Dirs) -> Settings:
+def settings_of(bench: Bench, cell: Cell, dirs: Dirs) -> Settings:
     """Return the variables of a cell's server; ServerError if it cannot have them."""
     study = bench.study
     server = bench.servers[cell.server]

@@ -11,16 +11,15 @@ from diskproof import load
 from diskproof.analysis.answers import Verdict
 from diskproof.fio import program as fio
 from diskproof.refusal import RefusalError
-from diskproof.results.crash_plan import PlannedCut
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
 from diskproof.results.limit import Intervention, ProofPair
-from diskproof.results.plan import Plan, PlannedTrial
+from diskproof.results.plan import Plan, PlannedCut, PlannedTrial
 from diskproof.results.record import Record
 from diskproof.results.trial import Finding, Trial
 from diskproof.run.bench import Bench
 from diskproof.run.capacity import check_room, disk_limits
-from diskproof.run.cutcells import with_cut_cells
+from diskproof.run.cut_rights import check_may_cut
 from diskproof.run.dataset import IMAGES, GoldenImages, described, is_loaded
 from diskproof.run.given import check_given, held, load_once
 from diskproof.run.rehearsal import check_fio, check_variables, rehearse
@@ -112,8 +111,9 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
         real_path(request.out)
     except RefusalError as error:
         raise RefusalError(f"--out: {error}") from None
-    file, plan = with_cut_cells(request.file, request.plan)
-    whole = replace(request, file=file, plan=plan)
+    check_may_cut(request.plan)
+    file, plan = request.file, request.plan.with_every_cell()
+    whole = replace(request, plan=plan)
     servers, given = _find_servers(whole)
     load.version()  # refuse now where the load generator is missing
     study = file.study
@@ -244,7 +244,7 @@ def _load_data_sets(request: Request, bench: Bench, progress: Progress) -> None:
     """Load every data set that does not exist yet."""
     served = [cell for cell in request.plan.cells if cell.server in bench.servers]
     for server, workload_name in dict.fromkeys((cell.server, cell.workload) for cell in served):
-        workload, kind = bench.study.workloads[workload_name], bench.servers[server]
+        workload, kind = bench.study.load(workload_name), bench.servers[server]
         if not is_loaded(bench.images.folder, kind, workload, bench.seed):
             what = described(workload) if workload.prepares else "an empty database"
             progress.note(f"loading {what} into {server}, once")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from diskproof import disk
-from diskproof.results.crash_plan import Keep
+from diskproof.results.crash import Keep
 from diskproof.results.machine import VirtualFacts
 from diskproof.results.usage import DeviceUsage, Slowed, VirtualUse
 from diskproof.storage import loops

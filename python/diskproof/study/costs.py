@@ -1,6 +1,10 @@
 """Estimates of what a plan costs: bytes that are copied, bytes that loads write."""
 
-from diskproof.study.places import PlaceChoice
+from collections import Counter
+from collections.abc import Iterable
+
+from diskproof.results.plan import Cell
+from diskproof.study.model import Study
 
 COPY_BYTES_PER_S = 250e6
 """A cautious rate of copying."""
@@ -9,11 +13,21 @@ WRITE_BYTES_PER_S = 20e6
 """An allowance for what a writing load itself puts on the disk."""
 
 
-def copied_bytes(place: PlaceChoice, data_bytes: int, times: int) -> int:
-    """Return the bytes copied for so many uses of a data set: once if the place keeps it."""
-    return data_bytes * (1 if place.keeps_data_sets else times)
+def copied_bytes(study: Study, trials: Iterable[Cell], *, wearing: bool = False) -> int:
+    """Return what is copied before the trials of these cells: a data set each time, or once if it is kept.
+
+    `wearing`: only to storage that wears.
+    """
+    uses = Counter(
+        (cell.storage, cell.server, cell.workload) for cell in trials if study.places(cell.storage)
+    )
+    return sum(
+        study.load(workload).data_bytes * (1 if study.data_place(storage).keeps_data_sets else times)
+        for (storage, _, workload), times in uses.items()
+        if not (wearing and study.data_place(storage).in_memory)
+    )
 
 
-def written_bytes(place: PlaceChoice, load_s: float) -> int:
+def written_bytes(study: Study, storage: str, load_s: float) -> int:
     """Estimate what writing loads put on storage that wears: nothing if the data is in memory."""
-    return 0 if place.in_memory else round(load_s * WRITE_BYTES_PER_S)
+    return 0 if study.data_place(storage).in_memory else round(load_s * WRITE_BYTES_PER_S)

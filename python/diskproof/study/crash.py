@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from diskproof.results.crash_plan import WAYS, CutLoad, Keep, Must, Says, Way
+from diskproof.results.crash import WAYS, CutLoad, Keep, Must, Says, Way
 from diskproof.study.loads.ledger import Ledger
 from diskproof.study.loads.tpcc import Tpcc
 from diskproof.study.part import Distinct, Name, OfLevels
@@ -15,6 +15,9 @@ LIST, TABLE = "[list]", "[table]"
 """They distinguish mistakes in the two forms of a key; no part of its name."""
 
 LONGEST_LOAD_S = 3600.0
+
+LINGER_S = 5.0
+"""How much longer the load may run while the cut waits for activity."""
 
 
 class OfCellsChoice(OfLevels):
@@ -135,7 +138,8 @@ class CrashChoice(OfLevels):
 
     @property
     def workload(self) -> Ledger | Tpcc:
-        """The load that is cut."""
+        """The load that is cut, with the time that it may run."""
+        load: Ledger | Tpcc = Ledger(kind="ledger", accounts=self.accounts, filler_bytes=self.filler_bytes)
         if self.load == "tpcc":
-            return Tpcc(kind="tpcc", warehouses=self.warehouses)
-        return Ledger(kind="ledger", accounts=self.accounts, filler_bytes=self.filler_bytes)
+            load = Tpcc(kind="tpcc", warehouses=self.warehouses)
+        return load.model_copy(update={"warm_up_s": 0.0, "measure_s": self.cut_before_s + LINGER_S})

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from diskproof.results.crash_plan import Control, CrashCell, CrashPlan, Documented, PlannedCut, Way
+from diskproof.results.crash import Way
+from diskproof.results.plan import CUT_LOAD, Cell, Control, Cuts, Documented, PlannedCut
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.crash import CrashChoice, OfCellsChoice
 from diskproof.study.model import Study
@@ -24,9 +24,7 @@ CUT_OVERHEAD_S = 4.0
 """Restore, start, recovery and verification of a small database, measured on a small machine."""
 
 
-def plan_cuts(
-    study: Study, only: list[str] | None = None, no_power_cuts: str | None = None
-) -> CrashPlan | None:
+def plan_cuts(study: Study, only: list[str] | None = None, no_power_cuts: str | None = None) -> Cuts | None:
     """Plan the cuts of a study; None if it asks for none, or `only` leaves none.
 
     `only` keeps the cells whose id contains one of the given texts. `no_power_cuts` says why only
@@ -35,63 +33,55 @@ def plan_cuts(
     crash = study.crash
     if crash is None:
         return None
+    ways = {
+        storage: _ways(storage, study.storages[storage], crash, no_power_cuts)
+        for storage in crash.storages or study.storages
+    }
     cells = [
         cell
-        for cell in _cells(study, crash, no_power_cuts)
-        if not only or any(text in cell.id for text in only)
+        for cell in _cells(study, crash)
+        if ways[cell.storage] and (not only or any(text in cell.id for text in only))
     ]
     if not cells:
         return None
-    trials = _order(cells, crash.cuts, study.design.seed)
+    storages = dict.fromkeys(cell.storage for cell in cells)
+    deaths = [(cell, way) for cell in cells for way in ways[cell.storage]]
+    dying = [cell for cell, _ in deaths] * crash.cuts
     load_s = (crash.cut_after_s + crash.cut_before_s) / 2
-    copied = _copied_bytes(study, crash, cells)
-    return CrashPlan(
+    return Cuts(
         cells=cells,
+        ways={storage: ways[storage] for storage in storages},
+        unverified={
+            storage: why
+            for storage in storages
+            if (why := _unverified(study.storages[storage]) or no_power_cuts)
+        },
         **crash.model_dump(include=AS_DECLARED),
         controls=[Control(**_of_cells(study, one)) for one in crash.controls],
         documented=[Documented(**_of_cells(study, one)) for one in crash.documented],
-        trials=trials,
-        estimated_s=len(trials) * (CUT_OVERHEAD_S + load_s) + sum(copied.values()) / COPY_BYTES_PER_S,
-        estimated_bytes=sum(
-            bytes_ for storage, bytes_ in copied.items() if not study.data_place(storage).in_memory
-        )
-        + sum(
-            written_bytes(study.data_place(cell.storage), crash.cuts * len(cell.ways) * load_s)
-            for cell in cells
-        ),
+        trials=_order(deaths, crash.cuts, study.design.seed),
+        estimated_s=len(dying) * (CUT_OVERHEAD_S + load_s) + copied_bytes(study, dying) / COPY_BYTES_PER_S,
+        estimated_bytes=copied_bytes(study, dying, wearing=True)
+        + sum(written_bytes(study, cell.storage, load_s) for cell in dying),
     )
 
 
-def _cells(study: Study, crash: CrashChoice, no_power_cuts: str | None) -> list[CrashCell]:
+def _cells(study: Study, crash: CrashChoice) -> list[Cell]:
     return [
-        CrashCell(
+        Cell(
             id=f"{server}/{storage}/{tuning}",
             server=server,
             storage=storage,
             tuning=tuning,
+            workload=CUT_LOAD,
             memory_bytes=int(study.design.memory[0]),
             clients=crash.clients,
-            load=crash.load,
-            ways=ways,
-            unverified=_unverified(study.storages[storage]) or no_power_cuts,
         )
         for server in crash.servers or study.servers
         for storage in crash.storages or study.storages
         for tuning in crash.tunings or study.tunings
         if study.tunings[tuning].is_for(server, storage)
-        if (ways := _ways(storage, study.storages[storage], crash, no_power_cuts))
     ]
-
-
-def _copied_bytes(study: Study, crash: CrashChoice, cells: list[CrashCell]) -> dict[str, int]:
-    """Estimate what is copied to each storage: the data set before each cut, or once if it is kept."""
-    cuts: Counter[tuple[str, str]] = Counter()
-    for cell in cells:
-        cuts[cell.storage, cell.server] += crash.cuts * len(cell.ways)
-    copied: Counter[str] = Counter()
-    for (storage, _), times in cuts.items():
-        copied[storage] += copied_bytes(study.data_place(storage), crash.workload.data_bytes, times)
-    return copied
 
 
 def _ways(name: str, storage: StorageChoice, crash: CrashChoice, no_power_cuts: str | None) -> list[Way]:
@@ -107,9 +97,9 @@ def _unverified(storage: StorageChoice) -> str | None:
     return why and f"{why}, so losses by a power cut are not verified here"
 
 
-def _order(cells: list[CrashCell], cuts: int, seed: int) -> list[PlannedCut]:
+def _order(deaths: Sequence[tuple[Cell, Way]], cuts: int, seed: int) -> list[PlannedCut]:
     """Return randomised complete blocks: in each, every cell dies once in each of its ways."""
-    pairs = [(cell.id, way) for cell in cells for way in cell.ways]
+    pairs = [(cell.id, way) for cell, way in deaths]
     random = np.random.default_rng([seed, 0xC07])
     return [
         PlannedCut(

@@ -8,13 +8,13 @@ from pydantic import Field, field_validator, model_validator
 from diskproof.families import of
 from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
-from diskproof.results.plan import Asks, Phases
+from diskproof.results.plan import CUT_LOAD, Asks, Phases
 from diskproof.results.record import Family, Role
 from diskproof.study.crash import CrashChoice
 from diskproof.study.design import Design
 from diskproof.study.hosts import HostsChoice
 from diskproof.study.loads import Workload
-from diskproof.study.loads.base import Timed
+from diskproof.study.loads.base import Load, Timed
 from diskproof.study.part import (
     AS_IT_IS,
     DEFAULT_TUNINGS,
@@ -377,9 +377,13 @@ class Study(Part):
         """Return the place of a storage's data."""
         return self.storages[storage].places()["data"]
 
+    def load(self, name: str) -> Load:
+        """Return the load of that name: a workload, or what runs until a cut."""
+        return self.crash.workload if name == CUT_LOAD and self.crash else self.workloads[name]
+
     def phases(self, workload: str) -> Phases:
         """Return how long a steady workload is warmed up and measured: its own times, or the design's."""
-        chosen, warm_up_s, measure_s = self.workloads[workload], self.design.warm_up_s, self.design.measure_s
+        chosen, warm_up_s, measure_s = self.load(workload), self.design.warm_up_s, self.design.measure_s
         if isinstance(chosen, Timed):
             warm_up_s = warm_up_s if chosen.warm_up_s is None else chosen.warm_up_s
             warm_up_s = 0.0 if chosen.begins_cold else warm_up_s

@@ -1,7 +1,6 @@
 """From a study to its plan: the cells, and the random order of their trials."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import cycle
 from typing import Any
@@ -9,8 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import ByteSize
 
-from diskproof.results.crash_plan import CrashPlan
-from diskproof.results.plan import NO_LEVEL, Cell, Phase, Phases, Pilot, Plan, PlannedTrial, Scale
+from diskproof.results.plan import NO_LEVEL, Cell, Cuts, Phase, Phases, Pilot, Plan, PlannedTrial, Scale
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.cuts import plan_cuts
 from diskproof.study.hosts import HostsChoice
@@ -57,7 +55,7 @@ def make_plan(
     loads = _loads(study, cells)
     estimated_s = (
         sum(_trial_seconds(study, cell) for cell in cells) * design.blocks
-        + _copied_bytes(study, cells) / COPY_BYTES_PER_S
+        + copied_bytes(study, cells * design.blocks) / COPY_BYTES_PER_S
         + _loading_seconds(study, cells)
     )
     at_most_s = at_most_s or design.decided_within_s
@@ -108,7 +106,7 @@ def make_plan(
         crash=crash,
         estimated_s=estimated_s / (len(hosts.labs) if hosts else 1),
         estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
-        + _copied_bytes(study, [cell for cell in cells if not _in_memory(study, cell)]),
+        + copied_bytes(study, cells * design.blocks, wearing=True),
     )
     plan = plan.model_copy(update={"trials": _order(plan.cells, design.blocks, design.seed)})
     plan = _on_hosts(plan, hosts) if hosts else plan
@@ -179,7 +177,7 @@ def _on_hosts(plan: Plan, hosts: HostsChoice) -> Plan:
     return plan.model_copy(update={"trials": trials, "crash": crash})
 
 
-def _cuts_on(crash: CrashPlan, hosts: Sequence[str]) -> CrashPlan:
+def _cuts_on(crash: Cuts, hosts: Sequence[str]) -> Cuts:
     """Give the cuts of each storage a machine: they share the data that they begin with."""
     storages = list(dict.fromkeys(cell.storage for cell in crash.cells))
     of_storage = dict(zip(storages, cycle(hosts), strict=False))
@@ -221,7 +219,7 @@ def _own_phases(study: Study, cells: list[Cell]) -> dict[str, Phases]:
 
 def _loads(study: Study, cells: list[Cell]) -> dict[str, Load]:
     """Return the workloads of some cells, by name."""
-    return {name: study.workloads[name] for name in dict.fromkeys(cell.workload for cell in cells)}
+    return {name: study.load(name) for name in dict.fromkeys(cell.workload for cell in cells)}
 
 
 def placed(study: Study, plan: Plan) -> Plan:
@@ -259,7 +257,7 @@ def _only_cuts(plan: Plan) -> Plan:
 def _ids(study: Study) -> list[str]:
     """Return the ids of all cells, measured and cut."""
     cuts = plan_cuts(study)
-    return [cell.id for cell in _cells(study)] + [cell.id for cell in (cuts.cells if cuts else [])]
+    return [cell.id for cell in [*_cells(study), *(cuts.cells if cuts else [])]]
 
 
 def _scale(file: StudyFile) -> Scale | None:
@@ -271,7 +269,7 @@ def _scale(file: StudyFile) -> Scale | None:
 
 def load_seconds(study: Study, workload: str) -> float:
     """Return how long a trial's clients are at work: as the design says, or as a job probably takes."""
-    chosen = study.workloads[workload]
+    chosen = study.load(workload)
     if chosen.is_job:
         return chosen.expected_s
     phases = study.phases(workload)
@@ -353,28 +351,9 @@ def _trial_seconds(study: Study, cell: Cell) -> float:
 
 def _trial_bytes(study: Study, cell: Cell) -> int:
     """Estimate what a trial's load writes to storage that wears: nothing if the data is in memory."""
-    if not study.workloads[cell.workload].writes or not study.places(cell.storage):
+    if not study.load(cell.workload).writes or not study.places(cell.storage):
         return 0
-    return written_bytes(study.data_place(cell.storage), load_seconds(study, cell.workload))
-
-
-def _copied_bytes(study: Study, cells: list[Cell]) -> int:
-    """Estimate what is copied before trials: each time, or once if the place keeps the data set."""
-    copies = Counter(
-        (cell.storage, cell.server, cell.workload) for cell in cells if study.places(cell.storage)
-    )
-    return sum(
-        copied_bytes(
-            study.data_place(storage),
-            study.workloads[workload].data_bytes,
-            trials * study.design.blocks,
-        )
-        for (storage, _, workload), trials in copies.items()
-    )
-
-
-def _in_memory(study: Study, cell: Cell) -> bool:
-    return bool(study.places(cell.storage)) and study.data_place(cell.storage).in_memory
+    return written_bytes(study, cell.storage, load_seconds(study, cell.workload))
 
 
 def loading_seconds(study: Study, trials: Sequence[Cell]) -> float:
@@ -384,7 +363,7 @@ def loading_seconds(study: Study, trials: Sequence[Cell]) -> float:
     for cell in trials:
         server = study.servers.get(cell.server)
         if server is not None and server.is_given and not server.read_only:
-            workload = study.workloads[cell.workload]
+            workload = study.load(cell.workload)
             data_set, changed = holds.get(cell.server, ("", False))
             if data_set != workload.data_set or (changed and server.reload):
                 seconds += LOAD_OVERHEAD_S + workload.row_bytes / LOAD_BYTES_PER_S

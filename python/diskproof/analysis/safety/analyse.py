@@ -11,9 +11,9 @@ from diskproof.analysis.safety.documented import beside_documentation
 from diskproof.analysis.safety.shapes import CutAnswer, CutFinding, Safety
 from diskproof.analysis.safety.speed import speeds_beside
 from diskproof.analysis.safety.verdicts import make_safety_verdicts
-from diskproof.results.crash_plan import CrashPlan, Way
+from diskproof.results.crash import Way
 from diskproof.results.cut import CutTrial
-from diskproof.results.plan import Plan
+from diskproof.results.plan import Cuts, Plan
 from diskproof.results.trial import SEVERITIES
 from diskproof.stats.grouping import grouped
 
@@ -45,17 +45,18 @@ def answer_safety(
         findings=_findings(cuts),
         keep=crash.keep,
         unreadable=crash.unreadable,
+        unverified=crash.unverified,
     )
 
 
-def _answers(crash: CrashPlan, cuts: Sequence[CutTrial]) -> list[CutAnswer]:
+def _answers(crash: Cuts, cuts: Sequence[CutTrial]) -> list[CutAnswer]:
     made = grouped(cuts, lambda cut: (cut.cell, cut.way))
     planned = Counter((one.cell, one.way) for one in crash.trials)
     return [
         count(cell, way, planned[cell.id, way], made.get((cell.id, way), []))
-        for way in WORST_FIRST
-        for cell in crash.cells
-        if way in cell.ways
+        for worst in WORST_FIRST
+        for cell, way in crash.deaths
+        if way == worst
     ]
 
 

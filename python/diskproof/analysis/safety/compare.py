@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from diskproof.analysis.safety.shapes import CutAnswer, CutComparison, LossOutcome, Safety
 from diskproof.analysis.verdicts import LEVEL_OF_SIGNIFICANCE
-from diskproof.results.crash_plan import CrashPlan
+from diskproof.results.plan import Cuts
 from diskproof.stats.multiple import holm
 from diskproof.stats.proportions import same_share_p
 from diskproof.wording import Item, Message, Quantity, Range, bytes_, counted, say
 
 
 def compare_cuts(
-    plans: tuple[CrashPlan | None, CrashPlan | None], a: Safety | None, b: Safety | None
+    plans: tuple[Cuts | None, Cuts | None], a: Safety | None, b: Safety | None
 ) -> list[CutComparison]:
     """Return every cell and way that was cut in both runs; empty if one of them has no cuts.
 
@@ -35,7 +35,7 @@ def compare_cuts(
     ]
 
 
-MUST_EQUAL: tuple[tuple[str, Callable[[CrashPlan, CutAnswer], Item]], ...] = (
+MUST_EQUAL: tuple[tuple[str, Callable[[Cuts, CutAnswer], Item]], ...] = (
     ("the load is {a} in the first run, {b} in the second", lambda plan, _: plan.load),
     ("{a} in the first run, {b} in the second", lambda plan, _: counted(plan.warehouses, "warehouse")),
     ("{a} in the first run, {b} in the second", lambda plan, _: counted(plan.accounts, "account")),
@@ -56,7 +56,7 @@ MUST_EQUAL: tuple[tuple[str, Callable[[CrashPlan, CutAnswer], Item]], ...] = (
 """What two runs must have alike for their cuts to be compared, and what is said if they have not."""
 
 
-def _reasons(first: CrashPlan, second: CrashPlan, one: CutAnswer, two: CutAnswer) -> Iterator[Message]:
+def _reasons(first: Cuts, second: Cuts, one: CutAnswer, two: CutAnswer) -> Iterator[Message]:
     if one.way == "power" and first.keep != second.keep:
         yield say(
             "the writes that a power cut kept differ: {a} in the first run, {b} in the second",

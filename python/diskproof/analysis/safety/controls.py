@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from diskproof.analysis.safety.shapes import ControlAnswer, ControlOutcome, CutAnswer, Rarer
-from diskproof.results.crash_plan import Control, CrashCell, CrashPlan, Must
+from diskproof.results.crash import Must
+from diskproof.results.plan import Cell, Control, Cuts
 from diskproof.stats.proportions import trials_to_see
 
 RARER = (0.05, 0.01, 0.001)
@@ -16,7 +17,7 @@ RARER = (0.05, 0.01, 0.001)
 Suffering = Literal["lose", "break"]
 
 
-def make_controls(plan: CrashPlan, answers: Sequence[CutAnswer]) -> list[ControlAnswer]:
+def make_controls(plan: Cuts, answers: Sequence[CutAnswer]) -> list[ControlAnswer]:
     """Return every control of every cell with what came of it.
 
     A cell that must keep must do so in each of the control's ways. A cell that must lose, or break, must do
@@ -28,31 +29,31 @@ def make_controls(plan: CrashPlan, answers: Sequence[CutAnswer]) -> list[Control
         for control in plan.controls
         for cell in plan.cells
         if (covered := [one for one in answers if one.cell.id == cell.id and control.covers(cell, one.way)])
-        if control.must == "keep" or not _can_only_be_killed(cell, covered)
+        if control.must == "keep" or not _can_only_be_killed(plan, cell, covered)
     ]
 
 
-def unasked_controls(plan: CrashPlan) -> list[Control]:
+def unasked_controls(plan: Cuts) -> list[Control]:
     """Return each control that fits no cell and way of the campaign, which may be a mistake in the study."""
     return [
         control
         for control in plan.controls
-        if not any(control.covers(cell, way) for cell in plan.cells for way in cell.ways)
+        if not any(control.covers(cell, way) for cell, way in plan.deaths)
     ]
 
 
-def _can_only_be_killed(cell: CrashCell, answers: list[CutAnswer]) -> bool:
-    return cell.unverified is not None and not any(one.with_loss or one.damaged for one in answers)
+def _can_only_be_killed(plan: Cuts, cell: Cell, answers: list[CutAnswer]) -> bool:
+    return cell.storage in plan.unverified and not any(one.with_loss or one.damaged for one in answers)
 
 
-def _must_keep(cell: CrashCell, answers: list[CutAnswer]) -> ControlAnswer:
+def _must_keep(cell: Cell, answers: list[CutAnswer]) -> ControlAnswer:
     outcome: ControlOutcome = "holds" if all(one.telling for one in answers) else "not tried"
     if any(one.with_loss or one.damaged for one in answers):
         outcome = "failed"
     return _answer(cell, answers, "keep", outcome)
 
 
-def _must_suffer(cell: CrashCell, answers: list[CutAnswer], must: Suffering) -> ControlAnswer:
+def _must_suffer(cell: Cell, answers: list[CutAnswer], must: Suffering) -> ControlAnswer:
     if any(suffers(one, must) for one in answers):
         return _answer(cell, answers, must, "holds")
     telling = sum(one.telling for one in answers)
@@ -79,7 +80,7 @@ def rarer_to_see(telling: int) -> Rarer | None:
 
 
 def _answer(
-    cell: CrashCell,
+    cell: Cell,
     answers: list[CutAnswer],
     must: Must,
     outcome: ControlOutcome,

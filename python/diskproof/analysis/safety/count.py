@@ -4,14 +4,15 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 
 from diskproof.analysis.safety.shapes import Binlog, Cause, CutAnswer, Damage, Gravest, Kept, Moments, Spread
-from diskproof.results.crash_plan import CrashCell, Keep, Way
+from diskproof.results.crash import Keep, Way
 from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
+from diskproof.results.plan import Cell
 from diskproof.stats.grouping import grouped
 from diskproof.stats.proportions import share
 from diskproof.wording import Message, as_message, say, together, without_figures
 
 
-def count(cell: CrashCell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAnswer:
+def count(cell: Cell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAnswer:
     """Return what the cuts of one cell in one way say together."""
     telling = [cut for cut in cuts if why_silent(cut) is None and cut.finished]
     with_loss = sum(cut.has_loss for cut in telling)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.safety.shapes import Agreement, CutAnswer, DocumentedAnswer
-from diskproof.results.crash_plan import CrashPlan, Documented
+from diskproof.results.plan import Cuts, Documented
 
 LATE_SHARE = 0.1
 """What a timer may be late by, of its period: it sleeps a period after it has done its work, on cores that
@@ -20,7 +20,7 @@ def allowed_s(within_s: float) -> float:
     return within_s * (1 + LATE_SHARE) + LATE_S
 
 
-def beside_documentation(plan: CrashPlan, answers: Sequence[CutAnswer]) -> list[DocumentedAnswer]:
+def beside_documentation(plan: Cuts, answers: Sequence[CutAnswer]) -> list[DocumentedAnswer]:
     """Return every cell and way of which documentation says something; the first that fits counts."""
     return [
         _answer(answer, documented)

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from diskproof.results.crash_plan import Control, CrashCell, Documented, Keep, Must, Way
-from diskproof.results.plan import Cell
+from diskproof.results.crash import Keep, Must, Way
+from diskproof.results.plan import Cell, Control, Documented
 from diskproof.results.record import Record
 from diskproof.results.trial import Finding
 from diskproof.stats.intervals import Interval
@@ -89,7 +89,7 @@ class Gravest(Record):
 class CutAnswer(Record):
     """One cell dying in one way, over all its cuts."""
 
-    cell: CrashCell
+    cell: Cell
     way: Way
     planned: int
     made: int
@@ -184,7 +184,7 @@ Agreement = Literal["agrees", "contradicts", "not seen", "not tried"]
 class DocumentedAnswer(Record):
     """What documentation says of a cell that dies in a way, beside what was observed."""
 
-    cell: CrashCell
+    cell: Cell
     way: Way
     documented: Documented
     outcome: Agreement
@@ -259,6 +259,8 @@ class Safety(Record):
     findings: list[CutFinding]
     keep: Keep
     unreadable: bool
+    unverified: dict[str, str]
+    """Why servers could only be killed, by the storages where that is so."""
 
     @property
     def complete(self) -> bool:
@@ -284,7 +286,7 @@ LossOutcome = Literal[
 class CutComparison(Record):
     """One cell and way in two runs."""
 
-    cell: CrashCell
+    cell: Cell
     way: Way
     a: CutAnswer
     b: CutAnswer

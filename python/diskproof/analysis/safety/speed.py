@@ -4,16 +4,13 @@ from collections.abc import Sequence
 
 from diskproof.analysis.answers import CellAnswer, Verdict
 from diskproof.analysis.safety.shapes import SpeedBeside
-from diskproof.results.crash_plan import CrashCell, CrashPlan
-from diskproof.results.plan import Metric
+from diskproof.results.plan import Cell, Cuts, Metric
 
 OF_TRANSACTIONS: tuple[Metric, ...] = ("transactions_per_s", "latency_mean_us")
 """What a cell is judged by that has a throughput of transactions: neither a job nor bare files have one."""
 
 
-def speeds_beside(
-    plan: CrashPlan, cells: Sequence[CellAnswer], verdicts: Sequence[Verdict]
-) -> list[SpeedBeside]:
+def speeds_beside(plan: Cuts, cells: Sequence[CellAnswer], verdicts: Sequence[Verdict]) -> list[SpeedBeside]:
     """Return the throughput of every cell of a server, storage and tuning that were cut.
 
     Its ratio to the first level is the one of the run's verdict on the two, which keeps to all gates.
@@ -36,7 +33,7 @@ def speeds_beside(
     ]
 
 
-def _is_of(answer: CellAnswer, crash_cell: CrashCell) -> bool:
+def _is_of(answer: CellAnswer, crash_cell: Cell) -> bool:
     cell = answer.cell
     return (cell.server, cell.storage, cell.tuning) == (
         crash_cell.server,
@@ -45,7 +42,7 @@ def _is_of(answer: CellAnswer, crash_cell: CrashCell) -> bool:
     )
 
 
-def typical(speeds: Sequence[SpeedBeside], crash_cell: CrashCell) -> SpeedBeside | None:
+def typical(speeds: Sequence[SpeedBeside], crash_cell: Cell) -> SpeedBeside | None:
     """Return the typical speed of a cell, for a sentence; None if it was not measured.
 
     That of the first workload, with the clients nearest in number to those of the cuts.

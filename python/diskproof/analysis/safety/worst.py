@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from diskproof.analysis.safety.shapes import CutAnswer
-from diskproof.results.crash_plan import WAYS
+from diskproof.results.crash import WAYS
 
 
 def worst_way(answers: Iterable[CutAnswer]) -> CutAnswer:

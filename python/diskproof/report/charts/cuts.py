@@ -18,7 +18,7 @@ from diskproof.report.compose import safety_words
 from diskproof.report.compose.safety import cells_of, levels_shown, ways
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, with_bounds
-from diskproof.results.crash_plan import CrashCell
+from diskproof.results.plan import Cell
 
 HEIGHT_PX = 280
 NARROW_PX = 400
@@ -44,11 +44,11 @@ def loss_encoding(analysis: Analysis, safety: Safety) -> Encoding:
     return replace(made, colours={level: known.get(level, own) for level, own in made.colours.items()})
 
 
-def _name(safety: Safety, cell: CrashCell) -> str:
+def _name(safety: Safety, cell: Cell) -> str:
     return ", ".join(cell.level(level) for level in levels_shown(cells_of(safety)))
 
 
-def _identity(safety: Safety, cell: CrashCell, encoding: Encoding) -> Row:
+def _identity(safety: Safety, cell: Cell, encoding: Encoding) -> Row:
     row: Row = {"cell": cell.id, "name": _name(safety, cell), "colour": cell.level(encoding.colour)}
     return {**row, "shape": cell.level(encoding.shape)} if encoding.shape else row
 
@@ -312,7 +312,7 @@ def worst_cuts(analysis: Analysis) -> Figure | None:
     return Figure("worst-cuts", "The worst cuts in time", caption, (panel,), MOMENT_KEYS)
 
 
-def _moment_rows(safety: Safety, one: Moments, cell: CrashCell) -> Iterator[Row]:
+def _moment_rows(safety: Safety, one: Moments, cell: Cell) -> Iterator[Row]:
     name = f"{one.id}: {_name(safety, cell)}, {one.way}, {said.transactions(one.lost)} lost"
     identity = {"cell": f"{one.cell} {one.way}", "name": name}
     first = -(one.first_lost_before_s or 0.0)

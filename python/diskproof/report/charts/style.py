@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
-from diskproof.results.factor import FACTORS, Factor, Levelled
+from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import NO_LEVEL, Cell
 
 COLOURS = ("#0072B2", "#D07746", "#317434", "#B06DF7", "#D8080D", "#6E42F2", "#725F7A", "#8A8A8A")
@@ -33,7 +33,7 @@ class Encoding:
         return tuple(cell.level(factor) for factor in self.panels)
 
 
-def encode(cells: Sequence[Levelled]) -> Encoding:
+def encode(cells: Sequence[Cell]) -> Encoding:
     """Choose how to tell cells apart: storage by colour and tuning by shape if both vary."""
     levels = {factor: list(dict.fromkeys(cell.level(factor) for cell in cells)) for factor in FACTORS}
     varying = [

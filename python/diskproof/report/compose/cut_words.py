@@ -18,8 +18,9 @@ from diskproof.analysis.safety.shapes import (
 )
 from diskproof.analysis.safety.worst import worst_way
 from diskproof.report.compose.verdict_words import conditions, difference
-from diskproof.results.crash_plan import Control, CrashCell, CrashPlan, Way
+from diskproof.results.crash import Way
 from diskproof.results.factor import Factor
+from diskproof.results.plan import Cell, Control, Cuts
 from diskproof.stats.proportions import Share
 from diskproof.wording.numbers import count, listed, percent, significant
 
@@ -115,7 +116,7 @@ def _of_the_power_cut(safety: Safety, answer: CutAnswer) -> str:
     )
 
 
-def _name(crash: CrashPlan | None, cell: CrashCell) -> str:
+def _name(crash: Cuts | None, cell: Cell) -> str:
     """Return a cell as a subject: ``fast on ssd``, with its server if several are cut."""
     servers = {one.server for one in crash.cells} if crash else set()
     return f"{cell.tuning} on {cell.storage}" + (f" in {cell.server}" if len(servers) > 1 else "")
@@ -314,7 +315,7 @@ def by_chance(pairs: Sequence[Unranked]) -> str:
     return f"With {cuts(few)} it may be chance that only {lost} lost whole databases."
 
 
-def level(cell: CrashCell) -> str:
+def level(cell: Cell) -> str:
     """Return a setting that was cut: ``safest on honest``."""
     return f"{cell.tuning} on {cell.storage}"
 

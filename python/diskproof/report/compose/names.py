@@ -5,10 +5,8 @@ from pathlib import PurePath
 
 from diskproof.analysis.answers import Analysis
 from diskproof.families.facts import LEVELS, Level
-from diskproof.results.crash_plan import CrashCell
-from diskproof.results.factor import Factor, Levelled
+from diskproof.results.factor import Factor
 from diskproof.results.machine import Machine, Place, ServerFacts, VirtualFacts
-from diskproof.results.plan import Cell
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers
 
@@ -30,10 +28,9 @@ def tested(analysis: Analysis) -> str:
     used = _servers(analysis)
     if machine is None or not used:
         return ""
-    cells: list[Cell | CrashCell] = [*plan.cells, *(plan.crash.cells if plan.crash else [])]
     # The CPUs of a server on another machine are not known.
     known = all(one.address is None or one.may_be_here for one in used)
-    memory = list(dict.fromkeys(cell.memory_bytes for cell in cells if cell.memory_bytes))
+    memory = list(dict.fromkeys(cell.memory_bytes for cell in plan.every_cell if cell.memory_bytes))
     clients = {cell.clients for cell in plan.cells}
     common = [f"{numbers.size(memory[0])} of memory for data"] if len(memory) == 1 else []
     common += [numbers.count(number, "client") for number in clients] if len(clients) == 1 else []
@@ -49,7 +46,7 @@ def servers(analysis: Analysis) -> str:
 
 def _servers(analysis: Analysis) -> list[ServerFacts]:
     plan, machine = analysis.plan, analysis.machine
-    used = {cell.server for cell in (*plan.cells, *(plan.crash.cells if plan.crash else ()))}
+    used = {cell.server for cell in plan.every_cell}
     each = [] if machine is None or plan.imported else machine.each
     return [one for at in each for one in at.servers if one.name in used]
 
@@ -62,8 +59,7 @@ def is_given(analysis: Analysis) -> bool:
 
 def names(analysis: Analysis) -> str:
     """Return what workloads, storages and levels are; of one alone, only the workload needs words."""
-    crash = analysis.plan.crash
-    cells: list[Levelled] = [*analysis.plan.cells, *(crash.cells if crash else [])]
+    cells = analysis.plan.every_cell
 
     def levels(factor: Factor) -> Sequence[str]:
         found = list(dict.fromkeys(one.level(factor) for one in cells))
@@ -97,9 +93,7 @@ def in_short(analysis: Analysis, level: str) -> str:
 
 def storages(analysis: Analysis) -> dict[str, str]:
     """Return what each storage is, in a few words: main memory, a directory on vda."""
-    crash = analysis.plan.crash
-    cells: list[Levelled] = [*analysis.plan.cells, *(crash.cells if crash else [])]
-    used = list(dict.fromkeys(one.level("storage") for one in cells))
+    used = list(dict.fromkeys(cell.storage for cell in analysis.plan.every_cell))
     return dict(_storages(analysis.machine, used, with_titles=False))
 
 

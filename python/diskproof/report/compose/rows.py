@@ -14,7 +14,7 @@ from diskproof.report.compose.answer import asked, has_verdict, is_of_limits, wo
 from diskproof.report.document import Tone
 from diskproof.report.intervals import at_least, bounds, confidence, estimate, in_milliseconds
 from diskproof.report.one_screen import Block, Row, Scale
-from diskproof.results.crash_plan import Way
+from diskproof.results.crash import Way
 from diskproof.results.factor import Factor
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL, Cell, Metric

@@ -33,8 +33,9 @@ from diskproof.report.document import (
     Tone,
 )
 from diskproof.report.intervals import bounds, confidence, estimate, with_bounds
-from diskproof.results.crash_plan import CrashCell, Way
+from diskproof.results.crash import Way
 from diskproof.results.factor import Factor
+from diskproof.results.plan import Cell
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed, size
 
 OUTCOMES: dict[SafetyOutcome, tuple[str, Tone]] = {
@@ -151,8 +152,7 @@ def _unasked(safety: Safety) -> str:
 
 def _unverified(safety: Safety) -> list[str]:
     """Return for each storage without a power cut that its safety is not known."""
-    by_storage = {one.cell.storage: one.cell.unverified for one in safety.answers if one.cell.unverified}
-    return [f"{storage}: {why}." for storage, why in by_storage.items()]
+    return [f"{storage}: {why}." for storage, why in safety.unverified.items()]
 
 
 def where(found: CutFinding, most: int = findings.MOST_PLACES) -> str:
@@ -194,13 +194,13 @@ def _table(safety: Safety, way: Way, columns: Sequence[Filled], label: str) -> T
     )
 
 
-def levels_shown(cells: Sequence[CrashCell]) -> list[Factor]:
+def levels_shown(cells: Sequence[Cell]) -> list[Factor]:
     """Return what tells the cells that are cut apart; every table has storage and tuning."""
     several = len({cell.server for cell in cells}) > 1
     return ["server", "storage", "tuning"] if several else ["storage", "tuning"]
 
 
-def cells_of(safety: Safety) -> list[CrashCell]:
+def cells_of(safety: Safety) -> list[Cell]:
     """Return the cells that are cut, in the order of the plan."""
     return list({one.cell.id: one.cell for one in safety.answers}.values())
 

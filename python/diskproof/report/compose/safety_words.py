@@ -3,7 +3,8 @@
 from collections import Counter
 
 from diskproof.analysis.safety.shapes import Safety
-from diskproof.results.crash_plan import CrashPlan, Keep, Way
+from diskproof.results.crash import Keep, Way
+from diskproof.results.plan import Cuts
 from diskproof.wording.numbers import count, listed
 
 TITLES: dict[Way, str] = {
@@ -37,9 +38,9 @@ def progress(safety: Safety) -> str:
     return f"{text}, all valid" if safety.telling == safety.made else f"{text}, {safety.telling:,} valid"
 
 
-def design(crash: CrashPlan) -> str:
+def design(crash: Cuts) -> str:
     """Return the campaign's shape: ``4 cells cut 50 times each by power and kill``."""
-    dying = Counter(way for cell in crash.cells for way in cell.ways)
+    dying = Counter(way for _, way in crash.deaths)
     times = "once" if crash.cuts == 1 else f"{crash.cuts:,} times"
     times += " each" if len(dying) > 1 else ""
     cells = count(len(crash.cells), "cell")
@@ -49,7 +50,7 @@ def design(crash: CrashPlan) -> str:
     return f"{cells} cut {times}, {listed(counts)}"
 
 
-def method(crash: CrashPlan) -> str:
+def method(crash: Cuts) -> str:
     """Return how the cuts were made."""
     clients = sorted({cell.clients for cell in crash.cells})
     kept = f" After a power cut, this was left of the writes that were not yet safe: {_KEPT[crash.keep]}."
@@ -69,6 +70,6 @@ def method(crash: CrashPlan) -> str:
         f"writes down every {what} that was acknowledged before it continues. The cut comes at a seeded "
         f"moment while commits are being acknowledged. After recovery {after}. A cut "
         "during which no commit was being acknowledged is no "
-        f"evidence, and is counted apart.{kept if any('power' in cell.ways for cell in crash.cells) else ''} "
+        f"evidence, and is counted apart.{kept if any(way == 'power' for _, way in crash.deaths) else ''} "
         f"The cuts were made in {count(crash.cuts, 'block')}, in a random order in each."
     )

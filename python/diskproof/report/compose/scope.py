@@ -6,8 +6,8 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.decisions import in_memory
 from diskproof.report.compose.answer import has_verdict
 from diskproof.report.compose.head import has_speed
-from diskproof.results.factor import Factor, Levelled
-from diskproof.results.plan import NO_LEVEL
+from diskproof.results.factor import Factor
+from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.wording import numbers
 
 FEW_READS = 0.1
@@ -33,7 +33,7 @@ def _not_measured(analysis: Analysis) -> Iterator[str]:
         return
     measured = [one for one in analysis.cells if one.valid]
     storages = _levels([one.cell for one in measured], "storage")
-    planned = _levels([*plan.cells, *(plan.crash.cells if plan.crash else [])], "storage")
+    planned = _levels(plan.every_cell, "storage")
     if without := [one for one in planned if one not in storages]:
         yield f"speed on {numbers.listed(without)}"
     on_disks = [one.cost.get("reads") for one in measured if not in_memory(analysis, one.cell)]
@@ -43,5 +43,5 @@ def _not_measured(analysis: Analysis) -> Iterator[str]:
         yield "power cuts"
 
 
-def _levels(cells: Sequence[Levelled], factor: Factor) -> list[str]:
+def _levels(cells: Sequence[Cell], factor: Factor) -> list[str]:
     return list(dict.fromkeys(level for one in cells if (level := one.level(factor)) != NO_LEVEL))

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from diskproof.analysis.answers import Analysis
 from diskproof.report.document import Column, Table
-from diskproof.results.factor import Factor, Levelled
+from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell
 
 Row = TypeVar("Row")
@@ -25,7 +25,7 @@ class OfCell(Protocol):
     """Something that is said of a cell."""
 
     @property
-    def cell(self) -> Levelled:
+    def cell(self) -> Cell:
         """The cell."""
 
 
