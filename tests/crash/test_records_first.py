@@ -60,7 +60,7 @@ def make(bench: Bench, monkeypatch: pytest.MonkeyPatch, *cuts: CutTrial) -> None
         return Attempt(bench, coming[planned.id])
 
     monkeypatch.setattr(cuts_of_run, "make_cut", make_one)
-    progress = SimpleNamespace(cut_begins=lambda _: None, cut_ends=lambda _: None)
+    progress = SimpleNamespace(begins=lambda _: None, ends=lambda _: None)
     cuts_of_run.make_cuts(change(PLAN, trials=planned), bench, cast("Any", progress))
 
 

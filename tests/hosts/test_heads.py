@@ -127,8 +127,6 @@ def test_a_pair_of_an_earlier_head_is_shown(capsys: pytest.CaptureFixture[str]) 
     plan = sharing(make_plan(blocks=2))
     pair = make_pair(plan)
     with progress_display(plan) as shown:  # no `proofs_begin`: the host had made it before
-        shown.pair_begins(
-            PlannedPair(id=pair.id, cell=pair.cell, intervention=pair.intervention, estimated_s=0.0)
-        )
-        shown.pair_ends(pair, [])
+        shown.begins(PlannedPair(id=pair.id, cell=pair.cell, intervention=pair.intervention, estimated_s=0.0))
+        shown.ends(pair)
     assert f"[pair 1/1] {pair.cell}: " in capsys.readouterr().err

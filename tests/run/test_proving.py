@@ -11,16 +11,15 @@ import pytest
 from diskproof.analysis.answers import Verdict
 from diskproof.analysis.limits.records import CellLimit, Limits, WhatIf
 from diskproof.refusal import RefusalError
-from diskproof.results.cut import CutTrial
-from diskproof.results.folder import RunFolder
+from diskproof.results.folder import Made, RunFolder
 from diskproof.results.limit import Intervention, ProofPair
-from diskproof.results.plan import Cell, Plan, PlannedCut, PlannedTrial
+from diskproof.results.plan import Cell, Plan, PlannedTrial
 from diskproof.results.trial import Finding, Trial
 from diskproof.run import prove as room
 from diskproof.run.bench import Bench
 from diskproof.run.interventions import Subject, Way
 from diskproof.run.prove import check_request, provable, prove
-from diskproof.run.session import PlannedPair, Progress, Request
+from diskproof.run.session import Planned, PlannedPair, Progress, Request
 from diskproof.storage.virtual import Slowness
 from diskproof.study.plan import make_plan as plan_study
 from diskproof.study.read import StudyFile, parse_study
@@ -51,24 +50,12 @@ class Watcher(Progress):
     def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
         self.announced += pairs
 
-    def pair_begins(self, planned: PlannedPair) -> None:
-        pass
+    def begins(self, planned: Planned) -> None:
+        assert isinstance(planned, PlannedPair)
 
-    def pair_ends(self, pair: ProofPair, failing: Sequence[Message]) -> None:
-        del pair
+    def ends(self, made: Made, failing: Sequence[Message] = ()) -> None:
+        assert isinstance(made, ProofPair)
         self.failing.append(failing)
-
-    def trial_begins(self, planned: PlannedTrial) -> None:
-        raise AssertionError(planned)
-
-    def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
-        raise AssertionError(trial, invalid)
-
-    def cut_begins(self, planned: PlannedCut) -> None:
-        raise AssertionError(planned)
-
-    def cut_ends(self, cut: CutTrial) -> None:
-        raise AssertionError(cut)
 
 
 @dataclass

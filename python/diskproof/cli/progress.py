@@ -11,10 +11,11 @@ from diskproof.cli.screen import messages, say
 from diskproof.report.compose.verdict_words import against, conditions
 from diskproof.report.intervals import extrapolated, with_bounds
 from diskproof.results.cut import CutTrial
+from diskproof.results.folder import Made
 from diskproof.results.limit import ProofPair
-from diskproof.results.plan import Plan, PlannedCut, PlannedTrial
-from diskproof.results.trial import Finding, Trial
-from diskproof.run.session import PlannedPair
+from diskproof.results.plan import Plan, PlannedCut
+from diskproof.results.trial import Trial
+from diskproof.run.session import Planned, PlannedPair
 from diskproof.run.session import Progress as Watcher
 from diskproof.wording import Message, numbers
 
@@ -107,15 +108,6 @@ class _Display(Watcher):
         """Show that a step has ended."""
         raise NotImplementedError
 
-    def trial_begins(self, planned: PlannedTrial) -> None:
-        self.trials.add(planned.id)
-        self._begins(self.trials, planned.id, planned.cell)
-
-    def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
-        took_s = trial.timings.total_s if trial.timings else None
-        line = _trial_line(self._plan, trial, invalid)
-        self._ends(self.trials, trial.id, took_s, line, counts=not invalid)
-
     def looked(self, is_open: Sequence[Verdict], needed_s: float | None, left_s: float) -> None:
         """Show the open verdicts, and count their next block to come."""
         self.note(_open_line(is_open, needed_s, left_s))
@@ -127,30 +119,35 @@ class _Display(Watcher):
         self.proofs = _Steps("pair ", [pair.id for pair in pairs], estimated_s, self._at_once)
         self.note(_proofs_line(pairs, estimated_s))
 
-    def pair_begins(self, planned: PlannedPair) -> None:
-        self.proofs.add(planned.id)  # an earlier session may have made it, and only now it is here
-        self._begins(self.proofs, planned.id, f"proof: {planned.cell}")
-
-    def pair_ends(self, pair: ProofPair, failing: Sequence[Message]) -> None:
-        line = _pair_line(self._plan, pair, failing)
-        self._ends(self.proofs, pair.id, _pair_s(pair), line, counts=not failing)
-
-    def cut_begins(self, planned: PlannedCut) -> None:
-        self._begins(self.cuts, planned.id, f"{planned.cell}, {planned.way}")
-
-    def cut_ends(self, cut: CutTrial) -> None:
-        took_s = cut.timings.total_s if cut.finished else None
-        self._ends(self.cuts, cut.id, took_s, cut_line(cut), counts=cut.tells)
-
-    def _begins(self, steps: _Steps, step: str, what: str) -> None:
+    def begins(self, planned: Planned) -> None:
+        """Show a step, and that those of other kinds before it are over."""
+        match planned:
+            case PlannedPair():
+                steps, what = self.proofs, f"proof: {planned.cell}"
+            case PlannedCut():
+                steps, what = self.cuts, f"{planned.cell}, {planned.way}"
+            case _:
+                steps, what = self.trials, planned.cell
+        steps.add(planned.id)  # added since, or made by an earlier session and only now here
         earlier = self.parts[: self.parts.index(steps)]
         for part in earlier:
             part.are_over()
-        self.began(what, sum(part.count for part in earlier) + steps.begins(step))
+        self.began(what, sum(part.count for part in earlier) + steps.begins(planned.id))
 
-    def _ends(self, steps: _Steps, step: str, took_s: float | None, line: str, *, counts: bool) -> None:
-        steps.ends(step, took_s)
-        self.ended(steps.number(step), line, counts=counts)
+    def ends(self, made: Made, failing: Sequence[Message] = ()) -> None:
+        """Show what came of a step."""
+        match made:
+            case Trial():
+                steps, line = self.trials, _trial_line(self._plan, made, failing)
+                took_s = made.timings.total_s if made.timings else None
+            case ProofPair():
+                steps, line, took_s = self.proofs, _pair_line(self._plan, made, failing), _pair_s(made)
+            case CutTrial():
+                steps, line = self.cuts, cut_line(made)
+                took_s = made.timings.total_s if made.finished else None
+        steps.ends(made.id, took_s)
+        counts = made.tells if isinstance(made, CutTrial) else not failing
+        self.ended(steps.number(made.id), line, counts=counts)
 
 
 class _Bar(_Display):
@@ -197,9 +194,9 @@ class _Lines(_Display):
         self.note(f"{number} {line}; {self.left}")
 
 
-def _trial_line(plan: Plan, trial: Trial, invalid: list[Finding]) -> str:
-    if invalid:
-        return f"{trial.cell}: invalid: {invalid[0].message.text}"
+def _trial_line(plan: Plan, trial: Trial, failing: Sequence[Message]) -> str:
+    if failing:
+        return f"{trial.cell}: invalid: {failing[0].text}"
     return f"{trial.cell}: {_figure(plan, trial)}"
 
 

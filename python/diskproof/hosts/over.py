@@ -18,13 +18,13 @@ from diskproof.analysis.folder import invalidating, why_pair_fails
 from diskproof.crash.evidence import IMAGE
 from diskproof.hosts.cluster import Asked, Host, Lost, answers, ask, connected, labs, named
 from diskproof.hosts.lab import RUN_NAME, Found, Step, digest
-from diskproof.hosts.records import Books, Made, WrongError, check_file
+from diskproof.hosts.records import Books, WrongError, check_file
 from diskproof.hosts.remote import Roles
 from diskproof.reading import read_text
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import CutTrial
 from diskproof.results.durable import writing
-from diskproof.results.folder import RECORDS, RunFolder, paths_of
+from diskproof.results.folder import RECORDS, Made, RunFolder, paths_of
 from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import NO_LEVEL, Plan
@@ -34,7 +34,7 @@ from diskproof.run.prove import NOTHING_TO_PROVE, check_request, provable
 from diskproof.run.resume import changed_machine, folder_to_resume, resumed_plan
 from diskproof.run.session import PlannedPair, Progress, Request, new_folder
 from diskproof.study.hosts import HostsChoice
-from diskproof.wording import numbers
+from diskproof.wording import Message, numbers
 
 CLEANING_S = 60.0
 """Longer than an orderly end of a run takes."""
@@ -138,12 +138,9 @@ class _Head:
         self._loaders = {hand.host.name: hand for hand in hands if roles and hand.host.name in roles.loads}
         self._progress = progress
         self._plan = folder.plan()
-        cuts = self._plan.crash.trials if self._plan.crash else []
-        self._planned = {trial.id: trial for trial in self._plan.trials}
-        self._cuts = {cut.id: cut for cut in cuts}
-        self._order = {step: number for number, step in enumerate([*self._planned, *self._cuts])}
         names = {hand.host.name for hand in hands} - self._loaders.keys()
         self._books = Books(self._plan, sorted(names))  # the same whoever is missing
+        self._order = {step: number for number, step in enumerate(self._books.planned)}
         self._run_id = name
         self._known: defaultdict[str | None, set[str]] = defaultdict(set)
         """Digests of the records that are here, by host: `HostLab.records` returns the others."""
@@ -237,12 +234,11 @@ class _Head:
 
     def _begin(self) -> None:
         """Give each host its part: its trials, proofs and cuts that do not count yet."""
-        counted = {trial.id for trial in self._folder.trials() if not invalidating(self._folder, trial)}
-        left = [trial for trial in self._plan.trials if trial.id not in counted]
-        finished = {cut.id for cut in self._folder.cuts() if cut.finished}
+        done = {trial.id for trial in self._folder.trials() if not invalidating(self._folder, trial)}
+        done |= {cut.id for cut in self._folder.cuts() if cut.finished}
         if any(hand.lost for hand in self._loaders.values()):
             return
-        steps = {one.id for one in left} | (self._cuts.keys() - finished)
+        steps = self._books.planned.keys() - done
         file, roles, pairs = self._request.file, self._roles, self._request.pairs
         hands = [hand for hand in self._hands if not hand.lost and hand.host.name not in self._loaders]
         parts = [(hand, _part(self._plan, steps, hand.host.name)) for hand in hands]
@@ -385,17 +381,17 @@ class _Head:
     def _show(self, made: Made) -> None:
         match made:
             case Trial():
-                self._progress.trial_begins(self._planned[made.id])
-                self._progress.trial_ends(made, invalidating(self._folder, made))
+                failing: Sequence[Message] = [one.message for one in invalidating(self._folder, made)]
             case ProofPair():
-                pair = PlannedPair(
-                    id=made.id, cell=made.cell, intervention=made.intervention, estimated_s=0.0
-                )
-                self._progress.pair_begins(pair)
-                self._progress.pair_ends(made, why_pair_fails(self._folder, made))
+                failing = why_pair_fails(self._folder, made)
             case CutTrial():
-                self._progress.cut_begins(self._cuts[made.id])
-                self._progress.cut_ends(made)
+                failing = ()
+        self._progress.begins(
+            PlannedPair(id=made.id, cell=made.cell, intervention=made.intervention, estimated_s=0.0)
+            if isinstance(made, ProofPair)
+            else self._books.planned[made.id]
+        )
+        self._progress.ends(made, failing)
 
     def _why_another(self, hand: _Member, folder: str) -> str | None:
         """Keep the facts of a host's machine; return why it is another than before, None if it is not."""

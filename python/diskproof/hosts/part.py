@@ -9,10 +9,10 @@ from typing import Any
 from diskproof.hosts.line import Line, Said
 from diskproof.hosts.remote import RemoteLoads, Roles
 from diskproof.results.folder import RunFolder
-from diskproof.results.plan import PlannedCut, PlannedTrial
+from diskproof.results.plan import PlannedCut
 from diskproof.run.execute import make_steps
 from diskproof.run.prove import Provable
-from diskproof.run.session import PlannedPair, Progress, Request, session
+from diskproof.run.session import Planned, PlannedPair, Progress, Request, session
 
 LENGTH_BYTES = 8
 """What comes first on the line: how long the request is."""
@@ -33,26 +33,17 @@ class _Told(Progress):
         """Keep a message until the step is done: nothing is sent while a trial is measured."""
         self._notes.append(text)
 
-    def trial_begins(self, planned: PlannedTrial) -> None:
-        """Wait for the head before each block."""
-        if planned.block != self._block:
-            self._block = planned.block
-            self.wait("waits")
+    def begins(self, planned: Planned) -> None:
+        """Wait for the head before each block, and before each pair of trials and each cut."""
+        block = None if isinstance(planned, PlannedCut | PlannedPair) else planned.block
+        if block is None or block != self._block:
+            self._block = block
+            pairs, self._pairs = self._pairs, ()
+            self.wait("waits", pairs=[pair.model_dump(mode="json") for pair in pairs])
 
     def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
         """Keep the pairs until the first of them."""
         self._pairs = pairs
-
-    def pair_begins(self, planned: PlannedPair) -> None:
-        """Wait for the head before each pair of trials."""
-        del planned
-        pairs, self._pairs = self._pairs, ()
-        self.wait("waits", pairs=[pair.model_dump(mode="json") for pair in pairs])
-
-    def cut_begins(self, planned: PlannedCut) -> None:
-        """Wait for the head before each cut."""
-        del planned
-        self.wait("waits")
 
     def limits(self) -> list[Provable]:
         """Wait for the limits that the head wants proved here."""

@@ -6,12 +6,9 @@ from pathlib import PurePosixPath
 from pydantic import ValidationError
 
 from diskproof.results.cut import CutTrial
-from diskproof.results.folder import RECORDS, paths_of
+from diskproof.results.folder import RECORDS, Made, paths_of
 from diskproof.results.limit import ProofPair
-from diskproof.results.plan import NO_LEVEL, Cell, Plan
-from diskproof.results.trial import Trial
-
-Made = Trial | ProofPair | CutTrial
+from diskproof.results.plan import NO_LEVEL, Cell, Plan, PlannedCut
 
 MOST_FILE_BYTES = 2**40
 """The largest is the log of all that was written to a virtual disk before a cut."""
@@ -26,9 +23,8 @@ class Books:
 
     def __init__(self, plan: Plan, hosts: Sequence[str]) -> None:
         """`hosts` are those that run trials: each cell's limit is proved by one of them."""
-        cuts = plan.crash.trials if plan.crash else []
-        self._trials = {one.id: (one.host, one.cell) for one in plan.trials}
-        self._cuts = {one.id: (one.host, one.cell, one.way, one.seed) for one in cuts}
+        self.planned = plan.every_trial
+        """The trials and cuts by their ids, in the order in which they are made."""
         self._proves = {
             cell.id: hosts[number % len(hosts)] if cell.host == NO_LEVEL else cell.host
             for number, cell in enumerate(plan.cells)
@@ -40,13 +36,8 @@ class Books:
 
     def host(self, file: str, line: str) -> str | None:
         """Return whose a record of the run folder is."""
-        match RECORDS[file].model_validate_json(line):
-            case Trial() as trial:
-                return self._trials[trial.id][0]
-            case ProofPair() as pair:
-                return pair.host
-            case CutTrial() as cut:
-                return self._cuts[cut.id][0]
+        made = RECORDS[file].model_validate_json(line)
+        return made.host if isinstance(made, ProofPair) else self.planned[made.id].host
 
     def read(self, file: str, line: str, host: str) -> Made:
         """Read a record that a host has sent; WrongError if it is of nothing that the host was given."""
@@ -62,19 +53,20 @@ class Books:
         return made
 
     def _is_given(self, made: Made, host: str) -> bool:
-        match made:
-            case Trial():
-                return self._trials.get(made.id) == (host, made.cell)
-            case ProofPair():
-                ids = (f"{made.id}-as-it-was", f"{made.id}-changed")
-                return (
-                    self._proves.get(made.cell) == made.host == host
-                    and (made.as_it_was.id, made.changed.id) == ids
-                    and made.as_it_was.cell == made.cell
-                )
-            case CutTrial():
-                given = self._cuts.get(made.id) == (host, made.cell, made.way, made.seed)
-                return given and (not made.evidence or made.evidence == paths_of(made)[0])
+        if isinstance(made, ProofPair):
+            ids = (f"{made.id}-as-it-was", f"{made.id}-changed")
+            return (
+                self._proves.get(made.cell) == made.host == host
+                and (made.as_it_was.id, made.changed.id) == ids
+                and made.as_it_was.cell == made.cell
+            )
+        planned = self.planned.get(made.id)
+        if planned is None or (planned.host, planned.cell) != (host, made.cell):
+            return False
+        if not isinstance(made, CutTrial):
+            return not isinstance(planned, PlannedCut)
+        alike = isinstance(planned, PlannedCut) and (planned.way, planned.seed) == (made.way, made.seed)
+        return alike and (not made.evidence or made.evidence == paths_of(made)[0])
 
 
 def check_file(name: str, size_bytes: int, made: Made) -> None:

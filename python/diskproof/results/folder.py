@@ -28,14 +28,16 @@ MOST_BYTES = 256 * MIB
 
 TRIALS, PILOT, PROOFS, CUTS = "trials.jsonl", "pilot.jsonl", "proofs.jsonl", "cuts.jsonl"
 
-RECORDS: dict[str, type[Trial | ProofPair | CutTrial]] = {TRIALS: Trial, PROOFS: ProofPair, CUTS: CutTrial}
+Made = Trial | ProofPair | CutTrial
+
+RECORDS: dict[str, type[Made]] = {TRIALS: Trial, PROOFS: ProofPair, CUTS: CutTrial}
 """What each of the files that are the truth has a line of."""
 
 Kept = TypeVar("Kept", Trial, CutTrial, ProofPair)
 Read = TypeVar("Read", bound=Record)
 
 
-def paths_of(record: Trial | ProofPair | CutTrial) -> list[str]:
+def paths_of(record: Made) -> list[str]:
     """Return where the files of a record lie in its run folder: files, or folders with all in them."""
     match record:
         case Trial():
@@ -323,16 +325,12 @@ class _Known:
 
     @classmethod
     def of(cls, plan: Plan, record: type[Kept], name: str) -> "_Known":
-        if issubclass(record, CutTrial):
-            cuts = plan.crash
-            return cls(
-                {cell.id for cell in cuts.cells} if cuts else set(),
-                {cut.id: cut.cell for cut in cuts.trials} if cuts else {},
-            )
-        steps = {trial.id: trial.cell for trial in plan.trials} if name == TRIALS else None
-        return cls({cell.id for cell in plan.cells}, steps)
+        part = plan.crash if issubclass(record, CutTrial) else plan
+        cells = {cell.id for cell in part.cells} if part else set()
+        is_planned = name in (TRIALS, CUTS)
+        return cls(cells, {one.id: one.cell for one in part.trials} if part and is_planned else None)
 
-    def strange(self, one: Trial | CutTrial | ProofPair) -> str | None:
+    def strange(self, one: Made) -> str | None:
         """Return what the plan does not have of a record's: its cell, or a trial of that id and cell."""
         if one.cell not in self.cells:
             return f"cell ({one.cell})"

@@ -301,6 +301,11 @@ class Plan(Record):
         """Every cell: those that are measured, then those that are cut."""
         return [*self.cells, *(self.crash.cells if self.crash else [])]
 
+    @property
+    def every_trial(self) -> dict[str, PlannedTrial]:
+        """Every trial by its id, in the order in which they are made: those that measure, then the cuts."""
+        return {one.id: one for one in (*self.trials, *(self.crash.trials if self.crash else ()))}
+
     def with_every_cell(self) -> "Plan":
         """Return the plan with the cells that are cut among the others: a machine needs what both need."""
         return self.model_copy(update={"cells": self.every_cell})

@@ -38,10 +38,10 @@ def make_cuts(plan: Cuts, bench: Bench, progress: Progress) -> None:
             continue
         layout = bench.layouts[plan.cell(planned.cell).storage]
         check_disks(layout)
-        progress.cut_begins(planned)
+        progress.begins(planned)
         attempt = make_cut(bench, plan, planned)
         cut = _put_away(attempt, shelf)
-        progress.cut_ends(cut)
+        progress.ends(cut)
         made.append(cut)
         check_disks(layout)
         _check_sense(made)

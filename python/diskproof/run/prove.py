@@ -122,10 +122,10 @@ def prove(request: Request, bench: Bench, progress: Progress, limits: Sequence[P
         if proof.cell.id in broken:
             continue
         planned = _planned(proof, number)
-        progress.pair_begins(planned)
+        progress.begins(planned)
         pair = _run_pair(request.plan, bench, proof, number)
         bench.folder.append_proof(pair)
-        progress.pair_ends(pair, why_pair_fails(bench.folder, pair))
+        progress.ends(pair, why_pair_fails(bench.folder, pair))
         if not (pair.as_it_was.finished and pair.changed.finished):
             broken.add(proof.cell.id)  # the next would break off too
 

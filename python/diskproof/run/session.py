@@ -11,12 +11,10 @@ from diskproof import load
 from diskproof.analysis.answers import Verdict
 from diskproof.fio import program as fio
 from diskproof.refusal import RefusalError
-from diskproof.results.cut import CutTrial
-from diskproof.results.folder import RunFolder
-from diskproof.results.limit import Intervention, ProofPair
-from diskproof.results.plan import Plan, PlannedCut, PlannedTrial
+from diskproof.results.folder import Made, RunFolder
+from diskproof.results.limit import Intervention
+from diskproof.results.plan import Plan, PlannedTrial
 from diskproof.results.record import Record
-from diskproof.results.trial import Finding, Trial
 from diskproof.run.bench import Bench
 from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cut_rights import check_may_cut
@@ -54,35 +52,27 @@ class PlannedPair(Record):
     estimated_s: float
 
 
+Planned = PlannedTrial | PlannedPair
+"""A step of a run: a trial, a cut (which is a kind of trial), or a pair of trials."""
+
+
 class Progress:
     """Receives the events of a run: a terminal, a log, a test. A subclass need not define what it ignores."""
 
     def note(self, text: str) -> None:
         """Show a message that belongs to no trial."""
 
-    def trial_begins(self, planned: PlannedTrial) -> None:
-        """Announce a trial."""
+    def begins(self, planned: Planned) -> None:
+        """Announce a trial, a pair of trials or a cut."""
 
-    def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
-        """Show a finished trial, and why it does not count if it does not."""
+    def ends(self, made: Made, failing: Sequence[Message] = ()) -> None:
+        """Show a finished one, and why a trial or a pair does not count if it does not."""
 
     def looked(self, is_open: Sequence[Verdict], needed_s: float | None, left_s: float) -> None:
         """Show the open verdicts after a block: what time they probably need, and what is left."""
 
     def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
         """Announce all pairs of trials that will prove something."""
-
-    def pair_begins(self, planned: PlannedPair) -> None:
-        """Announce a pair."""
-
-    def pair_ends(self, pair: ProofPair, failing: Sequence[Message]) -> None:
-        """Show a finished pair, and why it does not count if it does not."""
-
-    def cut_begins(self, planned: PlannedCut) -> None:
-        """Announce a cut."""
-
-    def cut_ends(self, cut: CutTrial) -> None:
-        """Show a finished cut."""
 
 
 @dataclass(frozen=True)

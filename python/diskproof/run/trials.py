@@ -88,7 +88,7 @@ class _Trials:
         check_disks(layout)
         if self._bench.elsewhere is not None:
             self._bench.elsewhere.check()
-        self._progress.trial_begins(planned)
+        self._progress.begins(planned)
         disturbance = self._take(run_trial(self._bench, planned, cell, disturbed))
         check_disks(layout)
         self._futile = self._futile and disturbance is not None
@@ -100,7 +100,7 @@ class _Trials:
         folder.append_trial(trial)
         found = findings_of(folder, trial)
         invalid = [one for one in found if one.severity == "invalid"]
-        self._progress.trial_ends(trial, invalid)
+        self._progress.ends(trial, [one.message for one in invalid])
         if trial.finished:
             self._started.add(_start_key(self._plan, trial))
         else:
