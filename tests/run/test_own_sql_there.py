@@ -9,6 +9,7 @@ import pytest
 
 from diskproof import load
 from diskproof.results.folder import RunFolder
+from diskproof.server.postgresql.installation import find_postgresql
 from support.command import diskproof_here
 from support.given import KINDS, PASSWORD, Theirs, their_server, write_password
 
@@ -127,18 +128,50 @@ COPIES = {
 def test_rows_of_a_dump(tmp_path: Path, theirs: Theirs, case: str) -> None:
     text, fails, words = COPIES[case]
     (tmp_path / "dump.sql").write_text(f"CREATE TABLE c (a INT);\n{text}")
-    argv = [
-        str(load.program()),
-        "prepare",
-        "script",
-        "--url",
-        theirs.url,
-        "--file",
-        str(tmp_path / "dump.sql"),
-    ]
-    env = {**os.environ, "DISKPROOF_PASSWORD": PASSWORD}
-    ended = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
+    ended = prepare(theirs, tmp_path / "dump.sql")
     assert bool(ended.returncode) == bool(fails), ended.stderr
     assert words in ended.stderr
     if not fails:
         assert theirs.ask("SELECT count(*) FROM c", database="load")[0][0] > 0
+
+
+def prepare(theirs: Theirs, dump: Path) -> subprocess.CompletedProcess[str]:
+    argv = [str(load.program()), "prepare", "script", "--url", theirs.url, "--file", str(dump)]
+    env = {**os.environ, "DISKPROOF_PASSWORD": PASSWORD}
+    return subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
+
+
+def dumped(theirs: Theirs, *words: str) -> str:
+    """Return what pg_dump says of the database, without what differs from call to call."""
+    argv = [str(find_postgresql().programs / "pg_dump"), "--host", str(theirs.folder), "--no-owner", *words]
+    argv += ["--port", str(theirs.port), "--username", "root", "load"]
+    text = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+    return "\n".join(line for line in text.splitlines() if not line.startswith("\\"))
+
+
+@pytest.mark.parametrize("server", ["postgresql"], indirect=True, scope="module")
+@pytest.mark.parametrize("kind", ["custom", "tar", "directory"])
+def test_an_archive_of_pg_dump_is_loaded(tmp_path: Path, theirs: Theirs, kind: str) -> None:
+    (tmp_path / "dump.sql").write_text(DUMPS["postgresql"])
+    assert not prepare(theirs, tmp_path / "dump.sql").returncode
+    before = dumped(theirs)
+    dumped(theirs, f"--format={kind}", f"--file={tmp_path / 'archive'}")
+    theirs.empty()
+    ended = prepare(theirs, tmp_path / "archive")
+    assert not ended.returncode, ended.stderr
+    assert dumped(theirs) == before
+    write_script(tmp_path, theirs, "BEGIN;\nSELECT a FROM t WHERE a = 1;\nCOMMIT;\n")
+    study = (tmp_path / "study.toml").read_text().replace("dump.sql", "archive")
+    (tmp_path / "study.toml").write_text(study)
+    theirs.empty()
+    assert restored(tmp_path) == ["unchanged", "unchanged"]
+
+
+@pytest.mark.parametrize("server", ["postgresql", "mariadb"], indirect=True, scope="module")
+def test_a_broken_archive_loads_nothing(tmp_path: Path, theirs: Theirs) -> None:
+    archive = tmp_path / "archive"
+    archive.write_bytes(b"PGDMP\x01\x0e\x00\x04\x08\x01")
+    ended = prepare(theirs, archive)
+    assert ended.returncode == 2
+    what = "broke off" if theirs.scheme == "postgresql" else "which only PostgreSQL takes"
+    assert what in ended.stderr

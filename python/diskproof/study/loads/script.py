@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, BinaryIO, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -34,6 +34,9 @@ SLOW_LOG = re.compile(rb"^# User@Host: |^# Query_time: |, Version: .* started wi
 
 HEAD_BYTES = 4096
 """Where one of them stands."""
+
+CONTENTS = "toc.dat"
+"""The table of contents in a folder that pg_dump has made."""
 
 NOT_KEPT = b"-- diskproof has kept no copy of "
 
@@ -72,25 +75,22 @@ def _sql_file(value: object, info: ValidationInfo) -> object:
     return SqlFile(file.path, file.content, weight)
 
 
-def _digest(file: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while chunk := file.read(2**20):
-        digest.update(chunk)
-    return digest.hexdigest()
-
-
 def _dump(value: object, info: ValidationInfo) -> object:
-    """Find a file that is run once; of a large one only the digest is kept."""
+    """Find what is run once; of a large file or an archive's folder only the digest is kept."""
     if isinstance(value, str):
         path = located(value, info)
+        is_folder = (path / CONTENTS).is_file()
         try:
-            with opened(path, MAX_DUMP_BYTES) as file:
-                size = os.fstat(file.fileno()).st_size
-                if size > MAX_SQL_BYTES:
-                    digest = _digest(file)
-                    said = NOT_KEPT + f"this file ({size} bytes, SHA-256 {digest})\n".encode()
-                    return SqlFile(path, said, "")
-        except UnreadableError:
+            size, digest = 0, hashlib.sha256()
+            for each in sorted(path.iterdir()) if is_folder else [path]:
+                with opened(each, MAX_DUMP_BYTES) as file:
+                    size += os.fstat(file.fileno()).st_size
+                    while (is_folder or size > MAX_SQL_BYTES) and (chunk := file.read(2**20)):
+                        digest.update(chunk)
+            if is_folder or size > MAX_SQL_BYTES:
+                said = f"this dump ({size} bytes, SHA-256 {digest.hexdigest()})\n"
+                return SqlFile(path, NOT_KEPT + said.encode(), "")
+        except (UnreadableError, OSError):
             pass  # the next one says it, or finds a copy
     return _sql_file(value, info)
 
@@ -114,8 +114,8 @@ class Script(Steady):
     )
     prepare: Annotated[Dump | None, Option(("prepare",), "file")] = Field(
         None,
-        description="File of SQL that makes and fills the tables, once, such as a dump; default: the "
-        "database is empty",
+        description="File of SQL that makes and fills the tables, once, such as a dump, or an archive of "
+        "pg_dump; default: the database is empty",
     )
     variables: Annotated[
         dict[Variable, int | float], Finite, Option(("prepare", "check", "run"), "variable")

@@ -140,6 +140,7 @@ const OLDER: &[c_long] = &[];
 /// What starts one program in this process; which one is for Landlock to say.
 pub(super) const STARTS: &[c_long] = &[
     c::SYS_execve,
+    c::SYS_chdir,
     c::SYS_set_tid_address,
     #[cfg(target_arch = "x86_64")]
     c::SYS_arch_prctl,

@@ -1,5 +1,6 @@
 //! The verbs of the script workload.
 
+mod archive;
 pub(super) mod args;
 mod once;
 mod tried;
@@ -35,7 +36,7 @@ fn once<const MAKES: bool>(args: &OnceScript) -> Result<(), Stop> {
     let target = target(&args.connection)?;
     let fence = target.fence(Errand::Once, args.reach.any_database);
     let kernel_fence = KernelFence::new(&target, &args.files, 1, MEMORY_MIB);
-    let task = RunOnce::<MAKES>::read(args, &fence, kernel_fence);
+    let task = RunOnce::<MAKES>::read(args, &fence, kernel_fence)?;
     with_driver(target, task)
 }
 

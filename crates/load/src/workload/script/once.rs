@@ -4,8 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
-use std::io::{self, Seek};
-use std::path::Path;
+use std::io::{self, Read, Seek};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -16,22 +15,13 @@ use super::source::tell;
 use super::value::Value;
 use super::{ScriptError, built_in, initial, preset};
 use crate::driver::{Dialect, Lines, Unreadable};
-use crate::file;
 use crate::workload::generator::client_generator;
 use crate::workload::sql::{
     Fate, Fence, Mistake, Names, Piece, Pieces, Place, Scanned, Unread, in_short, not_text,
 };
 
 /// The beginnings of files that hold no SQL text, with what to do about them.
-const OTHERS: [(&[u8], &str); 5] = [
-    (
-        b"PGDMP",
-        "this is pg_dump's own format; make text of it with pg_restore --file=dump.sql FILE",
-    ),
-    (
-        b"toc.dat",
-        "this is pg_dump's tar format; make text of it with pg_restore --file=dump.sql FILE",
-    ),
+const OTHERS: [(&[u8], &str); 3] = [
     (
         b"\x1f\x8b",
         "this file is compressed; unpack it with gunzip",
@@ -46,9 +36,28 @@ const OTHERS: [(&[u8], &str); 5] = [
     ),
 ];
 
+/// What is read twice, from its beginning.
+pub enum Text {
+    File(File),
+    /// What programs write: the second reading, then the first.
+    Streams(Vec<Box<dyn Read>>),
+}
+
+impl Text {
+    fn read(&mut self) -> io::Result<Box<dyn Read>> {
+        match self {
+            Self::File(file) => {
+                file.rewind()?;
+                Ok(Box::new(file.try_clone()?))
+            }
+            Self::Streams(streams) => streams.pop().ok_or(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+}
+
 /// A file, read and found in order.
 pub struct Once {
-    file: File,
+    text: Text,
     name: String,
     dialect: Dialect,
     fence: Fence,
@@ -85,7 +94,7 @@ pub struct Statement<'a> {
 
 /// The rows that follow a COPY … FROM stdin, some lines at a time.
 pub struct Rows<'a> {
-    pieces: &'a mut Pieces<File>,
+    pieces: &'a mut Pieces<Box<dyn Read>>,
     failed: Option<Unread>,
 }
 
@@ -108,15 +117,13 @@ const DEFINERS: &str = "definers";
 impl Once {
     /// Reads the file to its end; the error says what is wrong with it.
     pub fn read(
-        path: &Path,
+        text: Text,
         name: &str,
         dialect: Dialect,
         fence: Fence,
         given: Vec<(String, Value)>,
         seed: u64,
     ) -> Result<Self, ScriptError> {
-        let unreadable = |why: String| ScriptError(format!("{}: {why}", path.display()));
-        let file = file::open(path).map_err(unreadable)?;
         let mut known = Variables::default();
         let own: HashSet<_> = given.iter().map(|(name, _)| name.clone()).collect();
         let unasked = built_in(seed)
@@ -126,7 +133,7 @@ impl Once {
             .collect();
         let presets = preset(&mut known, seed, given);
         let mut once = Self {
-            file,
+            text,
             name: name.to_owned(),
             dialect,
             fence,
@@ -145,11 +152,15 @@ impl Once {
         Ok(once)
     }
 
+    fn pieces(&mut self) -> Result<Pieces<Box<dyn Read>>, ScriptError> {
+        let input = self.text.read().map_err(|error| self.unread(&error))?;
+        Ok(Pieces::new(input, self.dialect))
+    }
+
     /// The first reading.
     fn look(&mut self) -> Result<(), ScriptError> {
         let mut known = std::mem::take(&mut self.known);
-        let input = self.file.try_clone().map_err(|error| self.unread(&error))?;
-        let mut pieces = Pieces::new(input, self.dialect);
+        let mut pieces = self.pieces()?;
         let mut state = State::new(&mut known);
         state.takes_rows = true;
         // The line of what is still open.
@@ -195,11 +206,11 @@ impl Once {
     }
 
     /// Whether rows of a table follow a statement, as in a dump by `pg_dump`.
-    fn has_rows(&self, pieces: &Pieces<File>, scanned: &Scanned) -> bool {
+    fn has_rows(&self, pieces: &Pieces<Box<dyn Read>>, scanned: &Scanned) -> bool {
         self.dialect == Dialect::Postgres && scanned.copies_from_client(pieces.text())
     }
 
-    fn pass_rows(&self, pieces: &mut Pieces<File>) -> Result<(), ScriptError> {
+    fn pass_rows(&self, pieces: &mut Pieces<Box<dyn Read>>) -> Result<(), ScriptError> {
         let passed = pieces.pass_rows();
         passed.map_err(|unread| self.failed(pieces, unread))
     }
@@ -281,7 +292,7 @@ impl Once {
         }
     }
 
-    fn failed(&self, pieces: &mut Pieces<File>, unread: Unread) -> ScriptError {
+    fn failed(&self, pieces: &mut Pieces<Box<dyn Read>>, unread: Unread) -> ScriptError {
         match unread {
             Unread::File(error) => self.unread(&error),
             Unread::Mistake(mistake) => {
@@ -355,9 +366,7 @@ impl Once {
         mut send: impl FnMut(&Statement<'_>, Option<&mut Rows<'_>>) -> Result<(), E>,
         mut sleep: impl FnMut(u64),
     ) -> Result<Result<(), E>, ScriptError> {
-        let mut input = self.file.try_clone().map_err(|error| self.unread(&error))?;
-        input.rewind().map_err(|error| self.unread(&error))?;
-        let mut pieces = Pieces::new(input, self.dialect);
+        let mut pieces = self.pieces()?;
         let steps = std::mem::take(&mut self.steps);
         let mut read = 0;
         let mut number = 0;
@@ -424,7 +433,7 @@ impl Once {
 
     fn send<E>(
         &self,
-        pieces: &mut Pieces<File>,
+        pieces: &mut Pieces<Box<dyn Read>>,
         scanned: &Scanned,
         has_rows: bool,
         whole: bool,
