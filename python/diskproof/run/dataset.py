@@ -15,13 +15,14 @@ from diskproof.reading import MIB, UnreadableError, read_text
 from diskproof.refusal import RefusalError
 from diskproof.results.record import ROLES, Record, Role
 from diskproof.server.base import Dirs, ServerFailedError, ServerKind
-from diskproof.storage.copy import apparent_bytes, sync
+from diskproof.storage.copy import apparent_bytes, copy_tree, sync
 from diskproof.storage.kinds.base import LESS_DATA
 from diskproof.study.loads.base import Load
 from diskproof.study.loads.script import Script
 from diskproof.system.journal import Journal
 from diskproof.system.own_folder import OwnFolder, renamed_first
 from diskproof.system.processes import Starter
+from diskproof.system.run_processes import working_in
 from diskproof.workload.arguments import check_arguments, prepare_arguments
 
 LOADING_MEMORY_BYTES = 512 * 2**20
@@ -149,23 +150,31 @@ def _fill(
     server: ServerKind, workload: Load, seed: int, copies: Path | None, dirs: Dirs, starter: Starter
 ) -> None:
     server.check(dirs)
-    server.initialise(dirs, starter)
+    own = workload.own_data if isinstance(workload, Script) else None
+    if own is None:
+        server.initialise(dirs, starter)
+    else:
+        _copy_stopped(own, dirs)
+        server.adopt(dirs, starter)
     if not workload.prepares:
         return
     settings = server.loading_settings(dirs, memory_bytes=LOADING_MEMORY_BYTES, max_clients=LOADING_CLIENTS)
     running = server.start(dirs, settings, starter)
+    running.database = workload.uses_database or running.database
     try:
         if isinstance(workload, Script):
             # A mistake in what is measured shows before the tables are filled.
-            load.check_statements(running.url, check_arguments(workload, copies, only_syntax=True))
-        load.prepare(
-            starter,
-            running.url,
-            workload.kind,
-            prepare_arguments(workload, seed, copies),
-            dirs.log / "prepare.log",
-            watch=lambda: _full(dirs.data),
-        )
+            arguments = check_arguments(workload, copies, only_syntax=own is None)
+            load.check_statements(running.url, arguments)
+        if own is None:
+            load.prepare(
+                starter,
+                running.url,
+                workload.kind,
+                prepare_arguments(workload, seed, copies),
+                dirs.log / "prepare.log",
+                watch=lambda: _full(dirs.data),
+            )
         running.settle()
         if workload.checked_by is not None:
             checked = load.check(starter, running.url, workload.kind, workload.checked_by)
@@ -185,6 +194,23 @@ def _fill(
         raise
     if not running.stop():
         raise ServerFailedError("the server did not stop after loading, so its data set cannot be trusted")
+
+
+def check_stopped(data: Path) -> None:
+    """Refuse the data directory of a server that runs (DataSetError)."""
+    if using := sorted({process.name() for process in working_in(data)}):
+        raise DataSetError(f"{data} is in use by {', '.join(using)}: stop that server, or name a snapshot")
+
+
+def _copy_stopped(source: Path, dirs: Dirs) -> None:
+    """Copy a server's own data directory, with its log."""
+    check_stopped(source)
+    copy_tree(source, dirs.data)
+    for log in ("pg_wal", "pg_xlog"):
+        if (dirs.data / log).is_symlink():
+            (dirs.data / log).unlink()
+            (dirs.data / log).mkdir()
+            copy_tree((source / log).resolve(), dirs.data / log)
 
 
 def _is_complete(image: Path) -> bool:

@@ -7,6 +7,7 @@ from diskproof import disk, load
 from diskproof.families import of
 from diskproof.fio import program as fio
 from diskproof.results.plan import Phases, Plan
+from diskproof.run.dataset import check_stopped
 from diskproof.run.option_files import left_out_in_words, server_variables
 from diskproof.server.base import ServerError, ServerKind
 from diskproof.server.given import GivenServer
@@ -98,7 +99,7 @@ def _rehearse_load(
                 connection = given.open()
                 connection.stop()  # diskproof-load makes its own
                 load.check_statements(connection.url, arguments, connection.password)
-            if isinstance(workload, Script) and workload.prepares:
+            if isinstance(workload, Script) and workload.prepares and not workload.own_data:
                 arguments = prepare_arguments(workload, seed, copies, any_database=not fenced)
                 return [f"workload `{name}`: {line}" for line in load.rehearse_prepare(arguments, url)]
             return []  # noqa: TRY300
@@ -138,6 +139,10 @@ def check_variables(study: Study, plan: Plan, servers: Mapping[str, ServerKind])
     for name, workload in dict.fromkeys((cell.server, cell.workload) for cell in plan.cells):
         if name in servers and study.load(workload).preloads and (why := servers[name].why_no_preload()):
             raise StudyError(f"workload `{workload}` cannot `preload` on server `{name}`: {why}")
+        own = getattr(study.workloads[workload], "own_data", None)
+        if name in servers and own:
+            check_stopped(own)
+            servers[name].check_data(own)
     for name, tuning in dict.fromkeys((cell.server, cell.tuning) for cell in plan.cells):
         if name in servers:
             asked = server_variables(study, tuning, servers[name])

@@ -68,6 +68,7 @@ class ServerAttempt(Attempt):
             if self.bench.elsewhere is not None:
                 settings = self.kind.opened(settings, self.bench.elsewhere.endpoint)
             self.running = self.kind.start(self.dirs, settings, self.bench.starter)
+            self.running.database = self.workload.uses_database or self.running.database
             self.layout.throttle(lambda: self.running.pids if self.running else [])
         except ServerError as error:
             raise ServerStartError(

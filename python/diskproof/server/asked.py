@@ -10,7 +10,6 @@ from diskproof.results.machine import ServerFacts
 from diskproof.server.base import (
     ANSWER_LIMIT_S,
     CHECK_LIMIT_S,
-    DATABASE,
     SETTLE_LIMIT_S,
     Dirs,
     Running,
@@ -34,8 +33,6 @@ class Asked(Running, Generic[Connection]):
 
     driver_error: ClassVar[type[Exception]]
     """What the driver raises."""
-    database: str = DATABASE
-    """The workload's database."""
     most_bytes: ClassVar[int | None] = None
     """How large an answer may be; None: a server of ours is trusted."""
 

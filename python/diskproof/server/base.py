@@ -137,6 +137,8 @@ there already. Of such a server only its own answers are known, even if it is on
 class Running(ABC):
     """One started server, ready for connections. A family without a feature has the answer below."""
 
+    database: str = DATABASE
+    """The workload's database."""
     where: ClassVar[Where] = "process"
     """Where the database works, which decides what can be seen of it."""
     _dirs: Dirs
@@ -381,6 +383,14 @@ class ServerKind(ABC):
 
         A golden image is ``data`` and ``redo``, copied with symbolic links as links.
         """
+
+    def check_data(self, data: Path) -> None:
+        """Refuse a stopped server's own data directory that this server cannot use (ServerError)."""
+        raise ServerError(f"{self.facts.flavour} takes no data directory such as {data}: make a dump of it")
+
+    @abstractmethod
+    def adopt(self, dirs: Dirs, starter: Starter) -> None:
+        """Make the copy of a checked data directory, which lies in ``data``, one of ours; stop cleanly."""
 
     def place(self, dirs: Dirs) -> None:
         """Make a restored golden image usable in these directories (links, owners)."""

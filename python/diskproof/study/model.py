@@ -292,7 +292,10 @@ class Study(Part):
             for server, choice in self.servers.items():
                 if not workload.runs_on("servers", server):
                     continue
-                if reason := workload.refusal(choice.family):
+                reason = workload.refusal(choice.family)
+                if choice.is_given and workload.uses_database:
+                    reason = "data directories are for servers that diskproof starts"
+                if reason:
                     raise mistake(f"it cannot run on server `{server}`: {reason}", "workloads", name)
         return self
 

@@ -46,6 +46,14 @@ def other_states() -> list[str]:
     return sorted(found - {os.environ.get("DISKPROOF_STATE", "unset")})
 
 
+def working_in(folder: Path) -> Iterator[psutil.Process]:
+    """Yield all processes whose working directory is a folder, as far as we may know."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if Path(process.cwd()) == folder.resolve():
+                yield process
+
+
 def processes_in(folders: list[Path]) -> Iterator[psutil.Process]:
     """Yield our live processes that work in one of these folders, without this one.
 

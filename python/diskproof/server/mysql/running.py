@@ -48,7 +48,9 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
     @property
     def url(self) -> str:
         """Where diskproof-load finds the database."""
-        return f"mysql://root@localhost/{DATABASE}?socket={quote(str(options.socket(self._dirs)))}"
+        return (
+            f"mysql://root@localhost/{quote(self.database)}?socket={quote(str(options.socket(self._dirs)))}"
+        )
 
     def logged_rows(self, table: str, columns: int) -> set[tuple[int, ...]] | None:
         """Return what committed transactions inserted into a table, by the binary log."""

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from diskproof.families.mysql import MYSQL
+from diskproof.reading import MIB, read_text
 from diskproof.server.base import DATABASE, Dirs, ServerError, Settings
 from diskproof.server.endpoint import Endpoint
 from diskproof.server.lifecycle import answer_of, complaint_of
@@ -20,6 +22,9 @@ from diskproof.system.temporary import temporary_folder
 
 INITIAL_MEMORY_BYTES = 64 * 2**20
 """Buffer pool of an initialisation, which touches some 30 MiB of pages."""
+
+RECOVERY_LIMIT_S = 3600.0
+"""How long the first start on copied data may take, which may be as a crash has left them."""
 
 SYSTEM_TABLES = (
     ("mysql_system_tables.sql", "mariadb_system_tables.sql"),
@@ -138,6 +143,36 @@ class MysqlServer(ServerProgram):
             script.write_text(_system_tables(self.installation) + create)
             self._make([*command, "--bootstrap"], dirs, starter, stdin=script)
         script.unlink()
+
+    def adopt(self, dirs: Dirs, starter: Starter) -> None:
+        """Make copied data ours: the log on the redo role, a root without a password, an empty database."""
+        dirs.run.chmod(0o700)
+        (dirs.data / "mysqld-auto.cnf").unlink(missing_ok=True)  # settings are the study's
+        for log in (*dirs.data.glob("ib_logfile*"), *dirs.data.glob("#innodb_redo")):
+            log.rename(dirs.redo / log.name)
+        script = dirs.log / "adopt.sql"
+        root = "'root'@'localhost'"
+        script.write_text(
+            f"CREATE DATABASE IF NOT EXISTS {DATABASE};\nCREATE USER IF NOT EXISTS {root};\n"
+            f"ALTER USER {root} IDENTIFIED BY '';\nGRANT ALL ON *.* TO {root} WITH GRANT OPTION;\n"
+        )
+        settings = self.loading_settings(dirs, memory_bytes=INITIAL_MEMORY_BYTES, max_clients=1)
+        settings = replace(settings, common=settings.common | {"init_file": str(script)})
+        self.start(dirs, settings, starter, deadline_s=RECOVERY_LIMIT_S).stop()
+        script.unlink()
+
+    def check_data(self, data: Path) -> None:
+        """Refuse data that another series has upgraded last; MySQL from 8.0.16 on says so at its start."""
+        notes = [data / name for name in ("mariadb_upgrade_info", "mysql_upgrade_info")]
+        noted = next((read_text(note, MIB).strip() for note in notes if note.is_file()), "")
+        series = ".".join(map(str, self.installation.version[:2]))
+        if noted and (
+            not noted.startswith(f"{series}.") or ("MariaDB" in noted) != self.installation.is_mariadb
+        ):
+            raise ServerError(
+                f"{data} is of {noted}, and the server is {self.facts.flavour} "
+                f"{self.facts.version}: name the `basedir` of that version, or upgrade a copy"
+            )
 
     def place(self, dirs: Dirs) -> None:
         """Remove the image's redo log if the server would refuse it: a study may ask for another size.

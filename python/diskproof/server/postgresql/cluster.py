@@ -4,6 +4,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from diskproof.reading import MIB, read_text
 from diskproof.server.base import Dirs, ServerError
 from diskproof.server.postgresql.installation import Installation
 from diskproof.server.unprivileged import give_to
@@ -31,6 +32,40 @@ def initdb(server: Installation, dirs: Dirs) -> list[str]:
         # which pays for its checksums as InnoDB does.
         "--data-checksums",
     ]
+
+
+FOREIGN = ("postmaster.pid", "postmaster.opts", "postgresql.auto.conf", "pg_ident.conf")
+"""Files of a copied cluster that are about where it ran; settings are the study's."""
+
+
+def check_data(server: Installation, data: Path) -> None:
+    """Refuse a cluster of another version, of a standby, or with tablespaces elsewhere (ServerError)."""
+    version = read_text(data / "PG_VERSION", MIB).strip()
+    if version not in (str(server.version[0]), ".".join(map(str, server.version[:2]))):
+        raise ServerError(
+            f"{data} is of PostgreSQL {version}, and the server is {server.version_text}: name the `basedir` "
+            "of that version, or upgrade a copy with pg_upgrade"
+        )
+    if any((data / file).exists() for file in ("standby.signal", "recovery.signal", "recovery.conf")):
+        raise ServerError(f"{data} is of a standby: promote a copy of it first")
+    if any((data / "pg_tblspc").iterdir()):
+        raise ServerError(f"{data} has tablespaces, which lie elsewhere: make a dump of it")
+
+
+def adopt(server: Installation, dirs: Dirs) -> list[str]:
+    """Make the copy of a cluster fit for `place`; return the command that gives it our superuser."""
+    data = dirs.data
+    for name in FOREIGN:
+        (data / name).unlink(missing_ok=True)
+    (data / "pg_ident.conf").touch()
+    (data / "postgresql.conf").write_text("")
+    (data / "pg_hba.conf").write_text("local all all trust\n")
+    log = data / ("pg_wal" if server.version[0] >= 10 else "pg_xlog")
+    for file in log.iterdir():
+        file.rename(dirs.redo / file.name)
+    log.rmdir()
+    _link(log, dirs.redo)
+    return [str(server.binary), "--single", "-D", str(data), "template1"]
 
 
 def place(server: Installation, dirs: Dirs, user: str | None) -> None:

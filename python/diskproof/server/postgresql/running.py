@@ -34,7 +34,8 @@ class PostgresqlRunning(PostgresqlAsked, ServerProcess[Connection]):
     @property
     def url(self) -> str:
         """Where diskproof-load finds the database."""
-        url = f"postgresql://{cluster.SUPERUSER}@localhost/{DATABASE}?socket={quote(str(self._dirs.run))}"
+        path = f"{quote(self.database)}?socket={quote(str(self._dirs.run))}"
+        url = f"postgresql://{cluster.SUPERUSER}@localhost/{path}"
         return f"{url}&port={self._port}" if self._port else url  # the socket's name has it
 
     @property

@@ -20,6 +20,7 @@ from diskproof.server.unprivileged import check_reach, give_to, unprivileged_use
 from diskproof.system.processes import Starter
 from diskproof.system.programs import Started
 from diskproof.system.shared_memory import Owner
+from diskproof.system.temporary import temporary_folder
 
 INITIAL_MEMORY_BYTES = 16 * 2**20
 
@@ -129,6 +130,27 @@ class PostgresqlServer(ServerProgram):
             give_to(user, dirs.data, dirs.redo, dirs.tmp, dirs.run)
         starter.shares_memory(dirs.data)
         self._make(cluster.initdb(self.installation, dirs), dirs, starter)
+        self._make_ours(dirs, starter, user)
+
+    def check_data(self, data: Path) -> None:
+        """Refuse a cluster that this server cannot use."""
+        cluster.check_data(self.installation, data)
+
+    def adopt(self, dirs: Dirs, starter: Starter) -> None:
+        """Make a copied cluster ours: its log on the redo role, a superuser, a database."""
+        command, user = cluster.adopt(self.installation, dirs), self._user()
+        if user:
+            give_to(user, dirs.data, dirs.redo, dirs.tmp, dirs.run)
+        with temporary_folder() as folder:
+            script = folder / "superuser.sql"
+            name = cluster.SUPERUSER
+            script.write_text(
+                f"CREATE ROLE {name};\nALTER ROLE {name} LOGIN SUPERUSER VALID UNTIL 'infinity';\n"
+            )
+            self._make(command, dirs, starter, stdin=script)
+        self._make_ours(dirs, starter, user)
+
+    def _make_ours(self, dirs: Dirs, starter: Starter, user: str | None) -> None:
         cluster.link_temporary_files(dirs)
         if user:
             give_to(user, dirs.data, dirs.tmp)

@@ -94,6 +94,11 @@ class Load(OfLevels):
         return False
 
     @property
+    def uses_database(self) -> str | None:
+        """The database of a server's own data that its statements are for; None: the lab's."""
+        return None
+
+    @property
     def data_identity(self) -> list[str]:
         """Return what makes the data set differ from others beside the arguments of `prepare`."""
         return []

@@ -1,10 +1,10 @@
 """The user's own SQL."""
 
 import hashlib
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from diskproof.families import Family, of
 from diskproof.reading import UnreadableError, opened
 from diskproof.results.size import Size
 from diskproof.study.loads.base import Option, Steady
@@ -38,6 +39,9 @@ HEAD_BYTES = 4096
 CONTENTS = "toc.dat"
 """The table of contents in a folder that pg_dump has made."""
 
+DATA_OF: Mapping[str, Family] = {"PG_VERSION": "postgresql", "ibdata1": "mysql"}
+"""A file that a server's data directory has, and whose it is."""
+
 NOT_KEPT = b"-- diskproof has kept no copy of "
 
 
@@ -46,6 +50,8 @@ class SqlFile(KeptFile):
     """A file of SQL, and how often it is chosen beside the others."""
 
     weight: str
+    data_of: Family | None = None
+    """Whose data directory it is; None: it is a dump, or a script."""
 
     @property
     def is_kept(self) -> bool:
@@ -76,23 +82,35 @@ def _sql_file(value: object, info: ValidationInfo) -> object:
 
 
 def _dump(value: object, info: ValidationInfo) -> object:
-    """Find what is run once; of a large file or an archive's folder only the digest is kept."""
+    """Find what is run once; of a large file or a folder only the digest is kept."""
     if isinstance(value, str):
         path = located(value, info)
-        is_folder = (path / CONTENTS).is_file()
+        size, digest = 0, hashlib.sha256()
         try:
-            size, digest = 0, hashlib.sha256()
-            for each in sorted(path.iterdir()) if is_folder else [path]:
-                with opened(each, MAX_DUMP_BYTES) as file:
-                    size += os.fstat(file.fileno()).st_size
-                    while (is_folder or size > MAX_SQL_BYTES) and (chunk := file.read(2**20)):
-                        digest.update(chunk)
+            data_of = next((whose for mark, whose in DATA_OF.items() if (path / mark).is_file()), None)
+            is_folder = data_of is not None or (path / CONTENTS).is_file()
+            files = sorted(path.rglob("*")) if is_folder else [path]
+            for each in (one for one in files if not (is_folder and one.is_dir())):
+                found = each.lstat()
+                size += found.st_size
+                if data_of:
+                    digest.update(f"{each} {found.st_size} {found.st_mtime_ns}\n".encode(errors="replace"))
+                elif is_folder or size > MAX_SQL_BYTES:
+                    _digest(each, digest)
             if is_folder or size > MAX_SQL_BYTES:
-                said = f"this dump ({size} bytes, SHA-256 {digest.hexdigest()})\n"
-                return SqlFile(path, NOT_KEPT + said.encode(), "")
+                said = NOT_KEPT + f"{path.name} ({size} bytes, SHA-256 {digest.hexdigest()})\n".encode()
+                return SqlFile(path, said, "", data_of)
+        except PermissionError as error:
+            raise ValueError(f"{error.filename} may not be read") from None
         except (UnreadableError, OSError):
             pass  # the next one says it, or finds a copy
     return _sql_file(value, info)
+
+
+def _digest(path: Path, digest: "hashlib._Hash") -> None:
+    with opened(path, MAX_DUMP_BYTES) as file:
+        while chunk := file.read(2**20):
+            digest.update(chunk)
 
 
 Dump = Annotated[SqlFile, BeforeValidator(_dump), WithJsonSchema({"type": "string", "format": "path"})]
@@ -115,7 +133,11 @@ class Script(Steady):
     prepare: Annotated[Dump | None, Option(("prepare",), "file")] = Field(
         None,
         description="File of SQL that makes and fills the tables, once, such as a dump, or an archive of "
-        "pg_dump; default: the database is empty",
+        "pg_dump, or the data directory of a stopped server, of which a copy is used; default: the "
+        "database is empty",
+    )
+    database: str | None = Field(
+        None, min_length=1, description="The database in that data directory that the statements are for"
     )
     variables: Annotated[
         dict[Variable, int | float], Finite, Option(("prepare", "check", "run"), "variable")
@@ -130,6 +152,29 @@ class Script(Steady):
         if len(set(names)) != len(names):
             raise ValueError("two files of one workload have the same name: rename one of them")
         return self
+
+    @model_validator(mode="after")
+    def _a_data_directory_has_several_databases(self) -> Self:
+        if (self.own_data is None) != (self.database is None):
+            raise ValueError("`database` goes with a `prepare` that is a server's data directory")
+        return self
+
+    @property
+    def uses_database(self) -> str | None:
+        """The database of a server's own data that its statements are for."""
+        return self.database
+
+    @property
+    def own_data(self) -> Path | None:
+        """The data directory that `prepare` names; None: it names none."""
+        return self.prepare.path if self.prepare and self.prepare.data_of else None
+
+    def refusal(self, family: Family) -> str | None:
+        """Return why it cannot run on a family of servers; None if it can."""
+        whose = self.prepare.data_of if self.prepare else None
+        if whose not in (None, family):
+            return f"{self.own_data} is a data directory of {of(whose).title}"
+        return super().refusal(family)
 
     sends_own_sql: ClassVar[bool] = True
     size: Size = Field(
@@ -149,8 +194,9 @@ class Script(Steady):
 
     @property
     def data_bytes(self) -> int:
-        """Room for what the user's files make."""
-        return self.size + super().data_bytes
+        """Room for what the user's files make, or for a copy of the user's data."""
+        own = self.prepare.size_bytes if self.prepare and self.own_data else 0
+        return max(self.size, own) + super().data_bytes
 
     @property
     def row_bytes(self) -> int:

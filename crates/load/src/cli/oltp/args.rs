@@ -6,6 +6,7 @@ use super::counts::CountArgs;
 use super::distribution::DistributionArgs;
 use crate::cli::args::{Connection, Load, Protocol, engine_name};
 use crate::cli::within::Within;
+use crate::workload::digits::Filling;
 use crate::workload::oltp::{Mix, Schema, TablePer};
 
 /// Which tables, and which of their rows are asked for.
@@ -31,6 +32,11 @@ pub(in crate::cli) struct OltpArgs {
     #[command(flatten)]
     pub(in crate::cli) distribution: DistributionArgs,
 
+    /// How many times smaller LZ4 makes the columns c and pad; prepare and run alike [default: as
+    /// sysbench's random digits, next to nothing]
+    #[arg(long, value_name = "TIMES", within(1.0..=10.0))]
+    compressible: Option<f64>,
+
     /// The same seed gives the same rows and the same draws [default: 1 to prepare, another one
     /// each time to run, since the same draws again would update rows to what they hold already]
     #[arg(long, value_name = "N")]
@@ -38,6 +44,11 @@ pub(in crate::cli) struct OltpArgs {
 }
 
 impl OltpArgs {
+    pub(super) fn filling(&self) -> Filling {
+        self.compressible
+            .map_or(Filling::RANDOM, Filling::compressible)
+    }
+
     pub(super) fn mix(&self) -> Mix {
         self.mix.unwrap_or(match self.schema {
             Schema::Numbered => Mix::ReadWrite,

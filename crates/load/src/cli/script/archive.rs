@@ -57,7 +57,11 @@ pub(super) fn restored(archive: &Path) -> Result<Text, Stop> {
             .arg("fence")
             .args(read)
             .arg("--")
-            .args([program.as_os_str(), OsStr::new("--file=-"), archive.as_os_str()])
+            .args([
+                program.as_os_str(),
+                OsStr::new("--file=-"),
+                archive.as_os_str(),
+            ])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -95,8 +99,7 @@ impl Read for Restored {
             };
         }
         self.last.extend_from_slice(&buffer[..count]);
-        self.last
-            .drain(..self.last.len().saturating_sub(END_BYTES));
+        self.last.drain(..self.last.len().saturating_sub(END_BYTES));
         Ok(count)
     }
 }

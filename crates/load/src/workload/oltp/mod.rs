@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::digits::Filling;
 use super::distribution::{Distribution, Law};
 use super::{Catalogue, Workload};
 use crate::driver::{Dialect, Kind, ServerError, StatementId};
@@ -45,6 +46,7 @@ pub struct OltpOptions {
     /// Rows in each table when it was loaded, at least one.
     pub rows: u64,
     pub distribution: Law,
+    pub filling: Filling,
     pub seed: u64,
 }
 
@@ -70,6 +72,7 @@ impl OltpOptions {
             tables,
             rows,
             distribution: distribution.into(),
+            filling: Filling::RANDOM,
             seed,
         }
     }
@@ -122,6 +125,7 @@ impl Oltp {
             rows: options.rows,
             range_rows: options.range_rows,
             distribution: Distribution::new(options.distribution, options.rows),
+            filling: options.filling,
         };
         Self {
             seed: options.seed,

@@ -1,6 +1,7 @@
 //! sysbench's tables: made, filled with the same rows each time, looked at.
 
 use crate::driver::{Admin, Args, Dialect, Fault};
+use crate::workload::digits::Filling;
 use crate::workload::distribution::Law;
 use crate::workload::tables::{Progress, TableSet};
 
@@ -22,6 +23,7 @@ pub struct OltpTables {
     pub seed: u64,
     /// MySQL family only: `innodb`, `myisam`, …
     pub engine: String,
+    pub filling: Filling,
 }
 
 const COLUMNS: [&str; 4] = ["id", "k", "c", "pad"];
@@ -156,6 +158,7 @@ mod tests {
             distribution: Choice::Special.into(),
             seed: 42,
             engine: "innodb".into(),
+            filling: Filling::RANDOM,
         };
         let mysql = legacy.definition("sbtest1", Dialect::Mysql);
         assert!(

@@ -2,7 +2,7 @@
 
 use super::OltpTables;
 use crate::driver::Args;
-use crate::workload::digits::{push_c, push_pad};
+use crate::workload::digits::Filling;
 use crate::workload::distribution::Distribution;
 use crate::workload::generator::generator;
 
@@ -11,6 +11,7 @@ pub(super) struct Rows {
     table: u64,
     seed: u64,
     keys: Distribution,
+    filling: Filling,
     row: u64,
     last: u64,
 }
@@ -21,6 +22,7 @@ impl Rows {
             table: number as u64,
             seed: tables.seed,
             keys: Distribution::new(tables.distribution, tables.rows.max(1)),
+            filling: tables.filling,
             row: 0,
             last: tables.rows,
         }
@@ -41,8 +43,8 @@ impl Rows {
         args.clear();
         args.push_int(self.row.cast_signed());
         args.push_int(self.keys.draw(&mut rng).cast_signed());
-        args.push_text(|out| push_c(&mut rng, out));
-        args.push_text(|out| push_pad(&mut rng, out));
+        args.push_text(|out| self.filling.push_c(&mut rng, out));
+        args.push_text(|out| self.filling.push_pad(&mut rng, out));
         true
     }
 }
@@ -63,6 +65,7 @@ mod tests {
             distribution: Choice::Special.into(),
             seed: 42,
             engine: "innodb".into(),
+            filling: Filling::RANDOM,
         }
     }
 
