@@ -39,6 +39,29 @@ def test_a_refusal_names_the_file(tmp_path: Path) -> None:
         rehearse_without_its_file(tmp_path, "SELECT :nobody;\n")
 
 
+@pytest.mark.parametrize(
+    ("family", "sql", "said"),
+    [
+        ("mysql", b"INSERT INTO t VALUES (_binary '\xff\xfe')", ""),
+        ("mysql", b"INSERT INTO t VALUES (\xff)", r"dump\.sql:1: not UTF-8 text"),
+        ("postgresql", b"INSERT INTO t VALUES ('\xff')", r"dump\.sql:1: not UTF-8 text"),
+    ],
+)
+def test_a_dump_is_rehearsed_with_raw_bytes_in_strings(
+    tmp_path: Path, family: str, sql: bytes, said: str
+) -> None:
+    (tmp_path / "look.sql").write_text("SELECT 1;\n")
+    (tmp_path / "dump.sql").write_bytes(sql + b";\n")
+    text = STUDY.replace("sqlite", family) + 'prepare = "dump.sql"\n'
+    (tmp_path / "study.toml").write_text(text)
+    file = read_study(tmp_path / "study.toml")
+    if not said:
+        assert rehearse(file, make_plan(file), {}) == []
+        return
+    with pytest.raises(StudyError, match=said):
+        rehearse(file, make_plan(file), {})
+
+
 LUA = """
 sysbench.cmdline.options = { goods = {"Number of goods", 10} }
 function thread_init() error("only a server has these rows") end

@@ -101,6 +101,10 @@ impl Admin for NullAdmin {
         Ok(Reply::default())
     }
 
+    fn execute_bytes(&mut self, _: &[u8]) -> Result<Reply, Fault> {
+        Ok(Reply::default())
+    }
+
     fn query_column(&mut self, _: &str) -> Result<Vec<Option<String>>, Fault> {
         Ok(Vec::new())
     }
