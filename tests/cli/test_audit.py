@@ -10,6 +10,7 @@ from support.samples import SAMPLES
 from support.trials import make_machine, make_plan, make_series, make_trials
 
 OLTP = str(SAMPLES / "sysbench-1.0-oltp.txt")
+PGBENCH = str(SAMPLES / "pgbench-steady.txt")
 
 
 def test_several_files_are_read_together_and_left_as_a_run(tmp_path: Path) -> None:
@@ -144,3 +145,18 @@ def test_a_lower_bound_is_marked_wherever_a_report_shows_it(tmp_path: Path) -> N
     report = diskproof_here(tmp_path, "report", "made").stdout
     assert ">= 100,000" in report
     assert "100,000" not in report.replace(">= 100,000", "")
+
+
+def test_a_finding_names_the_file_of_several(tmp_path: Path) -> None:
+    (tmp_path / "broken.txt").write_text(
+        Path(OLTP).read_text().partition("General stat")[0] + "FATAL: lost\n"
+    )
+    (tmp_path / "conf.d").mkdir()
+    for name in "abc":
+        (tmp_path / "conf.d" / f"{name}.cnf").write_text("[mysqld]\nsync_binlog = 1\n")
+    (tmp_path / "my.cnf").write_text("[mysqld]\ninnodb_flush_log_at_trx_commit = 1\n!includedir conf.d\n")
+    said = " ".join(diskproof_here(tmp_path, "audit", "broken.txt", PGBENCH).stdout.split())
+    assert "in broken.txt" in said.partition("verdict")[0], said
+    alone = diskproof_here(tmp_path, "audit", "broken.txt").stdout
+    assert "in broken.txt" not in alone, "there is only one"
+    assert "conf.d/a.cnf and 2 more" in " ".join(diskproof_here(tmp_path, "audit", "my.cnf").stdout.split())

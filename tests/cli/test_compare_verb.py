@@ -56,6 +56,12 @@ def test_no_path_stands_for_a_run(runs: Path) -> None:
     assert str(runs) not in result.stdout
 
 
+def test_a_run_is_not_compared_with_itself(runs: Path) -> None:
+    result = diskproof_here(runs, "compare", "old", str(runs / "new" / ".." / "old"))
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "old is named twice" in result.stderr
+
+
 def test_json_of_a_failed_condition_is_whole(runs: Path) -> None:
     result = diskproof_here(
         runs,

@@ -13,6 +13,7 @@ from diskproof.report.compose.rows import single
 from diskproof.report.document import Tone
 from diskproof.report.one_screen import Block, OneScreen, Row, Scale
 from diskproof.report.write import one_screen
+from diskproof.results.crash import Way
 from diskproof.results.trial import Finding
 from support.cuts import control, make_crash_plan, make_cuts, with_cuts
 from support.limits import make_limits
@@ -67,6 +68,19 @@ def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun)
     assert block.rows[0].figures[0].startswith("nothing in 4 (at most")
     assert block.columns == ("at worst", "transactions/s")
     assert any(line.strip().startswith("To do") for line in lines)
+
+
+@pytest.mark.parametrize("ways", [("kill",), ("kill", "stop"), ("kill", "stop", "power")])
+def test_what_was_never_cut_from_power_is_not_called_safe(make_run: MakeRun, ways: tuple[Way, ...]) -> None:
+    crash = make_crash_plan(tunings=("safest",), ways=ways, cuts=4)
+    folder, _ = make_run(with_cuts(make_plan(storages=("ssd",), blocks=2), crash, speed=False))
+    for cut in make_cuts(crash):
+        folder.append_cut(cut)
+    analysis = analyse_folder(folder)
+    said, to_do = answer(analysis), " ".join(printed(run(analysis), 200))
+    assert ("Only a virtual disk can lose power: diskproof init" in to_do) == ("power" not in ways), to_do
+    assert said.startswith("safest on ssd kept every commit")
+    assert ("power-cut safety is unverified" in said) == ("power" not in ways), said
 
 
 def test_three_levels_are_ranked_best_first_with_ties(make_run: MakeRun) -> None:

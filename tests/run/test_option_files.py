@@ -189,7 +189,8 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
     said = " ".join(ran.stderr.split())
     for part in (
         "my.cnf, line 2: MariaDB", "did you mean `sort_buffer_size`?", "my.cnf, line 3: MariaDB",
-        "remove the line", "sync_binlogg = 1", "port: left out, because the lab decides it",
+        "remove the line, or write `loose_no_such`", "sync_binlogg = 1",
+        "port: left out, because the lab decides it",
         "query_cache_type: left out, because MariaDB", "does not read its group [mysqld-5.7]",
     ):  # fmt: skip
         assert part in said, (part, said)

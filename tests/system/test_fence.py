@@ -1,6 +1,7 @@
 """What reads foreign files reads what was named, answers, and can do nothing else."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -97,7 +98,8 @@ def test_a_terminal_without_unicode_is_given_none(
 def test_a_run_folder_leads_to_no_other_file(run: Path, tmp_path: Path) -> None:
     (run / "trials.jsonl").unlink()
     (run / "trials.jsonl").symlink_to("/etc/shadow")
-    for words in (["report", "run"], ["audit", "run"], ["compare", "run", "run"]):
+    shutil.copytree(run, run.with_name("other"), symlinks=True)
+    for words in (["report", "run"], ["audit", "run"], ["compare", "run", "other"]):
         refused = diskproof(tmp_path, *words)
         assert refused.returncode == 2
         assert "trials.jsonl cannot be read: you have no permission" in refused.stderr, refused.stderr

@@ -58,6 +58,8 @@ def compare(
         *(_bound("--at-most", text) for text in at_most or []),
     ]
     runs = [RunFolder.open(path) for path in (first, second)]
+    if first.resolve() == second.resolve():
+        raise RefusalError(f"{first} is named twice: name the two runs to compare")
     made = compare_analyses(analyse_folder(runs[0]), analyse_folder(runs[1]), labels, conditions)
     for one in made.failed:
         complain(failed(one))

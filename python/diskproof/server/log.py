@@ -114,6 +114,8 @@ def refusal(
     """
     near = get_close_matches(name, known, n=1, cutoff=0.9) if name not in known else []
     mend = "remove the line" if place else "correct or remove the variable in the study's tuning"
+    if place and facts.family == "mysql" and known and name not in known:
+        mend += f", or write `loose_{name}`: then only servers that know it take it"
     meant = f"did you mean `{near[0]}`?" if near else mend
     server = f"{place}: {facts.flavour}" if place else facts.flavour
     return f"{server} {facts.version} refuses {name} = {value}: {words}; {meant}"

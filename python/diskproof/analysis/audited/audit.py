@@ -208,7 +208,8 @@ def audit_configuration(configuration: Configuration) -> SubjectAnswer:
     failed = [one.check for one in answers if one.state == "failed"]
     number = counted(len(settings.values), "variable")
     included = settings.included
-    including = say(", with what it includes ({files:/, })", files=included) if included else ""
+    more = f" and {len(included) - 1} more" if len(included) > 1 else ""
+    including = say(", with what it includes ({file}{more})", file=included[0], more=more) if included else ""
     return SubjectAnswer(
         kind="configuration",
         name=configuration.level or settings.source.format,

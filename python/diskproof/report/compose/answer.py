@@ -129,17 +129,27 @@ def _size(one: Verdict) -> float:
 
 
 def _of_cuts(safety: Safety) -> str:
-    """Return which levels kept every commit in the cuts, and the worst that another took."""
+    """Return which levels kept every commit in the cuts, and the worst that another took.
+
+    A kill or a stop shows nothing of power cuts, which the question is mostly about.
+    """
     worst = [one for one in worst_of_cells(safety) if one.telling]
-    whole = [cut_words.level(one.cell) for one in worst if one.is_whole]
-    named = numbers.listed(whole) if len(whole) <= MOST_KEPT else f"{len(whole)} of {len(worst)} levels"
-    kept = f"{named} kept every commit" if whole else "No level kept every commit"
+    kept = "; ".join(
+        f"{_kept(alike, worst)}{'' if way == 'power' else f'; {cut_words.UNVERIFIED[way]}'}"
+        for way, alike in grouped([one for one in worst if one.is_whole], lambda one: one.way).items()
+    )
+    kept = kept or "No level kept every commit"
     harmed = [one for one in worst if not one.is_whole]
     if not harmed:
         return f"{kept}."
     most = worst_way(harmed)
     whole_database = f"lost the whole database in {most.gone} of {cut_words.cuts(most.telling)}"
     return f"{kept}; {cut_words.level(most.cell)} {whole_database if most.gone else cut_words.outcome(most)}."
+
+
+def _kept(whole: Sequence[CutAnswer], worst: Sequence[CutAnswer]) -> str:
+    named = numbers.listed([cut_words.level(one.cell) for one in whole])
+    return f"{named if len(whole) <= MOST_KEPT else f'{len(whole)} of {len(worst)} levels'} kept every commit"
 
 
 def worst_of_cells(safety: Safety) -> list[CutAnswer]:

@@ -41,7 +41,7 @@ def screen(audit: AuditAnswer) -> OneScreen:
     lines += [("", f"{' and '.join(more)}: --why")] if more else []
     lines += [("not read", why) for why in audit.refused[:MOST_ON_SCREEN]]
     verdicts = audited.verdicts(audit)
-    lines += [("verdict", _told(one, len(verdicts))) for one in verdicts[:MOST_VERDICTS]]
+    lines += [("verdict", _told(one, audit, len(verdicts))) for one in verdicts[:MOST_VERDICTS]]
     if (rest := len(verdicts) - MOST_VERDICTS) > 0:
         lines.append(("", f"{count(rest, 'more verdict')}: --why"))
     return OneScreen("Audit", f"{audited.summary(audit)}.", "" if found else NOTHING_FAILED, (), tuple(lines))
@@ -52,8 +52,9 @@ def _first(found: audited.Found, audit: AuditAnswer) -> str:
     return f"{first}; {len(others)} more like it" if others else first
 
 
-def _told(verdict: audited.Verdict, of: int) -> str:
-    name = verdict.subjects[0].name if len(verdict.subjects) == 1 else count(len(verdict.subjects), "result")
+def _told(verdict: audited.Verdict, audit: AuditAnswer, of: int) -> str:
+    first, several = audit.subjects.index(verdict.subjects[0]), len(verdict.subjects)
+    name = audited.labels(audit)[first] if several == 1 else count(several, "result")
     return f"{name}: {verdict.sentence}" if of > 1 or len(verdict.subjects) > 1 else verdict.sentence
 
 

@@ -109,9 +109,15 @@ EACH = "Each supports its own figure"
 
 
 def labels(audit: AuditAnswer) -> list[str]:
-    """Return the subjects' names, each with its place if another one has the same."""
+    """Return the subjects' names, each with its place if another one has the same or is in another file."""
     times = Counter(one.name for one in audit.subjects)
-    return [one.name if times[one.name] == 1 else f"{one.name} in {one.place}" for one in audit.subjects]
+    files = {one.place.partition(", line ")[0] for one in audit.subjects if one.kind == "result"}
+    return [
+        f"{one.name} in {one.place}"
+        if times[one.name] > 1 or (one.kind == "result" and len(files) > 1)
+        else one.name
+        for one in audit.subjects
+    ]
 
 
 def word(subject: SubjectAnswer, severity: Severity) -> str:

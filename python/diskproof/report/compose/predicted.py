@@ -55,7 +55,7 @@ def screen(found: Predictions) -> OneScreen:
         Block(
             f"on {device}",
             tuple(map(_row, cells)),
-            ("recorded", "predicted", "p95 ms"),
+            ("predicted", "recorded", "p95 ms"),
             scale,
             "transactions/s",
         )
@@ -86,7 +86,7 @@ def _row(one: Predicted) -> Row:
         one.per_s.estimate,
         one.per_s.low,
         one.per_s.high,
-        (_recorded(one).partition(", ")[0], estimate(one.per_s), milliseconds(one.p95_us)),
+        (estimate(one.per_s), _recorded(one).partition(", ")[0], milliseconds(one.p95_us)),
         is_weak=bool(one.weakened_by),
     )
 

@@ -267,7 +267,9 @@ def _surer(analysis: Analysis) -> Iterator[str]:
     if analysis.plan.scale:
         yield "Run the study at a larger scale (`--scale`): this run is a small one."
     safety, limits = analysis.safety, analysis.limits
-    if safety and not safety.controls and not any(one.harmed for one in safety.answers):
+    if safety and not any(one.way == "power" for one in safety.answers):
+        yield f"Only a virtual disk can lose power: {CUT_BY_ITSELF}."
+    elif safety and not safety.controls and not any(one.harmed for one in safety.answers):
         yield "Name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
     is_asked = analysis.plan.asks == "limits"
     if is_asked and limits and not limits.proofs and any(one.what_if for one in limits.cells):
