@@ -18,6 +18,7 @@ from diskproof.run.cut import CutAttempt
 from diskproof.server.base import Running, ServerFailedError, ServerTooSlowError
 from diskproof.storage.filesystem import NotMountedError, mount_again
 from diskproof.storage.kinds.base import StorageError
+from diskproof.study.crash import CrashChoice
 from diskproof.wording import say
 from support.cuts import make_crash_plan, make_cut
 from support.trials import change
@@ -159,10 +160,10 @@ def test_a_killed_server_was_alive_when_it_last_answered() -> None:
 
 def test_only_the_flushes_of_the_logs_disk_make_commits_safe() -> None:
     attempt = dying("0 1 100\n0 2 200\n0 3 300\n", nothing)
-    attempt.planned = make_crash_plan(ways=["power"]).trials[0]
-    attempt.plan, attempt.began_us, attempt.findings = make_crash_plan(), 0, []
+    plan = make_crash_plan(ways=["power"])
+    attempt.planned, attempt.crash, attempt.began_us, attempt.findings = plan.trials[0], CrashChoice(), 0, []
     own = {"name", "device", "last_flush_before_s", "after_first_s"}
-    facts = make_cut(attempt.plan, attempt.planned).disks[0].model_dump(exclude=own)
+    facts = make_cut(plan, attempt.planned).disks[0].model_dump(exclude=own)
     data, log = (SimpleNamespace(facts=SimpleNamespace(name=name, device="ssd")) for name in ("data", "log"))
     answers = [
         (data, {**facts, "at_monotonic_us": 400, "last_flush_monotonic_us": 350}),

@@ -11,7 +11,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.cut import CutTrial
 from diskproof.results.findings import START
 from diskproof.results.folder import RunFolder
-from diskproof.results.plan import Cuts, PlannedCut
+from diskproof.results.plan import Cell, PlannedCut
 from diskproof.results.trial import Finding
 from diskproof.run import cuts as cuts_of_run
 from diskproof.run.bench import Bench
@@ -55,8 +55,8 @@ def make(bench: Bench, monkeypatch: pytest.MonkeyPatch, *cuts: CutTrial) -> None
     coming = {cut.id: cut for cut in cuts}
     planned = [one for one in PLAN.trials if one.id in coming]
 
-    def make_one(bench: Bench, plan: Cuts, planned: PlannedCut) -> Attempt:
-        del plan
+    def make_one(bench: Bench, planned: PlannedCut, cell: Cell) -> Attempt:
+        del cell
         return Attempt(bench, coming[planned.id])
 
     monkeypatch.setattr(cuts_of_run, "make_cut", make_one)

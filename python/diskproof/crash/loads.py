@@ -15,7 +15,6 @@ from diskproof.crash.ledger import (
 )
 from diskproof.crash.orders import ORDER_KEY_COLUMNS, ORDERS, ORDERS_TABLE, Orders, compare_orders
 from diskproof.results.cut import LedgerOutcome
-from diskproof.results.plan import Cuts
 from diskproof.server.base import Running, ServerError
 from diskproof.study.crash import CrashChoice
 from diskproof.system.processes import Starter
@@ -60,9 +59,9 @@ def books_of(crash: CrashChoice, starter: Starter) -> Books:
 
 
 def outcome_of(
-    told: Sequence[Acknowledgement], held: Held, plan: Cuts, clients: int, cut_us: int
+    told: Sequence[Acknowledgement], held: Held, accounts: int, clients: int, cut_us: int
 ) -> LedgerOutcome:
     """Compare a recovered database with what it acknowledged until a moment."""
     if isinstance(held, Ledger):
-        return compare(told, held, plan.accounts, cut_us)
+        return compare(told, held, accounts, cut_us)
     return compare_orders(told, held, clients, cut_us)

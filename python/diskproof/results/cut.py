@@ -4,8 +4,8 @@ Moments are given in seconds before the cut: 0 is the cut itself, 0.9 is 0.9 s b
 """
 
 from diskproof.results.crash import Keep, Way
-from diskproof.results.record import Record, StepId
-from diskproof.results.trial import Finding, Setting
+from diskproof.results.record import Record
+from diskproof.results.trial import Execution
 from diskproof.wording import Message
 
 
@@ -103,18 +103,11 @@ class CutTimings(Record):
     total_s: float = 0.0
 
 
-class CutTrial(Record):
-    """One cut of one cell."""
+class CutTrial(Execution):
+    """One cut of one cell; one that broke off is no evidence of anything."""
 
-    id: StepId
-    cell: str
     way: Way
-    block: int
-    position: int
     seed: int
-    started_at: str
-    finished: bool
-    """False: it broke off, as the last finding says; it is no evidence of anything."""
     silent_because: Message | None = None
     """Why the cut proves nothing: no commit was acknowledged just before it. None: it proves something."""
     put_off_s: float = 0.0
@@ -132,11 +125,9 @@ class CutTrial(Record):
     ledger: LedgerOutcome | None = None
     """None if there is no database, it cannot be read, or the trial broke off."""
     recovery: Recovery | None = None
-    settings: list[Setting] = []
     timings: CutTimings
     evidence: str | None = None
     """Folder of what was kept of it, from the run folder's own; None: nothing was."""
-    findings: list[Finding] = []
 
     @property
     def tells(self) -> bool:

@@ -118,8 +118,8 @@ class Finding(Record):
     remedy: Message = NOTHING
 
 
-class Trial(Record):
-    """One measured execution of one cell: one line of trials.jsonl."""
+class Execution(Record):
+    """What the records of a trial and of a cut share: one execution of one cell."""
 
     id: StepId
     cell: str
@@ -128,8 +128,17 @@ class Trial(Record):
     started_at: str
     """ISO 8601, UTC."""
     finished: bool
-    """False: the trial broke off; ``findings`` says why and ``load`` is None."""
+    """False: it broke off, as the last finding says."""
+    settings: list[Setting] = []
+    findings: list[Finding] = []
+    """What went wrong or was noted while it ran. Whether it counts is for the audit to say."""
+
+
+class Trial(Execution):
+    """One measured execution of one cell: one line of trials.jsonl."""
+
     load: LoadResult | None = None
+    """None of a trial that broke off."""
     load_hosts: list[LoadHost] = []
     """The machines that made the load together; empty: it was made beside the server."""
     usage: Usage | None = None
@@ -143,7 +152,6 @@ class Trial(Record):
     broke_off_after_s: float | None = None
     """Seconds until it broke off; None: it finished, and `timings` has its seconds."""
     data: DataFacts | None = None
-    settings: list[Setting] = []
     open_files: list[OpenFile] = []
     held_cpus: HeldCpus | None = None
     """None if the study does not limit CPUs."""
@@ -153,8 +161,6 @@ class Trial(Record):
     """What a check of the tables found after the load; None if the workload has no rules for them."""
     load_command: str = ""
     """The command that makes this load by hand against the same server."""
-    findings: list[Finding] = []
-    """What went wrong or was noted while it ran. Whether the trial counts is for the audit to say."""
     imported: Source | None = None
     """Where it was read, if another tool measured it; of diskproof's own trials None."""
 

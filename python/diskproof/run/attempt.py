@@ -4,6 +4,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 from diskproof.results.findings import CLOCK, FINISHED, STOPPED
 from diskproof.results.load import LoadResult
@@ -31,11 +32,12 @@ PAUSED_S = 3.0
 each CPU, looks came up to 0.3 s late."""
 
 
-class Steps:
+class Steps(ABC):
     """What a trial and a cut share: the time of their steps, their findings, their disks."""
 
-    def __init__(self, bench: Bench, storage: str) -> None:
-        self.bench, self.layout = bench, bench.layouts[storage]
+    def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
+        self.bench, self.layout = bench, bench.layouts[cell.storage]
+        self.planned, self.cell = planned, cell
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.findings: list[Finding] = []
         self.finished = False
@@ -65,13 +67,39 @@ class Steps:
         for disk in self.layout.disks():
             disk.control.set_timing(on=on)
 
+    def take(self, *steps: Callable[[], None]) -> None:
+        """Take these steps, and clear up. If a part of ours fails, a finding says so and the run goes on."""
+        try:
+            for step in steps:
+                step()
+        except MISHAPS as error:
+            self.fail(error)
+        finally:
+            self.clear()
 
-class Attempt(Steps, ABC):
+    @abstractmethod
+    def fail(self, error: Exception) -> None:
+        """Record why it broke off."""
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Clear away processes and data, whatever happened."""
+
+    def recorded(self) -> dict[str, Any]:
+        """Return what its record shares with every other."""
+        return self.planned.model_dump(exclude={"host"}) | {
+            "started_at": self.started_at,
+            "finished": self.finished,
+            "settings": self.settings,
+            "findings": self.findings,
+        }
+
+
+class Attempt(Steps):
     """One trial as it runs: its steps in their order, and what each of them found."""
 
     def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
-        super().__init__(bench, cell.storage)
-        self.planned, self.cell = planned, cell
+        super().__init__(bench, planned, cell)
         self.phases = bench.folder.plan().phases_of(cell)
         self.folders = self.layout.folders()
         self.log = bench.folder.server_folder(planned.id).absolute()
@@ -125,12 +153,7 @@ class Attempt(Steps, ABC):
         """Write the series and return the record."""
         self.series.close()
         return Trial(
-            id=self.planned.id,
-            cell=self.cell.id,
-            block=self.planned.block,
-            position=self.planned.position,
-            started_at=self.started_at,
-            finished=self.finished,
+            **self.recorded(),
             load=self.result if self.finished else None,
             load_hosts=self.load_hosts if self.finished else [],
             usage=self.usage,
@@ -140,12 +163,10 @@ class Attempt(Steps, ABC):
             timings=Timings(**self.laps, total_s=self.total_s) if self.finished else None,
             broke_off_after_s=None if self.finished else self.total_s,
             data=self.data(),
-            settings=self.settings,
             open_files=self.files,
             held_cpus=self.held_cpus,
             tables=self.tables,
             load_command=self.command,
-            findings=self.findings,
         )
 
     @abstractmethod

@@ -11,7 +11,7 @@ from diskproof.crash.recovery import Recovered, Verified, look, recover
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome
 from diskproof.results.findings import CLEARED, FINISHED, START
-from diskproof.results.plan import CUT_LOAD, Cuts, PlannedCut
+from diskproof.results.plan import CUT_LOAD, Cell, PlannedCut
 from diskproof.results.trial import Finding, Setting
 from diskproof.run.attempt import Steps
 from diskproof.run.bench import MISHAPS, Bench
@@ -28,35 +28,32 @@ class SettingsError(RefusalError):
     """The running server has other settings than requested."""
 
 
-def make_cut(bench: Bench, plan: Cuts, planned: PlannedCut) -> "CutAttempt":
+def make_cut(bench: Bench, planned: PlannedCut, cell: Cell) -> "CutAttempt":
     """Make one cut to its end. If a part of ours fails, it records a finding and the campaign goes on.
 
     A server that does not come up again is an outcome. When the attempt is returned, nothing is mounted or
     running; `record` returns what it found.
     """
-    attempt = CutAttempt(bench, plan, planned)
-    try:
-        attempt.restore()
-        attempt.start()
-        attempt.load()
-        attempt.die()
-        attempt.come_back()
-        attempt.recover()
-        attempt.verify()
-    except MISHAPS as error:
-        attempt.fail(error)
-    finally:
-        attempt.clear()
+    attempt = CutAttempt(bench, planned, cell)
+    attempt.take(
+        attempt.restore,
+        attempt.start,
+        attempt.load,
+        attempt.die,
+        attempt.come_back,
+        attempt.recover,
+        attempt.verify,
+    )
     return attempt
 
 
 class CutAttempt(Steps):
     """One cut as it runs: its steps in their order, and what each of them found."""
 
-    def __init__(self, bench: Bench, plan: Cuts, planned: PlannedCut) -> None:
-        self.plan, self.planned = plan, planned
-        self.cell = plan.cell(planned.cell)
-        super().__init__(bench, self.cell.storage)
+    planned: PlannedCut
+
+    def __init__(self, bench: Bench, planned: PlannedCut, cell: Cell) -> None:
+        super().__init__(bench, planned, cell)
         assert bench.study.crash is not None
         self.crash = bench.study.crash
         self.kind = bench.servers[self.cell.server]
@@ -139,7 +136,7 @@ class CutAttempt(Steps):
             case "stop":
                 self._cut(PowerCut(self.planned.seed, "all"))
             case "power":
-                self._cut(PowerCut(self.planned.seed, self.plan.keep, self.plan.unreadable))
+                self._cut(PowerCut(self.planned.seed, self.crash.keep, self.crash.unreadable))
         assert self._clients is not None
         self.told = read_acknowledgements(self._clients.told())
         if not self.cuts_disks and self.told:
@@ -226,9 +223,7 @@ class CutAttempt(Steps):
         if self.told is not None and self.finished:
             acknowledged = sum(one.at_us <= self.cut_us for one in self.told)
         return CutTrial(
-            **self.planned.model_dump(exclude={"host"}),
-            started_at=self.started_at,
-            finished=self.finished,
+            **self.recorded(),
             silent_because=self.silent_because,
             put_off_s=self.put_off_s,
             disks=self.disks,
@@ -236,16 +231,14 @@ class CutAttempt(Steps):
             acknowledged=acknowledged,
             ledger=self._outcome() if self.finished else None,
             recovery=self.verified.recovery if self.verified else None,
-            settings=self.settings,
             timings=CutTimings(**self.laps, total_s=self.total_s),
             evidence=evidence,
-            findings=self.findings,
         )
 
     def _outcome(self) -> LedgerOutcome | None:
         if self.ledger is None or self.told is None:
             return None
-        return outcome_of(self.told, self.ledger, self.plan, self.cell.clients, self.cut_us)
+        return outcome_of(self.told, self.ledger, self.crash.accounts, self.cell.clients, self.cut_us)
 
     def _unflushed(self) -> int | None:
         if not self.disks or self.told is None:

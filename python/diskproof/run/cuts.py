@@ -36,10 +36,11 @@ def make_cuts(plan: Cuts, bench: Bench, progress: Progress) -> None:
     for planned in plan.trials:
         if planned.id in done:
             continue
-        layout = bench.layouts[plan.cell(planned.cell).storage]
+        cell = plan.cell(planned.cell)
+        layout = bench.layouts[cell.storage]
         check_disks(layout)
         progress.begins(planned)
-        attempt = make_cut(bench, plan, planned)
+        attempt = make_cut(bench, planned, cell)
         cut = _put_away(attempt, shelf)
         progress.ends(cut)
         made.append(cut)

@@ -133,7 +133,7 @@ def _replay(found: Evidence, bench: Bench) -> list[Message]:
     if verified.ledger is not None:
         told = read_acknowledgements(read_text(found.folder / ACKNOWLEDGEMENTS, MOST_BYTES))
         clients, cut_us = found.cell.clients, found.to_replay.cut_us
-        ledger = outcome_of(told, verified.ledger, found.plan, clients, cut_us)
+        ledger = outcome_of(told, verified.ledger, found.plan.accounts, clients, cut_us)
     return differences(found.cut, verified.recovery, ledger)
 
 

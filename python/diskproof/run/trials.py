@@ -20,7 +20,7 @@ from diskproof.results.plan import Cell, Phases, Plan, PlannedTrial
 from diskproof.results.trial import Trial
 from diskproof.run.attempt import Attempt
 from diskproof.run.bare import FilesAttempt
-from diskproof.run.bench import MISHAPS, Bench
+from diskproof.run.bench import Bench
 from diskproof.run.given import GivenAttempt
 from diskproof.run.served import ServerAttempt
 from diskproof.run.session import Progress, check_disks
@@ -168,15 +168,7 @@ def run_trial(
     if phases is not None:
         attempt.phases = phases
     _note_repeat(attempt, disturbed)
-    try:
-        attempt.restore()
-        attempt.start()
-        attempt.measure()
-        attempt.stop()
-    except MISHAPS as error:
-        attempt.fail(error)
-    finally:
-        attempt.clear()
+    attempt.take(attempt.restore, attempt.start, attempt.measure, attempt.stop)
     return attempt.record()
 
 
