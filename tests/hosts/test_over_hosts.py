@@ -93,7 +93,7 @@ def test_machines_are_compared(cluster: list[Host]) -> None:
     # What one machine cannot run is refused on all of them.
     text = STUDY.format(how="compare", blocks=2)
     study = a.write("small", text.replace("400 MiB", "16 MiB"))
-    assert "host `b`: storage `memory`: the data set needs" in a.run("run", study, "--hosts", expect=2)
+    assert "host `b`: storage `memory`: data set and load need" in a.run("run", study, "--hosts", expect=2)
     assert is_quiet(cluster)
     assert list((a.scratch / "runs" / "small").iterdir()) == []
 

@@ -4,11 +4,11 @@ import io
 
 from diskproof.analysis.other_disk.records import Predicted, Predictions
 from diskproof.cli.screen import Screen
-from diskproof.report.compose.predicted import compose, screen
+from diskproof.report.compose.predicted import compose, screen, weakened
 from diskproof.report.intervals import bounds, with_bounds
 from diskproof.report.write import markdown, one_screen
 from diskproof.stats.intervals import Interval
-from diskproof.wording import say
+from diskproof.wording import say, share
 from support.trials import make_plan
 
 (CELL,) = make_plan(storages=("disk",), tunings=("safest",), clients=(8,)).cells
@@ -33,6 +33,22 @@ def test_a_narrow_screen_leaves_out_the_record_and_not_the_prediction() -> None:
     one_screen.write(screen(Predictions(run="mine", cells=[known])), Screen(file=file, width=60), ())
     assert "predicted" in file.getvalue()
     assert "227" in file.getvalue()
+
+
+def test_a_warning_stands_once_with_the_range_of_its_figures() -> None:
+    per_s = Interval(estimate=227, low=147, high=352, n=1, confidence=0.9)
+    figures = [
+        Predicted(
+            device=device,
+            cell=CELL,
+            recorded={},
+            per_s=per_s,
+            weakened_by={"host-busy": say("{x} busy", x=share(x))},
+        )
+        for device, x in (("a", 0.4), ("b", 0.9))
+    ]
+    [said] = weakened(figures)
+    assert "40% to 90% busy" in said
 
 
 def test_an_interval_that_tells_nothing_is_open() -> None:

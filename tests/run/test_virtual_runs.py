@@ -149,7 +149,7 @@ def test_a_kill_under_a_running_server_leaves_nothing(tmp_path: Path, victim: st
     ("old", "new", "said"),
     [
         ("./volume.toml", "volum", "storage `volume`: there is no device `volum`"),
-        ('"1 GiB"', '"33 MiB"', "storage `instant`: the data set needs about"),
+        ('"1 GiB"', '"33 MiB"', "storage `instant`: data set and load need about"),
         ('mount_options = "noatime"', 'mount_options = "noatime,warp"', "storage `volume`: `mount"),
     ],
 )

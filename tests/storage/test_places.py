@@ -230,7 +230,7 @@ def test_too_little_disk_is_refused_with_both_figures(tmp_path: Path) -> None:
 
 
 def test_too_little_memory_is_refused() -> None:
-    with pytest.raises(StorageError, match="needs about 2 GiB, but the tmpfs holds 1 GiB; raise `ram`"):
+    with pytest.raises(StorageError, match="need about 2 GiB, but the tmpfs holds 1 GiB; raise `ram`"):
         check_layout("dram", storage(ram="1 GiB"), needs(2 * 2**30))
     with pytest.raises(StorageError, match="lower `ram`"):
         check_layout("dram", storage(ram="900 TiB"), needs(MIB))

@@ -351,7 +351,7 @@ def test_a_device_faster_than_its_path_is_refused_by_default(journal: Journal) -
         ({"virtual": "nil"}, MIB, r"storage `v`: there is no device `nil`.*one of: .*null"),
         ({"virtual": "./none.toml"}, MIB, r"storage `v`: \./none\.toml: No such file"),
         ({"size": "900 TiB"}, MIB, r"`null` holds .* not 900 TiB; lower `size`"),
-        ({}, 500 * MIB, r"needs about 500 MiB, but a file system on 400 MiB leaves less"),
+        ({}, 500 * MIB, r"need about 500 MiB, but a file system on 400 MiB leaves less"),
         ({"filesystem": "xfs", "size": "64 MiB"}, MIB, r"xfs needs at least 300 MiB"),
     ],
 )

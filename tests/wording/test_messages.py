@@ -107,6 +107,11 @@ def test_a_figure_that_differs_inside_a_message_becomes_its_range() -> None:
     assert whole.text == "on disk 340 µs to 8.1 ms of 8.7 ms is the log flush, too long"
 
 
+def test_ranges_that_differ_become_one() -> None:
+    several = [together([waits(one), waits(other)]) for one, other in ((8100, 340), (90, 500))]
+    assert together([*several, waits(700)]).text == "on disk 90 µs to 8.1 ms of 8.7 ms is the log flush"
+
+
 def test_a_remedy_for_several_takes_the_value_that_suits_all() -> None:
     whole = together([say("`measure_s = {least:most}` or more", least=least) for least in (33, 39)])
     assert whole.text == "`measure_s = 39` or more"

@@ -8,7 +8,7 @@ import shutil
 import time
 from pathlib import Path
 
-from diskproof.storage.kinds.base import LESS_DATA, CommandFailedError, StorageError, command
+from diskproof.storage.kinds.base import LESS_ROOM, CommandFailedError, StorageError, command
 from diskproof.study.places import FileSystem
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import is_mounted_from
@@ -100,8 +100,8 @@ def check_size(name: str, filesystem: FileSystem, size_bytes: int, need_bytes: i
         )
     if size_bytes * USABLE_SHARE < need_bytes:
         raise StorageError(
-            f"storage `{name}`: the data set needs about {numbers.size(need_bytes)}, but a file system on "
-            f"{numbers.size(size_bytes)} leaves less; use a larger device, or {LESS_DATA}"
+            f"storage `{name}`: data set and load need about {numbers.size(need_bytes)}, but a file system "
+            f"on {numbers.size(size_bytes)} leaves less; use a larger device, or {LESS_ROOM}"
         )
 
 

@@ -10,7 +10,7 @@ from diskproof.results.machine import PoolPart
 from diskproof.storage import loops
 from diskproof.storage.disks import check_disk, device_bytes, take
 from diskproof.storage.kinds.base import (
-    LESS_DATA,
+    LESS_ROOM,
     NO_LIMITS,
     MemoryLimits,
     StorageError,
@@ -73,7 +73,7 @@ def check_disks(what: str, pool: Pool, need_bytes: int) -> None:
     if capacity * USABLE_SHARE < need_bytes:
         raise StorageError(
             f"{what}: the pool's data disks hold {numbers.size(capacity)} together, but data set and load "
-            f"need about {numbers.size(need_bytes)}; name larger disks, or {LESS_DATA}"
+            f"need about {numbers.size(need_bytes)}; name larger disks, or {LESS_ROOM}"
         )
     for disk in pool.shared:
         if sizes[disk.key] < pool.log_size + SMALLEST_VDEV_BYTES:

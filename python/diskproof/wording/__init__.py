@@ -222,11 +222,12 @@ def _spread(values: Sequence[Value]) -> Range | Message | None:
     messages = [one for one in values if isinstance(one, Message)]
     if messages:
         return ranged(messages)
-    figures = [one for one in values if isinstance(one, Quantity)]
+    figures = [one for one in values if isinstance(one, Quantity | Range)]
     if len(figures) < len(values):
         return None
-    numbers_ = [one.value for one in figures]
-    return Range(low=min(numbers_), high=max(numbers_), unit=figures[0].unit)
+    ends = [(one.value, one.value) if isinstance(one, Quantity) else (one.low, one.high) for one in figures]
+    lows, highs = zip(*ends, strict=True)
+    return Range(low=min(lows), high=max(highs), unit=figures[0].unit)
 
 
 def _shape(value: Value) -> Hashable:

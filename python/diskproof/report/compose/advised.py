@@ -12,7 +12,7 @@ from diskproof.analysis.advised.records import (
     Verification,
 )
 from diskproof.analysis.advised.search import PLAUSIBLE, WORTH
-from diskproof.report.compose.predicted import INTERVALS, SHORT, basis, disturbances, how
+from diskproof.report.compose.predicted import INTERVALS, SHORT, basis, disturbances, how, weakened
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Block, Column, Document, Figure, Item, Items, Paragraph, Section
 from diskproof.report.intervals import bounds, estimate, with_bounds
@@ -49,9 +49,9 @@ def screen(advice: Advice) -> OneScreen:
     ]
     scale = absolute_scale([one.predicted.per_s for one in shown if one.predicted.per_s])
     found = [*_bought(advice), *_answer(advice)]
-    weakened = dict.fromkeys(why.text for one in known for why in one.predicted.weakened_by.values())
+    warned = weakened([one.predicted for one in known])
     lines = [("Answer", found[0]), *(("", one) for one in found[1:4])]
-    lines += [("Beware", "; ".join(weakened))] if weakened else []
+    lines += [("Beware", "; ".join(warned))] if warned else []
     lines += (
         [("More", f"{count(len(known) - len(shown), 'disk')}: --format markdown")] if known != shown else []
     )

@@ -11,7 +11,7 @@ from diskproof.report.one_screen import Block, OneScreen, Row, absolute_scale
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.stats.grouping import grouped
-from diskproof.wording import Message, counted, say
+from diskproof.wording import Message, counted, say, together, without_figures
 from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, percent, size
 
 MOST_SHOWN = 40
@@ -47,6 +47,12 @@ def disturbances(figures: Sequence[Predicted]) -> tuple[Items, ...]:
     return (Items(tuple(Item(why, name=check, tone="warning") for check, why in found)),) if found else ()
 
 
+def weakened(figures: Sequence[Predicted]) -> list[str]:
+    """Return what disturbed the trials that figures rest on; what differs only in figures is one."""
+    every = [why for one in figures for why in one.weakened_by.values()]
+    return [together(alike).text for alike in grouped(every, without_figures).values()]
+
+
 def screen(found: Predictions) -> OneScreen:
     """Return the predictions on one screen: a row a load and disk, its throughput with its interval."""
     answered = [one for one in found.cells if one.per_s is not None]
@@ -61,10 +67,9 @@ def screen(found: Predictions) -> OneScreen:
         )
         for device, cells in grouped(answered, lambda one: one.device).items()
     ]
-    weakened = dict.fromkeys(why.text for one in answered for why in one.weakened_by.values())
     lines = (
         ("Not predicted", "; ".join(one.text for one in [*_missing(found.cells), *found.left_out])),
-        ("Beware", "; ".join([*weakened, *(one.text for one in found.notes)])),
+        ("Beware", "; ".join([*weakened(answered), *(one.text for one in found.notes)])),
     )
     return OneScreen(
         f"Predictions from the run of `{found.run}`",

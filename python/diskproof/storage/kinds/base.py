@@ -182,6 +182,9 @@ def strangers_in(directory: Path) -> str | None:
 
 LESS_DATA = "load less data (`rows`, `accounts`, `warehouses`, or the `size` of a script)"
 
+LESS_ROOM = f"{LESS_DATA} or lower `measure_s`"
+"""Most loads write more the longer they run."""
+
 
 def check_free(what: str, path: Path, need_bytes: int) -> None:
     """Refuse a path whose file system has too little free space."""
@@ -189,7 +192,7 @@ def check_free(what: str, path: Path, need_bytes: int) -> None:
     if free < need_bytes:
         raise StorageError(
             f"{what}: {nearest(path)} has {numbers.size(free)} free, but data set and load need about "
-            f"{numbers.size(need_bytes)}; free space, or {LESS_DATA}"
+            f"{numbers.size(need_bytes)}; free space, or {LESS_ROOM}"
         )
 
 

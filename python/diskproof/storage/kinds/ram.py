@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from diskproof.storage.kinds.base import LESS_DATA, PlainPlace, StorageError, command, free_bytes, unused
+from diskproof.storage.kinds.base import LESS_ROOM, PlainPlace, StorageError, command, free_bytes, unused
 from diskproof.study.places import PlaceChoice
 from diskproof.system.journal import Journal
 from diskproof.system.own_folder import OwnFolder
@@ -23,8 +23,8 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     size_bytes = _size_bytes(choice)
     if size_bytes < need_bytes:
         raise StorageError(
-            f"storage `{name}`: the data set needs about {numbers.size(need_bytes)}, but the tmpfs holds "
-            f"{numbers.size(size_bytes)}; raise `ram`, or {LESS_DATA}"
+            f"storage `{name}`: data set and load need about {numbers.size(need_bytes)}, but the tmpfs holds "
+            f"{numbers.size(size_bytes)}; raise `ram`, or {LESS_ROOM}"
         )
     memory = psutil.virtual_memory()
     if size_bytes > memory.total:
@@ -34,14 +34,14 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
         )
     if memory.available < need_bytes:
         raise StorageError(
-            f"storage `{name}`: the data set needs about {numbers.size(need_bytes)} of memory, "
-            f"{numbers.size(memory.available)} are free; {LESS_DATA}"
+            f"storage `{name}`: data set and load need about {numbers.size(need_bytes)} of memory, "
+            f"{numbers.size(memory.available)} are free; {LESS_ROOM}"
         )
     if not can_mount() and (not SHARED_MEMORY.is_dir() or free_bytes(SHARED_MEMORY) < need_bytes):
         raise StorageError(
             f"storage `{name}`: you may not mount a tmpfs here, and {SHARED_MEMORY} has less than the "
-            f"{numbers.size(need_bytes)} that the data set needs; run as root, raise --shm-size of the "
-            f"container, or {LESS_DATA}"
+            f"{numbers.size(need_bytes)} that data set and load need; run as root, raise --shm-size of the "
+            f"container, or {LESS_ROOM}"
         )
 
 
