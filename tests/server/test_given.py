@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+import pymysql
 import pytest
 
 from diskproof.families.names import granted, quoted
@@ -56,6 +57,22 @@ def test_a_wrong_password_is_refused_without_it(theirs: Theirs, monkeypatch: pyt
         find(theirs.url)
     assert "geheim" not in str(refused.value)
     assert "CREATE DATABASE" not in str(refused.value) and "`password_file`" in str(refused.value)
+
+
+@pytest.mark.parametrize(("user", "is_anonymous"), [("", True), ("app", False)])
+def test_an_anonymous_user_in_place_of_the_account_is_named(
+    monkeypatch: pytest.MonkeyPatch, user: str, is_anonymous: bool
+) -> None:
+    def refuse(*_: object) -> None:
+        raise pymysql.err.OperationalError(
+            1044, f"Access denied for user '{user}'@'localhost' to database 'x'"
+        )
+
+    monkeypatch.setenv("THEIR_PASSWORD", "geheim")
+    monkeypatch.setattr("diskproof.server.given.found.connect", refuse)
+    with pytest.raises(ServerNotFoundError, match="Access denied") as refused:
+        find("mysql://app@db.example/x")
+    assert ("took `app` for its anonymous user: drop" in str(refused.value)) == is_anonymous
 
 
 def test_a_missing_database_comes_with_what_makes_one(theirs: Theirs) -> None:

@@ -180,6 +180,9 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
                 "check the account and its password: `password_file` names the file that has it, or "
                 f"`password_env` an environment variable{by_socket if address.user in BY_SOCKET else ''}"
             )
+            if ANONYMOUS in words:  # its name of a host goes before the account's '%'
+                remedy += f"; the server took `{address.user}` for its anonymous user: drop that, or make "
+                remedy += f"`{address.user}` an account of that host, too"
         elif any(one in words for one in NO_DATABASE):
             remedy = f"name a database that is there, or make one: {kind.making(address, address.database)}"
         elif any(one in words for one in NO_TLS):
