@@ -85,7 +85,7 @@ class FilesAttempt(Attempt):
 
     def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
         super().__init__(bench, planned, cell)
-        workload = bench.study.workloads[cell.workload]
+        workload = bench.study.load(cell.workload)
         assert isinstance(workload, Fileio)
         self.workload = workload
         self.folder = self.folders["data"]

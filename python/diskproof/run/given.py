@@ -89,7 +89,7 @@ def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iter
                 raise StudyError(f"tuning `{tuning}` on server `{name}`: {error}") from None
     for name in given:
         used = {cell.workload for cell in plan.cells if cell.server == name}
-        if study.servers[name].reset and len({study.workloads[one].data_set for one in used}) > 1:
+        if study.servers[name].reset and len({study.load(one).data_set for one in used}) > 1:
             raise StudyError(
                 f"server `{name}`: `reset` puts back one data set, and the workloads have several: make a "
                 "study of each, or leave `reset` out"
@@ -99,9 +99,7 @@ def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iter
 def _check_reach(study: Study, plan: Plan, name: str, connection: Given[Any]) -> Iterator[str]:
     """Refuse an account with which the user's own SQL could leave the database (ServerError)."""
     cells = [cell for cell in plan.cells if cell.server == name]
-    own = [
-        one for one in dict.fromkeys(cell.workload for cell in cells) if study.workloads[one].sends_own_sql
-    ]
+    own = [one for one in dict.fromkeys(cell.workload for cell in cells) if study.load(one).sends_own_sql]
     if not own:
         return
     if study.servers[name].any_database:
@@ -140,7 +138,7 @@ def load_once(bench: Bench, plan: Plan, note: Callable[[str], object]) -> None:
             data = _Data(bench, cell, connection)
             if data.is_there():
                 continue
-            workload = bench.study.workloads[cell.workload]
+            workload = bench.study.load(cell.workload)
             note(f"loading {described(workload) if workload.prepares else 'an empty database'} into {name}")
             data.load(bench.folder.server_folder("loading").absolute())
         finally:
@@ -159,7 +157,7 @@ class _Data:
         self._bench, self._server = bench, server
         self._choice = bench.study.servers[cell.server]
         self._name, self._given = cell.workload, cell.server
-        self._workload: Load = bench.study.workloads[cell.workload]
+        self._workload: Load = bench.study.load(cell.workload)
         identity = [FORMAT, self._workload.data_set, bench.seed if self._workload.prepares else 0]
         self._key = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]
 
@@ -245,7 +243,7 @@ class GivenAttempt(ServerAttempt):
     def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
         Attempt.__init__(self, bench, planned, cell)
         self.server = bench.given[cell.server]
-        self.workload = bench.study.workloads[cell.workload]
+        self.workload = bench.study.load(cell.workload)
         self.running: Given[Any] | None = None
         self._load = None
         self.restored_by = "unchanged"
