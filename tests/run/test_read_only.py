@@ -177,13 +177,40 @@ def test_what_writes_by_the_rights_of_somebody_else_is_found(
         )
         refused(theirs, r"step\(integer,integer\), which has the rights of its owner", monkeypatch)
         theirs.ask("DROP AGGREGATE adds(INT)", "DROP FUNCTION step(INT, INT)", database="load")
+        theirs.ask(
+            "CREATE EXTENSION postgres_fdw",
+            "CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw",
+            "CREATE FOREIGN TABLE f (a INT) SERVER far",
+            "GRANT SELECT (a) ON f TO reader",
+            database="load",
+        )
+        refused(theirs, "more than read: foreign table f", monkeypatch)
+        theirs.ask(
+            "REVOKE SELECT (a) ON f FROM reader",
+            "CREATE VIEW v AS SELECT a FROM f",
+            "GRANT USAGE ON FOREIGN SERVER far TO reader",
+            database="load",
+        )
+        refused(theirs, "USAGE of foreign server far, foreign table f", monkeypatch)
+        theirs.ask("DROP EXTENSION postgres_fdw CASCADE", database="load")
         return
     theirs.ask("CREATE VIEW v AS SELECT w() AS a", "CREATE VIEW x AS SELECT a FROM t", database="load")
     refused(theirs, "view load.v has its definer's rights, and its text needs SHOW VIEW", monkeypatch)
     theirs.ask("GRANT SHOW VIEW ON `load`.* TO reader")
     refused(theirs, "view load.v has its definer's rights, and it calls a function", monkeypatch)
     theirs.ask(
-        "DROP VIEW v", "GRANT EXECUTE ON `load`.* TO reader", "SET GLOBAL read_only = 1", database="load"
+        "CREATE DATABASE hidden",
+        "CREATE VIEW hidden.v AS SELECT `load`.w() AS a",
+        "CREATE OR REPLACE VIEW v AS SELECT a FROM hidden.v",
+        database="load",
+    )
+    refused(theirs, "view load.v has .*, and the account may not see all that it reads", monkeypatch)
+    theirs.ask(
+        "DROP DATABASE hidden",
+        "DROP VIEW v",
+        "GRANT EXECUTE ON `load`.* TO reader",
+        "SET GLOBAL read_only = 1",
+        database="load",
     )
     refused(theirs, "EXECUTE ON", monkeypatch)
     theirs.ask("REVOKE EXECUTE ON `load`.* FROM reader", "GRANT INSERT ON `load`.* TO reader")
@@ -194,7 +221,12 @@ def test_what_writes_by_the_rights_of_somebody_else_is_found(
     if "MariaDB" in theirs.value("version"):
         theirs.ask("GRANT ALL ON test.* TO PUBLIC")
         assert "everybody may write to (`test`)" in check(theirs, "reader", READER, monkeypatch)
-        theirs.ask("REVOKE ALL ON test.* FROM PUBLIC")
+        theirs.ask("CREATE DATABASE test", "CREATE PROCEDURE test.p() INSERT INTO `load`.t VALUES (8)")
+        refused(theirs, "everybody's rights in test, which is not empty", monkeypatch)
+        theirs.ask("DROP DATABASE test", "REVOKE ALL ON test.* FROM PUBLIC")
+        theirs.ask("CREATE SEQUENCE s", "CREATE VIEW v AS SELECT NEXTVAL(s) AS a", database="load")
+        refused(theirs, "view load.v has its definer's rights, and it calls a function", monkeypatch)
+        theirs.ask("DROP VIEW v", "DROP SEQUENCE s", database="load")
 
 
 @pytest.mark.parametrize("lifts", [False, True])

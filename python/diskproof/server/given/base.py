@@ -197,7 +197,7 @@ class Given(Asked[Connection]):
         Return what keeps it from that: the guard of a session can be lifted, a missing right cannot.
         """
         found = self.may_write()
-        if self.is_replica() and not self.may_pass_replica(found):
+        if self.is_replica() and not self.may_pass_replica():
             return "the server is a replica that takes no writes"
         if found:
             raise ServerError(
@@ -211,9 +211,8 @@ class Given(Asked[Connection]):
             said += f", except in databases that everybody may write to ({_some(scratch)})"
         return said
 
-    def may_pass_replica(self, may_write: Sequence[str]) -> bool:
-        """Return whether the account, which may do this, can write to a server that is a replica."""
-        del may_write
+    def may_pass_replica(self) -> bool:
+        """Return whether the account can write to a server that is a replica."""
         rights = self.rights()
         return bool(rights.beyond + rights.variables)
 

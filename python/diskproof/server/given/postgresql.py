@@ -48,8 +48,15 @@ BEYOND = """
         WHERE datname <> current_database()
         AND pg_has_role(current_user, datdba, 'MEMBER')
         AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+    UNION SELECT 'USAGE of foreign server ' || quote_ident(srvname) FROM pg_foreign_server s, may
+        WHERE has_server_privilege(may.oid, s.oid, 'USAGE')
+        AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+    UNION SELECT 'foreign table ' || c.oid::regclass FROM pg_class c, may
+        WHERE relkind = 'f' AND (has_any_column_privilege(may.oid, c.oid, 'SELECT') OR EXISTS (
+            SELECT FROM pg_depend WHERE classid = 'pg_rewrite'::regclass AND refobjid = c.oid))
+        AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
     ORDER BY 1"""
-"""What an account may do outside of its database. A member of a role may take it."""
+"""What an account may do outside of its database, or by a foreign server. A member of a role may take it."""
 
 MAKES_LARGE_OBJECTS = "'lo_create', 'lo_creat', 'lo_from_bytea', 'lo_import'"
 """Functions that everybody may use, unless the right was taken from PUBLIC."""

@@ -45,6 +45,8 @@ class Rights:
     """Rights to set variables of the server."""
     scratch: list[str] = field(default_factory=list)
     """Other databases that everybody may write to, as patterns."""
+    calls: bool = False
+    """Whether it may call routines, which can have the rights of their definer."""
 
 
 def rights_of(grants: Iterable[str], database: str, others: Collection[str]) -> Rights:
@@ -65,6 +67,7 @@ def rights_of(grants: Iterable[str], database: str, others: Collection[str]) -> 
         rights = [right.strip().upper() for right in without_columns.split(",")]
         if "WITH GRANT OPTION" in held["rest"]:
             rights.append("GRANT OPTION")
+        found.calls = found.calls or not {"EXECUTE", "ALL PRIVILEGES"}.isdisjoint(rights)
         inside = _is_inside(_name(held["database"]), held["database"], database, others)
         for right in rights:
             if right in READS | WATCHES or (inside and right != "GRANT OPTION"):
@@ -72,12 +75,6 @@ def rights_of(grants: Iterable[str], database: str, others: Collection[str]) -> 
             into = found.variables if held["database"] == "*" and right in VARIABLES else found.beyond
             into.append(f"{right} ON {where}")
     return found
-
-
-def writing(grants: Iterable[str]) -> list[str]:
-    """Return every right that is more than reading, wherever it holds."""
-    found = rights_of(grants, NOWHERE, ())
-    return found.beyond + found.variables
 
 
 def roles_in(grants: Iterable[str]) -> Iterator[str]:
