@@ -49,6 +49,7 @@ def test_a_server_behind_loopback_or_a_socket_may_be_here(url: str, may_be_here:
         ("mysql://db/x", "no user"),
         ("mysql://app@db", "no database"),
         ("mysql://app@/x", "no host"),
+        ("postgresql://app@/x?host=run", "begins with /"),
         ("postgresql://app@/x?host=/run&port=five", "its port is no number: 'five'"),
         ("mysql://app@db/x?sslmode=require", "'sslmode' is unknown"),
         ("postgresql://app@db/x?sslmode=on", "not 'on'"),

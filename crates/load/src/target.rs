@@ -166,7 +166,7 @@ impl Target {
         }
         // libpq takes a user without a host if `host=` names the directory of the socket.
         let whole = match text.split_once('?') {
-            Some((place, options)) if options.contains("host=/") || options.contains("socket=") => {
+            Some((place, options)) if options.contains("host=") || options.contains("socket=") => {
                 format!("{}?{options}", place.replacen("@/", "@localhost/", 1))
             }
             _ => text.to_owned(),
@@ -458,10 +458,10 @@ mod tests {
         assert_eq!(server("mariadb://a@db:3307/x").endpoint, tcp("db", 3307));
         assert_eq!(server("mysql://a@db/x").endpoint, tcp("db", 3306));
         assert_eq!(server("postgres://a@[::1]/x").endpoint, tcp("::1", 5432));
-        assert_eq!(
-            server("postgresql://a@/x?host=/run/postgresql").endpoint,
-            Endpoint::Unix("/run/postgresql".into())
-        );
+        for host in ["/run/postgresql", "%2Frun%2Fpostgresql"] {
+            let server = server(&format!("postgresql://a@/x?host={host}"));
+            assert_eq!(server.endpoint, Endpoint::Unix("/run/postgresql".into()));
+        }
     }
 
     #[test]

@@ -95,6 +95,8 @@ def parse(url: str) -> Address:
     known = ["socket", "host", *(["port"] if family == "postgresql" else []), how, trusted]
     if unknown := [name for name in options if name not in known]:
         raise ValueError(f"its parameter {unknown[0]!r} is unknown: there are {', '.join(known)}")
+    if not options.get("host", "/").startswith("/"):
+        raise ValueError("its host= names no socket's directory, which begins with /")
     socket = options.get("socket", options.get("host"))
     database = unquote(parts.path.lstrip("/"))
     if not options.get("port", "0").isdecimal():
