@@ -12,7 +12,7 @@ from diskproof.refusal import RefusalError
 
 def test_a_url_names_family_account_and_place() -> None:
     mysql = parse("mysql://app@db.example/shop?ssl-mode=verify-ca&ssl-ca=/ca.pem")
-    assert (mysql.family, mysql.user, mysql.host, mysql.port, mysql.database) == (
+    assert (mysql.protocol, mysql.user, mysql.host, mysql.port, mysql.database) == (
         "mysql",
         "app",
         "db.example",
@@ -22,7 +22,12 @@ def test_a_url_names_family_account_and_place() -> None:
     assert (mysql.check, mysql.authority) == ("authority", "/ca.pem")
     assert str(mysql) == "app@db.example:3306/shop"
     socket = parse("postgres://a%40b@localhost/x?socket=/run/pg&port=5433")
-    assert (socket.family, socket.user, socket.socket, socket.port) == ("postgresql", "a@b", "/run/pg", 5433)
+    assert (socket.protocol, socket.user, socket.socket, socket.port) == (
+        "postgresql",
+        "a@b",
+        "/run/pg",
+        5433,
+    )
 
 
 @pytest.mark.parametrize(

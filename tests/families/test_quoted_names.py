@@ -5,14 +5,14 @@ import re
 import pytest
 
 from diskproof.families.names import account, granted, quoted
-from diskproof.results.record import Family
+from diskproof.results.record import Protocol
 
 NAMES = ["we`ird; drop", 'a"b', "it's", "two words", "größe ☃", "back\\slash", "100%", "a.b", "--", ""]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_is_one_word(name: str) -> None:
-    marks: dict[Family, str] = {"mysql": "`", "postgresql": '"'}
+    marks: dict[Protocol, str] = {"mysql": "`", "postgresql": '"'}
     for family, mark in marks.items():
         written = quoted(family, name, "t")
         assert re.fullmatch(f"{mark}(?:[^{mark}]|{mark * 2})*{mark}\\.{mark}t{mark}", written)

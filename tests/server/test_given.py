@@ -9,7 +9,7 @@ import pymysql
 import pytest
 
 from diskproof.families.names import granted, quoted
-from diskproof.results.record import Family
+from diskproof.results.record import Protocol
 from diskproof.server.base import ServerError, ServerNotFoundError
 from diskproof.server.given import GivenServer, find_given
 from diskproof.server.given.base import Mark
@@ -190,7 +190,7 @@ def test_only_an_empty_database_gets_the_mark(theirs: Theirs) -> None:
 
 def test_names_may_hold_anything(theirs: Theirs) -> None:
     name, table = "we`ird\"; drop 'x' ☃", 'a`b"c; --'
-    family: Family = "mysql" if theirs.scheme == "mysql" else "postgresql"
+    family: Protocol = "mysql" if theirs.scheme == "mysql" else "postgresql"
     theirs.ask(f"CREATE DATABASE {quoted(family, name)}{'' if family == 'mysql' else ' OWNER app'}")
     if family == "mysql":
         theirs.ask(f"GRANT ALL ON {granted(name)}.* TO 'app'@'%'")

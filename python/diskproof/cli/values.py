@@ -9,11 +9,11 @@ from pydantic import TypeAdapter
 from diskproof.analysis.folder import Values, values_of
 from diskproof.analysis.gather import Gathered
 from diskproof.cli.fenced import value_of
+from diskproof.families import FAMILIES, Family
 from diskproof.importers.base import Found
 from diskproof.importers.read import read_files
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
-from diskproof.results.record import Family
 from diskproof.run.option_files import Read, read_options
 from diskproof.study.part import KeptOptions
 from diskproof.system.fence import given
@@ -44,9 +44,8 @@ def _said(kind: str, paths: Sequence[Path]) -> bytes:
             return RUN.dump_json(values_of(RunFolder.open(paths[0])))
         case "files":
             return FILES.dump_json(read_files(paths))
-        case "mysql" | "postgresql":
-            return OPTIONS.dump_json(read_options(kind, KeptOptions(paths[0], given())))
-    raise ValueError(kind)
+    family = next(family for family in FAMILIES if family == kind)
+    return OPTIONS.dump_json(read_options(family, KeptOptions(paths[0], given())))
 
 
 if __name__ == "__main__":

@@ -33,10 +33,12 @@ GUARD = "SET SESSION TRANSACTION READ ONLY"
 
 
 def connect(address: Address, password: str | None, limit_s: float) -> Any:  # noqa: ANN401 - of either driver
-    """Connect with the driver of the server's family; one of `driver_errors` if that fails."""
-    if address.family == "mysql":
-        return connect_mysql(address, password, limit_s)
-    return connect_postgresql(address, password)
+    """Connect with the driver of the server's protocol; one of `driver_errors` if that fails."""
+    match address.protocol:
+        case "mysql":
+            return connect_mysql(address, password, limit_s)
+        case "postgresql":
+            return connect_postgresql(address, password)
 
 
 def connect_mysql(

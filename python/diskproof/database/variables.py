@@ -14,6 +14,7 @@ from diskproof.families.address import Address
 from diskproof.families.names import account
 from diskproof.families.values import as_bytes, same
 from diskproof.refusal import RefusalError
+from diskproof.results.record import Protocol
 
 ANSWER_LIMIT_S = 30.0
 
@@ -225,8 +226,8 @@ def _quoted(value: str) -> str:
 
 def variables_of(address: Address, password: str | None) -> Variables:
     """Return the variables of a server."""
-    kind = MysqlVariables if address.family == "mysql" else PostgresqlVariables
-    return kind(lambda: connect(address, password, ANSWER_LIMIT_S))
+    kinds: dict[Protocol, type[Variables]] = {"mysql": MysqlVariables, "postgresql": PostgresqlVariables}
+    return kinds[address.protocol](lambda: connect(address, password, ANSWER_LIMIT_S))
 
 
 def put_back(address: Address, secret: Secret, name: str, ours: str, state: str) -> bool:

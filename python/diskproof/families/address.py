@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from diskproof.results.record import Family
+from diskproof.results.record import Protocol
 
-SCHEMES: Mapping[str, Family] = {
+SCHEMES: Mapping[str, Protocol] = {
     "mysql": "mysql",
     "mariadb": "mysql",
     "postgresql": "postgresql",
     "postgres": "postgresql",
 }
 
-PORTS: Mapping[Family, int] = {"mysql": 3306, "postgresql": 5432}
+PORTS: Mapping[Protocol, int] = {"mysql": 3306, "postgresql": 5432}
 
 Check = Literal["nothing", "authority", "identity"]
 """What is checked of a server's certificate."""
 
-ENCRYPTION: Mapping[Family, tuple[str, str, Mapping[str, Check | None]]] = {
+ENCRYPTION: Mapping[Protocol, tuple[str, str, Mapping[str, Check | None]]] = {
     "mysql": (
         "ssl-mode",
         "ssl-ca",
@@ -34,6 +34,12 @@ ENCRYPTION: Mapping[Family, tuple[str, str, Mapping[str, Check | None]]] = {
 }
 """The options for encryption, as each database's own clients name them: how, the authority, the choices."""
 
+SOCKETS: Mapping[Protocol, str] = {
+    "mysql": "socket=/run/mysqld/mysqld.sock",
+    "postgresql": "host=/run/postgresql",
+}
+"""Where distributions have the socket, as a URL says it."""
+
 FORMS = "mysql://USER@HOST/DATABASE, postgresql://USER@HOST/DATABASE or mysql://USER@localhost/DATABASE?socket=PATH"
 
 
@@ -43,7 +49,7 @@ class Address:
 
     url: str
     """As diskproof-load takes it; it has no password."""
-    family: Family
+    protocol: Protocol
     user: str
     database: str
     host: str
@@ -89,10 +95,10 @@ def parse(url: str) -> Address:
         )
     if parts.fragment:
         raise ValueError("a # would begin a fragment, which no server has: write %23 for #")
-    family = SCHEMES[parts.scheme]
-    how, trusted, choices = ENCRYPTION[family]
+    protocol = SCHEMES[parts.scheme]
+    how, trusted, choices = ENCRYPTION[protocol]
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    known = ["socket", "host", *(["port"] if family == "postgresql" else []), how, trusted]
+    known = ["socket", "host", *(["port"] if protocol == "postgresql" else []), how, trusted]
     if unknown := [name for name in options if name not in known]:
         raise ValueError(f"its parameter {unknown[0]!r} is unknown: there are {', '.join(known)}")
     if not options.get("host", "/").startswith("/"):
@@ -113,11 +119,11 @@ def parse(url: str) -> Address:
         raise ValueError(f"{trusted}=FILE, the trusted certificate, goes with {how}={' or '.join(needs)}")
     return Address(
         url=url,
-        family=family,
+        protocol=protocol,
         user=unquote(parts.username or ""),
         database=database,
         host=parts.hostname or "localhost",
-        port=port or int(options.get("port", PORTS[family])),
+        port=port or int(options.get("port", PORTS[protocol])),
         socket=socket,
         check=check,
         authority=authority,

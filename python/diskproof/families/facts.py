@@ -11,7 +11,7 @@ from diskproof.families.options import Flavour, Names, Number, Server
 from diskproof.families.samples import Status
 from diskproof.families.values import Values
 from diskproof.results.limit import Limit
-from diskproof.results.record import Family, Record, Role
+from diskproof.results.record import Family, Protocol, Record, Role
 from diskproof.wording import Message
 
 Level = Literal["safest", "fast", "unsafe"]
@@ -75,6 +75,8 @@ class FamilyFacts(Record):
     """As sentences name it: ``PostgreSQL``, ``the MySQL family``."""
     called: Names
     """What people call its servers in the names of files and levels, and by mistake in a study file."""
+    protocol: Protocol | None = None
+    """None: it runs inside its client."""
     page_bytes: int
     """Size of the pages that it reads and writes tables in."""
     tuning: tuple[Tuned, ...]

@@ -1,11 +1,11 @@
-"""Names in SQL, quoted as each family has them: whatever a name holds, it stays one name."""
+"""Names in SQL, quoted as each protocol has them: whatever a name holds, it stays one name."""
 
-from diskproof.results.record import Family
+from diskproof.results.record import Protocol
 
 
-def quoted(family: Family, *parts: str) -> str:
+def quoted(protocol: Protocol, *parts: str) -> str:
     """Return a name with its qualifiers, such as a database and a table of it."""
-    mark = "`" if family == "mysql" else '"'
+    mark = "`" if protocol == "mysql" else '"'
     return ".".join(f"{mark}{part.replace(mark, 2 * mark)}{mark}" for part in parts)
 
 

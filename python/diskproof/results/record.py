@@ -13,6 +13,9 @@ from diskproof.wording import Message, as_message
 Family = Literal["mysql", "postgresql", "sqlite"]
 """The server families. ``diskproof.families`` has what is known of each."""
 
+Protocol = Literal["mysql", "postgresql"]
+"""What a server and its clients speak over a connection."""
+
 Role = Literal["data", "redo", "binlog", "tmp"]
 """What a server stores where; ``redo`` is PostgreSQL's WAL."""
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psutil
 
+from diskproof.families import of
 from diskproof.families.address import ENCRYPTION
 from diskproof.refusal import RefusalError
 from diskproof.results.record import Family
@@ -51,11 +52,12 @@ class Endpoint:
 
     def url(self, family: Family, database: str) -> str:
         """Return where diskproof-load on another machine finds the database; the certificate is checked."""
-        mode, authority, choices = ENCRYPTION[family]
+        protocol = of(family).protocol
+        assert protocol is not None  # a server without one has no endpoint
+        mode, authority, choices = ENCRYPTION[protocol]
         strictest = next(name for name, check in choices.items() if check == "identity")
         host = f"[{self.address}]" if ":" in self.address else self.address
-        scheme = {"mysql": "mysql", "postgresql": "postgresql"}[family]
-        return f"{scheme}://{USER}@{host}:{self.port}/{database}?{mode}={strictest}&{authority}={AUTHORITY}"
+        return f"{protocol}://{USER}@{host}:{self.port}/{database}?{mode}={strictest}&{authority}={AUTHORITY}"
 
     @property
     def certificate(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import ByteSize
 
+from diskproof.families import of
 from diskproof.results.plan import NO_LEVEL, Cell, Cuts, Phase, Phases, Pilot, Plan, PlannedTrial, Scale
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.cuts import plan_cuts
@@ -142,8 +143,9 @@ def _why_no_roles(study: Study, hosts: HostsChoice) -> str | None:
     if study.design.cpus is not None:
         return "`cpus` divides one machine, and server and load have machines of their own: leave it out"
     for name, server in study.servers.items():
-        if server.family == "sqlite":
-            return f"server `{name}` is SQLite, which runs inside the load generator: leave it out"
+        if of(server.family).protocol is None:
+            title = of(server.family).title
+            return f"server `{name}` is {title}, which runs inside the load generator: leave it out"
         if server.image is not None:
             return f"server `{name}` is in a container, which has no network: name an installed server"
     for name, load in study.workloads.items():

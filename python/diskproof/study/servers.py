@@ -18,14 +18,6 @@ EnvironmentVariable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za
 
 ImageName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$", max_length=255)]
 
-NAMED: dict[str, Family] = {
-    "postgres": "postgresql",
-    "mariadb": "mysql",
-    "mysql": "mysql",
-    "percona": "mysql",
-}
-"""What an image of a family has in its name."""
-
 
 class ServerChoice(Part):
     """A database server under test."""
@@ -108,7 +100,7 @@ class ServerChoice(Part):
         if not isinstance(given, dict) or "family" in given or not isinstance(given.get("image"), str):
             return given
         last = given["image"].rpartition("/")[2]
-        families = [family for name, family in NAMED.items() if name in last]
+        families = [family for family in FAMILIES if any(name in last for name in of(family).called)]
         return {**given, "family": families[0]} if families else given
 
     @model_validator(mode="before")
@@ -117,7 +109,7 @@ class ServerChoice(Part):
         if not isinstance(given, dict) or "family" in given or not isinstance(given.get("url"), str):
             return given
         try:
-            return {**given, "family": parse(given["url"]).family}
+            return {**given, "family": parse(given["url"]).protocol}  # the first to speak it has its name
         except ValueError:
             return {**given, "family": "mysql"}  # the URL itself is refused
 
@@ -125,7 +117,7 @@ class ServerChoice(Part):
     def _an_image_has_the_program(self) -> Self:
         if self.image is not None and self.basedir is not None:
             raise mistake("the server is in an image: leave this or `image` out", "basedir")
-        if self.image is not None and self.family == "sqlite":
+        if self.image is not None and of(self.family).embedded:
             raise mistake("SQLite is built into the load generator: leave `image` out", "image")
         return self
 
@@ -143,8 +135,8 @@ class ServerChoice(Part):
         for key in ("basedir", "flavour", "image", "optional"):
             if key in self.model_fields_set:
                 raise mistake("it is for a server that diskproof starts: leave it out beside `url`", key)
-        if address.family != self.family:
-            raise mistake(f"the URL is of family `{address.family}`: leave `family` out", "family")
+        if of(self.family).protocol != address.protocol:
+            raise mistake(f"the URL is of family `{address.protocol}`: leave `family` out", "family")
         if self.password_file is not None and self.password_env is not None:
             raise mistake("name one place of the password: leave this or `password_file` out", "password_env")
         for key in ("reset", "reload") if self.read_only else ():

@@ -9,7 +9,7 @@ from diskproof.database.asking import AnswerError, ask, driver_errors, said
 from diskproof.database.connection import connect
 from diskproof.database.secret import Secret
 from diskproof.database.variables import Variables, variables_of
-from diskproof.families.address import Address
+from diskproof.families.address import ENCRYPTION, SOCKETS, Address
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerNotFoundError, Settings, variable_name
 from diskproof.server.given.base import Given
@@ -186,15 +186,14 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
         elif any(one in words for one in NO_DATABASE):
             remedy = f"name a database that is there, or make one: {kind.making(address, address.database)}"
         elif any(one in words for one in NO_TLS):
-            remedy = "turn TLS on there, or remove `{}` from `url`: then nothing is encrypted".format(
-                "ssl-mode" if address.family == "mysql" else "sslmode"
-            )
+            how = ENCRYPTION[address.protocol][0]
+            remedy = f"turn TLS on there, or remove `{how}` from `url`: then nothing is encrypted"
         raise ServerNotFoundError(
             f"server `{name}`: {address} cannot be reached: {words}; {remedy}"
         ) from error
     facts = ServerFacts(
         name=name,
-        family=address.family,
+        family=choice.family,
         flavour=flavour,
         version=version,
         address=str(address),
@@ -207,32 +206,34 @@ def _by_socket(address: Address) -> str:
     """Return how a server of this machine is reached by its socket, if its port was tried."""
     if address.socket is not None or not address.may_be_here:
         return ""
-    where = "socket=/run/mysqld/mysqld.sock" if address.family == "mysql" else "host=/run/postgresql"
     return (
-        f"; a server on this machine may listen on its socket alone, or let the account in there: `?{where}`"
+        "; a server on this machine may listen on its socket alone, or let the account in there: "
+        f"`?{SOCKETS[address.protocol]}`"
     )
 
 
 def _kind(address: Address) -> type[Given[Any]]:
-    if address.family == "mysql":
-        return GivenMysql
-    # Its driver takes long to load.
-    from diskproof.server.given.postgresql import GivenPostgresql  # noqa: PLC0415
+    match address.protocol:
+        case "mysql":
+            return GivenMysql
+        case "postgresql":
+            # Its driver takes long to load.
+            from diskproof.server.given.postgresql import GivenPostgresql  # noqa: PLC0415
 
-    return GivenPostgresql
+            return GivenPostgresql
 
 
 def _which(address: Address, connection: Any) -> tuple[str, str]:  # noqa: ANN401 - of either driver
     """Return flavour and version, as the server says them."""
     question = "SELECT VERSION(), @@version_comment"
-    if address.family == "postgresql":
+    if address.protocol == "postgresql":
         question = "SELECT current_setting('server_version'), ''"
     rows = ask(connection, ANSWER_LIMIT_S, question, shape=(str, str))
     version, comment = rows[0] if rows else ("", "")
     number = re.match(r"[0-9]{1,4}(\.[0-9]{1,6}){0,3}", version)
     if number is None:
         raise AnswerError(f"its version begins with {version[:40]!r}, which is no number")
-    if address.family == "postgresql":
+    if address.protocol == "postgresql":
         return "PostgreSQL", number[0]
     if "mariadb" in version.lower():
         return "MariaDB", number[0]
