@@ -74,6 +74,10 @@ MYSQL: dict[str, tuple[Callable[[Wire], None], str]] = {
     "a version of 60,000 digits": (liars.mysql(hello=liars.greeting(b"9" * 60_000)), "malformed"),
     "a greeting that breaks off": (liars.mysql(hello=packet(0, b"\x0a8.0\0")), "malformed"),
     "an old protocol": (liars.mysql(hello=packet(0, b"\x09" + bytes(4))), "cannot be reached"),
+    "another server": (
+        liars.mysql(says(table((b"8.0.11-TiDB-v8.5.1", b"TiDB Server")))),
+        "is TiDB. It speaks as",
+    ),
     "one column": (liars.mysql(says(table((b"1",)))), "1 columns instead of 2"),
     "10,000 columns": (liars.mysql(says(table((b"1",) * 10_000))), "10000 columns instead of 2"),
     "no row": (liars.mysql(says(table(columns=2))), "which is no number"),
@@ -147,6 +151,10 @@ POSTGRESQL: dict[str, tuple[Callable[[Wire], None], str]] = {
     "endless ends": (liars.postgresql(lambda _n, _sql: for_ever(pg_end(b"") * 64)), "within|larger"),
     "an answer a byte at a time": (liars.postgresql(lambda _n, _sql: slowly(PG_KNOWN)), LATE),
     "a number that is none": (liars.postgresql(says(pg_table((b"eight", b""), kind=23))), "malformed"),
+    "another server": (
+        liars.postgresql(says(pg_table((b"13.0.0", b"CockroachDB CCL v24.1.0")))),
+        "is CockroachDB. It speaks as PostgreSQL does",
+    ),
     "a date that is none": (liars.postgresql(says(pg_table((b"9999-99-99", b""), kind=1082))), "reached"),
     "a deep array": (liars.postgresql(says(pg_table((b"{" * 5000, b"{}"), kind=1009))), "nested too deeply"),
     "broken JSON": (liars.postgresql(says(pg_table((b"{", b""), kind=114))), "malformed"),

@@ -77,6 +77,8 @@ class FamilyFacts(Record):
     """What people call its servers in the names of files and levels, and by mistake in a study file."""
     protocol: Protocol | None = None
     """None: it runs inside its client."""
+    others: dict[str, str] = {}
+    """Servers of other families that speak it, too, by words in what they say of their version."""
     page_bytes: int
     """Size of the pages that it reads and writes tables in."""
     tuning: tuple[Tuned, ...]

@@ -9,7 +9,9 @@ from diskproof.database.asking import AnswerError, ask, driver_errors, said
 from diskproof.database.connection import connect
 from diskproof.database.secret import Secret
 from diskproof.database.variables import Variables, variables_of
+from diskproof.families import of
 from diskproof.families.address import ENCRYPTION, SOCKETS, Address
+from diskproof.families.options import Flavour
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerNotFoundError, Settings, variable_name
 from diskproof.server.given.base import Given
@@ -170,7 +172,7 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
     kind = _kind(address)
     try:
         with closing(connect(address, secret.read(), ANSWER_LIMIT_S)) as connection:
-            flavour, version = _which(address, connection)
+            version, says = _version(address, connection)
     except driver_errors() as error:
         words = said(error)
         by_socket = _by_socket(address)
@@ -191,10 +193,16 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
         raise ServerNotFoundError(
             f"server `{name}`: {address} cannot be reached: {words}; {remedy}"
         ) from error
+    family = of(choice.family)
+    if other := next((title for words, title in family.others.items() if words in says), None):
+        raise ServerNotFoundError(
+            f"server `{name}`: {address} is {other}. It speaks as {family.title} does, but diskproof does "
+            "not know its settings, counters and files"
+        )
     facts = ServerFacts(
         name=name,
         family=choice.family,
-        flavour=flavour,
+        flavour=_flavour(address, says),
         version=version,
         address=str(address),
         may_be_here=address.may_be_here,
@@ -223,21 +231,26 @@ def _kind(address: Address) -> type[Given[Any]]:
             return GivenPostgresql
 
 
-def _which(address: Address, connection: Any) -> tuple[str, str]:  # noqa: ANN401 - of either driver
-    """Return flavour and version, as the server says them."""
+def _version(address: Address, connection: Any) -> tuple[str, str]:  # noqa: ANN401 - of either driver
+    """Return the number of a server's version, and all that it says of it, in small letters."""
     question = "SELECT VERSION(), @@version_comment"
     if address.protocol == "postgresql":
-        question = "SELECT current_setting('server_version'), ''"
+        question = "SELECT current_setting('server_version'), version()"
     rows = ask(connection, ANSWER_LIMIT_S, question, shape=(str, str))
     version, comment = rows[0] if rows else ("", "")
     number = re.match(r"[0-9]{1,4}(\.[0-9]{1,6}){0,3}", version)
     if number is None:
         raise AnswerError(f"its version begins with {version[:40]!r}, which is no number")
+    return number[0], f"{version} {comment}".lower()
+
+
+def _flavour(address: Address, says: str) -> Flavour:
+    """Return which server of its family it is."""
     if address.protocol == "postgresql":
-        return "PostgreSQL", number[0]
-    if "mariadb" in version.lower():
-        return "MariaDB", number[0]
-    return ("Percona Server" if "percona" in comment.lower() else "MySQL"), number[0]
+        return "PostgreSQL"
+    if "mariadb" in says:
+        return "MariaDB"
+    return "Percona Server" if "percona" in says else "MySQL"
 
 
 def _named(variables: Mapping[str, str]) -> dict[str, str]:
