@@ -6,9 +6,10 @@ from dataclasses import replace
 from diskproof.audit.check import Configuration, NothingToCheckError, Untold
 from diskproof.families import of
 from diskproof.families.mysql.option_file import is_read, resolved
-from diskproof.families.options import FAMILY_OF, WHICH_SERVER, Server, server_named
+from diskproof.families.options import WHICH_SERVER, Server, server_named
 from diskproof.families.values import Values
 from diskproof.results.imported import AskedOption, Settings
+from diskproof.results.record import FAMILY_OF
 
 
 def server_of(configuration: Configuration) -> Server:

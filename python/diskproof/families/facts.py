@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal, TypeGuard, get_args
 
-from diskproof.families.options import Flavour, Names, Number, Server
+from diskproof.families.options import Names, Number, Server
 from diskproof.families.samples import Status
 from diskproof.families.values import Values
 from diskproof.results.limit import Limit
-from diskproof.results.record import Family, Protocol, Record, Role
+from diskproof.results.record import Family, Flavour, Protocol, Record, Role
 from diskproof.wording import Message
 
 Level = Literal["safest", "fast", "unsafe"]
@@ -77,8 +77,10 @@ class FamilyFacts(Record):
     """What people call its servers in the names of files and levels, and by mistake in a study file."""
     protocol: Protocol | None = None
     """None: it runs inside its client."""
+    flavours: dict[str, Flavour] = {}
+    """Its servers, by words in what they say of their version; the first that fits."""
     others: dict[str, str] = {}
-    """Servers of other families that speak it, too, by words in what they say of their version."""
+    """Servers of other families that speak its protocol, too, by such words."""
     page_bytes: int
     """Size of the pages that it reads and writes tables in."""
     tuning: tuple[Tuned, ...]

@@ -1,23 +1,12 @@
 """Which server it is whose options are judged: its flavour and its version, as far as they are known."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from diskproof.results.record import Family
-
-Flavour = Literal["MySQL", "Percona Server", "MariaDB", "PostgreSQL"]
-"""The servers whose versions are distinguished, as their own binaries call themselves."""
-
-FAMILY_OF: Mapping[Flavour, Family] = {
-    "MySQL": "mysql",
-    "Percona Server": "mysql",
-    "MariaDB": "mysql",
-    "PostgreSQL": "postgresql",
-}
+from diskproof.results.record import FAMILY_OF, Family, Flavour
 
 Version = tuple[int, ...]
 """As many numbers as are known: ``(8, 0)`` is a series and may be any of its releases."""

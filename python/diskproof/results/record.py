@@ -4,6 +4,7 @@ Everything that a report or an audit says is derived from records. A figure that
 ``None``, never 0.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
@@ -12,6 +13,16 @@ from diskproof.wording import Message, as_message
 
 Family = Literal["mysql", "postgresql", "sqlite"]
 """The server families. ``diskproof.families`` has what is known of each."""
+
+Flavour = Literal["MySQL", "Percona Server", "MariaDB", "PostgreSQL"]
+"""The servers whose versions are distinguished, as their own binaries call themselves."""
+
+FAMILY_OF: Mapping[Flavour, Family] = {
+    "MySQL": "mysql",
+    "Percona Server": "mysql",
+    "MariaDB": "mysql",
+    "PostgreSQL": "postgresql",
+}
 
 Protocol = Literal["mysql", "postgresql"]
 """What a server and its clients speak over a connection."""

@@ -57,7 +57,7 @@ def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, GivenServer]) -> l
 
 def _in_place_of(server: ServerChoice, given: GivenServer | None) -> str:
     """Return the URL of no server, with what statements find on this one."""
-    url = f"null:{server.family}"
+    url = f"null:{of(server.family).protocol or server.family}"
     if given is None:
         return url
     database, others = given.databases()

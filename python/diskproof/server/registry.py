@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import assert_never
 
 from diskproof import load
-from diskproof.families import FAMILIES, Family
-from diskproof.families.options import Flavour
+from diskproof.families import FAMILIES, Family, of
 from diskproof.results.machine import ServerFacts
+from diskproof.results.record import Flavour
 from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.lifecycle import answer_of
 from diskproof.server.mysql import MysqlServer, find_mysql
@@ -63,7 +62,7 @@ def find(
                 )
             return SqliteServer(name, _sqlite_version())
         case _:
-            assert_never(family)
+            raise ServerNotFoundError(f"diskproof starts no {of(family).title}: give its `url`")
 
 
 def _sqlite_version() -> str:

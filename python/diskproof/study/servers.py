@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from diskproof.families import FAMILIES, Family, of
 from diskproof.families.address import Address, parse
-from diskproof.families.options import FAMILY_OF, Flavour
+from diskproof.results.record import FAMILY_OF, Flavour
 from diskproof.study.part import Location, Part, mistake
 
 THEIRS = "theirs"

@@ -11,7 +11,6 @@ from diskproof.database.secret import Secret
 from diskproof.database.variables import Variables, variables_of
 from diskproof.families import of
 from diskproof.families.address import ENCRYPTION, SOCKETS, Address
-from diskproof.families.options import Flavour
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerNotFoundError, Settings, variable_name
 from diskproof.server.given.base import Given
@@ -194,15 +193,17 @@ def find_given(name: str, choice: ServerChoice) -> GivenServer:
             f"server `{name}`: {address} cannot be reached: {words}; {remedy}"
         ) from error
     family = of(choice.family)
-    if other := next((title for words, title in family.others.items() if words in says), None):
+    other = next((title for words, title in family.others.items() if words in says), None)
+    flavour = next((flavour for words, flavour in family.flavours.items() if words in says), None)
+    if other is not None or flavour is None:
         raise ServerNotFoundError(
-            f"server `{name}`: {address} is {other}. It speaks as {family.title} does, but diskproof does "
-            "not know its settings, counters and files"
+            f"server `{name}`: {address} is {other or f'not {family.title}'}. It speaks as {family.title} "
+            "does, but diskproof does not know its settings, counters and files"
         )
     facts = ServerFacts(
         name=name,
-        family=choice.family,
-        flavour=_flavour(address, says),
+        family=family.name,
+        flavour=flavour,
         version=version,
         address=str(address),
         may_be_here=address.may_be_here,
@@ -242,15 +243,6 @@ def _version(address: Address, connection: Any) -> tuple[str, str]:  # noqa: ANN
     if number is None:
         raise AnswerError(f"its version begins with {version[:40]!r}, which is no number")
     return number[0], f"{version} {comment}".lower()
-
-
-def _flavour(address: Address, says: str) -> Flavour:
-    """Return which server of its family it is."""
-    if address.protocol == "postgresql":
-        return "PostgreSQL"
-    if "mariadb" in says:
-        return "MariaDB"
-    return "Percona Server" if "percona" in says else "MySQL"
 
 
 def _named(variables: Mapping[str, str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from diskproof.families.options import Flavour
+from diskproof.results.record import Flavour
 from diskproof.server.base import ServerNotFoundError
 from diskproof.server.lifecycle import answer_of, answer_once
 from diskproof.server.mysql.release import Release
