@@ -38,7 +38,7 @@ class Cell(Record):
     storage: str
     tuning: str
     workload: str
-    """``CUT_LOAD`` if the cell is cut."""
+    """``CUT_LOAD`` if the cell is cut: `Study.load` knows the loads of all cells."""
     memory_bytes: int
     """Buffer pool; 0 without a server."""
     clients: int
