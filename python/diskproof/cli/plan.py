@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from diskproof import disk, load
+from diskproof import disk
 from diskproof.analysis.expected import Expected
 from diskproof.analysis.folder import expect_from
 from diskproof.analysis.safety.controls import unasked_controls
@@ -21,13 +21,11 @@ from diskproof.results.trial import Trial
 from diskproof.run.capacity import check_room, disk_limits, growths
 from diskproof.run.cut_rights import check_may_cut
 from diskproof.run.dataset import IMAGES
-from diskproof.run.given import check_given
-from diskproof.run.rehearsal import check_fio, check_variables, rehearse
+from diskproof.run.rehearsal import check
 from diskproof.run.resume import earlier_runs
 from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.choice import find_chosen
 from diskproof.server.given import GivenServer, find_given
-from diskproof.storage.claims import check_claims
 from diskproof.storage.kinds.base import nearest
 from diskproof.study.loads.script import Script
 from diskproof.study.loads.tpcc import Tpcc
@@ -186,20 +184,11 @@ def check_as_run(file: StudyFile, made: Plan, out: Path) -> Plan:
     check_may_cut(made)
     study, whole = file.study, made.with_every_cell()
     here = placed(study, whole)
-    check_claims(study, here)
-    check_fio(study, whole)
     if whole.cpus:
         divide(whole.cpus)
     servers = _found_servers(study, here)
-    notes = check_variables(study, whole, servers)
-    given = _given(study, whole)
-    for note in (*notes, *check_given(study, whole, given)):
+    for note in check(file, whole, servers, _given(study, whole)):
         say(note)
-    if load.is_installed():
-        for note in rehearse(file, whole, given):
-            say(note)
-    else:
-        say("diskproof-load is not installed, so the workloads were not checked")
     check_room(study, here, servers, out.absolute() / IMAGES)
     disk_limits(study, here)
     return whole

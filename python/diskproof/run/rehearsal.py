@@ -1,6 +1,6 @@
 """Checks of a plan before anything starts: the programs read what the study names."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from urllib.parse import urlencode
 
 from diskproof import disk, load
@@ -8,9 +8,11 @@ from diskproof.families import of
 from diskproof.fio import program as fio
 from diskproof.results.plan import Phases, Plan
 from diskproof.run.dataset import check_stopped
+from diskproof.run.given import check_given
 from diskproof.run.option_files import left_out_in_words, server_variables
 from diskproof.server.base import ServerError, ServerKind
 from diskproof.server.given import GivenServer
+from diskproof.storage.claims import check_claims
 from diskproof.storage.kinds.base import resolved, same_file_system
 from diskproof.study.loads.base import Load
 from diskproof.study.loads.fileio import Fileio
@@ -18,11 +20,26 @@ from diskproof.study.loads.lua import Lua
 from diskproof.study.loads.script import Script
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
+from diskproof.study.plan import placed
 from diskproof.study.read import StudyError, StudyFile
 from diskproof.study.servers import ServerChoice
 from diskproof.system.temporary import temporary_folder
 from diskproof.workload.arguments import check_arguments, prepare_arguments, run_arguments, verb_options
 from diskproof.workload.fileio import descriptors
+
+
+def check(
+    file: StudyFile, plan: Plan, servers: Mapping[str, ServerKind], given: dict[str, GivenServer]
+) -> Iterator[str]:
+    """Refuse what a run could only find out later; yield what must be known of it before."""
+    check_claims(file.study, placed(file.study, plan))
+    check_fio(file.study, plan)
+    yield from check_variables(file.study, plan, servers)
+    yield from check_given(file.study, plan, given)
+    if load.is_installed():
+        yield from rehearse(file, plan, given)
+    else:
+        yield "diskproof-load is not installed, so the workloads were not checked"
 
 
 def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, GivenServer]) -> list[str]:

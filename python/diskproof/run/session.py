@@ -19,13 +19,12 @@ from diskproof.run.bench import Bench
 from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cut_rights import check_may_cut
 from diskproof.run.dataset import IMAGES, GoldenImages, described, is_loaded
-from diskproof.run.given import check_given, held, load_once
-from diskproof.run.rehearsal import check_fio, check_variables, rehearse
+from diskproof.run.given import held, load_once
+from diskproof.run.rehearsal import check
 from diskproof.run.resume import check_same_machine, folder_to_resume, resumed_plan
 from diskproof.server.base import ServerKind
 from diskproof.server.choice import find_chosen
 from diskproof.server.given import GivenServer, find_given
-from diskproof.storage.claims import check_claims
 from diskproof.storage.kinds.base import LESS_DATA
 from diskproof.storage.layout import Layout
 from diskproof.storage.places import Places
@@ -108,13 +107,8 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
     load.version()  # refuse now where the load generator is missing
     study = file.study
     division = divide(plan.cpus) if plan.cpus else None
-    check_fio(study, plan)
     here = placed(study, plan)
-    check_claims(study, here)
-    notes = check_variables(study, plan, servers)
-    for note in (*notes, *check_given(study, plan, given)):
-        progress.note(note)
-    for note in rehearse(file, plan, given):
+    for note in check(file, plan, servers, given):
         progress.note(note)
 
     def show(undone: Undone) -> None:
