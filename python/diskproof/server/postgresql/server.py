@@ -107,8 +107,8 @@ class PostgresqlServer(ServerProgram):
         return said + "".join(
             f'invalid value for parameter "{name}": {folder} has no library {one}\n'
             for name, value in named
-            for one in value.replace('"', "").split(",")
-            if not self.installation.has_library(one.strip())
+            for one in map(str.strip, value.replace('"', "").split(","))
+            if not self.installation.has_library(one)
         )
 
     def why_no_preload(self) -> str:
