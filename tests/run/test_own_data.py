@@ -115,4 +115,27 @@ def test_its_database_must_be_named(tmp_path: Path, theirs: Theirs) -> None:
     (tmp_path / "study.toml").write_text(text)
     result = diskproof_here(tmp_path, "plan", "study.toml")
     assert result.returncode == 2
-    assert "`database` goes with" in result.stderr
+    assert "say which `database` of it" in result.stderr
+
+
+DUMP = """CREATE DATABASE `my shop`;
+USE `my shop`;
+CREATE TABLE goods (id INT PRIMARY KEY);
+INSERT INTO goods VALUES (1);
+CREATE VIEW dear AS SELECT id FROM `my shop`.goods;
+"""
+
+
+@pytest.mark.parametrize("theirs", ["mariadb"], indirect=True)
+def test_a_dump_that_names_its_own_database_loads_under_that_name(tmp_path: Path, theirs: Theirs) -> None:
+    (tmp_path / "dump.sql").write_text(DUMP)
+    written(tmp_path, theirs, tmp_path / "dump.sql")
+    study = tmp_path / "study.toml"
+    study.write_text(study.read_text().replace('database = "shop"\n', ""))
+    (tmp_path / "look.sql").write_text("SELECT id FROM dear WHERE id = 1;\n")
+    result = diskproof_here(tmp_path, "plan", "study.toml")
+    assert result.returncode == 2
+    assert "dump.sql:5: the dump names its own database, `my shop`" in result.stderr
+    study.write_text(study.read_text().replace("files =", 'database = "my shop"\nfiles ='))
+    result = diskproof_here(tmp_path, "run", "study.toml")
+    assert not result.returncode, result.stderr

@@ -160,8 +160,9 @@ def _fill(
         return
     settings = server.loading_settings(dirs, memory_bytes=LOADING_MEMORY_BYTES, max_clients=LOADING_CLIENTS)
     running = server.start(dirs, settings, starter)
-    running.database = workload.uses_database or running.database
     try:
+        if workload.uses_database:
+            running.make_database(workload.uses_database)
         if isinstance(workload, Script):
             # A mistake in what is measured shows before the tables are filled.
             arguments = check_arguments(workload, copies, only_syntax=own is None)

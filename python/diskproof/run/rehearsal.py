@@ -63,7 +63,7 @@ def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, GivenServer]) -> l
         if isinstance(workload, Script):
             server = study.servers[cell.server]
             fenced = server.is_given and not server.any_database
-            url = _in_place_of(server, given.get(cell.server))
+            url = _in_place_of(server, given.get(cell.server), workload.database)
         there = given.get(cell.server)
         if (name, cell.server if there else url) not in rehearsed:
             rehearsed.add((name, cell.server if there else url))
@@ -72,11 +72,11 @@ def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, GivenServer]) -> l
     return list(dict.fromkeys(notes))
 
 
-def _in_place_of(server: ServerChoice, given: GivenServer | None) -> str:
+def _in_place_of(server: ServerChoice, given: GivenServer | None, named: str | None) -> str:
     """Return the URL of no server, with what statements find on this one."""
     url = f"null:{of(server.family).protocol or server.family}"
     if given is None:
-        return url
+        return f"{url}?{urlencode({'database': named})}" if named else url
     database, others = given.databases()
     return f"{url}?{urlencode([('database', database), *(('other', other) for other in others)])}"
 

@@ -179,6 +179,10 @@ class Running(ABC):
         """What diskproof-load must know to connect; None: the server asks for none."""
         return None
 
+    def make_database(self, name: str) -> None:
+        """Make an empty database beside the lab's, and use it."""
+        self.database = name
+
     def read_settings(self) -> list[Setting]:
         """Read back every requested variable."""
         observed = self._observed()

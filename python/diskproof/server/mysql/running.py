@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pymysql
 
 from diskproof.database.connection import through_file
+from diskproof.families.names import quoted
 from diskproof.families.values import same
 from diskproof.server.base import DATABASE
 from diskproof.server.endpoint import USER, Endpoint
@@ -51,6 +52,11 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
         return (
             f"mysql://root@localhost/{quote(self.database)}?socket={quote(str(options.socket(self._dirs)))}"
         )
+
+    def make_database(self, name: str) -> None:
+        """Make an empty database beside the lab's, and use it."""
+        super().make_database(name)
+        self._query(f"CREATE DATABASE IF NOT EXISTS {quoted('mysql', name)}")
 
     def logged_rows(self, table: str, columns: int) -> set[tuple[int, ...]] | None:
         """Return what committed transactions inserted into a table, by the binary log."""

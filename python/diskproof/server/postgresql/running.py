@@ -7,7 +7,8 @@ from urllib.parse import quote
 import psycopg
 
 from diskproof.database.asking import ask
-from diskproof.server.base import CHECK_LIMIT_S, DATABASE
+from diskproof.families.names import quoted
+from diskproof.server.base import CHECK_LIMIT_S
 from diskproof.server.endpoint import USER, Endpoint, scram_verifier
 from diskproof.server.lifecycle import describe_death, kill_orphans, kill_tree, wait_for_end
 from diskproof.server.postgresql import aftermath, cluster, options
@@ -51,10 +52,15 @@ class PostgresqlRunning(PostgresqlAsked, ServerProcess[Connection]):
         kept = scram_verifier(endpoint.password) if self.version >= (10,) else _md5(endpoint.password)
         self._query(f"CREATE ROLE {USER} LOGIN PASSWORD '{kept}' IN ROLE {cluster.SUPERUSER}")
 
-    def make_database(self) -> None:
-        """Make the workloads' database and the tablespace for temporary files."""
+    def make_tablespace(self) -> None:
+        """Make the tablespace for temporary files."""
         self._query(f"CREATE TABLESPACE {options.TMP_TABLESPACE} LOCATION '{self._dirs.tmp.resolve()}'")
-        self._query(f"CREATE DATABASE {DATABASE}")
+
+    def make_database(self, name: str) -> None:
+        """Make an empty database, and use it."""
+        super().make_database(name)
+        if not self._query("SELECT 1 FROM pg_database WHERE datname = %s", name):
+            self._query(f"CREATE DATABASE {quoted('postgresql', name)}")
 
     def stop(self, deadline_s: float = 60.0) -> bool:
         """Shut down with a checkpoint if the data are kept, and at once if they are thrown away."""

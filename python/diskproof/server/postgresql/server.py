@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from diskproof.families.postgresql import POSTGRESQL
-from diskproof.server.base import Dirs, Settings
+from diskproof.server.base import DATABASE, Dirs, Settings
 from diskproof.server.endpoint import Endpoint
 from diskproof.server.lifecycle import answer_once, complaint_of, is_on_zfs
 from diskproof.server.log import ServerLog
@@ -158,7 +158,8 @@ class PostgresqlServer(ServerProgram):
         running = self.start(dirs, settings, starter)
         assert isinstance(running, PostgresqlRunning)
         try:
-            running.make_database()
+            running.make_tablespace()
+            running.make_database(DATABASE)
         finally:
             running.stop()
 

@@ -137,7 +137,10 @@ class Script(Steady):
         "database is empty",
     )
     database: str | None = Field(
-        None, min_length=1, description="The database in that data directory that the statements are for"
+        None,
+        min_length=1,
+        description="The database that the statements are for: one of that data directory, or one that the "
+        "dump names; default: one of its own",
     )
     variables: Annotated[
         dict[Variable, int | float], Finite, Option(("prepare", "check", "run"), "variable")
@@ -155,8 +158,8 @@ class Script(Steady):
 
     @model_validator(mode="after")
     def _a_data_directory_has_several_databases(self) -> Self:
-        if (self.own_data is None) != (self.database is None):
-            raise ValueError("`database` goes with a `prepare` that is a server's data directory")
+        if self.own_data is not None and self.database is None:
+            raise ValueError("`prepare` is a server's data directory: say which `database` of it")
         return self
 
     @property
@@ -174,6 +177,8 @@ class Script(Steady):
         whose = self.prepare.data_of if self.prepare else None
         if whose not in (None, family):
             return f"{self.own_data} is a data directory of {of(whose).title}"
+        if self.database and of(family).embedded:
+            return f"`database` is for servers that have several, and {of(family).title} has one in its file"
         return super().refusal(family)
 
     sends_own_sql: ClassVar[bool] = True
@@ -218,7 +223,8 @@ class Script(Steady):
     @property
     def data_identity(self) -> list[str]:
         """The content of the file that makes the tables."""
-        return [hashlib.sha256(self.prepare.content).hexdigest()] if self.prepare else []
+        named = [self.database] if self.database else []
+        return [hashlib.sha256(self.prepare.content).hexdigest(), *named] if self.prepare else []
 
     def _all_files(self) -> list[SqlFile]:
         return [*self.files, *([self.prepare] if self.prepare else [])]

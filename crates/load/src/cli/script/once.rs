@@ -101,6 +101,9 @@ impl<const MAKES: bool> Task for RunOnce<MAKES> {
         self.kernel_fence.close()?;
         let mut all = self.open(driver.dialect())?;
         let whole = has_several(&all, &self.fence)?;
+        if !whole && driver.dialect() == Dialect::Mysql {
+            refuse_own_name(&all, self.fence.own())?;
+        }
         for once in &all {
             for said in once.left_out(whole) {
                 tell!("{said}");
@@ -137,6 +140,21 @@ fn has_several(all: &[Once], fence: &Fence) -> Result<bool, Stop> {
              single database, or let it go where it says with --any-database"
         ))),
         other => Ok(other.is_some()),
+    }
+}
+
+/// Refuses a dump that names its database inside its statements, as one of views often does.
+fn refuse_own_name(all: &[Once], own: &str) -> Result<(), Stop> {
+    let Some((database, _)) = all.iter().flat_map(Once::databases).next() else {
+        return Ok(());
+    };
+    let place = all.iter().find_map(|once| once.names().get(database));
+    match place {
+        Some(place) if database != own => Err(Stop::Arguments(format!(
+            "{place}: the dump names its own database, `{database}`, and loads into no other one: make that \
+             database and name it in --url (in a study, `database = \"{database}\"`)"
+        ))),
+        _ => Ok(()),
     }
 }
 
