@@ -190,15 +190,26 @@ impl Target {
 }
 
 impl Target {
+    /// The one database that it names.
+    #[must_use]
+    pub fn database(&self) -> &str {
+        match self {
+            Self::Mysql(server) | Self::Postgres(server) => &server.database,
+            Self::Sqlite(_) => "main",
+            Self::Null(null) => &null.database,
+        }
+    }
+
     /// What the user's own statements may reach: the one database, or anything.
     #[must_use]
     pub fn fence(&self, errand: Errand, any_database: bool) -> Fence {
-        let (dialect, own) = match self {
-            Self::Mysql(server) => (Dialect::Mysql, server.database.as_str()),
-            Self::Postgres(server) => (Dialect::Postgres, server.database.as_str()),
-            Self::Sqlite(_) => (Dialect::Sqlite, "main"),
-            Self::Null(null) => (null.dialect, null.database.as_str()),
+        let dialect = match self {
+            Self::Mysql(_) => Dialect::Mysql,
+            Self::Postgres(_) => Dialect::Postgres,
+            Self::Sqlite(_) => Dialect::Sqlite,
+            Self::Null(null) => null.dialect,
         };
+        let own = self.database();
         let mut fence = Fence::new(dialect, errand, (!any_database).then_some(own));
         if let Self::Null(null) = self {
             fence.add_others(null.others.iter().cloned());

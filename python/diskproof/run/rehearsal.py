@@ -1,7 +1,7 @@
 """Checks of a plan before anything starts: the programs read what the study names."""
 
 from collections.abc import Iterator, Mapping
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from diskproof import disk, load
 from diskproof.families import of
@@ -76,7 +76,7 @@ def _in_place_of(server: ServerChoice, given: GivenServer | None, named: str | N
     """Return the URL of no server, with what statements find on this one."""
     url = f"null:{of(server.family).protocol or server.family}"
     if given is None:
-        return f"{url}?{urlencode({'database': named})}" if named else url
+        return f"{url}?{urlencode({'database': named}, quote_via=quote)}" if named else url
     database, others = given.databases()
     return f"{url}?{urlencode([('database', database), *(('other', other) for other in others)])}"
 

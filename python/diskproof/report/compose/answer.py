@@ -184,8 +184,11 @@ def _held_back(analysis: Analysis, found: Sequence[CellLimit], most: int) -> Ite
     groups.sort(key=lambda cells: (cells[0].limit is None, -len(cells)))
     for at, cells in enumerate(groups[:most]):
         said = limits_words.bound_by(cells)
-        share = limits_words.evidence(cells, "" if at else " of the time") if cells[0].limit else ""
-        unseen = ": its CPUs, threads and disks were not observed" if not cells[0].limit else ""
-        yield f"{said}{where(cells)}{share}{unseen if is_given(analysis) else ''}"
+        # Reasons are long: only what stands alone has room for one.
+        tells = cells[0].limit or len(groups) == 1
+        share = limits_words.evidence(cells, "" if at else " of the time") if tells else ""
+        if is_given(analysis) and not cells[0].limit:
+            share = ": its CPUs, threads and disks were not observed"
+        yield f"{said}{where(cells)}{share}"
     if left := sum(map(len, groups[most:])):
         yield f"others in {numbers.count(left, 'cell')}"

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import Safety
-from diskproof.report.compose import cut_words, names, rows, to_do
+from diskproof.report.compose import cut_words, money, names, rows, to_do
 from diskproof.report.compose.answer import MOST_LIMITS, answer, held_back, is_of_limits
 from diskproof.report.compose.head import left_out, progress
 from diskproof.report.compose.warnings import Caution, cautions
@@ -40,6 +40,9 @@ def _lines(analysis: Analysis, beware: str, most_limits: int, most_to_do: int) -
         yield "ALARM", alarm
     if not is_of_limits(analysis) and (held := held_back(analysis, most_limits)):
         yield "Held back by", "; ".join(held)
+    if prices := analysis.prices:
+        storages = [f"{row.storage} {money.money(row.amount)}" for row in prices.storages]
+        yield "Price", f"in {money.priced(prices)}: {'; '.join(storages)}"
     for at, one in enumerate(to_do.actions(analysis)[:most_to_do]):
         yield "" if at else "To do", one
     if beware:

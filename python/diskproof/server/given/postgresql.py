@@ -145,7 +145,7 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
             "current_schema() IS NOT NULL AND has_schema_privilege(current_schema(), 'CREATE')",
             shape=(str, str, bool),
         )
-        return "" if may else f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {user}"
+        return "" if may else f"in {self.database}: GRANT USAGE, CREATE ON SCHEMA {schema} TO {user}"
 
     def lacking(self) -> list[str]:
         """Return nothing: what is read here, every account may read."""

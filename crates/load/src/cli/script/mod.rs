@@ -36,7 +36,7 @@ fn once<const MAKES: bool>(args: &OnceScript) -> Result<(), Stop> {
     let target = target(&args.connection)?;
     let fence = target.fence(Errand::Once, args.reach.any_database);
     let kernel_fence = KernelFence::new(&target, &args.files, 1, MEMORY_MIB);
-    let task = RunOnce::<MAKES>::read(args, &fence, kernel_fence)?;
+    let task = RunOnce::<MAKES>::read(args, &fence, kernel_fence, target.database())?;
     with_driver(target, task)
 }
 

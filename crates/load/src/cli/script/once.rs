@@ -35,6 +35,8 @@ pub(super) struct RunOnce<const MAKES: bool> {
     seed: u64,
     fence: Fence,
     kernel_fence: KernelFence,
+    /// The database that the URL names.
+    own: String,
 }
 
 impl<const MAKES: bool> RunOnce<MAKES> {
@@ -42,6 +44,7 @@ impl<const MAKES: bool> RunOnce<MAKES> {
         args: &OnceScript,
         fence: &Fence,
         kernel_fence: KernelFence,
+        own: &str,
     ) -> Result<Self, Stop> {
         let paths: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
         let files = paths
@@ -61,6 +64,7 @@ impl<const MAKES: bool> RunOnce<MAKES> {
             seed: args.seed,
             fence: fence.clone(),
             kernel_fence,
+            own: own.to_owned(),
         })
     }
 
@@ -102,7 +106,7 @@ impl<const MAKES: bool> Task for RunOnce<MAKES> {
         let mut all = self.open(driver.dialect())?;
         let whole = has_several(&all, &self.fence)?;
         if !whole && driver.dialect() == Dialect::Mysql {
-            refuse_own_name(&all, self.fence.own())?;
+            refuse_own_name(&all, &self.own)?;
         }
         for once in &all {
             for said in once.left_out(whole) {
