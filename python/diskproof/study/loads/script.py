@@ -132,9 +132,8 @@ class Script(Steady):
     )
     prepare: Annotated[Dump | None, Option(("prepare",), "file")] = Field(
         None,
-        description="File of SQL that makes and fills the tables, once, such as a dump, or an archive of "
-        "pg_dump, or the data directory of a stopped server, of which a copy is used; default: the "
-        "database is empty",
+        description="A dump, an archive of pg_dump or other SQL that makes the tables, or a stopped "
+        "server's data directory, of which a copy is used; default: the database is empty",
     )
     database: str | None = Field(
         None,
