@@ -274,7 +274,7 @@ fn hostile_lua() {
 }
 
 /// What once did not end: the verb, the script, and what is said.
-const ENDLESS: [(&str, &str, &str); 3] = [
+const ENDLESS: [(&str, &str, &str); 4] = [
     (
         "run lua --seconds 0.2 --clients 1",
         "function event() db_query('WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT max(x) FROM c') end",
@@ -290,11 +290,16 @@ const ENDLESS: [(&str, &str, &str); 3] = [
         "function prepare() while true do os.execute('sleep 0.01') end end",
         "a pause without a statement",
     ),
+    (
+        "run lua --seconds 0.2 --clients 1",
+        "function event() db_query(('SELECT 1;'):rep(1e6)) end",
+        "Multiple statements provided",
+    ),
 ];
 
 #[test]
 fn hostile_lua_that_never_ends() {
-    each(0..3, 3, |number| {
+    each(0..4, 4, |number| {
         let (words, text, said) = ENDLESS[usize::try_from(number).expect("a few")];
         let folder = tempfile::tempdir().expect("a folder");
         let (file, database) = (folder.path().join("own.lua"), folder.path().join("own.db"));

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::error;
-use super::execute::run;
+use super::execute::{parse, run};
 use super::options::as_text;
 use crate::driver::{Admin, Answer, Args, Fault, NoReply, QUESTION_LIMIT, Reply};
 
@@ -71,12 +71,12 @@ impl SqliteAdmin {
     }
 
     fn run(&self, sql: &str) -> Result<Reply, Fault> {
-        let mut statement = self.connection.prepare(sql).map_err(error::fault)?;
+        let mut statement = parse(&self.connection, sql).map_err(error::fault)?;
         run(&self.connection, &mut statement, &Args::default(), None)
     }
 
     fn first_values(&self, sql: &str) -> Result<Answer, Fault> {
-        let mut statement = self.connection.prepare(sql).map_err(error::fault)?;
+        let mut statement = parse(&self.connection, sql).map_err(error::fault)?;
         let mut rows = statement.query([]).map_err(error::fault)?;
         let mut answer = Answer::default();
         while let Some(row) = rows.next().map_err(error::fault)? {

@@ -2,12 +2,24 @@
 
 use std::io::Write;
 
+use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, Statement};
+use rusqlite::{Batch, Connection, Row, Statement};
 
 use super::error;
 use crate::driver::rows::Rows;
 use crate::driver::{Arg, Args, Fault, Reply};
+
+/// Parses the only statement of a text. `Connection::prepare` would parse a million of them, one inside
+/// of the other, before it refuses them.
+pub(super) fn parse<'c>(connection: &'c Connection, sql: &str) -> rusqlite::Result<Statement<'c>> {
+    let mut all = Batch::new(connection, sql);
+    match (all.next()?, all.next()?) {
+        (Some(only), None) => Ok(only),
+        (None, _) => connection.prepare(""),
+        _ => Err(rusqlite::Error::MultipleStatement),
+    }
+}
 
 /// Binds the arguments and steps through all rows; keeps their values if there is a place for them.
 pub(super) fn run(

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::admin::STEPS;
 use super::error;
-use super::execute::{check_count, run};
+use super::execute::{check_count, parse, run};
 use crate::driver::rows::{Keep, Rows};
 use crate::driver::template::Template;
 use crate::driver::{Arg, Args, Fault, Protocol, Reply, Session, Statement, StatementId};
@@ -63,6 +63,7 @@ impl SqliteSession {
     fn prepare(&self) -> Result<(), Fault> {
         for statement in &self.statements {
             if let Execution::Cached(sql) = statement {
+                parse(&self.connection, sql).map_err(error::fault)?;
                 self.connection.prepare_cached(sql).map_err(error::fault)?;
             }
         }
@@ -78,7 +79,7 @@ impl SqliteSession {
             Execution::Spliced(template) => {
                 check_count(args, template.parameter_count()).map_err(error::fault)?;
                 splice(template, args, &mut self.text);
-                let mut parsed = self.connection.prepare(&self.text).map_err(error::fault)?;
+                let mut parsed = parse(&self.connection, &self.text).map_err(error::fault)?;
                 run(
                     &self.connection,
                     &mut parsed,
@@ -100,7 +101,7 @@ impl SqliteSession {
 
 impl SqliteSession {
     fn execute_text(&mut self, sql: &str) -> Result<Reply, Fault> {
-        let mut parsed = self.connection.prepare(sql).map_err(error::fault)?;
+        let mut parsed = parse(&self.connection, sql).map_err(error::fault)?;
         let kept = self.kept.as_mut();
         run(&self.connection, &mut parsed, &Args::default(), kept)
     }
@@ -109,6 +110,7 @@ impl SqliteSession {
     fn prepare_own(&mut self, sql: &str) -> Result<Reply, Fault> {
         let room = self.statements.len() + self.own.len() + 2;
         self.connection.set_prepared_statement_cache_capacity(room);
+        parse(&self.connection, sql).map_err(error::fault)?;
         self.connection.prepare_cached(sql).map_err(error::fault)?;
         self.own.push(sql.to_owned());
         Ok(Reply::default())
