@@ -5,6 +5,8 @@ cells:
 
     python tools/durability.py runs/durability-truth/20260314-101500 [ANOTHER ...]
 
+A run of studies/torn-pages-today.toml makes the section of servers of today anew, and that alone.
+
 Documentation and controls come from the study as it is today, so they can be reworded without new cuts.
 Everything else comes from the records of the runs.
 """
@@ -20,12 +22,12 @@ from diskproof.results.plan import Cuts
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
 from durability_made import Part, differing
-from durability_page import CAMPAIGNS, Campaign, page
+from durability_page import CAMPAIGNS, TODAY, TODAY_HEADING, Campaign, page, today
 from paths import DOCS, STUDIES
 from versions import changed_since
 
 PAGE = DOCS / "durability.md"
-SOURCES = {name: STUDIES / f"{name}.toml" for name in CAMPAIGNS}
+SOURCES = {name: STUDIES / f"{name}.toml" for name in (*CAMPAIGNS, TODAY)}
 
 SAME = ("accounts", "filler_bytes", "cut_after_s", "cut_before_s", "keep", "unreadable")
 """The keys of a campaign that decide its cuts, beside its cells."""
@@ -43,7 +45,13 @@ def main() -> int:
     except RefusalError as error:
         print(error, file=sys.stderr)
         return 1
-    PAGE.write_text("\n\n".join(page(found)) + "\n")
+    if {one.plan.study for one in found} == {TODAY}:
+        before, _, rest = PAGE.read_text().partition(f"{TODAY_HEADING}\n")
+        _, at, after = rest.partition("\n## ")
+        after = f"{at}{after}" if at else ""
+        PAGE.write_text(f"{before.rstrip()}\n\n{TODAY_HEADING}\n\n{today(found)}\n{after}")
+    else:
+        PAGE.write_text("\n\n".join(page(found)) + "\n")
     return 0
 
 

@@ -21,6 +21,7 @@ from diskproof.wording.numbers import NOT_OBSERVED, count, number
 from durability_made import Part, made_by
 
 TRUTH, TORN = CAMPAIGNS = ("durability-truth", "torn-pages")
+TODAY, TODAY_HEADING = "torn-pages-today", "## Servers of today"
 NOTE = "<!-- made by tools/durability.py from runs; do not edit -->"
 
 INTRODUCTION = """
@@ -130,6 +131,24 @@ def page(found: Sequence[Campaign]) -> Iterator[str]:
     yield "\n".join(controls(found))
     yield "## How it was made"
     yield from made_by([part for one in found for part in one.parts])
+
+
+def today(found: Sequence[Campaign]) -> str:
+    """Return what cuts that tear pages took from servers of today."""
+    answers = [(one, each) for one in found for each in one.safety.answers]
+    rows = [
+        (
+            f"{one.server.flavour} {one.server.version}",
+            each.cell.tuning,
+            *(f"{figure:,.0f}" for figure in (each.telling, each.torn_writes or 0, each.harmed)),
+            said.interval(each.loss_share) if each.loss_share else NOT_OBSERVED,
+        )
+        for one, each in answers
+    ]
+    titles = ("Cuts", "Torn writes", "Lost or damaged", "Share, 95%")
+    columns = (Column("Server"), Column("Setting"), *(Column(title, figures=True) for title in titles))
+    command = f"diskproof crash studies/{TODAY}.toml"
+    return f"Pages are torn as above (`{command}`).\n\n{pipe_table(Table(columns, tuple(rows)))}"
 
 
 # ---------------------------------------------------------------- what was done
