@@ -47,7 +47,18 @@ def theirs(request: pytest.FixtureRequest) -> Iterator[Theirs]:
             "CREATE VIEW dear AS SELECT * FROM goods",
             database="shop",
         )
+        _leave_what_servers_leave(server)
         yield server
+
+
+def _leave_what_servers_leave(server: Theirs) -> None:
+    """A folder of spilled sorts, a slot, a locked root with a password: what ordinary servers have."""
+    if server.scheme == "postgresql":
+        server.ask("SET work_mem = '64kB'", "SELECT g FROM generate_series(1, 100000) g ORDER BY -g")
+        server.ask("SELECT pg_create_physical_replication_slot('old', true)")
+    else:
+        server.ask("CREATE USER 'boss'@'localhost'", "GRANT ALL ON *.* TO 'boss'@'localhost'")
+        server.ask("ALTER USER 'root'@'localhost' IDENTIFIED BY 'secret' ACCOUNT LOCK")
 
 
 def written(folder: Path, theirs: Theirs, data: Path) -> None:
@@ -62,7 +73,7 @@ def written(folder: Path, theirs: Theirs, data: Path) -> None:
 
 def digest(folder: Path) -> str:
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
+    for path in [folder, *sorted(folder.rglob("*"))]:
         digest.update(f"{path} {path.lstat().st_mtime_ns} {path.lstat().st_uid}".encode())
         digest.update(path.read_bytes() if path.is_file() else b"")
     return digest.hexdigest()
@@ -88,6 +99,27 @@ def test_a_running_server_s_data_are_refused_and_a_stopped_one_s_are_copied(
     assert digest(data) == before
 
 
+LINKS = {"mysql": ("shop", "shop-elsewhere"), "postgresql": ("pg_hba.conf", "pg_hba-elsewhere.conf")}
+
+
+def test_a_data_directory_with_links_out_of_it_is_refused_and_what_they_lead_to_stays(
+    tmp_path: Path, theirs: Theirs
+) -> None:
+    if theirs.process.poll() is None:
+        theirs.stop()
+    data = tmp_path / "data"
+    shutil.copytree(theirs.folder / "data", data, symlinks=True)
+    name, elsewhere = LINKS[theirs.scheme]
+    (data / name).rename(tmp_path / elsewhere)
+    (data / name).symlink_to(tmp_path / elsewhere)
+    written(tmp_path, theirs, data)
+    before = digest(tmp_path / elsewhere)
+    result = diskproof_here(tmp_path, "run", "study.toml")
+    assert result.returncode == 2
+    assert "leads out of the data directory" in result.stderr
+    assert digest(tmp_path / elsewhere) == before
+
+
 def test_another_version_and_another_family_are_refused(tmp_path: Path, theirs: Theirs) -> None:
     if theirs.process.poll() is None:
         theirs.stop()
@@ -97,7 +129,7 @@ def test_another_version_and_another_family_are_refused(tmp_path: Path, theirs: 
     if theirs.scheme == "postgresql":
         (data / "PG_VERSION").write_text("9.3\n")
     else:
-        (data / "mysql_upgrade_info").write_text("5.1.73")
+        (data / "mariadb_upgrade_info").write_text("5.1.73")
     result = diskproof_here(tmp_path, "plan", "study.toml")
     assert result.returncode == 2
     assert "and the server is" in result.stderr

@@ -1,6 +1,7 @@
 """The user's own SQL on servers that are there already: loaded again, only read, and tried at `plan`."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,10 +136,11 @@ def test_rows_of_a_dump(tmp_path: Path, theirs: Theirs, case: str) -> None:
         assert theirs.ask("SELECT count(*) FROM c", database="load")[0][0] > 0
 
 
-def prepare(theirs: Theirs, dump: Path) -> subprocess.CompletedProcess[str]:
+def prepare(theirs: Theirs, dump: Path, path: str = "") -> subprocess.CompletedProcess[str]:
     argv = [str(load.program()), "prepare", "script", "--url", theirs.url, "--file", str(dump)]
-    env = {**os.environ, "DISKPROOF_PASSWORD": PASSWORD}
-    return subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
+    env = {**os.environ, "DISKPROOF_PASSWORD": PASSWORD, "PATH": path or os.environ["PATH"]}
+    at = dump.parent
+    return subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60, cwd=at)
 
 
 def dumped(theirs: Theirs, *words: str) -> str:
@@ -167,11 +169,46 @@ def test_an_archive_of_pg_dump_is_loaded(tmp_path: Path, theirs: Theirs, kind: s
     assert restored(tmp_path) == ["unchanged", "unchanged"]
 
 
-@pytest.mark.parametrize("server", ["postgresql", "mariadb"], indirect=True, scope="module")
-def test_a_broken_archive_loads_nothing(tmp_path: Path, theirs: Theirs) -> None:
+@pytest.mark.parametrize("server", ["postgresql"], indirect=True, scope="module")
+@pytest.mark.parametrize("kind", ["custom", "tar"])
+def test_an_archive_that_breaks_off_loads_nothing(tmp_path: Path, theirs: Theirs, kind: str) -> None:
+    theirs.ask("CREATE TABLE t AS SELECT g, md5(g::text) FROM generate_series(1, 20000) g", database="load")
+    archive = tmp_path / "archive"
+    dumped(theirs, f"--format={kind}", f"--file={archive}")
+    archive.write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
+    theirs.empty()
+    ended = prepare(theirs, archive)
+    assert ended.returncode == 2
+    assert "pg_restore broke off: pg_restore: error: " in ended.stderr
+    assert theirs.ask("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", database="load") == [(0,)]
+
+
+@pytest.mark.parametrize("server", ["postgresql"], indirect=True, scope="module")
+def test_what_reads_an_archive_has_no_password_and_is_not_of_the_current_folder(
+    tmp_path: Path, theirs: Theirs
+) -> None:
+    """A program in its place, found first on PATH, says what it may see."""
+    spy = tmp_path / "spy.c"
+    spy.write_text(
+        "#include <stdio.h>\nextern char **environ;\n"
+        'int main(void) { for (char **e = environ; *e; e++) fprintf(stderr, "%s;", *e); FILE *f = '
+        'fopen("/etc/passwd", "r"); fprintf(stderr, f ? "open" : "closed"); return 1; }\n'
+    )
+    (tmp_path / "bin").mkdir()
+    subprocess.run(["cc", "-o", tmp_path / "bin" / "pg_restore", spy], check=True)
+    archive = tmp_path / "archive"
+    archive.write_bytes(b"PGDMP\x01\x0e\x00\x04\x08\x01")
+    ended = prepare(theirs, archive, path=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    assert "broke off: closed (" in ended.stderr
+    shutil.copy(tmp_path / "bin" / "pg_restore", tmp_path / "pg_restore")
+    ended = prepare(theirs, archive, path=f":.:{os.environ['PATH']}")
+    assert "broke off: pg_restore: error: " in ended.stderr
+
+
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True, scope="module")
+def test_an_archive_of_pg_dump_is_for_postgresql(tmp_path: Path, theirs: Theirs) -> None:
     archive = tmp_path / "archive"
     archive.write_bytes(b"PGDMP\x01\x0e\x00\x04\x08\x01")
     ended = prepare(theirs, archive)
     assert ended.returncode == 2
-    what = "broke off" if theirs.scheme == "postgresql" else "which only PostgreSQL takes"
-    assert what in ended.stderr
+    assert "which only PostgreSQL takes" in ended.stderr

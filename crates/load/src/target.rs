@@ -190,6 +190,17 @@ impl Target {
 }
 
 impl Target {
+    /// The SQL that it speaks, or stands for.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        match self {
+            Self::Mysql(_) => Dialect::Mysql,
+            Self::Postgres(_) => Dialect::Postgres,
+            Self::Sqlite(_) => Dialect::Sqlite,
+            Self::Null(null) => null.dialect,
+        }
+    }
+
     /// The one database that it names.
     #[must_use]
     pub fn database(&self) -> &str {
@@ -203,12 +214,7 @@ impl Target {
     /// What the user's own statements may reach: the one database, or anything.
     #[must_use]
     pub fn fence(&self, errand: Errand, any_database: bool) -> Fence {
-        let dialect = match self {
-            Self::Mysql(_) => Dialect::Mysql,
-            Self::Postgres(_) => Dialect::Postgres,
-            Self::Sqlite(_) => Dialect::Sqlite,
-            Self::Null(null) => null.dialect,
-        };
+        let dialect = self.dialect();
         let own = self.database();
         let mut fence = Fence::new(dialect, errand, (!any_database).then_some(own));
         if let Self::Null(null) = self {

@@ -18,7 +18,7 @@ from diskproof.server.base import Dirs, ServerFailedError, ServerKind
 from diskproof.storage.copy import apparent_bytes, copy_tree, sync
 from diskproof.storage.kinds.base import LESS_DATA
 from diskproof.study.loads.base import Load
-from diskproof.study.loads.script import Script
+from diskproof.study.loads.script import LOGS, Script
 from diskproof.system.journal import Journal
 from diskproof.system.own_folder import OwnFolder, renamed_first
 from diskproof.system.processes import Starter
@@ -150,7 +150,7 @@ def _fill(
     server: ServerKind, workload: Load, seed: int, copies: Path | None, dirs: Dirs, starter: Starter
 ) -> None:
     server.check(dirs)
-    own = workload.own_data if isinstance(workload, Script) else None
+    own = workload.own_data
     if own is None:
         server.initialise(dirs, starter)
     else:
@@ -161,7 +161,9 @@ def _fill(
     settings = server.loading_settings(dirs, memory_bytes=LOADING_MEMORY_BYTES, max_clients=LOADING_CLIENTS)
     running = server.start(dirs, settings, starter)
     try:
-        if workload.uses_database:
+        if own is not None:
+            running.database = workload.uses_database or running.database
+        elif workload.uses_database:
             running.make_database(workload.uses_database)
         if isinstance(workload, Script):
             # A mistake in what is measured shows before the tables are filled.
@@ -176,7 +178,7 @@ def _fill(
                 dirs.log / "prepare.log",
                 watch=lambda: _full(dirs.data),
             )
-        running.settle()
+            running.settle()
         if workload.checked_by is not None:
             checked = load.check(starter, running.url, workload.kind, workload.checked_by)
             if not checked.holds:
@@ -204,14 +206,17 @@ def check_stopped(data: Path) -> None:
 
 
 def _copy_stopped(source: Path, dirs: Dirs) -> None:
-    """Copy a server's own data directory, with its log."""
+    """Copy a server's own data directory, with its log; DataSetError if the server runs, before or after."""
     check_stopped(source)
     copy_tree(source, dirs.data)
-    for log in ("pg_wal", "pg_xlog"):
-        if (dirs.data / log).is_symlink():
-            (dirs.data / log).unlink()
-            (dirs.data / log).mkdir()
-            copy_tree((source / log).resolve(), dirs.data / log)
+    for log in (dirs.data / name for name in LOGS):
+        if log.is_symlink():
+            log.unlink()
+            log.mkdir()
+            copy_tree((source / log.name).resolve(), log)
+    check_stopped(source)
+    if shared := next((path for path in dirs.data.rglob("*") if path.is_symlink()), None):
+        raise DataSetError(f"{source / shared.relative_to(dirs.data)} has become a link: make a dump")
 
 
 def _is_complete(image: Path) -> bool:

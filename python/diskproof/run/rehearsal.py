@@ -156,7 +156,7 @@ def check_variables(study: Study, plan: Plan, servers: Mapping[str, ServerKind])
     for name, workload in dict.fromkeys((cell.server, cell.workload) for cell in plan.cells):
         if name in servers and study.load(workload).preloads and (why := servers[name].why_no_preload()):
             raise StudyError(f"workload `{workload}` cannot `preload` on server `{name}`: {why}")
-        own = getattr(study.load(workload), "own_data", None)
+        own = study.load(workload).own_data
         if name in servers and own:
             check_stopped(own)
             servers[name].check_data(own)

@@ -390,9 +390,7 @@ class ServerKind(ABC):
 
     def check_data(self, data: Path) -> None:
         """Refuse a stopped server's own data directory that this server cannot use (ServerError)."""
-        raise ServerError(f"{self.facts.flavour} takes no data directory such as {data}: make a dump of it")
 
-    @abstractmethod
     def adopt(self, dirs: Dirs, starter: Starter) -> None:
         """Make the copy of a checked data directory, which lies in ``data``, one of ours; stop cleanly."""
 

@@ -40,6 +40,9 @@ INITIALISE_LIMIT_S = 300.0
 """How long an initialisation may take: a slow disk takes minutes over thousands of small synced writes."""
 
 
+RECOVERY_LIMIT_S = 3600.0
+"""How long the first start on copied data may take, which may be as a crash has left them."""
+
 MOST_REFUSED = 40
 """Variables that are named at once: each may take a question to the program, of 0.1 s."""
 
@@ -164,13 +167,17 @@ class ServerProgram(ServerKind):
             error.complaints = running.complaints()
             return error
 
-        wait_until(
-            running.refuses_connections,
-            process,
-            deadline_s=deadline_s,
-            failure=failure,
-            log=log if self.logs_progress else None,
-        )
+        try:
+            wait_until(
+                running.refuses_connections,
+                process,
+                deadline_s=deadline_s,
+                failure=failure,
+                log=log if self.logs_progress else None,
+            )
+        except ServerFailedError:
+            running.kill()
+            raise
         if isinstance(process, Contained) and not process.is_seen:
             running.kill()
             raise failure("runs in a machine of the engine's own, whose processes diskproof does not see")
@@ -228,13 +235,20 @@ class ServerProgram(ServerKind):
             self._image, command, dirs.all(), log_file=log, user=user, stdin=stdin, cwd=dirs.data
         )
 
-    def _make(self, command: list[str], dirs: Dirs, starter: Starter, stdin: Path | None = None) -> None:
-        """Run a program that makes an empty database; ServerFailedError with the end of its log."""
+    def _make(
+        self,
+        command: list[str],
+        dirs: Dirs,
+        starter: Starter,
+        stdin: Path | None = None,
+        limit_s: float = INITIALISE_LIMIT_S,
+    ) -> None:
+        """Run a program that makes a database; ServerFailedError with the end of its log."""
         with (stdin or Path("/dev/null")).open("rb") as source:
             process = self._launch(command, dirs, starter, source.fileno())
-            if not wait_for_end(process, INITIALISE_LIMIT_S) or process.returncode:
+            if not wait_for_end(process, limit_s) or process.returncode:
                 raise ServerFailedError(
-                    f"{self.facts.flavour} {self.facts.version} could not make an empty database in "
+                    f"{self.facts.flavour} {self.facts.version} could not make a database in "
                     f"{dirs.data} ({describe_end(process.returncode)}); last lines of {dirs.error_log}:\n"
                     f"{ServerLog(dirs.error_log).tail()}"
                 )

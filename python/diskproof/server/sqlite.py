@@ -79,9 +79,6 @@ class SqliteServer(ServerKind):
         del dirs, max_clients
         return Settings(_common(memory_bytes, max_clients=1), SQLITE.tuned("unsafe"), kept=True)
 
-    def adopt(self, dirs: Dirs, starter: Starter) -> None:
-        """Make nothing: `check_data` refuses."""
-
     def initialise(self, dirs: Dirs, starter: Starter) -> None:
         """Make an empty database file in WAL mode, which the file itself remembers."""
         del starter  # nothing runs

@@ -293,8 +293,10 @@ class Study(Part):
                 if not workload.runs_on("servers", server):
                     continue
                 reason = workload.refusal(choice.family)
-                if choice.is_given and workload.uses_database:
+                if choice.is_given and workload.own_data:
                     reason = "data directories are for servers that diskproof starts"
+                elif choice.is_given and workload.uses_database:
+                    reason = "its `url` names the database: leave `database` out"
                 if reason:
                     raise mistake(f"it cannot run on server `{server}`: {reason}", "workloads", name)
         return self

@@ -152,7 +152,7 @@ def _why_no_roles(study: Study, hosts: HostsChoice) -> str | None:
         if not load.needs_server:
             return f"workload `{name}` is of bare files, and has no server to be loaded from elsewhere"
         if load.uses_database:
-            return f"workload `{name}` is on a server's own data, whose accounts stay there: name a dump"
+            return f"workload `{name}` has a `database`, and loads from elsewhere reach the lab's own alone"
         if load.is_job:
             return f"workload `{name}` ends by itself, and its stages cannot begin on two machines at once"
         if load.kind == "ledger" and len(hosts.loaders) > 1:

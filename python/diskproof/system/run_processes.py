@@ -47,10 +47,10 @@ def other_states() -> list[str]:
 
 
 def working_in(folder: Path) -> Iterator[psutil.Process]:
-    """Yield all processes whose working directory is a folder, as far as we may know."""
+    """Yield all processes that work in a folder, whatever they call it, as far as we may know."""
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
-            if Path(process.cwd()) == folder.resolve():
+            if os.path.samestat(Path(f"/proc/{process.pid}/cwd").stat(), folder.stat()):
                 yield process
 
 

@@ -19,6 +19,9 @@ from diskproof.server.mysql.installation import Installation
 from diskproof.server.process import ServerProcess
 from diskproof.wording import say
 
+DENIED = (1045, 1698, 3118)
+"""Access denied, also to a plugin of root's, and to a locked account."""
+
 ADJUSTED = "`{name}` = {value} was asked for, and the server's program itself makes it {found}"
 
 
@@ -52,6 +55,13 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
         return (
             f"mysql://root@localhost/{quote(self.database)}?socket={quote(str(options.socket(self._dirs)))}"
         )
+
+    def refuses_connections(self) -> str:
+        """Return why the server cannot be asked yet; ServerFailedError if it never lets us in."""
+        why = super().refuses_connections()
+        if any(f"({code}" in why for code in DENIED):
+            raise self._failed(f"lets root in with a password only, or not at all: {why}")
+        return why
 
     def make_database(self, name: str) -> None:
         """Make an empty database beside the lab's, and use it."""

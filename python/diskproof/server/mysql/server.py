@@ -15,16 +15,13 @@ from diskproof.server.log import ServerLog
 from diskproof.server.mysql import options
 from diskproof.server.mysql.installation import Installation, parse_options
 from diskproof.server.mysql.running import MysqlRunning
-from diskproof.server.process import ServerProgram
+from diskproof.server.process import RECOVERY_LIMIT_S, ServerProgram
 from diskproof.system.processes import Starter
 from diskproof.system.programs import Started
 from diskproof.system.temporary import temporary_folder
 
 INITIAL_MEMORY_BYTES = 64 * 2**20
 """Buffer pool of an initialisation, which touches some 30 MiB of pages."""
-
-RECOVERY_LIMIT_S = 3600.0
-"""How long the first start on copied data may take, which may be as a crash has left them."""
 
 SYSTEM_TABLES = (
     ("mysql_system_tables.sql", "mariadb_system_tables.sql"),
@@ -144,35 +141,50 @@ class MysqlServer(ServerProgram):
             self._make([*command, "--bootstrap"], dirs, starter, stdin=script)
         script.unlink()
 
+    def check_data(self, data: Path) -> None:
+        """Refuse data of another series, without its redo log, or of a server whose root cannot be changed."""
+        server, ours = self.installation, f"{self.facts.flavour} {self.facts.version}"
+        if not server.mysql_since(5, 7, 6) and not (server.is_mariadb and server.version >= (10, 4)):
+            raise ServerError(f"{ours} takes no data directory: make a dump of it")
+        if not (data / "ib_logfile0").is_file() and not (data / "#innodb_redo").is_dir():
+            raise ServerError(f"{data} has no redo log, which lies elsewhere: make a dump of it")
+        notes = [
+            data / name for name in ("mariadb_upgrade_info", "mysql_upgrade_info", "mysql_upgrade_history")
+        ]
+        noted = next((read_text(note, MIB) for note in notes if note.is_file()), "")
+        versions = re.findall(r"\d+\.\d+\.\d+", noted)
+        series = ".".join(map(str, server.version[:2]))
+        # From 8.4 on there is always a note.
+        unknown = not versions and server.mysql_since(8, 4)
+        if unknown or (versions and not versions[-1].startswith(f"{series}.")):
+            of = f"version {versions[-1]}" if versions else "an older version"
+            raise ServerError(
+                f"{data} is of {of}, and the server is {ours}: name the `basedir` of that version, or upgrade a copy"
+            )
+
     def adopt(self, dirs: Dirs, starter: Starter) -> None:
-        """Make copied data ours: the log on the redo role, a root without a password, an empty database."""
+        """Make copied data ours: the log on the redo role, a root without a password, no replica of another."""
         dirs.run.chmod(0o700)
-        (dirs.data / "mysqld-auto.cnf").unlink(missing_ok=True)  # settings are the study's
+        for name in ("mysqld-auto.cnf", "auto.cnf"):  # settings are the study's, and its identity another's
+            (dirs.data / name).unlink(missing_ok=True)
         for log in (*dirs.data.glob("ib_logfile*"), *dirs.data.glob("#innodb_redo")):
             log.rename(dirs.redo / log.name)
         script = dirs.log / "adopt.sql"
-        root = "'root'@'localhost'"
+        root, replica = (
+            "'root'@'localhost'",
+            "REPLICA" if self.installation.mysql_since(8, 0, 22) else "SLAVE",
+        )
         script.write_text(
-            f"CREATE DATABASE IF NOT EXISTS {DATABASE};\nCREATE USER IF NOT EXISTS {root};\n"
-            f"ALTER USER {root} IDENTIFIED BY '';\nGRANT ALL ON *.* TO {root} WITH GRANT OPTION;\n"
+            f"RESET {replica} ALL;\nCREATE DATABASE IF NOT EXISTS {DATABASE};\n"
+            f"CREATE USER IF NOT EXISTS {root};\nALTER USER {root} IDENTIFIED BY '' ACCOUNT UNLOCK;\n"
+            f"GRANT ALL ON *.* TO {root} WITH GRANT OPTION;\n"
         )
         settings = self.loading_settings(dirs, memory_bytes=INITIAL_MEMORY_BYTES, max_clients=1)
-        settings = replace(settings, common=settings.common | {"init_file": str(script)})
-        self.start(dirs, settings, starter, deadline_s=RECOVERY_LIMIT_S).stop()
+        quiet = next(name for name in ("skip_replica_start", "skip_slave_start") if name in self.known)
+        settings = replace(settings, common=settings.common | {"init_file": str(script), quiet: "ON"})
+        if not self.start(dirs, settings, starter, deadline_s=RECOVERY_LIMIT_S).stop():
+            raise ServerError(f"the server did not stop in {dirs.data}, so its data cannot be trusted")
         script.unlink()
-
-    def check_data(self, data: Path) -> None:
-        """Refuse data that another series has upgraded last; MySQL from 8.0.16 on says so at its start."""
-        notes = [data / name for name in ("mariadb_upgrade_info", "mysql_upgrade_info")]
-        noted = next((read_text(note, MIB).strip() for note in notes if note.is_file()), "")
-        series = ".".join(map(str, self.installation.version[:2]))
-        if noted and (
-            not noted.startswith(f"{series}.") or ("MariaDB" in noted) != self.installation.is_mariadb
-        ):
-            raise ServerError(
-                f"{data} is of {noted}, and the server is {self.facts.flavour} "
-                f"{self.facts.version}: name the `basedir` of that version, or upgrade a copy"
-            )
 
     def place(self, dirs: Dirs) -> None:
         """Remove the image's redo log if the server would refuse it: a study may ask for another size.

@@ -90,7 +90,8 @@ class PostgresqlAsked(Asked[Connection]):
 
     def _statistics(self) -> dict[str, str]:
         """Return the views that this version has, each with the rows that are read of it."""
-        database = f"(SELECT * FROM pg_stat_database WHERE datname = '{self.database}')"  # noqa: S608 - ours
+        name = self.database.replace("'", "''")
+        database = f"(SELECT * FROM pg_stat_database WHERE datname = '{name}')"  # noqa: S608 - quoted
         views = {
             "pg_stat_database": ((), database),
             "pg_stat_bgwriter": ((), "pg_stat_bgwriter"),

@@ -34,8 +34,17 @@ def initdb(server: Installation, dirs: Dirs) -> list[str]:
     ]
 
 
-FOREIGN = ("postmaster.pid", "postmaster.opts", "postgresql.auto.conf", "pg_ident.conf")
+FOREIGN = (
+    *("postmaster.pid", "postmaster.opts", "postgresql.conf", "postgresql.auto.conf"),
+    *("pg_hba.conf", "pg_ident.conf"),
+)
 """Files of a copied cluster that are about where it ran; settings are the study's."""
+
+OURS = f"""CREATE ROLE {SUPERUSER};
+ALTER ROLE {SUPERUSER} LOGIN SUPERUSER VALID UNTIL 'infinity';
+UPDATE pg_subscription SET subenabled = false;
+"""
+"""What makes a copied cluster ours: a superuser, and no subscription to a publisher."""
 
 
 def check_data(server: Installation, data: Path) -> None:
@@ -60,6 +69,9 @@ def adopt(server: Installation, dirs: Dirs) -> list[str]:
     (data / "pg_ident.conf").touch()
     (data / "postgresql.conf").write_text("")
     (data / "pg_hba.conf").write_text("local all all trust\n")
+    shutil.rmtree(data / "base" / "pgsql_tmp", ignore_errors=True)
+    for slot in (data / "pg_replslot").iterdir():
+        shutil.rmtree(slot)
     log = data / ("pg_wal" if server.version[0] >= 10 else "pg_xlog")
     for file in log.iterdir():
         file.rename(dirs.redo / file.name)

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from diskproof.families.postgresql import POSTGRESQL
-from diskproof.server.base import DATABASE, Dirs, Settings
+from diskproof.server.base import DATABASE, Dirs, ServerError, Settings
 from diskproof.server.endpoint import Endpoint
 from diskproof.server.lifecycle import answer_once, complaint_of, is_on_zfs
 from diskproof.server.log import ServerLog
 from diskproof.server.postgresql import cluster, options
 from diskproof.server.postgresql.installation import Installation
 from diskproof.server.postgresql.running import PostgresqlRunning
-from diskproof.server.process import ServerProcess, ServerProgram
+from diskproof.server.process import RECOVERY_LIMIT_S, ServerProcess, ServerProgram
 from diskproof.server.unprivileged import check_reach, give_to, unprivileged_user
 from diskproof.system.processes import Starter
 from diskproof.system.programs import Started
@@ -142,12 +142,9 @@ class PostgresqlServer(ServerProgram):
         if user:
             give_to(user, dirs.data, dirs.redo, dirs.tmp, dirs.run)
         with temporary_folder() as folder:
-            script = folder / "superuser.sql"
-            name = cluster.SUPERUSER
-            script.write_text(
-                f"CREATE ROLE {name};\nALTER ROLE {name} LOGIN SUPERUSER VALID UNTIL 'infinity';\n"
-            )
-            self._make(command, dirs, starter, stdin=script)
+            script = folder / "ours.sql"
+            script.write_text(cluster.OURS)
+            self._make(command, dirs, starter, stdin=script, limit_s=RECOVERY_LIMIT_S)
         self._make_ours(dirs, starter, user)
 
     def _make_ours(self, dirs: Dirs, starter: Starter, user: str | None) -> None:
@@ -161,7 +158,9 @@ class PostgresqlServer(ServerProgram):
             running.make_tablespace()
             running.make_database(DATABASE)
         finally:
-            running.stop()
+            stopped = running.stop()
+        if not stopped:
+            raise ServerError(f"the server did not stop in {dirs.data}, so its data cannot be trusted")
 
     def place(self, dirs: Dirs) -> None:
         """Point the links of a restored cluster at these directories and give the files to its user."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -95,7 +96,12 @@ class Load(OfLevels):
 
     @property
     def uses_database(self) -> str | None:
-        """The database of a server's own data that its statements are for; None: the lab's."""
+        """The database that its statements are for; None: the lab's."""
+        return None
+
+    @property
+    def own_data(self) -> Path | None:
+        """The data directory of a stopped server that it runs on a copy of; None: it makes its tables."""
         return None
 
     @property

@@ -1,8 +1,9 @@
 """The user's own SQL."""
 
 import hashlib
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
@@ -39,7 +40,7 @@ HEAD_BYTES = 4096
 CONTENTS = "toc.dat"
 """The table of contents in a folder that pg_dump has made."""
 
-DATA_OF: Mapping[str, Family] = {"PG_VERSION": "postgresql", "ibdata1": "mysql"}
+DATA_OF: Mapping[str, Family] = {"global/pg_control": "postgresql", "ibdata1": "mysql"}
 """A file that a server's data directory has, and whose it is."""
 
 NOT_KEPT = b"-- diskproof has kept no copy of "
@@ -81,6 +82,10 @@ def _sql_file(value: object, info: ValidationInfo) -> object:
     return SqlFile(file.path, file.content, weight)
 
 
+LOGS = ("pg_wal", "pg_xlog")
+"""The only links that a data directory may have: PostgreSQL's log on a place of its own."""
+
+
 def _dump(value: object, info: ValidationInfo) -> object:
     """Find what is run once; of a large file or a folder only the digest is kept."""
     if isinstance(value, str):
@@ -89,8 +94,8 @@ def _dump(value: object, info: ValidationInfo) -> object:
         try:
             data_of = next((whose for mark, whose in DATA_OF.items() if (path / mark).is_file()), None)
             is_folder = data_of is not None or (path / CONTENTS).is_file()
-            files = sorted(path.rglob("*")) if is_folder else [path]
-            for each in (one for one in files if not (is_folder and one.is_dir())):
+            path = path.resolve() if data_of else path
+            for each in _files(path, owned=data_of is not None) if is_folder else [path]:
                 found = each.lstat()
                 size += found.st_size
                 if data_of:
@@ -98,13 +103,28 @@ def _dump(value: object, info: ValidationInfo) -> object:
                 elif is_folder or size > MAX_SQL_BYTES:
                     _digest(each, digest)
             if is_folder or size > MAX_SQL_BYTES:
-                said = NOT_KEPT + f"{path.name} ({size} bytes, SHA-256 {digest.hexdigest()})\n".encode()
+                said = NOT_KEPT + f"a dump ({size} bytes, SHA-256 {digest.hexdigest()})\n".encode()
                 return SqlFile(path, said, "", data_of)
         except PermissionError as error:
-            raise ValueError(f"{error.filename} may not be read") from None
+            if os.path.isdir(path):  # noqa: PTH112 - it says no where it may not look
+                raise ValueError(f"{error.filename} may not be read") from None
         except (UnreadableError, OSError):
             pass  # the next one says it, or finds a copy
     return _sql_file(value, info)
+
+
+def _files(folder: Path, *, owned: bool) -> Iterator[Path]:
+    """Yield the files below a folder; ValueError if a copy of a server's data would share some."""
+    for each in sorted(folder.rglob("*")):
+        is_log = each.parent == folder and each.name in LOGS
+        if owned and (each.suffix == ".isl" or (each.is_symlink() and not is_log)):
+            raise ValueError(
+                f"{each} leads out of the data directory, and a copy would share that: make a dump"
+            )
+        if each.is_symlink() and is_log:
+            yield from _files(each.resolve(), owned=True)
+        elif not each.is_dir():
+            yield each
 
 
 def _digest(path: Path, digest: "hashlib._Hash") -> None:
@@ -222,7 +242,7 @@ class Script(Steady):
     @property
     def data_identity(self) -> list[str]:
         """The content of the file that makes the tables."""
-        named = [self.database] if self.database else []
+        named = [self.database] if self.database and not self.own_data else []
         return [hashlib.sha256(self.prepare.content).hexdigest(), *named] if self.prepare else []
 
     def _all_files(self) -> list[SqlFile]:

@@ -1,10 +1,12 @@
-//! Archives of `pg_dump`: pg_restore makes SQL of them, in a fence of its own.
+//! Archives of `pg_dump`: `pg_restore` makes SQL of them, in a fence of its own.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io::{self, Read};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
+
+use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::Stop;
 use crate::engine::Failure;
@@ -34,6 +36,9 @@ const LIBRARIES: [&str; 5] = [
 const WHOLE: &[u8] = b"PostgreSQL database dump complete";
 const END_BYTES: usize = 512;
 
+const COMPLAINT_BYTES: u64 = 64 << 10;
+
+/// Whether this is an archive, as a file or as a folder.
 pub(super) fn is_archive(path: &Path) -> bool {
     path.join(CONTENTS).is_file()
         || begins_with(path, CUSTOM)
@@ -49,28 +54,7 @@ pub(super) fn restored(archive: &Path) -> Result<Text, Stop> {
             archive.display()
         ))
     })?;
-    let start = || -> io::Result<Box<dyn Read>> {
-        let home = program.parent().and_then(Path::parent);
-        let read = LIBRARIES.iter().map(Path::new).chain(home).chain([archive]);
-        let read = read.flat_map(|place| [OsStr::new("--read"), place.as_os_str()]);
-        let mut restore = Command::new("/proc/self/exe")
-            .arg("fence")
-            .args(read)
-            .arg("--")
-            .args([
-                program.as_os_str(),
-                OsStr::new("--file=-"),
-                archive.as_os_str(),
-            ])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let out = restore.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        Ok(Box::new(Restored {
-            out,
-            last: Vec::new(),
-        }))
-    };
+    let start = || Restored::start(&program, archive).map(|text| Box::new(text) as Box<dyn Read>);
     let streams = start().and_then(|second| Ok(vec![second, start()?]));
     streams.map(Text::Streams).map_err(|error| {
         Stop::Failed(Failure::internal(format!(
@@ -83,7 +67,56 @@ pub(super) fn restored(archive: &Path) -> Result<Text, Stop> {
 /// What it writes, which is whole only with its last words: in the fence, nobody may wait for it.
 struct Restored {
     out: ChildStdout,
+    /// Its complaints, in memory: a pipe that nobody reads would stop it.
+    complaints: File,
     last: Vec<u8>,
+}
+
+impl Restored {
+    fn start(program: &Path, archive: &Path) -> io::Result<Self> {
+        let own = program.parent().and_then(Path::parent);
+        let own = own.map(|home| home.join("lib"));
+        let read = LIBRARIES.iter().map(Path::new).chain(own.as_deref());
+        let read = read
+            .chain([archive])
+            .flat_map(|place| [OsStr::new("--read"), place.as_os_str()]);
+        let complaints = File::from(memfd_create("complaints", MemfdFlags::CLOEXEC)?);
+        let mut restore = Command::new("/proc/self/exe")
+            // It could say what it finds there, such as a password.
+            .env_clear()
+            .arg("fence")
+            .args(read)
+            .arg("--")
+            .arg(program)
+            .args([
+                OsStr::new("--file=-"),
+                OsStr::new("--"),
+                archive.as_os_str(),
+            ])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(complaints.try_clone()?)
+            .spawn()?;
+        Ok(Self {
+            out: restore.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?,
+            complaints,
+            last: Vec::new(),
+        })
+    }
+
+    /// Why it broke off, in its own last words.
+    fn why(&mut self) -> io::Error {
+        let mut said = Vec::new();
+        // What cannot be read is not said.
+        let _ = self.complaints.rewind();
+        let _ = (&self.complaints)
+            .take(COMPLAINT_BYTES)
+            .read_to_end(&mut said);
+        let said = String::from_utf8_lossy(&said);
+        let last = said.lines().last().unwrap_or_default();
+        let newer = "an archive of a newer pg_dump needs its pg_restore first on PATH";
+        io::Error::other(format!("pg_restore broke off: {last} ({newer})"))
+    }
 }
 
 impl Read for Restored {
@@ -91,12 +124,7 @@ impl Read for Restored {
         let count = self.out.read(buffer)?;
         if count == 0 && !buffer.is_empty() {
             let is_whole = self.last.windows(WHOLE.len()).any(|words| words == WHOLE);
-            let broken = "pg_restore broke off: is the archive whole, and not of a newer version?";
-            return if is_whole {
-                Ok(0)
-            } else {
-                Err(io::Error::other(broken))
-            };
+            return if is_whole { Ok(0) } else { Err(self.why()) };
         }
         self.last.extend_from_slice(&buffer[..count]);
         self.last.drain(..self.last.len().saturating_sub(END_BYTES));
@@ -107,7 +135,8 @@ impl Read for Restored {
 /// The first program on PATH, or Debian's newest.
 fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path = std::env::split_paths(&path).map(|folder| folder.join(PROGRAM));
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let on_path = folders.map(|folder| folder.join(PROGRAM));
     let mut versions: Vec<_> = fs::read_dir(DEBIAN)
         .into_iter()
         .flatten()
@@ -119,6 +148,7 @@ fn program() -> Option<PathBuf> {
         .map(|version| Path::new(DEBIAN).join(format!("{version}/bin/{PROGRAM}")));
     on_path
         .chain(debian)
+        .filter_map(|program| program.canonicalize().ok())
         .find(|program| begins_with(program, ELF))
 }
 

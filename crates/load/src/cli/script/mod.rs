@@ -34,9 +34,7 @@ pub(super) fn cleanup(args: &OnceScript) -> Result<(), Stop> {
 
 fn once<const MAKES: bool>(args: &OnceScript) -> Result<(), Stop> {
     let target = target(&args.connection)?;
-    let fence = target.fence(Errand::Once, args.reach.any_database);
-    let kernel_fence = KernelFence::new(&target, &args.files, 1, MEMORY_MIB);
-    let task = RunOnce::<MAKES>::read(args, &fence, kernel_fence, target.database())?;
+    let task = RunOnce::<MAKES>::read(args, &target)?;
     with_driver(target, task)
 }
 

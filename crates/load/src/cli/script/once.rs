@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 
 use super::archive::{is_archive, restored};
 use super::args::OnceScript;
-use super::{Stop, Task, check_names, name_among};
+use super::{MEMORY_MIB, Stop, Task, check_names, name_among};
 use crate::cli::kernel_fence::KernelFence;
 use crate::cli::prepare::working;
 use crate::driver::{Admin, Dialect, Driver, Fault, ServerError};
 use crate::engine::Failure;
 use crate::file;
+use crate::target::Target;
 use crate::workload::script::{Once, Rows, Statement, Text, Value};
-use crate::workload::sql::Fence;
+use crate::workload::sql::{Errand, Fence};
 
 /// A statement that takes longer is reported when it is done.
 const WORTH_TELLING: Duration = Duration::from_secs(1);
@@ -40,12 +41,7 @@ pub(super) struct RunOnce<const MAKES: bool> {
 }
 
 impl<const MAKES: bool> RunOnce<MAKES> {
-    pub(super) fn read(
-        args: &OnceScript,
-        fence: &Fence,
-        kernel_fence: KernelFence,
-        own: &str,
-    ) -> Result<Self, Stop> {
+    pub(super) fn read(args: &OnceScript, target: &Target) -> Result<Self, Stop> {
         let paths: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
         let files = paths
             .iter()
@@ -53,18 +49,25 @@ impl<const MAKES: bool> RunOnce<MAKES> {
             .collect();
         let mut archives = BTreeMap::new();
         for (at, path) in paths.iter().enumerate() {
-            if is_archive(path) {
-                archives.insert(at, restored(path)?);
+            if !is_archive(path) {
+                continue;
             }
+            if target.dialect() != Dialect::Postgres {
+                return Err(Stop::Arguments(format!(
+                    "{}: this is an archive of pg_dump, which only PostgreSQL takes",
+                    path.display()
+                )));
+            }
+            archives.insert(at, restored(path)?);
         }
         Ok(Self {
             files,
             archives,
             variables: args.variables.all.clone(),
             seed: args.seed,
-            fence: fence.clone(),
-            kernel_fence,
-            own: own.to_owned(),
+            fence: target.fence(Errand::Once, args.reach.any_database),
+            kernel_fence: KernelFence::new(target, &args.files, 1, MEMORY_MIB),
+            own: target.database().to_owned(),
         })
     }
 
@@ -74,12 +77,6 @@ impl<const MAKES: bool> RunOnce<MAKES> {
         for (at, (path, name)) in self.files.iter().enumerate() {
             let given = self.variables.clone();
             let text = match self.archives.remove(&at) {
-                Some(_) if dialect != Dialect::Postgres => {
-                    return Err(Stop::Arguments(format!(
-                        "{}: this is an archive of pg_dump, which only PostgreSQL takes",
-                        path.display()
-                    )));
-                }
                 Some(archive) => archive,
                 None => file::open(path)
                     .map(Text::File)
