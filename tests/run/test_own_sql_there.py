@@ -179,7 +179,9 @@ def test_an_archive_that_breaks_off_loads_nothing(tmp_path: Path, theirs: Theirs
     theirs.empty()
     ended = prepare(theirs, archive)
     assert ended.returncode == 2
-    assert "pg_restore broke off: pg_restore: error: " in ended.stderr
+    # Of a cut tar file, pg_restore joins the last rows with what follows them.
+    said = {"custom": "pg_restore broke off: pg_restore: error: ", "tar": "must end with a line"}
+    assert said[kind] in ended.stderr
     assert theirs.ask("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", database="load") == [(0,)]
 
 

@@ -146,16 +146,21 @@ def remove_images(folder: Path) -> list[Path]:
     return [image.path for image in images]
 
 
+def _begin(server: ServerKind, workload: Load, dirs: Dirs, starter: Starter) -> None:
+    """Make an empty database, or a copy of the user's own."""
+    server.check(dirs)
+    if workload.own_data is None:
+        server.initialise(dirs, starter)
+    else:
+        _copy_stopped(workload.own_data, dirs)
+        server.adopt(dirs, starter)
+
+
 def _fill(
     server: ServerKind, workload: Load, seed: int, copies: Path | None, dirs: Dirs, starter: Starter
 ) -> None:
-    server.check(dirs)
+    _begin(server, workload, dirs, starter)
     own = workload.own_data
-    if own is None:
-        server.initialise(dirs, starter)
-    else:
-        _copy_stopped(own, dirs)
-        server.adopt(dirs, starter)
     if not workload.prepares:
         return
     settings = server.loading_settings(dirs, memory_bytes=LOADING_MEMORY_BYTES, max_clients=LOADING_CLIENTS)

@@ -142,7 +142,7 @@ class MysqlServer(ServerProgram):
         script.unlink()
 
     def check_data(self, data: Path) -> None:
-        """Refuse data of another series, without its redo log, or of a server whose root cannot be changed."""
+        """Refuse data of another series or without its redo log, and servers whose root cannot be changed."""
         server, ours = self.installation, f"{self.facts.flavour} {self.facts.version}"
         if not server.mysql_since(5, 7, 6) and not (server.is_mariadb and server.version >= (10, 4)):
             raise ServerError(f"{ours} takes no data directory: make a dump of it")
@@ -159,11 +159,12 @@ class MysqlServer(ServerProgram):
         if unknown or (versions and not versions[-1].startswith(f"{series}.")):
             of = f"version {versions[-1]}" if versions else "an older version"
             raise ServerError(
-                f"{data} is of {of}, and the server is {ours}: name the `basedir` of that version, or upgrade a copy"
+                f"{data} is of {of}, and the server is {ours}: name the `basedir` of that version, or "
+                "upgrade a copy"
             )
 
     def adopt(self, dirs: Dirs, starter: Starter) -> None:
-        """Make copied data ours: the log on the redo role, a root without a password, no replica of another."""
+        """Make copied data ours: the log on the redo role, a root without a password, nobody's replica."""
         dirs.run.chmod(0o700)
         for name in ("mysqld-auto.cnf", "auto.cnf"):  # settings are the study's, and its identity another's
             (dirs.data / name).unlink(missing_ok=True)

@@ -40,10 +40,14 @@ FOREIGN = (
 )
 """Files of a copied cluster that are about where it ran; settings are the study's."""
 
-OURS = f"""CREATE ROLE {SUPERUSER};
-ALTER ROLE {SUPERUSER} LOGIN SUPERUSER VALID UNTIL 'infinity';
-UPDATE pg_subscription SET subenabled = false;
-"""
+OURS = "".join(
+    f"{statement};\n"
+    for statement in (
+        f"CREATE ROLE {SUPERUSER}",
+        f"ALTER ROLE {SUPERUSER} LOGIN SUPERUSER VALID UNTIL 'infinity'",
+        "UPDATE pg_subscription SET subenabled = false",
+    )
+)
 """What makes a copied cluster ours: a superuser, and no subscription to a publisher."""
 
 
