@@ -23,7 +23,7 @@ from diskproof.report.compose import (
     tpcc,
     verdicts,
 )
-from diskproof.report.compose.answer import answer
+from diskproof.report.compose.answer import answer, asked
 from diskproof.report.document import Document, Figure, Item, Items, Section
 from diskproof.results.trial import Trial
 from diskproof.wording import numbers
@@ -69,10 +69,17 @@ def compose(
         beside=one_screen.beside(analysis),
         picture=next(iter(drawn.get("answer", ())), None),
         lead=head.lead(analysis),
-        about=", ".join(filter(None, (names.servers(analysis), head.progress(analysis)))),
+        about=", ".join(filter(None, (names.servers(analysis), head.progress(analysis), _decided(analysis)))),
         sections=tuple(sections),
         foot=f"Made from the run folder alone by diskproof{version}.",
     )
+
+
+def _decided(analysis: Analysis) -> str:
+    """Return how many of the comparisons that the study asks for have a result."""
+    outcomes = [one.outcome for one in asked(analysis)]
+    decided = sum(one not in ("inconclusive", "not comparable") for one in outcomes)
+    return f"{decided} of {numbers.count(len(outcomes), 'comparison')} decided" if outcomes else ""
 
 
 def _to_do(actions: Sequence[str]) -> Section:
