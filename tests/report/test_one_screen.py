@@ -15,6 +15,7 @@ from diskproof.report.one_screen import Block, OneScreen, Row, Scale
 from diskproof.report.write import one_screen
 from diskproof.results.crash import Way
 from diskproof.results.trial import Finding
+from diskproof.wording import say
 from support.cuts import control, make_crash_plan, make_cuts, with_cuts
 from support.limits import make_limits
 from support.runs import MakeRun, Run
@@ -68,6 +69,19 @@ def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun)
     assert block.rows[0].figures[0].startswith("nothing in 4 (at most")
     assert block.columns == ("at worst", "transactions/s")
     assert any(line.strip().startswith("To do") for line in lines)
+
+
+def test_a_single_lost_database_may_be_chance(make_run: MakeRun) -> None:
+    crash = make_crash_plan(cuts=8, tunings=("safest", "fast"))
+    folder, _ = make_run(with_cuts(make_plan(storages=("ssd",), blocks=2), crash, speed=False))
+    first = next(cut.id for cut in make_cuts(crash) if "fast" in cut.cell)
+    for cut in make_cuts(crash):
+        lost = cut.id == first
+        folder.append_cut(
+            change(cut, ledger=None, recovery__refused=say("it did not start")) if lost else cut
+        )
+    lines = "\n".join(printed(run(analyse_folder(folder))))
+    assert "Beware         With 8 cuts it may be chance that only fast on ssd lost whole" in lines
 
 
 @pytest.mark.parametrize("ways", [("kill",), ("kill", "stop"), ("kill", "stop", "power")])

@@ -233,6 +233,13 @@ def test_a_line_that_is_no_record_is_told_with_its_number(folder: RunFolder) -> 
             folder.trials()
 
 
+def test_a_plan_without_an_end_is_refused(folder: RunFolder) -> None:
+    path = folder.path / "plan.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"at_most_s": float("inf")}))
+    with pytest.raises(RunFolderError, match="at_most_s"):
+        RunFolder.open(folder.path).plan()
+
+
 def test_the_folder_of_a_studys_runs_is_told_from_a_run(folder: RunFolder, tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match=rf"it holds runs, the newest is {folder.path}"):
         RunFolder.open(tmp_path)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from diskproof.results.crash import CutLoad, Keep, Must, Says, Way
 from diskproof.results.factor import Factor
@@ -99,6 +99,8 @@ class Scale(Record):
 class Phases(Record):
     """How long a steady load is warmed up, and then measured."""
 
+    model_config = ConfigDict(allow_inf_nan=False)
+
     warm_up_s: float
     measure_s: float
 
@@ -113,6 +115,8 @@ class Pilot(Record):
 
     They do not count: trials of another length scatter otherwise.
     """
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     trials: int
     load_s: float
@@ -229,6 +233,8 @@ class Cuts(Record):
 
 class Plan(Record):
     """The cells of a study and the random order of their trials, fixed before the first one starts."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     study: str
     question: str

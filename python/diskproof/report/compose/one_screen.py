@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
+from diskproof.analysis.safety.ranking import whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.report.compose import cut_words, money, names, rows, to_do
 from diskproof.report.compose.answer import MOST_LIMITS, answer, held_back, is_of_limits
@@ -17,7 +18,7 @@ def run(analysis: Analysis) -> OneScreen:
     warned = cautions(analysis)
     blocks = rows.blocks(analysis, _weak(analysis, warned))
     is_weak = any(row.is_weak for one in blocks for row in one.rows)
-    beware = _beware(warned, is_weak=is_weak) or _rarest(analysis.safety)
+    beware = _chance(analysis.safety) or _beware(warned, is_weak=is_weak) or _rarest(analysis.safety)
     return OneScreen(
         question=analysis.plan.question,
         facts=facts(analysis),
@@ -30,7 +31,8 @@ def run(analysis: Analysis) -> OneScreen:
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     """Return what stands beside the picture of a page, which has few words: the first of each kind."""
     warned = cautions(analysis)
-    beware = f"{warned[0].text}{_more(warned)}" if warned else _rarest(analysis.safety)
+    warning = f"{warned[0].text}{_more(warned)}" if warned else _rarest(analysis.safety)
+    beware = _chance(analysis.safety) or warning
     return tuple(_lines(analysis, beware, MOST_LIMITS, 1))
 
 
@@ -69,6 +71,12 @@ def _weak(analysis: Analysis, warned: Sequence[Caution]) -> Collection[str]:
 
 RARE, CUTS_FOR_RARE = 0.05, 59
 """So many cuts without a loss show that at most that share loses something: 1 - 0.05**(1/n)."""
+
+
+def _chance(safety: Safety | None) -> str:
+    """Return that a level may have lost whole databases by chance; empty if the cuts tell."""
+    chance = list(whole_losses_by_chance(safety.answers if safety else []))
+    return cut_words.by_chance(chance) if chance else ""
 
 
 def _rarest(safety: Safety | None) -> str:

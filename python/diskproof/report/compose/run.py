@@ -69,10 +69,20 @@ def compose(
         beside=one_screen.beside(analysis),
         picture=next(iter(drawn.get("answer", ())), None),
         lead=head.lead(analysis),
-        about=", ".join(filter(None, (names.servers(analysis), head.progress(analysis), _decided(analysis)))),
+        about=", ".join(
+            filter(
+                None, (names.servers(analysis), head.progress(analysis), _decided(analysis), _disk(analysis))
+            )
+        ),
         sections=tuple(sections),
         foot=f"Made from the run folder alone by diskproof{version}.",
     )
+
+
+def _disk(analysis: Analysis) -> str:
+    """Return what the only storage is; of several, the picture's key says it."""
+    storages = names.storages(analysis)
+    return ", ".join(f"{name} = {what}" for name, what in storages.items()) if len(storages) == 1 else ""
 
 
 def _decided(analysis: Analysis) -> str:

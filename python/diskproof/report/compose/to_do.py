@@ -12,7 +12,7 @@ from diskproof.analysis.decisions import (
     OwnDisk,
     decide,
 )
-from diskproof.analysis.safety.ranking import unranked, whole_losses_by_chance
+from diskproof.analysis.safety.ranking import unranked
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.families import of
 from diskproof.report.compose import cut_words, verdict_words
@@ -105,7 +105,9 @@ def what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
 def _settings(one: Durability, several: bool) -> Iterator[str]:
     """Yield which level keeps every commit, then what each other gains and may lose."""
     where = f" in {one.server}" if several else ""
-    yield f"`{one.safe.tuning}`{where} if no commit may be lost{_variables(one, one.safe)}."
+    alike = [other for other in one.others if other.cuts and all(cut.is_whole for cut in other.cuts)]
+    names = " or ".join(f"`{level.tuning}`" for level in (one.safe, *alike))
+    yield f"{names}{where} if no commit may be lost{_variables(one, one.safe) if not alike else ''}."
     for other in one.others:
         if not other.cuts:  # else the rows have what it lost
             yield _trade(other, where)
@@ -161,8 +163,6 @@ def _replicas(decisions: Decisions) -> Iterator[str]:
 def _chance(analysis: Analysis) -> Iterator[str]:
     """Yield which order of settings the cuts do not show, and how many would."""
     answers = analysis.safety.answers if analysis.safety else []
-    if chance := list(whole_losses_by_chance(answers)):
-        yield cut_words.by_chance(chance)
     needed = [one for one in unranked(answers) if one.cuts_needed]
     if needed:
         one = max(needed, key=lambda pair: pair.b.harmed / pair.b.telling - pair.a.harmed / pair.a.telling)

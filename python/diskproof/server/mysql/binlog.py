@@ -62,8 +62,9 @@ def _read(program: Path, file: Path) -> list[str]:
     try:
         done = run([str(program), *OPTIONS, str(file)], limit_s=CHECK_LIMIT_S)
     except (OSError, TimedOut) as error:
-        raise ServerFailedError(f"{program} does not read {file}: {error}") from error
+        raise ServerFailedError(f"{program.name} does not read it: {error}") from error
     # It prints its preamble before it opens the file: without that, the program itself failed.
     if not done.out.strip():
-        raise ServerFailedError(f"{program} does not read {file}: {' '.join(done.complaint.split())}")
+        complaint = " ".join(done.complaint.split())
+        raise ServerFailedError(f"{program.name} does not read it: {complaint}")
     return done.out.splitlines()
