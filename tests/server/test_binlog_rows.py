@@ -58,9 +58,9 @@ def test_rows_count_once_their_transaction_has_committed() -> None:
 def test_what_is_no_reader_is_an_error_and_no_log_is_none(tmp_path: Path) -> None:
     assert inserted_rows(Path("/bin/true"), tmp_path, "led", 2) is None
     (tmp_path / "binlog.000001").touch()
-    with pytest.raises(ServerFailedError, match=r"/bin/true does not read .*binlog\.000001: exit code 0"):
+    with pytest.raises(ServerFailedError, match="true does not read it: exit code 0"):
         inserted_rows(Path("/bin/true"), tmp_path, "led", 2)
-    with pytest.raises(ServerFailedError, match="/nowhere/reader does not read"):
+    with pytest.raises(ServerFailedError, match="reader does not read it"):
         inserted_rows(Path("/nowhere/reader"), tmp_path, "led", 2)
 
 
