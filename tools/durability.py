@@ -45,13 +45,13 @@ def main() -> int:
     except RefusalError as error:
         print(error, file=sys.stderr)
         return 1
+    # The two parts come from different runs: what is not made anew stays.
+    before, _, kept = PAGE.read_text().partition(f"{TODAY_HEADING}\n\n")
     if {one.plan.study for one in found} == {TODAY}:
-        before, _, rest = PAGE.read_text().partition(f"{TODAY_HEADING}\n")
-        _, at, after = rest.partition("\n## ")
-        after = f"{at}{after}" if at else ""
-        PAGE.write_text(f"{before.rstrip()}\n\n{TODAY_HEADING}\n\n{today(found)}\n{after}")
+        kept = f"{today(found)}\n"
     else:
-        PAGE.write_text("\n\n".join(page(found)) + "\n")
+        before = "\n\n".join(page(found))
+    PAGE.write_text(f"{before.rstrip()}\n\n{TODAY_HEADING}\n\n{kept}")
     return 0
 
 

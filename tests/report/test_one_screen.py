@@ -84,6 +84,17 @@ def test_a_single_lost_database_may_be_chance(make_run: MakeRun) -> None:
     assert "Beware         With 8 cuts it may be chance that only fast on ssd lost whole" in lines
 
 
+@pytest.mark.parametrize("way", ["kill", "power"])
+def test_a_level_that_cuts_happened_to_spare_is_not_advised(make_run: MakeRun, way: Way) -> None:
+    crash = make_crash_plan(cuts=4, tunings=("safest", "fast"), ways=(way,))
+    folder, _ = make_run(with_cuts(make_plan(storages=("ssd",), blocks=2), crash, speed=False))
+    spared = {cut.block: cut for cut in make_cuts(crash) if "safest" in cut.cell}
+    for cut in make_cuts(crash):
+        folder.append_cut(change(cut, ledger=spared[cut.block].ledger))
+    lines = "\n".join(printed(run(analyse_folder(folder))))
+    assert "safest if no commit may be lost" in lines
+
+
 @pytest.mark.parametrize("ways", [("kill",), ("kill", "stop"), ("kill", "stop", "power")])
 def test_what_was_never_cut_from_power_is_not_called_safe(make_run: MakeRun, ways: tuple[Way, ...]) -> None:
     crash = make_crash_plan(tunings=("safest",), ways=ways, cuts=4)

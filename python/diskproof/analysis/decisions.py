@@ -64,6 +64,11 @@ class LevelChoice(Record):
     """What the worst way to die took, by storage; empty: it was not cut."""
 
     @property
+    def keeps_all(self) -> bool:
+        """Whether a power cut takes nothing by its settings, and took nothing: cuts alone prove little."""
+        return self.losses == [] and bool(self.cuts) and all(one.is_whole for one in self.cuts)
+
+    @property
     def ruins(self) -> CutAnswer | None:
         """The answer of cuts that damaged or lost the whole database; None if none did."""
         return next((one for one in self.cuts if one.damaged or one.gone), None)

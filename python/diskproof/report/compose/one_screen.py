@@ -18,7 +18,8 @@ def run(analysis: Analysis) -> OneScreen:
     warned = cautions(analysis)
     blocks = rows.blocks(analysis, _weak(analysis, warned))
     is_weak = any(row.is_weak for one in blocks for row in one.rows)
-    beware = _chance(analysis.safety) or _beware(warned, is_weak=is_weak) or _rarest(analysis.safety)
+    where = warned[0].where if warned else ""
+    beware = _beware(analysis.safety, warned, "! " if is_weak else "", where)
     return OneScreen(
         question=analysis.plan.question,
         facts=facts(analysis),
@@ -30,9 +31,7 @@ def run(analysis: Analysis) -> OneScreen:
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     """Return what stands beside the picture of a page, which has few words: the first of each kind."""
-    warned = cautions(analysis)
-    warning = f"{warned[0].text}{_more(warned)}" if warned else _rarest(analysis.safety)
-    beware = _chance(analysis.safety) or warning
+    beware = _beware(analysis.safety, cautions(analysis))
     return tuple(_lines(analysis, beware, MOST_LIMITS, 1))
 
 
@@ -98,12 +97,12 @@ def _alarm(safety: Safety | None) -> str:
     return "; ".join(cut_words.control(safety, one) for one in safety.controls if one.outcome == "failed")
 
 
-def _beware(warned: Sequence[Caution], *, is_weak: bool) -> str:
-    """Return the gravest warning; `is_weak`: rows have a mark that it is about them."""
-    if not warned:
-        return ""
-    return f"{'! ' if is_weak else ''}{warned[0].text}{warned[0].where}{_more(warned)}"
+def _beware(safety: Safety | None, warned: Sequence[Caution], mark: str = "", where: str = "") -> str:
+    """Return the gravest warning; `mark`: rows have it, too, if it is about them; `where`: which trials."""
+    if (chance := _chance(safety)) and not (warned and warned[0].finding.severity == "invalid"):
+        return f"{chance}{_more(len(warned))}"
+    return f"{mark}{warned[0].text}{where}{_more(len(warned) - 1)}" if warned else _rarest(safety)
 
 
-def _more(warned: Sequence[Caution]) -> str:
-    return f"; {numbers.count(len(warned) - 1, 'more warning')}" if len(warned) > 1 else ""
+def _more(others: int) -> str:
+    return f"; {numbers.count(others, 'more warning')}" if others else ""

@@ -105,7 +105,7 @@ def what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
 def _settings(one: Durability, several: bool) -> Iterator[str]:
     """Yield which level keeps every commit, then what each other gains and may lose."""
     where = f" in {one.server}" if several else ""
-    alike = [other for other in one.others if other.cuts and all(cut.is_whole for cut in other.cuts)]
+    alike = [other for other in one.others if other.keeps_all]
     names = " or ".join(f"`{level.tuning}`" for level in (one.safe, *alike))
     yield f"{names}{where} if no commit may be lost{_variables(one, one.safe) if not alike else ''}."
     for other in one.others:

@@ -183,7 +183,7 @@ class Script(Steady):
 
     @property
     def uses_database(self) -> str | None:
-        """The database of a server's own data that its statements are for."""
+        """The database that its statements are for: of a server's own data, or one that a dump names."""
         return self.database
 
     @property

@@ -35,7 +35,7 @@ pub(in crate::cli) struct OltpArgs {
     /// How many times smaller LZ4 makes the columns c and pad; prepare and run alike [default: as
     /// sysbench's random digits, next to nothing]
     #[arg(long, value_name = "TIMES", within(1.0..=10.0))]
-    compressible: Option<f64>,
+    pub(super) compressible: Option<f64>,
 
     /// The same seed gives the same rows and the same draws [default: 1 to prepare, another one
     /// each time to run, since the same draws again would update rows to what they hold already]

@@ -109,7 +109,7 @@ fn check(args: &OltpArgs) -> Result<(), Stop> {
             args.mix().name()
         )));
     }
-    if args.schema == Schema::Single && args.filling() != Filling::RANDOM {
+    if args.schema == Schema::Single && args.compressible.is_some() {
         return Err(Stop::Arguments(
             "--compressible is for the random digits of --schema sbtestN; leave one of them out"
                 .into(),
