@@ -32,8 +32,8 @@ pub(in crate::cli) struct OltpArgs {
     #[command(flatten)]
     pub(in crate::cli) distribution: DistributionArgs,
 
-    /// How many times smaller LZ4 makes the columns c and pad; prepare and run alike [default: as
-    /// sysbench's random digits, next to nothing]
+    /// How many times smaller LZ4 makes the columns c and pad; prepare and run alike [default:
+    /// sysbench's random digits, less than 1.3]
     #[arg(long, value_name = "TIMES", within(1.0..=10.0))]
     pub(super) compressible: Option<f64>,
 
