@@ -82,7 +82,7 @@ def test_a_small_volume_has_fewer_requests_a_second(gib: float, most: int) -> No
 
 
 def test_a_bought_disk_is_spread_over_its_years() -> None:
-    assert parse_card(CARD, "card").a_month(0, None, None) == pytest.approx(1.0)
+    assert parse_card(CARD, Path("card")).a_month(0, None, None) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,15 @@ def test_a_bought_disk_is_spread_over_its_years() -> None:
         ("title = ", "card: "),
         (CARD.replace('currency = "USD"', ""), "currency: Field required"),
         (CARD + "colour = 1", "colour"),
+        (CARD + "gib = 60", '`gib` is now `size`: write `size = "60 GiB"`'),
+        (CARD.replace("date = 2026-01-01", ""), "date: Field required"),
         (CARD.replace("amount = 36", ""), "it has no price"),
         (CARD + "iops = { each = 1 }", "iops.most: Field required"),
     ],
 )
 def test_damaged_cards_are_refused(card: str, said: str) -> None:
     with pytest.raises(RefusalError, match=said):
-        parse_card(card, "card")
+        parse_card(card, Path("card"))
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +145,7 @@ def test_cards_of_another_currency_stand_alone(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "arguments", "said"),
     [
-        ("gib = 60", [], "no price card here sells a disk of 100 GiB"),
+        ('size = "60 GiB"', [], "no price card here sells a disk of 100 GiB"),
         ("outlives_machine = false", ["--durable"], "no disk here keeps its data"),
     ],
 )

@@ -156,11 +156,11 @@ def test_a_number_of_clients_is_a_level_as_a_number_too() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("amount = 160", "amount = 0", "`prices.disk.amount`: give more than 0, not 0"),
+        ("amount = 160", "amount = 0", "`prices.disk`: it has no price: give `amount`, or `per_gib`"),
         ("amount = 160", "amount = nan", "`prices.disk.amount`: give a number that is finite"),
         ("amount = 160", "amount = inf", "`prices.disk.amount`: give a number that is finite"),
         ("amount = 160", 'amount = "80"', "`prices.disk.amount`: give a number, not '80'"),
-        ("amount = 160", "amount = -1", "`prices.disk.amount`: give more than 0"),
+        ("amount = 160", "amount = -1", "`prices.disk.amount`: give 0 or more, not -1"),
         ('size = "72 GB"', 'size = "0 GB"', "`prices.disk.size`: give more than 0"),
         ('size = "72 GB"', 'size = "72 XB"', "`prices.disk.size`: give a size such as `256 MiB`"),
         ('currency = "USD"', 'currency = "dollar"', "`prices.disk.currency`"),
@@ -176,6 +176,8 @@ def test_a_number_of_clients_is_a_level_as_a_number_too() -> None:
             "`prices.disk`: `years` belongs to a bought device: leave it out",
         ),
         ('source = "assumed: round"', "", "`prices.disk.source` is missing"),
+        ('size = "72 GB"', "", "`prices.disk`: `size` is missing"),
+        ('size = "72 GB"', "gib = 67", '`prices.disk`: `gib` is now `size`: write `size = "67 GiB"`'),
     ],
 )
 def test_a_wrong_price_is_refused(old: str, new: str, said: str) -> None:
@@ -204,3 +206,10 @@ def test_a_storage_is_planned_with_all_that_was_bought() -> None:
     assert [(one.device, one.amount, one.size_bytes, one.years) for one in plan.prices["dram"]] == [
         ("disk", 160, 72 * 10**9, 3.0)
     ] * 2
+
+
+def test_what_was_bought_of_a_volume_is_priced_by_its_card() -> None:
+    volume = DEVICE.replace("amount = 160", "amount = 1\nper_gib = 0.5").replace("72 GB", "80 GiB")
+    volume += "iops = { included = 3000, most = 16_000, each = 0.25, bought = 3004 }\n"
+    text = QUICKSTART.replace('ram = "1 GiB"', 'ram = "1 GiB"\nbought = ["disk"]') + volume
+    assert [price.amount for price in plan_of(text).prices["dram"]] == [1 + 80 * 0.5 + 4 * 0.25]

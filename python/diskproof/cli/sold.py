@@ -11,7 +11,7 @@ import tomlkit
 from diskproof import disk
 from diskproof.analysis.advised.records import Configuration
 from diskproof.refusal import RefusalError
-from diskproof.study.price_cards import GIB, PriceCard
+from diskproof.study.price_cards import GIB, SoldCard
 from diskproof.wording.numbers import number
 
 STALE = datetime.timedelta(days=365)
@@ -20,7 +20,7 @@ PAGE_MIB = 1 / 64
 """A page of 16 KiB in MiB: so many MiB a second serve one page a second."""
 
 
-def sold(cards: Sequence[PriceCard], gib: float, folder: Path) -> tuple[list[Configuration], dict[str, str]]:
+def sold(cards: Sequence[SoldCard], gib: float, folder: Path) -> tuple[list[Configuration], dict[str, str]]:
     """Return what can be bought by some cards, and the device file of each by its name.
 
     Disks that are sold whole and have less than `gib` are left out; RefusalError if nothing is left.
@@ -63,7 +63,7 @@ def sold(cards: Sequence[PriceCard], gib: float, folder: Path) -> tuple[list[Con
 
 
 def _changed(
-    card: PriceCard, shown: disk.Facts, gib: float | None, iops: float | None, mib_per_s: float | None
+    card: SoldCard, shown: disk.Facts, gib: float | None, iops: float | None, mib_per_s: float | None
 ) -> str:
     """Return a device file with what is bought of it."""
     made = copy.deepcopy(shown["device"])

@@ -26,7 +26,7 @@ from diskproof.study.part import (
     mistake,
 )
 from diskproof.study.places import PlaceChoice
-from diskproof.study.prices import PriceChoice
+from diskproof.study.price_cards import PriceCard
 from diskproof.study.published import PublishedChoice
 from diskproof.study.scales import ScaleChoice
 from diskproof.study.servers import THEIRS, ServerChoice
@@ -80,8 +80,8 @@ class Study(Part):
     published: PublishedChoice | None = Field(
         None, description="The experiment that the study repeats, and its figures"
     )
-    prices: dict[Name, PriceChoice] = Field(
-        {}, description="Prices of devices, by name; `bought` of a storage names them"
+    prices: dict[Name, PriceCard] = Field(
+        {}, description="Price cards of devices, by name; `bought` of a storage names them"
     )
 
     @model_validator(mode="before")
@@ -275,6 +275,9 @@ class Study(Part):
                     raise mistake(
                         f"`{device}` is not in [prices], which has {known}", "storages", name, "bought"
                     )
+        for name, card in self.prices.items():
+            if card.size is None:
+                raise mistake("`size` is missing: how much was bought?", "prices", name)
         if len(currencies := sorted({price.currency for price in self.prices.values()})) > 1:
             raise mistake(f"they are in {' and '.join(currencies)}: use one currency", "prices")
         return self

@@ -38,9 +38,6 @@ pub struct Device {
     /// What the device stands for, which parameters were fitted to which figures, and what it
     /// cannot show.
     pub description: String,
-    /// Price in US dollars and where it was asked.
-    #[serde(default)]
-    pub price_usd: Option<Figure<f64>>,
     /// The model and its parameters: exactly one of the kinds of `Model`.
     pub device: Model,
     /// Figures that others measured on the real device.
@@ -82,12 +79,6 @@ impl Device {
         self.device
             .check()
             .and_then(|()| self.published.iter().try_for_each(Published::check))
-            .and_then(|()| match &self.price_usd {
-                Some(price) if !(0.0..=1e9).contains(&price.value) => {
-                    Err(format!("price_usd is {}; it may be 0 to 10^9", price.value))
-                }
-                _ => Ok(()),
-            })
             .map_err(|why| DeviceError(format!("{words}: {why}")))?;
         Ok(self)
     }

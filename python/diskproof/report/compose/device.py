@@ -41,11 +41,9 @@ MEASURES = {
 
 def compose(facts: dict[str, Any]) -> Document:
     """Return what a device file holds."""
-    price = facts.get("price_usd")
     lead = [" ".join(facts["description"].split())]
     lead.append(f"kind: {facts['kind']}; capacity: {size(facts['capacity_bytes'])}")
     lead.append(f"properties: {'; '.join(properties(facts))}")
-    lead += [f"price: US$ {price['value']:g} ({price['source']})"] if price else []
     figures = facts["published"]
     return Document(
         name="",
