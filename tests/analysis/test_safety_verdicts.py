@@ -109,7 +109,7 @@ def test_speed_and_loss_stand_in_one_sentence() -> None:
         for planned in crash.trials
     ]
     sentence, _ = on_safety(analysed(crash, cuts, speed=True))
-    assert sentence.startswith("fast on ssd is 2.9 times as fast as safest (2.9")
+    assert sentence.startswith("fast on ssd is 2.9 times as fast as safest (2.8")
     assert sentence.endswith(
         ") with 8 clients, and to the power cut it lost up to 112 transactions and up to 0.94 s of "
         "commits (50 of 50 cuts); safest lost none in 50 cuts (at most 5.8% of cuts, one-sided 95% bound; "

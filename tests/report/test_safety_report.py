@@ -16,6 +16,7 @@ from diskproof.report import csv, html, markdown
 from diskproof.report.charts import still
 from diskproof.report.charts.cuts import losses, speed_against_loss, worst_cuts
 from diskproof.report.compose import one_screen as screen
+from diskproof.report.compose.cut_words import cuts
 from diskproof.report.compose.run import compose
 from diskproof.report.document import Figure
 from diskproof.report.write import terminal
@@ -237,8 +238,11 @@ def test_every_telling_cut_is_drawn() -> None:
     assert figure
     assert analysis.safety
     for panel, way in zip(figure.panels, WAYS, strict=True):
+        answers = [one for one in analysis.safety.answers if one.way == way]
         drawn = sum(row.get("cuts", 0) for row in panel.rows)
-        assert drawn == sum(len(one.losses) for one in analysis.safety.answers if one.way == way)
+        assert drawn == sum(len(one.losses) - len(one.losses_of_gone) for one in answers)
+        said = [row["gone"] for row in panel.rows if "gone" in row]
+        assert said == [f"DATABASE LOST: {cuts(one.gone)}" for one in answers if one.gone and one.losses]
 
 
 def test_the_worst_cut_is_named_with_its_moments() -> None:

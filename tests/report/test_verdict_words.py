@@ -1,5 +1,6 @@
 import pytest
 
+from diskproof.analysis.answers import Outcome
 from diskproof.report.compose import verdict_words
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell
@@ -8,28 +9,27 @@ from diskproof.wording.numbers import listed
 
 
 @pytest.mark.parametrize(
-    ("estimate", "low", "high", "said"),
+    ("outcome", "estimate", "low", "high", "said"),
     [
-        (0.2123, 0.1812, 0.2468, "0.212, 95% interval 0.18 to 0.25"),
-        (1.0061, 0.9981, 1.0142, "1.006, 95% interval 0.998 to 1.014"),
-        (4.7012, 4.1912, 5.2112, "4.70, 95% interval 4.19 to 5.21"),
-        (250.3, 230.0, 272.0, "250, 95% interval 230 to 272"),
-        (0.00213, 0.00211, 0.00215, "0.0021, 95% interval 0.0021 to 0.0022"),
-        (0.5, 0.041, 6.2, "0.500, 95% interval 0.041 to 6.2"),
-        (144.0, 0.00002, 81_420.0, "144, 95% interval 2.0e-05 to 81,000"),
-        (2.0, 2.0, 2.0, "2.000, 95% interval 2.000 to 2.000"),
+        ("slower", 0.2123, 0.1812, 0.2468, "4.1 to 5.5"),
+        ("slower", 0.75, 0.72, 0.78, "22% to 28%"),
+        ("slower", 0.75, 0.75, 0.75, "25%"),
+        ("faster", 250.3, 230.0, 272.0, "230 to 270"),
+        ("faster", 1.25, 1.2, 1.31, "20% to 31%"),
+        ("faster", 1.5, 0.9, 2.5, "between 10% slower and 2.5 times as fast"),
+        ("the same", 1.0061, 0.9981, 1.0142, "between 0.2% slower and 1.4% faster"),
+        ("inconclusive", 1.1, 1.05, 1.2, "between 5.0% faster and 20% faster"),
     ],
 )
-def test_figures_show_as_many_digits_as_the_interval_warrants(
-    estimate: float, low: float, high: float, said: str
+def test_an_interval_goes_in_the_direction_of_its_outcome(
+    outcome: Outcome, estimate: float, low: float, high: float, said: str
 ) -> None:
-    assert verdict_words.figures(Interval(estimate=estimate, low=low, high=high, n=5)) == said
+    assert verdict_words.interval(outcome, Interval(estimate=estimate, low=low, high=high, n=5)) == said
 
 
 def test_a_ratio_without_an_interval_says_so() -> None:
-    assert (
-        verdict_words.figures(Interval(estimate=1.5, low=None, high=None, n=1)) == "1.50, without an interval"
-    )
+    alone = Interval(estimate=1.5, low=None, high=None, n=1)
+    assert verdict_words.difference("faster", "a", "b", alone, 0.03) == "a is 50% faster than b (no interval)"
 
 
 def test_conditions_stand_in_the_order_of_speech() -> None:

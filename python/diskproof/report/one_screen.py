@@ -43,6 +43,8 @@ class Row:
     figures: tuple[str, ...] = ()
     is_weak: bool = False
     """Whether the warning below the rows is about it."""
+    interval: str = ""
+    """The ends of the bar in the words of `said`: ``4.1 to 5.5``. A terminal has the bar alone."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """How numbers, sizes, times and lists are written."""
 
 import math
+import re
 from collections.abc import Sequence
 
 NOT_OBSERVED = "n/a"
@@ -109,6 +110,14 @@ def listed(words: Sequence[str], most: int = 5) -> str:
 def geometric_mean(values: Sequence[float]) -> float:
     """Return the geometric mean of some positive figures."""
     return math.exp(sum(map(math.log, values)) / len(values))
+
+
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[mµn]?s|min|h|[KMGT]?i?B)\b)")
+
+
+def unbroken(text: str, space: str = "\N{NO-BREAK SPACE}") -> str:
+    """Return a text in which no line can end between a number and its unit."""
+    return _BEFORE_UNIT.sub(space, text)
 
 
 def sentence_case(words: str) -> str:

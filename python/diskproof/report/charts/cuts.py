@@ -182,7 +182,8 @@ def losses(analysis: Analysis) -> Figure | None:
     if safety is None or not any(one.with_loss and one.losses for one in safety.answers):
         return None
     encoding = loss_encoding(analysis, safety)
-    most = max(max(one.losses, default=0) for one in safety.answers)
+    others = (Counter(one.losses) - Counter(one.losses_of_gone) for one in safety.answers)
+    most = max((lost for counted in others for lost in counted), default=0)
     panels = []
     for way in ways(safety):
         answers = [one for one in safety.answers if one.way == way and one.losses]
@@ -194,27 +195,20 @@ def losses(analysis: Analysis) -> Figure | None:
         "The bar marks the median."
     )
     title = "What each cut took"
-    gone = any(one.losses_of_gone for one in safety.answers)
-    if gone:
-        caption += " A cross at the right edge: nothing could be read any more."
-    keys = (
-        *parts.keys(analysis, encoding, panels),
-        *([Key("the whole database", shape="cross")] if gone else ()),
-    )
-    return Figure("losses", title, caption, tuple(panels), keys)
+    return Figure("losses", title, caption, tuple(panels), parts.keys(analysis, encoding, panels))
 
 
 def _losses_panel(
     safety: Safety, title: str, answers: Sequence[CutAnswer], encoding: Encoding, most: int
 ) -> Panel:
-    rows = [row for answer in answers for row in _loss_rows(safety, answer, encoding, most)]
+    rows = [row for answer in answers for row in _loss_rows(safety, answer, encoding)]
     most_cuts = max(row.get("cuts", 0) for row in rows)
     x = _lost_axis(
         "lost:Q", most, "acknowledged transactions lost", scrolled=len(answers) > parts.MOST_CELLS_SHOWN
     )
     base = parts.stacked().encode(color=parts.colour(encoding))
     cuts = (
-        base.transform_filter("isValid(datum.cuts) && !datum.gone")
+        base.transform_filter("isValid(datum.cuts)")
         .mark_circle(opacity=0.55, yOffset=8)
         .encode(
             x=x,
@@ -225,9 +219,9 @@ def _losses_panel(
         )
     )
     gone = (
-        base.transform_filter("datum.gone")
-        .mark_point(shape="cross", filled=True, opacity=1, size=130, yOffset=8)
-        .encode(x=x, tooltip=parts.tooltip("figure"))
+        base.transform_filter("isValid(datum.gone)")
+        .mark_text(align="right", baseline="middle", fontWeight="bold", yOffset=-7)
+        .encode(x=alt.value("width"), text="gone:N", tooltip=parts.tooltip("figure"))
     )
     medians = (
         base.transform_filter("isValid(datum.median)")
@@ -239,7 +233,7 @@ def _losses_panel(
     return Panel(panel.title, panel.description, panel.spec, rows, len(rows), tall=panel.tall)
 
 
-def _loss_rows(safety: Safety, answer: CutAnswer, encoding: Encoding, most: int) -> Iterator[Row]:
+def _loss_rows(safety: Safety, answer: CutAnswer, encoding: Encoding) -> Iterator[Row]:
     identity = _identity(safety, answer.cell, encoding)
     assert answer.lost is not None
     middle = f"{answer.lost.median:,.10g}"
@@ -252,9 +246,9 @@ def _loss_rows(safety: Safety, answer: CutAnswer, encoding: Encoding, most: int)
     for lost, cuts in sorted((Counter(answer.losses) - all_gone).items()):
         figure = f"{said.transactions(lost)} lost in {said.cuts(cuts)}"
         yield {**identity, "lost": lost, "cuts": cuts, "figure": figure}
-    for lost, cuts in sorted(all_gone.items()):
-        figure = f"the whole database lost in {said.cuts(cuts)}, {said.transactions(lost)}"
-        yield {**identity, "lost": most, "cuts": cuts, "gone": True, "figure": figure}
+    if answer.gone:  # in words: a mark on the axis would stand for a number of transactions
+        figure = f"DATABASE LOST: {said.cuts(answer.gone)}"
+        yield {**identity, "gone": figure, "figure": figure}
 
 
 # ---------------------------------------------------------------- the worst cuts in time

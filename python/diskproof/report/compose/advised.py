@@ -44,6 +44,7 @@ def screen(advice: Advice) -> OneScreen:
             one.predicted.per_s.low if one.predicted.per_s else None,
             one.predicted.per_s.high if one.predicted.per_s else None,
             (_price(one.configuration), estimate(one.predicted.per_s), milliseconds(one.predicted.p95_us)),
+            interval=bounds(one.predicted.per_s),
         )
         for one in shown
     ]

@@ -1,6 +1,6 @@
 """What a run comes to, in one sentence; with the rows below it needs no more."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.limits.records import CellLimit
@@ -14,8 +14,8 @@ from diskproof.results.factor import Factor
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers, say, us
 
-MOST_LIMITS = 3
-"""Limits that are named."""
+MOST_PARTS = 2
+"""Parts of a transaction's time that are named of a side without a limit."""
 
 MOST_KEPT = 2
 """Levels that kept every commit, by name; the rows have them all."""
@@ -52,7 +52,7 @@ def answer(analysis: Analysis) -> str:
     if not has_verdict(analysis):
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
     if is_of_limits(analysis):
-        return f"The database is held back by {held_back(analysis)[0]}."
+        return f"The database is held back by {_commonest(analysis)}."
     return " ".join(filter(None, (_largest(analysis), cost(analysis))))
 
 
@@ -100,16 +100,10 @@ def _told_apart(pair: Sequence[Verdict]) -> Factor | None:
 
 def _largest(analysis: Analysis) -> str:
     """Return how the levels that differ most compare, over all conditions in which they do."""
-    decided = [one for one in asked(analysis) if one.outcome in ("faster", "slower") and one.ratio]
-    if not decided:
+    most = _most_apart(analysis)
+    if not most:
         same = any(one.outcome == "the same" for one in asked(analysis))
         return "No difference is shown." if not same else "No difference: what is decided is the same."
-    # What spares a flush is said as the cost of a commit.
-    groups = grouped(
-        [one for one in decided if not one.flush_spared] or decided,
-        lambda one: (one.factor, one.level, one.baseline, one.outcome),
-    )
-    most = max(groups.values(), key=lambda some: max(map(_size, some)))
     first = most[0]
     alike = (first.factor, first.level, first.baseline)
     every = [one.held for one in asked(analysis) if (one.factor, one.level, one.baseline) == alike]
@@ -122,6 +116,17 @@ def _largest(analysis: Analysis) -> str:
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""
     by = verdict_words.by_how_much(*ratios, where=apart)
     return f"{numbers.sentence_case(level)} is {likely}{by} {baseline}{where}."
+
+
+def _most_apart(analysis: Analysis) -> list[Verdict]:
+    """Return the comparisons of the two levels that differ most; none if nothing differs."""
+    decided = [one for one in asked(analysis) if one.outcome in ("faster", "slower") and one.ratio]
+    # What spares a flush is said as the cost of a commit.
+    groups = grouped(
+        [one for one in decided if not one.flush_spared] or decided,
+        lambda one: (one.factor, one.level, one.baseline, one.outcome),
+    )
+    return max(groups.values(), key=lambda some: max(map(_size, some)), default=[])
 
 
 def _size(one: Verdict) -> float:
@@ -162,33 +167,65 @@ def asked(analysis: Analysis) -> list[Verdict]:
     return [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
 
 
-def held_back(analysis: Analysis, most: int = MOST_LIMITS) -> list[str]:
-    """Return so many limits with the cells that each holds back, those of most cells first."""
-    return list(_held_back(analysis, analysis.limits.cells, most)) if analysis.limits else []
+def held_back(analysis: Analysis) -> str:
+    """Return what holds each side of the comparison in the sentence back; empty if that is not known.
+
+    ``disk: the log's flush (93%); dram: the CPUs (90%)``; if conditions differ in it, under the one in which
+    the sides differ most.
+    """
+    found = {one.cell.id: one for one in analysis.limits.cells} if analysis.limits else {}
+    if not found:
+        return ""
+    if not has_verdict(analysis):
+        return _commonest(analysis)
+    compared = _most_apart(analysis) or asked(analysis)[:1]
+    alike = len({(_kind(found, one.cell), _kind(found, one.baseline_cell)) for one in compared}) == 1
+    shown = compared if alike else [max(compared, key=_size)]
+    first = shown[0]
+    sides = {
+        verdict_words.subject(first.factor, level): _of_side([found[cell] for cell in cells if cell in found])
+        for level, cells in (
+            (first.level, [one.cell for one in shown]),
+            (first.baseline, [one.baseline_cell for one in shown]),
+        )
+    }
+    differing = {
+        factor: level
+        for factor, level in first.held.items()
+        if any(one.held.get(factor) != level for one in compared)
+    }
+    where = "" if alike else f"{verdict_words.conditions(differing).strip()}, "
+    if len(set(sides.values())) == 1:
+        sides = {"both": next(iter(sides.values()))}
+    return where + "; ".join(f"{level}: {what}" for level, what in sides.items())
 
 
-def _held_back(analysis: Analysis, found: Sequence[CellLimit], most: int) -> Iterator[str]:
+def _kind(found: Mapping[str, CellLimit], cell: str) -> tuple[str | None, str]:
+    one = found.get(cell)
+    return (one.limit, limits_words.kind(one)) if one else (None, "")
+
+
+def _of_side(cells: Sequence[CellLimit]) -> str:
+    """Return the limit of one side with its share of the time; without a limit the largest parts of it."""
+    if not cells or cells[0].limit:
+        return (
+            f"{limits_words.bound_by(cells)}{limits_words.evidence(cells)}" if cells else numbers.NOT_OBSERVED
+        )
+    parts = limits_words.main_parts(cells[0].split, MOST_PARTS, limits_words.UNEXPLAINED)
+    known = f" ({parts} of its time)" if parts != numbers.NOT_OBSERVED else ""
+    return f"{limits_words.NOT_ESTABLISHED}{known}"
+
+
+def _commonest(analysis: Analysis) -> str:
+    """Return the limit of most cells, and in which it is: ``the log's flush on disk (93% of the time)``."""
+    found = analysis.limits.cells if analysis.limits else []
     every = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in found]
-
-    def where(some: Sequence[CellLimit]) -> str:
-        held = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in some]
-        if len(some) == len(found):
-            return (
-                "" if len(found) == 1 else f" in {'both' if len(found) == 2 else f'all {len(found)}'} cells"
-            )
-        return verdict_words.places(held, every, "cells")
-
-    groups = list(
-        grouped(found, lambda one: (one.limit, limits_words.kind(one) if one.limit else "")).values()
-    )
-    groups.sort(key=lambda cells: (cells[0].limit is None, -len(cells)))
-    for at, cells in enumerate(groups[:most]):
-        said = limits_words.bound_by(cells)
-        # Reasons are long: only what stands alone has room for one.
-        tells = cells[0].limit or len(groups) == 1
-        share = limits_words.evidence(cells, "" if at else " of the time") if tells else ""
-        if is_given(analysis) and not cells[0].limit:
-            share = ": its CPUs, threads and disks were not observed"
-        yield f"{said}{where(cells)}{share}"
-    if left := sum(map(len, groups[most:])):
-        yield f"others in {numbers.count(left, 'cell')}"
+    groups = grouped(found, lambda one: (one.limit, limits_words.kind(one) if one.limit else ""))
+    cells = max(groups.values(), key=lambda some: (some[0].limit is not None, len(some)))
+    held = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in cells]
+    where = verdict_words.places(held, every, "cells") if len(cells) < len(found) else ""
+    where = f" in all {len(found)} cells" if not where and len(found) > 1 else where
+    share = limits_words.evidence(cells, " of the time")
+    if is_given(analysis) and not cells[0].limit:
+        share = ": its CPUs, threads and disks were not observed"
+    return f"{limits_words.bound_by(cells)}{where}{share}"

@@ -179,13 +179,13 @@ def unexplained_us(split: Split) -> float:
     return 0.0 if abs(left) <= ROUNDING * split.latency_us else left
 
 
-def main_parts(split: Split | None) -> str:
-    """Return the largest parts of a transaction's time: ``log flush 93%, CPU 4%``."""
+def main_parts(split: Split | None, most: int = MOST_PARTS, but: str = "") -> str:
+    """Return the largest parts of a transaction's time: ``log flush 93%, CPU 4%``; one is left out."""
     if split is None or split.latency_us <= 0:
         return NOT_OBSERVED
-    shares = [(name, time_us / split.latency_us) for name, time_us in parts(split)]
+    shares = [(name, time_us / split.latency_us) for name, time_us in parts(split) if name != but]
     largest = sorted((one for one in shares if one[1] >= SMALL_SHARE), key=lambda one: -one[1])
-    return ", ".join(f"{name} {whole_percent(part)}" for name, part in largest[:MOST_PARTS]) or NOT_OBSERVED
+    return ", ".join(f"{name} {whole_percent(part)}" for name, part in largest[:most]) or NOT_OBSERVED
 
 
 def part_names(cells: Sequence[CellLimit]) -> list[PartName]:

@@ -6,7 +6,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.ranking import whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.report.compose import cut_words, money, names, rows, to_do
-from diskproof.report.compose.answer import MOST_LIMITS, answer, held_back, is_of_limits
+from diskproof.report.compose.answer import answer, held_back, is_of_limits
 from diskproof.report.compose.head import left_out, progress
 from diskproof.report.compose.warnings import Caution, cautions
 from diskproof.report.one_screen import OneScreen
@@ -25,26 +25,45 @@ def run(analysis: Analysis) -> OneScreen:
         facts=facts(analysis),
         answer=answer(analysis),
         blocks=tuple(blocks),
-        lines=tuple(_lines(analysis, beware, MOST_LIMITS, to_do.MOST_SHOWN)),
+        lines=tuple(_lines(analysis, beware)),
     )
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
-    """Return what stands beside the picture of a page, which has few words: the first of each kind."""
-    beware = _beware(analysis.safety, cautions(analysis))
-    return tuple(_lines(analysis, beware, MOST_LIMITS, 1))
+    """Return what stands beside the picture of a page: as many things to do as there is room for."""
+    lines = [
+        (lead, _cut_off(text))
+        for lead, text in _lines(analysis, _beware(analysis.safety, cautions(analysis)))
+    ]
+    left = MOST_WORDS - len(f"{analysis.plan.question} {answer(analysis)}".split())
+    left -= sum(len(text.split()) for lead, text in lines if lead)
+    kept = []
+    for lead, text in lines:
+        left -= 0 if lead else len(text.split())
+        if lead or left >= 0:
+            kept.append((lead, text))
+    return tuple(kept)
 
 
-def _lines(analysis: Analysis, beware: str, most_limits: int, most_to_do: int) -> Iterator[tuple[str, str]]:
+MOST_WORDS, MOST_WORDS_OF_ONE = 84, 30
+"""Words of a page's first screen, and of one thing to know there; the page has all of it below."""
+
+
+def _cut_off(text: str) -> str:
+    words = text.split()
+    return text if len(words) <= MOST_WORDS_OF_ONE else f"{' '.join(words[:MOST_WORDS_OF_ONE])} …"
+
+
+def _lines(analysis: Analysis, beware: str) -> Iterator[tuple[str, str]]:
     """Yield each kind of line; a thing to do after the first has no word before."""
     if alarm := _alarm(analysis.safety):
         yield "ALARM", alarm
-    if not is_of_limits(analysis) and (held := held_back(analysis, most_limits)):
-        yield "Held back by", "; ".join(held)
+    if not is_of_limits(analysis) and (held := held_back(analysis)):
+        yield "Held back by", held
     if prices := analysis.prices:
         storages = [f"{row.storage} {money.money(row.amount)}" for row in prices.storages]
         yield "Price", f"in {money.priced(prices)}: {'; '.join(storages)}"
-    for at, one in enumerate(to_do.actions(analysis)[:most_to_do]):
+    for at, one in enumerate(to_do.actions(analysis)[: to_do.MOST_SHOWN]):
         yield "" if at else "To do", one
     if beware:
         yield "Beware", beware

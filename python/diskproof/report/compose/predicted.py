@@ -93,6 +93,7 @@ def _row(one: Predicted) -> Row:
         one.per_s.high,
         (estimate(one.per_s), _recorded(one).partition(", ")[0], milliseconds(one.p95_us)),
         is_weak=bool(one.weakened_by),
+        interval=bounds(one.per_s),
     )
 
 

@@ -166,7 +166,8 @@ def ratio_row(levels: tuple[str, ...], one: Verdict | CellComparison, figures: t
     said = WORDS.get(one.outcome) or (verdict_words.amount(one.ratio.estimate) if one.ratio else "")
     if one.outcome in ("faster", "slower") and one.ratio and one.ratio.n < ENOUGH_BLOCKS:
         said = f"likely {said}"
-    row = Row(levels, said, TONES[one.outcome], figures=figures)
+    interval = verdict_words.interval(one.outcome, one.ratio)
+    row = Row(levels, said, TONES[one.outcome], figures=figures, interval=interval)
     ratio = one.ratio
     return replace(row, estimate=ratio.estimate, low=ratio.low, high=ratio.high) if ratio else row
 
@@ -290,6 +291,7 @@ def _cuts(safety: Safety) -> Iterator[Block]:
                 share.low if share else None,
                 share.high if share else None,
                 tuple(figures),
+                interval=cut_words.interval(share) if share else "",
             )
         )
     title = "cuts that lost something" if ways == {"power"} else f"lost something to {_dying(ways)}"

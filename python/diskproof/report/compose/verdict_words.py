@@ -1,6 +1,5 @@
 """The sentences of verdicts and of comparisons of two runs, made of their figures."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 from diskproof.analysis.answers import CellComparison, Comparison, Outcome, Verdict
@@ -14,9 +13,6 @@ from diskproof.wording.numbers import percent, significant
 
 TIMES_FROM = 2.0
 """From here on a ratio is said as "2.1 times", below as a percentage."""
-
-WIDE_FROM = 1.25
-"""From this ratio of an interval's ends on, each number has its own digits."""
 
 MOST_PLACES = 2
 """Conditions under which an outcome is said to be found; with more of them, its cells are counted."""
@@ -38,14 +34,11 @@ _PREPOSITIONS: dict[Factor, str] = {
 """What a sentence says before each condition, in this order."""
 
 
-def verdict(one: Verdict, *, brief: bool = False) -> str:
-    """Return a verdict as a sentence: ``disk is 4.7 times slower than dram (0.212, …) at safest``.
-
-    `brief`: with the ends of the interval alone, in the words of the sentence.
-    """
+def verdict(one: Verdict) -> str:
+    """Return a verdict as a sentence: ``disk is 4.7 times slower than dram (4.1 to 5.5, …) at safest``."""
     above, below = subject(one.factor, one.level), subject(one.factor, one.baseline)
     several = one.factor == "clients" and one.level != "1"
-    sentence = _outcome(one.outcome, above, below, one.ratio, one.same_within, several, brief=brief)
+    sentence = _outcome(one.outcome, above, below, one.ratio, one.same_within, several)
     sentence += _by(one) + conditions(one.held)
     if one.common_operations is not None:
         sentence += f" over the {numbers.count(one.common_operations, 'operation')} that both ran"
@@ -90,12 +83,10 @@ def _outcome(
     ratio: Interval | None,
     same_within: float,
     several: bool = False,
-    *,
-    brief: bool = False,
 ) -> str:
     if ratio is None:
         return f"{level} and {baseline} are not comparable"
-    return difference(outcome, level, baseline, ratio, same_within, several, brief=brief)
+    return difference(outcome, level, baseline, ratio, same_within, several)
 
 
 def difference(
@@ -105,13 +96,10 @@ def difference(
     ratio: Interval,
     same_within: float,
     several: bool = False,
-    *,
-    brief: bool = False,
 ) -> str:
-    """Return the outcome of a comparison: ``disk is 4.7 times slower than dram (0.212, 95% interval …)``.
+    """Return the outcome of a comparison: ``disk is 4.7 times slower than dram (4.1 to 5.5, 95% interval)``.
 
     "a% slower" is 1 - x/y and "a% faster" x/y - 1, never one for the other. `several`: the level is plural.
-    `brief`: as in `verdict`.
     """
     match outcome:
         case "the same":
@@ -120,33 +108,8 @@ def difference(
             said = f"{level} against {baseline} is inconclusive"
         case _:
             said = f"{level} {'are' if several else 'is'} {by_how_much(ratio.estimate)} {baseline}"
-    if brief:
-        return f"{said}{'' if outcome == 'the same' else ends(ratio)}"
-    return f"{said} ({figures(ratio)})"
-
-
-def figures(ratio: Interval) -> str:
-    """Return a ratio with its interval: ``0.212, 95% interval 0.18 to 0.25``."""
-    if ratio.low is None or ratio.high is None:
-        return f"{significant(ratio.estimate, 3)}, without an interval"
-    if ratio.high > ratio.low * WIDE_FROM:
-        # No number of decimals suits bounds that are so far apart.
-        estimate, low, high = (
-            significant(ratio.estimate, 3),
-            significant(ratio.low, 2),
-            significant(ratio.high, 2),
-        )
-    else:
-        decimals = _decimals(ratio.estimate, (ratio.high - ratio.low) / 2)
-        estimate, low, high = (f"{value:.{decimals}f}" for value in (ratio.estimate, ratio.low, ratio.high))
-    return f"{estimate}, {percent(ratio.confidence)} interval {low} to {high}"
-
-
-def _decimals(estimate: float, half_width: float) -> int:
-    """Return so many decimals that an interval shows two significant digits, but never noise."""
-    of_width = 1 - math.floor(math.log10(half_width)) if half_width > 0 else 3
-    of_estimate = 1 - math.floor(math.log10(estimate))
-    return max(0, min(of_width, max(3, of_estimate)))
+    said_interval = f"{interval(outcome, ratio)}, {percent(ratio.confidence)} interval"
+    return f"{said} ({said_interval if ratio.low is not None else 'no interval'})"
 
 
 def conditions(held: Mapping[Factor, str]) -> str:
@@ -238,23 +201,21 @@ def amount(*ratios: float) -> str:
     return by_how_much(*ratios).removesuffix(" than").removesuffix(" as")
 
 
-def by_how_much_within(ratio: Interval) -> str:
-    """Return a ratio to one side of 1 with its interval: ``7.8 times slower (5.3 to 12)``."""
-    return f"{amount(ratio.estimate)}{ends(ratio)}"
+def interval(outcome: Outcome, ratio: Interval | None) -> str:
+    """Return the ends of a ratio's interval in the words of its outcome: ``4.1 to 5.5`` times slower.
 
-
-def ends(ratio: Interval) -> str:
-    """Return the ends of a ratio's interval in the words of its estimate: `` (5.3 to 12)``."""
-    if ratio.low is None or ratio.high is None:
-        return ", without an interval"
-    if (ratio.low < 1) != (ratio.high < 1):
-        return f" ({between(ratio.low, ratio.high)})"
+    Of no difference: ``between 10% slower and 11% faster``. Empty without an interval.
+    """
+    if ratio is None or ratio.low is None or ratio.high is None:
+        return ""
+    if outcome not in ("faster", "slower") or (ratio.low < 1) != (ratio.high < 1):
+        return between(ratio.low, ratio.high)
     if max(ratio.estimate, 1 / ratio.estimate) >= TIMES_FROM:
         both = sorted(max(one, 1 / one) for one in (ratio.low, ratio.high))
         low, high = (_two_digits(one) if one < 99.5 else significant(one, 2) for one in both)
     else:
         low, high = (_points(share) for share in sorted(abs(one - 1) for one in (ratio.low, ratio.high)))
-    return f" ({low} to {high})"
+    return low if low == high else f"{low} to {high}"
 
 
 def between(low: float, high: float) -> str:

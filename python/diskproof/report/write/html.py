@@ -19,7 +19,7 @@ from diskproof.report import document as doc
 from diskproof.report.document import Document, Panel
 from diskproof.report.ratio_scale import ticks
 from diskproof.report.write.ink import LIGHT, config, drawable
-from diskproof.wording.numbers import count, sentence_case
+from diskproof.wording.numbers import count, sentence_case, unbroken
 from diskproof.wording.visible import visible
 
 MOST_PANELS_SHOWN = 12
@@ -78,7 +78,9 @@ def _kind(block: object) -> str:
 
 def _prose(text: str) -> Markup:
     """Escape a text; what is in backticks is set as code."""
-    return Markup(_CODE_SPAN.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped before
+    parts = _CODE_SPAN.split(str(escape(text)))
+    said = (f"<code>{part}</code>" if at % 2 else unbroken(part) for at, part in enumerate(parts))
+    return Markup("".join(said))  # noqa: S704 - escaped before
 
 
 _FONT = re.compile(r' font-family="[^"]*"')

@@ -9,7 +9,7 @@ from diskproof.report.document import Block, Document, Item, Items, Line, Paragr
 from diskproof.report.one_screen import Block as OneScreenBlock
 from diskproof.report.one_screen import OneScreen
 from diskproof.report.write.one_screen import merged
-from diskproof.wording.numbers import sentence_case, significant
+from diskproof.wording.numbers import sentence_case
 from diskproof.wording.visible import visible
 
 _CODE_SPAN = re.compile(r"(`[^`]+`)")
@@ -42,16 +42,13 @@ def write_answered(screen: OneScreen, document: Document, picture: str = "") -> 
 def _answer_table(block: OneScreenBlock) -> str:
     depth = max(len(row.levels) for row in block.rows)
     figures = max(len(row.figures) for row in block.rows)
-    has_ratio = any(row.estimate is not None for row in block.rows)
-    titles = [block.title, *[""] * (depth - 1), "", *(["interval"] if has_ratio else [])]
+    has_interval = any(row.interval for row in block.rows)
+    titles = [block.title, *[""] * (depth - 1), "", *(["interval"] if has_interval else [])]
     rows = [_row([*titles, *block.columns[:figures], *[""] * (figures - len(block.columns))])]
     rows.append(f"|{' --- |' * (len(titles) + figures)}")
     for row in block.rows:
-        bar = ""
-        if row.low and row.high and row.estimate:
-            ends = [significant(one, 2) for one in (row.low, row.high)]
-            bar = f"{significant(row.estimate, 3)} ({' to '.join(ends)})"
-        entries = [*row.levels, *[""] * (depth - len(row.levels)), row.said, *([bar] if has_ratio else [])]
+        interval = [row.interval] if has_interval else []
+        entries = [*row.levels, *[""] * (depth - len(row.levels)), row.said, *interval]
         rows.append(_row([*entries, *row.figures, *[""] * (figures - len(row.figures))]))
     return "\n".join(rows)
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from diskproof.report.one_screen import Block, OneScreen, Row, Scale
 from diskproof.report.write.terminal import STYLES
-from diskproof.wording.numbers import count, geometric_mean
+from diskproof.wording.numbers import count, geometric_mean, unbroken
 
 WIDTH, HEIGHT = 80, 24
 
@@ -32,6 +32,9 @@ MOST_LEVELS = 30
 TAILS = ((3, 3, 3), (3, 2, 3), (3, 2, 2), (3, 1, 2), (2, 2, 2), (1, 3, 2), (1, 2, 2), (1, 1, 2))
 """Lines of each thing to know, how many things to do, and lines of facts: rows find room before words do, and
 a whole sentence before a second one."""
+
+HELD = "\ue000"
+"""A blank at which no line may end, while lines are made: rich ends them at no-break spaces, too."""
 
 UNICODE, ASCII = "├─┤●┊", "|-|o:"
 """The low end, the bar, the high end, the estimate, equal speed."""
@@ -90,8 +93,10 @@ def _tail(screen: OneScreen, width: int, most_lines: int, most_actions: int) -> 
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Return a text in lines; backticks mark code, which keeps them off."""
-    plain = Text(" ".join(text.replace("`", "").split()))
-    return [line.plain.rstrip() for line in plain.wrap(Console(width=width), width)] if text else []
+    if not text:
+        return []
+    plain = Text(unbroken(" ".join(text.replace("`", "").split()), HELD))
+    return [line.plain.rstrip().replace(HELD, " ") for line in plain.wrap(Console(width=width), width)]
 
 
 # ---------------------------------------------------------------- rows
