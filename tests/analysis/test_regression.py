@@ -7,10 +7,11 @@ import pytest
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.compare import compare
-from diskproof.analysis.regression import Condition
+from diskproof.analysis.regression import Demand
 from diskproof.results.load import Rate
 from diskproof.results.plan import Cell
 from diskproof.results.trial import Trial
+from diskproof.study.condition import parse_condition
 from support.cuts import make_crash_plan, make_cuts, make_ledger
 from support.safety import analysed
 from support.trials import change, make_machine, make_plan, make_trials, typical_rate
@@ -31,18 +32,18 @@ def run(
     return analyse(PLAN, make_machine(PLAN), trials, {})
 
 
-def failing(condition: Condition, second: Analysis) -> list[tuple[str | None, str]]:
+def failing(demand: Demand, second: Analysis) -> list[tuple[str | None, str]]:
     """Return the storage of each cell that fails, and why."""
-    made = compare(run(), second, conditions=[condition])
+    made = compare(run(), second, conditions=[demand])
     return [(one.cell and one.cell.split("/")[1], one.why) for one in made.failed]
 
 
-def slower(by: float | None = None) -> Condition:
-    return Condition("c", "slower", at_least=None if by is None else 1 - by)
+def slower(by: float | None = None) -> Demand:
+    return Demand("c", "slower" if by is None else parse_condition(f"ratio < {1 - by}"))
 
 
-def at_least(ratio: float) -> Condition:
-    return Condition("c", "ratio", at_least=ratio)
+def must(condition: str) -> Demand:
+    return Demand("c", parse_condition(condition), must_hold=True)
 
 
 def test_a_slowdown_fails_only_beyond_its_tolerance() -> None:
@@ -55,15 +56,17 @@ def test_a_slowdown_fails_only_beyond_its_tolerance() -> None:
 def test_noise_shows_no_slowdown_and_proves_no_bound() -> None:
     noisy = run(0.95, spread=0.15)
     assert failing(slower(), noisy) == []
-    assert failing(at_least(0.95), noisy)[-1:] == [("disk", "beyond")]
-    assert failing(at_least(0.95), run(1.0)) == []
+    assert failing(must("ratio >= 0.95"), noisy)[-1:] == [("disk", "beyond")]
+    assert failing(must("ratio >= 0.95"), run(1.0)) == []
 
 
 def test_a_figure_of_the_second_run_is_a_threshold_as_a_study_has_it() -> None:
-    fast = Condition("c", "throughput_per_s", at_least=1_000)
+    fast = must("throughput >= 1,000/s")
     assert failing(fast, run()) == [("disk", "beyond")]
-    assert failing(Condition("c", "p99_ms", at_most=1_000), run()) == []
-    assert failing(Condition("c", "seconds", at_most=1), run()) == [
+    assert failing(Demand("c", parse_condition("throughput < 1,000/s")), run()) == [("disk", "beyond")]
+    assert failing(must("throughput of storage dram >= 1,000/s"), run()) == []
+    assert failing(must("p99 <= 1 s"), run()) == []
+    assert failing(must("seconds <= 1"), run()) == [
         ("dram", "not observed"),
         ("disk", "not observed"),
     ]
@@ -97,11 +100,11 @@ def test_cuts_fail_if_they_lose_more_often(lost: bool, why: set[str]) -> None:
     crash = make_crash_plan(tunings=("fast",), cuts=20)
     kept = [change(cut, ledger=make_ledger(900)) for cut in make_cuts(crash)]
     worse = [change(cut, ledger=make_ledger(900, lost=5, window_s=0.5)) for cut in kept]
-    conditions = [Condition("c", "losing-more")]
+    conditions = [Demand("c", "losing-more")]
     made = compare(analysed(crash, kept), analysed(crash, worse if lost else kept), conditions=conditions)
     assert {one.why for one in made.failed} == why
 
 
 def test_a_condition_on_cuts_fails_without_cuts() -> None:
-    assert failing(Condition("c", "losing-more"), run()) == [(None, "no such cell")]
-    assert failing(Condition("c", "lost", at_most=0), run()) == [(None, "no such cell")]
+    assert failing(Demand("c", "losing-more"), run()) == [(None, "no such cell")]
+    assert failing(must("lost <= 0"), run()) == [(None, "no such cell")]

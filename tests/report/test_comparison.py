@@ -9,12 +9,13 @@ from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis, Comparison
 from diskproof.analysis.compare import compare
 from diskproof.analysis.folder import analyse_folder
-from diskproof.analysis.regression import Condition
+from diskproof.analysis.regression import Demand
 from diskproof.cli.screen import Screen
 from diskproof.report.compose.comparison import compose, failed, screen
 from diskproof.report.write import markdown, one_screen
 from diskproof.results.plan import Cell
 from diskproof.results.trial import Setting, Trial
+from diskproof.study.condition import parse_condition
 from support.cuts import make_crash_plan, make_cuts, make_ledger
 from support.limits import make_limits
 from support.runs import write_run
@@ -141,15 +142,15 @@ def test_json_has_every_figure_with_its_interval() -> None:
 
 def test_the_answer_says_which_conditions_are_kept() -> None:
     conditions = [
-        Condition("--fail-if slower", "slower"),
-        Condition("--at-most p99_ms=999", "p99_ms", None, 999),
+        Demand("--fail-if slower", "slower"),
+        Demand("--threshold p99 < 1 s", parse_condition("p99 < 1 s"), must_hold=True),
     ]
     made = compare(run(), run(0.8), conditions=conditions)
     kept = summary(made)["Conditions"]
-    assert kept == "`--fail-if slower` failed in 1 cell, `--at-most p99_ms=999` kept"
+    assert kept == "`--fail-if slower` failed in 1 cell, `--threshold p99 < 1 s` kept"
     [missed] = made.failed
     assert failed(missed).startswith("--fail-if slower: mariadb/disk/safest/complex/128MiB/8c: 0.8")
-    nowhere = compare(run(), run(), conditions=[Condition("--fail-if losing-more", "losing-more")])
+    nowhere = compare(run(), run(), conditions=[Demand("--fail-if losing-more", "losing-more")])
     assert summary(nowhere)["Conditions"] == "`--fail-if losing-more` failed: no such cell"
 
 
@@ -157,6 +158,8 @@ def test_a_loss_beyond_its_bound_is_a_whole_number() -> None:
     crash = make_crash_plan(tunings=("fast",), cuts=5)
     losing = [change(cut, ledger=make_ledger(900, lost=5, window_s=0.5)) for cut in make_cuts(crash)]
     cut = analysed(crash, losing)
-    made = compare(cut, cut, conditions=[Condition("--at-most lost=0", "lost", None, 0)])
+    made = compare(
+        cut, cut, conditions=[Demand("--threshold lost <= 0", parse_condition("lost <= 0"), must_hold=True)]
+    )
     [missed] = made.failed
-    assert failed(missed) == "--at-most lost=0: mariadb/ssd/fast: 5 in the worst cut"
+    assert failed(missed) == "--threshold lost <= 0: mariadb/ssd/fast: 5 in the worst cut"

@@ -486,12 +486,12 @@ def test_a_terminal_that_closes_ends_the_run_in_good_order(tmp_path: Path) -> No
 
 def test_a_threshold_that_is_not_proved_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
     write_study(tmp_path, mix="point-select", blocks=1)
-    claim = '[[thresholds]]\nfactor = "storage"\nlevel = "dram"\nbaseline = "disk"\nat_least = 1000\n'
+    claim = 'thresholds = ["ratio of storage dram to disk >= 1000"]\n'
     study = tmp_path / "study.toml"
-    study.write_text(study.read_text() + claim)
+    study.write_text(claim + study.read_text())
     result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode == 10, result.stderr
-    assert "threshold not proved: dram against disk (storage)" in result.stderr
+    assert "threshold not proved: ratio of storage dram to disk >= 1000: " in result.stderr
 
 
 def test_a_terminal_shows_progress_and_a_pipe_plain_lines(tmp_path: Path) -> None:

@@ -62,13 +62,11 @@ def test_what_only_a_server_would_heed_is_refused(more: str, said: str) -> None:
 
 @pytest.mark.parametrize("factor", ["server", "tuning", "memory"])
 def test_a_threshold_on_what_bare_files_do_not_have_is_refused_at_its_line(factor: str) -> None:
-    claim = f'\n[[thresholds]]\nfactor = "{factor}"\nlevel = "fast"\nbaseline = "safest"\nat_least = 1\n'
-    text = f'{STUDY}mode = "rndrd"{claim}'
+    text = f'thresholds = ["ratio of {factor} fast to safest >= 1"]\n{STUDY}mode = "rndrd"'
     with pytest.raises(StudyError) as refused:
         parse_study(text, "study.toml")
-    line = 1 + text.splitlines().index("[[thresholds]]")
     said = f"a load on bare files has no {factor} to compare"
-    assert str(refused.value) == f"study.toml:{line}: `thresholds number 1`: {said}"
+    assert str(refused.value) == f"study.toml:1: `thresholds number 1`: {said}"
 
 
 def test_files_are_whole_blocks_of_one_size() -> None:

@@ -31,7 +31,7 @@ SPREAD = TEXT.replace("compare", "spread")
 ROLES = STUDY.format(hosts='database = "db"\nload = ["load-1", "load-2"]', family="mysql")
 CRASH = "\n[storages.second]\nram = '400 MiB'\n[crash]\ncuts = 2\n"
 GIVEN = '\n[servers.theirs]\nurl = "mysql://app@db.example/test"\n'
-THRESHOLD = '\n[[thresholds]]\nfactor = "host"\nlevel = "b"\nbaseline = "a"\nat_least = 1\n'
+THRESHOLD = 'thresholds = ["ratio of host b to a >= 1"]\n'
 
 
 def plan(text: str, at_most_s: float | None = None, *, cuts_alone: bool = False) -> Plan:
@@ -69,7 +69,7 @@ def test_a_block_is_never_shared() -> None:
         (TEXT + GIVEN, None, "hosts would load it at once"),
         (TEXT, 600.0, "a fixed number of `blocks`"),
         (TEXT.replace(f"[hosts]\n{EACH}", ""), None, "--hosts needs \\[hosts\\]"),
-        (SPREAD + THRESHOLD, None, "no machines are compared"),
+        (THRESHOLD + SPREAD, None, "no machines are compared"),
     ],
 )
 def test_what_cannot_be_is_refused(text: str, at_most_s: float | None, why: str) -> None:

@@ -140,27 +140,24 @@ def test_roles_that_are_not_named_lie_with_the_data() -> None:
     assert places["binlog"] == places["tmp"] == places["data"]
 
 
-THRESHOLD = '\n[[thresholds]]\nfactor = "storage"\nlevel = "disk"\nbaseline = "dram"\n'
 HOSTS = '\n[hosts]\nhow = "spread"\nnames = ["disk", "dram"]\n'
 
 
 @pytest.mark.parametrize(
     ("claim", "said"),
     [
-        (THRESHOLD, "a threshold needs `at_least` or `at_most`"),
-        (
-            THRESHOLD.replace("disk", "dsik") + "at_least = 1\n",
-            "storage compares disk with `dram`, not `dsik`",
-        ),
-        (THRESHOLD.replace('"dram"', '"disk"') + "at_least = 1\n", "not `disk` with `disk`"),
-        (THRESHOLD + "at_least = inf\n", "at_least`: give a number that is finite, not inf"),
-        (THRESHOLD + "at_most = inf\n", "at_most`: give a number that is finite, not inf"),
-        (THRESHOLD.replace('"storage"', '"server"') + "at_least = 1\n", "server compares nothing"),
-        (HOSTS + THRESHOLD.replace('"storage"', '"host"') + "at_least = 1\n", "no machines are compared"),
+        ("ratio of storage disk to dram >= -1", "write a condition such as `p99 <= 20 ms`, not"),
+        ("ratio of storage dsik to dram >= 1", "storage compares disk with `dram`, not `dsik`"),
+        ("ratio of storage disk to disk >= 1", "not `disk` with `disk`"),
+        ("ratio of storage disk to dram >= inf", "write a condition such as"),
+        ("ratio of server disk to dram >= 1", "server compares nothing"),
+        ("ratio of host disk to dram >= 1", "no machines are compared"),
+        ("p99 of storage tape < 1 s", "storage has dram, disk, not `tape`"),
+        ("lost <= 0", "nothing is cut"),
     ],
 )
 def test_a_threshold_that_claims_nothing_is_refused_before_the_run(claim: str, said: str) -> None:
-    assert said in complaint(QUICKSTART.read_text() + claim)
+    assert said in complaint(f"thresholds = ['{claim}']\n{QUICKSTART.read_text()}{HOSTS}")
 
 
 def test_memory_levels_must_be_told_apart() -> None:

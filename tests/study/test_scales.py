@@ -125,9 +125,9 @@ def test_what_is_no_scale_is_refused(text: str, said: str) -> None:
 
 
 def test_what_a_scale_breaks_elsewhere_is_laid_at_its_door() -> None:
-    claim = '\n[[thresholds]]\nfactor = "clients"\nlevel = "8"\nbaseline = "1"\nat_least = 1\n'
-    text = QUICKSTART + claim + SHORT + "design.clients = [1]\n"
-    assert "at scale `short`: `thresholds number 1.level`: clients compares nothing" in complaint(text)
+    claim = 'thresholds = ["ratio of clients 8 to 1 >= 1"]\n'
+    text = claim + QUICKSTART + SHORT + "design.clients = [1]\n"
+    assert "at scale `short`: `thresholds number 1`: clients compares nothing" in complaint(text)
     kind = QUICKSTART + SHORT + 'workloads.complex.kind = "slap"\n'
     assert "at scale `short`: unknown key `workloads.complex.mix`" in complaint(kind)
 

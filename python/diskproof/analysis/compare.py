@@ -14,7 +14,7 @@ from diskproof.analysis.answers import (
     Outcome,
 )
 from diskproof.analysis.limits.records import Difference, Split
-from diskproof.analysis.regression import Condition, failed_conditions
+from diskproof.analysis.regression import Demand, failed_conditions
 from diskproof.analysis.safety.compare import compare_cuts
 from diskproof.analysis.verdicts import decide, fewest_valid
 from diskproof.audit.registry import bars_comparison
@@ -61,7 +61,7 @@ def compare(
     a: Analysis,
     b: Analysis,
     labels: tuple[str, str] | None = None,
-    conditions: Sequence[Condition] = (),
+    conditions: Sequence[Demand] = (),
 ) -> Comparison:
     """Hold the second run against the first, cell by cell (matched by id).
 

@@ -1,4 +1,4 @@
-"""Thresholds: claims of a study that its verdicts must prove, and controls that must do what they must."""
+"""Conditions: claims of a study that its verdicts must prove, and controls that must do what they must."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from diskproof.analysis.answers import Analysis, CellAnswer, Verdict
 from diskproof.analysis.safety.shapes import ControlAnswer, Spread
 from diskproof.results.plan import Cell
 from diskproof.stats.intervals import Interval
-from diskproof.study.threshold import Threshold
+from diskproof.study.condition import Condition
 
 
 @dataclass(frozen=True)
 class FailedClaim:
     """A threshold that a run does not prove."""
 
-    claim: Threshold
+    claim: Condition
     verdict: Verdict | None
     """The one that does not prove it; None: the run compares no such levels, or the claim is of a figure."""
     cell: str | None = None
@@ -23,7 +23,7 @@ class FailedClaim:
     """That figure, in the claim's unit; None: not observed."""
 
 
-def failed_thresholds(claims: Sequence[Threshold], analysis: Analysis) -> list[FailedClaim]:
+def failed_thresholds(claims: Sequence[Condition], analysis: Analysis) -> list[FailedClaim]:
     """Return every claim that a verdict or a cell does not prove, with that.
 
     A claim is proved if the whole interval of every verdict on its two levels, or of every cell that it is
@@ -36,23 +36,24 @@ def failed_thresholds(claims: Sequence[Threshold], analysis: Analysis) -> list[F
     ]
 
 
-def _failing_cells(claim: Threshold, analysis: Analysis) -> list[FailedClaim]:
-    found = _losses(analysis) if claim.figure == "lost" else _figures(claim.figure, analysis)
-    concerned = [
-        (cell.id, figure)
-        for cell, figure in found
-        if claim.factor is None or cell.level(claim.factor) == claim.level
-    ]
-    if not concerned:
+def _failing_cells(claim: Condition, analysis: Analysis) -> list[FailedClaim]:
+    figures = figures_of(claim, analysis)
+    if not figures:
         return [FailedClaim(claim, None)]
-    return [
-        FailedClaim(claim, None, cell, figure)
-        for cell, figure in concerned
-        if not is_within(figure, claim.at_least, claim.at_most)
-    ]
+    return [FailedClaim(claim, None, cell, figure) for cell, figure in figures if not claim.is_shown(figure)]
 
 
 Figures = Sequence[tuple[Cell, Interval | None]]
+
+
+def figures_of(claim: Condition, analysis: Analysis) -> list[tuple[str, Interval | None]]:
+    """Return the figure of each cell that a condition is about, by the cell's id, in its unit."""
+    found = _losses(analysis) if claim.figure == "lost" else _figures(claim.figure, analysis)
+    return [
+        (cell.id, figure.scaled(1 / claim.unit) if figure else None)
+        for cell, figure in found
+        if claim.concerns(cell)
+    ]
 
 
 def _losses(analysis: Analysis) -> Figures:
@@ -70,18 +71,17 @@ def _figures(figure: str, analysis: Analysis) -> Figures:
 
 
 def _figure(figure: str, answer: CellAnswer) -> Interval | None:
-    if figure == "throughput_per_s":
+    if figure == "throughput":
         return answer.throughput_per_s
     if figure == "seconds":
         return answer.figure if answer.metric == "seconds" else None
-    percentile = figure.removeprefix("p").removesuffix("_ms")
+    percentile = figure.removeprefix("p")
     if percentile in answer.latency_at_least:
         return None  # it lies at the end of another tool's histogram, and may be any above it
-    us = answer.latency_mean_us if figure == "mean_ms" else answer.latency_us.get(percentile)
-    return us.scaled(1 / 1000) if us else None
+    return answer.latency_mean_us if figure == "mean" else answer.latency_us.get(percentile)
 
 
-def _failures(claim: Threshold, analysis: Analysis) -> list[FailedClaim]:
+def _failures(claim: Condition, analysis: Analysis) -> list[FailedClaim]:
     concerned = [
         verdict
         for verdict in analysis.verdicts
@@ -92,15 +92,8 @@ def _failures(claim: Threshold, analysis: Analysis) -> list[FailedClaim]:
     return [
         FailedClaim(claim, verdict)
         for verdict in concerned
-        if verdict.outcome == "not comparable" or not is_within(verdict.ratio, claim.at_least, claim.at_most)
+        if verdict.outcome == "not comparable" or not claim.is_shown(verdict.ratio)
     ]
-
-
-def is_within(found: Interval | None, at_least: float | None, at_most: float | None) -> bool:
-    """Tell whether the whole interval keeps to its bounds."""
-    if found is None or found.low is None or found.high is None:
-        return False
-    return (at_least is None or found.low >= at_least) and (at_most is None or found.high <= at_most)
 
 
 def failed_controls(analysis: Analysis) -> list[ControlAnswer]:

@@ -26,6 +26,7 @@ from diskproof.report.compose.advised import compose, screen
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import NO_LEVEL, Plan
 from diskproof.results.size import Size
+from diskproof.study.condition import parse_condition
 from diskproof.study.price_cards import GIB, read_card, shipped_cards
 from diskproof.system.temporary import temporary_folder
 from diskproof.wording.numbers import percent
@@ -54,7 +55,7 @@ def advise(
     run
         Folder of a finished run; one on two different storages predicts better.
     target
-        What the load must do: `2000 transactions/s`, `p95 20 ms`, `mean 5 ms`, or several with commas.
+        What the load must do: `throughput >= 2000/s`, `p95 <= 20 ms`, `mean <= 5 ms`; several with commas.
     durable
         Only settings with which commits survive a power cut.
     load
@@ -156,51 +157,25 @@ def _exit_code(advice: Advice) -> int:
     return THRESHOLD_FAILED if tested else TRIAL_INVALID
 
 
-PARTS = re.compile(
-    r",(?!\d{3}\b)|;|\band\b|\bwith\b|\bat\b(?!\s+(?:least|most))|(?<=\S)(?<!\sa)\s+(?=p95\b|95th\b|mean\b|av(?:era)?g)",
-    re.IGNORECASE,
-)
-"""What stands between the parts of a target; a comma before three digits is one of thousands."""
-
-LEAST = r"(?:at least|more than|over|min(?:imum)?|>=?|≥|=|:)?"
-MOST = r"(?:at most|no more than|less than|below|under|max(?:imum)?|of|<=?|≤|=|:)?"
-
-RATE = re.compile(
-    rf"(?:tps\s*)?{LEAST}\s*([\d_,]*\.?\d+)\s*(k?)\s*"
-    r"(?P<unit>tps|(?:transactions|txn?)?\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?)?",
-    re.IGNORECASE,
-)
-TIME = re.compile(
-    rf"(?:an?\s+)?(p95|95th percentile|mean|average|avg)\s*(?:latency)?\s*{MOST}\s*(\d*\.?\d+)\s*"
-    r"(us|µs|ms|s|(?:micro|milli)?sec(?:ond)?s?|msec)",
-    re.IGNORECASE,
-)
-UNIT_US = {"u": 1, "µ": 1, "mic": 1, "m": 1000, "s": 1_000_000}
-
-
 def parse_target(text: str) -> Target:
-    """Read a target such as ``2000 transactions/s, p95 20 ms`` or ``2k tps at p95 < 20 ms``."""
+    """Read a target such as ``throughput >= 2,000/s, p95 <= 20 ms``."""
     found: dict[str, float] = {}
-    for part in [part.strip() for part in PARTS.split(text) if part.strip()] or [text]:
-        rate, time = RATE.fullmatch(part), TIME.fullmatch(part)
-        if rate and not (rate["unit"] or part.lower().startswith("tps")):
-            rate = None
-        name = "per_s" if rate else f"{'p95' if '95' in time[1] else 'mean'}_us" if time else ""
-        if not name or name in found:
+    for part in re.split(r",(?!\d{3}\b)", text):
+        try:
+            condition = parse_condition(part)
+        except ValueError as error:
+            raise RefusalError(f"--target: {error}") from None
+        name = PREDICTED.get((condition.figure, condition.relation[0]))
+        if name is None or name in found or condition.factor:
             raise RefusalError(
-                "--target takes `2000 transactions/s`, `p95 20 ms` or `mean 5 ms`, each once, not "
-                f"`{part}`; only these are predicted"
+                "--target takes `throughput >= 2000/s`, `p95 <= 20 ms` and `mean <= 5 ms`, each once, not "
+                f"`{part.strip()}`; only these are predicted"
             )
-        value = float(re.sub("[_,]", "", rate[1])) * (1000 if rate[2] else 1) if rate else 0.0
-        if time:
-            unit = time[3].lower()
-            value = float(time[2]) * next(
-                UNIT_US[key] for key in ("mic", "u", "µ", "m", "s") if unit.startswith(key)
-            )
-        if not 0 < value < 1e12:
-            raise RefusalError(f"--target: `{part}` must be above 0")
-        found[name] = value
+        found[name] = condition.bound * condition.unit
     return Target.model_validate(found)
+
+
+PREDICTED = {("throughput", ">"): "per_s", ("p95", "<"): "p95_us", ("mean", "<"): "mean_us"}
 
 
 def _gib(text: str) -> float:

@@ -1,19 +1,20 @@
 """`diskproof compare`: the same cells of two runs."""
 
-import math
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from diskproof.analysis.compare import compare as compare_analyses
 from diskproof.analysis.folder import analyse_folder
-from diskproof.analysis.regression import Condition
+from diskproof.analysis.regression import Demand
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.screen import complain
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.comparison import compose, failed, screen
 from diskproof.results.folder import RunFolder
-from diskproof.study.threshold import ThresholdFigure
+from diskproof.study.condition import parse_condition
 
 
 def compare(
@@ -23,8 +24,9 @@ def compare(
     *,
     label: list[str] | None = None,
     fail_if: list[str] | None = None,
-    at_least: list[str] | None = None,
-    at_most: list[str] | None = None,
+    threshold: list[str] | None = None,
+    at_least: Annotated[list[str] | None, Parameter(show=False)] = None,
+    at_most: Annotated[list[str] | None, Parameter(show=False)] = None,
     format: Form = "text",  # noqa: A002
 ) -> int:
     """Compare the same cells of two runs: ratio, interval, verdict.
@@ -38,24 +40,27 @@ def compare(
     label
         Name of a run in the report: give it twice, first run first. Default: study, machine or time.
     fail_if
-        Exit code 10 if a cell is shown to be `slower`, `slower=5%` or `losing-more`; can be repeated.
-    at_least
-        Exit code 10 unless all cells prove it: `ratio=0.95`, `throughput_per_s=900`; can be repeated.
-    at_most
-        The same with an upper bound: `p99_ms=20`, `lost=0`; can be repeated.
+        Exit code 10 if a cell is shown to be `slower`, `ratio < 0.95` or `losing-more`; can be repeated.
+    threshold
+        Exit code 10 unless all cells prove it: `ratio >= 0.95`, `p99 <= 20 ms`; can be repeated.
+    at_least, at_most
+        Gone: `--threshold` says both.
     format
         Format of the output; Markdown begins with a summary of five lines.
 
     """
+    if at_least or at_most:
+        raise RefusalError(
+            'write `--threshold "ratio >= 0.95"`, `--threshold "p99 <= 20 ms"` for --at-least, --at-most'
+        )
     labels = None
     if label:
         if len({name for name in label if name.strip()}) != 2 or len(label) != 2:
             raise RefusalError("--label is given twice, with two different names: one for each run")
         labels = (label[0], label[1])
     conditions = [
-        *(_regression(text) for text in fail_if or []),
-        *(_bound("--at-least", text) for text in at_least or []),
-        *(_bound("--at-most", text) for text in at_most or []),
+        *(_demand("--fail-if", text) for text in fail_if or []),
+        *(_demand("--threshold", text) for text in threshold or []),
     ]
     runs = [RunFolder.open(path) for path in (first, second)]
     if first.resolve() == second.resolve():
@@ -67,37 +72,18 @@ def compare(
     return THRESHOLD_FAILED if made.failed else DONE
 
 
-def _regression(text: str) -> Condition:
-    """Read a condition such as ``slower=5%``."""
-    words = f"--fail-if {text}"
-    if text in ("slower", "losing-more"):
-        return Condition(words, "slower" if text == "slower" else "losing-more")
-    name, _, share = text.partition("=")
-    percent = _number(share.removesuffix("%")) if share.endswith("%") else None
-    if name != "slower" or percent is None or not 0 <= percent < 100:
-        raise RefusalError(f"--fail-if takes `slower`, `slower=5%` or `losing-more`, not `{text}`")
-    return Condition(words, "slower", at_least=1 - percent / 100)
-
-
-def _bound(option: Literal["--at-least", "--at-most"], text: str) -> Condition:
-    """Read a condition such as ``p99_ms=20``."""
-    name, _, value = text.partition("=")
-    figure = next((one for one in get_args(ThresholdFigure) if one == name), None)
-    bound = _number(value)
-    if figure is None or bound is None or bound < 0 or (bound == 0 and figure != "lost"):
-        raise RefusalError(
-            f"{option} takes FIGURE=NUMBER, such as `ratio=0.95` or `p99_ms=20`, not `{text}`; the figures: "
-            f"{', '.join(get_args(ThresholdFigure))}"
-        )
+def _demand(option: str, text: str) -> Demand:
+    """Read a condition such as ``ratio < 0.95``."""
     words = f"{option} {text}"
-    if option == "--at-least":
-        return Condition(words, figure, at_least=bound)
-    return Condition(words, figure, at_most=bound)
-
-
-def _number(text: str) -> float | None:
+    if option == "--fail-if" and text in ("slower", "losing-more"):
+        return Demand(words, "slower" if text == "slower" else "losing-more")
     try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+        condition = parse_condition(text)
+    except ValueError as error:
+        others = "; or `slower`, `losing-more`" if option == "--fail-if" else ""
+        raise RefusalError(f"{option}: {error}{others}") from None
+    if condition.baseline:
+        raise RefusalError(
+            f"{option}: `{text}`: a ratio here is of the second run to the first; leave out `to`"
+        )
+    return Demand(words, condition, must_hold=option == "--threshold")

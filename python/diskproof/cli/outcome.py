@@ -19,9 +19,8 @@ from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.run.execute import StoppedError, execute
 from diskproof.run.session import Progress, Request
+from diskproof.study.condition import Condition
 from diskproof.study.read import StudyFile
-from diskproof.study.threshold import Threshold
-from diskproof.wording.numbers import number
 
 
 def see_through(
@@ -103,12 +102,12 @@ def exit_code(file: StudyFile, analysis: Analysis, folder: RunFolder) -> int:
     for claim in file.study.thresholds:
         if claim not in asked:
             say(
-                f"threshold not tested: {_claimed(claim)}: this machine does not have the optional "
+                f"threshold not tested: {claim.words}: this machine does not have the optional "
                 f"{' and '.join(file.left_out)}"
             )
     failed = failed_thresholds(asked, analysis)
     for one in failed:
-        complain(f"threshold not proved: {_claimed(one.claim)}: {_why(one)}")
+        complain(f"threshold not proved: {one.claim.words}: {_why(one)}")
     controls = failed_controls(analysis)
     if controls:
         what = "a control" if len(controls) == 1 else f"{len(controls)} controls"
@@ -123,14 +122,6 @@ def exit_code(file: StudyFile, analysis: Analysis, folder: RunFolder) -> int:
     if unfinished or analysis.trials_valid < analysis.trials_run:
         return TRIAL_INVALID
     return THRESHOLD_FAILED if failed or controls else DONE
-
-
-def _claimed(claim: Threshold) -> str:
-    if claim.figure == "ratio":
-        return f"{claim.level} against {claim.baseline} ({claim.factor})"
-    bounds = {"at least": claim.at_least, "at most": claim.at_most}
-    said = " and ".join(f"{how} {number(bound)}" for how, bound in bounds.items() if bound is not None)
-    return f"{claim.figure} {said}" + (f" ({claim.factor} {claim.level})" if claim.factor else "")
 
 
 def _why(failed: FailedClaim) -> str:
@@ -150,7 +141,7 @@ def _why(failed: FailedClaim) -> str:
     return f"{failed.cell}: {with_bounds(failed.found)}"
 
 
-def _is_there(file: StudyFile, claim: Threshold) -> bool:
+def _is_there(file: StudyFile, claim: Condition) -> bool:
     """Tell whether the study still has a claim's levels: those of an optional server may be left out."""
     named = {level for level in (claim.level, claim.baseline) if level is not None}
     return claim.factor is None or named <= set(file.study.levels(claim.factor))

@@ -10,6 +10,7 @@ from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
 from diskproof.results.plan import CUT_LOAD, Asks, Phases
 from diskproof.results.record import Family, Role
+from diskproof.study.condition import Threshold
 from diskproof.study.crash import CrashChoice
 from diskproof.study.design import Design
 from diskproof.study.hosts import HostsChoice
@@ -31,7 +32,6 @@ from diskproof.study.published import PublishedChoice
 from diskproof.study.scales import ScaleChoice
 from diskproof.study.servers import THEIRS, ServerChoice
 from diskproof.study.storages import StorageChoice
-from diskproof.study.threshold import Threshold
 from diskproof.study.tuning import Tuning
 from diskproof.wording import Message, numbers
 
@@ -69,7 +69,9 @@ class Study(Part):
         None, description="Machines that run the study with `--hosts`; without that it runs on one"
     )
     thresholds: list[Threshold] = Field(
-        [], description="Claims that the run must prove; those about a server that is left out are skipped"
+        [],
+        description="[Conditions](compare.md#conditions) that the run must prove, such as `p99 <= 20 ms`; "
+        "those about a server that is left out are skipped",
     )
     scale: Name | None = Field(
         None, description="Scale to use without `--scale`; default: the study as written"
@@ -182,7 +184,7 @@ class Study(Part):
     def _thresholds_name_levels(self) -> Self:
         for number, claim in enumerate(self.thresholds, start=1):
             if claim.figure == "lost" and self.crash is None:
-                raise mistake("nothing is cut: `lost` needs a [crash]", "thresholds", number - 1, "figure")
+                raise mistake("nothing is cut: `lost` needs a [crash]", "thresholds", number - 1)
             if claim.factor is None:
                 continue
             if not self.servers and claim.factor in ("server", "tuning", "memory"):
@@ -192,14 +194,14 @@ class Study(Part):
             if claim.factor == "host" and not self.levels("host"):
                 raise mistake(
                     'no machines are compared: that needs [hosts] with `how = "compare"`',
-                    *("thresholds", number - 1, "factor"),
+                    *("thresholds", number - 1),
                 )
             first, *others = self.levels(claim.factor)
             if claim.figure != "ratio":
                 if claim.level not in (first, *others):
                     known = ", ".join((first, *others))
                     wrong = f"{claim.factor} has {known}, not `{claim.level}`"
-                    raise mistake(wrong, "thresholds", number - 1, "level")
+                    raise mistake(wrong, "thresholds", number - 1)
                 continue
             if claim.baseline != first or claim.level not in others:
                 raise mistake(
@@ -207,7 +209,6 @@ class Study(Part):
                     f"`{claim.level}` with `{claim.baseline}`",
                     "thresholds",
                     number - 1,
-                    "level",
                 )
         return self
 

@@ -116,7 +116,7 @@ def _outcome(failures: Sequence[FailedCondition]) -> str:
 
 
 def failed(one: FailedCondition) -> str:
-    """Return a condition that is not kept: ``--fail-if slower=5%: mariadb/…/8c: 0.80 (0.79 to 0.81)``."""
+    """Return a condition that is not kept: ``--fail-if slower: mariadb/…/8c: 0.80 (0.79 to 0.81)``."""
     found = one.found
     exact = found and found.low == found.high  # the worst loss: it was observed, not estimated
     figure = f"{found.estimate:,.0f} in the worst cut" if found and exact else with_bounds(found)
