@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -31,16 +30,25 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return folder, analyse_folder(folder)
 
 
-@pytest.fixture
-def make_run(tmp_path: Path) -> MakeRun:
-    """Return a function that writes a run of a plan, sound unless other trials are given, and analyses it."""
+@pytest.fixture(scope="module")
+def make_shared_run(tmp_path_factory: pytest.TempPathFactory) -> MakeRun:
+    """Return a function that writes a run of a plan, sound unless other trials are given, and analyses it.
+
+    For runs that several tests read; who changes a run has `make_run`.
+    """
 
     def make(plan: Plan, trials: list[Trial] | None = None, **machine_changes: object) -> Run:
         trials = make_trials(plan) if trials is None else trials
-        folder = write_run(tmp_path / "run", plan, trials, make_machine(plan, **machine_changes))
+        path = tmp_path_factory.mktemp("made") / "run"
+        folder = write_run(path, plan, trials, make_machine(plan, **machine_changes))
         return folder, analyse_folder(folder)
 
     return make
+
+
+@pytest.fixture
+def make_run(make_shared_run: MakeRun) -> MakeRun:
+    return make_shared_run
 
 
 @pytest.fixture(scope="session")

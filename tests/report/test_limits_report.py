@@ -65,14 +65,17 @@ def with_cell(analysis: Analysis, at: int, **changes: object) -> Analysis:
     return change(analysis, limits__cells=cells)
 
 
-@pytest.fixture
-def run(make_run: MakeRun) -> Run:
-    return limited(make_run(make_plan(blocks=5)))
+SWEPT = make_plan(tunings=("safest",), clients=(1, 2, 4, 8), blocks=2)
 
 
-@pytest.fixture
-def swept(make_run: MakeRun) -> Run:
-    return limited(make_run(make_plan(tunings=("safest",), clients=(1, 2, 4, 8), blocks=2)))
+@pytest.fixture(scope="module")
+def run(make_shared_run: MakeRun) -> Run:
+    return limited(make_shared_run(make_plan(blocks=5)))
+
+
+@pytest.fixture(scope="module")
+def swept(make_shared_run: MakeRun) -> Run:
+    return limited(make_shared_run(SWEPT))
 
 
 # ---------------------------------------------------------------- the terminal
@@ -401,8 +404,8 @@ def test_without_a_series_of_devices_nothing_is_drawn_of_them(run: Run) -> None:
 
 
 @pytest.mark.parametrize("ink", [LIGHT, DARK])
-def test_the_pictures_can_be_drawn(swept: Run, ink: Ink) -> None:
-    folder, analysis = swept
+def test_the_pictures_can_be_drawn(make_run: MakeRun, ink: Ink) -> None:
+    folder, analysis = limited(make_run(SWEPT))
     utilised(folder, analysis.plan)
     found = (
         time_split(analysis),

@@ -39,10 +39,10 @@ def prices_of(analysis: Analysis) -> Prices:
     return analysis.prices
 
 
-@pytest.fixture
-def priced(make_run: MakeRun) -> Run:
+@pytest.fixture(scope="module")
+def priced(make_shared_run: MakeRun) -> Run:
     plan = make_plan(storages=("disk", "both", "unpriced"), blocks=3)
-    return make_run(with_prices(plan, disk=[DISK], both=[DISK, SSD, SSD]))
+    return make_shared_run(with_prices(plan, disk=[DISK], both=[DISK, SSD, SSD]))
 
 
 # ---------------------------------------------------------------- money

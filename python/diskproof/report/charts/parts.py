@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import altair as alt
+from altair.utils.schemapi import disable_debug_mode
 
 from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.report.charts.style import Encoding
@@ -13,6 +14,8 @@ from diskproof.report.compose.names import in_short
 from diskproof.report.compose.verdict_words import cell_words, subject
 from diskproof.report.document import Key, Panel
 from diskproof.results.plan import NO_LEVEL
+
+disable_debug_mode()  # else each part of a picture is checked against Vega-Lite's schema, and the whole again
 
 LOG_SPAN = 12
 """From this ratio of the largest to the smallest figure on, an axis is logarithmic: on a linear one the
@@ -95,7 +98,7 @@ def layered(*layers: alt.Chart, height_px: float) -> Spec:
     check each row of them several times. Until then it names them as empty in every layer.
     """
     chart = alt.LayerChart(layer=list(layers)).properties(width="container", height=height_px)
-    spec: Spec = chart.to_dict()
+    spec: Spec = chart.to_dict(validate=False)
     del spec["config"]
     for layer in spec["layer"]:
         layer.pop("data", None)
