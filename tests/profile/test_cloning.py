@@ -1,6 +1,7 @@
 """Clones of virtual disks, blind: their figures are measured, their files are not looked at."""
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -16,6 +17,8 @@ from clones import agreeing, simulated_material
 from diskproof import disk
 from diskproof.cli import call
 from diskproof.cli.disk import bar
+from diskproof.profile.clone import choose
+from diskproof.profile.clone import fit as fits
 from diskproof.profile.clone import make as clone_maker
 from diskproof.profile.clone.cells import MARKER, QUICK, Asked, Observation, observed, plan, split
 from diskproof.profile.clone.credits import fall
@@ -50,7 +53,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
+    # How near fine steps and long writes come is measured by bench/clones.py.
+    monkeypatch.setattr(choose, "STEPS", STEPS[:2])
+    monkeypatch.setattr(fits, "MOST_REQUESTS", 6_000)
+    monkeypatch.setattr(fits, "MOST_BYTES", 2**28)
     yield tmp_path
+
+
+def only_volumes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try no other kind: which one comes nearest is asked of whole clones."""
+    monkeypatch.setattr(choose, "candidates", lambda sight: [cloud.candidate(sight)])
+    monkeypatch.setattr(choose, "POOR", math.inf)
 
 
 def cloned(name: str, tmp_path: Path) -> tuple[Made, disk.Facts]:
@@ -147,9 +160,9 @@ def test_the_disk_of_a_virtual_machine_is_a_volume_in_batches(tmp_path: Path) ->
     material = simulated_material(str(file), FEW)
     random = [one for one in material.observations if one.probe.pattern in ("random-read", "random-write")]
     sight, model = Sight(random, 2**36, "measured"), Model(tmp_path)
-    fitted = fit(cloud.in_batches(sight), model, random)
+    fitted = fit(cloud.in_batches(sight), model, random, STEPS[:3])
     assert fitted.error < 0.15
-    assert fitted.error < fit(cloud.candidate(sight), model, random).error / 3
+    assert fitted.error < fit(cloud.candidate(sight), model, random, STEPS[:2]).error / 3
     file.write_text(device_text("x", "x", fitted.tree))
     volume = disk.show(str(file))["device"]["cloud"]
     assert volume["batches"]["value"] is True
@@ -435,7 +448,8 @@ def test_what_does_not_count_of_others_files_is_said(tmp_path: Path) -> None:
     assert "dd.txt, line 3, does not count: it is no job of fio's JSON" in said
 
 
-def test_a_data_sheet_is_enough(tmp_path: Path) -> None:
+def test_a_data_sheet_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    only_volumes(monkeypatch)
     sheet = tmp_path / "sheet.toml"
     figures = {("random-read", 1): 9_000.0, ("random-read", 32): 80_000.0, ("random-write", 32): 60_000.0}
     sheet.write_text(
@@ -499,8 +513,7 @@ def test_without_fio_nothing_is_begun(
 def test_a_directory_is_measured_and_cloned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # So brief a measurement, beside other tests, may have too little that counts; others ask about that.
     monkeypatch.setattr(clone_maker, "_refuse_too_little", lambda *_: None)
-    # How near a fit comes is asked above.
-    monkeypatch.setattr("diskproof.profile.clone.choose.STEPS", STEPS[:1])
+    only_volumes(monkeypatch)
     place = tmp_path / "place"
     place.mkdir()
     brief = replace(QUICK, seconds=0.1, ramp_s=0.02, depths=(1, 8), size_bytes=32 * 2**20)

@@ -165,6 +165,9 @@ def their_shop(request: pytest.FixtureRequest) -> Iterator[Shop]:
                 "SET GLOBAL log_bin_trust_function_creators = 1",
                 *(f"SET GLOBAL {name} = 0" for name in ("innodb_flush_log_at_trx_commit", "sync_binlog")),
             )
+        else:  # each of hundreds of databases would wait for a checkpoint
+            theirs.ask("ALTER SYSTEM SET fsync = off")
+            theirs.ask("SELECT pg_reload_conf()")
         yield Shop(theirs, scripts, "?ssl-mode=required" if request.param == "mysql9" else "")
 
 

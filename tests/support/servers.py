@@ -128,7 +128,11 @@ def _open(url: str) -> Any:
     match parts.scheme:
         case "mysql":
             return pymysql.connect(
-                unix_socket=options["socket"], user=parts.username, database=database, autocommit=True
+                unix_socket=options["socket"],
+                ssl_disabled=True,  # else the driver reads the machine's certificates for each connection
+                user=parts.username,
+                database=database,
+                autocommit=True,
             )
         case "postgresql":
             return psycopg.connect(
