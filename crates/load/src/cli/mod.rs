@@ -11,7 +11,6 @@ macro_rules! tell {
 }
 
 mod args;
-mod conditions;
 mod connect;
 mod describe;
 mod familiar;
@@ -40,7 +39,6 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::driver;
-use conditions::args::{CleanupConditions, PrepareConditions, RunConditions};
 use kernel_fence::reader::FenceArgs;
 use ledger::args::{CleanupLedger, PrepareLedger, RunLedger};
 use lua::args::{OnceLua, RunLua};
@@ -127,8 +125,6 @@ impl Verb {
 enum Prepare {
     /// sysbench's OLTP tables sbtest1 to sbtestN
     Oltp(PrepareOltp),
-    /// A detector's conditions database: entries with validity times in many tables
-    Conditions(PrepareConditions),
     /// Accounts, and an empty table of transfers between them
     Ledger(PrepareLedger),
     /// pgbench's four tables
@@ -145,8 +141,6 @@ enum Prepare {
 enum Run {
     /// sysbench's OLTP transactions
     Oltp(RunOltp),
-    /// Clients of a conditions database: connect, ask for the entries of one time, leave
-    Conditions(RunConditions),
     /// Numbered transfers between accounts, so that every commit can be looked for afterwards
     Ledger(RunLedger),
     /// pgbench's own transactions, after TPC-B
@@ -171,8 +165,6 @@ enum Check {
 enum Cleanup {
     /// sysbench's OLTP tables sbtest1 to sbtestN
     Oltp(CleanupOltp),
-    /// The tables of the conditions database
-    Conditions(CleanupConditions),
     /// The accounts and the transfers between them
     Ledger(CleanupLedger),
     /// pgbench's four tables
@@ -242,7 +234,6 @@ fn parse() -> Result<Asked, clap::Error> {
 
 fn obey(verb: Verb) -> Result<(), Stop> {
     match verb {
-        Verb::Prepare(Prepare::Conditions(args)) => conditions::prepare(&args),
         Verb::Prepare(Prepare::Ledger(args)) => ledger::prepare(&args),
         Verb::Prepare(Prepare::Oltp(args)) => oltp::prepare(&args),
         Verb::Prepare(Prepare::Pgbench(args)) => pgbench::prepare(&args),
@@ -250,7 +241,6 @@ fn obey(verb: Verb) -> Result<(), Stop> {
         Verb::Prepare(Prepare::Lua(args)) => lua::prepare(&args),
         Verb::Prepare(Prepare::Tpcc(args)) => tpcc::prepare(&args),
         Verb::Run(run) => match *run {
-            Run::Conditions(args) => conditions::run(&args),
             Run::Ledger(args) => ledger::run(&args),
             Run::Oltp(args) => oltp::run(&args),
             Run::Pgbench(args) => pgbench::run(&args),
@@ -266,7 +256,6 @@ fn obey(verb: Verb) -> Result<(), Stop> {
             describe::say();
             Ok(())
         }
-        Verb::Cleanup(Cleanup::Conditions(args)) => conditions::cleanup(&args),
         Verb::Cleanup(Cleanup::Ledger(args)) => ledger::cleanup(&args),
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),
         Verb::Cleanup(Cleanup::Pgbench(args)) => pgbench::cleanup(&args),

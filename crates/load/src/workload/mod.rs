@@ -6,7 +6,6 @@ use std::io;
 use crate::driver::rows::{Keep, Rows};
 use crate::driver::{Args, Kind, Reply, ServerError, Statement, StatementId};
 
-pub mod conditions;
 pub mod digits;
 pub mod distribution;
 pub mod generator;

@@ -16,7 +16,8 @@ pub(crate) fn driver(url: &str) -> MysqlDriver {
 #[test]
 fn the_answer_is_the_latest_entry_not_after_the_time() {
     let database = database_or_skip!(Database::shared());
-    check_answers(&driver(&database.socket_url("root")));
+    let url = database.socket_url("root");
+    check_answers(&url, &driver(&url));
 }
 
 #[test]

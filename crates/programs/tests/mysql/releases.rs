@@ -32,7 +32,7 @@ fn check(database: &Database) {
         }
     }
     let driver = driver(&url);
-    check_answers(&driver);
+    check_answers(&url, &driver);
     database.sql("DROP TABLE conditions1, conditions2, conditions3");
     check_program(&url, &driver);
 }

@@ -6,7 +6,7 @@ use crate::server::{Server, database_or_skip};
 #[test]
 fn the_answer_is_the_latest_entry_not_after_the_time() {
     let database = database_or_skip!(Server::database());
-    check_answers(&database.driver());
+    check_answers(&database.socket_url("postgres"), &database.driver());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use diskproof_load::driver::Driver;
 fn the_answer_is_the_latest_entry_not_after_the_time() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}/conditions.db", directory.path().display());
-    check_answers(&driver(&url).creating());
+    check_answers(&url, &driver(&url));
 }
 
 #[test]

@@ -1,132 +1,87 @@
 //! The conditions workload on a real database: what it is answered is compared with what a search
 //! through all entries finds.
 
-use diskproof_load::driver::{Admin, Arg, Args, Driver};
-use diskproof_load::workload::conditions::tables::{ConditionsTables, table_name};
-use diskproof_load::workload::conditions::{Conditions, ConditionsOptions, Entry, History};
-use diskproof_load::workload::tables::{Progress, TableSet};
-use diskproof_load::workload::{Next, Script, Workload};
+use diskproof_load::driver::{Admin, Driver};
 use serde_json::Value;
 
-use crate::program::{Load, account};
+use crate::program::{Load, account, events};
 
 const TABLES: usize = 3;
+const MADE: [&str; 8] = [
+    "--tables",
+    "3",
+    "--rows",
+    "200",
+    "--elements",
+    "3",
+    "--days",
+    "100",
+];
 
-fn options() -> ConditionsOptions {
-    ConditionsOptions {
-        tables: TABLES,
-        history: History::new(200, 3, 100).expect("a possible history"),
-        payload_bytes: 40,
-        hot_percent: 50.0,
-        hot_s: 86_400,
-        tables_per_visit: TABLES,
-        appends: 0.0,
-        stay: true,
-        seed: 9,
-    }
-}
-
-/// Makes the tables and asks them: at every instant at which an answer changes, one second before
-/// and one after, and at the times that clients draw.
-pub(crate) fn check_answers<D: Driver>(driver: &D) {
-    let options = options();
+/// Makes the tables and asks them what a run asks: at every instant at which an answer changes, one second before
+/// and one after.
+pub(crate) fn check_answers<D: Driver>(url: &str, driver: &D) {
+    prepare(url, &MADE);
+    let run = CONDITIONS.succeed(
+        "run",
+        url,
+        &[&MADE[..], &["--transactions", "1", "--json"]].concat(),
+    );
+    let ready = events(&run).swap_remove(0);
     let mut admin = driver.admin().expect("a connection");
-    let set = ConditionsTables {
-        tables: TABLES,
-        history: options.history,
-        payload_bytes: options.payload_bytes,
-        seed: 1,
-        engine: "innodb".into(),
-    };
-    for number in 1..=TABLES {
-        let progress = Progress::default();
-        let built = set.build(&mut *admin, driver.dialect(), number, &progress);
-        assert_eq!(built.expect("built"), 200);
-        assert_eq!(progress.rows(), 200);
-    }
-    let workload = Conditions::new(&options);
-    let mut asked = check_edges(&mut *admin, &workload, &options.history);
-    let mut script = workload.script(0);
-    for _ in 0..30 {
-        asked += check_visit(&mut *admin, &workload, &mut script, &options.history);
-    }
-    assert!(asked > 500, "{asked}");
-}
-
-/// Each question that a table can be asked differently; how many there were.
-fn check_edges(admin: &mut dyn Admin, workload: &Conditions, history: &History) -> usize {
     let mut asked = 0;
     for table in 1..=TABLES {
-        for entry in entries(table, history).step_by(2) {
-            for time_s in [entry.begin_s - 1, entry.begin_s, entry.begin_s + 1] {
-                for name in ["validity_end", "entry"] {
-                    let sql = bound(
-                        &statement(workload, name, table),
-                        &[entry.element, time_s.into()],
-                    );
-                    check_answer(admin, history, &sql, table, entry.element, time_s);
+        let name = table_name(table);
+        let column = |column: &str, admin: &mut dyn Admin| -> Vec<i64> {
+            let sql = format!("SELECT {column} FROM {name} ORDER BY dataID");
+            let values = admin.query_column(&sql).expect(&sql);
+            let number = |value: Option<String>| value.expect("a value").parse().expect("a number");
+            values.into_iter().map(number).collect()
+        };
+        let elements = column("elementID", &mut *admin);
+        let begins = column("beginTime", &mut *admin);
+        assert_eq!(begins.len(), 200);
+        for (element, begin_s) in elements.into_iter().zip(begins).step_by(2) {
+            for time_s in [begin_s - 1, begin_s, begin_s + 1] {
+                for kind in ["validity_end", "entry"] {
+                    let sql = statement(&ready, kind).replace("conditions1", &name);
+                    let sql = sql.replacen('?', &element.to_string(), 1);
+                    let sql = sql.replacen('?', &time_s.to_string(), 1);
+                    check_answer(&mut *admin, &sql, &name, element, time_s);
                     asked += 1;
                 }
             }
         }
     }
-    asked
-}
-
-/// What one client asks on one visit; how many questions that were.
-fn check_visit(
-    admin: &mut dyn Admin,
-    workload: &Conditions,
-    script: &mut impl Script,
-    history: &History,
-) -> usize {
-    let mut args = Args::default();
-    let mut asked = 0;
-    assert!(script.begin());
-    while let Some(Next::Statement(id)) = script.next(&mut args) {
-        let [Arg::Int(element), Arg::Int(time_s)] = args.values() else {
-            panic!("{args:?}")
-        };
-        let (element, time_s) = (element.cast_unsigned(), time_s.cast_unsigned());
-        let template = workload.catalogue().statements()[id].sql.clone();
-        let table =
-            (1..=TABLES).find(|number| template.contains(&format!(" {} ", table_name(*number))));
-        let table = table.expect(&template);
-        let sql = bound(&template, &[element, time_s]);
-        let time_s = u32::try_from(time_s).expect("31 bits");
-        check_answer(admin, history, &sql, table, element, time_s);
-        asked += 1;
+    assert!(asked > 500, "{asked}");
+    // Data sets of earlier versions are those of this one.
+    let sums = [
+        ("beginTime", "200182083395"),
+        ("entryTime", "200248092995"),
+        ("deactive", "24085074701"),
+    ];
+    for (column, sum) in sums {
+        let sql = format!("SELECT SUM({column}) FROM conditions3");
+        assert_eq!(admin.query_value(&sql).expect(&sql).as_deref(), Some(sum));
     }
-    asked
 }
 
-/// Compares an answer with a search through the history and with one by the database itself.
-fn check_answer(
-    admin: &mut dyn Admin,
-    history: &History,
-    sql: &str,
-    table: usize,
-    element: u64,
-    time_s: u32,
-) {
-    let answer = admin.query_value(sql).expect(sql);
-    let candidates =
-        entries(table, history).filter(|entry| entry.stands() && entry.element == element);
-    let asks_for_the_end = sql.contains("beginTime>");
-    let found = if asks_for_the_end {
-        let later = candidates.filter(|entry| entry.begin_s > time_s);
-        later.map(|entry| u64::from(entry.begin_s)).min()
-    } else {
-        let not_after = candidates.filter(|entry| entry.begin_s <= time_s);
-        not_after
-            .max_by_key(|entry| entry.begin_s)
-            .map(|entry| entry.data_id)
-    };
-    assert_eq!(answer, found.map(|value| value.to_string()), "{sql}");
+fn table_name(number: usize) -> String {
+    format!("conditions{number}")
+}
 
-    let name = table_name(table);
+/// A type's statement on the first table.
+fn statement(ready: &Value, name: &str) -> String {
+    let all = ready["statements"].as_array().expect("a list");
+    let found = all.iter().find(|own| own["name"] == name).expect(name);
+    found["sql"].as_str().expect("a statement").to_owned()
+}
+
+/// Compares an answer with a search by the database itself.
+fn check_answer(admin: &mut dyn Admin, sql: &str, name: &str, element: i64, time_s: i64) {
+    let answer = admin.query_value(sql).expect(sql);
     let standing = format!("elementID={element} AND flavor='ofl' AND deactive=0");
-    let search = if asks_for_the_end {
+    let search = if sql.contains("beginTime>") {
         format!("SELECT MIN(beginTime) FROM {name} WHERE {standing} AND beginTime>{time_s}")
     } else {
         format!(
@@ -135,31 +90,6 @@ fn check_answer(
         )
     };
     assert_eq!(answer, admin.query_value(&search).expect(&search), "{sql}");
-}
-
-fn entries(table: usize, history: &History) -> impl Iterator<Item = Entry> {
-    let history = *history;
-    (1..=history.rows()).map(move |row| history.entry(table, row))
-}
-
-/// The SQL of a type on a table.
-fn statement(workload: &Conditions, name: &str, table: usize) -> String {
-    let catalogue = workload.catalogue();
-    let is_wanted = |id: &usize| {
-        let sql = &catalogue.statements()[*id].sql;
-        catalogue.types()[catalogue.type_of(*id)].name == name
-            && sql.contains(&format!(" {} ", table_name(table)))
-    };
-    let id = (0..catalogue.statements().len())
-        .find(is_wanted)
-        .expect(name);
-    catalogue.statements()[id].sql.clone()
-}
-
-fn bound(template: &str, values: &[u64]) -> String {
-    values.iter().fold(template.to_owned(), |sql, value| {
-        sql.replacen('?', &value.to_string(), 1)
-    })
 }
 
 /// The program from end to end: tables are made, asked, appended to, and dropped.

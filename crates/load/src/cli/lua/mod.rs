@@ -110,7 +110,7 @@ impl Ready {
             memory_limit_bytes: usize::try_from(self.memory_mib).unwrap_or(usize::MAX) << 20,
             output: self.output,
             fence: self.fence,
-            is_job: false,
+            is_ours: false,
         };
         Ok(LuaWorkload::new(options, watch)?)
     }

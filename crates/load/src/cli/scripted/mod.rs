@@ -2,25 +2,28 @@
 
 mod job;
 mod options;
+mod tables;
 #[cfg(test)]
 mod tests;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::Stop;
-use super::args::{Connection, Job};
+use super::args::{Connection, Job, Load};
 use super::connect::{Task, target, with_driver};
 use super::prepare::working;
-use super::run::{Kind, run_job};
+use super::run::{Kind, run_job, run_load, seed};
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::engine::Failure;
 use crate::workload::distribution::Choice;
-use crate::workload::lua::{Conducting, LuaOptions, Output, Setting, Trouble};
+use crate::workload::lua::{Conducting, LuaOptions, Output, Plan, Setting, Trouble};
 use crate::workload::sql::{Errand, Fence};
 use job::{ScriptedJob, failure};
+use tables::Prepare;
 
 /// Their names, and their texts.
-const ALL: [(&str, &str); 2] = [
+const ALL: [(&str, &str); 3] = [
+    ("conditions", include_str!("conditions.lua")),
     ("slap", include_str!("slap.lua")),
     (
         "sqlbench",
@@ -38,7 +41,7 @@ const ALL: [(&str, &str); 2] = [
 /// A script is ours, and holds no more than its own statements.
 const MEMORY_BYTES: usize = 2 << 30;
 
-/// The seed of scripts that have no option for it.
+/// The seed of tables, and of scripts that have no option for it.
 const SEED: u64 = 1;
 
 /// The scripts' names.
@@ -69,12 +72,14 @@ pub(super) fn declare(mut cli: Command, words: [Option<&str>; 2]) -> Command {
         for (verb, about) in description.about {
             let mut command = Command::new(name);
             if named == Some(name) {
-                command = Connection::augment_args(command);
-                if verb == "run" {
-                    command = Job::augment_args(
-                        command.args(description.options.iter().map(options::arg)),
-                    );
-                }
+                let own = description.options.iter();
+                let own = own.filter(|option| option.verbs.contains(&verb));
+                command = Connection::augment_args(command).args(own.map(options::arg));
+                command = match (verb.as_str(), description.is_steady) {
+                    ("run", true) => Load::augment_args(command),
+                    ("run", false) => Job::augment_args(command),
+                    _ => command,
+                };
             }
             // The groups of options bring their own words.
             let command = command.about(about);
@@ -86,7 +91,7 @@ pub(super) fn declare(mut cli: Command, words: [Option<&str>; 2]) -> Command {
 
 /// A verb on one of the scripts, with its arguments.
 pub(super) struct Asked {
-    cleans: bool,
+    verb: String,
     name: &'static str,
     text: &'static str,
     matches: ArgMatches,
@@ -98,7 +103,7 @@ pub(super) fn asked(matches: &ArgMatches) -> Option<Asked> {
     let (name, matches) = matches.subcommand()?;
     let (name, text) = ALL.into_iter().find(|(own, _)| *own == name)?;
     Some(Asked {
-        cleans: verb == "cleanup",
+        verb: verb.to_owned(),
         name,
         text,
         matches: matches.clone(),
@@ -107,7 +112,7 @@ pub(super) fn asked(matches: &ArgMatches) -> Option<Asked> {
 
 pub(super) fn obey(asked: &Asked) -> Result<(), Stop> {
     let Asked {
-        cleans,
+        verb,
         name,
         text,
         matches,
@@ -115,16 +120,41 @@ pub(super) fn obey(asked: &Asked) -> Result<(), Stop> {
     let wrong = |error: clap::Error| Stop::Arguments(error.to_string());
     let target = target(&Connection::from_arg_matches(matches).map_err(wrong)?)?;
     let mut options = lua_options(name, text);
-    if *cleans {
-        return with_driver(target, Cleanup(options));
-    }
-    let job = Job::from_arg_matches(matches).map_err(wrong)?;
     let described = Conducting::new(lua_options(name, text))?.description;
-    options.given = options::given(&described.options, matches);
-    options.seed = options::seed(&options.given).unwrap_or(SEED);
-    let clients = Setting::Int(job.crowd.clients.into());
-    options.general.push(("threads".into(), clients));
-    with_driver(target, RunTask { name, options, job })
+    options.given = options::given(&described.options, verb, matches);
+    let asked_seed = options::number(&options.given, "seed");
+    match (verb.as_str(), described.is_steady) {
+        ("cleanup", _) => with_driver(target, Cleanup(options)),
+        ("prepare", _) => {
+            options.seed = asked_seed.unwrap_or(SEED);
+            let threads = options::number(&options.given, "threads");
+            with_driver(
+                target,
+                Prepare {
+                    name,
+                    options,
+                    threads,
+                },
+            )
+        }
+        (_, true) => {
+            let load = Load::from_arg_matches(matches).map_err(wrong)?;
+            options.seed = seed(asked_seed);
+            with_driver(
+                target,
+                RunLoad {
+                    name,
+                    options,
+                    load,
+                },
+            )
+        }
+        (_, false) => {
+            let job = Job::from_arg_matches(matches).map_err(wrong)?;
+            options.seed = asked_seed.unwrap_or(SEED);
+            with_driver(target, RunJob { name, options, job })
+        }
+    }
 }
 
 fn lua_options(name: &'static str, text: &'static str) -> LuaOptions {
@@ -144,7 +174,7 @@ fn lua_options(name: &'static str, text: &'static str) -> LuaOptions {
         memory_limit_bytes: MEMORY_BYTES,
         output: Output::Stderr,
         fence: Fence::none(Dialect::Mysql, Errand::Measured),
-        is_job: true,
+        is_ours: true,
     }
 }
 
@@ -161,48 +191,71 @@ impl Task for Cleanup {
     }
 }
 
-struct RunTask {
+/// A script that is about to run, on a database that has what it needs.
+fn ready<D: Driver>(
+    driver: &D,
+    name: &'static str,
+    mut options: LuaOptions,
+    clients: u32,
+) -> Result<(Conducting, Plan, Kind), Stop> {
+    options.dialect = driver.dialect();
+    let has_tables = Setting::Bool(driver.has_tables());
+    options.general.push(("has_tables".into(), has_tables));
+    let clients = Setting::Int(clients.into());
+    options.general.push(("threads".into(), clients));
+    let seed = options.seed;
+    let mut conducting = Conducting::new(options)?;
+    conducting.check()?;
+    let connecting = |fault| Failure::from_fault("connecting", &fault);
+    let mut admin = driver.admin().map_err(connecting)?;
+    let plan = conducting.plan(&mut *admin).map_err(stop)?;
+    let kind = Kind {
+        workload: name,
+        mix: plan.mix.clone().into(),
+        protocol: if plan.prepares {
+            Protocol::Prepared
+        } else {
+            Protocol::Text
+        },
+        seed,
+    };
+    Ok((conducting, plan, kind))
+}
+
+struct RunLoad {
+    name: &'static str,
+    options: LuaOptions,
+    load: Load,
+}
+
+impl Task for RunLoad {
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let clients = self.load.crowd.clients;
+        let (conducting, _, kind) = ready(&driver, self.name, self.options, clients)?;
+        let workload = conducting.steady(clients.into())?;
+        run_load(driver, workload, kind, &self.load)
+    }
+}
+
+struct RunJob {
     name: &'static str,
     options: LuaOptions,
     job: Job,
 }
 
-impl Task for RunTask {
+impl Task for RunJob {
     /// The run creates all that it needs, an SQLite file too.
     const MAY_CREATE: bool = true;
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let Self {
-            name,
-            mut options,
-            job,
-        } = self;
-        options.dialect = driver.dialect();
-        let has_tables = Setting::Bool(driver.has_tables());
-        options.general.push(("has_tables".into(), has_tables));
-        let seed = options.seed;
-        let mut conducting = Conducting::new(options)?;
-        conducting.check()?;
-        let connecting = |fault| Failure::from_fault("connecting", &fault);
-        let mut admin = driver.admin().map_err(connecting)?;
-        let plan = conducting.plan(&mut *admin).map_err(stop)?;
-        drop(admin);
-        let kind = Kind {
-            workload: name,
-            mix: plan.mix.clone().into(),
-            protocol: if plan.prepares {
-                Protocol::Prepared
-            } else {
-                Protocol::Text
-            },
-            seed,
-        };
+        let clients = self.job.crowd.clients;
+        let (conducting, plan, kind) = ready(&driver, self.name, self.options, clients)?;
         let mut scripted = ScriptedJob {
             conducting,
             plan,
             has_begun: false,
         };
-        run_job(driver, &mut scripted, kind, &job)
+        run_job(driver, &mut scripted, kind, &self.job)
     }
 }
 

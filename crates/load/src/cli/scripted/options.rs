@@ -1,5 +1,7 @@
 //! The options that a script describes, as the command line has them.
 
+use std::str::FromStr;
+
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches};
 
@@ -45,8 +47,13 @@ pub(super) fn arg(option: &Described) -> Arg {
 }
 
 /// What the user has given, as a script reads it.
-pub(super) fn given(options: &[Described], matches: &ArgMatches) -> Vec<(String, Option<String>)> {
-    let given = options.iter().filter_map(|option| {
+pub(super) fn given(
+    options: &[Described],
+    verb: &String,
+    matches: &ArgMatches,
+) -> Vec<(String, Option<String>)> {
+    let own = options.iter().filter(|option| option.verbs.contains(verb));
+    let given = own.filter_map(|option| {
         let name = &option.name;
         if matches!(option.kind, Kind::Flag) {
             return matches.get_flag(name).then(|| (name.clone(), None));
@@ -60,7 +67,7 @@ pub(super) fn given(options: &[Described], matches: &ArgMatches) -> Vec<(String,
     given.collect()
 }
 
-pub(super) fn seed(given: &[(String, Option<String>)]) -> Option<u64> {
-    let (_, seed) = given.iter().find(|(name, _)| name == "seed")?;
-    seed.as_ref()?.parse().ok()
+pub(super) fn number<T: FromStr>(given: &[(String, Option<String>)], wanted: &str) -> Option<T> {
+    let (_, number) = given.iter().find(|(name, _)| name == wanted)?;
+    number.as_ref()?.parse().ok()
 }

@@ -312,3 +312,67 @@ fn tables_of_the_tests_are_known_and_a_users_are_not() {
         assert_eq!(is_ours(&format!("sqlbench_{name}")), "false", "{name}");
     }
 }
+
+/// What a client of the conditions database calls in 2000 visits: `check` looks at one visit's calls.
+const VISITS: &str = r"
+    local calls, counted = {}, 0
+    sysbench.job.call = function(...) calls[#calls + 1] = { ... } end
+    local turn, present = enter(), 996624000 + 365 * 86400
+    for _ = 1, 2000 do
+      calls = {}
+      turn()
+      CHECK
+    end
+    return tostring(counted)";
+
+fn visits(appends: &str, check: &str) -> u32 {
+    let given = [
+        ("tables", "10"),
+        ("rows", "1000"),
+        ("elements", "4"),
+        ("days", "365"),
+        ("tables-per-visit", "7"),
+        ("stay", "on"),
+        ("appends", appends),
+    ];
+    let conducting = script("conditions", Dialect::Mysql, &given);
+    let counted = conducting.say(&VISITS.replace("CHECK", check));
+    counted.parse().unwrap()
+}
+
+#[test]
+fn a_visit_asks_its_tables_about_one_time_mostly_of_the_last_hours() {
+    let check = r"
+      assert(#calls == 14)
+      local seen, time = {}, calls[1][5]
+      for place = 1, 14, 2 do
+        local ends, entry = calls[place], calls[place + 1]
+        assert(entry[1] == ends[1] + 10 and entry[4] == ends[4] and ends[4] >= 0 and ends[4] < 4)
+        assert(ends[5] == time and entry[5] == time and not seen[ends[1]])
+        seen[ends[1]] = true
+      end
+      assert(time > present - 365 * 86400 and time <= present)
+      counted = counted + (time > present - 86400 and 1 or 0)";
+    let hot = visits("0", check);
+    // 90 % and what the cold draws add; five standard deviations.
+    assert!((1735..=1870).contains(&hot), "{hot}");
+}
+
+#[test]
+fn appends_are_as_rare_as_asked() {
+    let check = r"
+      local asked = 0
+      for _, call in ipairs(calls) do
+        if call[1] >= 20 then
+          assert(call[4] == present and call[5] >= 0 and call[5] < 4 and #call[7] == 200)
+          assert(call[6] > present - 86400 and call[6] <= present)
+          counted = counted + 1
+          asked = asked + 2
+        else
+          asked = asked + 1
+        end
+      end
+      assert(asked == 14)";
+    let appends = visits("0.05", check);
+    assert!((570..=830).contains(&appends), "5 % of 14,000: {appends}");
+}

@@ -72,6 +72,8 @@ struct Share {
     /// The present turn, and the client's next.
     turn: u64,
     next: u64,
+    /// The steps that the script has handed over.
+    batch: MultiValue,
     /// Steps of the turn so far, and those whose rows are expected already: a turn may be taken again.
     steps: usize,
     expected: usize,
@@ -159,6 +161,7 @@ impl LuaClient {
             next: number as u64,
             turns,
             turn: 0,
+            batch: MultiValue::new(),
             steps: 0,
             expected: 0,
         });
@@ -233,6 +236,9 @@ impl LuaClient {
     }
 
     fn proceed(&mut self, args: &mut Args) -> Result<Option<Next>, String> {
+        if let Some(next) = self.step_of_turn(args) {
+            return Ok(Some(next));
+        }
         if self.has_ended {
             return Ok(None);
         }
@@ -297,15 +303,15 @@ impl LuaClient {
                     Next::Sleep { us: 0 }
                 }
                 (AGAIN, _) => Next::Again,
-                (job::FIRST..=job::LAST, place) if self.share.is_some() => {
-                    let place = place.as_usize().unwrap_or(usize::MAX);
-                    self.has_ended = op >= job::ENDING;
-                    let op = if self.has_ended {
-                        op - job::ENDING + job::FIRST
-                    } else {
-                        op
-                    };
-                    self.step_of_turn(op, place, rest.make_contiguous(), args)
+                (job::STEPS | job::LAST_STEPS, _) => {
+                    self.has_ended = op == job::LAST_STEPS;
+                    if let Some(share) = &mut self.share {
+                        share.batch = rest;
+                    }
+                    match self.step_of_turn(args) {
+                        Some(next) => next,
+                        None => continue,
+                    }
                 }
                 (FAIL, message) => return Err(text(message)),
                 _ => {
@@ -320,22 +326,26 @@ impl LuaClient {
         }
     }
 
-    /// A step of a turn, which the script does not wait for.
-    fn step_of_turn(&mut self, op: u32, place: usize, values: &[Value], args: &mut Args) -> Next {
+    /// The next step of a turn, which the script does not wait for.
+    fn step_of_turn(&mut self, args: &mut Args) -> Option<Next> {
+        let share = self.share.as_mut()?;
+        let op = share.batch.pop_front()?.as_u32()?;
+        let mut values = [const { Value::Nil }; job::WIDTH - 1];
+        values.fill_with(|| share.batch.pop_front().unwrap_or_default());
+        let [place, values @ ..] = &values;
+        let place = place.as_usize().unwrap_or(usize::MAX);
         if op == job::COME_AGAIN {
-            return Next::Reconnect { type_index: place };
+            return Some(Next::Reconnect { type_index: place });
         }
-        let (sql, values) = match (op, values) {
+        let (sql, values) = match (op, &values[..]) {
             (job::SEND, [sql, rest @ ..]) => (Some(sql), rest),
-            _ => (None, values),
+            (_, values) => (None, values),
         };
-        if let Some(share) = &mut self.share {
-            let rows = |place: usize| values.get(place).and_then(Value::as_u64).unwrap_or(0);
-            share.steps += 1;
-            if share.steps > share.expected {
-                share.expected = share.steps;
-                share.turns.expect(rows(0), rows(1));
-            }
+        let rows = |place: usize| values.get(place).and_then(Value::as_u64).unwrap_or(0);
+        share.steps += 1;
+        if share.steps > share.expected {
+            share.expected = share.steps;
+            share.turns.expect(rows(0), rows(1));
         }
         if let Some(sql) = sql {
             let out = args.begin_sql();
@@ -343,17 +353,10 @@ impl LuaClient {
                 Value::String(sql) => out.extend_from_slice(&sql.as_bytes()),
                 other => out.extend_from_slice(text(other).as_bytes()),
             }
-            return Next::Sql { type_index: place };
+            return Some(Next::Sql { type_index: place });
         }
-        args.clear();
-        for value in values.get(2..).unwrap_or_default() {
-            match value {
-                Value::Nil => {}
-                Value::Integer(number) => args.push_int(*number),
-                other => args.push_text(|out| out.extend_from_slice(text(other).as_bytes())),
-            }
-        }
-        Next::Statement(place)
+        job::bind(values.get(2..).unwrap_or_default(), args);
+        Some(Next::Statement(place))
     }
 
     /// Begins a turn, in the coroutine that has taken those before.
@@ -513,6 +516,7 @@ impl Script for LuaClient {
             share.turn = share.next;
             share.next += share.turns.clients;
             (share.steps, share.expected) = (0, 0);
+            share.batch.clear();
             share.turns.begin();
             let turn = share.turn;
             self.take_turn(turn);
@@ -538,6 +542,7 @@ impl Script for LuaClient {
             return self.begin();
         };
         share.steps = 0;
+        share.batch.clear();
         let turn = share.turn;
         self.course = None;
         self.take_turn(turn);

@@ -1,32 +1,35 @@
-//! A job whose script comes with the program: its description, and what it does beside its clients.
+//! A script that comes with the program: its description, and what it does beside its clients.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use mlua::{FromLua, IntoLuaMulti, MultiValue, Table, Thread, Value};
+use mlua::{FromLua, Function, IntoLuaMulti, MultiValue, Table, Thread, Value};
 
 use super::client::FAIL;
 use super::state::{State, text};
 use super::turns::{LuaTurns, Turns};
 use super::{LuaError, LuaOptions, Setup};
-use crate::driver::{self, Admin, Fault, Statement};
-use crate::workload::{Catalogue, tables};
+use crate::driver::{self, Admin, Args, Fault, Statement};
+use crate::workload::tables::{self, Progress};
+use crate::workload::{Catalogue, Workload};
 
-// The steps of a turn, and those beside the clients (prelude/job.lua).
-pub(super) const FIRST: u32 = SEND;
+// The steps of a turn, those beside the clients, and what hands many over at once (prelude/job.lua).
 pub(super) const SEND: u32 = 20;
 pub(super) const COME_AGAIN: u32 = 22;
-/// The same as a turn's last step.
-pub(super) const ENDING: u32 = 30;
-pub(super) const LAST: u32 = 32;
+pub(super) const STEPS: u32 = 30;
+pub(super) const LAST_STEPS: u32 = 31;
+/// Values of each step.
+pub(super) const WIDTH: usize = 8;
 const STAGE: u32 = 23;
 const EXECUTE: u32 = 24;
 const COLUMN: u32 = 25;
 const KEEP: u32 = 26;
 const EXISTS: u32 = 27;
+const INDEXED: u32 = 28;
+const LOAD: u32 = 29;
 
-/// Why a script's job does not go on.
+/// Why a script does not go on.
 #[derive(Debug)]
 pub enum Trouble {
     /// The script says so, under this code; or it has a mistake.
@@ -53,6 +56,8 @@ impl From<mlua::Error> for Trouble {
 #[derive(Debug)]
 pub struct Description {
     pub options: Vec<Described>,
+    /// Whether it runs for a time; else it is a job, which is done at some point.
+    pub is_steady: bool,
     /// What each verb does.
     pub about: HashMap<String, String>,
 }
@@ -68,6 +73,8 @@ pub struct Described {
     pub value: Option<String>,
     /// The option that it does not go with.
     pub conflicts: Option<String>,
+    /// The verbs that have it.
+    pub verbs: Vec<String>,
 }
 
 /// What an option takes.
@@ -93,7 +100,7 @@ pub enum Kind {
     },
 }
 
-/// What a job says of itself before it begins.
+/// What a script says of a run before it begins.
 #[derive(Debug)]
 pub struct Plan {
     pub mix: String,
@@ -140,12 +147,13 @@ pub struct Conducting {
 impl Conducting {
     /// Loads the script.
     pub fn new(options: LuaOptions) -> Result<Self, LuaError> {
-        Self::of(Setup::new(options, Arc::default()))
+        Self::of(Setup::new(options, Arc::default()), 0)
     }
 
-    fn of(setup: Arc<Setup>) -> Result<Self, LuaError> {
+    /// `place` chooses the draws.
+    fn of(setup: Arc<Setup>, place: u64) -> Result<Self, LuaError> {
         let wrong = |error: mlua::Error| LuaError(error.to_string());
-        let state = State::conducting(&setup).map_err(wrong)?;
+        let state = State::conducting(&setup, place).map_err(wrong)?;
         let (cmdline, _) = state.alone(&setup, "load")?;
         Ok(Self {
             description: described(cmdline, &state).map_err(wrong)?,
@@ -174,7 +182,8 @@ impl Conducting {
     pub fn plan(&mut self, admin: &mut dyn Admin) -> Result<Plan, Trouble> {
         let plan: Table = self.perform("plan", (), admin)?;
         let mut statements = Vec::new();
-        for known in plan.get::<Vec<Table>>("statements")? {
+        let known: Option<Vec<Table>> = plan.get("statements")?;
+        for known in known.unwrap_or_default() {
             let sql: Option<String> = known.get("sql")?;
             statements.push((known.get("name")?, kind(&known)?, sql.unwrap_or_default()));
         }
@@ -182,7 +191,7 @@ impl Conducting {
             mix: plan.get("mix")?,
             prepares: plan.get::<Option<bool>>("prepares")?.unwrap_or(false),
             statements,
-            leaves: plan.get("leaves")?,
+            leaves: plan.get::<Option<String>>("leaves")?.unwrap_or_default(),
             queries_per_client: plan.get("queries_per_client")?,
         })
     }
@@ -193,7 +202,7 @@ impl Conducting {
             Some(stages) => stages,
             None => self.state.begin("stages")?,
         };
-        match self.go_on(&stages, MultiValue::new(), admin)? {
+        match self.go_on(&stages, MultiValue::new(), admin, &Progress::default())? {
             (STAGE, Value::Table(stage)) => {
                 self.stages = Some(stages);
                 Ok(Some(self.declare(&stage)?))
@@ -215,7 +224,35 @@ impl Conducting {
         self.perform("review", (errors, is_whole), admin)
     }
 
-    /// Drops what is left of earlier jobs.
+    /// The tables that `fill` makes, each with its rows, and the options by which `cleanup` finds them.
+    pub fn tables(&self) -> Result<(Vec<(String, u64)>, String), LuaError> {
+        let (all, rest) = self.state.alone(&self.setup, "tables")?;
+        let listed = || -> mlua::Result<_> {
+            let all = Vec::<Table>::from_lua(all, &self.state.lua)?;
+            let one = |own: Table| Ok((own.get("name")?, own.get("rows")?));
+            all.into_iter().map(one).collect()
+        };
+        let listed = listed().map_err(|error| LuaError(error.to_string()))?;
+        Ok((listed, rest.first().map_or_else(String::new, text)))
+    }
+
+    /// The clients of a script that runs for a time.
+    pub fn steady(&self, clients: u64) -> Result<impl Workload + use<>, LuaError> {
+        let (table, _) = self.state.alone(&self.setup, "catalogue")?;
+        let catalogue = Table::from_lua(table, &self.state.lua).and_then(|own| catalogue(&own));
+        let catalogue = catalogue.map_err(|error| LuaError(error.to_string()))?;
+        Ok(LuaTurns {
+            setup: Arc::clone(&self.setup),
+            catalogue: Arc::new(catalogue),
+            turns: Arc::new(Turns {
+                count: u64::MAX,
+                clients,
+                ..Turns::default()
+            }),
+        })
+    }
+
+    /// Drops what is left of earlier runs.
     pub fn clean_up(&mut self, admin: &mut dyn Admin) -> Result<(), Trouble> {
         self.perform::<Value>("cleanup", (), admin).map(drop)
     }
@@ -226,9 +263,19 @@ impl Conducting {
         args: impl IntoLuaMulti,
         admin: &mut dyn Admin,
     ) -> Result<T, Trouble> {
+        self.perform_seen(name, args, admin, &Progress::default())
+    }
+
+    fn perform_seen<T: FromLua>(
+        &mut self,
+        name: &str,
+        args: impl IntoLuaMulti,
+        admin: &mut dyn Admin,
+        progress: &Progress,
+    ) -> Result<T, Trouble> {
         let course = self.state.begin(name)?;
         let args = args.into_lua_multi(&self.state.lua)?;
-        let (_, outcome) = self.go_on(&course, args, admin)?;
+        let (_, outcome) = self.go_on(&course, args, admin, progress)?;
         Ok(T::from_lua(outcome, &self.state.lua)?)
     }
 
@@ -238,9 +285,10 @@ impl Conducting {
         course: &Thread,
         mut input: MultiValue,
         admin: &mut dyn Admin,
+        progress: &Progress,
     ) -> Result<(u32, Value), Trouble> {
         loop {
-            let (op, first, second): (u32, Value, Value) = course.resume(input)?;
+            let (op, first, second, third): (u32, Value, Value, Value) = course.resume(input)?;
             let sql = text(&first);
             let answer = match op {
                 FAIL => {
@@ -254,6 +302,14 @@ impl Conducting {
                 EXISTS => {
                     let dialect = self.setup.options.dialect;
                     tables::exists(admin, dialect, &sql).map(Value::Boolean)
+                }
+                INDEXED => {
+                    let dialect = self.setup.options.dialect;
+                    tables::has_index_on(admin, dialect, &sql, &text(&third)).map(Value::Boolean)
+                }
+                LOAD => {
+                    let table = Table::from_lua(first, &self.state.lua)?;
+                    load(&table, admin, progress)?.map(|loaded| Value::Number(loaded as f64))
                 }
                 COLUMN | KEEP => match admin.query_column(&sql) {
                     Ok(column) => {
@@ -332,16 +388,73 @@ impl Conducting {
     }
 }
 
+/// Fills a table with the rows that the script makes.
+fn load(
+    table: &Table,
+    admin: &mut dyn Admin,
+    progress: &Progress,
+) -> mlua::Result<Result<u64, Fault>> {
+    let columns: Vec<String> = table.get("columns")?;
+    let columns: Vec<_> = columns.iter().map(String::as_str).collect();
+    let (rows, row): (u64, Function) = (table.get("rows")?, table.get("row")?);
+    let (mut done, mut mistake) = (0, None);
+    let name: String = table.get("name")?;
+    let loaded = admin.load(&name, &columns, &mut |args| {
+        if done == rows || mistake.is_some() {
+            return false;
+        }
+        progress.row(done, rows);
+        done += 1;
+        match row.call::<MultiValue>(done) {
+            Ok(mut values) => bind(values.make_contiguous(), args),
+            Err(error) => {
+                mistake = Some(error);
+                return false;
+            }
+        }
+        true
+    });
+    mistake.map_or(Ok(loaded), Err)
+}
+
+/// Values as a statement's parameters, without those that are nil.
+pub(super) fn bind(values: &[Value], args: &mut Args) {
+    args.clear();
+    for value in values {
+        match value {
+            Value::Nil => {}
+            Value::Integer(number) => args.push_int(*number),
+            Value::String(text) => args.push_text(|out| out.extend_from_slice(&text.as_bytes())),
+            other => args.push_text(|out| out.extend_from_slice(text(other).as_bytes())),
+        }
+    }
+}
+
 /// What makes the same script anew.
 #[derive(Debug)]
 pub struct Again(Arc<Setup>);
 
 impl Again {
     /// Drops what the job has made.
-    pub fn close(self, admin: &mut dyn Admin) -> Result<(), Trouble> {
-        let mut conducting =
-            Conducting::of(self.0).map_err(|error| mlua::Error::runtime(error.to_string()))?;
+    pub fn close(&self, admin: &mut dyn Admin) -> Result<(), Trouble> {
+        let mut conducting = self.conducting(0)?;
         conducting.perform::<Value>("close", (), admin).map(drop)
+    }
+
+    /// Makes one of its tables, by its number from 1; returns the rows loaded.
+    pub fn fill(
+        &self,
+        number: usize,
+        admin: &mut dyn Admin,
+        progress: &Progress,
+    ) -> Result<u64, Trouble> {
+        let mut conducting = self.conducting(number as u64)?;
+        conducting.perform_seen("fill", number, admin, progress)
+    }
+
+    fn conducting(&self, place: u64) -> mlua::Result<Conducting> {
+        Conducting::of(Arc::clone(&self.0), place)
+            .map_err(|error| mlua::Error::runtime(error.to_string()))
     }
 }
 
@@ -416,10 +529,14 @@ fn described(cmdline: Value, state: &State) -> mlua::Result<Description> {
             kind,
             value: option.get("value")?,
             conflicts: option.get("conflicts")?,
+            verbs: option
+                .get::<Option<_>>("verbs")?
+                .unwrap_or_else(|| vec!["run".into()]),
         });
     }
     Ok(Description {
         options,
+        is_steady: cmdline.get::<Option<bool>>("steady")?.unwrap_or(false),
         about: cmdline.get("about")?,
     })
 }

@@ -31,7 +31,7 @@ pub use client::LuaClient;
 pub use draws::Laws;
 pub use fairness::Fairness;
 pub use hooks::{Hooks, Stat};
-pub use job::{Conducting, Described, Kind, Plan, Trouble};
+pub use job::{Again, Conducting, Described, Kind, Plan, Trouble};
 pub use setting::Setting;
 pub use state::LARGEST_BYTES;
 pub use turns::LuaTurns;
@@ -80,8 +80,8 @@ pub struct LuaOptions {
     pub output: Output,
     /// What its statements may reach.
     pub fence: Fence,
-    /// Whether it comes with the program, and conducts a job.
-    pub is_job: bool,
+    /// Whether it comes with the program.
+    pub is_ours: bool,
 }
 
 /// The part that all clients of a workload share.

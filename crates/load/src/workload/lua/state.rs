@@ -50,9 +50,9 @@ impl State {
         Self::with(setup, client, [client as u64 + 1, 0], None)
     }
 
-    /// A script that conducts a job.
-    pub(super) fn conducting(setup: &Arc<Setup>) -> mlua::Result<Self> {
-        Self::with(setup, 0, [0, 0], None)
+    /// A script beside its clients; `place` chooses the draws.
+    pub(super) fn conducting(setup: &Arc<Setup>, place: u64) -> mlua::Result<Self> {
+        Self::with(setup, 0, [0, place], None)
     }
 
     /// A client of a stage, ready to take turns.
@@ -192,7 +192,7 @@ fn host(lua: &Lua, setup: &Arc<Setup>, client: usize, place: [u64; 2]) -> mlua::
     host.set("text", lua.create_string(&options.text)?)?;
     host.set("command", options.command.as_str())?;
     host.set("trusted", options.trusted)?;
-    host.set("is_job", options.is_job)?;
+    host.set("is_ours", options.is_ours)?;
     host.set("legacy", setup.legacy.load(Ordering::Relaxed))?;
     host.set("path", options.path.as_str())?;
     host.set("process", std::process::id())?;

@@ -25,7 +25,7 @@ fn workload(text: &str, protocol: Protocol) -> Result<LuaWorkload, LuaError> {
         memory_limit_bytes: 64 << 20,
         output: Output::Stderr,
         fence: Fence::new(Dialect::Mysql, Errand::Measured, Some("own")),
-        is_job: false,
+        is_ours: false,
     };
     LuaWorkload::new(options, Arc::default())
 }

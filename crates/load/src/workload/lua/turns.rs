@@ -1,4 +1,5 @@
-//! A stage of a script's job: turns that are dealt out among its clients.
+//! A stage of a script's job: turns that are dealt out among its clients. A load that runs for a time has turns
+//! without end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +12,7 @@ use crate::driver::ServerError;
 use crate::workload::{Catalogue, Expected, Workload};
 
 /// The turns of a stage, shared by its clients.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Turns {
     /// The script finds by it what a turn is.
     pub(super) key: String,
@@ -37,8 +38,12 @@ impl Turns {
 
     /// Another statement must send and change so many rows.
     pub(super) fn expect(&self, rows: u64, affected: u64) {
-        self.rows.fetch_add(rows, Ordering::Relaxed);
-        self.affected.fetch_add(affected, Ordering::Relaxed);
+        for (sum, more) in [(&self.rows, rows), (&self.affected, affected)] {
+            // The clients share it.
+            if more > 0 {
+                sum.fetch_add(more, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Puts what a client needs into the table that the prelude reads.

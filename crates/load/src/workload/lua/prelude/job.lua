@@ -1,14 +1,15 @@
--- Jobs: a script that comes with the program says what is to be done, stage after stage; the turns of a
--- stage are dealt out among the clients.
+-- Scripts that come with the program. A job says what is to be done, stage after stage; the turns of a stage are
+-- dealt out among the clients. A steady load has tables that `prepare` fills, and turns without end.
 local host = ...
 
 local sysbench, client, guarded, load_script = host.sysbench, host.client, host.guarded, host.load_script
-if not host.is_job then
+if not host.is_ours then
   return client
 end
 local yield = host.yield
-local NEXT, FAIL = 10, 12
-local SEND, CALL, COME_AGAIN, STAGE, EXECUTE, COLUMN, KEEP, EXISTS = 20, 21, 22, 23, 24, 25, 26, 27
+local unpack = unpack
+local NEXT, FAIL, STEPS, LAST_STEPS = 10, 12, 30, 31
+local SEND, CALL, COME_AGAIN, STAGE, EXECUTE, COLUMN, KEEP, EXISTS, INDEXED, LOAD = 20, 21, 22, 23, 24, 25, 26, 27, 28, 29
 
 local job = { dialect = host.driver, clients = host.general.threads, letters = host.letters, tell = function(text)
   host.print(text .. "\n")
@@ -39,6 +40,17 @@ function job.exists(name, doing)
   return yield(EXISTS, name, doing)
 end
 
+-- Whether a secondary index of a table begins with this column.
+function job.indexed(name, column, doing)
+  return yield(INDEXED, name, doing, column)
+end
+
+-- Fills a table in the way that is fastest: `row` returns the values of the row with this number, from 1. Returns
+-- how many rows the table has then.
+function job.load(name, columns, rows, row)
+  return yield(LOAD, { name = name, columns = columns, rows = rows, row = row })
+end
+
 -- Ends the program; the code is `arguments`, or one of docs/protocol.md.
 function job.refuse(code, message)
   yield(FAIL, message, code)
@@ -52,22 +64,27 @@ function job.stage(stage)
   yield(STAGE, stage)
 end
 
--- In a client: the steps of a turn. The script does not wait for their replies, so a step is handed over when the
--- next one comes, or with the turn's end: that saves half of the way. -----------------------------------
+-- In a client: the steps of a turn. The script does not wait for their replies, so many are handed over at once:
+-- that saves most of the way. ----------------------------------------------------------------------------
 
-local LAST = 10
+-- Values of a step, and of the steps that are handed over at once.
+local WIDTH, MOST = 8, 8 * 50
 local shown
-local op, place, first, second, third
+local batch, filled = {}, 0
 
-local function step(...)
+local function step(op, place, first, second, third, fourth, fifth, sixth)
   if shown then
-    shown[#shown + 1] = { ... }
+    shown[#shown + 1] = { op, place, first, second, third }
     return
   end
-  if op then
-    yield(op, place, first, second, third)
+  if filled == MOST then
+    filled = 0
+    yield(STEPS, nil, unpack(batch, 1, MOST))
   end
-  op, place, first, second, third = ...
+  local at = filled
+  batch[at + 1], batch[at + 2], batch[at + 3], batch[at + 4] = op, place, first, second
+  batch[at + 5], batch[at + 6], batch[at + 7], batch[at + 8] = third, fourth, fifth, sixth
+  filled = at + WIDTH
 end
 
 -- A statement under a type of the stage, from 0; it must send and change so many rows.
@@ -75,9 +92,9 @@ function job.send(kind, sql, rows, affected)
   step(SEND, kind, sql, rows, affected)
 end
 
--- A statement of the stage's catalogue, by its number from 0, with a parameter if it has one.
-function job.call(statement, rows, affected, value)
-  step(CALL, statement, rows, affected, value)
+-- A statement of the stage's catalogue, by its number from 0, with up to four parameters.
+function job.call(statement, rows, affected, first, second, third, fourth)
+  step(CALL, statement, rows, affected, first, second, third, fourth)
 end
 
 -- Leaves the server and comes again.
@@ -111,7 +128,7 @@ local function course(name)
   end)
 end
 
-for _, name in ipairs({ "check", "plan", "stages", "close", "cleanup" }) do
+for _, name in ipairs({ "check", "plan", "stages", "close", "cleanup", "tables", "fill", "catalogue" }) do
   course(name)
 end
 
@@ -131,13 +148,15 @@ function client.enter(number)
 end
 
 client.turns = guarded(function(index)
-  -- A turn that was broken off may have left a step.
-  op = nil
   while true do
+    -- A turn that was broken off may have left steps.
+    filled = 0
     turn(index)
-    local last = op and op + LAST or NEXT
-    op = nil
-    index = yield(last, place, first, second, third)
+    if filled > 0 then
+      index = yield(LAST_STEPS, nil, unpack(batch, 1, filled))
+    else
+      index = yield(NEXT)
+    end
   end
 end)
 
