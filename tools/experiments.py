@@ -355,7 +355,8 @@ def draw(study: str, found: Iterable[Figure]) -> list[str]:
 
 def figures(analysis: Analysis) -> Iterator[Figure]:
     """Yield the figures that answer a study's question, with their legends."""
-    yield from pictures.drawings(analysis)
+    if ratios := pictures.ratios(analysis):
+        yield ratios
     if split := time_split(analysis):
         yield split
     if "clients" in analysis.varying:

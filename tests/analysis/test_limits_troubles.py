@@ -206,7 +206,6 @@ def test_a_sweep_is_fitted_and_its_peak_found() -> None:
     assert sweep.scaling is not None
     assert sweep.scaling.contention.low <= 0.05 <= sweep.scaling.contention.high
     assert sweep.scaling.peak_clients == pytest.approx((0.95 / 0.002) ** 0.5, rel=0.1)
-    assert "64 clients lose" in sweep.sentence.text
     assert sweep.knee_clients == pytest.approx(sweep.bound_per_s * sweep.smallest_latency_us / 1e6)
     assert sweep.smallest_latency_us == pytest.approx(1e6 / sweep.throughput_per_s[0])
 
@@ -222,13 +221,11 @@ def test_a_decline_that_chance_may_have_made_is_not_shown() -> None:
     assert sweep.scaling is not None
     assert sweep.scaling.coherency.low == 0 < sweep.scaling.coherency.estimate
     assert sweep.scaling.peak_clients is None
-    assert "shows no decline" in sweep.sentence.text
 
 
 def test_three_points_are_no_law() -> None:
     (sweep,) = sweep_of(usl, (1, 8, 16))
     assert sweep.scaling is None
-    assert "Scalability" not in sweep.sentence.text
     assert sweep_of(usl, (8,)) == []
 
 

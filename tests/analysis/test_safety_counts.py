@@ -65,7 +65,7 @@ def test_a_campaign_without_a_telling_cut_has_no_figure() -> None:
     analysis = analysed(ALONE, [silent(cut) for cut in lossy(3, 4)])
     assert analysis.safety
     assert [one.outcome for one in analysis.safety.verdicts] == ["not known"]
-    assert on_safety(analysis)[0] == "safest on ssd: no cut proves what the power cut takes"
+    assert on_safety(analysis)[0] == "has 2 cuts that prove nothing"
 
 
 def test_a_database_that_is_no_more_has_lost_all_that_it_acknowledged() -> None:

@@ -237,12 +237,8 @@ def test_a_candidates_study_has_the_recorded_cell_alone(
 @pytest.mark.parametrize(
     ("target", "code", "said"),
     [
-        (
-            "throughput >= 5/s",
-            0,
-            ["Buy Slow disk, for 1.00 USD a month.", "The advice held: this disk was advised."],
-        ),
-        ("throughput >= 520/s", 10, ["No disk met the target when it was run", "The advice did not hold:"]),
+        ("throughput >= 5/s", 0, ["Buy Slow disk, for 1.00 USD a month.", "the target: met."]),
+        ("throughput >= 520/s", 10, ["No disk met the target when it was run", "the target: missed."]),
     ],
 )
 def test_an_advice_is_held_against_what_was_measured(

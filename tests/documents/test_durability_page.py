@@ -172,7 +172,10 @@ def test_a_control_that_did_not_come_out_is_told_with_its_reason() -> None:
     crash = make_crash_plan(tunings=("safest",), cuts=2, documented=[KEPT], controls=CONTROLS)
     text = page(campaign(crash, changed(make_cuts(crash), {0: refused})))
     assert "\n- durability-truth: 0 of 1 kept everything, as they must: `safest`; on `ssd`; " in text
-    assert "mariadb/ssd/safest must keep everything and lost the whole database in 1 of 2 cuts" in text
+    assert (
+        "mariadb/ssd/safest must keep everything at the power cut: it lost the whole database in 1 of 2 cuts"
+        in text
+    )
     assert "covered by no control" not in text
 
 

@@ -10,8 +10,6 @@ from diskproof.report.charts.curves import MOST_POINTS, over_time, read_curve, t
 from diskproof.report.charts.parts import Span, log_ticks
 from diskproof.report.charts.split import COLOUR_OF_PART, NINTH
 from diskproof.report.charts.style import COLOURS, DASHES, SHAPES, encode
-from diskproof.report.document import Bar
-from diskproof.report.ratio_scale import axis, ticks
 from diskproof.report.write.ink import DARK, LIGHT, Ink
 from diskproof.results.trial import Finding
 from support.runs import MakeRun, Run
@@ -134,18 +132,6 @@ def test_an_axis_is_logarithmic_only_where_the_span_demands_it() -> None:
     assert log_ticks(80, 1200) == [100, 200, 500, 1000]
 
 
-def test_ratios_are_drawn_to_scale_with_one_on_it() -> None:
-    bars = axis([Bar(0.2, 0.1, 0.4, "")], 0.03, "")
-    assert bars.percent(0.1) < bars.percent(0.2) < bars.percent(1) < 100
-    # On a logarithmic scale halving is a step of one size.
-    steps = [bars.percent(0.2) - bars.percent(0.1), bars.percent(0.4) - bars.percent(0.2)]
-    assert steps[0] == pytest.approx(steps[1], abs=0.02)
-    assert 1 in ticks(bars.low, bars.high)
-    near = axis([Bar(1.01, 0.99, 1.03, "")], 0.03, "")
-    assert 1 in ticks(near.low, near.high)
-    assert len(ticks(near.low, near.high)) >= 3
-
-
 def test_thinning_keeps_the_mean_and_the_limit() -> None:
     curve = [(float(second), float(second % 7)) for second in range(1000)]
     thinned = thin(curve, 100)
@@ -185,7 +171,7 @@ def test_a_trial_that_does_not_count_is_drawn_as_such(quickstart: Run) -> None:
 @pytest.mark.parametrize("ink", [LIGHT, DARK])
 def test_still_pictures(quickstart: Run, ink: Ink) -> None:
     _, analysis = quickstart
-    for make in (cells.throughput, cells.latency, cells.cost):
+    for make in (cells.throughput, cells.latency):
         figure = make(analysis)
         assert figure
         picture = still.png(figure, ink)
@@ -195,11 +181,3 @@ def test_still_pictures(quickstart: Run, ink: Ink) -> None:
     assert figure
     drawing = still.svg(figure)
     assert all(name in drawing for name in ("dram", "disk", "safest", "fast", "transactions/s"))
-
-
-def test_resources_that_were_not_observed_are_named(make_run: MakeRun) -> None:
-    _, analysis = make_run(make_plan(storages=("dram",)))  # memory has no device counters
-    figure = cells.cost(analysis)
-    assert figure
-    assert "Not observed: flushes." in figure.caption
-    assert [panel.title for panel in figure.panels] == ["Server CPU", "Client CPU", "KiB written"]

@@ -128,8 +128,8 @@ def test_a_difference_is_explained_by_its_parts() -> None:
     longer = change(limit, split__parts=parts, split__latency_us=limit.split.latency_us + 4_000)
     cells = [longer if at == disk else one for at, one in enumerate(second.limits.cells)]
     said = markdown.write(compose(compare(first, change(second, limits__cells=cells))))
-    assert "**The difference**: each transaction takes " in said
-    assert ": log flush +4.0" in said
+    assert "| Mean time | ms | Instead of ms | Log flush |" in said
+    assert "+4.00 |" in said
 
 
 def test_json_has_every_figure_with_its_interval() -> None:

@@ -3,7 +3,6 @@
 import csv as standard_csv
 import io
 import json
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -14,24 +13,18 @@ from diskproof.analysis.limits.records import CellLimit, Limits, Part, Split
 from diskproof.cli.screen import Screen
 from diskproof.report import csv, html, markdown
 from diskproof.report.charts import still
-from diskproof.report.charts.devices import devices_over_time
 from diskproof.report.charts.split import time_split
-from diskproof.report.charts.sweep import throughput_with_bounds
 from diskproof.report.compose import limits as tables
 from diskproof.report.compose import limits_words as words
 from diskproof.report.compose.answer import held_back
 from diskproof.report.compose.run import compose
 from diskproof.report.write import terminal
 from diskproof.report.write.ink import DARK, LIGHT, Ink
-from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan
-from diskproof.results.trial import Finding
-from diskproof.stats.intervals import Interval
 from support.limits import SMALL_LOG, make_limits
 from support.runs import MakeRun, Run
 from support.snapshots import assert_matches_snapshot
-from support.trials import change, make_plan, make_trials
-from support.virtual import make_use
+from support.trials import change, make_plan
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 HOSTILE = "<img src=x onerror=alert(1)></script>\x1b[31m|{{7*7}}"
@@ -101,15 +94,6 @@ def test_no_line_is_too_wide(run: Run, width: int) -> None:
     assert max(map(len, printed(run[1], width).splitlines())) <= width
 
 
-def test_a_study_of_one_cell_says_what_holds_it_back_in_full(make_run: MakeRun) -> None:
-    plan = make_plan(storages=("disk",), tunings=("safest",), clients=(8,), blocks=2)
-    folder, analysis = limited(make_run(plan))
-    sentence = limits_of(analysis).cells[0].sentence.text
-    assert f"= disk: {sentence}" in on_one_line(printed(analysis))
-    assert f"- **disk**: {sentence}" in markdown.render(analysis)
-    assert sentence in unescape(html.render(folder, analysis)).replace("\N{NO-BREAK SPACE}", " ")
-
-
 def test_a_trouble_of_many_cells_is_told_with_one_remedy(run: Run) -> None:
     said = on_one_line(printed(run[1]))
     assert said.count("redo log too small") == said.count("Remedy: raise `innodb_log_file_size`") == 1
@@ -117,12 +101,10 @@ def test_a_trouble_of_many_cells_is_told_with_one_remedy(run: Run) -> None:
 
 
 def test_a_proof_says_how_it_came_out(run: Run) -> None:
-    assert "= as predicted disk, safest, 1 client: if every flush" in on_one_line(printed(run[1]))
+    assert "| disk, safest, 1 client | log flush |" in markdown.render(run[1])
     [proof] = limits_of(run[1]).proofs
     failed = change(proof, outcome="not as predicted", measured=None)
     analysis = change(run[1], limits__proofs=[failed])
-    assert "✕ not as predicted disk, safest" in on_one_line(printed(analysis))
-    assert "x not as predicted disk, safest" in on_one_line(printed(analysis, encoding="ascii"))
     assert "| not as predicted |" in markdown.render(analysis)
     assert "| n/a | not as predicted |" in markdown.render(analysis)
 
@@ -137,7 +119,6 @@ def test_every_table_has_an_entry_a_column(swept: Run) -> None:
         tables.limits_table(analysis, limits),
         tables.signals(analysis, limits),
         tables.splits(analysis, limits),
-        tables.sources(analysis, limits),
         tables.demands(analysis, limits),
         tables.sweeps(analysis, limits),
         tables.proofs(analysis, limits),
@@ -146,16 +127,11 @@ def test_every_table_has_an_entry_a_column(swept: Run) -> None:
         assert {len(row) for row in table.rows} == {len(table.columns)}
 
 
-def test_the_two_signals_of_a_limit_are_of_two_instruments(run: Run) -> None:
+def test_a_cell_says_why_it_has_its_limit_or_none(run: Run) -> None:
     _, analysis = run
-    table = tables.limits_table(analysis, limits_of(analysis))
-    at = [column.title for column in table.columns].index("What names it")
-    flushed = next(row for row in table.rows if "log flush" in row)
-    assert flushed[at].startswith("clients: COMMIT takes")
-    assert "; kernel: " in flushed[at]
-    assert "only writes wait" not in flushed[at]
-    opened = next(row for row in table.rows if words.NOT_ESTABLISHED in row)
-    assert opened[at] == ""
+    rows = tables.limits_table(analysis, limits_of(analysis)).rows
+    assert [row[-1] for row in rows] == [one.sentence.text for one in limits_of(analysis).cells]
+    assert {row[3] for row in rows} == {"log flush", "CPU", words.NOT_ESTABLISHED}
 
 
 def test_what_contradicts_a_limit_is_told_too(run: Run) -> None:
@@ -218,9 +194,7 @@ def test_a_run_of_which_nothing_was_counted_reads_as_before(quickstart: Run) -> 
         assert words.TITLE not in said
         assert "Held back" not in said
     assert "limit" not in csv.render(folder, analysis).splitlines()[0]
-    drawn = (time_split(analysis), throughput_with_bounds(analysis))
-    assert drawn == (None, None)
-    assert devices_over_time(folder, analysis, folder.trials()) is None
+    assert time_split(analysis) is None
 
 
 def test_limits_without_cells_have_no_section(quickstart: Run) -> None:
@@ -280,64 +254,6 @@ def test_a_latency_of_nothing_divides_nothing(run: Run) -> None:
     assert words.main_parts(nothing) == "n/a"
 
 
-def test_the_bounds_meet_at_the_knee(swept: Run) -> None:
-    drawing = throughput_with_bounds(swept[1])
-    assert drawing
-    assert [panel.title for panel in drawing.panels] == ["dram", "disk"]
-    memory, disk = ({row["kind"] for row in panel.rows} for panel in drawing.panels)
-    assert {"measured", "knee", "bound note", *(key.words for key in drawing.keys[1:])} == memory
-    assert "knee" not in disk  # it lies beyond the clients that were measured
-    rows = drawing.panels[0].rows
-    knee = next(row for row in rows if row["kind"] == "knee")
-    alone = [row for row in rows if row["kind"] == "each client as fast as with the fewest"]
-    bound = next(row["speed"] for row in rows if row["kind"] == "bound note")
-    assert alone[0]["speed"] / alone[0]["clients"] * knee["clients"] == pytest.approx(bound)
-    assert drawing.panels[0].marks == 4
-
-
-def test_what_is_not_known_of_a_sweep_is_not_drawn(swept: Run) -> None:
-    bare = [
-        change(one, bound_per_s=None, knee_clients=None, smallest_latency_us=None, scaling=None)
-        for one in limits_of(swept[1]).sweeps
-    ]
-    drawing = throughput_with_bounds(change(swept[1], limits__sweeps=bare))
-    assert drawing
-    assert {row["kind"] for panel in drawing.panels for row in panel.rows} == {"measured"}
-    assert [key.words for key in drawing.keys] == ["measured"]
-
-
-def test_a_load_on_bare_files_has_requests(make_run: MakeRun) -> None:
-    bare = make_plan(servers=("-",), storages=("disk",), tunings=("-",), workloads=("files",), blocks=2)
-    folder, analysis = limited(make_run(change(bare, metrics={"files": "requests_per_s"})))
-    drawing = throughput_with_bounds(analysis)
-    assert drawing
-    [panel] = drawing.panels
-    assert "requests/s" in panel.description
-    assert "transactions/s" not in json.dumps(panel.complete_spec())
-    assert "Where the time of a request goes" in html.render(folder, analysis)
-
-
-def test_a_bound_far_above_is_named_and_presses_nothing_together(swept: Run) -> None:
-    far = [change(one, bound_per_s=5e6, knee_clients=None) for one in limits_of(swept[1]).sweeps]
-    drawing = throughput_with_bounds(change(swept[1], limits__sweeps=far))
-    assert drawing
-    for panel in drawing.panels:
-        assert "bound 5,000,000/s, above the drawing" in {row.get("note") for row in panel.rows}
-        assert max(row["speed"] for row in panel.rows) < 5000
-
-
-def test_an_interval_without_end_is_cut_off(swept: Run) -> None:
-    _, analysis = swept
-    endless = Interval(estimate=500.0, low=1e-9, high=1e12, n=2)
-    wild = [change(one, throughput_per_s=endless) for one in analysis.cells]
-    drawing = throughput_with_bounds(change(analysis, cells=wild))
-    assert drawing
-    for panel in drawing.panels:
-        ends = [row[end] for row in panel.rows for end in ("low", "high") if end in row]
-        assert min(ends) > 10
-        assert max(ends) < 10_000
-
-
 def test_what_rounding_leaves_is_neither_unexplained_nor_an_overlap(run: Run) -> None:
     split = Split(latency_us=0.3, parts=[Part(name="CPU", mean_us=0.1, source="")] * 3)
     assert split.unexplained_us < 0
@@ -347,76 +263,12 @@ def test_what_rounding_leaves_is_neither_unexplained_nor_an_overlap(run: Run) ->
     assert "dram, safest, 1 client: 0.000300 ms" in {row["name"] for row in drawing.panels[0].rows}
 
 
-def test_a_sweep_of_one_point_is_not_drawn(swept: Run) -> None:
-    lost = [change(one, throughput_per_s=[None, None, None, 80.0]) for one in limits_of(swept[1]).sweeps]
-    assert throughput_with_bounds(change(swept[1], limits__sweeps=lost)) is None
-
-
-def utilised(folder: RunFolder, plan: Plan, device: str = "vda") -> None:
-    """Give each trial the utilisation of two devices, the second one without a figure at one moment."""
-    for trial in make_trials(plan):
-        folder.write_series(
-            trial.id,
-            [
-                (float(second), source, "utilisation", share)
-                for second in range(-3, 9)
-                for source, share in ((f"device:{device}", 0.8), ("device:loop7", 1.02), ("host", 0.5))
-            ],
-        )
-
-
-def test_devices_are_drawn_from_the_first_valid_trial_by_the_name_of_their_disk(make_run: MakeRun) -> None:
-    plan = make_plan(storages=("disk",), tunings=("safest",), blocks=2)
-    bad = Finding(check="late", severity="invalid", message="late")
-    trials = [
-        change(
-            trial,
-            virtual_disks=[make_use(name="hdd", block="loop7" if trial.block == 2 else "loop9")],
-            findings=[bad] if trial.block == 1 else [],
-        )
-        for trial in make_trials(plan)
-    ]
-    folder, analysis = limited(make_run(plan, trials))
-    utilised(folder, plan)
-    drawing = devices_over_time(folder, analysis, trials)
-    assert drawing
-    assert [key.words for key in drawing.keys] == ["hdd", "vda"]
-    for panel in drawing.panels:
-        assert panel.marks == 2
-        assert {row["device"] for row in panel.rows} == {"hdd", "vda"}
-        assert min(row["t"] for row in panel.rows) == -3
-        assert panel.description.endswith("hdd 102%, vda 80%.")
-
-
-def test_the_devices_of_a_short_trial_are_drawn_from_0(make_run: MakeRun) -> None:
-    plan = make_plan(storages=("disk",), tunings=("safest",), blocks=1, clients=(1,))
-    folder, analysis = limited(make_run(plan))
-    for trial in make_trials(plan):
-        folder.write_series(trial.id, [(1.0, "device:vda", "utilisation", 0.5)])
-    drawing = devices_over_time(folder, analysis, folder.trials())
-    assert drawing
-    assert [(row["t"], row["v"]) for row in drawing.panels[0].rows] == [(0.0, 0.5), (1.0, 0.5)]
-
-
-def test_without_a_series_of_devices_nothing_is_drawn_of_them(run: Run) -> None:
-    folder, analysis = run
-    assert devices_over_time(folder, analysis, folder.trials()) is None
-
-
 @pytest.mark.parametrize("ink", [LIGHT, DARK])
-def test_the_pictures_can_be_drawn(make_run: MakeRun, ink: Ink) -> None:
-    folder, analysis = limited(make_run(SWEPT))
-    utilised(folder, analysis.plan)
-    found = (
-        time_split(analysis),
-        throughput_with_bounds(analysis),
-        devices_over_time(folder, analysis, folder.trials()),
-    )
-    drawn = [one for one in found if one]
-    assert [one.name for one in drawn] == ["split", "bounds", "devices"]
-    for one in drawn:
-        assert still.png(one, ink).startswith(b"\x89PNG")
-    assert "Universal Scalability Law" in still.svg(drawn[1])
+def test_the_pictures_can_be_drawn(swept: Run, ink: Ink) -> None:
+    _, analysis = swept
+    drawn = time_split(analysis)
+    assert drawn
+    assert still.png(drawn, ink).startswith(b"\x89PNG")
 
 
 # ---------------------------------------------------------------- the page
@@ -465,7 +317,6 @@ def test_the_page_shows_its_pictures_on_a_phone_and_does_nothing_else(
 ) -> None:
     plan = make_plan(clients=(1, 2, 4, 8), blocks=2)
     folder, analysis = make_run(plan)
-    utilised(folder, plan, device="<b>vda")
     analysis = change(analysis, limits=hostile(plan))
     path = tmp_path / "limits.html"
     path.write_text(html.render(folder, analysis))
@@ -476,19 +327,11 @@ def test_the_page_shows_its_pictures_on_a_phone_and_does_nothing_else(
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(path.as_uri())
     page.wait_for_selector("#told", state="attached")
-    drawn = {
-        name: page.locator(f"#figure-{name} {marks}").count()
-        for name, marks in (
-            ("split", ".mark-rect.role-mark path"),
-            ("bounds", ".mark-symbol.role-mark path"),
-            ("devices", ".mark-line.role-mark path"),
-        )
-    }
+    drawn = page.locator("#figure-split .mark-rect.role-mark path").count()
     # Memory's cells: CPU and locks. The disk's: flush, CPU and the rest at safest, the rest alone at fast.
-    assert drawn == {"split": 8 * 2 + 4 * 3 + 4, "bounds": 16, "devices": 32}
+    assert drawn == 8 * 2 + 4 * 3 + 4
     assert page.locator("#limits img, #verdicts img, #limits td b").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert "Held" not in page.inner_text("#verdicts")
-    assert page.locator("#verdicts details").count() >= len(analysis.verdicts)
     assert complaints == []
     context.close()

@@ -10,8 +10,8 @@ from diskproof.cli.screen import Screen
 from diskproof.report.compose.answer import answer
 from diskproof.report.compose.one_screen import run
 from diskproof.report.compose.rows import single
-from diskproof.report.document import Tone
-from diskproof.report.one_screen import Block, OneScreen, Row, Scale
+from diskproof.report.document import Scale, Tone
+from diskproof.report.one_screen import Block, OneScreen, Row
 from diskproof.report.write import one_screen
 from diskproof.results.crash import Way
 from diskproof.results.trial import Finding

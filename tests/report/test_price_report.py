@@ -12,8 +12,8 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.cli.screen import Screen
 from diskproof.report import csv, html, markdown
-from diskproof.report.charts import labels, still
-from diskproof.report.charts.price import HEIGHT_PX, NARROW_PX, price_legend, speed_against_price
+from diskproof.report.charts import still
+from diskproof.report.charts.price import price_legend, speed_against_price
 from diskproof.report.compose import money
 from diskproof.report.compose import prices as tables
 from diskproof.report.compose.run import compose
@@ -236,32 +236,9 @@ def test_a_load_on_bare_files_is_told_from_the_tunings(make_run: MakeRun) -> Non
     assert list(encoding.shapes) == ["safest", "fast", "bare files"]
 
 
-def test_names_of_many_storages_do_not_overlap(make_run: MakeRun) -> None:
+def test_each_storage_is_named_once(make_run: MakeRun) -> None:
     _, analysis = crowd(make_run)
     figure = speed_against_price(analysis)
     assert figure
-    assert sum(row["kind"] == "name" for row in figure.panels[0].rows) == 20
+    assert sum(row.get("named", False) for row in figure.panels[0].rows) == 10
     assert price_legend(analysis).colours == {}  # ten storages share eight colours: names tell them
-
-
-def test_labels_keep_off_each_other_their_points_and_the_edge() -> None:
-    points = [
-        (20.0 + 95 * (number % 4), 20.0 + 60 * (number // 4), f"storage-{number}") for number in range(16)
-    ]
-    marks = [labels.around((x, y), (x, y)) for x, y, _ in points]
-    placed = labels.place(points, marks, NARROW_PX, HEIGHT_PX)
-    boxes = [one.box for one in placed]
-    for index, box in enumerate(boxes):
-        assert not [other for other in boxes[:index] if box.overlap(other)]
-        assert not [mark for mark in marks if box.overlap(mark)]
-        assert 0 <= box.left < box.right <= NARROW_PX
-        assert 0 <= box.top < box.bottom <= HEIGHT_PX
-
-
-def test_a_name_that_must_go_far_is_led_to_its_point() -> None:
-    wall = labels.Box(0, 85, 400, 115)
-    (near,) = labels.place([(200.0, 100.0, "ssd")], [], NARROW_PX, HEIGHT_PX)
-    (far,) = labels.place([(200.0, 100.0, "ssd")], [wall], NARROW_PX, HEIGHT_PX)
-    assert near.lead is None
-    assert far.lead
-    assert not far.box.overlap(wall)

@@ -165,7 +165,7 @@ def test_the_head_names_the_scale_and_the_method_says_what_it_can_show(repeated:
     assert ", at scale `short`." in " ".join(printed(repeated[1]).split())[:600]
     [method] = [one for one in sections if one.startswith("How it was measured")]
     assert "It can show: the order of the storages." in method
-    assert "It can show: the order of the storages." in html.render(*repeated)
+    assert "the order of the storages" in html.render(*repeated)
 
 
 def test_a_run_of_the_study_as_it_stands_speaks_of_no_scale(quickstart: Run) -> None:
@@ -266,23 +266,17 @@ def test_a_table_of_figures_alone_is_shown(make_run: MakeRun) -> None:
     assert "no ratio was published" in report
     assert "n/a: no cell has storage `flash`." in report
     assert "<h3>Figures of Table 1</h3>" in html.render(folder, analysis)
-    assert not pictures.drawings(analysis)
+    assert pictures.ratios(analysis) is None
 
 
 # ---------------------------------------------------------------- pictures
 
 
 @pytest.mark.parametrize("ink", [LIGHT, DARK])
-def test_both_pictures_can_be_drawn(make_run: MakeRun, ink: Ink) -> None:
-    _, analysis = make_run(*job())
-    drawings = pictures.drawings(analysis)
-    assert [one.name for one in drawings] == ["published", "published-seconds"]
-    for drawing in drawings:
-        assert still.png(drawing, ink).startswith(b"\x89PNG")
-    picture = still.svg(drawings[1], ink)
-    assert all(
-        shown in picture for shown in ("hdd", "zil", "Table 1, ATIS", "1,000 s published", "s published")
-    )
+def test_the_picture_can_be_drawn(repeated: Run, ink: Ink) -> None:
+    drawing = pictures.ratios(repeated[1])
+    assert drawing
+    assert still.png(drawing, ink).startswith(b"\x89PNG")
 
 
 def test_a_ratio_that_was_not_measured_is_counted_and_not_drawn(repeated: Run) -> None:
@@ -304,16 +298,3 @@ def test_wild_intervals_do_not_press_the_ratios_together(make_run: MakeRun) -> N
     [row] = panel.rows
     assert row["high"] / row["low"] < 1e5
     assert row["low"] <= row["measured"] <= row["high"]
-
-
-def test_bars_keep_published_and_measured_apart_in_scale(make_run: MakeRun) -> None:
-    _, analysis = make_run(*job())
-    drawing = pictures.seconds(analysis)
-    assert drawing
-    assert len(drawing.panels) == len(TESTS)
-    for panel in drawing.panels:
-        assert max(row["published"] for row in panel.rows) == max(row["measured"] for row in panel.rows) == 1
-        assert [row["published"] for row in panel.rows] == pytest.approx(
-            [row["measured"] for row in panel.rows]
-        )
-        assert [row["name"] for row in panel.rows] == ["hdd", "ssd", "zil"]

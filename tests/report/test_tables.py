@@ -44,21 +44,11 @@ def test_every_row_has_an_entry_a_column(quickstart: Run) -> None:
         machine.places(analysis.machine),
         machine.devices(analysis.machine),
         settings.settings(analysis.plan, folder.trials()),
-        method.order(analysis),
     )
     assert len(method.load_commands(analysis, folder.trials())) == len(analysis.plan.cells)
     for table in made:
         assert table.rows
         assert {len(row) for row in table.rows} == {len(table.columns)}
-
-
-def test_the_order_is_the_plans(quickstart: Run) -> None:
-    _, analysis = quickstart
-    first = analysis.plan.trials[0]
-    cell = analysis.plan.cell(first.cell)
-    row = method.order(analysis).rows[0]
-    assert row[0] == "1"
-    assert row[1].startswith(f"{cell.storage}, {cell.tuning}, {cell.clients} client")
 
 
 def test_a_single_cell_is_still_named(make_run: MakeRun) -> None:
@@ -83,7 +73,7 @@ def test_each_machine_has_its_own_servers_places_and_devices() -> None:
     nvme = [change(one, device__name="nvme0n1") if one.device else one for one in make_machine(plan).places]
     trials = make_trials(plan)
     run = analyse(plan, make_machines(plan, b={"places": nvme}), trials, {})
-    on_a, on_b, _ = machine.section(run, trials).blocks
+    on_a, on_b = machine.section(run, trials).blocks
     assert isinstance(on_a, Section)
     assert isinstance(on_b, Section)
     assert (on_a.heading, on_b.heading) == ("Host a", "Host b")

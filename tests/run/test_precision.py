@@ -57,8 +57,8 @@ def test_a_pilot_chooses_and_the_run_ends_when_it_is_precise(
     assert folder.trials_s() > sum(one.took_s for one in folder.trials())
     assert "the pilot chose a warm-up of " in made.stderr
     markdown = diskproof_here(tmp_path, "report", str(path), "--format", "markdown").stdout
-    assert "A pilot of 6 trials, which do not count, chose " in markdown
-    assert "The run went on until each ratio was known within 40%" in markdown
+    assert "| Pilot | 6 trials, which do not count, chose " in markdown
+    assert "| It ended | when each ratio was known within 40%" in markdown
     planned = diskproof_here(tmp_path, "plan", str(study), "--out", str(out)).stdout
     assert f"bythescatterof{path}:about" in "".join(planned.split())
     assert "a pilot that chooses warm_up_s and measure_s" in " ".join(planned.split())

@@ -78,7 +78,7 @@ def test_a_disk_that_holds_a_server_back_is_proved_to(
         return
     assert proof.measured is not None
     assert 0.4 < proof.measured.estimate < 0.75
-    assert proof.outcome != "not as predicted", proof.sentence
+    assert proof.outcome != "not as predicted", proof
     assert call(["run", "study.toml", "--prove", "--pairs", "3", "--resume"]) == 0
     assert "proving" not in capsys.readouterr().err, "all pairs count"
     assert [pair.changed.started_at for pair in folder.proofs()] == [

@@ -17,7 +17,9 @@ def compared(comparison: Comparison) -> list[str]:
 
 
 def on_safety(analysis: Analysis) -> tuple[str, list[str]]:
-    """Return the sentence and the reasons of the only verdict on safety."""
+    """Return what is said of the only verdict on safety: what its cuts showed, and its reasons."""
     assert analysis.safety
     [verdict] = analysis.safety.verdicts
-    return cut_words.verdict(analysis, analysis.safety, verdict), cut_words.reasons(analysis.safety, verdict)
+    answer = analysis.safety.answer(verdict.cell, verdict.way)
+    assert answer
+    return cut_words.outcome(answer), list(cut_words.reasons(analysis.safety, answer))

@@ -69,11 +69,6 @@ class LevelChoice(Record):
         return self.losses == [] and bool(self.cuts) and all(one.is_whole for one in self.cuts)
 
     @property
-    def ruins(self) -> CutAnswer | None:
-        """The answer of cuts that damaged or lost the whole database; None if none did."""
-        return next((one for one in self.cuts if one.damaged or one.gone), None)
-
-    @property
     def window_s(self) -> float | None:
         """The longest time before a cut in which commits were lost; None if it is not known."""
         known = [one.window_s.worst for one in self.cuts if one.telling and one.window_s]

@@ -36,16 +36,6 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A ratio with its interval, to be drawn on the axis of its list."""
-
-    estimate: float
-    low: float | None
-    high: float | None
-    words: str
-
-
-@dataclass(frozen=True)
 class Item:
     """One entry of a list."""
 
@@ -60,22 +50,6 @@ class Item:
     """What it concerns, in brackets."""
     tone: Tone = "plain"
     lines: tuple[Line, ...] = ()
-    bar: Bar | None = None
-
-
-@dataclass(frozen=True)
-class Axis:
-    """The scale of all bars of a list: logarithmic, with 1 on it."""
-
-    low: float
-    high: float
-    same_within: float
-    words: str
-
-    def percent(self, ratio: float) -> float:
-        """Return where a ratio lies, in percent of the width; what lies outside goes to the edge."""
-        share = math.log(max(ratio, 1e-9) / self.low) / math.log(self.high / self.low)
-        return round(100 * min(max(share, 0.0), 1.0), 2)
 
 
 @dataclass(frozen=True)
@@ -83,11 +57,7 @@ class Items:
     """A list."""
 
     items: tuple[Item, ...]
-    style: Literal["list", "verdicts", "findings", "alarms"] = "list"
-    noun: str = "item"
-    most_open: int | None = None
-    """Items that a page shows; the others are folded."""
-    axis: Axis | None = None
+    style: Literal["list", "findings", "alarms"] = "list"
 
 
 # ---------------------------------------------------------------- tables and code
@@ -103,6 +73,37 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Scale:
+    """What the bars of a table are drawn on."""
+
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+    """Values with their words, ascending."""
+    middle: float | None = None
+    """A value with a line: equal speed."""
+    logarithmic: bool = True
+
+    def share(self, value: float) -> float:
+        """Return how far along a value lies, from 0 to 1; what lies outside goes to the edge."""
+        if self.logarithmic:
+            share = math.log(max(value, 1e-12) / self.low) / math.log(self.high / self.low)
+        else:
+            share = (value - self.low) / (self.high - self.low)
+        return min(max(share, 0.0), 1.0)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A figure with its interval, to be drawn on the scale of its table."""
+
+    estimate: float
+    low: float | None
+    high: float | None
+    tone: Tone
+
+
+@dataclass(frozen=True)
 class Table:
     """Headings and rows; every row has as many entries as there are columns."""
 
@@ -112,6 +113,9 @@ class Table:
     """What it holds, for those who cannot see it."""
     heads: int = 1
     """Columns that say what a row is about."""
+    scale: Scale | None = None
+    bars: tuple[Bar | None, ...] = ()
+    """One a row, on the scale. Only a page draws them: the rows have their figures."""
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,8 @@
 from diskproof.analysis.answers import Analysis
 from diskproof.report.charts import cells, cuts, published, still
 from diskproof.report.charts.curves import over_time
-from diskproof.report.charts.devices import devices_over_time
 from diskproof.report.charts.price import speed_against_price
 from diskproof.report.charts.split import time_split
-from diskproof.report.charts.sweep import throughput_with_bounds
 from diskproof.report.compose.run import compose
 from diskproof.report.document import Figure
 from diskproof.report.write import html
@@ -19,20 +17,10 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
     first, *others = [*_answers(analysis), None]
     figures = {
         "answer": (first,),
-        "charts": (
-            *others,
-            cells.latency(analysis),
-            over_time(folder, analysis, trials),
-            cells.cost(analysis),
-        ),
-        "published": published.drawings(analysis),
-        "limits": (
-            *([time_split(analysis)] if analysis.plan.asks != "limits" else []),
-            throughput_with_bounds(analysis),
-            devices_over_time(folder, analysis, trials),
-        ),
+        "charts": (*others, cells.latency(analysis), over_time(folder, analysis, trials)),
+        "published": (published.ratios(analysis),),
+        "limits": [time_split(analysis)] if analysis.plan.asks != "limits" else [],
         "price": (speed_against_price(analysis),),
-        "safety": (cuts.worst_cuts(analysis),),
     }
     drawn = {anchor: [figure for figure in found if figure] for anchor, found in figures.items()}
     return html.write(compose(analysis, trials, drawn))

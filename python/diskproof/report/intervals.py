@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, CellAnswer
-from diskproof.report.document import Bar
 from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import NOT_OBSERVED, number, percent
 
@@ -39,15 +38,6 @@ def with_bounds(interval: Interval | None) -> str:
 def _is_open(interval: Interval) -> bool:
     """Return whether an interval, such as that of two blocks that scatter, leaves the figure unknown."""
     return bool(interval.low and interval.high and 0 < interval.low * APART < interval.high)
-
-
-def bar(interval: Interval | None) -> Bar | None:
-    """Return a ratio to be drawn."""
-    return (
-        interval
-        if interval is None
-        else Bar(interval.estimate, interval.low, interval.high, with_bounds(interval))
-    )
 
 
 def in_milliseconds(interval_us: Interval) -> Interval:

@@ -3,22 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diskproof.report.document import Tone
+from diskproof.report.document import Bar, Column, Scale, Table, Tone
 from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import number
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What the bars of a block are drawn on."""
-
-    low: float
-    high: float
-    ticks: tuple[tuple[float, str], ...]
-    """Values with their words, ascending."""
-    middle: float | None = None
-    """A value with a line: equal speed."""
-    logarithmic: bool = True
 
 
 def absolute_scale(figures: Sequence[Interval]) -> Scale:
@@ -63,6 +50,39 @@ class Block:
     def has_ratios(self) -> bool:
         """Whether its bars are ratios, with equal speed among them."""
         return self.scale is not None and self.scale.middle is not None
+
+    def table(self) -> Table:
+        """Return the rows as a table, which has their intervals in words as well."""
+        depth, width = (
+            max((len(entries) for entries in some), default=0)
+            for some in ([row.levels for row in self.rows], [row.figures for row in self.rows])
+        )
+        said, interval = any(row.said for row in self.rows), any(row.interval for row in self.rows)
+        titles = [self.title, *[""] * (depth - 1), *[""] * said, *["interval"] * interval]
+        figures = _padded(self.columns, width)
+        return Table(
+            (*map(Column, titles), *(Column(title, figures=True) for title in figures)),
+            tuple(
+                (
+                    *_padded(row.levels, depth),
+                    *[row.said] * said,
+                    *[row.interval] * interval,
+                    *_padded(row.figures, width),
+                )
+                for row in self.rows
+            ),
+            self.title,
+            depth,
+            self.scale,
+            tuple(
+                None if row.estimate is None else Bar(row.estimate, row.low, row.high, row.tone)
+                for row in self.rows
+            ),
+        )
+
+
+def _padded(entries: Sequence[str], width: int) -> tuple[str, ...]:
+    return (*entries[:width], *[""] * (width - len(entries)))
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,6 @@ class Counter:
     """Of that, in a table."""
     scale: float = 1.0
     """From the counter's unit to that one's."""
-    drawn: str = ""
-    """The unit of its picture; empty: it has none."""
 
 
 def _usage(amount: Callable[[Usage], float | None]) -> Read:
@@ -57,7 +55,6 @@ COUNTERS = (
         per="server_cpu_us",
         title="Server CPU µs",
         scale=1e6,
-        drawn="µs",
     ),
     Counter(
         "client_cpu_s",
@@ -65,7 +62,6 @@ COUNTERS = (
         per="client_cpu_us",
         title="Client CPU µs",
         scale=1e6,
-        drawn="µs",
     ),
     Counter("server_read_bytes", _usage(lambda usage: usage.server_read_bytes)),
     Counter("server_written_bytes", _usage(lambda usage: usage.server_written_bytes)),
@@ -86,14 +82,12 @@ COUNTERS = (
         per="written_kib",
         title="KiB written",
         scale=1 / 1024,
-        drawn="KiB",
     ),
     Counter(
         "device_flushes",
         _of_devices(lambda device: device.flushes),
         per="flushes",
         title="Flushes",
-        drawn="flushes",
     ),
     Counter(
         "context_switches",

@@ -1,16 +1,14 @@
 """The records about limits: typed facts, and messages about the figures behind them."""
 
-import math
 from typing import Literal
 
 from pydantic import Field
 
-from diskproof.analysis.limits.thresholds import PEAK
 from diskproof.results.limit import Intervention, Limit
 from diskproof.results.plan import Cell
 from diskproof.results.record import Record
 from diskproof.stats.intervals import Interval
-from diskproof.wording import NOTHING, Message, Range, counted, say, share
+from diskproof.wording import NOTHING, Message, say
 
 Instrument = Literal["clients", "server", "kernel", "threads", "virtual disk"]
 """The source of a signal: the load generator's clock, the server's own account, the kernel's counters, the
@@ -208,57 +206,6 @@ class Sweep(Record):
     scaling: Scaling | None
     """None with fewer than four points, or if no fit was found."""
 
-    @property
-    def sentence(self) -> Message:
-        """The clients with the highest throughput, the decline beyond them, and the law's parameters."""
-        points = zip(self.clients, self.throughput_per_s, strict=True)
-        measured = [(mean, count) for count, mean in points if mean is not None]
-        if len(measured) < 2:
-            return say("fewer than two numbers of clients have valid trials.")
-        most, _ = max(measured)
-        enough = min(count for mean, count in measured if mean >= PEAK * most)
-        said = [
-            say(
-                "{clients} {clients:reaches|reach} the most, {most:3} a second",
-                clients=counted(enough, "client"),
-                most=most,
-            )
-        ]
-        last, at_last = measured[-1]
-        if last < PEAK * most:
-            lost = share(1 - last / most)
-            said.append(
-                say(
-                    "{clients} {clients:loses|lose} {lost} of it",
-                    clients=counted(at_last, "client"),
-                    lost=lost,
-                )
-            )
-        if self.knee_clients is not None and self.bound_by is not None:
-            centre = {"CPU": "the CPUs", "load generator": "the load generator"}.get(
-                self.bound_by, self.bound_by
-            )
-            full_at = counted(max(math.ceil(self.knee_clients), 2), "client")
-            said.append(say("by its demands {centre} can be full from {n} on", centre=centre, n=full_at))
-        if self.scaling is not None:
-            said.append(_law(self.scaling, max(self.clients)))
-        return say("{said:/; }.", said=said)
-
-
-def _law(scaling: Scaling, most_clients: int) -> Message:
-    contention, peak = scaling.contention, scaling.peak_clients
-    serial = say(
-        "the Universal Scalability Law finds {share} ({low} to {high}) of the work serial",
-        share=share(contention.estimate),
-        low=share(contention.low or 0.0),
-        high=share(contention.high or 0.0),
-    )
-    if peak is None:
-        return say("{serial} and shows no decline", serial=serial)
-    if peak > most_clients:
-        return say("{serial} and the most at {n:2} clients, more than were tried", serial=serial, n=peak)
-    return say("{serial} and the most at {n:2} clients", serial=serial, n=peak)
-
 
 Outcome = Literal["as predicted", "not as predicted", "open"]
 """How a proof ended; `decide` of proofs.py says when."""
@@ -282,44 +229,6 @@ class ProofAnswer(Record):
     pairs: int = 0
     left_out: list[Message] = Field(default_factory=list)
     """Why a pair does not count, one message for each that does not."""
-
-    @property
-    def sentence(self) -> Message:
-        """The change, the measured and the predicted ratio, and the pairs that do not count."""
-        said = [self._measured()]
-        if self.outcome == "open" and not self.could_fail:
-            said.append(say("'no change' would fit that too, so it proves nothing"))
-        if self.left_out:
-            said.append(
-                say(
-                    "{n} of {pairs} {n:does|do} not count: {why}",
-                    n=len(self.left_out),
-                    pairs=self.pairs,
-                    why=self.left_out[0],
-                )
-            )
-        return say("{said:/; }", said=said)
-
-    def _measured(self) -> Message:
-        change, measured = self.intervention.says, self.measured
-        predicted = Range(low=self.predicted_low, high=self.predicted_high)
-        if measured is None:
-            return say(
-                "if {change}, throughput is predicted to be {predicted:3} of the unchanged; too few pairs of "
-                "trials count to test that",
-                change=change,
-                predicted=predicted,
-            )
-        return say(
-            "if {change}, throughput is {ratio:3} of the unchanged ({confidence} interval {low:3} to "
-            "{high:3}); {predicted:3} was predicted",
-            change=change,
-            ratio=measured.estimate,
-            confidence=share(measured.confidence),
-            low=measured.low or 0.0,
-            high=measured.high or 0.0,
-            predicted=predicted,
-        )
 
 
 class Limits(Record):

@@ -78,9 +78,6 @@ FEWEST_PAIRS = 3
 
 # ---------------------------------------------------------------- sweeps and troubles
 
-PEAK = 0.97
-"""Fewer clients count as having reached the highest throughput from this share of it on."""
-
 GROWING = 0.5
 """If half of what is committed stays unpurged, the history grows without end."""
 

@@ -1,4 +1,4 @@
-"""Charts of cells: throughput, latency, cost."""
+"""Charts of cells: throughput, latency."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,10 +19,8 @@ from diskproof.report.intervals import (
     percentiles,
     with_bounds,
 )
-from diskproof.results.counters import COSTS
 from diskproof.results.plan import Metric
 from diskproof.stats.grouping import grouped
-from diskproof.wording.numbers import number
 
 PANEL_HEIGHT_PX = 260
 
@@ -172,51 +170,3 @@ def latency(analysis: Analysis) -> Figure | None:
         "", parts.described("Latency percentiles", rows, "interval"), rows, spans, marks
     )
     return Figure("latency", "Latency", caption, (panel,), parts.keys(analysis, encoding, [panel]))
-
-
-# ---------------------------------------------------------------- cost
-
-
-def cost(analysis: Analysis) -> Figure | None:
-    """Return what one transaction, or a job's statement, costs, a panel a resource.
-
-    None if nothing was observed.
-    """
-    noun = work(analysis.plan)
-    encoding = encode(analysis.plan.cells)
-    panels, missing = [], []
-    for counter in (one for one in COSTS if one.drawn):
-        title = counter.title.removesuffix(f" {counter.drawn}")
-        rows = [
-            {
-                **parts.identity(analysis, answer, encoding),
-                "figure": figure,
-                "shown": f"{number(figure)} {counter.drawn}",
-            }
-            for answer in analysis.cells
-            if (figure := answer.cost.get(counter.per)) is not None
-        ]
-        if rows:
-            panels.append(_cost_panel(rows, encoding, title, noun))
-        else:
-            missing.append(title.lower())
-    if not panels:
-        return None
-    caption = f"What one {noun} takes: the median over the cell's valid trials."
-    if missing:
-        caption += f" Not observed: {', '.join(missing)}."
-    if len({panel.marks for panel in panels}) > 1:
-        caption += " If a panel leaves a cell out, it was not observed there."
-    return Figure("cost", f"Cost of a {noun}", caption, tuple(panels), parts.keys(analysis, encoding, panels))
-
-
-def _cost_panel(rows: Sequence[Row], encoding: Encoding, title: str, noun: str) -> Panel:
-    # Room on the right for the figure at the bar's end.
-    top = max(row["figure"] for row in rows) * 1.4 or 1
-    x = alt.X("figure:Q", scale=alt.Scale(domain=[0, top], nice=False), axis=None)
-    base = parts.stacked().encode(x=x)
-    bars = base.mark_bar(size=9, yOffset=8, cornerRadiusEnd=2).encode(
-        color=parts.colour(encoding), tooltip=parts.tooltip("shown")
-    )
-    ends = base.mark_text(align="left", baseline="middle", dx=5, yOffset=8).encode(text="shown:N")
-    return parts.stacked_panel(title, parts.described(f"{title} per {noun}", rows, "shown"), rows, bars, ends)

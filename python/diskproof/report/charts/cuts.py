@@ -1,4 +1,4 @@
-"""The pictures of the cuts: speed against loss, how much was lost in each cut, and the worst cuts in time."""
+"""The pictures of the cuts: speed against loss, and how much was lost in each cut."""
 
 import math
 from collections import Counter
@@ -8,30 +8,19 @@ from dataclasses import replace
 import altair as alt
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.safety.shapes import CutAnswer, Moments, Safety, SpeedBeside
+from diskproof.analysis.safety.shapes import CutAnswer, Safety, SpeedBeside
 from diskproof.analysis.safety.speed import typical
-from diskproof.report.charts import labels, parts
+from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row
-from diskproof.report.charts.style import COLOURS, INVALID_COLOUR, Encoding, encode
+from diskproof.report.charts.style import Encoding, encode
 from diskproof.report.compose import cut_words as said
 from diskproof.report.compose import safety_words
 from diskproof.report.compose.safety import cells_of, levels_shown, ways
-from diskproof.report.document import Figure, Key, Panel
+from diskproof.report.document import Figure, Panel
 from diskproof.report.intervals import confidence, with_bounds
 from diskproof.results.plan import Cell
 
 HEIGHT_PX = 280
-NARROW_PX = 400
-"""Width for which notes are placed; on a wider drawing points lie farther apart, and so do their notes."""
-
-MOST_MOMENTS = 8
-"""The worst cuts that are drawn in time."""
-
-LINE_PX = 16
-"""Height of a note, with a little air."""
-
-ROOM = 0.06
-"""Share of an axis that is left free at its ends."""
 
 
 def loss_encoding(analysis: Analysis, safety: Safety) -> Encoding:
@@ -103,9 +92,8 @@ def _speed_panel(
     encoding: Encoding,
     most: float,
 ) -> Panel:
-    cells = [_speed_point(safety, answer, speed, encoding) for answer, speed in known]
-    tops = [row[end] for row in cells for end in ("speed", "low", "high") if row[end] is not None]
-    rows = [*cells, *_bounds(cells, most, max(tops) * 1.1)]
+    rows = [_speed_point(safety, answer, speed, encoding) for answer, speed in known]
+    tops = [row[end] for row in rows for end in ("speed", "low", "high") if row[end] is not None]
     x = _lost_axis("lost:Q", most, "acknowledged transactions lost in the worst cut")
     y = alt.Y(
         "speed:Q",
@@ -113,18 +101,20 @@ def _speed_panel(
         scale=alt.Scale(domain=[0, max(tops) * 1.1], nice=False),
         axis=alt.Axis(format=",.3~r", tickCount=5),
     )
-    of_cells = alt.Chart().transform_filter("datum.kind == 'point'").encode(color=parts.colour(encoding))
+    of_cells = alt.Chart().encode(color=parts.colour(encoding))
     spans = of_cells.mark_rule(strokeWidth=2, opacity=0.45).encode(
         x=_lost_axis("median:Q", most, ""), x2="lost:Q", y=y
     )
     marks = of_cells.encode(x=x, y=y, tooltip=parts.tooltip("figure"), **parts.shape(encoding))
     lost = parts.points(marks.transform_filter("datum.lost > 0"), size=70)
     none = marks.transform_filter("datum.lost == 0").mark_point(size=70, filled=False, strokeWidth=2)
-    notes = parts.placed(alt.Chart().transform_filter("datum.kind == 'note'").encode(x=x, y=y), "note")
+    noted = alt.Chart().encode(x=x, y=y, text="note:N")
+    beside = noted.transform_filter("!datum.gone").mark_text(align="left", baseline="middle", dx=9)
+    gone = noted.transform_filter("datum.gone").mark_text(align="right", dx=-9, fontWeight="bold")
     bars = parts.intervals(of_cells.encode(x=x), "transactions/s")
-    spec = parts.layered(spans, bars, lost, none, notes, height_px=HEIGHT_PX)
+    spec = parts.layered(spans, bars, lost, none, beside, gone, height_px=HEIGHT_PX)
     return Panel(
-        title, parts.described(f"{title}: speed against loss", cells, "figure"), spec, rows, len(cells)
+        title, parts.described(f"{title}: speed against loss", rows, "figure"), spec, rows, len(rows)
     )
 
 
@@ -134,40 +124,24 @@ def _speed_point(safety: Safety, answer: CutAnswer, speed: SpeedBeside, encoding
     assert throughput is not None
     return {
         **_identity(safety, answer.cell, encoding),
-        "kind": "point",
         "speed": throughput.estimate,
         "low": throughput.low,
         "high": throughput.high,
         "median": answer.lost.median,
         "lost": answer.lost.worst,
-        "none": _none(answer),
+        "note": _note(answer),
+        "gone": answer.gone,
         "figure": f"{with_bounds(throughput)} transactions/s; {said.outcome(answer)}",
     }
 
 
-def _none(answer: CutAnswer) -> str:
-    """Say what none in so many cuts bounds, as short as a mark's note must be."""
+def _note(answer: CutAnswer) -> str:
+    """Say what none in so many cuts bounds, or that the database was lost, as short as a note must be."""
+    if answer.gone:
+        return f"DATABASE LOST: {said.cuts(answer.gone)}"
     if answer.with_loss or answer.loss_share is None:
         return ""
     return f"none in {answer.telling}: ≤ {said.points(answer.loss_share.high)}"
-
-
-def _bounds(points: Sequence[Row], most: float, top: float) -> Iterator[Row]:
-    """Yield the notes of cells that lost nothing, placed so that they cover no mark and no other note."""
-
-    def at(row: Row) -> tuple[float, float]:
-        return _along(row["lost"], most) * NARROW_PX, (1 - row["speed"] / top) * HEIGHT_PX
-
-    wanted: list[Row] = []
-    for row in sorted((row for row in points if row["none"]), key=lambda row: -row["speed"]):
-        # Marks that lie on each other and say the same say it once.
-        if not any(row["none"] == one["none"] and at(one)[1] + LINE_PX > at(row)[1] for one in wanted):
-            wanted.append(row)
-    marks = [labels.around(at(row), at(row)) for row in points]
-    placed = labels.place([(*at(row), row["none"]) for row in wanted], marks, NARROW_PX, HEIGHT_PX)
-    for row, label in zip(wanted, placed, strict=True):
-        place = {"dx": label.dx, "dy": label.dy, "align": label.align}
-        yield {"kind": "note", "lost": row["lost"], "speed": row["speed"], "note": row["none"], **place}
 
 
 # ---------------------------------------------------------------- what each cut took
@@ -251,96 +225,7 @@ def _loss_rows(safety: Safety, answer: CutAnswer, encoding: Encoding) -> Iterato
         yield {**identity, "gone": figure, "figure": figure}
 
 
-# ---------------------------------------------------------------- the worst cuts in time
-
-MOMENTS: dict[str, tuple[str, str, str]] = {
-    "flush": ("last flush of a disk", "diamond", INVALID_COLOUR),
-    "kept": ("last acknowledgement kept", "circle", COLOURS[0]),
-    "lost": ("first one lost", "triangle-up", COLOURS[1]),
-    "told": ("last one before the cut", "square", COLOURS[3]),
-}
-"""Of each moment: what it is, its shape and its colour."""
-
-MOMENT_KEYS = tuple(Key(what, colour=ink, shape=sign) for what, sign, ink in MOMENTS.values())
-
-
-def worst_cuts(analysis: Analysis) -> Figure | None:
-    """Return the worst cut of each cell and way as a line of time; None if no cut took anything."""
-    safety = analysis.safety
-    worst = [one.worst for one in safety.answers if one.worst] if safety else []
-    if safety is None or not worst:
-        return None
-    shown = sorted(worst, key=lambda one: -one.lost)[:MOST_MOMENTS]
-    cells = {cell.id: cell for cell in cells_of(safety)}
-    rows = [row for one in shown for row in _moment_rows(safety, one, cells[one.cell])]
-    earliest = min(row["at_s"] for row in rows)
-    domain = alt.Scale(domain=[earliest * (1 + ROOM), -earliest * ROOM], nice=False)
-    x = alt.X("at_s:Q", title="seconds, the cut at 0", scale=domain, axis=alt.Axis(tickCount=6, format="~g"))
-    base = parts.stacked()
-    window = (
-        base.transform_filter("isValid(datum.until_s)")
-        .mark_bar(size=9, opacity=0.3, yOffset=8, color=MOMENTS["lost"][2])
-        .encode(x=x, x2="until_s:Q", tooltip=parts.tooltip("figure"))
-    )
-    cut = (
-        base.transform_filter("isValid(datum.until_s)")
-        .mark_tick(thickness=3, size=20, yOffset=8, color="#8A8A8A")
-        .encode(x=alt.X("cut_s:Q", title="", scale=domain))
-    )
-    moments = parts.points(base.transform_filter("isValid(datum.kind)"), size=70, yOffset=8).encode(
-        x=x,
-        shape=parts.shapes("kind", {what: sign for what, sign, _ in MOMENTS.values()}),
-        color=parts.colours("kind", {what: ink for what, _, ink in MOMENTS.values()}),
-        tooltip=parts.tooltip("figure"),
-    )
-    told = [row for row in rows if "until_s" in row]
-    panel = parts.stacked_panel(
-        "", parts.described("The worst cuts in time", told, "figure"), rows, window, cut, moments
-    )
-    caption = (
-        "The cut with most transactions lost of each cell and way to die, the worst first. The band is the "
-        "window of loss: from the first lost acknowledgement to the last; the upright line is the cut."
-    )
-    if any(None in one.last_flush_before_s.values() for one in shown):
-        caption += " If no flush is drawn, a disk answered none since the load began."
-    return Figure("worst-cuts", "The worst cuts in time", caption, (panel,), MOMENT_KEYS)
-
-
-def _moment_rows(safety: Safety, one: Moments, cell: Cell) -> Iterator[Row]:
-    name = f"{one.id}: {_name(safety, cell)}, {one.way}, {said.transactions(one.lost)} lost"
-    identity = {"cell": f"{one.cell} {one.way}", "name": name}
-    first = -(one.first_lost_before_s or 0.0)
-    yield {
-        **identity,
-        "at_s": first,
-        "until_s": -(one.last_acknowledged_before_s or 0.0),
-        "cut_s": 0.0,
-        "figure": f"a window of {said.seconds(-first)}",
-    }
-    points = [
-        *(("flush", before, disk) for disk, before in one.last_flush_before_s.items()),
-        ("kept", one.last_kept_before_s, ""),
-        ("lost", one.first_lost_before_s, ""),
-        ("told", one.last_acknowledged_before_s, ""),
-    ]
-    for key, before, disk in points:
-        if before is not None:
-            what = MOMENTS[key][0]
-            figure = f"{what}{f' ({disk})' if disk else ''}, {said.seconds(before)} before the cut"
-            yield {**identity, "kind": what, "at_s": -before, "figure": figure}
-
-
 # ---------------------------------------------------------------- an axis with room for none
-
-
-def _along(lost: float, most: float) -> float:
-    """Return how far along the axis of losses a figure lies, from 0 to 1."""
-    low, high = _domain(most)
-    return (_symlog(lost) - _symlog(low)) / (_symlog(high) - _symlog(low))
-
-
-def _symlog(value: float) -> float:
-    return math.copysign(math.log1p(abs(value)), value)
 
 
 def _domain(most: float) -> tuple[float, float]:

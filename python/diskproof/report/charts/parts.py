@@ -155,13 +155,6 @@ def level_intervals(base: alt.Chart, scale: alt.Scale, **options: Any) -> alt.Ch
     return chart
 
 
-def placed(base: alt.Chart, text: str) -> alt.Chart:
-    """Write texts at the places that `labels.place` chose."""
-    align, dx, dy = (alt.expr(f"datum.{name}") for name in ("align", "dx", "dy"))
-    chart: alt.Chart = base.mark_text(baseline="middle", align=align, dx=dx, dy=dy).encode(text=f"{text}:N")
-    return chart
-
-
 def points(base: alt.Chart, **options: Any) -> alt.Chart:  # noqa: ANN401 - as Altair has them
     """Draw solid points."""
     chart: alt.Chart = base.mark_point(**{"size": 60, "filled": True, "opacity": 1, **options})

@@ -8,7 +8,7 @@ import altair as alt
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.shapes import CellPrice, Prices
-from diskproof.report.charts import labels, parts
+from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row, Spec
 from diskproof.report.charts.style import COLOURS, DASHES, SHAPES, Encoding, encode
 from diskproof.report.compose import money
@@ -21,9 +21,6 @@ from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import count
 
 HEIGHT_PX = 300
-NARROW_PX = 400
-"""Width for which names are placed; on a wider drawing points lie farther apart, and so do their names."""
-
 PANELS: tuple[Factor, ...] = ("workload", "server", "memory")
 """Factors that make a panel each if they vary: only storages and tunings are compared."""
 
@@ -111,9 +108,12 @@ def _panel(
 ) -> Panel:
     across = parts.Span.of([one.amount for one in cells])
     up = parts.Span.of([end for one in cells for end in _ends(one)])
-    points = [_point(analysis, prices, one, encoding) for one in cells]
-    front = list(_front(cells, across.high))
-    rows = [*points, *front, *_names(cells, front, encoding, across, up)]
+    first = {one.cell.storage: one.cell for one in sorted(cells, key=lambda one: one.speed.estimate)}
+    points = [
+        {**_point(analysis, prices, one, encoding), "named": first[one.cell.storage] == one.cell}
+        for one in cells
+    ]
+    rows = [*points, *_front(cells, across.high)]
     unit = UNITS[cells[0].metric]
     spec = _spec(encoding, across, up, (money.priced(prices), unit))
     title = parts.panel_title(encoding, levels)
@@ -151,36 +151,6 @@ def _front(cells: Sequence[CellPrice], right: float) -> Iterator[Row]:
                 yield {**step, "price": until, "price2": until, "speed2": after.speed.estimate}
 
 
-def _names(
-    cells: Sequence[CellPrice], front: Sequence[Row], encoding: Encoding, across: parts.Span, up: parts.Span
-) -> Iterator[Row]:
-    """Yield names that cover nothing: at a storage's fastest point, at each if colours repeat."""
-
-    def at(price: float, speed: float) -> tuple[float, float]:
-        return across.share(price) * NARROW_PX, (1 - up.share(speed)) * HEIGHT_PX
-
-    ordered = sorted(cells, key=lambda one: -one.speed.estimate)
-    if len(encoding.colours) <= len(COLOURS):
-        ordered = list({one.cell.storage: one for one in reversed(ordered)}.values())[::-1]
-    drawn = [(at(one.amount, min(_ends(one))), at(one.amount, max(_ends(one)))) for one in cells]
-    drawn += [(at(row["price"], row["speed"]), at(row["price2"], row["speed2"])) for row in front]
-    wanted = [(*at(one.amount, one.speed.estimate), one.cell.storage) for one in ordered]
-    placed = labels.place(wanted, [labels.around(*ends) for ends in drawn], NARROW_PX, HEIGHT_PX)
-    for one, label in zip(ordered, placed, strict=True):
-        lead_dx, lead_dy = label.lead or (None, None)
-        yield {
-            "kind": "name",
-            "storage": one.cell.storage,
-            "price": one.amount,
-            "speed": one.speed.estimate,
-            "dx": label.dx,
-            "dy": label.dy,
-            "align": label.align,
-            "lead_dx": lead_dx,
-            "lead_dy": lead_dy,
-        }
-
-
 def _ends(one: CellPrice) -> list[float]:
     return [end for end in (one.speed.estimate, one.speed.low, one.speed.high) if end is not None and end > 0]
 
@@ -197,13 +167,6 @@ def _spec(encoding: Encoding, across: parts.Span, up: parts.Span, titles: tuple[
     marks = parts.points(of_cells, size=70).encode(
         y=y, tooltip=parts.tooltip("figure"), **parts.shape(encoding, "tuning")
     )
-    named = base.transform_filter("datum.kind == 'name'").encode(x=x, y=y)
-    leaders = (
-        named.transform_filter("isValid(datum.lead_dx)")
-        .mark_rule(strokeWidth=0.8, x2Offset=alt.expr("datum.lead_dx"), y2Offset=alt.expr("datum.lead_dy"))
-        .encode(x2="price:Q", y2="speed:Q")
-    )
-    names = parts.placed(named, "storage")
-    return parts.layered(
-        leaders, front, parts.intervals(of_cells, titles[1]), marks, names, height_px=HEIGHT_PX
-    )
+    named = base.transform_filter("datum.named").encode(x=x, y=y, text="storage:N")
+    names = named.mark_text(align="left", baseline="middle", dx=9)
+    return parts.layered(front, parts.intervals(of_cells, titles[1]), marks, names, height_px=HEIGHT_PX)

@@ -1,23 +1,19 @@
-"""The pictures of what was published beside what was measured: ratios, and the seconds of jobs."""
+"""The picture of what was published beside what was measured: ratios."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import altair as alt
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.published.shapes import BesideFigure, BesideRatio, Mark
+from diskproof.analysis.published.shapes import BesideRatio, Mark
 from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row
-from diskproof.report.charts.style import COLOURS, INVALID_COLOUR, encode
+from diskproof.report.charts.style import COLOURS, INVALID_COLOUR
 from diskproof.report.compose.published_groups import Group, groups
-from diskproof.report.compose.verdict_words import subject
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, extrapolated, with_bounds
-from diskproof.report.ratio_scale import ticks
-from diskproof.results.factor import FACTORS
-from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
-from diskproof.wording.numbers import count, number, printed
+from diskproof.wording.numbers import count, number
 
 AGREES, DIFFERS, OPEN = "agrees", "differs", "open"
 FATES: dict[Mark, str] = {
@@ -34,18 +30,6 @@ COLOUR_OF_FATE = {AGREES: COLOURS[0], DIFFERS: COLOURS[1], OPEN: INVALID_COLOUR}
 FAR = 10.0
 """Ends of intervals that lie further from all ratios than this factor are cut off: they would press the
 ratios together."""
-
-BARS_HEIGHT_PX = 56
-"""Of a name and two bars."""
-
-
-def drawings(analysis: Analysis) -> list[Figure]:
-    """Return the pictures of a run that has published figures; one without anything to draw is left out."""
-    drawn = (ratios(analysis), seconds(analysis))
-    return [one for one in drawn if one]
-
-
-# ---------------------------------------------------------------- ratios
 
 
 def ratios(analysis: Analysis) -> Figure | None:
@@ -104,7 +88,7 @@ def _ratio_panel(group: Group, rows: Sequence[BesideRatio], scale: tuple[float, 
         }
         for index, row in enumerate(rows)
     ]
-    axis = alt.Axis(values=ticks(*scale), format="~g", labelOverlap=True, orient=parts.orient(data))
+    axis = alt.Axis(values=parts.log_ticks(*scale), format="~g", labelOverlap=True, orient=parts.orient(data))
     x_scale = alt.Scale(type="log", domain=list(scale), nice=False)
     fate = parts.colours("fate", COLOUR_OF_FATE)
     base = parts.stacked().encode(x=alt.X("published:Q", title="ratio of speeds", scale=x_scale, axis=axis))
@@ -135,78 +119,6 @@ def _name(group: Group, row: BesideRatio, rows: Sequence[BesideRatio]) -> str:
     return name if len(alike) == 1 else f"{name} ({alike.index(row) + 1})"
 
 
-def _of(row: BesideRatio | BesideFigure) -> Interval:
+def _of(row: BesideRatio) -> Interval:
     assert row.measured is not None
     return row.measured
-
-
-# ---------------------------------------------------------------- seconds
-
-
-def seconds(analysis: Analysis) -> Figure | None:
-    """Return the seconds of jobs, published above measured, a panel a test or a published level."""
-    panels = tuple(panel for group in groups(analysis) for panel in _seconds_panels(analysis, group))
-    if not panels:
-        return None
-    caption = (
-        "Pale: as published. Full: as measured. A row a storage. Within a panel each of the two has its own "
-        "scale, because other machines and other sizes take other times: compare the proportions."
-    )
-    encoding = encode(analysis.plan.cells)
-    colours = parts.keys(analysis, encoding, panels) if encoding.colour == "storage" else ()
-    return Figure("published-seconds", "Seconds as published and as measured", caption, panels, colours)
-
-
-def _seconds_panels(analysis: Analysis, group: Group) -> Iterator[Panel]:
-    found = [one for one in group.figures if one.published.measure == "seconds" and one.measured and one.cell]
-    for title, rows in grouped(found, lambda one: _panel_title(group, one)).items():
-        yield _seconds_panel(analysis, title, rows)
-
-
-def _panel_title(group: Group, row: BesideFigure) -> str:
-    """Return the test and the published levels, but for the storage, that a panel is for."""
-    at = row.published.at
-    parts = [
-        subject(factor, at[factor]) for factor in group.figure_factors if factor in at and factor != "storage"
-    ]
-    return ", ".join([group.title, *([row.published.part] if row.published.part else []), *parts])
-
-
-def _seconds_panel(analysis: Analysis, title: str, rows: Sequence[BesideFigure]) -> Panel:
-    encoding = encode(analysis.plan.cells)
-    levels = [analysis.plan.cell(row.cell or "") for row in rows]
-    differing = [factor for factor in FACTORS if len({cell.level(factor) for cell in levels}) > 1] or [
-        "storage"
-    ]
-    most_published = max(row.published.value for row in rows)
-    most_measured = max(_of(row).estimate for row in rows)
-    data: list[Row] = [
-        {
-            "cell": cell.id,
-            "name": ", ".join(subject(factor, cell.level(factor)) for factor in differing),
-            "colour": cell.level(encoding.colour),
-            "published": row.published.value / most_published,
-            "measured": _of(row).estimate / most_measured,
-            "of_published": f"{printed(row.published.value)} s published",
-            "of_measured": f"{number(_of(row).estimate)}{extrapolated(row.extrapolated)} s",
-            "shown": f"published {printed(row.published.value)} s, measured "
-            f"{with_bounds(row.measured)}{extrapolated(row.extrapolated)} s",
-        }
-        for row, cell in zip(rows, levels, strict=True)
-    ]
-    domain = alt.Scale(domain=[0, 1.45], nice=False)
-    layers = []
-    for field, offset_px, opacity in (("published", -1, 0.4), ("measured", 14, 1.0)):
-        base = parts.stacked().encode(x=alt.X(f"{field}:Q", scale=domain, axis=None))
-        layers.append(
-            base.mark_bar(size=11, yOffset=offset_px, opacity=opacity, cornerRadiusEnd=2).encode(
-                color=parts.colour(encoding), tooltip=parts.tooltip("shown")
-            )
-        )
-        layers.append(
-            base.mark_text(align="left", baseline="middle", dx=5, yOffset=offset_px).encode(
-                text=f"of_{field}:N"
-            )
-        )
-    told = parts.described(title, data, "shown")
-    return parts.stacked_panel(title, told, data, *layers, row_px=BARS_HEIGHT_PX, names=parts.row_names(-16))

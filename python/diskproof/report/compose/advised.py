@@ -9,9 +9,7 @@ from diskproof.analysis.advised.records import (
     Configuration,
     Measured,
     Target,
-    Verification,
 )
-from diskproof.analysis.advised.search import PLAUSIBLE, WORTH
 from diskproof.report.compose.predicted import INTERVALS, SHORT, basis, disturbances, how, weakened
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Block, Column, Document, Figure, Item, Items, Paragraph, Section
@@ -23,7 +21,7 @@ from diskproof.wording.numbers import NOT_OBSERVED, count, listed, milliseconds,
 
 MOST_SHOWN = 30
 
-TARGET_IS = {True: "met", False: "missed", None: NOT_OBSERVED}
+TARGET_IS = {True: "met", False: "missed", None: "not tested"}
 
 
 MOST_ON_SCREEN = 8
@@ -173,7 +171,7 @@ def _keeps(one: Candidate) -> str:
 
 
 def _bought(advice: Advice) -> Iterator[str]:
-    """Say which disk the runs found, and whether the advice held; nothing if it was not verified."""
+    """Say which disk the runs found, and what became of the advised one; nothing if it was not verified."""
     made = advice.verification
     if made is None:
         return
@@ -184,60 +182,25 @@ def _bought(advice: Advice) -> Iterator[str]:
     elif one is None:
         yield "No disk met the target when it was run as a virtual disk."
     else:
-        name, price = one.configuration.name, _price(one.configuration)
         yield (
-            f"Buy {name}, for {price} a month. As a virtual disk it did {_did(ran[name])}, which meets the "
-            f"target ({_load(one)}). {_keeps(one)}"
+            f"Buy {one.configuration.name}, for {_price(one.configuration)} a month. As a virtual disk it "
+            f"did {_did(ran[one.configuration.name])}, which meets the target ({_load(one)}). {_keeps(one)}"
         )
-    yield _held(advice, made)
-    cheaper = [other for other in advice.candidates if one is None or other.a_month < one.a_month]
-    missed, untested = (
-        [other for other in cheaper if (did := ran.get(other.configuration.name)) and did.meets is meets]
-        for meets in (False, None)
-    )
-    if one and untested:
-        yield f"{count(len(untested), 'cheaper disk')} may meet it, too: the runs below did not test that."
-    if missed:
-        next_one = max(missed, key=lambda other: other.a_month).configuration
-        rank = "next cheaper" if one else "dearest"
-        yield (
-            f"The {rank} one that was run is {next_one.name}, for {_price(next_one)} a month. It did "
-            f"{_did(ran[next_one.name])}, and misses the target."
-        )
+    if advice.chosen is not None:
+        chosen = advice.chosen.configuration
+        became = TARGET_IS[ran[chosen.name].meets] if chosen.name in ran else "not run"
+        yield f"Advised was {chosen.name}, for {_price(chosen)} a month; the target: {became}."
     if made.not_run:
         yield (
-            f"The search ended after {count(len(made.runs), 'run')}. Of what was not run, "
-            f"{count(len(made.not_run), 'cheaper disk' if one else 'disk')} may meet the target, too. The "
-            f"cheapest is {made.not_run[0]}."
-        )
-    elif any(other.configuration.name not in ran for other in cheaper):
-        yield (
-            f"Each {'cheaper ' if one else ''}disk that was not run misses the target with a probability of "
-            f"over {percent(1 - PLAUSIBLE)}{f', or saves less than {percent(WORTH - 1)}' if one else ''}."
+            f"The search ended after {count(len(made.runs), 'run')}; {count(len(made.not_run), 'disk')} that "
+            f"may meet the target {'was' if len(made.not_run) == 1 else 'were'} not run. The cheapest is "
+            f"{made.not_run[0]}."
         )
     if all(did.within is False for did in made.runs):
         yield (
             "Every run is outside its predicted interval. Predictions are for the CPUs of the recorded run, "
             "without other work on them."
         )
-
-
-def _held(advice: Advice, made: Verification) -> str:
-    """Return how the advice stands after the runs."""
-    chosen = advice.chosen
-    if chosen is None:
-        return f"No disk was predicted to meet the target with a probability of {percent(SURE)} or more."
-    name = chosen.configuration.name
-    (meets,) = [one.meets for one in made.runs if one.name == name] or [None]
-    if meets is False:
-        return f"The advice did not hold: {name} was advised."
-    if name == made.cheapest:
-        return "The advice held: this disk was advised."
-    if made.cheapest is not None and chosen.a_month > _by_name(advice)[made.cheapest].a_month:
-        return f"The advice was too dear: {name} was advised, for {_price(chosen.configuration)} a month."
-    if meets:
-        return f"The advice held: {name} was advised, and meets the target, too."
-    return f"The advice was not tested: {name} was advised."
 
 
 def _by_name(advice: Advice) -> dict[str, Candidate]:

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from diskproof.analysis.answers import CellComparison, Comparison, FailedCondition
+from diskproof.analysis.answers import Comparison, FailedCondition
 from diskproof.analysis.regression import WORSE
 from diskproof.analysis.safety.shapes import CutAnswer, CutComparison
-from diskproof.audit.run import varying_factors
-from diskproof.report.compose import cut_words, difference_words, verdict_words
+from diskproof.report.compose import cut_words, verdict_words
 from diskproof.report.compose.head import moment
 from diskproof.report.compose.rows import UNITS, ratio_row, ratio_scale
 from diskproof.report.compose.safety import levels_shown
 from diskproof.report.compose.tables import figures, levels, table
-from diskproof.report.compose.verdicts import by_importance, item
+from diskproof.report.compose.verdicts import explained
 from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section, Table
-from diskproof.report.intervals import bounds, estimate, extrapolated, with_bounds
+from diskproof.report.intervals import estimate, with_bounds
 from diskproof.report.one_screen import Block, OneScreen, Row
 from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed
@@ -37,18 +36,6 @@ def screen(comparison: Comparison) -> OneScreen:
         ("To do", _what_to_do(comparison)),
         ("Beware", _disturbed(comparison)),
     )
-    cells = comparison.cells
-    factors = comparison.varying or ["storage"]
-    scale = ratio_scale([one.ratio for one in cells if one.ratio])
-    rows = [
-        ratio_row(
-            tuple(verdict_words.subject(factor, one.cell.level(factor)) for factor in factors),
-            one,
-            (estimate(one.b), estimate(one.a)),
-        )
-        for one in cells
-    ]
-    unit = UNITS[cells[0].metric] if cells else ""
     cuts = [
         Row(
             (one.cell.id, one.way),
@@ -63,7 +50,7 @@ def screen(comparison: Comparison) -> OneScreen:
         facts=_compared(comparison),
         answer="",
         blocks=(
-            Block(f"{b} against {a}", tuple(rows), (b, a), scale, unit),
+            _cells(comparison),
             Block("cuts that lost something", tuple(cuts), (b, a)),
         ),
         lines=tuple((lead, text) for lead, text in lines if text),
@@ -71,34 +58,44 @@ def screen(comparison: Comparison) -> OneScreen:
     )
 
 
+def _cells(comparison: Comparison) -> Block:
+    """Return a row a cell: its result, and its figure in both runs."""
+    cells, factors = comparison.cells, comparison.varying or ["storage"]
+    rows = (
+        ratio_row(
+            tuple(verdict_words.subject(factor, one.cell.level(factor)) for factor in factors),
+            one,
+            (estimate(one.b), estimate(one.a)),
+        )
+        for one in cells
+    )
+    a, b = comparison.a.label, comparison.b.label
+    scale = ratio_scale([one.ratio for one in cells if one.ratio])
+    unit = UNITS[cells[0].metric] if cells else ""
+    return Block(f"{b} against {a}", tuple(rows), (b, a), scale, unit)
+
+
 def compose(comparison: Comparison) -> Document:
-    """Return the same as a document: a verdict and the figures of each cell, the cuts, what else changed."""
+    """Return the same as a document: the figures of each cell, what makes them differ, the cuts."""
     changed = [*_changed(comparison), *_one_sided(comparison)]
     below = Items(tuple(Item(text, tone="warning") for text in changed))
-    found = by_importance(comparison.cells)
-    verdicts = Items(tuple(_verdict(one, comparison) for one in found), style="verdicts")
     shown = (
         ("Conditions", _conditions(comparison)),
         ("What to do", _what_to_do(comparison)),
         ("Beware", _disturbed(comparison)),
     )
+    named = [(verdict_words.cell_words(one.cell, comparison.varying), one) for one in comparison.cells]
     return Document(
         name="",
         heading=f"{comparison.b.label} against {comparison.a.label}",
         lead=(Paragraph(_compared(comparison)),),
         sections=(
-            Section("Verdicts", (verdicts,)),
+            Section("Verdicts", (_cells(comparison).table(), *explained(named))),
             Section("", (Items(tuple(Item(text, "-", lead) for lead, text in shown if text)),)),
-            Section("Figures", (figures_table(comparison),) if found else ()),
             _cuts(comparison),
             Section("What else changed", (below,)),
         ),
     )
-
-
-def _verdict(one: CellComparison, comparison: Comparison) -> Item:
-    lines = difference_words.lines(one.difference) if one.difference else ()
-    return item(one, verdict_words.comparison(one, comparison), held_back=lines)
 
 
 def _conditions(comparison: Comparison) -> str:
@@ -181,23 +178,6 @@ def _one_sided(comparison: Comparison) -> list[str]:
         for run, cells in ((comparison.a, comparison.only_a), (comparison.b, comparison.only_b))
         if cells
     ]
-
-
-# ---------------------------------------------------------------- figures
-
-
-def figures_table(comparison: Comparison) -> Table:
-    """Return a row a cell: throughput in both runs with its interval, and the ratio."""
-    factors = varying_factors([one.cell for one in comparison.cells]) or ["storage"]
-    return table(
-        comparison.cells,
-        *levels(factors),
-        (figures("Before"), lambda one: estimate(one.a) + extrapolated(one.a_extrapolated)),
-        (figures("95% interval"), lambda one: bounds(one.a)),
-        (figures("After"), lambda one: estimate(one.b) + extrapolated(one.b_extrapolated)),
-        (figures("95% interval"), lambda one: bounds(one.b)),
-        (figures("Ratio"), lambda one: estimate(one.ratio)),
-    )
 
 
 # ---------------------------------------------------------------- cuts

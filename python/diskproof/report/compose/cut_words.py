@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.answers import Analysis
-from diskproof.analysis.safety.controls import suffers
 from diskproof.analysis.safety.ranking import Unranked
 from diskproof.analysis.safety.shapes import (
     Cause,
@@ -14,13 +12,9 @@ from diskproof.analysis.safety.shapes import (
     DocumentedAnswer,
     Moments,
     Safety,
-    SafetyVerdict,
 )
-from diskproof.analysis.safety.worst import worst_way
-from diskproof.report.compose.verdict_words import conditions, difference
 from diskproof.results.crash import Way
-from diskproof.results.factor import Factor
-from diskproof.results.plan import Cell, Control, Cuts
+from diskproof.results.plan import Cell, Control
 from diskproof.stats.proportions import Share
 from diskproof.wording.numbers import count, listed, percent, significant
 
@@ -56,28 +50,8 @@ MOST_LETTERS = 160
 # ---------------------------------------------------------------- verdicts
 
 
-def verdict(analysis: Analysis, safety: Safety, one: SafetyVerdict) -> str:
-    """Return a level's gain and loss: ``fast on ssd is 3 times as fast as safest (…), and …``."""
-    answer = _answer(safety, one.cell, one.way)
-    subject, cause = _name(analysis.plan.crash, answer.cell), CAUSES[one.way]
-    if not answer.telling:
-        return f"{subject}: no cut proves what {cause} takes"
-    speed = _speed(analysis, subject, one.speed_cell)
-    said = f"{speed} and to {cause} it" if speed else f"{subject}: to {cause} it"
-    sentence = f"{said} {outcome(answer)}"
-    if one.first is None:
-        return sentence
-    first = _answer(safety, *one.first)
-    by = "" if first.way == one.way else f", to {CAUSES[first.way]},"
-    return f"{sentence}; {first.cell.tuning}{by} {outcome(first)}"
-
-
-def reasons(safety: Safety, one: SafetyVerdict) -> list[str]:
-    """Return what a verdict on safety rests on, and what else its cuts showed."""
-    return list(_reasons(safety, _answer(safety, one.cell, one.way)))
-
-
-def _reasons(safety: Safety, answer: CutAnswer) -> Iterator[str]:
+def reasons(safety: Safety, answer: CutAnswer) -> Iterator[str]:
+    """Yield what else the cuts of a level showed, and what they do not prove."""
     if answer.way != "power":
         yield _of_the_power_cut(safety, answer)
     if answer.damage_reports:
@@ -116,23 +90,6 @@ def _of_the_power_cut(safety: Safety, answer: CutAnswer) -> str:
     )
 
 
-def _name(crash: Cuts | None, cell: Cell) -> str:
-    """Return a cell as a subject: ``fast on ssd``, with its server if several are cut."""
-    servers = {one.server for one in crash.cells} if crash else set()
-    return f"{cell.tuning} on {cell.storage}" + (f" in {cell.server}" if len(servers) > 1 else "")
-
-
-def _speed(analysis: Analysis, subject: str, cell: str | None) -> str:
-    found = (one for one in analysis.verdicts if one.factor == "tuning" and one.cell == cell and one.ratio)
-    speed = next(found, None)
-    if speed is None or speed.ratio is None:
-        return ""
-    shown: tuple[Factor, ...] = ("workload", "memory", "clients")
-    held = {factor: level for factor, level in speed.held.items() if factor in shown}
-    said = difference(speed.outcome, subject, speed.baseline, speed.ratio, speed.same_within)
-    return f"{said}{conditions(held)},"
-
-
 def _answer(safety: Safety, cell: str, way: Way) -> CutAnswer:
     answer = safety.answer(cell, way)
     assert answer is not None  # what a verdict names, the cuts have answered
@@ -152,38 +109,24 @@ def _short(text: str) -> str:
 # ---------------------------------------------------------------- controls, documentation, two runs
 
 
+MUST = {"keep": "keep everything at", "lose": "lose something to", "break": "be damaged by"}
+"""What a control must do."""
+
+
 def control(safety: Safety, one: ControlAnswer) -> str:
     """Return what a control must do, and what it did."""
     answers = [_answer(safety, one.cell, way) for way in one.ways]
-    telling = [answer for answer in answers if answer.telling]
-    if one.must == "keep":
-        broken = [answer for answer in answers if answer.with_loss or answer.damaged]
-        silent = [CAUSES[answer.way] for answer in answers if not answer.telling]
-        if broken:
-            return f"{one.cell} must keep everything and {_observed(broken)}"
-        if not silent:
-            return f"{one.cell} keeps everything, as it must: it {_observed(telling)}"
-        return f"{one.cell} must keep everything, and no cut proves whether it does after {listed(silent)}"
-    does, verb, did_not = SUFFERS[one.must]
-    ways = listed([CAUSES[way] for way in one.ways])
-    suffering = [answer for answer in answers if suffers(answer, one.must)]
-    if suffering:
-        return f"{one.cell} {does}, as it must: it {_observed(suffering)}"
-    if not telling:
-        return f"{one.cell} must {verb} {ways}, and no cut proves whether it does"
-    torn = any(answer.torn_writes for answer in telling)
-    untorn = "no write was torn in any of them; " if one.must == "break" and not torn else ""
-    return (
-        f"the campaign is too weak: {one.cell} must {verb} {ways} and {did_not} in "
-        f"{cuts(sum(answer.telling for answer in telling))}; {untorn}{_how_to_see_it(one)}"
-    )
+    did = [f"{outcome(answer)} to {CAUSES[answer.way]}" for answer in answers if answer.telling]
+    must = f"{one.cell} must {MUST[one.must]} {listed([CAUSES[way] for way in one.ways])}"
+    if not did:
+        return f"{must}, and no cut proves whether it does"
+    said = f"{must}: it {listed(did)}"
+    if one.outcome == "too weak":
+        torn = any(answer.torn_writes for answer in answers)
+        untorn = "no write was torn in any of them; " if one.must == "break" and not torn else ""
+        return f"the campaign is too weak: {said}; {untorn}{_how_to_see_it(one)}"
+    return said
 
-
-SUFFERS = {
-    "lose": ("loses something", "lose something to", "lost nothing"),
-    "break": ("breaks", "be damaged by", "was never damaged"),
-}
-"""By what a control must do: that it does, that it must, that it did not."""
 
 MORE_FREQUENT = {
     "lose": "more `clients` or a later `cut_after_s`",
@@ -200,15 +143,10 @@ def _how_to_see_it(one: ControlAnswer) -> str:
     )
 
 
-def _observed(answers: Sequence[CutAnswer]) -> str:
-    return listed([f"{outcome(one)} to {CAUSES[one.way]}" for one in answers])
-
-
 def unasked(one: Control) -> str:
     """Say that the campaign cuts no cell that a control is about."""
-    verb = "lose nothing to" if one.must == "keep" else SUFFERS[one.must][1]
     return (
-        f"{listed(one.tunings, 3)} on {listed(one.storages, 3)} must {verb} "
+        f"{listed(one.tunings, 3)} on {listed(one.storages, 3)} must {MUST[one.must]} "
         f"{listed([CAUSES[way] for way in one.ways])}, but this run cuts no such cell"
     )
 
@@ -287,25 +225,6 @@ def _most(answer: CutAnswer, worst: Moments) -> str:
         return f"{transactions(worst.lost)} and {seconds(window_s)} of commits, or more"
     up_to = "" if 0 < window_s < LEAST_S else "up to "
     return f"up to {transactions(worst.lost)} and {up_to}{seconds(window_s)} of commits"
-
-
-def in_short(tuning: str, dying: Sequence[CutAnswer], gain: str = "") -> str:
-    """Say what the worst of the ways to die took at a level: ``safest lost none in 15 cuts``.
-
-    `gain`: how fast the level is, to follow its name.
-    """
-    worst = worst_way(dying)
-    if not worst.telling:
-        return f"{tuning}{f' {gain}' if gain else ''}: no cut proves what {CAUSES[worst.way]} takes"
-    said = f"lost none in {cuts(worst.telling)}"
-    if worst.gone:
-        more = worst.with_loss - worst.gone
-        said = f"{_gone(worst)}{f', and transactions in {more:,} more' if more else ''}"
-    elif worst.worst and worst.with_loss:
-        said = f"lost {_most(worst, worst.worst)} ({worst.with_loss} of {cuts(worst.telling)})"
-    harm = f" and was damaged in {worst.damaged}" if worst.damaged > worst.gone else ""
-    by = "" if worst.way == "power" else f", to {CAUSES[worst.way]}"
-    return f"{tuning} {f'{gain} and ' if gain else ''}{said}{harm}{by}"
 
 
 def by_chance(pairs: Sequence[Unranked]) -> str:

@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.limits.records import CellLimit, Limits, Outcome, ProofAnswer, Split, Sweep, Trouble
+from diskproof.analysis.limits.records import Limits, ProofAnswer, Split, Sweep, Trouble
 from diskproof.report.compose import limits_words as words
-from diskproof.report.compose.answer import has_verdict
 from diskproof.report.compose.head import work
 from diskproof.report.compose.tables import Of, cells_table, figures, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import (
-    Block,
     Figure,
     Item,
     Items,
@@ -18,7 +16,6 @@ from diskproof.report.document import (
     Paragraph,
     Section,
     Table,
-    Tone,
 )
 from diskproof.report.intervals import with_bounds
 from diskproof.stats.grouping import grouped
@@ -60,16 +57,6 @@ PROOF_NOTE = (
     "compared with one of the cell as it is. The prediction was made before either was run."
 )
 
-OUTCOMES: dict[Outcome, tuple[str, Tone]] = {
-    "as predicted": ("=", "better"),
-    "not as predicted": ("✕", "alarm"),
-    "open": ("?", "open"),
-}
-"""Mark and tone of each."""
-
-MOST_SENTENCES_OPEN = 8
-"""A page with more sentences than these folds them away: the table says the same."""
-
 MOST_CELLS_NAMED = 3
 
 
@@ -78,45 +65,22 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
     limits = analysis.limits
     if limits is None or not limits.cells:
         return Section("", ())
-    unsaid = _unsaid(analysis, limits)
     return Section(
         words.TITLE,
         (
             Paragraph(NOTE),
-            *_sentences(analysis, unsaid),
             limits_table(analysis, limits),
             *_troubles(analysis, limits),
             *drawn,
-            *_sweeps(analysis, limits),
-            *_proofs(analysis, limits),
+            _sweeps(analysis, limits),
+            _proofs(analysis, limits),
             _folded(words.split_title(analysis), SPLIT_NOTE, splits(analysis, limits)),
-            _folded("How each part follows from what was measured", "", sources(analysis, limits)),
             _folded("Demands", _demands_note(analysis), demands(analysis, limits)),
             _folded("All signals", "", signals(analysis, limits)),
         ),
         anchor="limits",
         contents="Limits",
     )
-
-
-def _unsaid(analysis: Analysis, limits: Limits) -> list[CellLimit]:
-    """Return the cells whose sentence is under no verdict."""
-    verdicts = analysis.verdicts if has_verdict(analysis) else []
-    said = {cell for one in verdicts for cell in (one.cell, one.baseline_cell)}
-    return [one for one in limits.cells if one.cell.id not in said]
-
-
-def _sentences(analysis: Analysis, cells: Sequence[CellLimit]) -> Iterator[Block | Section]:
-    items = Items(
-        tuple(
-            Item(one.sentence.text, "=" if one.limit else "?", name=words.name(analysis, one))
-            for one in cells
-        ),
-    )
-    if len(cells) <= MOST_SENTENCES_OPEN:
-        yield items
-        return
-    yield Section("Every cell in words", (items,), folded=True)
 
 
 def _folded(heading: str, note: str, content: Table) -> Section:
@@ -153,33 +117,21 @@ def _trouble(found: Sequence[tuple[str, Trouble]]) -> Item:
     )
 
 
-def _sweeps(analysis: Analysis, limits: Limits) -> Iterator[Block | Section]:
+def _sweeps(analysis: Analysis, limits: Limits) -> Section:
     note = SWEEP_NOTE + (LAW_NOTE if any(one.scaling for one in limits.sweeps) else "")
-    blocks = (_swept(analysis, limits.sweeps), Paragraph(note), sweeps(analysis, limits))
-    yield Section("Clients", blocks if limits.sweeps else ())
+    return Section("Clients", (Paragraph(note), sweeps(analysis, limits)) if limits.sweeps else ())
 
 
-def _swept(analysis: Analysis, found: Sequence[Sweep]) -> Items:
-    items = [Item(one.sentence.text, "~", name=words.sweep_name(analysis, one)) for one in found]
-    return Items(tuple(items))
-
-
-def _proofs(analysis: Analysis, limits: Limits) -> Iterator[Section]:
-    if limits.proofs:
-        items = tuple(_proof(analysis, one) for one in limits.proofs)
-        yield Section(
-            "Proofs",
-            (
-                Paragraph(PROOF_NOTE),
-                Items(items),
-                proofs(analysis, limits),
-            ),
+def _proofs(analysis: Analysis, limits: Limits) -> Section:
+    left_out = Items(
+        tuple(
+            Item(why.text, name=_proof_name(analysis, one), tone="warning")
+            for one in limits.proofs
+            for why in one.left_out
         )
-
-
-def _proof(analysis: Analysis, one: ProofAnswer) -> Item:
-    mark, tone = OUTCOMES[one.outcome]
-    return Item(one.sentence.text, mark, lead=one.outcome, name=_proof_name(analysis, one), tone=tone)
+    )
+    blocks = (Paragraph(PROOF_NOTE), proofs(analysis, limits), left_out)
+    return Section("Proofs", blocks if limits.proofs else ())
 
 
 def _proof_name(analysis: Analysis, proof: ProofAnswer) -> str:
@@ -190,14 +142,13 @@ def _proof_name(analysis: Analysis, proof: ProofAnswer) -> str:
 
 
 def limits_table(analysis: Analysis, found: Limits) -> Table:
-    """Return a row a cell: its limit, the signals that name it, the bound, and what a change would do."""
+    """Return a row a cell: its limit, the bound, the evidence, and what a change would do."""
     return cells_table(
         analysis,
         found.cells,
         ("Held back by", lambda one: one.limit or words.NOT_ESTABLISHED),
-        ("What names it", words.named_by),
         (figures("Bound/s"), lambda one: number(one.bound_per_s)),
-        ("What would free it", lambda one: one.what_if.says.text if one.what_if else ""),
+        ("Why, and what would free it", lambda one: one.sentence.text),
         label="What holds each cell back",
     )
 
@@ -225,18 +176,6 @@ def splits(analysis: Analysis, found: Limits) -> Table:
         *((figures(sentence_case(name)), lambda row, name=name: _part(row.it, name)) for name in names),
         (figures("Unexplained"), lambda row: _time(row.it, words.unexplained_us(row.it))),
         label="Parts of the mean time in every cell",
-    )
-
-
-def sources(analysis: Analysis, found: Limits) -> Table:
-    """Return a row a part of a cell's time: what was measured, and how the part follows from it."""
-    return cells_table(
-        analysis,
-        [Of(cell.cell, part) for cell in found.cells if cell.split for part in cell.split.parts],
-        ("Part", lambda row: row.it.name),
-        (figures("ms"), lambda row: milliseconds(row.it.mean_us)),
-        ("How it follows", lambda row: row.it.source.text),
-        label="How each part follows from what was measured",
     )
 
 

@@ -4,12 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from diskproof.analysis.answers import Analysis, Verdict
+from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.established import PARTS as PARTS_OF
-from diskproof.analysis.limits.records import CellLimit, Limits, Part, PartName, Signal, Split, Sweep
+from diskproof.analysis.limits.records import CellLimit, Limits, Part, PartName, Split, Sweep
 from diskproof.report.compose.head import work
-from diskproof.report.compose.verdict_words import cell_words, subject
-from diskproof.report.document import Line
+from diskproof.report.compose.verdict_words import cell_words
 from diskproof.results.factor import Factor
 from diskproof.results.limit import IN_WORDS
 from diskproof.stats.grouping import grouped
@@ -41,25 +40,6 @@ MOST_PARTS = 3
 """Parts of a transaction's time that are named on one line."""
 
 SMALL_SHARE = 0.01
-
-SIGNALS = 2
-"""It takes two instruments to name a limit."""
-
-
-# ---------------------------------------------------------------- under a verdict
-
-
-def under_verdict(analysis: Analysis, verdict: Verdict) -> list[Line]:
-    """Return what holds the two cells of a verdict back, a line each."""
-    if analysis.limits is None:
-        return []
-    by_cell = {one.cell.id: one for one in analysis.limits.cells}
-    sides = ((verdict.level, verdict.cell), (verdict.baseline, verdict.baseline_cell))
-    return [
-        Line(by_cell[cell].sentence.text, subject(verdict.factor, level), style="plain")
-        for level, cell in sides
-        if cell in by_cell
-    ]
 
 
 # ---------------------------------------------------------------- cells
@@ -137,16 +117,6 @@ def summary(limits: Limits) -> str:
     without = sum(one.limit is None for one in limits.cells)
     rest = [f"{NOT_ESTABLISHED} in {count(without, 'cell')}"] if without else []
     return "; ".join([*([listed(named, len(named))] if named else []), *rest])
-
-
-def named_by(cell: CellLimit) -> str:
-    """Return the signals that name a cell's limit, each with its instrument; empty if there is none."""
-    return "; ".join(signal(one) for one in cell.supporting[:SIGNALS]) if cell.limit else ""
-
-
-def signal(one: Signal) -> str:
-    """Return a signal with its instrument: ``clients: COMMIT takes 8.1 of 8.7 ms``."""
-    return f"{one.instrument}: {one.says.text}"
 
 
 def name(analysis: Analysis, cell: CellLimit) -> str:

@@ -11,19 +11,11 @@ from diskproof.results.load_host import LoadHost
 from diskproof.results.machine import Machine, Place, PoolFacts, ServerFacts
 from diskproof.results.plan import Cell
 from diskproof.results.trial import Trial
-from diskproof.results.usage import RequestsServed, VirtualUse
 from diskproof.stats.grouping import grouped
-from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, size
+from diskproof.wording.numbers import NOT_OBSERVED, count, number, size
 
 NO_MACHINE = "The run ended before the facts of the machine were collected."
 NO_MACHINE_IMPORTED = "Nothing is known of the machine: imported results do not describe it."
-
-VIRTUAL_NOTE = (
-    "What each served while it was measured: requests per second, the mean latency that its model gave "
-    "them, and its mean queue depth. Late p99: by how much the latest hundredth of the answers left after"
-    " the model's time, in the worst trial. Of its latency: that as a share of the mean latency; at most "
-    "a tenth is allowed."
-)
 
 LOAD_HOSTS_NOTE = (
     "Means over the trials; the worst trial for the last two columns. X R: how many clients throughput and "
@@ -40,7 +32,7 @@ def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
         nothing = NO_MACHINE_IMPORTED if analysis.plan.imported else NO_MACHINE
         blocks: tuple[Paragraph | Table | Section, ...] = (Paragraph(nothing),)
     else:
-        of_disks, loaders = virtual_disks(analysis, trials), load_hosts(analysis, trials)
+        loaders = load_hosts(analysis, trials)
         alone = (
             machine(facts),
             Section("Servers", (servers(facts),)),
@@ -57,7 +49,6 @@ def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
             *of_hosts,
             *of_loads,
             *([Section("Load hosts", (Paragraph(LOAD_HOSTS_NOTE), loaders))] if loaders.rows else []),
-            Section("Virtual disks", (Paragraph(VIRTUAL_NOTE), of_disks) if of_disks.rows else ()),
         )
     return Section("Machine", blocks, anchor="machine", contents="Machine")
 
@@ -227,63 +218,6 @@ def _network_mb_per_s(one: LoadHost) -> float:
 def _mean(figures: Sequence[float | None]) -> float | None:
     known = [one for one in figures if one is not None]
     return fmean(known) if known else None
-
-
-# ---------------------------------------------------------------- virtual disks
-
-KINDS = {"read": "Reads", "write": "Writes", "flush": "Flushes"}
-
-Used = tuple[str, str, list[VirtualUse]]
-"""A cell in words, a virtual disk, and what it did in each trial."""
-
-
-def virtual_disks(analysis: Analysis, trials: Sequence[Trial]) -> Table:
-    """Return a row a cell and virtual disk: what it served in all measured phases, and how punctually."""
-    rows: list[Used] = [
-        (cell_words(cell, analysis.varying), name, used)
-        for cell in analysis.plan.cells
-        for name, used in sorted(grouped(_uses(trials, cell), lambda use: use.name).items())
-    ]
-    return table(
-        rows,
-        ("Cell", lambda row: row[0]),
-        ("Virtual disk", lambda row: row[1]),
-        *((figures(f"{plural}/s"), _per_s(kind)) for kind, plural in KINDS.items()),
-        *((figures(f"{kind.capitalize()} ms"), _mean_ms(kind)) for kind in KINDS),
-        (figures("Depth"), lambda row: number(fmean(use.queue_depth_mean for use in row[2]))),
-        (
-            figures("Late p99 µs"),
-            lambda row: number(_worst([one.lateness_us.p99 for one in row[2] if one.lateness_us])),
-        ),
-        (figures("Of its latency"), lambda row: _share(_worst([one.lateness_share for one in row[2]]))),
-        label="Virtual disks over the measured phases",
-        heads=2,
-    )
-
-
-def _uses(trials: Sequence[Trial], cell: Cell) -> list[VirtualUse]:
-    return [use for trial in trials if trial.cell == cell.id for use in trial.virtual_disks]
-
-
-def _per_s(kind: str) -> Callable[[Used], str]:
-    def per_s(row: Used) -> str:
-        requests = sum(getattr(use, kind).requests for use in row[2])
-        return number(requests / sum(use.seconds for use in row[2]))
-
-    return per_s
-
-
-def _mean_ms(kind: str) -> Callable[[Used], str]:
-    """Return the mean modelled latency of all requests; n/a if none took time."""
-
-    def mean_ms(row: Used) -> str:
-        served: list[RequestsServed] = [getattr(use, kind) for use in row[2]]
-        timed = [(one.latency_us.mean, one.requests) for one in served if one.latency_us]
-        requests = sum(of_trial for _, of_trial in timed)
-        total_us = sum(mean * of_trial for mean, of_trial in timed)
-        return milliseconds(total_us / requests if requests else None)
-
-    return mean_ms
 
 
 def _worst(figures: Sequence[float | None]) -> float | None:

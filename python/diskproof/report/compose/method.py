@@ -1,26 +1,27 @@
-"""How it was measured: the order of the trials, and the load by hand."""
+"""How it was measured, and the load by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.compose import head
-from diskproof.report.compose.tables import figures, table
+from diskproof.report.compose import head, safety_words
+from diskproof.report.compose.machine import facts_table
+from diskproof.report.compose.names import is_given
 from diskproof.report.compose.verdict_words import cell_words
-from diskproof.report.document import Code, Paragraph, Section, Table
+from diskproof.report.document import Code, Paragraph, Section
+from diskproof.report.intervals import confidence
 from diskproof.results.trial import Trial
+from diskproof.wording.numbers import count, duration, percent
 
 BY_HAND = "With the cell's server running, this command makes the same load."
 
 
 def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
-    """Return the method in sentences, the order of the trials and the commands of the load."""
-    ordered = head.has_speed(analysis.plan) and not analysis.plan.imported and trials
+    """Return the facts of the method, and the commands of the load."""
     commands = load_commands(analysis, trials)
     return Section(
         "How it was measured",
         (
-            *map(Paragraph, filter(None, [*head.method(analysis), head.scale(analysis.plan)])),
-            Section("The order of the trials", (order(analysis),) if ordered else (), folded=True),
+            facts_table(tuple(facts(analysis)), "How it was measured"),
             Section(
                 "The load by hand", (Paragraph(BY_HAND), Code(commands)) if commands else (), folded=True
             ),
@@ -30,21 +31,51 @@ def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
     )
 
 
-def order(analysis: Analysis) -> Table:
-    """Return a row a block: its cells in the order they were run."""
+def facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
+    """Yield how the trials and cuts were made, and what the intervals mean."""
     plan = analysis.plan
-    names = {cell.id: cell_words(cell, analysis.varying) for cell in plan.cells}
+    if plan.imported:
+        yield "Read from", f"{'; '.join(plan.imported_from)}, other tools' output"
+        yield "Not known", "whether data and server were put back, the order of the runs, the warm-up"
+    elif head.has_speed(plan):
+        cells = f"{head.blocks(plan)}, each one pass over all {count(len(plan.cells), 'cell')}"
+        yield "Order", f"{cells} in a fresh random order (seed {plan.seed})"
+        yield "A trial", f"data restored, server {_begun(analysis)}; {head.measured_for(plan)}"
+    if head.has_speed(plan):
+        kind = "t-intervals on the logarithms over the blocks"
+        if plan.at_most_s is not None:
+            kind = "anytime-valid: they hold however often the run looked at them"
+            known = "verdict was decided"
+            if plan.precision is not None:
+                known = f"ratio was known within {percent(plan.precision)}"
+            yield "It ended", f"when each {known}, or after {duration(plan.at_most_s)} of trials"
+        yield "Intervals", f"{confidence(analysis)}, {kind}"
+        yield "Different", "only after Holm's adjustment over all verdicts of the run"
+        yield "The same", f"if the whole interval of a ratio lies within ±{percent(plan.same_within)}"
+    if one := analysis.scatter:
+        within = f", {_share(one.within)} within a trial" if one.within is not None else ""
+        yield "Scatter", f"{_share(one.block)} between blocks, {_share(one.start)} between starts{within}"
+        yield "Costs of a trial", f"{duration(one.start_s)} to start, {duration(one.measure_s)} to measure"
+    if pilot := plan.pilot:
+        chosen = " and ".join(f"`{key}`" for key in plan.left_to_a_pilot)
+        settled = pilot.load_s if pilot.settled_s is None else pilot.settled_s
+        yield (
+            "Pilot",
+            f"{count(pilot.trials, 'trial')}, which do not count, chose {chosen}: throughput "
+            f"{'had not settled' if pilot.settled_s is None else 'had settled'} after {duration(settled)}",
+        )
+    if plan.crash is not None:
+        yield from safety_words.method(plan.crash)
+    if scale := head.scale(plan):
+        yield "Scale", scale
 
-    def ordered(block: int) -> str:
-        trials = [trial for trial in plan.trials if trial.block == block]
-        return "; ".join(names[trial.cell] for trial in sorted(trials, key=lambda trial: trial.position))
 
-    return table(
-        plan.blocks(),
-        (figures("Block"), str),
-        ("Cells in their order", ordered),
-        label="Order of the cells in each block",
-    )
+def _begun(analysis: Analysis) -> str:
+    return "there already, and kept running" if is_given(analysis) else "restarted"
+
+
+def _share(deviation: float) -> str:
+    return percent(round(deviation, 3))
 
 
 def load_commands(analysis: Analysis, trials: Sequence[Trial]) -> tuple[tuple[str, str], ...]:

@@ -1,5 +1,6 @@
 """What a run compares, in rows: levels against each other, limits, TPC-C, cuts."""
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -11,9 +12,9 @@ from diskproof.analysis.safety.speed import typical
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import cut_words, limits_words, verdict_words
 from diskproof.report.compose.answer import asked, has_verdict, is_of_limits, worst_of_cells
-from diskproof.report.document import Tone
+from diskproof.report.document import Scale, Tone
 from diskproof.report.intervals import at_least, bounds, confidence, estimate, in_milliseconds
-from diskproof.report.one_screen import Block, Row, Scale
+from diskproof.report.one_screen import Block, Row
 from diskproof.results.crash import Way
 from diskproof.results.factor import Factor
 from diskproof.results.limit import IN_WORDS
@@ -60,11 +61,14 @@ RATIOS = (
 )
 
 
+MOST_TICKS = 9
+
+
 def blocks(analysis: Analysis, weak: Collection[str]) -> list[Block]:
     """Return what is compared; rows about the cells `weak` have a mark, unless all rows would."""
     limits = analysis.limits.cells if analysis.limits else []
     found = [_limits(analysis, limits)] if is_of_limits(analysis) else list(_speed(analysis, weak))
-    found += [*_tpcc(analysis), *(_cuts(analysis.safety) if analysis.safety else ())]
+    found += [*_tpcc(analysis), *(cuts(analysis.safety) if analysis.safety else ())]
     if all(row.is_weak for one in found for row in one.rows):  # a mark on all of them tells nothing apart
         return [replace(one, rows=tuple(replace(row, is_weak=False) for row in one.rows)) for one in found]
     return found
@@ -75,15 +79,16 @@ def _speed(analysis: Analysis, weak: Collection[str]) -> Iterator[Block]:
         if analysis.trials_valid:
             yield _single(analysis)
         return
-    found = asked(analysis)
     ranked = {one.factor for one in analysis.rankings}
-    scale = ratio_scale([one.ratio for one in found if one.ratio])
     for ranking in analysis.rankings:
         yield _ranked(analysis, ranking)
-    groups = grouped(
-        (one for one in found if one.factor not in ranked), lambda one: (one.factor, one.level, one.baseline)
-    )
-    for group in groups.values():
+    yield from pairs(analysis, [one for one in asked(analysis) if one.factor not in ranked], weak)
+
+
+def pairs(analysis: Analysis, found: Sequence[Verdict], weak: Collection[str] = ()) -> Iterator[Block]:
+    """Yield verdicts by the two levels that they compare, all on one scale."""
+    scale = ratio_scale([one.ratio for one in found if one.ratio])
+    for group in grouped(found, lambda one: (one.factor, one.level, one.baseline)).values():
         yield _pair(analysis, group, scale, weak)
 
 
@@ -181,7 +186,12 @@ def ratio_scale(ratios: Sequence[Interval]) -> Scale:
     high = min(high, max((one.estimate for one in ratios), default=1.0) * 20)
     margin = (high / low) ** 0.04
     low, high = min(low / margin, 0.75), max(high * margin, 1.3333)
-    return Scale(low, high, tuple(tick for tick in RATIOS if low <= tick[0] <= high), middle=1.0)
+    ticks: list[tuple[float, str]] = []
+    for tick in sorted(RATIOS, key=lambda tick: tick[0] != 1.0):  # equal speed finds its place first
+        apart = (abs(math.log(tick[0] / other)) for other, _ in ticks)
+        if low <= tick[0] <= high and min(apart, default=math.inf) > math.log(high / low) / MOST_TICKS:
+            ticks.append(tick)
+    return Scale(low, high, tuple(sorted(ticks)), middle=1.0)
 
 
 def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
@@ -266,7 +276,7 @@ def _tpcc(analysis: Analysis) -> Iterator[Block]:
     yield Block("TPC-C", tuple(rows), ("new orders/min", "95% interval", "times kept", "consistent"))
 
 
-def _cuts(safety: Safety) -> Iterator[Block]:
+def cuts(safety: Safety) -> Iterator[Block]:
     """Yield a row a level: the share of cuts that took something, the worst that one took, and its speed."""
     answers = [one for one in worst_of_cells(safety) if one.made]
     if not answers:

@@ -45,7 +45,7 @@ def compose(
     sections = [
         *([Section("", (safety.alarms(analysis.safety),))] if analysis.safety else []),
         *([verdicts.section(analysis)] if has_speed else []),
-        safety.section(analysis, drawn.get("safety", ())),
+        safety.section(analysis),
         _to_do(to_do.actions(analysis)),
         published.section(analysis, drawn.get("published", ())),
         head.prose(plan),

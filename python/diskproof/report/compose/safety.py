@@ -10,42 +10,26 @@ from diskproof.analysis.safety.shapes import (
     CutFinding,
     DocumentedAnswer,
     Safety,
-    SafetyOutcome,
-    SafetyVerdict,
-    SpeedBeside,
     Spread,
 )
-from diskproof.analysis.safety.worst import worst_way
 from diskproof.report.compose import cut_words as said
-from diskproof.report.compose import findings
+from diskproof.report.compose import findings, rows
+from diskproof.report.compose.answer import worst_of_cells
 from diskproof.report.compose.safety_words import TAKEN, TITLES
-from diskproof.report.compose.tables import factor_column, figures, levels, table
+from diskproof.report.compose.tables import figures, levels, table
 from diskproof.report.document import (
     Block,
     Column,
-    Figure,
     Item,
     Items,
-    Line,
     Paragraph,
     Section,
     Table,
-    Tone,
 )
-from diskproof.report.intervals import bounds, confidence, estimate, with_bounds
 from diskproof.results.crash import Way
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed, size
-
-OUTCOMES: dict[SafetyOutcome, tuple[str, Tone]] = {
-    "kept": ("=", "plain"),  # no green: it holds for so many cuts, and for no other
-    "lost": ("▼", "worse"),
-    "damaged": ("✕", "alarm"),
-    "unverified": ("?", "barred"),
-    "not known": ("?", "barred"),
-}
-"""Mark and tone of each."""
 
 NOTE = (
     "Lost: transactions that were acknowledged to a client and were missing after recovery. Median, mean "
@@ -72,30 +56,33 @@ def alarms(safety: Safety) -> Items:
     return Items(tuple(items), style="alarms")
 
 
-def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
+def section(analysis: Analysis) -> Section:
     """Return the section about the cuts; an empty one if the study asks for none."""
     safety = analysis.safety
     if safety is None:
         return Section("", ())
     blocks: Iterator[Block | Section] = (
-        _blocks(analysis, safety, drawn)
+        _blocks(safety)
         if safety.made
         else iter([Paragraph("No cut has been made yet. Continue with `--resume`.")])
     )
     return Section("Safety", tuple(blocks), anchor="safety", contents="Safety")
 
 
-def _blocks(analysis: Analysis, safety: Safety, drawn: Sequence[Figure]) -> Iterator[Block | Section]:
-    verdicts = tuple(_verdict(analysis, safety, one) for one in safety.verdicts)
-    yield Items(verdicts, style="verdicts")
+def _blocks(safety: Safety) -> Iterator[Block | Section]:
+    yield from (one.table() for one in rows.cuts(safety))
+    yield Items(
+        tuple(
+            Item(reason, name=said.level(one.cell), where=TITLES[one.way].lower())
+            for one in worst_of_cells(safety)
+            for reason in said.reasons(safety, one)
+        )
+    )
     yield Paragraph(controls(safety), style="note")
     yield Section(
         "The controls", (Items(tuple(_control(safety, one) for one in safety.controls)),), folded=True
     )
     yield Items(tuple(Item(one, tone="warning") for one in _unverified(safety)))
-    if safety.speeds:
-        yield Section("Speed beside safety", (speed_and_safety(analysis, safety),))
-    yield from drawn
     for way in ways(safety):
         after = Section(
             "After the cuts: damage, recovery, the disks", (after_cuts(safety, way),), folded=True
@@ -106,16 +93,6 @@ def _blocks(analysis: Analysis, safety: Safety, drawn: Sequence[Figure]) -> Iter
     yield _documentation(safety)
     found = [(one.finding, where(one)) for one in safety.findings]
     yield Section("Findings of the cuts", (findings.items(found),))
-
-
-def _verdict(analysis: Analysis, safety: Safety, verdict: SafetyVerdict) -> Item:
-    """Return a verdict; that nothing was lost is never said without the number of cuts that show it."""
-    mark, tone = OUTCOMES[verdict.outcome]
-    outcome = f"kept in {said.cuts(verdict.cuts)}" if verdict.outcome == "kept" else verdict.outcome
-    reasons = tuple(map(Line, said.reasons(safety, verdict)))
-    sentence = said.verdict(analysis, safety, verdict)
-    where = TITLES[verdict.way].lower()
-    return Item(sentence, mark, outcome, where=where, tone=tone, lines=reasons)
 
 
 def _control(safety: Safety, control: ControlAnswer) -> Item:
@@ -282,46 +259,6 @@ _AFTERWARDS: tuple[Filled, ...] = (
     (figures("Silent"), lambda one: _number(sum(cause.cuts for cause in one.silent))),
     (figures("Broke off"), lambda one: _number(sum(cause.cuts for cause in one.unfinished))),
 )
-
-
-# ---------------------------------------------------------------- speed beside safety
-
-
-def speed_and_safety(analysis: Analysis, safety: Safety) -> Table:
-    """Return a row a measured cell that was cut as well: its speed, and what the worst way tried took."""
-    speeds, interval = safety.speeds, f"{confidence(analysis)} interval"
-    factors: tuple[Factor, ...] = ("workload", "memory", "clients")
-    shown = [factor for factor in factors if len({one.cell.level(factor) for one in speeds}) > 1]
-    worst = {
-        speed.crash_cell: worst_way(one for one in safety.answers if one.cell.id == speed.crash_cell)
-        for speed in speeds
-    }
-
-    def of_cuts(entry: Callable[[CutAnswer], str]) -> Callable[[SpeedBeside], str]:
-        return lambda speed: entry(worst[speed.crash_cell])
-
-    heads = levels(levels_shown(cells_of(safety)))
-    return table(
-        speeds,
-        *((column, of_cuts(level)) for column, level in heads),
-        *((factor_column(one), lambda speed, one=one: speed.cell.level(one)) for one in shown),
-        (figures("Transactions/s"), lambda speed: estimate(speed.throughput_per_s)),
-        (figures(interval), lambda speed: bounds(speed.throughput_per_s)),
-        (figures("Ratio"), _ratio),
-        ("Dies by", of_cuts(lambda one: one.way)),
-        (figures("With loss"), of_cuts(lambda one: f"{one.with_loss} of {one.telling}")),
-        (figures("Damaged"), of_cuts(_damaged)),
-        (figures("Worst lost"), of_cuts(_worst_lost)),
-        (figures("Window s"), of_cuts(lambda one: _window(one, "worst"))),
-        label="Speed of every setting beside what it lost",
-        heads=len(heads),
-    )
-
-
-def _ratio(speed: SpeedBeside) -> str:
-    if speed.ratio is None:
-        return "1" if speed.is_first else NOT_OBSERVED
-    return with_bounds(speed.ratio)
 
 
 # ---------------------------------------------------------------- documentation

@@ -1,6 +1,7 @@
 """How cuts are said: how many were made, how, and what each way to die takes."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.results.crash import Keep, Way
@@ -50,26 +51,19 @@ def design(crash: Cuts) -> str:
     return f"{cells} cut {times}, {listed(counts)}"
 
 
-def method(crash: Cuts) -> str:
-    """Return how the cuts were made."""
-    clients = sorted({cell.clients for cell in crash.cells})
-    kept = f" After a power cut, this was left of the writes that were not yet safe: {_KEPT[crash.keep]}."
-    many = listed([str(one) for one in clients])
+def method(crash: Cuts) -> Iterator[tuple[str, str]]:
+    """Yield the facts of how the cuts were made."""
+    clients = listed([str(one) for one in sorted({cell.clients for cell in crash.cells})])
+    many = f"{clients} clients, each of which writes down what was acknowledged before it continues"
     if crash.load == "tpcc":
-        doing = f"{many} clients run TPC-C's transactions on {count(crash.warehouses, 'warehouse')}; each"
-        what = "new order"
-        after = (
-            "every acknowledged new order is looked up, and TPC-C's twelve consistency conditions are checked"
+        yield "Load of the cuts", f"TPC-C on {count(crash.warehouses, 'warehouse')}: {many}"
+        yield (
+            "After recovery",
+            "every acknowledged new order is looked up, TPC-C's conditions checked",
         )
     else:
-        doing = f"{many} clients transfer between {crash.accounts:,} accounts; each"
-        what = "commit"
-        after = "every account and every transfer is compared with what was written down"
-    return (
-        f"For each cut the data set is restored and the server started. {doing} "
-        f"writes down every {what} that was acknowledged before it continues. The cut comes at a seeded "
-        f"moment while commits are being acknowledged. After recovery {after}. A cut "
-        "during which no commit was being acknowledged is no "
-        f"evidence, and is counted apart.{kept if any(way == 'power' for _, way in crash.deaths) else ''} "
-        f"The cuts were made in {count(crash.cuts, 'block')}, in a random order in each."
-    )
+        yield "Load of the cuts", f"transfers between {crash.accounts:,} accounts: {many}"
+        yield "After recovery", "every account and transfer is compared with what was written down"
+    yield "Cuts", f"in {count(crash.cuts, 'block')}, in a random order in each; at seeded moments of the load"
+    if any(way == "power" for _, way in crash.deaths):
+        yield "Left of unsafe writes", _KEPT[crash.keep]

@@ -1,6 +1,6 @@
 """The sentences of verdicts and of comparisons of two runs, made of their figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from diskproof.analysis.answers import CellComparison, Comparison, Outcome, Verdict
 from diskproof.results.factor import Factor
@@ -41,9 +41,9 @@ def verdict(one: Verdict) -> str:
     sentence = _outcome(one.outcome, above, below, one.ratio, one.same_within, several)
     sentence += _by(one) + conditions(one.held)
     if one.common_operations is not None:
-        sentence += f" over the {numbers.count(one.common_operations, 'operation')} that both ran"
+        sentence += f" {_over(one.common_operations)}"
     if one.extrapolated:
-        sentence += EXTRAPOLATED
+        sentence += f", {EXTRAPOLATED}"
     return f"{sentence}: {one.reasons[0].text}" if one.outcome == "not comparable" else sentence
 
 
@@ -58,18 +58,29 @@ def comparison(one: CellComparison, runs: Comparison) -> str:
     if one.outcome == "not comparable":
         sentence += f": {one.reasons[0].text}"
     else:
-        sentence += _by(one) + (EXTRAPOLATED if one.a_extrapolated or one.b_extrapolated else "")
+        sentence += _by(one) + (f", {EXTRAPOLATED}" if one.a_extrapolated or one.b_extrapolated else "")
     return f"{cell_words(one.cell, runs.varying)}: {sentence}"
 
 
-def further_reasons(one: Verdict | CellComparison) -> list[str]:
-    """Return the reasons that the sentence does not give."""
-    reasons = [reason.text for reason in one.reasons]
-    settings = [] if isinstance(one, Verdict) else [change.text for change in one.settings]
-    return [*(reasons[1:] if one.outcome == "not comparable" else reasons), *settings]
+def reasons(one: Verdict | CellComparison) -> Iterator[str]:
+    """Yield what must be known of a comparison besides its figures."""
+    yield from (reason.text for reason in one.reasons)
+    if isinstance(one, Verdict):
+        if one.common_operations is not None:
+            yield _over(one.common_operations)
+        if one.extrapolated:
+            yield EXTRAPOLATED
+    else:
+        yield from (change.text for change in one.settings)
+        if one.a_extrapolated or one.b_extrapolated:
+            yield EXTRAPOLATED
 
 
-EXTRAPOLATED = ", by partly extrapolated seconds"
+def _over(operations: int) -> str:
+    return f"over the {numbers.count(operations, 'operation')} that both ran"
+
+
+EXTRAPOLATED = "by partly extrapolated seconds"
 
 
 def _by(one: Verdict | CellComparison) -> str:

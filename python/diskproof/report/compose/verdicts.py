@@ -1,74 +1,69 @@
-"""The verdicts of a run and of a comparison."""
+"""The verdicts of a run: a row each, then what makes the differences, and what must be known of them."""
 
 from collections.abc import Sequence
-from typing import TypeVar
 
-from diskproof.analysis.answers import Analysis, CellComparison, Outcome, Verdict
-from diskproof.report import ratio_scale
-from diskproof.report.compose import difference_words, limits_words, verdict_words
+from diskproof.analysis.answers import Analysis, CellComparison, Verdict
+from diskproof.analysis.limits.records import Difference
+from diskproof.report.compose import limits_words, rows, verdict_words
 from diskproof.report.compose.answer import asked, has_verdict, why_no_verdict
-from diskproof.report.document import Item, Items, Line, Paragraph, Section, Tone
-from diskproof.report.intervals import bar
-from diskproof.results.plan import Plan
+from diskproof.report.compose.tables import figures, table
+from diskproof.report.document import Block, Item, Items, Paragraph, Section, Table
+from diskproof.stats.intervals import Interval
+from diskproof.wording.numbers import milliseconds, sentence_case
 
-Compared = TypeVar("Compared", Verdict, CellComparison)
+Compared = Sequence[tuple[str, Verdict | CellComparison]]
+"""Comparisons with their names."""
 
-OUTCOMES: dict[Outcome, tuple[str, Tone]] = {
-    "faster": ("▲", "better"),
-    "slower": ("▼", "worse"),
-    "the same": ("=", "same"),
-    "inconclusive": ("?", "open"),
-    "not comparable": ("✕", "barred"),
-}
-"""Mark and tone of each; a mark is never shown without the word that it abbreviates."""
-
-MOST_OPEN = 12
+LITTLE = 0.05
+"""Of a difference: a part that makes less of it is not named."""
 
 
 def section(analysis: Analysis) -> Section:
     """Return the verdicts, first those that the study asks for, or why there are none."""
     if not has_verdict(analysis):
-        blocks: tuple[Paragraph | Items, ...] = (Paragraph(why_no_verdict(analysis)),)
+        blocks: tuple[Block | Section, ...] = (Paragraph(why_no_verdict(analysis)),)
     else:
         first = asked(analysis)
         ordered = [*first, *(one for one in analysis.verdicts if one not in first)]
-        bars = [one for verdict in ordered if (one := bar(verdict.ratio))]
-        items = tuple(_item(verdict, analysis) for verdict in ordered)
-        axis = ratio_scale.axis(bars, analysis.plan.same_within, axis_words(analysis.plan))
-        blocks = (Items(items, style="verdicts", most_open=MOST_OPEN, noun="verdict", axis=axis),)
+        named = [
+            (f"{verdict_words.against(one)}{verdict_words.conditions(one.held)}", one) for one in ordered
+        ]
+        blocks = (*(one.table() for one in rows.pairs(analysis, ordered)), *explained(named))
     return Section("Verdicts", blocks, anchor="verdicts", contents="Verdicts")
 
 
-def _item(verdict: Verdict, analysis: Analysis) -> Item:
-    lines = limits_words.under_verdict(analysis, verdict)
-    if verdict.difference:
-        lines = [*difference_words.lines(verdict.difference), *lines]
-    return item(verdict, verdict_words.verdict(verdict), verdict.factor, lines)
+def explained(named: Compared) -> tuple[Block | Section, ...]:
+    """Return what comparisons rest on, and the parts of a transaction that make each difference."""
+    known = Items(
+        tuple(
+            Item(reason, name=name, tone="warning")
+            for name, one in named
+            for reason in verdict_words.reasons(one)
+        )
+    )
+    differences = [(name, one.difference) for name, one in named if one.difference]
+    return known, Section("What makes the differences", (_parts(differences),))
 
 
-def item(
-    verdict: Verdict | CellComparison, sentence: str, where: str = "", held_back: Sequence[Line] = ()
-) -> Item:
-    """Return a verdict with its reasons."""
-    mark, tone = OUTCOMES[verdict.outcome]
-    lines = (*held_back, *map(Line, verdict_words.further_reasons(verdict)))
-    return Item(sentence, mark, verdict.outcome, where=where, tone=tone, lines=lines, bar=bar(verdict.ratio))
+def _parts(found: Sequence[tuple[str, Difference]]) -> Table:
+    """Return a row a difference: the time of both sides, and by how much each part of it differs."""
+    parts = [name for name in limits_words.PARTS if any(_more(one.parts.get(name), one) for _, one in found)]
+    return table(
+        found,
+        ("Mean time", lambda row: row[0]),
+        (figures("ms"), lambda row: milliseconds(row[1].baseline_us.estimate + row[1].whole_us.estimate)),
+        (figures("Instead of ms"), lambda row: milliseconds(row[1].baseline_us.estimate)),
+        *(
+            (figures(sentence_case(part)), lambda row, part=part: _more(row[1].parts.get(part), row[1]))
+            for part in parts
+        ),
+        (figures("Unexplained"), lambda row: _more(row[1].unexplained_us, row[1])),
+        label="By how many milliseconds each part of the mean time differs",
+    )
 
 
-def axis_words(plan: Plan) -> str:
-    """Return what the axis of ratios shows."""
-    metrics = {plan.metric(cell) for cell in plan.cells}
-    what = "throughputs" if metrics == {"transactions_per_s"} else "speeds"
-    return f"ratio of {what} with its interval, logarithmic; at 1: the band of “the same”"
-
-
-def by_importance(verdicts: Sequence[Compared]) -> list[Compared]:
-    """Order verdicts: the largest effects first, then the same, the inconclusive and the not comparable."""
-    return sorted(verdicts, key=_importance)
-
-
-def _importance(verdict: Verdict | CellComparison) -> tuple[int, float]:
-    ratio = verdict.ratio.estimate if verdict.ratio else 1.0
-    effect = max(ratio, 1 / ratio) if ratio > 0 else float("inf")
-    rank = list(OUTCOMES).index(verdict.outcome)
-    return max(rank, 1), -effect  # faster and slower rank alike: the size of the effect decides
+def _more(part_us: Interval | None, difference: Difference) -> str:
+    """Return by how much a part differs; empty if that is little of the whole difference."""
+    if part_us is None or abs(part_us.estimate) < LITTLE * abs(difference.whole_us.estimate):
+        return ""
+    return f"{'+' if part_us.estimate >= 0 else ''}{milliseconds(part_us.estimate)}"

@@ -28,7 +28,7 @@
     for (const box of wide) {
       const titles = [...box.querySelectorAll("thead th")].map((head) => head.textContent);
       for (const row of box.querySelectorAll("tbody tr")) {
-        [...row.cells].forEach((entry, at) => { entry.dataset.title = titles[at]; });
+        [...row.cells].forEach((entry, at) => { entry.dataset.title = titles[at] ?? ""; });
       }
       box.classList.add("cards");
     }

@@ -17,7 +17,6 @@ from markupsafe import Markup, escape
 
 from diskproof.report import document as doc
 from diskproof.report.document import Document, Panel
-from diskproof.report.ratio_scale import ticks
 from diskproof.report.write.ink import LIGHT, config, drawable
 from diskproof.wording.numbers import count, sentence_case, unbroken
 from diskproof.wording.visible import visible
@@ -67,7 +66,7 @@ def _template() -> Template:
     )
     made.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False}  # for `_shown` to see
     made.filters |= {"kind": _kind, "prose": _prose, "sentence_case": sentence_case, "count": count}
-    made.globals |= {"ticks": ticks, "picture": picture}
+    made.globals |= {"picture": picture}
     made.globals |= {"most_panels": MOST_PANELS_SHOWN, "most_rows": MOST_ROWS_SHOWN}
     return made.get_template("page.html.j2")
 
@@ -88,6 +87,7 @@ _ROLES = re.compile(r' (?:aria-roledescription|role|aria-hidden)="[^"]*"')
 _LABELS = re.compile(r' aria-label="([^"]*)"')
 _TOLD = re.compile(r".*; (?:cell|trial|disk|cut|storage): (.*); figure: (.*)", re.DOTALL)
 _CLIPS = re.compile(r"\bclip(\d+)")
+_PLACES = re.compile(r' (?:d|transform|width|height|[xy][12]?)="[^"]*"')
 _DIGITS = re.compile(r"(\d\.\d)\d+")
 _EMPTY = re.compile(r'<path class="(?:foreground|background)"[^>]*/>')
 
@@ -96,8 +96,9 @@ def picture(panel: Panel) -> Markup:
     """Return a drawing as SVG, its marks with the words that pointing at them shows."""
     spec = {**panel.complete_spec(), "width": PANEL_PX, "config": config(LIGHT)}
     drawn: str = vl_convert.vegalite_to_svg(drawable(spec))
-    for pattern, short in ((_FONT, ""), (_ROLES, ""), (_EMPTY, ""), (_DIGITS, r"\1")):
-        drawn = pattern.sub(short, drawn)
+    for pattern in (_FONT, _ROLES, _EMPTY):
+        drawn = pattern.sub("", drawn)
+    drawn = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), drawn)
     drawn = _LABELS.sub(_told, drawn)
     # The library numbers clips through all drawings that it has ever made.
     ids = {number: str(at) for at, number in enumerate(dict.fromkeys(_CLIPS.findall(drawn)))}

@@ -29,7 +29,7 @@ def write_answered(screen: OneScreen, document: Document, picture: str = "") -> 
     parts = [
         f"# {escape(screen.question)}",
         escape(" ".join(filter(None, (screen.answer, screen.facts)))),
-        *(_answer_table(one) for one in blocks),
+        *(table(one.table()) for one in blocks),
         "\n".join(_beside(*one) for one in screen.lines),
         f"![The answer]({picture})" if picture else "",
         "<details><summary>The whole report</summary>",
@@ -37,20 +37,6 @@ def write_answered(screen: OneScreen, document: Document, picture: str = "") -> 
         "</details>",
     ]
     return visible("\n\n".join(filter(None, parts)) + "\n")
-
-
-def _answer_table(block: OneScreenBlock) -> str:
-    depth = max(len(row.levels) for row in block.rows)
-    figures = max(len(row.figures) for row in block.rows)
-    has_interval = any(row.interval for row in block.rows)
-    titles = [block.title, *[""] * (depth - 1), "", *(["interval"] if has_interval else [])]
-    rows = [_row([*titles, *block.columns[:figures], *[""] * (figures - len(block.columns))])]
-    rows.append(f"|{' --- |' * (len(titles) + figures)}")
-    for row in block.rows:
-        interval = [row.interval] if has_interval else []
-        entries = [*row.levels, *[""] * (depth - len(row.levels)), row.said, *interval]
-        rows.append(_row([*entries, *row.figures, *[""] * (figures - len(row.figures))]))
-    return "\n".join(rows)
 
 
 def write(document: Document) -> str:

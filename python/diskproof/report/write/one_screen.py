@@ -1,6 +1,5 @@
 """One screen in the characters of a terminal: at most 24 lines of 80 columns."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -8,7 +7,8 @@ from itertools import zip_longest
 from rich.console import Console
 from rich.text import Text
 
-from diskproof.report.one_screen import Block, OneScreen, Row, Scale
+from diskproof.report.document import Scale
+from diskproof.report.one_screen import Block, OneScreen, Row
 from diskproof.report.write.terminal import STYLES
 from diskproof.wording.numbers import count, geometric_mean, unbroken
 
@@ -290,12 +290,7 @@ def _short(text: str, width: int) -> str:
 
 def place(scale: Scale, value: float, width: int) -> int:
     """Return the column of a value, from 0; what lies outside goes to the edge."""
-    if scale.logarithmic:
-        value = max(value, 1e-12)
-        share = math.log(value / scale.low) / math.log(scale.high / scale.low)
-    else:
-        share = (value - scale.low) / (scale.high - scale.low)
-    return min(max(round(share * (width - 1)), 0), width - 1)
+    return round(scale.share(value) * (width - 1))
 
 
 def _bar(row: Row, scale: Scale, width: int, signs: str) -> str:

@@ -81,7 +81,7 @@ def _block(block: doc.Block, console: Console, *, follows_table: bool) -> Iterat
         case Paragraph():
             yield Text.assemble(*_paragraph(block))
         case Items():
-            yield from (_item(one, block.style, console) for one in block.items)
+            yield from (_item(one, console) for one in block.items)
         case Table():
             if follows_table:
                 yield Text()
@@ -99,14 +99,14 @@ def _paragraph(paragraph: Paragraph) -> Iterator[Text]:
     yield Text(paragraph.text, style=_PARAGRAPH_STYLES[paragraph.style])
 
 
-def _item(item: Item, style: str, console: Console) -> Text:
+def _item(item: Item, console: Console) -> Text:
     tone = STYLES[item.tone]
     body = Text()
-    if item.lead and style != "verdicts":  # the sentence of a verdict says its outcome
+    if item.lead:
         body.append(Text(item.lead, style=tone))
         body.append(" " if item.name else ": ")
     body.append(Text(": ".join(filter(None, (item.name, item.text)))))
-    if item.where and style != "verdicts":
+    if item.where:
         body.append(Text(f" ({item.where})", style="dim"))
     for line in item.lines:
         ink = _LINE_STYLES[line.style]
