@@ -175,7 +175,7 @@ def _type(rust: str, source: str) -> tuple[str, list[str]]:
     if name == "Published":
         return "see below", []
     if name == "RaidLevel":
-        return "0, 1, 5 or 10", []
+        return "0, 1 or 10", []
     try:
         choices = list(VARIANT.finditer(_body(source, "enum", name)))
     except LookupError:

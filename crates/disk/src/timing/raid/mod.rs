@@ -1,40 +1,25 @@
-//! Disks that work as one: RAID 0, 1, 5 and 10.
+//! Disks that work as one: RAID 0, 1 and 10.
 //!
 //! Addresses are striped chunk by chunk over *groups* of disks. In RAID 0 a group is one disk, in RAID 1
 //! all disks are the one group, in RAID 10 a group is a pair, and the disks of a group hold the same. A
 //! read of a group goes to the disk that read up to there before, else to the one with the fewest
-//! requests under way, else to the one that is nearest; a write goes to every disk of it. RAID 5 has
-//! one chunk of parity in each stripe, rotating as Linux does it by default (left-symmetric). A flush
+//! requests under way, else to the one that is nearest; a write goes to every disk of it. A flush
 //! goes to every disk.
 //!
 //! **What stable means.** A write is stable when it is stable on every disk that it goes to, each of
-//! which has a volatile cache of its own or none; in RAID 5, with its parity.
+//! which has a volatile cache of its own or none.
 //!
-//! Not here: a cache of stripes (Linux keeps some, which spares it old data it has just seen), a failed
-//! disk, and the write hole: a power cut between data and parity harms nobody until a disk fails.
+//! Not here: parity, and a failed disk.
 
 mod parameters;
-mod parity;
 #[cfg(test)]
 mod tests;
 
 pub use parameters::{RaidLevel, RaidParameters};
 
-use parity::Parity;
-
 use super::parts::{Part, Run, Told, Wholes, append_run, first};
 use super::{Counters, Event, Timing};
 use crate::request::{Kind, Nanos, Request, Tag};
-
-/// Purpose of a request to a disk.
-#[derive(Clone, Copy)]
-enum For {
-    Whole(Tag),
-    /// The old content of a stripe.
-    OldStripe(Tag),
-    /// The new content of a stripe.
-    NewStripe(Tag),
-}
 
 /// An array of disks.
 pub struct Raid {
@@ -42,15 +27,14 @@ pub struct Raid {
     chunk_bytes: u64,
     /// Of one disk, in whole chunks.
     disk_bytes: u64,
-    disks: Vec<Part<For>>,
+    disks: Vec<Part<Tag>>,
     /// The end of each disk's last read.
     read_ends: Vec<u64>,
     /// Disks with the same content.
     copies: usize,
-    parity: Parity,
     wholes: Wholes,
     out: Vec<Event>,
-    told: Vec<Told<For>>,
+    told: Vec<Told<Tag>>,
     /// By disk or group, for one request.
     runs: Vec<Vec<Run>>,
 }
@@ -73,7 +57,7 @@ impl Raid {
             _ => smallest / chunk_bytes * chunk_bytes,
         };
         let copies = match level {
-            RaidLevel::Raid0 | RaidLevel::Raid5 => 1,
+            RaidLevel::Raid0 => 1,
             RaidLevel::Raid1 => disks.len(),
             RaidLevel::Raid10 => 2,
         };
@@ -83,7 +67,6 @@ impl Raid {
             disk_bytes,
             read_ends: vec![0; disks.len()],
             runs: vec![Vec::new(); disks.len()],
-            parity: Parity::new(disks.len() as u64, chunk_bytes),
             disks: disks.into_iter().map(Part::new).collect(),
             copies,
             wholes: Wholes::default(),
@@ -96,7 +79,7 @@ impl Raid {
         self.disks.len() / self.copies
     }
 
-    /// Cuts a request into what each group, or with parity each disk, has of it: into `self.runs`.
+    /// Cuts a request into what each group has of it: into `self.runs`.
     fn stripe(&mut self, request: Request) {
         self.runs.iter_mut().for_each(Vec::clear);
         if self.level == RaidLevel::Raid1 {
@@ -108,13 +91,9 @@ impl Raid {
         while at < request.end_bytes() {
             let (chunk, within) = (at / self.chunk_bytes, at % self.chunk_bytes);
             let length = (self.chunk_bytes - within).min(request.end_bytes() - at);
-            let (place, row) = if self.level == RaidLevel::Raid5 {
-                self.parity.place(chunk)
-            } else {
-                (index(chunk % groups), chunk / groups)
-            };
-            let run = Run::new(row * self.chunk_bytes + within, length);
-            append_run(&mut self.runs[place], run, RUN_BYTES);
+            let group = usize::try_from(chunk % groups).expect("the number of a group");
+            let run = Run::new(chunk / groups * self.chunk_bytes + within, length);
+            append_run(&mut self.runs[group], run, RUN_BYTES);
             at += length;
         }
     }
@@ -126,7 +105,7 @@ impl Raid {
                 let disk = self.reader(group, run);
                 self.read_ends[disk] = run.end_bytes();
                 self.wholes.await_answer(id);
-                self.disks[disk].submit(now, run.request(Kind::Read), For::Whole(id));
+                self.disks[disk].submit(now, run.request(Kind::Read), id);
             }
         }
     }
@@ -151,51 +130,10 @@ impl Raid {
         for group in 0..self.groups() {
             for run in std::mem::take(&mut self.runs[group]) {
                 for disk in group * self.copies..(group + 1) * self.copies {
-                    self.submit_piece(now, disk, run.request(request.kind), id);
+                    self.wholes.await_answer(id);
+                    self.wholes.await_stable(id);
+                    self.disks[disk].submit(now, run.request(request.kind), id);
                 }
-            }
-        }
-    }
-
-    fn submit_piece(&mut self, now: Nanos, disk: usize, request: Request, id: Tag) {
-        self.wholes.await_answer(id);
-        self.wholes.await_stable(id);
-        self.disks[disk].submit(now, request, For::Whole(id));
-    }
-
-    fn write_with_parity(&mut self, now: Nanos, id: Tag, request: Request) {
-        for write in self.parity.writes(request.into()) {
-            self.wholes.await_answer(id);
-            self.wholes.await_stable(id);
-            if let Some(stripe) = self.parity.enter(id, write) {
-                self.begin_stripe(now, stripe);
-            }
-        }
-    }
-
-    /// Reads the blocks that a stripe's parity needs, or continues at once if it needs none.
-    fn begin_stripe(&mut self, now: Nanos, stripe: Tag) {
-        let reads = self.parity.begin(stripe);
-        if reads.is_empty() {
-            self.write_stripe(now, stripe);
-        }
-        for (disk, run) in reads {
-            self.disks[disk].submit(now, run.request(Kind::Read), For::OldStripe(stripe));
-        }
-    }
-
-    fn write_stripe(&mut self, now: Nanos, stripe: Tag) {
-        for (disk, run) in self.parity.write(stripe) {
-            self.disks[disk].submit(now, run.request(Kind::Write), For::NewStripe(stripe));
-        }
-    }
-
-    /// Only whole stripes can be forgotten with their parity; the rest is answered and kept.
-    fn discard_stripes(&mut self, now: Nanos, id: Tag, request: Request) {
-        let rows = self.parity.whole_rows(request.into());
-        if rows.length_bytes > 0 {
-            for disk in 0..self.disks.len() {
-                self.submit_piece(now, disk, rows.request(Kind::Discard), id);
             }
         }
     }
@@ -203,33 +141,7 @@ impl Raid {
     fn flush(&mut self, now: Nanos, id: Tag) {
         for disk in &mut self.disks {
             self.wholes.await_answer(id);
-            disk.submit(now, Request::flush(), For::Whole(id));
-        }
-    }
-
-    fn hear(&mut self, now: Nanos, told: Told<For>, events: &mut Vec<Event>) {
-        match told {
-            Told::Answered(For::Whole(id)) => self.wholes.answer(id, now, events),
-            Told::Stable(For::Whole(id)) => self.wholes.stable(id, now, events),
-            Told::Answered(For::OldStripe(stripe)) => {
-                if self.parity.was_read(stripe) {
-                    self.write_stripe(now, stripe);
-                }
-            }
-            Told::Answered(For::NewStripe(stripe)) => {
-                if let Some((id, next)) = self.parity.was_written(stripe) {
-                    self.wholes.answer(id, now, events);
-                    if let Some(next) = next {
-                        self.begin_stripe(now, next);
-                    }
-                }
-            }
-            Told::Stable(For::NewStripe(stripe)) => {
-                if let Some(id) = self.parity.is_stable(stripe) {
-                    self.wholes.stable(id, now, events);
-                }
-            }
-            Told::Stable(For::OldStripe(_)) => {}
+            disk.submit(now, Request::flush(), id);
         }
     }
 
@@ -239,44 +151,33 @@ impl Raid {
             disk.advance(now, &mut told);
         }
         for piece in told.drain(..) {
-            self.hear(now, piece, events);
+            match piece {
+                Told::Answered(id) => self.wholes.answer(id, now, events),
+                Told::Stable(id) => self.wholes.stable(id, now, events),
+            }
         }
         self.told = told;
     }
 }
 
-fn index(number: u64) -> usize {
-    usize::try_from(number).expect("the number of a disk")
-}
-
 impl Timing for Raid {
     fn capacity_bytes(&self) -> u64 {
-        let with_data = match self.level {
-            RaidLevel::Raid5 => self.disks.len() - 1,
-            _ => self.groups(),
-        };
-        self.disk_bytes * with_data as u64
+        self.disk_bytes * self.groups() as u64
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         let id = self.wholes.open(tag, request.kind);
-        let has_parity = self.level == RaidLevel::Raid5;
         match request.kind {
             Kind::Read => self.read(now, id, request),
-            Kind::Write if has_parity => self.write_with_parity(now, id, request),
-            Kind::Discard if has_parity => self.discard_stripes(now, id, request),
             Kind::Write | Kind::Discard => self.write(now, id, request),
             Kind::Flush => self.flush(now, id),
         }
         self.wholes.settle(id, now, &mut self.out);
     }
 
-    /// The head start that every disk has for the request; none if no disk gets a request.
+    /// The head start that every disk has for the request.
     fn head_start(&self) -> Nanos {
-        match self.level {
-            RaidLevel::Raid5 => 0,
-            _ => first(self.disks.iter().map(|disk| Some(disk.head_start()))).unwrap_or(0),
-        }
+        first(self.disks.iter().map(|disk| Some(disk.head_start()))).unwrap_or(0)
     }
 
     fn next_event(&self) -> Option<Nanos> {
@@ -293,9 +194,6 @@ impl Timing for Raid {
 
     fn counters(&self) -> Counters {
         let mut counters = Counters::new();
-        if self.level == RaidLevel::Raid5 {
-            self.parity.count_into(&mut counters);
-        }
         for (number, disk) in self.disks.iter().enumerate() {
             disk.count_into(&format!("member{number}"), &mut counters);
         }

@@ -7,8 +7,7 @@ use super::Raid;
 use crate::device::{Build, Figure, Kind, Model, Properties};
 use crate::timing::Timing;
 
-/// Disks that work as one. RAID 5 reads old data and parity, or the rest of a stripe, before it writes a
-/// part of one; whole stripes are written at once. Failed disks and the write hole are not modelled.
+/// Disks that work as one. Parity and failed disks are not modelled.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RaidParameters {
@@ -16,7 +15,7 @@ pub struct RaidParameters {
     /// Bytes that lie together on one disk, a power of two from 4 KiB to 16 MiB; a mirror alone has none.
     #[serde(default = "chunk_bytes")]
     pub chunk_bytes: Figure<u64>,
-    /// Two or more; for RAID 5 three or more, for RAID 10 an even number from four. The smallest counts.
+    /// Two or more; for RAID 10 an even number from four. The smallest counts.
     pub disks: Vec<Model>,
 }
 
@@ -26,8 +25,6 @@ pub enum RaidLevel {
     Raid0,
     /// Mirrored: every disk holds everything.
     Raid1,
-    /// Striped with rotating parity.
-    Raid5,
     /// Striped over mirrored pairs.
     Raid10,
 }
@@ -39,10 +36,9 @@ impl TryFrom<u8> for RaidLevel {
         match number {
             0 => Ok(Self::Raid0),
             1 => Ok(Self::Raid1),
-            5 => Ok(Self::Raid5),
             10 => Ok(Self::Raid10),
             _ => Err(format!(
-                "RAID level {number} is not supported; use 0, 1, 5 or 10"
+                "RAID level {number} is not supported; use 0, 1 or 10"
             )),
         }
     }
@@ -59,7 +55,6 @@ impl Serialize for RaidLevel {
         to.serialize_u8(match self {
             Self::Raid0 => 0,
             Self::Raid1 => 1,
-            Self::Raid5 => 5,
             Self::Raid10 => 10,
         })
     }
@@ -85,7 +80,6 @@ impl Kind for RaidParameters {
         let disks = self.disks.len();
         let (fits, words) = match self.level.value {
             RaidLevel::Raid0 | RaidLevel::Raid1 => (disks >= 2, "two or more"),
-            RaidLevel::Raid5 => (disks >= 3, "three or more"),
             RaidLevel::Raid10 => (
                 disks >= 4 && disks.is_multiple_of(2),
                 "an even number from four",

@@ -10,12 +10,7 @@ const CHUNK: u64 = 64 * 1024;
 const DISK_BYTES: u64 = 1 << 28;
 const SERVICE_US: Nanos = 1_000;
 const SECOND: Nanos = 1_000_000_000;
-const LEVELS: [RaidLevel; 4] = [
-    RaidLevel::Raid0,
-    RaidLevel::Raid1,
-    RaidLevel::Raid5,
-    RaidLevel::Raid10,
-];
+const LEVELS: [RaidLevel; 3] = [RaidLevel::Raid0, RaidLevel::Raid1, RaidLevel::Raid10];
 
 fn parameters(level: RaidLevel, disks: usize) -> RaidParameters {
     RaidParameters {
@@ -63,7 +58,7 @@ fn member(raid: &Raid, number: usize, what: &str) -> u64 {
 
 #[test]
 fn the_size_is_that_of_the_disks_that_hold_data() {
-    for (level, with_data) in LEVELS.into_iter().zip([4, 1, 3, 2]) {
+    for (level, with_data) in LEVELS.into_iter().zip([4, 1, 2]) {
         assert_eq!(raid(level, 4).capacity_bytes(), with_data * DISK_BYTES);
     }
 }
@@ -91,8 +86,8 @@ fn random_reads_use_every_disk() {
 
 #[test]
 fn random_writes_cost_what_the_level_costs() {
-    // Copies: one, four, two; RAID 5 reads data and parity and writes both.
-    for (level, cost) in LEVELS.into_iter().zip([1.0, 4.0, 4.0, 2.0]) {
+    // Copies: one, four, two.
+    for (level, cost) in LEVELS.into_iter().zip([1.0, 4.0, 2.0]) {
         let found = iops(&mut raid(level, 4), Pattern::RandomWrite);
         let expected = 4.0 * ONE / cost;
         assert!(
@@ -127,99 +122,12 @@ fn chunks_of_one_disk_are_asked_for_together() {
 }
 
 #[test]
-fn a_full_stripe_is_written_without_reading() {
-    let mut raid = raid(RaidLevel::Raid5, 4);
-    let full = Request::write(3 * CHUNK, 3 * CHUNK);
-    assert_eq!(us(latency(&mut raid, 0, full)), SERVICE_US);
-    assert_eq!(raid.counters()["full_stripe_writes"], 1);
-    for disk in 0..4 {
-        assert_eq!(member(&raid, disk, "write_bytes"), CHUNK);
-        assert_eq!(member(&raid, disk, "read_requests"), 0);
-    }
-}
-
-#[test]
-fn a_small_write_reads_modifies_and_writes() {
-    let mut raid = raid(RaidLevel::Raid5, 4);
-    assert_eq!(
-        us(latency(&mut raid, 0, Request::write(0, 4096))),
-        2 * SERVICE_US
-    );
-    assert_eq!(raid.counters()["read_modify_writes"], 1);
-    let sum = |what: &str| (0..4).map(|disk| member(&raid, disk, what)).sum::<u64>();
-    assert_eq!(sum("read_bytes"), 2 * 4096);
-    assert_eq!(sum("write_bytes"), 2 * 4096);
-    assert_eq!(
-        member(&raid, 3, "write_bytes"),
-        4096,
-        "the first parity is on the last disk"
-    );
-    assert_eq!(member(&raid, 0, "write_bytes"), 4096);
-}
-
-#[test]
-fn most_of_a_stripe_is_written_by_reading_the_rest() {
-    let mut raid = raid(RaidLevel::Raid5, 4);
-    latency(&mut raid, 0, Request::write(0, 2 * CHUNK));
-    assert_eq!(raid.counters()["reconstruct_writes"], 1);
-    assert_eq!(member(&raid, 2, "read_bytes"), CHUNK);
-    assert_eq!(member(&raid, 3, "read_bytes"), 0, "not the old parity");
-}
-
-#[test]
-fn parity_goes_round_and_data_never_meets_it() {
-    let parity = Parity::new(4, CHUNK);
-    let mut seen = std::collections::BTreeSet::new();
-    for chunk in 0..12 {
-        let (disk, row) = parity.place(chunk);
-        assert_ne!(disk as u64, 3 - row % 4, "the parity of that row");
-        assert!(seen.insert((disk, row)), "two chunks in one place");
-    }
-    // Left-symmetric: consecutive chunks lie on consecutive disks, over the rows, too.
-    let disks: Vec<usize> = (0..12).map(|chunk| parity.place(chunk).0).collect();
-    assert_eq!(disks, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]);
-}
-
-#[test]
-fn writes_of_one_stripe_take_turns() {
-    let mut raid = raid_of(RaidLevel::Raid5, 4, || {
-        Delay::new(DISK_BYTES, SERVICE_US * NANOS_PER_US, 16).boxed()
-    });
-    for number in 0..3 {
-        raid.submit(0, Tag(number), Request::write(number * 8192, 4096));
-    }
-    raid.submit(0, Tag(9), Request::write(30 * CHUNK, 4096));
-    let mut events = Vec::new();
-    raid.advance(SECOND, &mut events);
-    let answered: std::collections::BTreeSet<(u64, u64)> = events
-        .iter()
-        .filter_map(|event| match *event {
-            Event::Answered { tag, at } => Some((tag.0, us(at) / SERVICE_US)),
-            Event::Stable { .. } => None,
-        })
-        .collect();
-    assert!(answered.into_iter().eq([(0, 2), (1, 4), (2, 6), (9, 2)]));
-    assert_eq!(raid.counters()["stripe_waits"], 2);
-}
-
-#[test]
 fn a_flush_is_every_disks() {
     for level in LEVELS {
         let mut raid = raid(level, 4);
         latency(&mut raid, 0, Request::flush());
         assert!((0..4).all(|disk| member(&raid, disk, "flush_requests") == 1));
     }
-}
-
-#[test]
-fn with_parity_only_whole_stripes_are_discarded() {
-    let mut raid = raid(RaidLevel::Raid5, 4);
-    assert_eq!(
-        us(latency(&mut raid, 0, Request::discard(CHUNK, 3 * CHUNK))),
-        0
-    );
-    latency(&mut raid, SECOND, Request::discard(CHUNK, 6 * CHUNK));
-    assert!((0..4).all(|disk| member(&raid, disk, "discard_bytes") == CHUNK));
 }
 
 #[test]
@@ -232,7 +140,6 @@ fn it_keeps_the_contract_and_forgets_what_is_done() {
             let mut one = raid(level, 4);
             live_through(&mut one, history);
             assert!(one.wholes.are_done());
-            assert!(one.parity.rests());
         }
     }
 }
@@ -245,7 +152,6 @@ fn what_cannot_be_is_refused_in_words() {
         wrong.check().expect_err("it cannot be")
     };
     assert!(words(RaidLevel::Raid0, 1, CHUNK).contains("raid.disks has 1"));
-    assert!(words(RaidLevel::Raid5, 2, CHUNK).contains("three or more"));
     assert!(words(RaidLevel::Raid10, 5, CHUNK).contains("an even number"));
     assert!(words(RaidLevel::Raid0, 65, CHUNK).contains("at most 64"));
     assert!(words(RaidLevel::Raid0, 4, 5000).contains("raid.chunk_bytes is 5000"));
