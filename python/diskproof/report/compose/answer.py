@@ -212,7 +212,7 @@ def _of_side(cells: Sequence[CellLimit]) -> str:
             f"{limits_words.bound_by(cells)}{limits_words.evidence(cells)}" if cells else numbers.NOT_OBSERVED
         )
     parts = limits_words.main_parts(cells[0].split, MOST_PARTS, limits_words.UNEXPLAINED)
-    known = f" ({parts} of its time)" if parts != numbers.NOT_OBSERVED else ""
+    known = f" ({parts})" if parts != numbers.NOT_OBSERVED else ""
     return f"{limits_words.NOT_ESTABLISHED}{known}"
 
 

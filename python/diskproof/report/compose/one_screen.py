@@ -29,29 +29,20 @@ def run(analysis: Analysis) -> OneScreen:
     )
 
 
+MOST_WORDS, MOST_TO_DO = 86, 2
+"""Words, and things to do, on a page's first screen: the page has all of it below."""
+
+
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
-    """Return what stands beside the picture of a page: as many things to do as there is room for."""
-    lines = [
-        (lead, _cut_off(text))
-        for lead, text in _lines(analysis, _beware(analysis.safety, cautions(analysis)))
-    ]
-    left = MOST_WORDS - len(f"{analysis.plan.question} {answer(analysis)}".split())
-    left -= sum(len(text.split()) for lead, text in lines if lead)
-    kept = []
-    for lead, text in lines:
-        left -= 0 if lead else len(text.split())
-        if lead or left >= 0:
-            kept.append((lead, text))
-    return tuple(kept)
-
-
-MOST_WORDS, MOST_WORDS_OF_ONE = 84, 30
-"""Words of a page's first screen, and of one thing to know there; the page has all of it below."""
-
-
-def _cut_off(text: str) -> str:
-    words = text.split()
-    return text if len(words) <= MOST_WORDS_OF_ONE else f"{' '.join(words[:MOST_WORDS_OF_ONE])} …"
+    """Return what stands beside the picture of a page, which has few words."""
+    lines = list(_lines(analysis, ""))
+    kept = lines[: [lead for lead, _ in lines].index("To do") + MOST_TO_DO]
+    said = f"{analysis.plan.question} {answer(analysis)} {' '.join(text for _, text in kept)}"
+    warned = cautions(analysis)
+    beware = _beware(analysis.safety, warned)
+    if warned and len(f"{said} {beware}".split()) > MOST_WORDS:
+        beware = warned[0].text.partition(":")[0]  # the rest says why it matters
+    return (*kept, *([("Beware", beware)] if beware else ()))
 
 
 def _lines(analysis: Analysis, beware: str) -> Iterator[tuple[str, str]]:
