@@ -52,6 +52,19 @@ def test_a_run_that_ends_leaves_nothing(tmp_path: Path) -> None:
     assert journals() == []
 
 
+def test_a_run_interrupted_as_it_begins_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(mark: str | None) -> None:
+        if mark is not None:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("diskproof.system.programs.carry", interrupted)
+        with suppress(KeyboardInterrupt):
+            Journal.begin("test")
+    assert journals() == []
+    Journal.begin("test").finish()
+
+
 def test_the_users_password_stays_with_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Our own servers have none: MariaDB refuses a log-in that brings one."""
     monkeypatch.setenv("DISKPROOF_PASSWORD", "of another server")

@@ -124,9 +124,14 @@ class Journal:
     def _new(cls, folder: Path, purpose: str, lock: IO[str]) -> "Journal":
         mark = secrets.token_hex(4)
         journal = cls(folder / f"{mark}.jsonl", mark, lock)
-        journal._write({"run": purpose, "boot": _boot()})
-        programs.carry(mark)
-        at_interruption(journal._hurry)
+        try:
+            journal._write({"run": purpose, "boot": _boot()})
+            programs.carry(mark)
+            at_interruption(journal._hurry)
+        except BaseException:  # interrupted: nobody else knows of it yet
+            journal.path.unlink(missing_ok=True)
+            journal._close()
+            raise
         return journal
 
     def leave(self) -> None:
