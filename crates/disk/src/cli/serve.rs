@@ -53,9 +53,6 @@ pub(super) struct Serve {
     /// Latency of the path to the disk, subtracted from each answer [default: measured at the start]
     #[arg(long, value_parser = microseconds)]
     path_us: Option<f64>,
-    /// Spin for the last microseconds before each answer instead of sleeping
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1_000))]
-    spin_us: u64,
     /// A schedule of faults: a JSON file as for `control … faults`
     #[arg(long)]
     faults: Option<PathBuf>,
@@ -111,7 +108,6 @@ impl Serve {
             let_idle: self.let_idle,
             below_floor: self.below_floor,
             path_us: self.path_us,
-            spin_us: self.spin_us,
             faults: self.faults.as_deref().map(schedule).transpose()?,
         };
         serve::serve(&self.device, &device, &options, |event| {

@@ -16,15 +16,6 @@ use crate::faults::Delay;
 use crate::request::{Kind, Nanos, Request, Tag};
 use crate::timing::{Event, Timing};
 
-/// The timing of answers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
-    /// What the path to the kernel and back costs, subtracted from each modelled latency.
-    pub(super) path: Nanos,
-    /// The last bit before a deadline is waited for without sleeping; 0 for never.
-    pub(super) spin: Nanos,
-}
-
 /// More than any model does at one moment for all the requests that a disk can have.
 const STEPS_AT_A_MOMENT: u32 = 1_000_000;
 
@@ -40,7 +31,8 @@ pub(super) enum Power {
 
 pub(super) struct Core {
     pub(super) timing: Box<dyn Timing>,
-    pub(super) pace: Pace,
+    /// What the path to the kernel and back costs, subtracted from each modelled latency.
+    pub(super) path: Nanos,
     pub(super) timed: bool,
     pub(super) power: Power,
     pub(super) tracking: Arc<Tracking>,
@@ -116,13 +108,13 @@ impl Core {
     pub(super) fn new(
         timing: Box<dyn Timing>,
         timed: bool,
-        pace: Pace,
+        path: Nanos,
         tracking: Arc<Tracking>,
     ) -> Self {
         Self {
             depth: Depth::of(timing.queue_depth()),
             timing,
-            pace,
+            path,
             timed,
             power: Power::On,
             tracking,
@@ -161,7 +153,7 @@ impl Core {
     /// When answers have to be looked for, unless something is submitted before.
     pub(super) fn next_due(&self) -> Option<Nanos> {
         let next = self.next_event()?;
-        Some(next.saturating_sub(self.pace.path))
+        Some(next.saturating_sub(self.path))
     }
 
     fn next_event(&self) -> Option<Nanos> {
@@ -239,7 +231,7 @@ impl Core {
     /// If the model always has something to do at the same moment, it would never end, and the disk
     /// would hang. The panic of the thread ends the disk.
     pub(super) fn drive(&mut self, now: Nanos, due: &mut Vec<Due>) {
-        let horizon = now + self.pace.path;
+        let horizon = now + self.path;
         let mut still = 0;
         while let Some(next) = self.next_event()
             && next <= horizon
@@ -305,8 +297,8 @@ impl Core {
             answer: request.answer,
             at: request.arrived + latency,
             latency,
-            below_path: latency < self.pace.path,
-            deadline: request.arrived + latency.saturating_sub(self.pace.path),
+            below_path: latency < self.path,
+            deadline: request.arrived + latency.saturating_sub(self.path),
         }
     }
 }

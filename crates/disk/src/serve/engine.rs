@@ -15,7 +15,6 @@ use super::answer::Answer;
 use super::befalling::Befalling;
 use super::clock::Clock;
 pub(super) use super::core::Arrival;
-pub(super) use super::core::Pace;
 use super::core::{Core, Due, Power};
 use super::statistics::{Answered, QueueDepth, Report, Statistics};
 use super::tracking::Tracking;
@@ -29,8 +28,6 @@ pub(super) struct Engine {
     core: Mutex<Core>,
     /// The scheduler is to look again: an earlier event, or the end.
     wake: Condvar,
-    /// When a scheduler that does not sleep is to look again: as `wake`.
-    spins_until: AtomicU64,
     statistics: Mutex<Statistics>,
     tracking: Arc<Tracking>,
     faults: Befalling,
@@ -55,14 +52,13 @@ pub(super) struct Cut {
 }
 
 impl Engine {
-    pub(super) fn new(timing: Box<dyn Timing>, timed: bool, pace: Pace, medium: Medium) -> Self {
+    pub(super) fn new(timing: Box<dyn Timing>, timed: bool, path: Nanos, medium: Medium) -> Self {
         let clock = Clock::start();
         let tracking = Arc::new(Tracking::new(clock, medium));
         Self {
             clock,
-            core: Mutex::new(Core::new(timing, timed, pace, tracking.clone())),
+            core: Mutex::new(Core::new(timing, timed, path, tracking.clone())),
             wake: Condvar::new(),
-            spins_until: AtomicU64::new(0),
             statistics: Mutex::new(Statistics::new()),
             tracking,
             faults: Befalling::new(medium.sector_bytes),
@@ -157,7 +153,6 @@ impl Engine {
         if due < core.scheduler_wakes {
             self.wake.notify_one();
         }
-        self.spins_until.fetch_min(due, Ordering::Relaxed);
     }
 
     fn send(&self, due: Vec<Due>) {
@@ -209,9 +204,7 @@ impl Engine {
             core.scheduler_wakes = 0;
             return 0;
         };
-        let spin = core.pace.spin;
-        let lead = if spin > 0 { spin } else { alarm.lead() };
-        let set_for = deadline.saturating_sub(lead);
+        let set_for = deadline.saturating_sub(alarm.lead());
         if self.clock.now() < set_for {
             core.scheduler_wakes = deadline;
             let woken = self.wake.wait_until(core, self.clock.instant(set_for));
@@ -221,22 +214,7 @@ impl Engine {
             }
             alarm.came_late(self.clock.now().saturating_sub(set_for));
         }
-        if spin == 0 {
-            return deadline;
-        }
-        self.spins_until.store(deadline, Ordering::Relaxed);
-        MutexGuard::unlocked(core, || self.spin())
-    }
-
-    /// Waits without sleeping for the deadline, or what has come to be due before it; says which.
-    fn spin(&self) -> Nanos {
-        loop {
-            let deadline = self.spins_until.load(Ordering::Relaxed);
-            if self.clock.now() >= deadline {
-                return deadline;
-            }
-            std::hint::spin_loop();
-        }
+        deadline
     }
 
     /// Starts or stops taking the model's time. Requests in progress keep theirs.
@@ -249,7 +227,7 @@ impl Engine {
     }
 
     pub(super) fn set_path(&self, path: Nanos) {
-        self.core.lock().pace.path = path;
+        self.core.lock().path = path;
     }
 
     /// Continues with a new model if this one was used or is not the wanted one (`another`), and
@@ -344,7 +322,6 @@ impl Engine {
     pub(super) fn end(&self) {
         let left = self.core.lock().end();
         self.wake.notify_all();
-        self.spins_until.store(0, Ordering::Relaxed);
         for (_, answer) in left {
             answer.fail(Errno::EIO);
         }
@@ -403,7 +380,7 @@ mod tests {
         }
     }
 
-    fn engine(path: Nanos, spin: Nanos) -> Engine {
+    fn engine(path: Nanos) -> Engine {
         let medium = Medium {
             size_bytes: 1 << 20,
             sector_bytes: 512,
@@ -411,39 +388,13 @@ mod tests {
             has_head: false,
         };
         let timing = Box::new(ByLength::default());
-        Engine::new(timing, true, Pace { path, spin }, medium)
-    }
-
-    /// While it waits for a long request without sleeping, the scheduler sees a shorter one.
-    #[test]
-    fn spinning_does_not_go_past_what_comes_meanwhile() {
-        let engine = engine(0, 3_600_000 * NANOS_PER_MS);
-        let (answered, answers) = channel();
-        let begun = Instant::now();
-        std::thread::scope(|threads| {
-            threads.spawn(|| engine.schedule());
-            for length_ms in [1_000, 10] {
-                let answered = answered.clone();
-                let answer = Answer::Then(Box::new(move |outcome| {
-                    let _ = answered.send((length_ms, outcome.is_ok()));
-                }));
-                engine.arrive(Request::read(0, length_ms), engine.now(), answer);
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            let patience = Duration::from_secs(10);
-            let first = answers.recv_timeout(patience);
-            let taken = begun.elapsed();
-            engine.end();
-            assert_eq!(first, Ok((10, true)));
-            assert!(taken < Duration::from_millis(900), "{taken:?}");
-            assert_eq!(answers.recv_timeout(patience), Ok((1_000, false)));
-        });
+        Engine::new(timing, true, path, medium)
     }
 
     /// It may have left its bytes before the cut and come to the model after a restore that was quick.
     #[test]
     fn what_came_before_a_cut_is_taken_by_it_though_the_power_has_returned() {
-        let engine = engine(0, 0);
+        let engine = engine(0);
         let came = engine.now();
         engine.cut().expect("it was on");
         assert!(engine.is_cut(engine.now()));
@@ -464,7 +415,7 @@ mod tests {
 
     #[test]
     fn answers_faster_than_their_way_are_counted() {
-        let engine = engine(20 * NANOS_PER_MS, 0);
+        let engine = engine(20 * NANOS_PER_MS);
         assert_eq!(engine.report().below_path, None);
         for length_ms in [10, 19, 20, 30] {
             let answer = Answer::Then(Box::new(|_| ()));

@@ -461,7 +461,6 @@ impl Filesystem for OneFile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::engine::Pace;
     use super::*;
     use crate::account::Medium;
     use crate::contents::Store;
@@ -477,8 +476,7 @@ mod tests {
             survives: true,
             has_head: false,
         };
-        let pace = Pace { path: 0, spin: 0 };
-        let engine = Engine::new(Box::new(Null::new(size_bytes)), false, pace, medium);
+        let engine = Engine::new(Box::new(Null::new(size_bytes)), false, 0, medium);
         let contents = Contents::new(size_bytes, Store::memory(size_bytes), None);
         let file = OneFile {
             engine: Arc::new(engine),

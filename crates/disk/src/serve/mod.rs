@@ -44,7 +44,7 @@ pub use statistics::LATENESS_SHARE_ALLOWED;
 
 use self::directory::Directory;
 use self::disk::Disk;
-use self::engine::{Engine, Pace};
+use self::engine::Engine;
 use self::filesystem::{FILE_NAME, OneFile};
 use self::floor::{ModelLatency, Verdict};
 use self::kept::Kept;
@@ -54,7 +54,6 @@ use self::standing::Awake;
 use crate::account::Medium;
 use crate::contents::{Contents, Store};
 use crate::device::{Build, Device};
-use crate::request::NANOS_PER_US;
 
 /// Long enough for thousands of reads, short enough for nobody to wait.
 const PATH_MEASURED_FOR: Duration = Duration::from_millis(150);
@@ -90,15 +89,7 @@ pub fn serve(
         survives: properties.survives_without_power,
         has_head: properties.has_head,
     };
-    let engine = Arc::new(Engine::new(
-        timing,
-        false,
-        Pace {
-            path: 0,
-            spin: options.spin_us * NANOS_PER_US,
-        },
-        medium,
-    ));
+    let engine = Arc::new(Engine::new(timing, false, 0, medium));
     let awake = Awake::new(!options.let_idle);
     awake.set(true);
     let listener = control::listen(&options.socket)?;
@@ -251,7 +242,7 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
     let engine = Arc::new(Engine::new(
         Box::new(crate::timing::Null::new(SIZE_BYTES)),
         true,
-        Pace { path: 0, spin: 0 },
+        0,
         Medium {
             size_bytes: SIZE_BYTES,
             sector_bytes: 512,

@@ -49,7 +49,6 @@ pub struct Options {
     pub below_floor: bool,
     /// Latency of the path to the disk, if the caller has measured it.
     pub path_us: Option<f64>,
-    pub spin_us: u64,
     /// Faults, from the moment the disk can be used.
     pub faults: Option<super::Schedule>,
 }

@@ -193,7 +193,6 @@ fn words_that_are_no_numbers() {
         ["--path-us", "NaN"],
         ["--path-us", "2000000"],
         ["--timing", "perhaps"],
-        ["--spin-us", "1000000"],
         ["--memory-limit", "1 gb"],
         ["--seed", "x"],
     ] {

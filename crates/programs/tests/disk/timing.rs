@@ -219,12 +219,6 @@ fn lateness_is_seen_and_judged() {
     );
 }
 
-#[test]
-fn spinning_waits_no_less() {
-    let served = slow(COMMAND_US, &["--spin-us", "200"]);
-    check_near(shortest(&reads(&served.open(), 21)), COMMAND);
-}
-
 /// Processors are kept from deep sleep while it matters, where that can be had.
 #[test]
 fn processors_stay_awake_while_timing_is_on() {

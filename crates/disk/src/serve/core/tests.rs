@@ -52,11 +52,7 @@ fn core(latency_ms: Nanos, path_ms: Nanos, head_start_ms: Nanos) -> Core {
         named: 0,
         pending: Vec::new(),
     };
-    let pace = Pace {
-        path: path_ms * MS,
-        spin: 0,
-    };
-    Core::new(Box::new(timing), true, pace, Tracking::none())
+    Core::new(Box::new(timing), true, path_ms * MS, Tracking::none())
 }
 
 fn arrive(core: &mut Core, at_ms: Nanos) -> Vec<Due> {
@@ -212,9 +208,8 @@ fn a_model_that_never_gets_on_is_found_out() {
             Counters::new()
         }
     }
-    let pace = Pace { path: 0, spin: 0 };
     drive(
-        &mut Core::new(Box::new(Stuck), true, pace, Tracking::none()),
+        &mut Core::new(Box::new(Stuck), true, 0, Tracking::none()),
         1,
     );
 }
