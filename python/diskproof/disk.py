@@ -54,7 +54,8 @@ class TooFastError(DiskError):
         return (
             f"`{self.device}` is too fast for this machine: its model answers a 4 KiB read in "
             f"{self.model_read_us:.1f} µs, and the path to a virtual disk alone takes {self.path_us:.1f} µs. "
-            f"Use a slower device or a faster machine, or serve it slower than it is with {option}"
+            "Let time pass slower (`dilation` in a study), use a slower device or a faster machine, or serve "
+            f"it slower than it is with {option}"
         )
 
 

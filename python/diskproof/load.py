@@ -11,6 +11,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.load import ClientAccount, LoadResult, Operation, Rate
 from diskproof.results.record import Record
 from diskproof.results.tpcc import Checked
+from diskproof.system.dilation import REAL, TrialTime
 from diskproof.system.processes import Starter, children, waits_of_threads
 from diskproof.system.programs import (
     ANSWER_S,
@@ -307,9 +308,16 @@ def _with(password: str | None) -> dict[str, str]:
     return {} if password is None else {NOT_INHERITED: password}
 
 
-def to_result(summary: Event) -> LoadResult:
-    """Turn the `summary` event into a record."""
-    account = summary["client"]
+def to_result(summary: Event, own_time: TrialTime = REAL) -> LoadResult:
+    """Turn the `summary` event into a record; CPU time, which is the machine's in it, becomes the trial's."""
+    account = dict(summary["client"])
+    for name, divisor in (
+        ("cpu_user_s", own_time.cpus_count),
+        ("cpu_system_s", own_time.cpus_count),
+        ("waited_for_cpu_s", own_time.dilation),
+    ):
+        if account.get(name) is not None:
+            account[name] /= divisor
     delay_us = account["delay_us"] or {"mean": None, "max": None}
     client = _known(ClientAccount, account) | {
         "workers": summary["workers"],

@@ -19,6 +19,7 @@ from diskproof.server.base import Running, ServerFailedError, ServerTooSlowError
 from diskproof.storage.filesystem import NotMountedError, mount_again
 from diskproof.storage.kinds.base import StorageError
 from diskproof.study.crash import CrashChoice
+from diskproof.system.dilation import TrialTime
 from diskproof.wording import say
 from support.cuts import make_crash_plan, make_cut
 from support.trials import change
@@ -139,6 +140,7 @@ def dying(told: str, kill: Callable[[], None]) -> CutAttempt:
     attempt = CutAttempt.__new__(CutAttempt)
     attempt.planned = make_crash_plan(ways=["kill"]).trials[0]
     attempt.cut_us = 0
+    attempt.bench = cast("Any", SimpleNamespace(time=TrialTime()))
     attempt._running = cast("Any", SimpleNamespace(kill=kill))
     attempt._clients = cast("Any", SimpleNamespace(kill=nothing, told=lambda: told))
     return attempt
@@ -192,6 +194,7 @@ def test_disks_that_were_cut_far_apart_give_a_warning() -> None:
 def waiting(told: Callable[[], float | None]) -> clients.Clients:
     """Return clients of which the last was told of a commit so many seconds ago."""
     ones = clients.Clients.__new__(clients.Clients)
+    ones._time = TrialTime()
     ones._load = cast("Any", SimpleNamespace(alive=True))
 
     def last_us() -> int | None:

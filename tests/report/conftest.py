@@ -1,12 +1,9 @@
 """The runs that the reports are made of, and a real browser to look at the page with."""
 
-import json
 import shutil
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
-import vl_convert
 from playwright.sync_api import Browser, sync_playwright
 
 from diskproof.analysis.folder import analyse_folder
@@ -25,27 +22,6 @@ CHROMIUM_ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def drawn_once() -> Iterator[None]:
-    """Draw equal pictures once: most pages here are of the same few runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("vegalite_to_svg", "vegalite_to_png"):
-            patch.setattr(vl_convert, name, remembered(getattr(vl_convert, name)))
-        yield
-
-
-def remembered(draw: Callable[..., Any]) -> Callable[..., Any]:
-    drawn: dict[str, Any] = {}
-
-    def draw_once(spec: object, **options: float) -> Any:
-        key = json.dumps([spec, options])
-        if key not in drawn:
-            drawn[key] = draw(spec, **options)
-        return drawn[key]
-
-    return draw_once
 
 
 @pytest.fixture(scope="session")

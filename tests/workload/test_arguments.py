@@ -18,7 +18,7 @@ OF_THE_LAB = {
     "url", "password-file", "clients", "workers", "seconds", "transactions", "warm-up", "report-interval",
     "percentiles", "json", "lockstep", "seed", "threads", "help", "histogram", "retry",
     "acknowledgements", "statement-limit", "turn", "window", "window-gap",
-    "any-database", "command", "trust-script", "script-memory", "script-limit",
+    "any-database", "dilation", "command", "trust-script", "script-memory", "script-limit",
 }  # fmt: skip
 """Options that no workload has for itself: the lab gives them, or no study needs them."""
 

@@ -274,6 +274,9 @@ def _facts(analysis: Analysis, common: Sequence[Cell]) -> Facts:
     """
     plan, machine = analysis.plan, analysis.machine
     facts: Facts = {"scale": _scale(analysis), **_phase_facts(plan)}
+    facts["time"] = (
+        f"{plan.dilation} times slower, {plan.cpus_count} for each CPU" if plan.dilation > 1 else "real"
+    )
     cpus: Facts = {"CPUs of server and load": "all" if plan.cpus is None else str(plan.cpus)}
     if machine is None:
         return facts | cpus

@@ -71,6 +71,8 @@ def plan(
             further += f"; on host {made.hosts[0]}, with the load on {', '.join(made.load_hosts)}"
         elif made.hosts:
             further += f"; on {numbers.count(len(made.hosts), 'host')} at once"
+        if made.dilation > 1:
+            further += f", time {made.dilation} times slower"
         said = (
             f"{numbers.count(len(made.cells), 'cell')} x {numbers.count(len(made.blocks()), 'block')} = "
             f"{numbers.count(len(made.trials), 'trial')}; "
@@ -174,7 +176,7 @@ def _too_fast(study: Study, made: Plan) -> Iterator[str]:
     devices = dict.fromkeys(one.virtual for one in places if one.virtual and not one.below_floor)
     floor_us = disk.floor_us() if devices else 0.0
     for device in devices:
-        if (read := read_us(device)) < floor_us:
+        if (read := read_us(device)) < floor_us / study.design.slower:
             error = disk.TooFastError(device, read, floor_us)
             yield f"`run` would stop now: {error.saying('`below_floor = true`')}"
 

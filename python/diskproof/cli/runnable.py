@@ -14,6 +14,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.plan import Plan
 from diskproof.run.cut_rights import no_power_cuts
 from diskproof.run.option_files import with_option_files
+from diskproof.run.slower import with_dilation
 from diskproof.server.choice import with_present_servers
 from diskproof.study.design import AT_MOST_S
 from diskproof.study.plan import make_plan
@@ -110,7 +111,7 @@ def read_study_here(
     present = with_present_servers(read_study(study, scale, to_cut=to_cut), basedirs or [])
     for name, reason in present.reasons.items():
         say(f"server `{name}` is optional and left out: {reason}")
-    file = with_option_files(present.file, values.options)
+    file = with_dilation(with_option_files(present.file, values.options))
     for note in file.notes:
         say(note)
     return file

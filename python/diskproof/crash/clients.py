@@ -9,6 +9,7 @@ from diskproof import load
 from diskproof.refusal import RefusalError
 from diskproof.results.plan import Phases
 from diskproof.study.crash import LINGER_S, CrashChoice
+from diskproof.system.dilation import REAL, TrialTime
 from diskproof.system.processes import Starter
 from diskproof.wording import Message, say
 from diskproof.wording import seconds as seconds_
@@ -53,16 +54,24 @@ class Clients:
     """The running clients."""
 
     def __init__(
-        self, starter: Starter, url: str, crash: CrashChoice, clients: int, seed: int, folder: Path
+        self,
+        starter: Starter,
+        url: str,
+        crash: CrashChoice,
+        clients: int,
+        seed: int,
+        folder: Path,
+        own_time: TrialTime = REAL,
     ) -> None:
-        """Start the program; it connects, and then waits.
+        """Start the program; it connects, and then waits. All times are those of `own_time`.
 
         `folder` takes its log and the acknowledgements; it does not lie on a disk that is cut.
         """
+        self._time = own_time
         self._file = folder / ACKNOWLEDGEMENTS
         phases = Phases(warm_up_s=0.0, measure_s=crash.cut_before_s + BEYOND_S)
         arguments = [
-            *run_arguments(crash.workload, phases, clients, seed),
+            *run_arguments(crash.workload, phases, clients, seed, dilation=own_time.dilation),
             *("--acknowledgements", str(self._file)),
         ]
         self._load = load.Load(starter, url, crash.workload.kind, arguments, folder / "load.log")
@@ -77,21 +86,21 @@ class Clients:
     def begin(self) -> None:
         """Let the clients begin, and wait for the first acknowledged commit."""
         self._load.go_on()
-        until = time.monotonic() + FIRST_ANSWER_S
+        until = self._time.now_s() + FIRST_ANSWER_S
         while self._last_us() is None:
             self._check_alive()
-            if time.monotonic() > until:
+            if self._time.now_s() > until:
                 raise NobodyAnsweredError(f"no commit was acknowledged within {FIRST_ANSWER_S:g} s")
             time.sleep(LOOK_S)
 
     def wait(self, seconds: float) -> Waited:
         """Wait, and a little longer until a commit was acknowledged within `ACTIVE_WITHIN_S`."""
-        time.sleep(seconds)
-        drawn = time.monotonic()
+        self._time.sleep(seconds)
+        drawn = self._time.now_s()
         put_off_s = 0.0
         while not self._is_active():
             self._check_alive()
-            if time.monotonic() > drawn + LINGER_S:
+            if self._time.now_s() > drawn + LINGER_S:
                 why = say(
                     "no commit was acknowledged in the last {active} before the cut, which waited {linger} "
                     "for one: an idle server has nothing to lose",
@@ -100,9 +109,14 @@ class Clients:
                 )
                 return Waited(LINGER_S, why)
             time.sleep(LOOK_S)
-            put_off_s = time.monotonic() - drawn
+            put_off_s = self._time.now_s() - drawn
         self._check_alive()
         return Waited(put_off_s, None)
+
+    @property
+    def pids(self) -> list[int]:
+        """Its processes."""
+        return self._load.pids
 
     def kill(self) -> None:
         """Kill the program, and wait until it is gone."""
@@ -117,7 +131,7 @@ class Clients:
 
     def _is_active(self) -> bool:
         last_us = self._last_us()
-        return last_us is not None and time.monotonic() - last_us / 1e6 <= ACTIVE_WITHIN_S
+        return last_us is not None and self._time.now_s() - last_us / 1e6 <= ACTIVE_WITHIN_S
 
     def _last_us(self) -> int | None:
         """Return the time of the last acknowledged commit; None before the first."""

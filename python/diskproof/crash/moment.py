@@ -1,6 +1,5 @@
 """The moment of a cut: its clock, and what each disk was doing."""
 
-import time
 from collections.abc import Sequence
 
 from diskproof.disk import Facts
@@ -12,11 +11,6 @@ from diskproof.wording import as_message, say
 
 LARGE_SPREAD_S = 0.001
 """A fast disk flushes in less time, so a larger gap between the cuts of two disks can hide a loss."""
-
-
-def now_us() -> int:
-    """Return the time on the clock of disks and clients, CLOCK_MONOTONIC."""
-    return time.monotonic_ns() // 1000
 
 
 def disk_at_cut(disk: ServedDisk, facts: Facts, began_us: int, cut_us: int) -> DiskAtCut:

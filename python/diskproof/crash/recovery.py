@@ -2,7 +2,6 @@
 
 import errno
 import os
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from diskproof.results.findings import BINARY_LOG
 from diskproof.results.trial import Finding
 from diskproof.server.base import Running, ServerError, ServerFailedError, ServerTooSlowError
 from diskproof.storage.filesystem import NotMountedError
+from diskproof.system.dilation import REAL, TrialTime
 from diskproof.wording import Message, as_message, say
 
 RECOVERY_DEADLINE_S = 600.0
@@ -50,7 +50,10 @@ class Verified:
 
 
 def recover(
-    mount: Callable[[], None] | None, start: Callable[[float], Running], folders: Iterable[Path]
+    mount: Callable[[], None] | None,
+    start: Callable[[float], Running],
+    folders: Iterable[Path],
+    own_time: TrialTime = REAL,
 ) -> Recovered:
     """Mount what was unmounted and start the server; a failure of the database is an outcome, not an error.
 
@@ -59,14 +62,14 @@ def recover(
     server has reported damage: MySQL 9 may wait forever for a page that it cannot read.
     """
     done = Recovered()
-    began = time.monotonic()
+    began = own_time.now_s()
     try:
         if mount is not None:
             mount()
-            done.mount_s = time.monotonic() - began
-            began = time.monotonic()
+            done.mount_s = own_time.now_s() - began
+            began = own_time.now_s()
         done.running = start(RECOVERY_DEADLINE_S)
-        done.server_s = time.monotonic() - began
+        done.server_s = own_time.now_s() - began
     except NotMountedError as error:
         done.refused = say("a file system could not be mounted: {error}", error=str(error))
     except ServerError as error:

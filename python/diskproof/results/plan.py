@@ -263,6 +263,10 @@ class Plan(Record):
     """The pilot that chose them; None: there is none yet, or none is needed."""
     cpus: int | None = None
     """How many CPUs the server and its load were held to; None: all that the run may use."""
+    dilation: int = 1
+    """How many times slower time passed in a trial; all figures of it are in its own time."""
+    cpus_count: int = 1
+    """With `dilation`: how many times each CPU counted for server and load."""
     load_hosts: list[str] = []
     """The machines that run the load; empty: it runs beside the server."""
     scale: Scale | None = None

@@ -220,7 +220,8 @@ class Counted:
             "load": load,
             "disks": lambda: [disk.served.process.pid for disk in attempt.layout.disks()],
         }
-        self._sampler = Sampler(watched, devices, attempt.series.add, attempt.bench.cpus, others)
+        bench = attempt.bench
+        self._sampler = Sampler(watched, devices, attempt.series.add, bench.cpus, others, bench.time)
         self._activity = ActivityWatch(threads, role_of, attempt.series.add)
         self._pools: list[PoolWatch] = []
         self._made_s = time.monotonic()

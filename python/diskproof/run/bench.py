@@ -1,6 +1,6 @@
 """What all trials of a run share."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from diskproof.server.given import GivenServer
 from diskproof.storage.layout import Layout
 from diskproof.storage.virtual import Slowness
 from diskproof.study.model import Study
+from diskproof.system.cpu_quota import CpuQuota
+from diskproof.system.dilation import REAL, TrialTime
 from diskproof.system.processes import Starter
 from diskproof.system.programs import ProgramError
 
@@ -43,7 +45,15 @@ class Bench:
     layouts: dict[str, Layout]
     places: list[Place]
     images: GoldenImages
+    time: TrialTime = REAL
+    quota: CpuQuota | None = None
+    """What holds server and load to their share of the CPUs' time; None: they have all of it."""
     elsewhere: Loaders | None = None
     """The machines of the load; None: it runs on this one."""
     slowness: Mapping[str, Slowness] = field(default_factory=dict)
     """Extra time of virtual disks, by name, while clients are at work."""
+
+    def hold(self, processes: Iterable[int]) -> None:
+        """Hold processes to the share of the CPUs' time that server and load have."""
+        if self.quota is not None:
+            self.quota.enter(processes)

@@ -6,7 +6,7 @@ from diskproof.crash.clients import Clients
 from diskproof.crash.evidence import request_log
 from diskproof.crash.ledger import Acknowledgement, read_acknowledgements, told_since
 from diskproof.crash.loads import Held, books_of, outcome_of
-from diskproof.crash.moment import apart, disk_at_cut, now_us
+from diskproof.crash.moment import apart, disk_at_cut
 from diskproof.crash.recovery import Recovered, Verified, look, recover
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome
@@ -16,7 +16,8 @@ from diskproof.results.trial import Finding, Setting
 from diskproof.run.attempt import Steps
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.served import ServerStartError
-from diskproof.run.server_setup import data_set_name, restore_data, settings_of
+from diskproof.run.server_setup import data_set_name, restore_data, settings_of, start_in_own_time
+from diskproof.run.slower import check_follows
 from diskproof.server.base import Dirs, Running, ServerError, Settings
 from diskproof.storage.virtual import PowerCut
 from diskproof.wording import Message, as_message
@@ -98,7 +99,8 @@ class CutAttempt(Steps):
         dirs = self._dirs("server")
         try:
             self._asked = settings_of(self.bench, self.cell, dirs)
-            self._running = self.kind.start(dirs, self._asked, self.bench.starter)
+            self._running = start_in_own_time(self.bench, self.kind, dirs, self._asked)
+            check_follows(self._running, self.bench.time)
         except ServerError as error:
             raise ServerStartError(
                 f"`{self.cell.server}` did not start for {self.cell.id}: {error}"
@@ -115,12 +117,14 @@ class CutAttempt(Steps):
             self.cell.clients,
             self.planned.seed,
             self.folder,
+            self.bench.time,
         )
         clients.connect()
+        self.bench.hold(clients.pids)
         self.settings = self._running.read_settings()
         check_settings(self.settings)
         self.let_disks_take_time(on=True)
-        self.began_us = now_us()
+        self.began_us = self._now_us()
         clients.begin()
         draw = random.Random(self.planned.seed)  # noqa: S311 - a moment
         waited = clients.wait(draw.uniform(self.crash.cut_after_s, self.crash.cut_before_s))
@@ -131,7 +135,7 @@ class CutAttempt(Steps):
         """Die in the planned way, and read what was acknowledged."""
         match self.planned.way:
             case "kill":
-                self.cut_us = now_us()
+                self.cut_us = self._now_us()
                 self._kill()
             case "stop":
                 self._cut(PowerCut(self.planned.seed, "all"))
@@ -154,6 +158,10 @@ class CutAttempt(Steps):
         self.disks = [disk_at_cut(disk, facts, self.began_us, self.cut_us) for disk, facts in answers]
         self.findings += apart(self.disks)
 
+    def _now_us(self) -> int:
+        """Return the time on the clock of disks and clients."""
+        return int(self.bench.time.now_s() * 1e6)
+
     def _kill(self) -> None:
         """Kill all processes of the server at once, and its clients; an embedded server dies with them."""
         assert self._running is not None
@@ -175,8 +183,9 @@ class CutAttempt(Steps):
         self.let_disks_take_time(on=True)
         self._recovered = recover(
             self.layout.mount_again if self.cuts_disks else None,
-            lambda limit_s: self.kind.start(dirs, asked, self.bench.starter, deadline_s=limit_s),
+            lambda limit_s: start_in_own_time(self.bench, self.kind, dirs, asked, limit_s),
             self.layout.folders().values(),
+            self.bench.time,
         )
         self._running = self._recovered.running or self._running
         self.lap("recover_s")

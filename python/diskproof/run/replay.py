@@ -19,7 +19,7 @@ from diskproof.results.folder import MOST_BYTES, RunFolder, RunFolderError
 from diskproof.results.plan import Cell, Cuts
 from diskproof.results.record import Role
 from diskproof.run.bench import Bench
-from diskproof.run.server_setup import settings_of
+from diskproof.run.server_setup import settings_of, start_in_own_time
 from diskproof.run.session import Progress, Request, session
 from diskproof.server.base import Dirs
 from diskproof.study.crash import CrashChoice
@@ -115,10 +115,11 @@ def _replay(found: Evidence, bench: Bench) -> list[Message]:
             dirs = Dirs(**folders, run=bench.sockets, log=logs)
             recovered = recover(
                 layout.mount_again,
-                lambda limit_s: kind.start(
-                    dirs, settings_of(bench, found.cell, dirs), bench.starter, deadline_s=limit_s
+                lambda limit_s: start_in_own_time(
+                    bench, kind, dirs, settings_of(bench, found.cell, dirs), limit_s
                 ),
                 [*layout.folders().values(), *folders.values()],
+                bench.time,
             )
             try:
                 crash = bench.study.crash

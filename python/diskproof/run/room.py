@@ -5,12 +5,12 @@ A server whose disk is full may wait for space, with all its clients, until they
 
 import math
 import shutil
-import time
 from collections.abc import Iterable
 
 from diskproof.results.machine import Place
 from diskproof.run.dataset import FULL_BYTES
 from diskproof.storage.kinds.base import StorageError
+from diskproof.system.dilation import REAL, TrialTime
 from diskproof.wording import Message, bytes_, say
 
 NEARLY_FULL_BYTES = 16 * FULL_BYTES
@@ -33,11 +33,12 @@ class FullError(StorageError):
 class Room:
     """The file systems below a trial's places."""
 
-    def __init__(self, places: Iterable[Place], lasts_s: float) -> None:
-        """Begin to watch; the load lasts for `lasts_s`."""
+    def __init__(self, places: Iterable[Place], lasts_s: float, own_time: TrialTime = REAL) -> None:
+        """Begin to watch; the load lasts for `lasts_s` of its own time."""
+        self._time = own_time
         self._places = {place.device_number: place for place in places}
         self._lasts_s = lasts_s
-        self._began_s = time.monotonic()
+        self._began_s = own_time.now_s()
         self._used = {number: self._usage(number).used for number in self._places}
 
     def check(self) -> None:
@@ -54,7 +55,7 @@ class Room:
                 continue  # its disk or folder is gone, which others say
             if usage.free >= least_bytes:
                 continue
-            grown, took_s = usage.used - self._used[number], time.monotonic() - self._began_s
+            grown, took_s = usage.used - self._used[number], self._time.now_s() - self._began_s
             rate = grown / max(took_s, 1.0)
             if rate <= 0:
                 continue  # it was as full before, and the load added nothing

@@ -2,7 +2,6 @@
 
 import math
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,6 +14,7 @@ from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerFailedError
 from diskproof.system import counters
 from diskproof.system.counters import between
 from diskproof.system.cputime import CpuAccount
+from diskproof.system.dilation import REAL, TrialTime
 from diskproof.system.pressure import stalls
 
 PERIOD_S = 1.0
@@ -74,8 +74,11 @@ class Sampler:
         series: Callable[[Iterable[Row]], object],
         cpus: Collection[int] = (),
         others: Mapping[Party, Callable[[], list[int]]] | None = None,
+        own_time: TrialTime = REAL,
     ) -> None:
         """Watch a server, the disks of its roles (kernel names), and the CPUs that it may use.
+
+        All seconds are those of `own_time`.
 
         `series` receives a second's rows at a time, from another thread. `others` return the processes of
         what works beside the server.
@@ -83,6 +86,7 @@ class Sampler:
         self._server = server
         self._devices = devices
         self._cpus = cpus
+        self._time = own_time
         parties: dict[Party, Callable[[], list[int]]] = {"server": lambda: server.pids, **(others or {})}
         self._parties = {party: CpuAccount(pids) for party, pids in parties.items()}
         self._series = series
@@ -156,7 +160,9 @@ class Sampler:
         """Sample once a second until the end, or until the server does not answer."""
         assert self._first is not None
         try:
-            while not self._stop.wait(seconds_to_next(time.monotonic() - self._first.at_s)):
+            while not self._stop.wait(
+                self._time.real_s(seconds_to_next(self._time.now_s() - self._first.at_s))
+            ):
                 sample = self._sample()
                 with self._keeping:
                     if self._stop.is_set():
@@ -180,17 +186,37 @@ class Sampler:
         return account.model_copy(update={"waiting_sessions": waiting})
 
     def _sample(self, *, exact: bool = False) -> Sample:
+        own = self._time.own
         devices = {name: counters.device_counters(name) for name in self._devices}
+        at_s, host = self._time.now_s(), own(counters.host_counters(self._cpus))
+        processes = counters.process_counters(self._server.pids)
+        used = {
+            party: used for party, account in self._parties.items() if (used := account.look(exact=exact))
+        }
+        stalled = stalls()
         return Sample(
-            at_s=time.monotonic(),
-            host=counters.host_counters(self._cpus),
-            processes=counters.process_counters(self._server.pids),
-            cpu={
-                party: used for party, account in self._parties.items() if (used := account.look(exact=exact))
-            },
-            stalls=stalls(),
-            devices={name: usage for name, usage in devices.items() if usage is not None},
+            at_s=at_s,
+            host=self._held_back(host, used),
+            processes=own(processes, by=self._time.cpus_count),
+            cpu={party: self._own_cpu(party, use) for party, use in used.items()},
+            stalls=own(stalled) if stalled else None,
+            devices={name: own(usage) for name, usage in devices.items() if usage is not None},
             server=self._server.status(),
+        )
+
+    def _own_cpu(self, party: Party, use: CpuUse) -> CpuUse:
+        """Return what a party used and waited for: server and load may have fewer CPUs than others."""
+        if party == "disks":
+            return self._time.own(use)
+        return self._time.own(use).model_copy(update={"used_s": use.used_s / self._time.cpus_count})
+
+    def _held_back(self, host: counters.HostCounters, used: Mapping[Party, CpuUse]) -> counters.HostCounters:
+        """Return what the host's CPUs did if they are as many as those of server and load."""
+        theirs_s = sum(use.used_s for party, use in used.items() if party != "disks")
+        more_s = self._time.held_by_server_and_load(theirs_s)
+        held_s = None if host.held_cpu_busy_s is None else host.held_cpu_busy_s + more_s
+        return host.model_copy(
+            update={"host_cpu_busy_s": host.host_cpu_busy_s + more_s, "held_cpu_busy_s": held_s}
         )
 
 

@@ -12,16 +12,21 @@ from diskproof.run.attempt import Attempt, Counted
 from diskproof.run.bench import Bench
 from diskproof.run.elsewhere import LoadElsewhere, Order
 from diskproof.run.room import FullError, Room
-from diskproof.run.server_setup import restore_data, settings_of
+from diskproof.run.server_setup import restore_data, settings_of, start_in_own_time
+from diskproof.run.slower import check_follows
 from diskproof.server.base import DATABASE, Dirs, Running, ServerError
 from diskproof.storage.proof import prove_placement
 from diskproof.study.loads.base import Load
 from diskproof.study.plan import load_seconds
 from diskproof.system.counters import open_files
+from diskproof.system.dilation import shared_files
 from diskproof.system.threads import Threads
 from diskproof.wording import as_message
 from diskproof.workload.arguments import run_arguments
 from diskproof.workload.shared import SEEDS_APART, shared
+
+STOP_S = 60.0
+"""How long a server may take to stop."""
 
 JOB_SILENCE_S = 600.0
 """A job reports every second, except while it makes tables between two of its parts."""
@@ -67,7 +72,8 @@ class ServerAttempt(Attempt):
                 self.note(SETTINGS, note)
             if self.bench.elsewhere is not None:
                 settings = self.kind.opened(settings, self.bench.elsewhere.endpoint)
-            self.running = self.kind.start(self.dirs, settings, self.bench.starter)
+            self.running = start_in_own_time(self.bench, self.kind, self.dirs, settings)
+            check_follows(self.running, self.bench.time)
             self.running.database = self.workload.uses_database or self.running.database
             self.layout.throttle(lambda: self.running.pids if self.running else [])
         except ServerError as error:
@@ -96,8 +102,10 @@ class ServerAttempt(Attempt):
             if embedded:
                 self.layout.throttle(lambda: current.pids)
             longest_s = max(self.phases.warm_up_s, self.phases.measure_s)
-            self._room = room = Room(self.places, load_seconds(self.bench.study, self.cell.workload))
-            for event in current.events(longest_s=JOB_SILENCE_S if self.workload.is_job else longest_s):
+            lasts_s = load_seconds(self.bench.study, self.cell.workload)
+            self._room = room = Room(self.places, lasts_s, self.bench.time)
+            silence_s = self.bench.time.real_s(JOB_SILENCE_S if self.workload.is_job else longest_s)
+            for event in current.events(longest_s=silence_s):
                 match event["event"]:
                     case "ready":
                         self.settings = self.running.read_settings()
@@ -107,6 +115,7 @@ class ServerAttempt(Attempt):
                         self.only_reads = _only_reads(event.get("statements", []))
                         self.let_disks_take_time(on=True)
                         counted.meet()
+                        self.bench.hold(current.pids)
                         current.go_on()
                     case "measuring":
                         counted.begin()
@@ -122,12 +131,13 @@ class ServerAttempt(Attempt):
                         room.check()
                         self.series.add(_series(event, self.phases.warm_up_s))
                     case "summary":
-                        self.result = event.get("result") or load.to_result(event)
+                        self.result = event.get("result") or load.to_result(event, self.bench.time)
         finally:
             current.end()
             counted.abandon()
         load_s = self.lap("measure_s")
-        measure_s = load_s if self.workload.is_job else self.phases.measure_s  # a job has no warm-up
+        # A job has no warm-up.
+        measure_s = load_s if self.workload.is_job else self.bench.time.real_s(self.phases.measure_s)
         self.laps |= {"warm_up_s": max(load_s - measure_s, 0.0), "measure_s": measure_s}
 
     def check(self) -> None:
@@ -148,7 +158,7 @@ class ServerAttempt(Attempt):
         """Check the tables and stop the server; the trial is finished."""
         assert self.running is not None
         self.check()
-        self.running.stop()
+        self.running.stop(self.bench.time.real_s(STOP_S))
         self.lap("stop_s")
         self.finished = True
 
@@ -199,6 +209,7 @@ class ServerAttempt(Attempt):
             seed,
             copies,
             any_database=self.any_database,
+            dilation=self.bench.time.dilation,
         )
         log, password = self.log / "load.log", running.password
         return load.Load(self.bench.starter, running.url, self.workload.kind, arguments, log, password)
@@ -226,7 +237,7 @@ class ServerAttempt(Attempt):
             self.running.role_of,
             self.folders,
             self.places,
-            elsewhere=[self.dirs.log, self.dirs.run],
+            elsewhere=[self.dirs.log, self.dirs.run, *(file for pid in pids for file in shared_files(pid))],
         )
 
 

@@ -1,4 +1,4 @@
-"""What a server gets before it starts: its data and its settings."""
+"""What a server gets before it starts, its data and its settings, and the start itself."""
 
 from diskproof.results.plan import Cell
 from diskproof.results.record import Role
@@ -6,10 +6,14 @@ from diskproof.results.trial import RestoredBy
 from diskproof.run.bench import Bench
 from diskproof.run.dataset import KEPT_ROLES, GoldenImage
 from diskproof.run.option_files import server_variables
-from diskproof.server.base import Dirs, ServerKind, Settings
+from diskproof.server.base import Dirs, Running, ServerKind, Settings
 from diskproof.storage.copy import copy_tree, settle
 from diskproof.storage.layout import Layout
+from diskproof.system.dilation import shared_files
 from diskproof.system.own_folder import OwnFolder, through
+
+START_S = 60.0
+"""How long a server may take to start."""
 
 
 def data_set_name(server: str, image: GoldenImage) -> str:
@@ -46,3 +50,17 @@ def settings_of(bench: Bench, cell: Cell, dirs: Dirs) -> Settings:
         variables=server_variables(study, cell.tuning, server).variables,
         redo_bytes=study.design.redo_log,
     )
+
+
+def start_in_own_time(
+    bench: Bench, kind: ServerKind, dirs: Dirs, settings: Settings, limit_s: float = START_S
+) -> Running:
+    """Start a server in the trials' time, with its share of the CPUs, within `limit_s` of that time."""
+    own_time = bench.time
+    starter = bench.starter.with_variables(own_time.environment())
+    running = kind.start(dirs, settings, starter, deadline_s=own_time.real_s(limit_s))
+    bench.hold(running.pids)
+    if own_time.dilation > 1:
+        for file in (file for pid in running.pids for file in shared_files(pid)):
+            starter.adopt(file)
+    return running

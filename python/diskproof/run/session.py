@@ -1,7 +1,7 @@
 """The machine taken for one run: refuse early, prepare everything, give everything back."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,6 +22,7 @@ from diskproof.run.dataset import IMAGES, GoldenImages, described, is_loaded
 from diskproof.run.given import held, load_once
 from diskproof.run.rehearsal import check
 from diskproof.run.resume import check_same_machine, folder_to_resume, resumed_plan
+from diskproof.run.slower import check_slower
 from diskproof.server.base import ServerKind
 from diskproof.server.choice import find_chosen
 from diskproof.server.given import GivenServer, find_given
@@ -31,7 +32,9 @@ from diskproof.storage.places import Places
 from diskproof.study.model import Study
 from diskproof.study.plan import placed
 from diskproof.study.read import StudyFile
-from diskproof.system.cpus import Division, divide, kept_to
+from diskproof.system.cpu_quota import CpuQuota
+from diskproof.system.cpus import Division, divide, kept_to, usable
+from diskproof.system.dilation import TrialTime
 from diskproof.system.idle import cores_awake
 from diskproof.system.journal import Journal, clean, machine_taken
 from diskproof.system.machine import describe_machine
@@ -132,10 +135,16 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
         images = GoldenImages(request.images or request.out.absolute() / IMAGES, journal)
         check_room(study, here, servers, images.folder)
         with ExitStack() as stack:
-            places = stack.enter_context(closing(Places(journal, disk_limits(study, here))))
+            times = folder.plan() if folder else plan
+            own_time = TrialTime(times.dilation, times.cpus_count)
+            check_slower(own_time, servers.values())
+            places = stack.enter_context(
+                closing(Places(journal, disk_limits(study, here), own_time.dilation))
+            )
             bench = _set_up(
                 request, whole, servers, given, images, journal, places, folder, division, wake_up_us
             )
+            bench = replace(bench, time=own_time, quota=_quota(own_time, bench.cpus, journal))
             if within is None:
                 _load_data_sets(whole, bench, progress)
             yield bench
@@ -205,6 +214,12 @@ def _set_up(
         places=places,
         images=images,
     )
+
+
+def _quota(own_time: TrialTime, cpus: Collection[int], journal: Journal) -> CpuQuota | None:
+    if own_time.cpu_share >= 1:
+        return None
+    return CpuQuota(own_time.cpu_share, len(cpus) or len(usable()), journal)
 
 
 def _layout(study: Study, name: str, places: Places) -> Layout:

@@ -29,17 +29,21 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
 class Places:
     """Every place of one run; storages that name the same place share it, since they run one at a time."""
 
-    def __init__(self, journal: Journal, limits: MemoryLimits = NO_LIMITS) -> None:
-        """Make places for the run of `journal`; `limits` are its virtual disks' memory limits."""
+    def __init__(self, journal: Journal, limits: MemoryLimits = NO_LIMITS, dilation: int = 1) -> None:
+        """Make places for the run of `journal`; `limits` are its virtual disks' memory limits.
+
+        Their time passes `dilation` times slower than the machine's.
+        """
         self._journal = journal
         self._limits = limits
+        self._dilation = dilation
         self._ready: dict[str, Prepared] = {}
 
     def ready(self, choice: PlaceChoice) -> Prepared:
         """Return the place, prepared at the first call."""
         if choice.key not in self._ready:
             self._ready[choice.key] = (
-                WITH_DISKS[choice.kind].prepare(choice, self._journal, self._limits)
+                WITH_DISKS[choice.kind].prepare(choice, self._journal, self._limits, self._dilation)
                 if choice.has_virtual_disks
                 else KINDS[choice.kind].prepare(choice, self._journal)
             )

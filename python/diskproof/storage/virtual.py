@@ -91,6 +91,8 @@ class Wanted:
     size_bytes: int | None = None
     """None: as large as the device."""
     seed: int = 1
+    dilation: int = 1
+    """How many times slower its time passes than the machine's."""
     path_us: float | None = None
     """Cost of the path to the disk; None: the program measures its part of it."""
     below_floor: bool = False
@@ -356,6 +358,7 @@ def _missing_mounter() -> str | None:
 def _options(wanted: Wanted) -> list[str]:
     values = {
         "seed": wanted.seed,
+        "dilation": wanted.dilation,
         "timing": "on" if wanted.timing else "off",
         "size": wanted.size_bytes,
         "path-us": wanted.path_us,

@@ -60,7 +60,8 @@ def plan_cuts(study: Study, only: list[str] | None = None, no_power_cuts: str | 
         controls=[Control(**_of_cells(study, one)) for one in crash.controls],
         documented=[Documented(**_of_cells(study, one)) for one in crash.documented],
         trials=_order(deaths, crash.cuts, study.design.seed),
-        estimated_s=len(dying) * (CUT_OVERHEAD_S + load_s) + copied_bytes(study, dying) / COPY_BYTES_PER_S,
+        estimated_s=len(dying) * (CUT_OVERHEAD_S + load_s * study.design.slower)
+        + copied_bytes(study, dying) / COPY_BYTES_PER_S,
         estimated_bytes=copied_bytes(study, dying, wearing=True)
         + sum(written_bytes(study, cell.storage, load_s) for cell in dying),
     )

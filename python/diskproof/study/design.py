@@ -70,6 +70,19 @@ class Design(Part):
         "(loop devices, file systems) run on any. Default: all CPUs that the run may use",
     )
 
+    dilation: Literal[1, 2, 4, 8, 16, 32, 64, "auto"] = Field(
+        1,
+        description="How many times slower time passes in a trial, for its virtual disks, server and load: "
+        "so this machine answers in time for disks that are too fast for it. All figures are in the trial's "
+        "own time. `auto`: the least that the disks need here",
+    )
+    cpus_count: int | None = Field(
+        None,
+        ge=1,
+        le=64,
+        description="With `dilation`: each CPU counts so many times for server and load, which get that "
+        "share of its time. Default: as many times as time is slower",
+    )
     repeat_disturbed: bool = Field(
         True,
         description="Run a trial once more from which other work took CPU time. `false`: the other work is "
@@ -80,6 +93,11 @@ class Design(Part):
         description="Keep idle CPU cores out of deep sleep during the run (`/dev/cpu_dma_latency`, if "
         "permitted), so that they wake at once in each trial. `false`: they sleep as the system lets them",
     )
+
+    @property
+    def slower(self) -> int:
+        """How many times slower time passes in a trial; 1 as long as nobody has chosen for `auto`."""
+        return 1 if self.dilation == "auto" else self.dilation
 
     @property
     def decided_within_s(self) -> float | None:
@@ -97,6 +115,16 @@ class Design(Part):
             raise mistake("`until` says when the run ends: leave one of the two out", "precision")
         if self.at_most_s is not None and self.decided_within_s is None:
             raise mistake('it needs `until = "decided"` or `precision`', "at_most_s")
+        return self
+
+    @model_validator(mode="after")
+    def _slow_time_is_one_of_timed_trials(self) -> Self:
+        if self.cpus_count is not None and self.dilation == 1:
+            raise mistake("time passes as it does: it needs `dilation`", "cpus_count")
+        if self.cpus_count is not None and self.dilation != "auto" and self.cpus_count > self.dilation:
+            raise mistake(f"a CPU cannot count more often than `dilation`, {self.dilation}", "cpus_count")
+        if self.dilation != 1 and self.precision is not None:
+            raise mistake("a pilot chooses lengths by the machine's time: use `until`", "precision")
         return self
 
     @field_validator("clients", "memory")

@@ -35,6 +35,9 @@ from diskproof.study.storages import StorageChoice
 from diskproof.study.tuning import Tuning
 from diskproof.wording import Message, numbers
 
+SLOWED = ("virtual", "composed", "ram")
+"""The kinds of places that `dilation` can slow, and main memory, which has no time of its own."""
+
 
 class Study(Part):
     """A question, and the factors that vary."""
@@ -303,6 +306,37 @@ class Study(Part):
                     reason = "its `url` names the database: leave `database` out"
                 if reason:
                     raise mistake(f"it cannot run on server `{server}`: {reason}", "workloads", name)
+        return self
+
+    @model_validator(mode="after")
+    def _slow_time_reaches_everything(self) -> Self:
+        if self.design.dilation == 1:
+            return self
+        places = {name: storage.places() for name, storage in self.storages.items()}
+        kinds = [place.kind for of_storage in places.values() for place in of_storage.values()]
+        for name, of_storage in places.items():
+            for place in of_storage.values():
+                if place.kind not in SLOWED:
+                    raise mistake(
+                        f"`{place.kind}` keeps the machine's time: with `dilation` all storages are "
+                        "virtual disks or main memory",
+                        *("storages", name),
+                    )
+        if "virtual" not in kinds and "composed" not in kinds:
+            raise mistake(
+                "there is no virtual disk: what is left are CPUs, which no slow time helps",
+                "design",
+                "dilation",
+            )
+        for name, server in self.servers.items():
+            if server.is_given or server.image is not None:
+                which = "is there already" if server.is_given else "is in a container"
+                raise mistake(
+                    f"server `{name}` {which}, and its clocks cannot be slowed", "design", "dilation"
+                )
+        for name, workload in self.workloads.items():
+            if not workload.needs_server:
+                raise mistake(f"workload `{name}` is timed by fio's own clock", "design", "dilation")
         return self
 
     @model_validator(mode="after")

@@ -79,6 +79,8 @@ def make_plan(
         precision=design.precision,
         left_to_a_pilot=_left_to_a_pilot(file.study, cells),
         cpus=design.cpus,
+        dilation=design.slower,
+        cpus_count=min(design.cpus_count or design.slower, design.slower),
         load_hosts=hosts.loaders if hosts else [],
         scale=_scale(file),
         left_out=list(file.left_out),
@@ -140,6 +142,8 @@ def _hosts(study: Study, at_most_s: float | None, cuts_alone: bool) -> HostsChoi
 
 def _why_no_roles(study: Study, hosts: HostsChoice) -> str | None:
     """Return why a study cannot have its load on other machines; None if it can."""
+    if study.design.dilation != 1:
+        return "machines have one time, and `dilation` slows that of this one: leave it out"
     if study.design.cpus is not None:
         return "`cpus` divides one machine, and server and load have machines of their own: leave it out"
     for name, server in study.servers.items():
@@ -350,7 +354,7 @@ def _block(block: int, cells: list[Cell], random: "np.random.Generator") -> list
 
 
 def _trial_seconds(study: Study, cell: Cell) -> float:
-    return load_seconds(study, cell.workload) + TRIAL_OVERHEAD_S
+    return load_seconds(study, cell.workload) * study.design.slower + TRIAL_OVERHEAD_S
 
 
 def _trial_bytes(study: Study, cell: Cell) -> int:

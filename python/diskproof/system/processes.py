@@ -3,9 +3,10 @@
 import os
 import secrets
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 import psutil
@@ -21,14 +22,32 @@ from diskproof.system.journal import Journal
 class Starter:
     """Starts the programs of one run."""
 
-    def __init__(self, journal: Journal, cpus: Collection[int] | None = None) -> None:
-        """Start programs for the run that `journal` belongs to, on `cpus` or on the lab's own."""
+    def __init__(
+        self,
+        journal: Journal,
+        cpus: Collection[int] | None = None,
+        variables: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Start programs for the run that `journal` belongs to, on `cpus` or on the lab's own.
+
+        `variables` are added to the environment of each.
+        """
         self._journal = journal
         self._cpus = cpus
+        self._setting = (
+            ["env", *(f"{name}={value}" for name, value in variables.items())] if variables else []
+        )
 
     def on(self, cpus: Collection[int]) -> "Starter":
         """Return a starter of the same run on other CPUs."""
         return Starter(self._journal, cpus)
+
+    def with_variables(self, variables: Mapping[str, str]) -> "Starter":
+        """Return a starter of the same run that adds variables to the environment of its programs.
+
+        They are set when a program has its own user already: what a preloaded library makes is that user's.
+        """
+        return Starter(self._journal, self._cpus, variables)
 
     def start(
         self,
@@ -52,7 +71,7 @@ class Starter:
             starting_on(self._cpus),
         ):
             return programs.start(
-                argv,
+                [*self._setting, *argv],
                 stdin=programs.NOTHING if stdin is None else stdin,
                 stdout=log if stdout is None else stdout,
                 stderr=log if stderr is None else stderr,

@@ -53,8 +53,9 @@ def run_arguments(
     copies: Path | None = None,
     *,
     any_database: bool = True,
+    dilation: int = 1,
 ) -> list[str]:
-    """Return the arguments of `run` for one trial.
+    """Return the arguments of `run` for one trial, whose time passes `dilation` times slower.
 
     `copies` is the folder of the run's own copies of the workload's files; without it, the user's files are
     named.
@@ -65,6 +66,7 @@ def run_arguments(
     arguments += ["--report-interval", f"{1 if workload.is_job else interval_s(phases.measure_s):g}"]
     arguments += ["--percentiles", ",".join(f"{percentile:g}" for percentile in PERCENTILES)]
     arguments += _reach(workload, any_database=any_database)
+    arguments += ["--dilation", str(dilation)] if dilation > 1 else []
     return [*arguments, "--seed", str(seed)] if workload.takes_seed else arguments
 
 

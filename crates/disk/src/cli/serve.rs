@@ -53,6 +53,9 @@ pub(super) struct Serve {
     /// Latency of the path to the disk, subtracted from each answer [default: measured at the start]
     #[arg(long, value_parser = microseconds)]
     path_us: Option<f64>,
+    /// Let the disk's time pass so many times slower; all that it says of time is in its own
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    dilation: u32,
     /// A schedule of faults: a JSON file as for `control … faults`
     #[arg(long)]
     faults: Option<PathBuf>,
@@ -108,6 +111,7 @@ impl Serve {
             let_idle: self.let_idle,
             below_floor: self.below_floor,
             path_us: self.path_us,
+            dilation: self.dilation,
             faults: self.faults.as_deref().map(schedule).transpose()?,
         };
         serve::serve(&self.device, &device, &options, |event| {

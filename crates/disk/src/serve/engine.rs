@@ -52,8 +52,14 @@ pub(super) struct Cut {
 }
 
 impl Engine {
-    pub(super) fn new(timing: Box<dyn Timing>, timed: bool, path: Nanos, medium: Medium) -> Self {
-        let clock = Clock::start();
+    /// `path` is in the disk's own time.
+    pub(super) fn new(
+        clock: Clock,
+        timing: Box<dyn Timing>,
+        timed: bool,
+        path: Nanos,
+        medium: Medium,
+    ) -> Self {
         let tracking = Arc::new(Tracking::new(clock, medium));
         Self {
             clock,
@@ -388,7 +394,7 @@ mod tests {
             has_head: false,
         };
         let timing = Box::new(ByLength::default());
-        Engine::new(timing, true, path, medium)
+        Engine::new(Clock::start(1), timing, true, path, medium)
     }
 
     /// It may have left its bytes before the cut and come to the model after a restore that was quick.

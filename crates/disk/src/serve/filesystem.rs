@@ -461,6 +461,7 @@ impl Filesystem for OneFile {
 
 #[cfg(test)]
 mod tests {
+    use super::super::clock::Clock;
     use super::*;
     use crate::account::Medium;
     use crate::contents::Store;
@@ -476,7 +477,8 @@ mod tests {
             survives: true,
             has_head: false,
         };
-        let engine = Engine::new(Box::new(Null::new(size_bytes)), false, 0, medium);
+        let timing = Box::new(Null::new(size_bytes));
+        let engine = Engine::new(Clock::start(1), timing, false, 0, medium);
         let contents = Contents::new(size_bytes, Store::memory(size_bytes), None);
         let file = OneFile {
             engine: Arc::new(engine),

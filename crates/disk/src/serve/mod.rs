@@ -42,6 +42,7 @@ pub use options::{Form, Options};
 pub(crate) use probe::{VERB as PROBE, answer as probe};
 pub use statistics::LATENESS_SHARE_ALLOWED;
 
+use self::clock::Clock;
 use self::directory::Directory;
 use self::disk::Disk;
 use self::engine::Engine;
@@ -89,7 +90,8 @@ pub fn serve(
         survives: properties.survives_without_power,
         has_head: properties.has_head,
     };
-    let engine = Arc::new(Engine::new(timing, false, 0, medium));
+    let clock = Clock::start(options.dilation);
+    let engine = Arc::new(Engine::new(clock, timing, false, 0, medium));
     let awake = Awake::new(!options.let_idle);
     awake.set(true);
     let listener = control::listen(&options.socket)?;
@@ -97,8 +99,15 @@ pub fn serve(
     let (end, ended) = channel();
     end_on_signal(&end)?;
     let (mounted, kept) = mount_as(options, &mount, &engine, &contents, &end)?;
-    let floor = probe::measure(&mount, options.form, PATH_MEASURED_FOR, &ended)?;
-    let path = options.path_us.map_or(floor, nanos);
+    let floor = clock.own(probe::measure(
+        &mount,
+        options.form,
+        PATH_MEASURED_FOR,
+        &ended,
+    )?);
+    let path = options
+        .path_us
+        .map_or(floor, |path_us| clock.own(nanos(path_us)));
     // A path said to be shorter than was measured is not believed.
     let least = path.max(floor);
     let label = match floor::verdict(ModelLatency::of(device, build), least, options.below_floor) {
@@ -122,6 +131,7 @@ pub fn serve(
         "size_bytes": size_bytes,
         "kind": device.device.kind(),
         "seed": options.seed,
+        "dilation": options.dilation,
         "flushes": options.promise.flushes(),
         "power_loss": options.promise.power_loss(),
         "floor_us": us(floor),
@@ -240,6 +250,7 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
         .context("a temporary directory")?;
     let contents = Contents::new(SIZE_BYTES, Store::memory(SIZE_BYTES), None);
     let engine = Arc::new(Engine::new(
+        Clock::start(1),
         Box::new(crate::timing::Null::new(SIZE_BYTES)),
         true,
         0,

@@ -49,6 +49,8 @@ pub struct Options {
     pub below_floor: bool,
     /// Latency of the path to the disk, if the caller has measured it.
     pub path_us: Option<f64>,
+    /// How many times slower than the machine's the disk's time passes.
+    pub dilation: u32,
     /// Faults, from the moment the disk can be used.
     pub faults: Option<super::Schedule>,
 }

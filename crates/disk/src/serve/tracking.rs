@@ -63,7 +63,7 @@ impl Tracking {
             survives: true,
             has_head: false,
         };
-        std::sync::Arc::new(Self::new(Clock::start(), medium))
+        std::sync::Arc::new(Self::new(Clock::start(1), medium))
     }
 
     pub(super) fn is_on(&self) -> bool {

@@ -58,6 +58,10 @@ pub(super) struct Crowd {
     /// Threads that serve the clients [default: one per client, at most 16]
     #[arg(long, value_name = "N", within(1..=u16::MAX))]
     pub(super) workers: Option<u16>,
+
+    /// Let the load's time pass so many times slower; all that it says of time is in its own
+    #[arg(long, value_name = "K", default_value_t = 1, within(1..=64_u32))]
+    pub(super) dilation: u32,
 }
 
 /// The output of a run; the same for every workload.

@@ -156,6 +156,7 @@ fn base<D: Driver>(
         report_interval: (!output.report_interval.is_zero()).then_some(output.report_interval),
         percentiles: in_order(&output.percentiles),
         lockstep: output.lockstep,
+        dilation: crowd.dilation,
     })
 }
 

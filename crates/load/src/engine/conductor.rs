@@ -54,6 +54,8 @@ pub struct RunOptions {
     pub report_interval: Option<Duration>,
     pub percentiles: Vec<f64>,
     pub lockstep: bool,
+    /// How many times slower than the machine's the run's time passes.
+    pub dilation: u32,
 }
 
 /// How a run with a summary ended.
@@ -107,7 +109,13 @@ where
     let server_version = server_version(driver, &inbox)?;
     let connecting = Instant::now();
     let types = workload.catalogue().types().len();
-    let mut conductor = Conductor::new(options, Clock::start(), types, &inbox, report);
+    let mut conductor = Conductor::new(
+        options,
+        Clock::start(options.dilation),
+        types,
+        &inbox,
+        report,
+    );
     conductor.start_workers(driver, workload, Manner::default())?;
     conductor.await_connected()?;
     let connect_s = connecting.elapsed().as_secs_f64();

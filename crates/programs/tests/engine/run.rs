@@ -29,6 +29,7 @@ pub(crate) fn options(clients: usize, workers: usize, seconds: f64) -> RunOption
         report_interval: None,
         percentiles: vec![50.0],
         lockstep: false,
+        dilation: 1,
     }
 }
 

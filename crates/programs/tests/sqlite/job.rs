@@ -245,6 +245,7 @@ fn perform_reviewed(
         report_interval: None,
         percentiles: vec![50.0],
         lockstep: false,
+        dilation: 1,
     };
     let mut job = List {
         stages: stages.into_iter(),

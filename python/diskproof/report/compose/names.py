@@ -7,6 +7,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
 from diskproof.results.machine import Machine, Place, ServerFacts, VirtualFacts
+from diskproof.results.plan import Plan
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers
 
@@ -36,7 +37,15 @@ def tested(analysis: Analysis) -> str:
     common += [numbers.count(number, "client") for number in clients] if len(clients) == 1 else []
     *fewer, most = sorted({plan.cpus or one.cpus for one in machine.each})
     cpus = f" on {' or '.join([*map(str, fewer), numbers.count(most, 'CPU')])}" if known else ""
-    return f"{servers(analysis)}{cpus}{f' with {numbers.listed(common)}' if common else ''}"
+    return f"{servers(analysis)}{cpus}{slow_time(plan)}{f' with {numbers.listed(common)}' if common else ''}"
+
+
+def slow_time(plan: Plan) -> str:
+    """Return how many times slower time passed, and what the CPUs stand for; empty if it was as usual."""
+    if plan.dilation == 1:
+        return ""
+    each = "as one" if plan.cpus_count == 1 else f"{plan.cpus_count} times"
+    return f" (time {plan.dilation} times slower, each CPU counts {each})"
 
 
 def servers(analysis: Analysis) -> str:

@@ -136,8 +136,10 @@ class Kind(Protocol):
 class KindWithDisks(Kind, Protocol):
     """A kind of place with virtual disks."""
 
-    def prepare(self, choice: PlaceChoice, journal: Journal, limits: MemoryLimits = NO_LIMITS) -> Prepared:
-        """Make the place; each virtual disk gets its memory limit."""
+    def prepare(
+        self, choice: PlaceChoice, journal: Journal, limits: MemoryLimits = NO_LIMITS, dilation: int = 1
+    ) -> Prepared:
+        """Make the place; each virtual disk gets its memory limit, and time that is so many times slower."""
 
 
 def unused(path: Path) -> Path:

@@ -35,12 +35,14 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
         virtual.check(name, _as_virtual(choice, path), need_bytes)
 
 
-def prepare(choice: PlaceChoice, journal: Journal, limits: MemoryLimits = NO_LIMITS) -> Prepared:
+def prepare(
+    choice: PlaceChoice, journal: Journal, limits: MemoryLimits = NO_LIMITS, dilation: int = 1
+) -> Prepared:
     """Attach the composed disk, make its file system and mount it."""
     composed = _composed(choice)
     made = _as_virtual(choice, _write(composed, journal))
     own = {made.key: limits[choice.key]} if choice.key in limits else NO_LIMITS
-    place = virtual.prepare(made, journal, own, called=composed.name)
+    place = virtual.prepare(made, journal, own, dilation, called=composed.name)
     place.kind = "composed"
     return place
 

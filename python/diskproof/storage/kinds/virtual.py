@@ -63,7 +63,12 @@ def as_directory() -> bool:
 
 
 def prepare(
-    choice: PlaceChoice, journal: Journal, limits: MemoryLimits = NO_LIMITS, called: str | None = None
+    choice: PlaceChoice,
+    journal: Journal,
+    limits: MemoryLimits = NO_LIMITS,
+    dilation: int = 1,
+    *,
+    called: str | None = None,
 ) -> Prepared:
     """Attach the disk, make its file system and mount it, all at memory speed.
 
@@ -74,6 +79,7 @@ def prepare(
         device=choice.virtual,
         name=choice.label or called,
         size_bytes=None if choice.size is None else int(choice.size),
+        dilation=dilation,
         memory_limit_bytes=limits.get(choice.key),
         below_floor=choice.below_floor,
         flushes=choice.flushes,

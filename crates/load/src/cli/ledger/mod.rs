@@ -58,7 +58,10 @@ impl Task for RunTask<'_> {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let Self(args) = self;
         let file = args.acknowledgements.as_deref();
-        let acknowledgements = file.map(create_acknowledgements).transpose()?;
+        let dilation = args.load.crowd.dilation;
+        let acknowledgements = file
+            .map(|path| create_acknowledgements(path, dilation))
+            .transpose()?;
         if driver.has_tables() {
             check_tables(&driver, &args.ledger, file.is_some()).inspect_err(|_| forget(file))?;
         }
@@ -84,8 +87,11 @@ fn options(args: &LedgerArgs, acknowledgements: Option<Acknowledgements>) -> Led
 }
 
 /// Makes the file of acknowledgements before anything is started.
-pub(super) fn create_acknowledgements(path: &Path) -> Result<Acknowledgements, Stop> {
-    Acknowledgements::create(path).map_err(|error| {
+pub(super) fn create_acknowledgements(
+    path: &Path,
+    dilation: u32,
+) -> Result<Acknowledgements, Stop> {
+    Acknowledgements::create(path, dilation).map_err(|error| {
         let why = match error.kind() {
             io::ErrorKind::AlreadyExists => {
                 "exists already and may be another run's evidence; give a new file".to_owned()

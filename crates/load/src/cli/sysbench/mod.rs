@@ -303,6 +303,7 @@ impl Line {
             crowd: Crowd {
                 clients: run.threads,
                 workers: None,
+                dilation: 1,
             },
             seconds: seconds.or(transactions.is_none().then_some(ENDLESS)),
             transactions,

@@ -57,7 +57,10 @@ impl Task for RunTask<'_> {
         let warehouses = args.tpcc.warehouses;
         let load = load(args)?;
         let file = args.acknowledgements.as_deref();
-        let acknowledgements = file.map(create_acknowledgements).transpose()?;
+        let dilation = args.load.crowd.dilation;
+        let acknowledgements = file
+            .map(|path| create_acknowledgements(path, dilation))
+            .transpose()?;
         if driver.has_tables() {
             require_tables(&driver, Some(warehouses), file.is_some())
                 .inspect_err(|_| forget(file))?;
@@ -68,6 +71,7 @@ impl Task for RunTask<'_> {
             think_times: args.think_times,
             seed: seed(args.seed),
             acknowledgements,
+            dilation,
             has_tables: driver.has_tables(),
         };
         let kind = Kind {

@@ -51,7 +51,7 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
             options: options.clone(),
             inbox: Inbox::new(mailbox, options.lockstep),
             report,
-            clock: Clock::start(),
+            clock: Clock::start(options.dilation),
             start_ns: 0,
             accounts: Accounts::new(),
             cost: cpu.cost_since(cpu),

@@ -15,21 +15,23 @@ const LONGEST_LINE: usize = 126;
 #[derive(Debug)]
 pub struct Acknowledgements {
     file: File,
+    /// How many times slower than the machine's the moments pass.
+    dilation: u32,
 }
 
 impl Acknowledgements {
     /// Makes the file; one that is there already is an error.
-    pub fn create(path: &Path) -> io::Result<Self> {
+    pub fn create(path: &Path, dilation: u32) -> io::Result<Self> {
         let file = OpenOptions::new()
             .append(true)
             .create_new(true)
             .open(path)?;
-        Ok(Self { file })
+        Ok(Self { file, dilation })
     }
 
     /// Adds that a client's transaction has just been acknowledged.
     pub(super) fn add(&self, client: usize, number: u64) -> io::Result<()> {
-        self.write_line(client, number, &[monotonic_us()])
+        self.write_line(client, number, &[self.now_us()])
     }
 
     /// Adds that a client's order has just been acknowledged: its warehouse, its district and its
@@ -40,11 +42,15 @@ impl Acknowledgements {
         number: u64,
         [warehouse, district, order]: [u64; 3],
     ) -> io::Result<()> {
-        self.write_line(
-            client,
-            number,
-            &[warehouse, district, order, monotonic_us()],
-        )
+        self.write_line(client, number, &[warehouse, district, order, self.now_us()])
+    }
+
+    /// Now, on the clock that every process of the machine has.
+    fn now_us(&self) -> u64 {
+        let now = clock_gettime(ClockId::Monotonic);
+        // Neither is ever negative: the clock counts from the machine's start.
+        let now_ns = now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs();
+        now_ns / u64::from(self.dilation) / 1000
     }
 
     fn write_line(&self, client: usize, number: u64, others: &[u64]) -> io::Result<()> {
@@ -71,13 +77,6 @@ impl Acknowledgements {
     }
 }
 
-/// Now, on the clock that every process of the machine has.
-fn monotonic_us() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    // Neither is ever negative: the clock counts from the machine's start.
-    now.tv_sec.unsigned_abs() * 1_000_000 + now.tv_nsec.unsigned_abs() / 1000
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,7 +85,7 @@ mod tests {
     fn lines_are_appended_whole() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("acknowledged");
-        let file = Acknowledgements::create(&path).unwrap();
+        let file = Acknowledgements::create(&path, 1).unwrap();
         let most = u64::MAX;
         file.write_line(0, 1, &[5]).unwrap();
         file.write_line(usize::MAX, most, &[most; 4]).unwrap();
@@ -94,7 +93,7 @@ mod tests {
             std::fs::read_to_string(&path).unwrap(),
             format!("0 1 5\n{most} {most} {most} {most} {most} {most}\n")
         );
-        let refusal = Acknowledgements::create(&path).unwrap_err();
+        let refusal = Acknowledgements::create(&path, 1).unwrap_err();
         assert_eq!(refusal.kind(), io::ErrorKind::AlreadyExists);
     }
 
@@ -102,6 +101,7 @@ mod tests {
     fn a_full_disk_is_told() {
         let full = Acknowledgements {
             file: OpenOptions::new().append(true).open("/dev/full").unwrap(),
+            dilation: 1,
         };
         let error = full.add(0, 1).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);

@@ -49,6 +49,8 @@ pub struct TpccOptions {
     pub seed: u64,
     /// The file for the acknowledged new orders, if any.
     pub acknowledgements: Option<Acknowledgements>,
+    /// How many times slower than the machine's the time of the run passes.
+    pub dilation: u32,
     /// False if the database keeps nothing, and so returns no values.
     pub has_tables: bool,
 }
@@ -109,6 +111,7 @@ impl Tpcc {
                 deferred: options.think_times,
                 without_tables: !options.has_tables,
                 acknowledgements: options.acknowledgements,
+                dilation: options.dilation,
                 inputs: Inputs::default(),
                 queue: Mutex::new(VecDeque::new()),
             }),

@@ -15,6 +15,7 @@ fn tpcc(warehouses: u64, think_times: bool) -> Tpcc {
         think_times,
         seed: 7,
         acknowledgements: None,
+        dilation: 1,
         has_tables: false,
     };
     Tpcc::new(options, Dialect::Postgres)

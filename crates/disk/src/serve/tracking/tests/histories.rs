@@ -176,7 +176,7 @@ fn live(sector_bytes: u64, seed: u64, limit_bytes: u64) -> (u64, u64) {
     contents.snapshot("first").expect("kept");
     let mut history = History {
         random: Xoshiro256PlusPlus::seed_from_u64(seed),
-        tracking: Tracking::new(Clock::start(), medium(sector_bytes)),
+        tracking: Tracking::new(Clock::start(1), medium(sector_bytes)),
         permitted: Permitted::new(sector_bytes, &[]),
         contents,
         open: Vec::new(),
@@ -245,7 +245,7 @@ const NOTHING: Choice = Choice {
 
 #[test]
 fn what_was_safe_comes_back_though_its_room_was_taken() {
-    let tracking = Tracking::new(Clock::start(), medium(512));
+    let tracking = Tracking::new(Clock::start(1), medium(512));
     let mut contents = full(&tracking);
     let before = all(&contents);
     let (_, outcome) = tracking.discard(&mut contents, 0, 8 * BLOCK, 1);
@@ -259,7 +259,7 @@ fn what_was_safe_comes_back_though_its_room_was_taken() {
 
 #[test]
 fn a_write_that_fails_leaves_what_was_there_and_what_is_at_risk_of_it() {
-    let tracking = Tracking::new(Clock::start(), medium(512));
+    let tracking = Tracking::new(Clock::start(1), medium(512));
     let mut contents = full(&tracking);
     let before = all(&contents);
     let (_, outcome) = tracking.write(&mut contents, 15 * BLOCK, &[2; 4096], 1);
@@ -285,7 +285,7 @@ fn the_bytes_of_a_cut_that_failed_are_nobodys() {
     std::fs::write(&path, vec![7; 65_536]).expect("written");
     let image = Image::open(&path).expect("opened");
     let mut contents = Contents::new(SIZE_BYTES, Store::memory(u64::MAX), Some(image));
-    let tracking = Tracking::new(Clock::start(), medium(16_384));
+    let tracking = Tracking::new(Clock::start(1), medium(16_384));
     tracking.begin(&contents, "any", None).expect("begun");
     let (_, outcome) = tracking.write(&mut contents, 0, &[1; 512], 1);
     outcome.expect("room");

@@ -14,7 +14,7 @@ fn tracked() -> (Tracking, Contents) {
         survives: true,
         has_head: true,
     };
-    let tracking = Tracking::new(Clock::start(), medium);
+    let tracking = Tracking::new(Clock::start(1), medium);
     let contents = Contents::new(size_bytes, Store::memory(size_bytes), None);
     tracking.begin(&contents, "a disk", None).expect("begun");
     (tracking, contents)

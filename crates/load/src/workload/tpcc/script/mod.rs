@@ -38,6 +38,7 @@ pub(super) struct Plan {
     /// There are no tables, and so no values: a missing one counts as 1.
     pub(super) without_tables: bool,
     pub(super) acknowledgements: Option<Acknowledgements>,
+    pub(super) dilation: u32,
     pub(super) inputs: Inputs,
     pub(super) queue: Mutex<VecDeque<Queued>>,
 }
@@ -284,7 +285,9 @@ impl Script for TpccScript {
 
     fn acknowledged(&mut self) -> io::Result<()> {
         if let Some(queued_at) = self.queued_at.take() {
-            self.plan.inputs.delivery_done(queued_at.elapsed());
+            self.plan
+                .inputs
+                .delivery_done(queued_at.elapsed() / self.plan.dilation);
         }
         if let Some(file) = &self.plan.acknowledgements
             && let Current::NewOrder(state) = &self.current

@@ -1,0 +1,100 @@
+"""Slow time of trials: how slow a study's disks need it, and whether a server follows."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+from diskproof import disk
+from diskproof.families import of
+from diskproof.refusal import RefusalError
+from diskproof.results.record import Protocol
+from diskproof.results.usage import ALLOWED_LATENESS_SHARE
+from diskproof.server.base import Running, ServerKind
+from diskproof.study.read import StudyFile
+from diskproof.system.cpu_quota import why_no_quota
+from diskproof.system.dilation import REMEDY, TrialTime, library
+
+LATE_PATHS = 5.0
+"""So many times the path are 99 of 100 answers late at most beside a database that keeps all CPUs busy."""
+
+DILATIONS = (1, 2, 4, 8, 16, 32, 64)
+
+SLEEP: dict[Protocol, str] = {"mysql": "SELECT SLEEP({seconds})", "postgresql": "SELECT pg_sleep({seconds})"}
+
+PROBE_S = 0.05
+"""How long a server is asked to sleep, in its own time."""
+
+FOLLOWS = 0.8
+"""A server that sleeps a smaller share of that by the lab's clock keeps other time."""
+
+
+class OwnTimeError(RefusalError):
+    """A server whose clocks do not follow the trial's."""
+
+
+def with_dilation(file: StudyFile) -> StudyFile:
+    """Return a study that says how many times slower time is to pass, if it leaves that to its disks.
+
+    A disk is late if 1 in 100 answers is later than `ALLOWED_LATENESS_SHARE` of the mean by its model. That
+    is expected as long as `LATE_PATHS` times the path to a virtual disk is more than this.
+    """
+    study = file.study
+    if study.design.dilation != "auto":
+        return file
+    devices = {
+        place.virtual
+        for storage in study.storages.values()
+        for place in storage.places().values()
+        if place.virtual is not None
+    }
+    quickest = min((quickest_us(device) for device in devices), default=math.inf)
+    late_us = 0.0 if math.isinf(quickest) else LATE_PATHS * disk.floor_us()
+    dilation = least(late_us / (ALLOWED_LATENESS_SHARE * quickest))
+    design = study.design.model_copy(update={"dilation": dilation})
+    return replace(file, study=study.model_copy(update={"design": design}))
+
+
+def least(needed: float) -> int:
+    """Return the least dilation that is at least so large."""
+    return next((one for one in DILATIONS if one >= needed), DILATIONS[-1])
+
+
+def quickest_us(device: str) -> float:
+    """Return the mean latency of the quickest of what databases ask of a disk: reads, or writes with a flush.
+
+    In microseconds, of 4 KiB one after the other, by its model.
+    """
+    means = []
+    for pattern in ("random-read", "synced-append"):
+        told = disk.simulate(device, "--pattern", pattern, "--seconds", "5", "--requests", "2000")
+        means.append(float(told["latency_us"]["mean"]))
+    return min(means)
+
+
+def check_slower(own_time: TrialTime, servers: Iterable[ServerKind]) -> None:
+    """Refuse time that is slower than the machine's if something here cannot follow it."""
+    if own_time.dilation == 1:
+        return
+    started = [kind.facts for kind in servers if of(kind.facts.family).protocol is not None]
+    if started and library() is None:
+        raise RefusalError(
+            f"`dilation` slows a server's clocks through libfaketime, which is missing: {REMEDY}"
+        )
+    if own_time.cpu_share < 1 and (why := why_no_quota()):
+        raise RefusalError(why)
+
+
+def check_follows(running: Running, own_time: TrialTime) -> None:
+    """Let a server sleep; OwnTimeError if its second is not the trial's."""
+    protocol = of(running.facts.family).protocol
+    if own_time.dilation == 1 or protocol is None:
+        return
+    began_s = own_time.now_s()
+    running.rows(SLEEP[protocol].format(seconds=PROBE_S))
+    slept_s = own_time.now_s() - began_s
+    if slept_s < FOLLOWS * PROBE_S:
+        raise OwnTimeError(
+            f"time is to pass {own_time.dilation} times slower, but the server slept for {PROBE_S:g} s in "
+            f"{slept_s:.3f} s of that time: its program does not take libfaketime's clocks (is it linked "
+            "statically?). Leave `dilation` out, or name another build"
+        )

@@ -1,0 +1,178 @@
+"""Runs whose trials have slow time: figures of their own second, proved by the server, and nothing left."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from diskproof.results.folder import RunFolder
+from diskproof.results.machine import ServerFacts
+from diskproof.results.trial import Trial
+from diskproof.run.slower import OwnTimeError, check_follows
+from diskproof.server.base import Running
+from diskproof.study.read import StudyError, parse_study
+from diskproof.system.dilation import SHARED, TrialTime, library
+from support.command import diskproof_here, marks_in
+from support.servers import needs_mariadb
+from support.virtual import VOLUME, VOLUME_US, needs_virtual_disks
+
+pytestmark = [needs_virtual_disks, pytest.mark.timeout(240)]
+
+STUDY = """
+question = "What does the volume cost in slow time?"
+[design]
+repeat_disturbed = false
+blocks = 1
+warm_up_s = 0
+measure_s = 1
+clients = [1]
+memory = ["32 MiB"]
+dilation = {dilation}
+{more}
+[servers.db]
+family = "{family}"
+[storages.volume]
+virtual = "./volume.toml"
+[tunings.safest]
+[workloads.load]
+mix = "update-index"
+tables = 1
+rows = 200
+"""
+
+
+def run_study(folder: Path, family: str, dilation: object, more: str = "") -> tuple[RunFolder, list[Trial]]:
+    (folder / "volume.toml").write_text(VOLUME)
+    (folder / "study.toml").write_text(STUDY.format(family=family, dilation=dilation, more=more))
+    result = diskproof_here(folder, "run", "study.toml")
+    assert result.returncode in (0, 12), result.stderr
+    assert "Traceback" not in result.stderr
+    [path] = (folder / "runs" / "study").glob("*")
+    run = RunFolder.open(path)
+    return run, run.trials()
+
+
+def of_libfaketime() -> set[str]:
+    return {path.name for path in SHARED.glob("*faketime*")}
+
+
+@needs_mariadb
+@pytest.mark.parametrize("family", ["sqlite", "mysql"])
+def test_all_figures_are_of_the_trials_own_time(tmp_path: Path, family: str) -> None:
+    before = of_libfaketime()
+    run, [trial] = run_study(tmp_path, family, 4)
+    assert run.plan().dilation == run.plan().cpus_count == 4
+    assert trial.finished, trial.findings
+    assert trial.load is not None
+    assert trial.usage is not None
+    assert trial.timings is not None
+    assert trial.load.seconds == pytest.approx(1, abs=0.1)
+    assert trial.usage.seconds == pytest.approx(1, abs=0.3)
+    assert trial.timings.measure_s == pytest.approx(4, abs=0.5), "of the machine's"
+    [disk] = trial.virtual_disks
+    assert disk.seconds == pytest.approx(1, abs=0.3)
+    assert disk.write.latency_us is not None
+    assert disk.write.latency_us.p50 == pytest.approx(VOLUME_US, rel=0.05)
+    assert disk.block is not None
+    device = trial.usage.devices[disk.block]
+    assert device.write_s is not None
+    assert device.write_s / device.writes * 1e6 == pytest.approx(VOLUME_US, rel=0.3), "by the kernel"
+    # Each commit waits for at least one write, and does little else.
+    assert trial.load.latency_us is not None
+    assert VOLUME_US < trial.load.latency_us.mean < 12 * VOLUME_US
+    assert trial.load.transactions_per_s < 1e6 / VOLUME_US
+    busy = sum(use.used_s for use in trial.usage.cpu.values())
+    assert 0 < busy < 2 * trial.usage.seconds
+    report = (run.path / "report.md").read_text()
+    assert "time 4 times slower, each CPU counts 4 times" in report
+    assert marks_in(tmp_path) == {}
+    assert of_libfaketime() <= before
+
+
+@needs_mariadb
+def test_server_and_load_may_be_held_to_their_share_of_the_cpus(tmp_path: Path) -> None:
+    run, [trial] = run_study(tmp_path, "mysql", 8, "cpus_count = 1")
+    assert run.plan().cpus_count == 1
+    assert trial.finished, trial.findings
+    assert trial.usage is not None
+    assert trial.usage.host_cpu_busy_s is not None
+    used_s = trial.usage.cpu["server"].used_s + trial.usage.cpu["load"].used_s
+    cpus = len(os.sched_getaffinity(0))
+    assert 0 < used_s < 1.3 * cpus * trial.usage.seconds, "as much as the CPUs have in that time"
+    assert trial.usage.host_cpu_busy_s >= used_s * 0.8
+
+
+class KeepsOtherTime:
+    """A server whose program does not take the library's clocks."""
+
+    facts = ServerFacts(name="db", family="mysql", flavour="MariaDB", version="11.8.2", binary="mariadbd")
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        time.sleep(float(sql.removeprefix("SELECT SLEEP(").removesuffix(")")))
+        return [(0,)]
+
+
+def test_a_server_that_keeps_other_time_is_found_out() -> None:
+    running = cast("Running", KeepsOtherTime())
+    check_follows(running, TrialTime())
+    with pytest.raises(OwnTimeError, match=r"the server slept for 0\.05 s in 0\.0\d\d s of that time"):
+        check_follows(running, TrialTime(8, 8))
+
+
+@needs_mariadb
+def test_a_cut_has_its_moments_in_the_trials_time(tmp_path: Path) -> None:
+    cuts = "[crash]\ncuts = 2\naccounts = 100\ncut_after_s = 0.2\ncut_before_s = 0.4\n"
+    (tmp_path / "volume.toml").write_text(VOLUME)
+    text = STUDY.format(family="mysql", dilation=4, more="").split("[workloads")[0] + cuts
+    (tmp_path / "study.toml").write_text(text)
+    result = diskproof_here(tmp_path, "run", "study.toml")
+    assert result.returncode in (0, 12), result.stderr
+    [path] = (tmp_path / "runs" / "study").glob("*")
+    made = RunFolder.open(path).cuts()
+    assert len(made) == 2
+    for cut in made:
+        assert cut.finished, cut.findings
+        assert cut.acknowledged
+        assert cut.timings.load_s is not None
+        assert cut.timings.load_s >= 4 * 0.2, "of the machine's"
+        assert cut.acknowledged <= 8 * 0.6e6 / VOLUME_US, "at most one a client and write"
+        assert cut.ledger is not None
+        assert cut.ledger.lost == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("dilation = 4", "dilation = 0", "`design.dilation`: give 1, 2, 4, 8, 16, 32, 64 or 'auto'"),
+        ("dilation = 4", "dilation = -8", "`design.dilation`"),
+        ("dilation = 4", "dilation = 1000", "`design.dilation`"),
+        ("dilation = 4", "dilation = 4\ncpus_count = 8", "cannot count more often than `dilation`, 4"),
+        ("dilation = 4", "cpus_count = 1", "it needs `dilation`"),
+        ("dilation = 4", 'dilation = 4\nprecision = "3 %"', "use `until`"),
+        ('virtual = "./volume.toml"', 'directory = "/tmp"', "`directory` keeps the machine's time"),
+        ('virtual = "./volume.toml"', 'ram = "1 GiB"', "there is no virtual disk"),
+        ('family = "mysql"', 'family = "mysql"\nimage = "mariadb:11"', "is in a container"),
+    ],
+)
+def test_slow_time_that_means_nothing_is_refused(old: str, new: str, said: str) -> None:
+    text = STUDY.format(family="mysql", dilation=4, more="")
+    assert old in text
+    with pytest.raises(StudyError) as refused:
+        parse_study(text.replace(old, new), "study.toml")
+    assert said in str(refused.value)
+
+
+def test_a_server_with_a_url_keeps_its_own_time() -> None:
+    text = STUDY.format(family="mysql", dilation=4, more="")
+    text = text.replace('family = "mysql"', 'family = "mysql"\n[servers.theirs]\nurl = "mysql://a@b/c"')
+    with pytest.raises(StudyError, match="server `theirs` is there already, and its clocks cannot be slowed"):
+        parse_study(text, "study.toml")
+
+
+def test_the_library_is_here() -> None:
+    """On a machine that runs all tests; elsewhere `doctor` says how to get it."""
+    assert library() is not None
+    assert TrialTime(8, 8).environment()["FAKETIME"] == "+0 x0.125"
+    assert TrialTime().environment() == {}
