@@ -19,7 +19,7 @@ cache=$(cd "$cache" && pwd)
 main() {
     provide mysql56 bin/mysqld DISKPROOF_TEST_MYSQL56_BASEDIR "MySQL 5.6"
     provide mysql9 bin/mysqlbinlog DISKPROOF_TEST_MYSQL9_BASEDIR "MySQL 9"
-    provide mariadb11 bin/mariadbd DISKPROOF_TEST_MARIADB11_BASEDIR "MariaDB 11.8"
+    provide mariadb11 tree/usr/bin/mariadb-binlog DISKPROOF_TEST_MARIADB11_BASEDIR "MariaDB 11.8"
     provide mariadb_plugins auth_ed25519.so DISKPROOF_TEST_MARIADB_PLUGINS "MariaDB ed25519"
 }
 
@@ -55,7 +55,7 @@ fetch_mysql56() {
 fetch_mysql9() { fetch_debian unstable mysql-server-core bin/mysqlbinlog sbin/mysqld; }
 
 fetch_mariadb11() {
-    fetch_debian stable "mariadb-server-core mariadb-client-core" \
+    fetch_debian stable "mariadb-server-core mariadb-client-core mariadb-client" \
         sbin/mariadbd bin/mariadb-binlog bin/my_print_defaults bin/resolveip || return 1
     # Its installer is a script, which finds all else below the basedir.
     ln -s ../tree/usr/bin/mariadb-install-db bin/mariadb-install-db
