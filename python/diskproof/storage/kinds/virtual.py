@@ -127,7 +127,9 @@ class VirtualPlace(_VirtualDiskPlace):
         self._disk = attached
         self._journal = journal
         self._mounted_from = attached.block
-        self._mount_options = blank_options(choice.made_filesystem, choice.mount_options)
+        self._mount_options = blank_options(
+            choice.made_filesystem, choice.mount_options, attached.served.ready["dilation"]
+        )
         make_filesystem(attached.block, choice.made_filesystem, blank=True)
         # Once, so that what a file system does at its first mount is done.
         mount(attached.block, self.folder, self._mount_options, journal)
