@@ -7,12 +7,13 @@ from typing import Any, cast
 
 import pytest
 
+from diskproof import disk
 from diskproof.results.folder import RunFolder
 from diskproof.results.machine import ServerFacts
 from diskproof.results.trial import Trial
-from diskproof.run.slower import OwnTimeError, check_follows
+from diskproof.run.slower import OwnTimeError, check_follows, with_dilation
 from diskproof.server.base import Running
-from diskproof.study.read import StudyError, parse_study
+from diskproof.study.read import StudyError, parse_study, read_study
 from diskproof.system.dilation import SHARED, TrialTime, library
 from support.command import diskproof_here, marks_in
 from support.servers import needs_mariadb
@@ -169,6 +170,21 @@ def test_a_server_with_a_url_keeps_its_own_time() -> None:
     text = text.replace('family = "mysql"', 'family = "mysql"\n[servers.theirs]\nurl = "mysql://a@b/c"')
     with pytest.raises(StudyError, match="server `theirs` is there already, and its clocks cannot be slowed"):
         parse_study(text, "study.toml")
+
+
+@pytest.mark.parametrize(
+    ("device", "dilation"),
+    [("desktop-7200", 1), ("kexin-240", 4), ("samsung-970-pro", 16), ("datacentre-nvme", 64), ("null", 1)],
+)
+def test_as_slow_as_the_disks_need_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, dilation: int
+) -> None:
+    monkeypatch.setattr(disk, "floor_us", lambda: 18.0)
+    text = STUDY.format(family="mysql", dilation='"auto"', more="").replace("./volume.toml", device)
+    (tmp_path / "study.toml").write_text(text)
+    file = read_study(tmp_path / "study.toml")
+    assert file.study.design.slower == 1, "as long as nobody has measured the way to the disks"
+    assert with_dilation(file).study.design.slower == dilation
 
 
 def test_the_library_is_here() -> None:

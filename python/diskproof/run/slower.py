@@ -47,9 +47,10 @@ def with_dilation(file: StudyFile) -> StudyFile:
         if place.virtual is not None
     }
     late_us = LATE_PATHS * disk.floor_us() if devices else 0.0
-    needed = [late_us / (ALLOWED_LATENESS_SHARE * quickest_us(device)) for device in devices]
+    allowed_us = [ALLOWED_LATENESS_SHARE * quickest_us(device) for device in devices]
     # A disk that answers at once needs more than there is, and is not made right by it.
-    dilation = least(max((one for one in needed if one <= DILATIONS[-1]), default=1.0))
+    needed = [late_us / own_us for own_us in allowed_us if late_us <= DILATIONS[-1] * own_us]
+    dilation = least(max(needed, default=1.0))
     design = study.design.model_copy(update={"dilation": dilation})
     return replace(file, study=study.model_copy(update={"design": design}))
 
@@ -68,7 +69,7 @@ def quickest_us(device: str) -> float:
         disk.simulate(device, "--pattern", pattern, "--seconds", "5", "--requests", "2000")
         for pattern in ("random-read", "synced-append")
     )
-    return min(read["mean_us"], (append["mean_us"] + append["flush_median_us"]) / 2)
+    return float(min(read["mean_us"], (append["mean_us"] + append["flush_median_us"]) / 2))
 
 
 def check_slower(own_time: TrialTime, servers: Iterable[ServerKind]) -> None:
