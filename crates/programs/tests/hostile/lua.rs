@@ -311,8 +311,8 @@ fn hostile_lua_that_never_ends() {
         fs::write(&file, text).expect("a file");
         fs::write(&database, "").expect("a file");
         let mut arguments: Vec<String> = words.split(' ').map(str::to_owned).collect();
-        let limits = ["--script-limit", limit_s, "--statement-limit", "1"];
-        arguments.extend(limits.map(str::to_owned));
+        let options = ["--script-limit", limit_s, "--statement-limit", "1"];
+        arguments.extend(options.map(str::to_owned));
         let url = format!("sqlite:{}", database.display());
         arguments.extend([file.display().to_string(), "--url".to_owned(), url]);
         let ended = run(&arguments, LIMIT);
