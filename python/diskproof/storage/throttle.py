@@ -1,16 +1,14 @@
 """Throttles a real device for the server only, through control groups (version 2 or 1)."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
 from diskproof.storage.kinds.base import StorageError, unused
+from diskproof.system import control_group
+from diskproof.system.control_group import ControlGroup, Version, why_off
 from diskproof.system.journal import Journal
-from diskproof.system.mounts import mounts
 from diskproof.wording import Message, say
-
-Version = Literal[1, 2]
 
 V1_FILES = {
     "read_iops": "blkio.throttle.read_iops_device",
@@ -38,13 +36,7 @@ PAST_THE_THROTTLE: dict[Version, str] = {
 
 def controller() -> tuple[Version, Path] | None:
     """Return the version and the root of the group tree that can throttle disks; None if none can."""
-    for mount in mounts():
-        root = Path(mount.mount_point)
-        if mount.filesystem == "cgroup" and "blkio" in mount.options.split(","):
-            return 1, root
-        if mount.filesystem == "cgroup2" and "io" in _words(root / "cgroup.controllers"):
-            return 2, root
-    return None
+    return control_group.controller("blkio", "io")
 
 
 def check_throttle(what: str) -> None:
@@ -55,17 +47,13 @@ def check_throttle(what: str) -> None:
             f"{what}: no control group here can throttle a disk (neither `io` of version 2 nor `blkio` of "
             "version 1 exists); leave `throttle` out, or use a virtual disk"
         )
-    version, root = found
-    if not os.access(root, os.W_OK):
-        raise StorageError(f"{what}: only root may throttle ({root} is not writable); run as root")
-    if version == 2 and "io" not in _words(root / "cgroup.subtree_control"):
-        raise StorageError(
-            f"{what}: the `io` controller is off for groups below {root}; "
-            f"`echo +io > {root}/cgroup.subtree_control` turns it on for the whole machine"
-        )
+    if not os.access(found[1], os.W_OK):
+        raise StorageError(f"{what}: only root may throttle ({found[1]} is not writable); run as root")
+    if why := why_off(found, "io"):
+        raise StorageError(f"{what}: {why}")
 
 
-class ThrottledGroup:
+class ThrottledGroup(ControlGroup):
     """A control group that limits its processes to the rates of some disks."""
 
     def __init__(self, limits: Mapping[str, Mapping[str, int]], journal: Journal) -> None:
@@ -78,9 +66,7 @@ class ThrottledGroup:
             raise StorageError("no control group here can throttle a disk; leave `throttle` out")
         self.version, root = found
         self._limits = limits
-        self.folder = unused(root / f"diskproof-{journal.mark}")
-        journal.cgroup(self.folder)
-        self.folder.mkdir()
+        super().__init__(unused(root / f"diskproof-{journal.mark}"), journal)
         for disk, rates in limits.items():
             self._limit(disk, rates)
 
@@ -93,18 +79,6 @@ class ThrottledGroup:
         )
         return say("throttled ({rates}): " + PAST_THE_THROTTLE[self.version], rates=rates)
 
-    def enter(self, processes: Iterable[int]) -> None:
-        """Put processes into the group, with all their threads; ended ones are skipped."""
-        for process in processes:
-            try:
-                (self.folder / "cgroup.procs").write_text(str(process))
-            except ProcessLookupError:
-                continue
-
-    def holds(self) -> set[int]:
-        """Return the processes in the group."""
-        return {int(word) for word in _words(self.folder / "cgroup.procs")}
-
     def _limit(self, disk: str, rates: Mapping[str, int]) -> None:
         number = (Path("/sys/block") / disk / "dev").read_text().strip()
         try:
@@ -116,10 +90,3 @@ class ThrottledGroup:
                 (self.folder / V1_FILES[key]).write_text(f"{number} {value}")
         except OSError as error:
             raise StorageError(f"{disk} cannot be throttled: {error.strerror} ({self.folder})") from None
-
-
-def _words(path: Path) -> list[str]:
-    try:
-        return path.read_text().split()
-    except OSError:
-        return []
