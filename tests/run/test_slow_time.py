@@ -3,18 +3,23 @@
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from diskproof import disk
+from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
 from diskproof.results.machine import ServerFacts
 from diskproof.results.trial import Trial
+from diskproof.run import slower
+from diskproof.run.interventions import Subject, _half_the_cpus
 from diskproof.run.slower import OwnTimeError, check_follows, with_dilation
-from diskproof.server.base import Running
+from diskproof.server.base import Running, ServerKind
 from diskproof.study.read import StudyError, parse_study, read_study
-from diskproof.system.dilation import SHARED, TrialTime, library
+from diskproof.system.counters import HostCounters
+from diskproof.system.dilation import TrialTime, library
 from support.command import diskproof_here, marks_in
 from support.servers import needs_mariadb
 from support.virtual import VOLUME, VOLUME_US, needs_virtual_disks
@@ -55,14 +60,9 @@ def run_study(folder: Path, family: str, dilation: object, more: str = "") -> tu
     return run, run.trials()
 
 
-def of_libfaketime() -> set[str]:
-    return {path.name for path in SHARED.glob("*faketime*")}
-
-
 @needs_mariadb
 @pytest.mark.parametrize("family", ["sqlite", "mysql"])
 def test_all_figures_are_of_the_trials_own_time(tmp_path: Path, family: str) -> None:
-    before = of_libfaketime()
     run, [trial] = run_study(tmp_path, family, 4)
     assert run.plan().dilation == run.plan().cpus_count == 4
     assert trial.finished, trial.findings
@@ -89,7 +89,9 @@ def test_all_figures_are_of_the_trials_own_time(tmp_path: Path, family: str) -> 
     report = (run.path / "report.md").read_text()
     assert "time 4 times slower, each CPU counts 4 times" in report
     assert marks_in(tmp_path) == {}
-    assert of_libfaketime() <= before
+    of_library = [Path(file.path) for file in trial.open_files if "faketime" in file.path]
+    assert bool(of_library) == (family == "mysql")
+    assert [file for file in of_library if file.exists()] == []
 
 
 @needs_mariadb
@@ -185,6 +187,43 @@ def test_as_slow_as_the_disks_need_it(
     file = read_study(tmp_path / "study.toml")
     assert file.study.design.slower == 1, "as long as nobody has measured the way to the disks"
     assert with_dilation(file).study.design.slower == dilation
+
+
+def test_the_disks_of_a_composed_one_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk, "floor_us", lambda: 18.0)
+    composed = (
+        '[storages.volume.composed]\nhow = "block-cache"\nfront = "samsung-970-pro"\nback = "desktop-7200"'
+    )
+    text = STUDY.format(family="mysql", dilation='"auto"', more="")
+    text = text.replace('[storages.volume]\nvirtual = "./volume.toml"', composed)
+    (tmp_path / "study.toml").write_text(text)
+    assert with_dilation(read_study(tmp_path / "study.toml")).study.design.slower == 16
+
+
+def test_counters_become_those_of_the_trial() -> None:
+    """A second of the machine is an eighth of the trial's, also of a CPU that counts eight times."""
+    host = HostCounters(
+        host_cpu_busy_s=8.0, host_cpu_iowait_s=4.0, host_cpu_steal_s=0.0, context_switches=800
+    )
+    own = TrialTime(8, 8).own(host)
+    assert (own.host_cpu_busy_s, own.host_cpu_iowait_s, own.context_switches) == (1.0, 0.5, 800)
+    assert TrialTime().own(host) is host
+    assert TrialTime(8, 8).held_by_server_and_load(6.0) == 0
+    assert TrialTime(8, 1).held_by_server_and_load(8.0) == 7.0, "of 8 s, others' CPUs would have counted 1"
+
+
+def test_half_the_cpus_prove_nothing_beside_a_quota() -> None:
+    subject = cast("Subject", SimpleNamespace(bench=SimpleNamespace(elsewhere=None, quota=object())))
+    assert "`cpus_count` holds server and load" in str(_half_the_cpus(subject))
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slower, "library", lambda: None)
+    server = cast("ServerKind", SimpleNamespace(facts=KeepsOtherTime.facts))
+    slower.check_slower(TrialTime(), [server])
+    slower.check_slower(TrialTime(8, 8), [])
+    with pytest.raises(RefusalError, match="install the package faketime"):
+        slower.check_slower(TrialTime(8, 8), [server])
 
 
 def test_the_library_is_here() -> None:

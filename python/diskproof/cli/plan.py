@@ -23,6 +23,7 @@ from diskproof.run.cut_rights import check_may_cut
 from diskproof.run.dataset import IMAGES
 from diskproof.run.rehearsal import check
 from diskproof.run.resume import earlier_runs
+from diskproof.run.slower import check_slower
 from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.choice import find_chosen
 from diskproof.server.given import GivenServer, find_given
@@ -34,6 +35,7 @@ from diskproof.study.plan import loading_seconds, placed
 from diskproof.study.read import StudyFile
 from diskproof.study.servers import THEIRS
 from diskproof.system.cpus import divide
+from diskproof.system.dilation import TrialTime
 from diskproof.system.mounts import mount_of
 from diskproof.wording import numbers
 from diskproof.wording.numbers import count, duration, percent
@@ -189,6 +191,7 @@ def check_as_run(file: StudyFile, made: Plan, out: Path) -> Plan:
     if whole.cpus:
         divide(whole.cpus)
     servers = _found_servers(study, here)
+    check_slower(TrialTime(whole.dilation, whole.cpus_count), servers.values())
     for note in check(file, whole, servers, _given(study, whole)):
         say(note)
     check_room(study, here, servers, out.absolute() / IMAGES)

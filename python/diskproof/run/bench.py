@@ -46,6 +46,7 @@ class Bench:
     places: list[Place]
     images: GoldenImages
     time: TrialTime = REAL
+    """The time of the trials, which may pass slower than the machine's."""
     quota: CpuQuota | None = None
     """What holds server and load to their share of the CPUs' time; None: they have all of it."""
     elsewhere: Loaders | None = None

@@ -163,6 +163,8 @@ def _half_the_cpus(subject: Subject) -> Way | str:
     bench = subject.bench
     if bench.elsewhere is not None:
         return "the load has machines of its own, so half of this one's CPUs would be the server's alone"
+    if bench.quota is not None:
+        return "`cpus_count` holds server and load to a share of the CPUs' time, whichever CPUs they have"
     before = bench.cpus or usable()
     kept = half(before)
     if not kept:

@@ -15,6 +15,9 @@ AT_MOST_S = 1200.0
 """Twenty minutes: as long as one waits for an answer."""
 
 
+Dilation = Literal[1, 2, 4, 8, 16, 32, 64, "auto"]
+
+
 class Design(Part):
     """How the experiment is made."""
 
@@ -70,7 +73,7 @@ class Design(Part):
         "(loop devices, file systems) run on any. Default: all CPUs that the run may use",
     )
 
-    dilation: Literal[1, 2, 4, 8, 16, 32, 64, "auto"] = Field(
+    dilation: Dilation = Field(
         1,
         description="How many times slower time passes in a trial, for its virtual disks, server and load: "
         "so this machine answers in time for disks that are too fast for it. All figures are in the trial's "
