@@ -17,7 +17,6 @@ from diskproof.report.charts.advice import (
 )
 from diskproof.report.charts.style import COLOURS
 from diskproof.report.compose.advised import compose
-from diskproof.report.document import Paragraph
 from diskproof.report.write import markdown
 from diskproof.stats.intervals import Interval
 from diskproof.wording import say
@@ -85,7 +84,7 @@ def test_without_a_prediction_there_is_no_picture() -> None:
 
 
 def lead(made: Advice) -> str:
-    return " ".join(one.text for one in compose(made).lead if isinstance(one, Paragraph))
+    return " ".join(text for _, text in compose(made).lines)
 
 
 def answered(disks: Mapping[str, tuple[float, float | None]]) -> str:

@@ -11,7 +11,7 @@ from diskproof.analysis.compare import compare
 from diskproof.analysis.folder import analyse_folder
 from diskproof.analysis.regression import Demand
 from diskproof.cli.screen import Screen
-from diskproof.report.compose.comparison import compose, failed, screen
+from diskproof.report.compose.comparison import compose, failed
 from diskproof.report.write import markdown, one_screen
 from diskproof.results.plan import Cell
 from diskproof.results.trial import Setting, Trial
@@ -41,7 +41,7 @@ def run(
 
 def summary(made: Comparison) -> dict[str, str]:
     """Return what one screen says below its rows, by its lead."""
-    return {"Compared": screen(made).facts, **dict(screen(made).lines)}
+    return {"Compared": compose(made).facts, **dict(compose(made).lines)}
 
 
 def test_two_runs_on_different_kernels(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_two_runs_on_different_kernels(tmp_path: Path) -> None:
     made = compare(analyse_folder(first), analyse_folder(second), ("march", "april"))
 
     file = io.StringIO()
-    one_screen.write(screen(made), Screen(file=file, width=80))
+    one_screen.write(compose(made), Screen(file=file, width=80))
     printed = file.getvalue()
     assert max(map(len, printed.splitlines())) <= 80 and len(printed.splitlines()) <= 24
     assert "6.12.0-1-amd64" in printed
@@ -68,7 +68,7 @@ def test_rows_have_the_results_and_lines_what_to_know() -> None:
     made = compare(run(), run(0.8, kernel="6.12.1"), ("main", "branch"))
     said = summary(made)
     assert list(said) == ["Compared", "Else changed", "To do"]
-    rows = screen(made).blocks[0].rows
+    rows = compose(made).blocks[0].rows
     assert [(row.levels, row.said) for row in rows] == [(("dram",), "same"), (("disk",), "20% slower")]
     assert said["Else changed"] == "kernel: 6.1.0-31-amd64 before, 6.12.1 now"
     assert said["To do"].startswith("Measure again with one of the changes undone")

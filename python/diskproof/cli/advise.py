@@ -22,7 +22,7 @@ from diskproof.cli.sold import sold
 from diskproof.cli.values import gathered
 from diskproof.cli.verify import verify as run_verification
 from diskproof.refusal import RefusalError
-from diskproof.report.compose.advised import compose, screen
+from diskproof.report.compose.advised import compose
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import NO_LEVEL, Plan
 from diskproof.results.size import Size
@@ -139,13 +139,13 @@ def advise(
 
 
 def _put(made: Advice, form: Form, page: Path | None) -> None:
-    put_in_form(form, compose(made), made, screen(made))
+    screen = compose(made)
+    put_in_form(form, screen, made)
     if page:
         from diskproof.report.charts.advice import throughput_by_price  # noqa: PLC0415 - drawing loads slowly
         from diskproof.report.write import html  # noqa: PLC0415
 
-        drawn = throughput_by_price(made)
-        keep("advise", page, html.write(compose(made, [drawn] if drawn else [])))
+        keep("advise", page, html.write(screen.document(throughput_by_price(made))))
 
 
 def _exit_code(advice: Advice) -> int:

@@ -21,7 +21,7 @@ from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.belonging import belonging
 from diskproof.importers.read import read_files
 from diskproof.refusal import RefusalError
-from diskproof.report.compose.audit import compose, screen
+from diskproof.report.compose.audit import compose
 from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.imported import Counters, ImportedResult, Settings
 
@@ -72,7 +72,7 @@ def audit(
             "results as well"
         )
     made = AuditAnswer(subjects=subjects, refused=refused)
-    put_in_form(format, compose(made), made, None if why else screen(made))
+    put_in_form(format, compose(made), made, whole=why)
     if refused:
         return REFUSED
     return AUDIT_FAILED if made.failed else DONE

@@ -12,7 +12,7 @@ from diskproof.cli.exits import DONE, THRESHOLD_FAILED
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.screen import complain
 from diskproof.refusal import RefusalError
-from diskproof.report.compose.comparison import compose, failed, screen
+from diskproof.report.compose.comparison import compose, failed
 from diskproof.results.folder import RunFolder
 from diskproof.study.condition import parse_condition
 
@@ -68,7 +68,7 @@ def compare(
     made = compare_analyses(analyse_folder(runs[0]), analyse_folder(runs[1]), labels, conditions)
     for one in made.failed:
         complain(failed(one))
-    put_in_form(format, compose(made), made, screen(made))
+    put_in_form(format, compose(made), made)
     return THRESHOLD_FAILED if made.failed else DONE
 
 

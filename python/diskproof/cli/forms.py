@@ -1,27 +1,25 @@
-"""The forms in which verbs print an audit or a comparison."""
+"""The forms in which verbs print an answer."""
 
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import BaseModel
 
 from diskproof.cli.screen import put, put_json, results
-from diskproof.report.document import Document
 from diskproof.report.one_screen import OneScreen
 from diskproof.report.write import markdown, one_screen, terminal
 
 Form = Literal["text", "markdown", "json"]
 
 
-def put_in_form(form: Form, document: Document, values: BaseModel, screen: OneScreen | None = None) -> None:
-    """Print a document for people, as one screen, text or Markdown, or its values as JSON."""
+def put_in_form(form: Form, screen: OneScreen, values: BaseModel, *, whole: bool = False) -> None:
+    """Print an answer as one screen or its whole for people, as Markdown, or its values as JSON."""
     match form:
-        case "text" if screen is not None:
-            one_screen.write(screen, results)
+        case "text" if whole:
+            terminal.write(replace(screen, lines=()).document(), results)
         case "text":
-            terminal.write(document, results)
-        case "markdown" if screen is not None:
-            put(markdown.write_answered(screen, document))
+            one_screen.write(screen, results)
         case "markdown":
-            put(markdown.write(document))
+            put(markdown.write(screen))
         case "json":
             put_json(values.model_dump_json(indent=2) + "\n")

@@ -14,7 +14,7 @@ from diskproof.cli.exits import DONE
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.values import gathered
 from diskproof.refusal import RefusalError
-from diskproof.report.compose.predicted import compose, screen
+from diskproof.report.compose.predicted import compose
 
 TIMELESS = "null"
 """The device that stands for main memory: it takes no time."""
@@ -53,7 +53,7 @@ def predict(
         why = "; ".join(dict.fromkeys(one.missing.text for one in found.cells if one.missing))
         raise RefusalError(f"{run}: nothing could be predicted for these disks: {why}")
     found = found.model_copy(update={"notes": below_floor(recorded, targets, read_us)})
-    put_in_form(format, compose(found), found, screen(found))
+    put_in_form(format, compose(found), found)
     return DONE
 
 

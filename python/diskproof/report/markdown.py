@@ -1,8 +1,11 @@
 """The report of a run as Markdown, to be pasted where people talk: the answer, and the rest folded."""
 
+from dataclasses import replace
+
 from diskproof.analysis.answers import Analysis
 from diskproof.report.compose import one_screen
 from diskproof.report.compose.run import compose
+from diskproof.report.document import Section
 from diskproof.report.write import markdown
 
 PICTURE = "report.svg"
@@ -11,4 +14,6 @@ PICTURE = "report.svg"
 
 def render(analysis: Analysis, picture: str = "") -> str:
     """Return the whole report; `picture` names a file with the picture of its answer."""
-    return markdown.write_answered(one_screen.run(analysis), compose(analysis), picture)
+    whole = compose(analysis)
+    rest = (Section("", whole.lead), *whole.sections)
+    return markdown.write(replace(one_screen.run(analysis), rest=rest), picture)

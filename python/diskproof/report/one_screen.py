@@ -1,9 +1,9 @@
-"""The answer of a run on one screen: values, which a terminal, a page and Markdown draw each in its way."""
+"""An answer on one screen: values, which a terminal, a page and Markdown draw each in its way."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from diskproof.report.document import Bar, Column, Scale, Table, Tone
+from diskproof.report.document import Bar, Column, Document, Figure, Paragraph, Scale, Section, Table, Tone
 from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import number
 
@@ -45,6 +45,14 @@ class Block:
     scale: Scale | None = None
     unit: str = ""
     """Of the figures."""
+    most_figures: int | None = None
+    """As many figures a row have room on a screen, with their bar; None: all. A table has all."""
+
+    def for_screen(self) -> "Block":
+        """Return the block with the figures that have room on a screen."""
+        shown = slice(self.most_figures)
+        rows = tuple(replace(row, figures=row.figures[shown]) for row in self.rows)
+        return replace(self, rows=rows, columns=self.columns[shown])
 
     @property
     def has_ratios(self) -> bool:
@@ -99,3 +107,18 @@ class OneScreen:
     """A word or two, and what to know: what holds it back, what to do, the gravest warning."""
     whole: str = "--full"
     """The option that shows all of it."""
+    rest: tuple[Section, ...] = ()
+    """What no screen has room for: Markdown folds it, a page has it below."""
+
+    def document(self, picture: Figure | None = None) -> Document:
+        """Return it as a document: its rows as tables, then the rest."""
+        tables = tuple(one.table() for one in self.blocks if one.rows)
+        return Document(
+            name="",
+            heading=self.question,
+            lead=(Paragraph(self.facts),),
+            answer=self.answer,
+            beside=self.lines,
+            picture=picture,
+            sections=(Section("", tables), *self.rest),
+        )

@@ -1,4 +1,4 @@
-"""The cheapest disk for a target: the answer in sentences, then every candidate by price."""
+"""The cheapest disk for a target: every candidate by price, and the answer in sentences."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,101 +10,78 @@ from diskproof.analysis.advised.records import (
     Measured,
     Target,
 )
-from diskproof.report.compose.predicted import INTERVALS, SHORT, basis, disturbances, how, weakened
+from diskproof.report.compose.predicted import HOW, SHORT, basis, weakened
 from diskproof.report.compose.tables import figures, table
-from diskproof.report.document import Block, Column, Document, Figure, Item, Items, Paragraph, Section
+from diskproof.report.document import Paragraph, Section, Table
 from diskproof.report.intervals import bounds, estimate, with_bounds
-from diskproof.report.one_screen import Block as Rows
-from diskproof.report.one_screen import OneScreen, Row, absolute_scale
+from diskproof.report.one_screen import Block, OneScreen, Row, absolute_scale
 from diskproof.results.limit import IN_WORDS
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed, milliseconds, number, percent, time
 
-MOST_SHOWN = 30
-
 TARGET_IS = {True: "met", False: "missed", None: "not tested"}
-
 
 MOST_ON_SCREEN = 8
 """Disks on one screen: those that the answer names, and the cheapest."""
 
 
-def screen(advice: Advice) -> OneScreen:
-    """Return the advice on one screen: a row a disk, the cheapest first, and what to buy below it."""
+def compose(advice: Advice) -> OneScreen:
+    """Return a row a disk, the cheapest first, and what to buy below it; every other disk and runs follow.
+
+    The notes count the disks that nothing is predicted for.
+    """
     known = [one for one in advice.candidates if one.predicted.per_s]
     named = [one for one in (advice.cheaper, advice.chosen, advice.step_up, advice.nearest) if one]
     shown = [one for one in known if one in [*named, *known[: MOST_ON_SCREEN - len(named)]]]
-    rows = [
-        Row(
-            (one.configuration.name,),
-            _chance(one.probability),
-            "better" if one.meets_with(SURE) else "open" if one.meets_with(LIKELY) else "worse",
-            one.predicted.per_s.estimate if one.predicted.per_s else None,
-            one.predicted.per_s.low if one.predicted.per_s else None,
-            one.predicted.per_s.high if one.predicted.per_s else None,
-            (_price(one.configuration), estimate(one.predicted.per_s), milliseconds(one.predicted.p95_us)),
-            interval=bounds(one.predicted.per_s),
-        )
-        for one in shown
-    ]
-    scale = absolute_scale([one.predicted.per_s for one in shown if one.predicted.per_s])
-    found = [*_bought(advice), *_answer(advice)]
+    hidden = count(len(known) - len(shown), "disk")
+    answer, *others = [*_bought(advice), *_answer(advice)]
     warned = weakened([one.predicted for one in known])
-    lines = [("Answer", found[0]), *(("", one) for one in found[1:4])]
-    lines += [("Beware", "; ".join(warned))] if warned else []
-    lines += (
-        [("More", f"{count(len(known) - len(shown), 'disk')}: --format markdown")] if known != shown else []
+    lines = (
+        ("Answer", answer),
+        *(("", one) for one in others),
+        ("Beware", "; ".join([*warned, *(one.text for one in advice.notes)])),
+        ("More", f"{hidden}: --format markdown" if known != shown else ""),
     )
     return OneScreen(
         f"Disks for {_target(advice.target)}",
         SHORT,
         "",
-        (Rows("meets it with", tuple(rows), ("a month", "per second", "p95 ms"), scale),),
-        tuple(lines),
+        (_rows(shown),),
+        tuple((lead, text) for lead, text in lines if text),
         "--format markdown",
-    )
-
-
-def compose(advice: Advice, drawings: Sequence[Figure] = ()) -> Document:
-    """Return the advice, the candidates, and what must be known of their prices.
-
-    The notes count the disks that nothing is predicted for.
-    """
-    rows = table(
-        [one for one in advice.candidates if one.predicted.per_s],
-        ("Disk", lambda one: one.configuration.name),
-        (figures("Price a month"), lambda one: _price(one.configuration)),
-        (figures("Transactions/s"), lambda one: estimate(one.predicted.per_s)),
-        (figures("Interval"), lambda one: bounds(one.predicted.per_s)),
-        ("Basis", lambda one: basis(one.predicted)),
-        (figures("p95 ms"), lambda one: milliseconds(one.predicted.p95_us)),
-        (figures("Meets it"), lambda one: _chance(one.probability)),
-        (Column("Load"), _load),
         (
-            Column("Limit"),
-            lambda one: IN_WORDS[one.predicted.limit] if one.predicted.limit else "none alone",
+            Section("On virtual disks", _verified(advice)),
+            Section("What can be bought", (_rows(known).table(),) if known != shown else ()),
+            Section("What the intervals hold for", (Paragraph(HOW),)),
         ),
     )
-    predicted = tuple(Paragraph(text) for text in _answer(advice))
-    bought = tuple(Paragraph(text) for text in _bought(advice))
-    figures_of = [one.predicted for one in advice.candidates]
-    notes = Items(tuple(Item(one.text, tone="warning") for one in advice.notes))
-    return Document(
-        name="",
-        heading=f"Disks for {_target(advice.target)}",
-        lead=bought or predicted,
-        sections=(
-            Section("On virtual disks", _verified(advice)),
-            Section("As predicted", predicted if bought else ()),
-            Section("What can be bought", (*drawings, rows)),
-            Section(
-                "What must be known",
-                (
-                    Paragraph(INTERVALS if advice.verification else how(figures_of)),
-                    *disturbances(figures_of),
-                    *((notes,) if advice.notes else ()),
-                ),
-            ),
+
+
+def _rows(some: Sequence[Candidate]) -> Block:
+    columns = ("a month", "per second", "p95 ms", "load", "limit", "basis")
+    figures = [one.predicted.per_s for one in some if one.predicted.per_s]
+    return Block("meets it with", tuple(map(_row, some)), columns, absolute_scale(figures), most_figures=3)
+
+
+def _row(one: Candidate) -> Row:
+    predicted = one.predicted
+    per_s = predicted.per_s
+    assert per_s
+    return Row(
+        (one.configuration.name,),
+        _chance(one.probability),
+        "better" if one.meets_with(SURE) else "open" if one.meets_with(LIKELY) else "worse",
+        per_s.estimate,
+        per_s.low,
+        per_s.high,
+        (
+            _price(one.configuration),
+            estimate(per_s),
+            milliseconds(predicted.p95_us),
+            _load(one),
+            IN_WORDS[predicted.limit] if predicted.limit else "none alone",
+            basis(predicted),
         ),
+        interval=bounds(per_s),
     )
 
 
@@ -120,15 +97,13 @@ def _answer(advice: Advice) -> Iterator[str]:
     if chosen is None:
         yield from _nearest(advice)
         return
-    keeps = _keeps(chosen)
     yield (
         f"The cheapest disk that meets the target with a probability of at least {percent(SURE)} is "
-        f"{_named(chosen)} {keeps}"
+        f"{_named(chosen)}"
     )
     if cheaper is not None:
-        gone = "" if _keeps(cheaper) == keeps else f" {_keeps(cheaper)}"
         test = " `--verify` finds out which to buy." if advice.verification is None else ""
-        yield f"A cheaper one meets it more probably than not: {_named(cheaper)}{gone}{test}"
+        yield f"A cheaper one meets it more probably than not: {_named(cheaper)}{test}"
     if advice.step_up is not None:
         yield (
             f"The next step up is {advice.step_up.configuration.name}, for "
@@ -153,7 +128,7 @@ def _named(one: Candidate) -> str:
     return (
         f"{one.configuration.name}, for {_price(one.configuration)} a month. {with_bounds(predicted.per_s)} "
         f"transactions/s {'were measured' if predicted.measured else 'are predicted'} ({_load(one)}), and "
-        f"the probability is {_chance(one.probability)}.{disturbed}"
+        f"the probability is {_chance(one.probability)}.{disturbed} {_keeps(one)}"
     )
 
 
@@ -214,34 +189,27 @@ def _did(one: Measured) -> str:
     return listed(figures)
 
 
-def _verified(advice: Advice) -> tuple[Block, ...]:
+def _verified(advice: Advice) -> tuple[Table, ...]:
     """Return the runs in their order; nothing if it was not verified."""
     made = advice.verification
     if made is None:
         return ()
     sold = _by_name(advice)
-    rows = table(
-        made.runs,
-        ("Disk", lambda one: one.name),
-        (figures("Price a month"), lambda one: _price(sold[one.name].configuration)),
-        (figures("Predicted"), lambda one: bounds(sold[one.name].predicted.per_s)),
-        (figures("Transactions/s"), lambda one: number(one.per_s)),
-        (figures("Mean ms"), lambda one: milliseconds(one.mean_us)),
-        (figures("p95 ms"), lambda one: milliseconds(one.p95_us)),
-        ("Target", lambda one: TARGET_IS[one.meets]),
+    return (
+        table(
+            made.runs,
+            ("Disk", lambda one: one.name),
+            (figures("Price a month"), lambda one: _price(sold[one.name].configuration)),
+            (figures("Predicted"), lambda one: bounds(sold[one.name].predicted.per_s)),
+            (figures("Transactions/s"), lambda one: number(one.per_s)),
+            (figures("Mean ms"), lambda one: milliseconds(one.mean_us)),
+            (figures("p95 ms"), lambda one: milliseconds(one.p95_us)),
+            ("Target", lambda one: TARGET_IS[one.meets]),
+            (figures("CPU time of other work"), lambda one: "" if one.taken is None else percent(one.taken)),
+            ("To repeat", lambda one: f"diskproof run {one.study}"),
+            ("Run", lambda one: one.run),
+        ),
     )
-    return (rows, Items(tuple(map(_run, made.runs))))
-
-
-def _run(one: Measured) -> Item:
-    """Return where a run is, and what is wrong with it."""
-    if one.per_s is None:
-        return Item("No trial was valid; its report says why.", name=one.run, tone="warning")
-    if one.taken is not None:
-        share = percent(round(one.taken, 2))
-        why = f"Other work took {share} of the CPU time. That may be why it missed the target."
-        return Item(why, name=one.run, tone="warning")
-    return Item(f"`diskproof run {one.study}` repeats it.", name=one.run, mark="-")
 
 
 def _nearest(advice: Advice) -> Iterator[str]:
@@ -259,7 +227,7 @@ def _nearest(advice: Advice) -> Iterator[str]:
     nearest = advice.nearest
     if nearest is not None:
         rank = "cheapest that does so more probably than not" if nearest.meets_with(LIKELY) else "likeliest"
-        yield f"The {rank} is {_named(nearest)} {_keeps(nearest)}"
+        yield f"The {rank} is {_named(nearest)}"
 
 
 def _price(one: Configuration) -> str:

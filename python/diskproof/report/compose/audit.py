@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.audited.shapes import AuditAnswer
 from diskproof.report.compose import audited
-from diskproof.report.document import Block, Document, Item, Items, Line, Paragraph, Section, Tone
+from diskproof.report.document import Block, Item, Items, Line, Paragraph, Section, Tone
 from diskproof.report.one_screen import OneScreen
 from diskproof.results.trial import Severity
 from diskproof.wording.numbers import count
@@ -30,21 +30,33 @@ MOST_ON_SCREEN = 6
 MOST_VERDICTS = 3
 
 
-def screen(audit: AuditAnswer) -> OneScreen:
-    """Return the findings of an audit on one screen, the gravest first, and what the figures support."""
-    found = audited.failures(audit)
+def compose(audit: AuditAnswer) -> OneScreen:
+    """Return the findings of an audit, the gravest first, and what the figures support."""
+    found, notes = audited.failures(audit), audited.notes(audit)
     lines = [(one.word, f"{one.check.check}: {_first(one, audit)}") for one in found[:MOST_ON_SCREEN]]
-    hidden = max(len(found) - MOST_ON_SCREEN, 0)
-    notes = len(audited.notes(audit))
-    more = [count(hidden, "more finding")] if hidden else []
-    more += [count(notes, "note")] if notes else []
+    more = [count(len(found) - MOST_ON_SCREEN, "more finding")] if len(found) > MOST_ON_SCREEN else []
+    more += [count(len(notes), "note")] if notes else []
     lines += [("", f"{' and '.join(more)}: --why")] if more else []
     lines += [("not read", why) for why in audit.refused[:MOST_ON_SCREEN]]
     verdicts = audited.verdicts(audit)
     lines += [("verdict", _told(one, audit, len(verdicts))) for one in verdicts[:MOST_VERDICTS]]
     if (rest := len(verdicts) - MOST_VERDICTS) > 0:
         lines.append(("", f"{count(rest, 'more verdict')}: --why"))
-    return OneScreen("Audit", f"{audited.summary(audit)}.", "" if found else NOTHING_FAILED, (), tuple(lines))
+    return OneScreen(
+        "Audit",
+        f"{audited.summary(audit)}.",
+        "" if found else NOTHING_FAILED,
+        (),
+        tuple(lines),
+        rest=(
+            Section("", (_verdicts(audit),)),
+            Section("Not read", (_refused(audit),)),
+            Section("What failed", (findings(found, audit),)),
+            Section("To be known", (findings(notes, audit),)),
+            _untold(audit),
+            Section("", (*_names(audit), Paragraph(LEGEND))),
+        ),
+    )
 
 
 def _first(found: audited.Found, audit: AuditAnswer) -> str:
@@ -56,27 +68,6 @@ def _told(verdict: audited.Verdict, audit: AuditAnswer, of: int) -> str:
     first, several = audit.subjects.index(verdict.subjects[0]), len(verdict.subjects)
     name = audited.labels(audit)[first] if several == 1 else count(several, "result")
     return f"{name}: {verdict.sentence}" if of > 1 or len(verdict.subjects) > 1 else verdict.sentence
-
-
-def compose(audit: AuditAnswer) -> Document:
-    """Return what an audit says."""
-    failures, notes = audited.failures(audit), audited.notes(audit)
-    nothing = () if failures else (Section("", (Paragraph(NOTHING_FAILED),)),)
-    return Document(
-        name="",
-        heading="Audit",
-        lead=(Paragraph(f"{audited.summary(audit)}."),),
-        sections=(
-            Section("", (_verdicts(audit),)),
-            Section("Not read", (_refused(audit),)),
-            Section("What failed", (findings(failures, audit),)),
-            *nothing,
-            Section("To be known", (findings(notes, audit),)),
-            _untold(audit),
-            Section("", tuple(_names(audit))),
-            Section("", (Paragraph(LEGEND),)),
-        ),
-    )
 
 
 def _verdicts(audit: AuditAnswer) -> Items:

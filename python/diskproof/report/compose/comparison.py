@@ -1,23 +1,20 @@
-"""The comparison of two runs: one screen, then the figures, the cuts, and what else changed."""
+"""The comparison of two runs: the cells and the cuts, and what else changed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain
 
 from diskproof.analysis.answers import Comparison, FailedCondition
 from diskproof.analysis.regression import WORSE
-from diskproof.analysis.safety.shapes import CutAnswer, CutComparison
+from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.report.compose import cut_words, verdict_words
 from diskproof.report.compose.head import moment
 from diskproof.report.compose.rows import UNITS, ratio_row, ratio_scale
-from diskproof.report.compose.safety import levels_shown
-from diskproof.report.compose.tables import figures, levels, table
 from diskproof.report.compose.verdicts import explained
-from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section, Table
+from diskproof.report.document import Item, Items, Paragraph, Section
 from diskproof.report.intervals import estimate, with_bounds
 from diskproof.report.one_screen import Block, OneScreen, Row
 from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed
-
-MOST_CELLS_NAMED = 4
 
 CUTS_NOTE = (
     "Cuts with a loss, damaged cuts, and the most transactions that one took, before and after. An outcome "
@@ -26,35 +23,28 @@ CUTS_NOTE = (
 )
 
 
-def screen(comparison: Comparison) -> OneScreen:
-    """Return what a second run shows against a first, on one screen."""
+def compose(comparison: Comparison) -> OneScreen:
+    """Return what a second run shows against a first: a row a cell, then what else changed."""
     a, b = comparison.a.label, comparison.b.label
-    changed = [*_changed(comparison), *_one_sided(comparison)]
     lines = (
         ("Conditions", _conditions(comparison)),
-        ("Else changed", "; ".join(changed) or "nothing that is recorded"),
+        ("Else changed", "; ".join(_changed(comparison)) or "nothing that is recorded"),
         ("To do", _what_to_do(comparison)),
         ("Beware", _disturbed(comparison)),
     )
-    cuts = [
-        Row(
-            (one.cell.id, one.way),
-            one.outcome,
-            "worse" if one.outcome in WORSE else "plain",
-            figures=(f"{one.b.with_loss} of {one.b.telling}", f"{one.a.with_loss} of {one.a.telling}"),
-        )
-        for one in comparison.cuts
-    ]
+    named = [(verdict_words.cell_words(one.cell, comparison.varying), one) for one in comparison.cells]
+    barred = tuple(Item(cut_words.comparison(one), tone="warning") for one in comparison.cuts if one.reasons)
     return OneScreen(
         question=f"{b} against {a}",
         facts=_compared(comparison),
         answer="",
-        blocks=(
-            _cells(comparison),
-            Block("cuts that lost something", tuple(cuts), (b, a)),
-        ),
+        blocks=(_cells(comparison), _cuts(comparison)),
         lines=tuple((lead, text) for lead, text in lines if text),
         whole="--format markdown",
+        rest=(
+            Section("", explained(named)),
+            Section("Cuts", (Paragraph(CUTS_NOTE), Items(barred)) if comparison.cuts else ()),
+        ),
     )
 
 
@@ -75,27 +65,28 @@ def _cells(comparison: Comparison) -> Block:
     return Block(f"{b} against {a}", tuple(rows), (b, a), scale, unit)
 
 
-def compose(comparison: Comparison) -> Document:
-    """Return the same as a document: the figures of each cell, what makes them differ, the cuts."""
-    changed = [*_changed(comparison), *_one_sided(comparison)]
-    below = Items(tuple(Item(text, tone="warning") for text in changed))
-    shown = (
-        ("Conditions", _conditions(comparison)),
-        ("What to do", _what_to_do(comparison)),
-        ("Beware", _disturbed(comparison)),
+def _cuts(comparison: Comparison) -> Block:
+    """Return a row a cell and way that was cut in both runs: cuts with a loss, damaged, the worst loss."""
+
+    def figures(side: CutAnswer) -> tuple[str, str, str]:
+        return (
+            f"{side.with_loss} of {side.telling}",
+            f"{side.damaged}" if side.telling else NOT_OBSERVED,
+            f"{side.lost.worst:,.0f}" if side.lost else NOT_OBSERVED,
+        )
+
+    rows = tuple(
+        Row(
+            (one.cell.id, one.way),
+            one.outcome,
+            "worse" if one.outcome in WORSE else "plain",
+            figures=tuple(chain.from_iterable(zip(figures(one.b), figures(one.a), strict=True))),
+        )
+        for one in comparison.cuts
     )
-    named = [(verdict_words.cell_words(one.cell, comparison.varying), one) for one in comparison.cells]
-    return Document(
-        name="",
-        heading=f"{comparison.b.label} against {comparison.a.label}",
-        lead=(Paragraph(_compared(comparison)),),
-        sections=(
-            Section("Verdicts", (_cells(comparison).table(), *explained(named))),
-            Section("", (Items(tuple(Item(text, "-", lead) for lead, text in shown if text)),)),
-            _cuts(comparison),
-            Section("What else changed", (below,)),
-        ),
-    )
+    a, b = comparison.a.label, comparison.b.label
+    columns = (b, a, f"damaged: {b}", a, f"worst lost: {b}", a)
+    return Block("cuts that lost something", rows, columns, most_figures=2)
 
 
 def _conditions(comparison: Comparison) -> str:
@@ -151,7 +142,7 @@ def _compared(comparison: Comparison) -> str:
     a, b = comparison.a, comparison.b
     cells = [f"{count(len(comparison.cells), 'cell')} of `{a.study}`"] if comparison.cells else []
     only = [
-        f"{count(len(ids), 'cell')} only in {run.label}"
+        f"{count(len(ids), 'cell')} only in {run.label}, such as {ids[0]}"
         for run, ids in ((a, comparison.only_a), (b, comparison.only_b))
         if ids
     ]
@@ -170,40 +161,3 @@ def _changed(comparison: Comparison) -> list[str]:
     ]
     settings = dict.fromkeys(change.text for one in comparison.cells for change in one.settings)
     return [*settings, *facts]
-
-
-def _one_sided(comparison: Comparison) -> list[str]:
-    return [
-        f"only in {run.label}: {listed(cells, MOST_CELLS_NAMED)}"
-        for run, cells in ((comparison.a, comparison.only_a), (comparison.b, comparison.only_b))
-        if cells
-    ]
-
-
-# ---------------------------------------------------------------- cuts
-
-Filled = tuple[Column, Callable[[CutComparison], str]]
-
-
-def _cuts(comparison: Comparison) -> Section:
-    barred = tuple(Item(cut_words.comparison(one), tone="warning") for one in comparison.cuts if one.reasons)
-    blocks = (Paragraph(CUTS_NOTE, style="note"), cuts_table(comparison), Items(barred))
-    return Section("Cuts", blocks if comparison.cuts else ())
-
-
-def cuts_table(comparison: Comparison) -> Table:
-    """Return a row a cell and way that was cut in both runs: cuts with a loss, damaged, the worst loss."""
-
-    def sides(title: str, entry: Callable[[CutAnswer], str]) -> Iterator[Filled]:
-        yield figures(title), lambda one: entry(one.a)
-        yield figures("after"), lambda one: entry(one.b)
-
-    return table(
-        comparison.cuts,
-        *levels(levels_shown([one.cell for one in comparison.cuts])),
-        ("Dies by", lambda one: one.way),
-        *sides("With loss", lambda side: f"{side.with_loss} of {side.telling}"),
-        *sides("Damaged", lambda side: f"{side.damaged}" if side.telling else NOT_OBSERVED),
-        *sides("Worst lost", lambda side: f"{side.lost.worst:,.0f}" if side.lost else NOT_OBSERVED),
-        ("Outcome", lambda one: one.outcome),
-    )

@@ -1,38 +1,27 @@
-"""What recorded loads would do on other disks: a table a disk."""
+"""What recorded loads would do on other disks: rows a disk."""
 
 from collections.abc import Sequence
 
 from diskproof.analysis.other_disk.errors import CONFIDENCE
 from diskproof.analysis.other_disk.records import Predicted, Predictions
-from diskproof.report.compose.tables import figures, table
-from diskproof.report.document import Document, Item, Items, Paragraph, Section
+from diskproof.report.document import Paragraph, Section
 from diskproof.report.intervals import bounds, estimate
 from diskproof.report.one_screen import Block, OneScreen, Row, absolute_scale
 from diskproof.results.limit import IN_WORDS
-from diskproof.results.plan import NO_LEVEL, Cell
+from diskproof.results.plan import NO_LEVEL
 from diskproof.stats.grouping import grouped
 from diskproof.wording import Message, counted, say, together, without_figures
 from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, percent, size
 
-MOST_SHOWN = 40
-MOST_RECORDED = 2
 MOST_NAMED = 5
 
-INTERVALS = (
-    f"The {percent(CONFIDENCE)} intervals come from the errors of "
-    "earlier predictions (docs/prediction.md). They hold for the CPUs and the memory of the recorded run: "
-    "another machine needs a record of its own."
+HOW = (
+    f"Nothing was measured on disks whose figures are predicted. The {percent(CONFIDENCE)} intervals come "
+    "from the errors of earlier predictions (docs/prediction.md). They hold for the CPUs and the memory of "
+    "the recorded run: another machine needs a record of its own."
 )
 
-
 SHORT = f"{percent(CONFIDENCE)} intervals, for the CPUs and the memory of the recorded run."
-
-
-def how(figures: Sequence[Predicted]) -> str:
-    """Return where figures come from."""
-    if any(one.measured for one in figures):
-        return f"Measured figures are those of the run's report. The others are predicted. {INTERVALS}"
-    return f"Nothing was measured on these disks. {INTERVALS}"
 
 
 def basis(one: Predicted) -> str:
@@ -41,30 +30,19 @@ def basis(one: Predicted) -> str:
     return f"{found}, disturbed: {', '.join(one.weakened_by)}" if one.weakened_by else found
 
 
-def disturbances(figures: Sequence[Predicted]) -> tuple[Items, ...]:
-    """Return what disturbed the trials that figures rest on, each once."""
-    found = dict.fromkeys((check, why.text) for one in figures for check, why in one.weakened_by.items())
-    return (Items(tuple(Item(why, name=check, tone="warning") for check, why in found)),) if found else ()
-
-
 def weakened(figures: Sequence[Predicted]) -> list[str]:
     """Return what disturbed the trials that figures rest on; what differs only in figures is one."""
     every = [why for one in figures for why in one.weakened_by.values()]
     return [together(alike).text for alike in grouped(every, without_figures).values()]
 
 
-def screen(found: Predictions) -> OneScreen:
-    """Return the predictions on one screen: a row a load and disk, its throughput with its interval."""
+def compose(found: Predictions) -> OneScreen:
+    """Return a row a load and disk, its throughput with its interval, then what is not predicted and why."""
     answered = [one for one in found.cells if one.per_s is not None]
     scale = absolute_scale([one.per_s for one in answered if one.per_s])
+    columns = ("predicted", "recorded", "p95 ms", "mean ms", "basis", "memory")
     blocks = [
-        Block(
-            f"on {device}",
-            tuple(map(_row, cells)),
-            ("predicted", "recorded", "p95 ms"),
-            scale,
-            "transactions/s",
-        )
+        Block(f"on {device}", tuple(map(_row, cells)), columns, scale, "transactions/s", most_figures=3)
         for device, cells in grouped(answered, lambda one: one.device).items()
     ]
     lines = (
@@ -78,44 +56,25 @@ def screen(found: Predictions) -> OneScreen:
         tuple(blocks),
         tuple((lead, text) for lead, text in lines if text),
         "--format markdown",
+        (Section("What the intervals hold for", (Paragraph(HOW),)),),
     )
 
 
 def _row(one: Predicted) -> Row:
     assert one.per_s
-    levels = (one.cell.server, one.cell.tuning, one.cell.workload, count(one.cell.clients, "client"))
+    cell, figures = one.cell, (estimate(one.per_s), _recorded(one), milliseconds(one.p95_us))
+    host = () if cell.host == NO_LEVEL else (cell.host,)
     return Row(
-        levels,
+        (cell.server, cell.tuning, cell.workload, *host, count(cell.clients, "client")),
         IN_WORDS[one.limit] if one.limit else "",
         "plain",
         one.per_s.estimate,
         one.per_s.low,
         one.per_s.high,
-        (estimate(one.per_s), _recorded(one).partition(", ")[0], milliseconds(one.p95_us)),
+        (*figures, milliseconds(one.mean_us), basis(one), size(cell.memory_bytes)),
         is_weak=bool(one.weakened_by),
         interval=bounds(one.per_s),
     )
-
-
-def compose(found: Predictions) -> Document:
-    """Return the predictions of each disk, then what is not predicted and why."""
-    answered = [one for one in found.cells if one.per_s is not None]
-    by_device = grouped(answered, lambda one: one.device)
-    return Document(
-        name="",
-        heading=f"Predictions from the run of `{found.run}`",
-        lead=(Paragraph(how(found.cells)),),
-        sections=(
-            *(_device(device, answered) for device, answered in by_device.items()),
-            Section("What disturbed the record", disturbances(found.cells)),
-            Section("Not predicted", _items([*_missing(found.cells), *found.left_out])),
-            Section("What must be known", _items(found.notes)),
-        ),
-    )
-
-
-def _items(messages: Sequence[Message]) -> tuple[Items, ...]:
-    return (Items(tuple(Item(one.text, tone="note") for one in messages)),) if messages else ()
 
 
 def _missing(cells: Sequence[Predicted]) -> list[Message]:
@@ -134,31 +93,7 @@ def _missing(cells: Sequence[Predicted]) -> list[Message]:
     ]
 
 
-def _device(device: str, answered: Sequence[Predicted]) -> Section:
-    rows = table(
-        answered,
-        ("Load", lambda one: _load(one.cell)),
-        (figures("Clients"), lambda one: str(one.cell.clients)),
-        ("Measured TPS", _recorded),
-        (figures("Transactions/s"), lambda one: estimate(one.per_s)),
-        (figures("Interval"), lambda one: bounds(one.per_s)),
-        ("Basis", basis),
-        (figures("Mean ms"), lambda one: milliseconds(one.mean_us)),
-        (figures("p95 ms"), lambda one: milliseconds(one.p95_us)),
-        ("Limit", lambda one: IN_WORDS[one.limit] if one.limit else "none takes half of the time"),
-    )
-    return Section(f"On {device}", (rows,))
-
-
-def _load(cell: Cell) -> str:
-    """Return a cell's load without its storage, as words that a narrow table can break between."""
-    parts = [cell.server, cell.tuning, cell.workload, size(cell.memory_bytes)]
-    return ", ".join([*parts, cell.host] if cell.host != NO_LEVEL else parts)
-
-
 def _recorded(one: Predicted) -> str:
-    """Return the recorded throughput by storage, first where the prediction comes from."""
+    """Return the recorded throughput, that of the storage first where the prediction comes from."""
     first = sorted(one.recorded, key=lambda storage: storage != one.cell.storage)
-    shown = [f"{storage} {number(one.recorded[storage])}" for storage in first[:MOST_RECORDED]]
-    more = len(first) - len(shown)
-    return ", ".join([*shown, *([f"{more} more"] if more else [])]) or NOT_OBSERVED
+    return f"{first[0]} {number(one.recorded[first[0]])}" if first else NOT_OBSERVED

@@ -1,11 +1,10 @@
-"""A document's full form as Markdown, whose notation nothing that it holds can break."""
+"""An answer as Markdown, whose notation nothing that it holds can break."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from diskproof.report import document as doc
-from diskproof.report.document import Block, Document, Item, Items, Line, Paragraph, Section, Table
+from diskproof.report.document import Block, Item, Items, Line, Paragraph, Section, Table
 from diskproof.report.one_screen import Block as OneScreenBlock
 from diskproof.report.one_screen import OneScreen
 from diskproof.report.write.one_screen import merged
@@ -21,32 +20,20 @@ MOST_ROWS = 16
 """Rows of the answer's table; of more, those with one result are one."""
 
 
-def write_answered(screen: OneScreen, document: Document, picture: str = "") -> str:
-    """Return the answer in at most 30 lines, and the whole report folded below it."""
+def write(screen: OneScreen, picture: str = "") -> str:
+    """Return the answer in at most 30 lines, and the rest folded; what came from elsewhere is escaped."""
     blocks: list[OneScreenBlock] = [one for one in screen.blocks if one.rows]
     if sum(len(one.rows) for one in blocks) > MOST_ROWS:
         blocks = [merged(one) for one in blocks]
+    rest = [part for one in screen.rest for part in section(one)]
     parts = [
         f"# {escape(screen.question)}",
         escape(" ".join(filter(None, (screen.answer, screen.facts)))),
         *(table(one.table()) for one in blocks),
         "\n".join(_beside(*one) for one in screen.lines),
         f"![The answer]({picture})" if picture else "",
-        "<details><summary>The whole report</summary>",
-        write(replace(document, answer="", beside=())).strip(),
-        "</details>",
+        *(["<details><summary>The whole report</summary>", *rest, "</details>"] if rest else []),
     ]
-    return visible("\n\n".join(filter(None, parts)) + "\n")
-
-
-def write(document: Document) -> str:
-    """Return the whole report; text that came from elsewhere is escaped."""
-    first, *others = document.lead or (Paragraph(""),)
-    first = replace(first, text=f"{document.name}: {first.text}" if document.name else first.text)
-    parts = [f"# {escape(document.heading)}", *map(_paragraph, (first, *others))]
-    parts += [escape(document.answer)] if document.answer else []
-    parts += ["\n".join(_beside(*one) for one in document.beside)]
-    parts += [part for section in doc.written(document.sections) for part in _section(section, 2)]
     return visible("\n\n".join(filter(None, parts)) + "\n")
 
 

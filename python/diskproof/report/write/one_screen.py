@@ -103,7 +103,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _shaped(blocks: Sequence[Block], how: Callable[[Block], Block]) -> list[Block]:
-    return [how(one) for one in blocks if one.rows]
+    return [how(one.for_screen()) for one in blocks if one.rows]
 
 
 def _as_it_is(block: Block) -> Block:
