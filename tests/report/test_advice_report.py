@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from diskproof.analysis.advised.advise import advise
 from diskproof.analysis.advised.records import Advice, Configuration, Measured, Target, Verification
 from diskproof.analysis.other_disk.records import Predicted
-from diskproof.report.charts.advice import (
+from diskproof.report.charts.price import (
     ADVISED,
     MAY,
     MEASURED,

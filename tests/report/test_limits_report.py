@@ -19,7 +19,6 @@ from diskproof.report.compose import limits_words as words
 from diskproof.report.compose.answer import held_back
 from diskproof.report.compose.run import compose
 from diskproof.report.write import terminal
-from diskproof.report.write.ink import DARK, LIGHT, Ink
 from diskproof.results.plan import Plan
 from support.limits import SMALL_LOG, make_limits
 from support.runs import MakeRun, Run
@@ -263,12 +262,11 @@ def test_what_rounding_leaves_is_neither_unexplained_nor_an_overlap(run: Run) ->
     assert "dram, safest, 1 client: 0.000300 ms" in {row["name"] for row in drawing.panels[0].rows}
 
 
-@pytest.mark.parametrize("ink", [LIGHT, DARK])
-def test_the_pictures_can_be_drawn(swept: Run, ink: Ink) -> None:
+def test_the_pictures_can_be_drawn(swept: Run) -> None:
     _, analysis = swept
     drawn = time_split(analysis)
     assert drawn
-    assert still.png(drawn, ink).startswith(b"\x89PNG")
+    assert still.png(drawn).startswith(b"\x89PNG")
 
 
 # ---------------------------------------------------------------- the page

@@ -21,7 +21,6 @@ from diskproof.report.compose.cut_words import cuts
 from diskproof.report.compose.run import compose
 from diskproof.report.document import Figure
 from diskproof.report.write import terminal
-from diskproof.report.write.ink import DARK, LIGHT, Ink
 from diskproof.results.crash import Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
@@ -251,11 +250,10 @@ def test_without_a_loss_there_is_nothing_to_draw_of_losses() -> None:
 
 
 @pytest.mark.parametrize("draw", [speed_against_loss, losses])
-@pytest.mark.parametrize("ink", [LIGHT, DARK])
-def test_the_pictures_can_be_drawn(draw: Callable[..., Figure | None], ink: Ink) -> None:
+def test_the_pictures_can_be_drawn(draw: Callable[..., Figure | None]) -> None:
     figure = draw(analysed(campaign()))
     assert figure
-    assert still.png(figure, ink).startswith(b"\x89PNG")
+    assert still.png(figure).startswith(b"\x89PNG")
 
 
 # ---------------------------------------------------------------- the page

@@ -1,26 +1,29 @@
-"""The picture of speed against price: what a buyer can have, and what nothing cheaper beats."""
+"""The pictures of speed against price: what a buyer can have, what nothing cheaper beats, what is advised."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle, pairwise
+from typing import Any
 
 import altair as alt
 
+from diskproof.analysis.advised.advise import LIKELY, SURE
+from diskproof.analysis.advised.records import Advice, Candidate
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.shapes import CellPrice, Prices
 from diskproof.report.charts import parts
-from diskproof.report.charts.parts import Row, Spec
+from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import COLOURS, DASHES, SHAPES, Encoding, encode
 from diskproof.report.compose import money
 from diskproof.report.compose.verdict_words import BARE_FILES, cell_words
-from diskproof.report.document import Figure, Panel
+from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, with_bounds
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell, Metric
 from diskproof.stats.grouping import grouped
-from diskproof.wording.numbers import count
+from diskproof.wording.numbers import count, number, percent
 
-HEIGHT_PX = 300
+HEIGHT_PX = 310
 PANELS: tuple[Factor, ...] = ("workload", "server", "memory")
 """Factors that make a panel each if they vary: only storages and tunings are compared."""
 
@@ -106,18 +109,45 @@ def _panel(
     levels: tuple[str, ...],
     cells: Sequence[CellPrice],
 ) -> Panel:
-    across = parts.Span.of([one.amount for one in cells])
-    up = parts.Span.of([end for one in cells for end in _ends(one)])
     first = {one.cell.storage: one.cell for one in sorted(cells, key=lambda one: one.speed.estimate)}
-    points = [
-        {**_point(analysis, prices, one, encoding), "named": first[one.cell.storage] == one.cell}
-        for one in cells
-    ]
-    rows = [*points, *_front(cells, across.high)]
-    unit = UNITS[cells[0].metric]
-    spec = _spec(encoding, across, up, (money.priced(prices), unit))
-    title = parts.panel_title(encoding, levels)
-    return Panel(title, parts.described(f"{unit} against price", points, "figure"), spec, rows, len(points))
+    points = [_point(analysis, prices, one, encoding) for one in cells]
+    for point, one in zip(points, cells, strict=True):
+        point["label"] = one.cell.storage if first[one.cell.storage] == one.cell else ""
+    channels = {
+        "color": parts.colour(encoding, "storage"),
+        **parts.shape(encoding, "tuning"),
+        **parts.dash(encoding, "tuning"),
+    }
+    titles = f"price, {money.priced(prices)}", UNITS[cells[0].metric]
+    return _drawn(parts.panel_title(encoding, levels), titles, points, list(_front(cells)), channels)
+
+
+def _drawn(
+    title: str, titles: tuple[str, str], points: Sequence[Row], lines: Sequence[Row], channels: dict[str, Any]
+) -> Panel:
+    """Draw speeds with their intervals against prices, the labels of points, and lines between figures.
+
+    A line without an end goes to the edges.
+    """
+    across = parts.Span.of([row["price"] for row in points])
+    up = parts.Span.of([row[end] for row in points for end in ("speed", "low", "high") if row[end]])
+    x = alt.X("price:Q", title=titles[0], scale=across.scale, axis=across.axis())
+    y = alt.Y("speed:Q", title=titles[1], scale=up.scale, axis=up.axis())
+    base = alt.Chart().transform_filter("datum.kind == 'point'").encode(x=x)
+    coloured = base.encode(color=channels["color"])
+    marks = parts.points(coloured, size=80).encode(
+        y=y, tooltip=parts.tooltip("figure"), **{key: channels[key] for key in channels if key == "shape"}
+    )
+    labels = base.mark_text(align="left", baseline="middle", dx=9).encode(y=y, text="label:N")
+    rules = alt.Chart().transform_filter("datum.kind == 'line'").mark_rule(strokeWidth=1.5, opacity=0.7)
+    rules = rules.encode(
+        x=x, y=y, x2="price2:Q", y2="speed2:Q", strokeDash=channels.get("strokeDash", alt.value([6, 4]))
+    )
+    edges = {"kind": "line", "price": across.low, "price2": across.high}
+    rows = [*points, *({**edges, **{key: at for key, at in one.items() if at is not None}} for one in lines)]
+    spec = parts.layered(rules, parts.intervals(coloured, titles[1]), marks, labels, height_px=HEIGHT_PX)
+    described = parts.described(f"{titles[1]} against {titles[0]}", points, "figure")
+    return Panel(title, described, spec, rows, len(points))
 
 
 def _point(analysis: Analysis, prices: Prices, one: CellPrice, encoding: Encoding) -> Row:
@@ -135,7 +165,7 @@ def _point(analysis: Analysis, prices: Prices, one: CellPrice, encoding: Encodin
     return {**row, "tuning": _tuning(one.cell)} if encoding.shape else row
 
 
-def _front(cells: Sequence[CellPrice], right: float) -> Iterator[Row]:
+def _front(cells: Sequence[CellPrice]) -> Iterator[Row]:
     """Yield the steps of each tuning's front: from one price on, its speed can be had, up to the next."""
     for tuning in dict.fromkeys(_tuning(one.cell) for one in cells):
         best = sorted(
@@ -144,29 +174,90 @@ def _front(cells: Sequence[CellPrice], right: float) -> Iterator[Row]:
         ends = [*best, None]
         for one, after in pairwise(ends):
             assert one is not None
-            until = after.amount if after else right
-            step = {"kind": "front", "tuning": tuning, "price": one.amount, "speed": one.speed.estimate}
+            until = after.amount if after else None
+            step = {"tuning": tuning, "price": one.amount, "speed": one.speed.estimate}
             yield {**step, "price2": until, "speed2": one.speed.estimate}
             if after:
                 yield {**step, "price": until, "price2": until, "speed2": after.speed.estimate}
 
 
-def _ends(one: CellPrice) -> list[float]:
-    return [end for end in (one.speed.estimate, one.speed.low, one.speed.high) if end is not None and end > 0]
+# ---------------------------------------------------------------- an advice
+
+ADVISED, TO_BUY, MEETS, MAY, MISSES, MEASURED = (
+    "advised",
+    "to buy",
+    "meets the target",
+    "may meet it",
+    "misses the target",
+    "measured on a virtual disk",
+)
+SHAPES_OF_DISKS = {
+    ADVISED: "diamond",
+    TO_BUY: "diamond",
+    MEETS: "circle",
+    MAY: "square",
+    MISSES: "triangle-up",
+    MEASURED: "cross",
+}
+
+OTHERS = "other cards"
+"""Cards beyond the colours share the last one."""
 
 
-def _spec(encoding: Encoding, across: parts.Span, up: parts.Span, titles: tuple[str, str]) -> Spec:
-    x = alt.X("price:Q", title=f"price, {titles[0]}", scale=across.scale, axis=across.axis())
-    y = alt.Y("speed:Q", title=titles[1], scale=up.scale, axis=up.axis())
-    base = alt.Chart()
-    of_cells = base.transform_filter("datum.kind == 'point'").encode(
-        x=x, color=parts.colour(encoding, "storage")
+def throughput_by_price(advice: Advice) -> Figure | None:
+    """Return what each disk is predicted to do against its price of a month; None if nothing is predicted."""
+    known = [one for one in advice.candidates if one.predicted.per_s]
+    if not known:
+        return None
+    cards = list(dict.fromkeys(one.configuration.card for one in known))
+    colours = dict(zip(cards, COLOURS, strict=False))
+    if len(cards) > len(COLOURS):
+        colours = {**dict(zip(cards, COLOURS[:-1], strict=False)), OTHERS: COLOURS[-1]}
+    points = [*(_disk(advice, one, colours) for one in known), *_measured(advice, colours)]
+    target = advice.target.per_s
+    lines = [] if target is None else [{"speed": target, "speed2": target}]
+    channels = {"color": parts.colours("card", colours), "shape": parts.shapes("answer", SHAPES_OF_DISKS)}
+    titles = f"{known[0].configuration.currency} a month", "transactions/s"
+    drawn = {row["answer"] for row in points}
+    keys = [Key(name, colour) for name, colour in colours.items()]
+    keys += [Key(name, shape=shape) for name, shape in SHAPES_OF_DISKS.items() if name in drawn]
+    if target is not None:
+        keys.append(Key(f"target: {number(target)} transactions/s", dash=(6, 4)))
+    return Figure(
+        "advice",
+        "Throughput against price",
+        f"Predicted throughput with its interval. Meets the target: with {percent(SURE)} or more; may meet "
+        f"it: with {percent(LIKELY)} or more. All parts of the target count.",
+        (_drawn("", titles, points, lines, channels),),
+        tuple(keys),
     )
-    front = base.transform_filter("datum.kind == 'front'").mark_rule(strokeWidth=1.5, opacity=0.7)
-    front = front.encode(x=x, y=y, x2="price2:Q", y2="speed2:Q", **parts.dash(encoding, "tuning"))
-    marks = parts.points(of_cells, size=70).encode(
-        y=y, tooltip=parts.tooltip("figure"), **parts.shape(encoding, "tuning")
-    )
-    named = base.transform_filter("datum.named").encode(x=x, y=y, text="storage:N")
-    names = named.mark_text(align="left", baseline="middle", dx=9)
-    return parts.layered(front, parts.intervals(of_cells, titles[1]), marks, names, height_px=HEIGHT_PX)
+
+
+def _disk(advice: Advice, one: Candidate, colours: dict[str, str]) -> Row:
+    assert one.predicted.per_s is not None
+    answer = MEETS if one.meets_with(SURE) else MAY if one.meets_with(LIKELY) else MISSES
+    if advice.verification is not None and one.configuration.name == advice.verification.cheapest:
+        answer = TO_BUY
+    elif advice.verification is None and one == advice.chosen:
+        answer = ADVISED
+    return {
+        "kind": "point",
+        "name": one.configuration.name,
+        "card": one.configuration.card if one.configuration.card in colours else OTHERS,
+        "answer": answer,
+        "label": answer if answer in (ADVISED, TO_BUY) else "",
+        "price": one.configuration.a_month,
+        "speed": one.predicted.per_s.estimate,
+        "low": one.predicted.per_s.low,
+        "high": one.predicted.per_s.high,
+        "figure": f"{with_bounds(one.predicted.per_s)} transactions/s",
+    }
+
+
+def _measured(advice: Advice, colours: dict[str, str]) -> Iterator[Row]:
+    sold = {one.configuration.name: one for one in advice.candidates}
+    for seen in advice.verification.runs if advice.verification else ():
+        if seen.per_s is not None:
+            point = _disk(advice, sold[seen.name], colours)
+            measured = {"speed": seen.per_s, "figure": f"measured: {number(seen.per_s)} transactions/s"}
+            yield {**point, "answer": MEASURED, "label": "", "low": None, "high": None, **measured}

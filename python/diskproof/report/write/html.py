@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 from diskproof.report import document as doc
 from diskproof.report.document import Document, Panel
-from diskproof.report.write.ink import LIGHT, config, drawable
+from diskproof.report.write.ink import config, drawable
 from diskproof.wording.numbers import count, sentence_case, unbroken
 from diskproof.wording.visible import visible
 
@@ -94,7 +94,7 @@ _EMPTY = re.compile(r'<path class="(?:foreground|background)"[^>]*/>')
 
 def picture(panel: Panel) -> Markup:
     """Return a drawing as SVG, its marks with the words that pointing at them shows."""
-    spec = {**panel.complete_spec(), "width": PANEL_PX, "config": config(LIGHT)}
+    spec = {**panel.complete_spec(), "width": PANEL_PX, "config": config()}
     drawn: str = vl_convert.vegalite_to_svg(drawable(spec))
     for pattern in (_FONT, _ROLES, _EMPTY):
         drawn = pattern.sub("", drawn)

@@ -1,7 +1,6 @@
-"""The look of everything in a chart that is no data, in light and dark."""
+"""The look of everything in a chart that is no data, in still pictures."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from diskproof.wording.visible import visible
@@ -9,18 +8,8 @@ from diskproof.wording.visible import visible
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 
 
-@dataclass(frozen=True)
-class Ink:
-    """The colours of everything in a still picture that is no data."""
-
-    paper: str
-    text: str
-    soft: str
-    grid: str
-
-
-LIGHT = Ink(paper="#ffffff", text="#1d2125", soft="#596068", grid="#e4e2dc")
-DARK = Ink(paper="#15181b", text="#e9e7e2", soft="#a3a9af", grid="#2d3237")
+PAPER, TEXT, SOFT, GRID = "#ffffff", "#1d2125", "#596068", "#e4e2dc"
+"""The colours of everything in a still picture that is no data; a page has its own."""
 
 
 def drawable(part: Any) -> Any:  # noqa: ANN401 - any part of a specification
@@ -36,7 +25,7 @@ def drawable(part: Any) -> Any:  # noqa: ANN401 - any part of a specification
             return part
 
 
-def config(ink: Ink) -> dict[str, Any]:
+def config() -> dict[str, Any]:
     """Return the Vega-Lite configuration shared by all charts."""
     return {
         "background": None,
@@ -44,9 +33,9 @@ def config(ink: Ink) -> dict[str, Any]:
         "font": FONT,
         "view": {"stroke": None},
         "axis": {
-            "labelColor": ink.soft,
-            "titleColor": ink.soft,
-            "gridColor": ink.grid,
+            "labelColor": SOFT,
+            "titleColor": SOFT,
+            "gridColor": GRID,
             "domain": False,
             "ticks": False,
             "labelFontSize": 11,
@@ -57,12 +46,12 @@ def config(ink: Ink) -> dict[str, Any]:
         },
         "legend": {"disable": True},  # a figure has its keys
         "title": {
-            "color": ink.text,
+            "color": TEXT,
             "fontSize": 12,
             "fontWeight": 600,
             "anchor": "start",
-            "subtitleColor": ink.soft,
+            "subtitleColor": SOFT,
         },
-        "text": {"color": ink.text, "fontSize": 11},
-        "rule": {"color": ink.soft},
+        "text": {"color": TEXT, "fontSize": 11},
+        "rule": {"color": SOFT},
     }
