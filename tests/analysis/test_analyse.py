@@ -49,9 +49,10 @@ def test_a_large_difference_is_said_in_times_with_its_interval() -> None:
     analysis = analysed(plan, make_trials(plan, lambda cell: {"dram": 1000.0, "disk": 212.0}[cell.storage]))
     verdict = next(one for one in analysis.verdicts if one.factor == "storage" and one.held["clients"] == "8")
     assert verdict.outcome == "slower"
-    assert verdict_words.verdict(verdict).startswith("disk is 4.7 times slower than dram (4.")
+    assert verdict_words.verdict(verdict).startswith(
+        "disk against dram at safest with 8 clients: 4.7 times slower (4."
+    )
     assert ", 95% interval)" in verdict_words.verdict(verdict)
-    assert verdict_words.verdict(verdict).endswith(") at safest with 8 clients")
     assert verdict.held == {"tuning": "safest", "clients": "8"}
     low, high = bounds(verdict.ratio)
     assert low < 0.212 < high
@@ -63,10 +64,10 @@ def test_a_large_difference_is_said_in_times_with_its_interval() -> None:
 @pytest.mark.parametrize(
     ("rate", "outcome", "words"),
     [
-        (300.0, "slower", "disk is 25% slower than dram"),  # 1 - 0.75, not 1/0.75 - 1
-        (500.0, "faster", "disk is 25% faster than dram"),
-        (1200.0, "faster", "disk is 3.0 times as fast as dram"),
-        (100.0, "slower", "disk is 4.0 times slower than dram"),
+        (300.0, "slower", "disk against dram: 25% slower ("),  # 1 - 0.75, not 1/0.75 - 1
+        (500.0, "faster", "disk against dram: 25% faster ("),
+        (1200.0, "faster", "disk against dram: 3.0 times as fast ("),
+        (100.0, "slower", "disk against dram: 4.0 times slower ("),
     ],
 )
 def test_a_difference_is_a_difference_and_a_ratio_a_ratio(rate: float, outcome: str, words: str) -> None:
@@ -80,7 +81,7 @@ def test_equal_cells_are_the_same_once_the_interval_is_narrow() -> None:
     plan = make_plan(**ONE_QUESTION)
     verdict = the_verdict(plan, make_trials(plan, rates({}), spread=0.004))
     assert verdict.outcome == "the same"
-    assert verdict_words.verdict(verdict).startswith("disk and dram are the same within 3% (between ")
+    assert verdict_words.verdict(verdict).startswith("disk against dram: the same (between ")
     assert verdict.reasons == []
 
 
@@ -95,7 +96,7 @@ def test_scatter_is_inconclusive_and_says_how_many_blocks_would_help() -> None:
     plan = make_plan(**ONE_QUESTION)
     verdict = the_verdict(plan, make_trials(plan, rates({"dram": 400.0, "disk": 420.0}), spread=0.06, seed=3))
     assert verdict.outcome == "inconclusive"
-    assert "disk against dram is inconclusive" in verdict_words.verdict(verdict)
+    assert ": inconclusive (between " in verdict_words.verdict(verdict)
     assert "holds both 1 and differences of more than 3%" in verdict.reasons[0].text
     assert "more blocks would probably decide it: `blocks = " in verdict.reasons[1].text
 
@@ -172,7 +173,7 @@ def test_every_factor_but_the_clients_is_a_question() -> None:
 def test_clients_are_a_question_where_nothing_else_varies() -> None:
     plan = make_plan(storages=("disk",), tunings=("safest",))
     verdict = the_verdict(plan, make_trials(plan, lambda cell: 120.0 * min(cell.clients, 3)))
-    assert verdict_words.verdict(verdict).startswith("8 clients are 3.0 times as fast as 1 client (")
+    assert verdict_words.verdict(verdict).startswith("8 clients against 1 client: 3.0 times as fast (")
     assert verdict.held == {}
 
 
@@ -200,7 +201,7 @@ def test_invalid_trials_are_left_out_and_named_where_too_few_remain() -> None:
     assert verdict.outcome == "not comparable"
     assert verdict.ratio is None
     assert verdict.p_adjusted is None
-    assert verdict_words.verdict(verdict).startswith("disk and dram are not comparable: ")
+    assert verdict_words.verdict(verdict).startswith("disk against dram: not comparable; ")
     assert "4 of 5 trials invalid (settings): b01-t" in verdict.reasons[0].text
     assert analysis.trials_valid == 6
     assert [answer.valid for answer in analysis.cells] == [5, 1]

@@ -40,7 +40,7 @@ def test_a_cell_that_became_slower_is_said_so_and_the_other_not() -> None:
     made = compare(run(spread=0.004), run(rate=slower_disk, seed=2, spread=0.004))
     dram, disk = made.cells
     assert disk.outcome == "slower"
-    assert compared(made)[1].startswith("disk: the second run is 20% slower than the first run (20%")
+    assert compared(made)[1].startswith("20% slower (20%")
     low, high = bounds(disk.ratio)
     assert low < 0.8 < high
     assert dram.outcome == "the same"

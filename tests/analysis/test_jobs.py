@@ -97,8 +97,8 @@ def test_an_extrapolated_time_counts_whole_and_is_marked() -> None:
     assert (of_cells.count("1,200+"), of_operations.count("1,200+")) == (2, 2)
     assert "+: seconds of operations that a time limit cut short are extrapolated" in cells.note(made)
     [verdict] = made.verdicts
-    assert verdict_words.verdict(verdict).endswith(", by partly extrapolated seconds")
-    assert compared(compare(made, made))[0].endswith(", by partly extrapolated seconds")
+    assert verdict_words.verdict(verdict).endswith("; by partly extrapolated seconds")
+    assert compared(compare(made, made))[0].endswith("; by partly extrapolated seconds")
     assert _trial_line(plan, trials[0], []).endswith(": 1,200+ s")
     assert any("cut short" in one.finding.message.text for one in made.findings)
 

@@ -32,6 +32,6 @@ def test_a_deferred_delivery_counts_from_its_queuing(in_time: int, kept: str) ->
         for one in section(analysis).blocks
         if isinstance(one, Table) and one.label == "Response times of each kind of transaction"
     ]
-    rows = {row[table.heads - 1]: row for row in table.rows}
+    rows = {row[table.heads]: row for row in table.rows}
     assert rows["deferred delivery"][-5:] == ("500", "n/a", "n/a", "80.0", kept)
     assert rows["new order"][-1] == "yes"

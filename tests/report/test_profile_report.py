@@ -91,14 +91,18 @@ def test_the_answer_says_what_the_disk_does(full: Profile) -> None:
 
 
 def test_tables_hold_every_cell_by_depth(full: Profile) -> None:
-    iops = tables.iops(full)
+    iops = tables.by_depth(full)
     assert [column.title for column in iops.columns] == ["Queue depth", "1", "8", "128"]
     assert iops.rows[0] == ("random read 4 KiB", "1,000", "8,000", "128,000")
     assert iops.rows[1] == ("random read 16 KiB", "250", "2,000", "32,000")
-    assert tables.tail_latency(full).rows[0] == ("random read 4 KiB", "n/a", "2.70", "2.70")
-    assert tables.throughput(full).rows[0][0] == "sequential read 256 KiB"
+    assert iops.rows[4] == ("sequential read 256 KiB", "0.0640", "0.512", "8.19")
+    of_reads = tables.cells(full).rows[:2]
+    assert [(row[0], row[4]) for row in of_reads] == [
+        ("random read 4 KiB, depth 1", "n/a"),
+        ("random read 4 KiB, depth 8", "2.70"),
+    ]
     assert [row[0] for row in tables.flushes(full).rows] == ["append + fdatasync 4 KiB"]
-    assert [row[0] for row in tables.others(full).rows] == [
+    assert [row[0] for row in tables.cells(full).rows[-2:]] == [
         "append + fdatasync 4 KiB",
         "append with O_DSYNC 4 KiB",
     ], "what failed has no row; the notes name it"
@@ -247,8 +251,7 @@ def test_a_cell_that_shows_a_moment_is_marked(
     read["lat_ns"] = {"min": 1, "max": longest_ns, "mean": 1000.0, "N": requests, "bins": {}}
     made = to_cell(Probe(pattern=pattern, block_bytes=4096), "", result(read=read))
     assert (made.doubt and made.doubt.text) == doubt
-    table = tables.iops(make(made)) if pattern == "random-read" else tables.others(make(made))
-    assert table.rows[0][1].endswith("?") == bool(doubt)
+    assert tables.cells(make(made)).rows[0][1].endswith("?") == bool(doubt)
     said = notes(make().place, [made])
     assert any(f"random-read-4k-qd1 ({doubt})" in note.text for note in said) == bool(doubt)
 

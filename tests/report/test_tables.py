@@ -15,9 +15,9 @@ def test_a_setting_names_the_factor_that_explains_its_value(make_run: MakeRun) -
     table = settings.settings(plan, folder.trials())
     where = {(row[1], row[3]): row[4] for row in table.rows}
     assert where["max_connections", "40"] == "all"
-    assert where["sync_binlog", "1"] == "safest"
-    assert where["sync_binlog", "0"] == "fast"
-    assert where["innodb_buffer_pool_size", str(128 * MIB)] == "128 MiB of memory"
+    assert where["sync_binlog", "1"] == "at safest"
+    assert where["sync_binlog", "0"] == "at fast"
+    assert where["innodb_buffer_pool_size", str(128 * MIB)] == "with 128 MiB of memory"
 
 
 def test_a_setting_that_does_not_hold_is_marked(make_run: MakeRun) -> None:

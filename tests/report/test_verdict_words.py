@@ -27,11 +27,6 @@ def test_an_interval_goes_in_the_direction_of_its_outcome(
     assert verdict_words.interval(outcome, Interval(estimate=estimate, low=low, high=high, n=5)) == said
 
 
-def test_a_ratio_without_an_interval_says_so() -> None:
-    alone = Interval(estimate=1.5, low=None, high=None, n=1)
-    assert verdict_words.difference("faster", "a", "b", alone, 0.03) == "a is 50% faster than b (no interval)"
-
-
 def test_conditions_stand_in_the_order_of_speech() -> None:
     held: dict[Factor, str] = {
         "clients": "1",

@@ -12,8 +12,8 @@ def texts(messages: Iterable[Message]) -> list[str]:
 
 
 def compared(comparison: Comparison) -> list[str]:
-    """Return the sentence of each cell of two runs."""
-    return [verdict_words.comparison(one, comparison) for one in comparison.cells]
+    """Return what each cell of two runs came to, in words."""
+    return [verdict_words.result(one) for one in comparison.cells]
 
 
 def on_safety(analysis: Analysis) -> tuple[str, list[str]]:

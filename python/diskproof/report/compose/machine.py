@@ -9,7 +9,6 @@ from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Column, Paragraph, Section, Table
 from diskproof.results.load_host import LoadHost
 from diskproof.results.machine import Machine, Place, PoolFacts, ServerFacts
-from diskproof.results.plan import Cell
 from diskproof.results.trial import Trial
 from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, number, size
@@ -18,10 +17,8 @@ NO_MACHINE = "The run ended before the facts of the machine were collected."
 NO_MACHINE_IMPORTED = "Nothing is known of the machine: imported results do not describe it."
 
 LOAD_HOSTS_NOTE = (
-    "Means over the trials; the worst trial for the last two columns. X R: how many clients throughput and "
-    "latency account for (Little's law). Round trip: a few bytes over TCP, before each trial. Network: the "
-    "slower direction of one connection, before the first trial; used: the larger share of that in the "
-    "measured phase. Began after: how much later than the first machine."
+    "Means over the trials. Round trip: a few bytes over TCP, before each trial. Network: the slower "
+    "direction of one connection, before the first trial; used: of that in the measured phase."
 )
 
 
@@ -176,14 +173,16 @@ def load_hosts(analysis: Analysis, trials: Sequence[Trial]) -> Table:
     rows: list[Loads] = [
         (cell_words(cell, analysis.varying), name, did)
         for cell in analysis.plan.cells
-        for name, did in grouped(_loads(trials, cell), lambda one: one.name).items()
+        for name, did in grouped(
+            [one for trial in trials if trial.cell == cell.id for one in trial.load_hosts],
+            lambda one: one.name,
+        ).items()
     ]
 
-    def mean(figure: Callable[[LoadHost], float | None]) -> Callable[[Loads], str]:
-        return lambda row: number(_mean([figure(one) for one in row[2]]))
-
-    def worst(figure: Callable[[LoadHost], float | None]) -> Callable[[Loads], str]:
-        return lambda row: number(_worst([figure(one) for one in row[2]]))
+    def mean(
+        figure: Callable[[LoadHost], float | None], words: Callable[[float | None], str] = number
+    ) -> Callable[[Loads], str]:
+        return lambda row: words(_mean([figure(one) for one in row[2]]))
 
     return table(
         rows,
@@ -191,24 +190,13 @@ def load_hosts(analysis: Analysis, trials: Sequence[Trial]) -> Table:
         ("Load host", lambda row: row[1]),
         (figures("Clients"), lambda row: str(row[2][-1].clients)),
         (figures("Transactions/s"), mean(lambda one: one.transactions_per_s)),
-        (figures("X R"), mean(lambda one: one.in_service)),
-        (figures("CPUs busy"), lambda row: _share(_mean([one.busy_share for one in row[2]]))),
-        (
-            figures("With the load"),
-            lambda row: _share(_mean([one.client.cpu_s / one.seconds / one.host_cpus for one in row[2]])),
-        ),
+        (figures("CPUs busy"), mean(lambda one: one.busy_share, _share)),
         (figures("Round trip µs"), mean(lambda one: one.network.round_trip_us)),
         (figures("Network MB/s"), mean(_network_mb_per_s)),
-        (figures("Used"), lambda row: _share(_mean([one.network_share for one in row[2]]))),
-        (figures("Began after µs"), worst(lambda one: one.began_after_us)),
-        (figures("Clock error µs"), worst(lambda one: one.clock_error_us)),
+        (figures("Used"), mean(lambda one: one.network_share, _share)),
         label="Load hosts over the measured phases",
         heads=2,
     )
-
-
-def _loads(trials: Sequence[Trial], cell: Cell) -> list[LoadHost]:
-    return [one for trial in trials if trial.cell == cell.id for one in trial.load_hosts]
 
 
 def _network_mb_per_s(one: LoadHost) -> float:
@@ -218,10 +206,6 @@ def _network_mb_per_s(one: LoadHost) -> float:
 def _mean(figures: Sequence[float | None]) -> float | None:
     known = [one for one in figures if one is not None]
     return fmean(known) if known else None
-
-
-def _worst(figures: Sequence[float | None]) -> float | None:
-    return max((one for one in figures if one is not None), default=None)
 
 
 def _share(share: float | None) -> str:

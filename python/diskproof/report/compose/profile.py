@@ -20,7 +20,6 @@ from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import (
     Block,
     Code,
-    Column,
     Document,
     Figure,
     Item,
@@ -30,9 +29,8 @@ from diskproof.report.document import (
     Table,
 )
 from diskproof.results.profile import DOUBTFUL, Pattern, Profile, ProfileCell, Stream
+from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, size
-
-StreamFigure = Callable[[Stream], float | None]
 
 JOBS_NOTE = (
     "Each job makes its cell's figures again: write it to a file and give that to fio. Jobs that write need "
@@ -113,41 +111,36 @@ def _megabytes_per_s(cell: ProfileCell) -> float:
 def sections(profile: Profile) -> Iterator[Section]:
     """Yield all tables of figures under their headings."""
     for heading, found in (
-        ("Requests per second, at random offsets", iops(profile)),
-        ("MB/s, sequential", throughput(profile)),
-        ("Mean latency, ms", mean_latency(profile)),
-        ("99th percentile of latency, ms", tail_latency(profile)),
-        ("One request at a time", others(profile)),
+        ("By queue depth, random: requests/s; sequential: MB/s", by_depth(profile)),
+        ("Every cell", cells(profile)),
         ("The flushes among them", flushes(profile)),
     ):
         yield Section(heading, (replace(found, label=heading),))
 
 
-def iops(profile: Profile) -> Table:
-    """Return requests a second at random offsets, a column a queue depth."""
-    return _by_depth(profile, RANDOM, lambda stream: stream.per_s)
-
-
-def throughput(profile: Profile) -> Table:
-    """Return 10^6 bytes a second one after the other, a column a queue depth."""
-    return _by_depth(profile, SEQUENTIAL, lambda stream: stream.megabytes_per_s)
-
-
-def mean_latency(profile: Profile) -> Table:
-    """Return mean latencies in milliseconds, a column a queue depth."""
-    return _by_depth(profile, (*RANDOM, *SEQUENTIAL), lambda stream: stream.mean_us / 1000)
-
-
-def tail_latency(profile: Profile) -> Table:
-    """Return 99th percentiles in milliseconds; n/a if too few requests lie beyond."""
-    table = _by_depth(profile, (*RANDOM, *SEQUENTIAL), lambda stream: _ms(stream, "99"))
-    return Table(table.columns, tuple(row for row in table.rows if set(row[1:]) != {NOT_OBSERVED}))
-
-
-def others(profile: Profile) -> Table:
-    """Return a row a cell that has no queue: synced writes, the mix, the passes."""
+def by_depth(profile: Profile) -> Table:
+    """Return throughput, a column a queue depth: of requests at random offsets, of bytes in sequence."""
+    found = [cell for pattern in (*RANDOM, *SEQUENTIAL) for cell in profile.measured(pattern)]
+    depths = sorted({cell.probe.depth for cell in found})
+    rows = grouped(found, lambda cell: f"{PATTERNS[cell.probe.pattern]} {size(cell.probe.block_bytes)}")
     return table(
-        _without_queue(profile, lambda cell: cell.requests),
+        [(name, {cell.probe.depth: cell for cell in some}) for name, some in rows.items()],
+        ("Queue depth", lambda row: row[0]),
+        *((figures(str(depth)), lambda row, depth=depth: _throughput(row[1].get(depth))) for depth in depths),
+    )
+
+
+def _throughput(cell: ProfileCell | None) -> str:
+    if cell is None:
+        return NOT_OBSERVED
+    is_random = cell.probe.pattern in RANDOM
+    return _marked(cell, number(_per_s(cell) if is_random else _megabytes_per_s(cell)))
+
+
+def cells(profile: Profile) -> Table:
+    """Return a row a cell; n/a: too few requests lie beyond a percentile."""
+    return table(
+        _streams(profile, (*RANDOM, *SEQUENTIAL, *OTHERS), lambda cell: cell.requests),
         ("Cell", lambda row: probe(row[0].probe)),
         (figures("Requests/s"), lambda row: _marked(row[0], number(row[1].per_s))),
         (figures("MB/s"), lambda row: _marked(row[0], number(row[1].megabytes_per_s))),
@@ -160,7 +153,7 @@ def others(profile: Profile) -> Table:
 def flushes(profile: Profile) -> Table:
     """Return a row a cell that flushes, with how long that took."""
     return table(
-        _without_queue(profile, lambda cell: cell.flushes),
+        _streams(profile, OTHERS, lambda cell: cell.flushes),
         ("After", lambda row: probe(row[0].probe)),
         (figures("Flushes/s"), lambda row: number(row[1].per_s)),
         (figures("mean ms"), lambda row: milliseconds(row[1].mean_us)),
@@ -170,11 +163,11 @@ def flushes(profile: Profile) -> Table:
     )
 
 
-def _without_queue(
-    profile: Profile, stream_of: Callable[[ProfileCell], Stream | None]
+def _streams(
+    profile: Profile, patterns: Sequence[Pattern], stream_of: Callable[[ProfileCell], Stream | None]
 ) -> list[tuple[ProfileCell, Stream]]:
-    cells = (cell for pattern in OTHERS for cell in profile.measured(pattern))
-    return [(cell, stream) for cell in cells if (stream := stream_of(cell))]
+    found = (cell for pattern in patterns for cell in profile.measured(pattern))
+    return [(cell, stream) for cell in found if (stream := stream_of(cell))]
 
 
 def facts(profile: Profile) -> Table:
@@ -201,27 +194,6 @@ def facts(profile: Profile) -> Table:
         ("Started", moment(profile.started_at)),
     )
     return facts_table(rows, "What was measured, and where")
-
-
-def _by_depth(profile: Profile, patterns: Sequence[Pattern], figure: StreamFigure) -> Table:
-    cells = [cell for pattern in patterns for cell in profile.measured(pattern)]
-    depths = sorted({cell.probe.depth for cell in cells})
-    lines = dict.fromkeys((cell.probe.pattern, cell.probe.block_bytes) for cell in cells)
-    found = {(cell.probe.pattern, cell.probe.block_bytes, cell.probe.depth): cell for cell in cells}
-    columns = (Column("Queue depth"), *(Column(str(depth), figures=True) for depth in depths))
-    rows = tuple(
-        (
-            f"{PATTERNS[pattern]} {size(block)}",
-            *(_shown(found.get((pattern, block, depth)), figure) for depth in depths),
-        )
-        for pattern, block in lines
-    )
-    return Table(columns, rows)
-
-
-def _shown(cell: ProfileCell | None, figure: StreamFigure) -> str:
-    found = figure(cell.requests) if cell and cell.requests else None
-    return number(found) if cell is None or found is None else _marked(cell, number(found))
 
 
 def _marked(cell: ProfileCell, figure: str) -> str:

@@ -1,7 +1,7 @@
 """Published figures beside the measured ones: a group a published table, and why ratios differ."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import get_args
@@ -15,8 +15,8 @@ from diskproof.results.limit import Limit
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.published import PublishedFigure, PublishedMeasure, PublishedRatio
 from diskproof.stats.grouping import grouped
-from diskproof.wording import Message, forms
-from diskproof.wording.numbers import NOT_OBSERVED, count
+from diskproof.wording import forms
+from diskproof.wording.numbers import NOT_OBSERVED, count, listed
 
 MEASURES: dict[PublishedMeasure, str] = {
     "transactions_per_s": "Transactions/s",
@@ -179,35 +179,24 @@ def source(analysis: Analysis) -> str:
     return f"“{published.title}”, {published.by}" if published else ""
 
 
-def reasons(group: Group) -> list[tuple[str, Sequence[str]]]:
-    """Return why ratios do not agree: whom it concerns, and the reasons; those of all come first.
+def reasons(group: Group) -> list[tuple[str, str]]:
+    """Return why ratios do not agree, each reason once with the ratios that it is about.
 
-    Ratios whose reasons differ only in their figures and levels are one entry, with the reasons of the
-    first. Several measures of one comparison, which mostly do, are named once.
+    Reasons that differ only in their figures and levels are one, in the words of the first.
     """
     parted = [row for row in group.ratios if row.reasons]
-    common = _common(group, parted)
-    own = [row for row in parted if any(reason not in common for reason in row.reasons)]
-    alike = grouped(own, lambda row: (row.mark, *(forms(one) for one in row.reasons if one not in common)))
-    everyone = [("All that do not agree", [reason.text for reason in common])] if common else []
-    return [*everyone, *(_explained(group, rows, common) for rows in alike.values())]
+    found = grouped([(reason, row) for row in parted for reason in row.reasons], lambda one: forms(one[0]))
+    everyone = len({group.name(row) for row in parted})
+    return [
+        (alike[0][0].text, _whom([group.name(row) for _, row in alike], everyone))
+        for alike in sorted(found.values(), key=len, reverse=True)
+    ]
 
 
-def _common(group: Group, parted: Sequence[BesideRatio]) -> list[Message]:
-    """Return the reasons that all share, if there are several ratios."""
-    if len({group.name(row) for row in parted}) < 2:
-        return []
-    return [reason for reason in parted[0].reasons if all(reason in row.reasons for row in parted)]
-
-
-def _explained(group: Group, rows: Sequence[BesideRatio], common: Sequence[Message]) -> tuple[str, list[str]]:
-    first = rows[0]
-    names = list(dict.fromkeys(map(group.name, rows)))
-    rest = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    whom = f"{'; '.join(names[:MOST_NAMED])}{rest}: {first.mark}"
-    if any(row.reasons != first.reasons for row in rows if group.name(row) != group.name(first)):
-        whom += " (reasons of the first)"
-    return whom, [reason.text for reason in first.reasons if reason not in common]
+def _whom(names: Sequence[str], everyone: int) -> str:
+    """Return which ratios a reason is about; several measures of one comparison are named once."""
+    different = list(dict.fromkeys(names))
+    return "all that do not agree" if len(different) == everyone > 1 else listed(different, MOST_NAMED)
 
 
 def missing(group: Group) -> list[str]:
@@ -226,13 +215,3 @@ def _levels(at: Mapping[Factor, str], cell: Cell | None, but: Factor | None = No
 
 def _differing(rows: Sequence[Mapping[Factor, str]]) -> list[Factor]:
     return [factor for factor in FACTORS if len({row[factor] for row in rows if factor in row}) > 1]
-
-
-def figure_rows(group: Group) -> Iterator[tuple[BesideFigure, dict[PublishedMeasure, BesideFigure]]]:
-    """Yield the figures by row: those of the same levels, test and cell, by measure."""
-    rows: dict[object, dict[PublishedMeasure, BesideFigure]] = {}
-    for row in group.figures:
-        key = tuple(sorted(row.published.at.items())), row.published.part, row.cell
-        rows.setdefault(key, {})[row.published.measure] = row
-    for by_measure in rows.values():
-        yield next(iter(by_measure.values())), by_measure

@@ -1,15 +1,15 @@
 """What the servers really ran with, as they answered."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
+from diskproof.report.compose import verdict_words
 from diskproof.report.compose.tables import table
-from diskproof.report.compose.verdict_words import subject
 from diskproof.report.document import Paragraph, Section, Table
 from diskproof.results.factor import FACTORS
 from diskproof.results.plan import Cell, Plan
-from diskproof.results.trial import Trial
+from diskproof.results.trial import Setting, Trial
+from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED
 
 NOTE = "Every variable that the study asked for, and what the running server answered."
@@ -57,35 +57,32 @@ def level_differences(analysis: Analysis) -> Table:
 
 def settings(plan: Plan, trials: Sequence[Trial]) -> Table:
     """Return a row a server, variable and value read back, with the cells in which it was read."""
-    seen: dict[tuple[str, str, str, str], dict[str, Cell]] = defaultdict(dict)
-    recorded: dict[tuple[str, str], dict[str, Cell]] = defaultdict(dict)
-    order_of_cells = [cell.id for cell in plan.cells]
-    for trial in sorted(trials, key=lambda trial: order_of_cells.index(trial.cell)):
-        cell = plan.cell(trial.cell)
-        for setting in trial.settings:
-            observed = "no such variable" if setting.observed is None else setting.observed
-            observed += "" if setting.holds else " (does not hold)"
-            seen[cell.server, setting.name, setting.requested or "-", observed][cell.id] = cell
-            recorded[cell.server, setting.name][cell.id] = cell
+    rows = [(plan.cell(trial.cell), setting) for trial in trials for setting in trial.settings if plan.cells]
+    found = grouped(rows, lambda row: (row[0].server, row[1].name, row[1].requested, row[1].observed))
+    everywhere = grouped(rows, lambda row: (row[0].server, row[1].name))
     return table(
-        sorted(seen.items(), key=lambda item: item[0][:2]),
-        ("Server", lambda item: item[0][0]),
-        ("Variable", lambda item: item[0][1]),
-        ("Asked for", lambda item: item[0][2]),
-        ("Read back", lambda item: item[0][3]),
-        ("In cells", lambda item: _where(list(item[1].values()), list(recorded[item[0][:2]].values()))),
+        sorted(found.values(), key=lambda some: (some[0][0].server, some[0][1].name)),
+        ("Server", lambda some: some[0][0].server),
+        ("Variable", lambda some: some[0][1].name),
+        ("Asked for", lambda some: some[0][1].requested or "-"),
+        ("Read back", lambda some: _observed(some[0][1])),
+        ("In cells", lambda some: _where(some, everywhere[some[0][0].server, some[0][1].name])),
         label="Settings as read back",
         heads=2,
     )
 
 
-def _where(found: Sequence[Cell], recorded: Sequence[Cell]) -> str:
-    """Return which of the recorded cells were found, by one factor's levels if those explain it."""
-    if len(found) == len(recorded):
+def _observed(one: Setting) -> str:
+    observed = "no such variable" if one.observed is None else one.observed
+    return observed if one.holds else f"{observed} (does not hold)"
+
+
+def _where(found: Sequence[tuple[Cell, Setting]], everywhere: Sequence[tuple[Cell, Setting]]) -> str:
+    some, every = ({cell.id: cell for cell, _ in rows} for rows in (found, everywhere))
+    if len(some) == len(every):
         return "all"
-    ids = {cell.id for cell in found}
-    for factor in FACTORS:
-        levels = list(dict.fromkeys(cell.level(factor) for cell in found))
-        if {cell.id for cell in recorded if cell.level(factor) in levels} == ids:
-            return ", ".join(subject(factor, level) for level in levels)
-    return ", ".join(cell.id for cell in found)
+    held, of_all = (
+        [{factor: one.level(factor) for factor in FACTORS} for one in cells.values()]
+        for cells in (some, every)
+    )
+    return verdict_words.places(held, of_all, "cells").strip()

@@ -1,12 +1,9 @@
 """What runs of TPC-C say: new orders, response times, and the proof that it was TPC-C."""
 
-from typing import NamedTuple
-
-from diskproof.analysis.answers import Analysis, TpccAnswer, TpccResponse, TpccShare
-from diskproof.report.compose.tables import cells_table, figures, levels, shown_factors, table
+from diskproof.analysis.answers import Analysis
+from diskproof.report.compose.tables import Of, cells_table, figures
 from diskproof.report.document import Block, Paragraph, Section, Table
 from diskproof.report.intervals import with_bounds
-from diskproof.results.plan import Cell
 from diskproof.wording.numbers import NOT_OBSERVED, number
 
 UNTHOUGHT = (
@@ -32,16 +29,6 @@ RESPONSES = (
 )
 
 
-class _Response(NamedTuple):
-    cell: Cell
-    it: TpccResponse
-
-
-class _Share(NamedTuple):
-    cell: Cell
-    it: TpccShare
-
-
 def section(analysis: Analysis) -> Section:
     """Return the part about TPC-C; an empty one if it was not run."""
     found = analysis.tpcc
@@ -57,7 +44,6 @@ def section(analysis: Analysis) -> Section:
         _orders(analysis),
         Paragraph(RESPONSES, style="note"),
         _responses(analysis),
-        _shares(analysis),
     )
     return Section("TPC-C", blocks, anchor="tpcc", contents="TPC-C")
 
@@ -68,63 +54,27 @@ def _orders(analysis: Analysis) -> Table:
         analysis.tpcc,
         (figures("Warehouses"), lambda row: f"{row.warehouses:,}"),
         (figures("New orders/min"), lambda row: with_bounds(row.new_orders_per_min)),
-        (figures("Consistent"), _consistent),
-        (figures("Inputs, p"), lambda row: _p(row.distributions_p)),
+        (
+            figures("Consistent"),
+            lambda row: f"{row.consistent} of {row.checked}" if row.checked else NOT_OBSERVED,
+        ),
+        (figures("Inputs, p"), lambda row: number(row.distributions_p)),
         label="New orders a minute, and whether it was TPC-C",
     )
 
 
-def _consistent(row: TpccAnswer) -> str:
-    if not row.checked:
-        return NOT_OBSERVED
-    return f"{row.consistent} of {row.checked}"
-
-
-def _p(p: float | None) -> str:
-    return NOT_OBSERVED if p is None else number(p)
-
-
 def _responses(analysis: Analysis) -> Table:
-    rows = [_Response(one.cell, it) for one in analysis.tpcc for it in one.responses]
-    return table(
-        rows,
-        *levels(shown_factors(analysis)),
-        ("Transaction", lambda row: _words(row.it.name)),
+    return cells_table(
+        analysis,
+        [Of(one.cell, it) for one in analysis.tpcc for it in one.responses],
+        ("Transaction", lambda row: row.it.name.replace("_", " ")),
         (figures("Count"), lambda row: f"{row.it.count:,}"),
         (figures("Mean ms"), lambda row: _ms(row.it.mean_us)),
         (figures("p90 ms"), lambda row: _ms(row.it.p90_us)),
         (figures("Limit s"), lambda row: number(row.it.limit_s)),
-        ("Kept", _kept),
+        ("Kept", lambda row: {True: "yes", False: "no", None: NOT_OBSERVED}[row.it.kept]),
         label="Response times of each kind of transaction",
-        heads=len(shown_factors(analysis)) + 1,
     )
-
-
-def _kept(row: _Response) -> str:
-    return {True: "yes", False: "no", None: NOT_OBSERVED}[row.it.kept]
-
-
-def _shares(analysis: Analysis) -> Table:
-    rows = [_Share(one.cell, it) for one in analysis.tpcc for it in one.shares]
-    return table(
-        rows,
-        *levels(shown_factors(analysis)),
-        ("Inputs", lambda row: _words(row.it.name)),
-        (figures("Seen"), lambda row: f"{row.it.seen:,}"),
-        (figures("Of"), lambda row: f"{row.it.of:,}"),
-        (figures("Share"), lambda row: f"{row.it.share:.2%}" if row.it.of else NOT_OBSERVED),
-        (figures("Specified"), _specified),
-        label="Shares of what the terminals entered",
-        heads=len(shown_factors(analysis)) + 1,
-    )
-
-
-def _specified(row: _Share) -> str:
-    return "" if row.it.specified is None else f"{row.it.specified:.2%}"
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _ms(us: float | None) -> str:

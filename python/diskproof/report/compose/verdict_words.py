@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from diskproof.analysis.answers import CellComparison, Comparison, Outcome, Verdict
+from diskproof.analysis.answers import CellComparison, Outcome, Verdict
 from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.stats.boxes import Box, boxes
@@ -35,31 +35,27 @@ _PREPOSITIONS: dict[Factor, str] = {
 
 
 def verdict(one: Verdict) -> str:
-    """Return a verdict as a sentence: ``disk is 4.7 times slower than dram (4.1 to 5.5, …) at safest``."""
-    above, below = subject(one.factor, one.level), subject(one.factor, one.baseline)
-    several = one.factor == "clients" and one.level != "1"
-    sentence = _outcome(one.outcome, above, below, one.ratio, one.same_within, several)
-    sentence += _by(one) + conditions(one.held)
-    if one.common_operations is not None:
-        sentence += f" {_over(one.common_operations)}"
-    if one.extrapolated:
-        sentence += f", {EXTRAPOLATED}"
-    return f"{sentence}: {one.reasons[0].text}" if one.outcome == "not comparable" else sentence
+    """Return a verdict: ``disk against dram at safest: 4.7 times slower (4.1 to 5.5, 95% interval)``."""
+    return f"{against(one)}{conditions(one.held)}: {result(one)}"
+
+
+def result(one: Verdict | CellComparison) -> str:
+    """Return what a comparison came to, and what must be known of it.
+
+    "a% slower" is 1 - x/y and "a% faster" x/y - 1, never one for the other.
+    """
+    ratio = one.ratio
+    said = amount(ratio.estimate) if ratio and one.outcome in ("faster", "slower") else one.outcome
+    if ratio:
+        ends = interval(one.outcome, ratio)
+        said += f" ({ends}, {percent(ratio.confidence)} interval)" if ends else " (no interval)"
+    by = " by mean latency" if one.metric == "latency_mean_us" else ""
+    return "; ".join([f"{said}{by}", *reasons(one)])
 
 
 def against(one: Verdict) -> str:
     """Return the two levels of a verdict: ``fast against safest``."""
     return f"{subject(one.factor, one.level)} against {subject(one.factor, one.baseline)}"
-
-
-def comparison(one: CellComparison, runs: Comparison) -> str:
-    """Return what became of a cell from one run to the other as a sentence."""
-    sentence = _outcome(one.outcome, runs.b.label, runs.a.label, one.ratio, runs.same_within)
-    if one.outcome == "not comparable":
-        sentence += f": {one.reasons[0].text}"
-    else:
-        sentence += _by(one) + (f", {EXTRAPOLATED}" if one.a_extrapolated or one.b_extrapolated else "")
-    return f"{cell_words(one.cell, runs.varying)}: {sentence}"
 
 
 def reasons(one: Verdict | CellComparison) -> Iterator[str]:
@@ -81,46 +77,6 @@ def _over(operations: int) -> str:
 
 
 EXTRAPOLATED = "by partly extrapolated seconds"
-
-
-def _by(one: Verdict | CellComparison) -> str:
-    return " by mean latency" if one.metric == "latency_mean_us" else ""
-
-
-def _outcome(
-    outcome: Outcome,
-    level: str,
-    baseline: str,
-    ratio: Interval | None,
-    same_within: float,
-    several: bool = False,
-) -> str:
-    if ratio is None:
-        return f"{level} and {baseline} are not comparable"
-    return difference(outcome, level, baseline, ratio, same_within, several)
-
-
-def difference(
-    outcome: Outcome,
-    level: str,
-    baseline: str,
-    ratio: Interval,
-    same_within: float,
-    several: bool = False,
-) -> str:
-    """Return the outcome of a comparison: ``disk is 4.7 times slower than dram (4.1 to 5.5, 95% interval)``.
-
-    "a% slower" is 1 - x/y and "a% faster" x/y - 1, never one for the other. `several`: the level is plural.
-    """
-    match outcome:
-        case "the same":
-            said = f"{level} and {baseline} are the same within {percent(same_within)}"
-        case "inconclusive":
-            said = f"{level} against {baseline} is inconclusive"
-        case _:
-            said = f"{level} {'are' if several else 'is'} {by_how_much(ratio.estimate)} {baseline}"
-    said_interval = f"{interval(outcome, ratio)}, {percent(ratio.confidence)} interval"
-    return f"{said} ({said_interval if ratio.low is not None else 'no interval'})"
 
 
 def conditions(held: Mapping[Factor, str]) -> str:
