@@ -311,7 +311,7 @@ def contradicting(found: Sequence[Campaign]) -> Iterator[str]:
     by_reason: dict[str, list[str]] = {}
     for one in found:
         for row in _against(one):
-            told = escape(f"documented as “{row.documented.says}”; it {said.observed(one.safety, row)}")
+            told = escape(f"documented as “{row.documented.says}”; it {said.outcome(one.answer(row))}")
             item = f"- **{escape(one.title)}, `{row.cell.tuning}`**, {_death(one.answer(row))}: {told}"
             by_reason.setdefault(_explained(row), []).append(item)
     lines = [line for reason, items in by_reason.items() for line in (*items, f"  - {escape(reason)}")]

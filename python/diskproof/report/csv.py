@@ -4,10 +4,11 @@ import csv
 import io
 
 from diskproof.analysis.answers import Analysis
+from diskproof.analysis.limits.records import Limits
 from diskproof.analysis.published.join import cells_of
 from diskproof.analysis.published.measures import trial_figure
-from diskproof.report import limits_csv as limits
-from diskproof.report.cuts_csv import Row, cut_rows, place_in_run
+from diskproof.report.compose import limits_words
+from diskproof.report.cuts_csv import Row, cut_rows, findings, place_in_run, values
 from diskproof.report.validity import counting, findings_by_trial
 from diskproof.results.counters import COUNTERS
 from diskproof.results.folder import RunFolder
@@ -27,7 +28,7 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
     Prices are to own a storage, or of a month, as ``price_basis`` says.
     """
     trials = folder.trials()
-    valid, findings = counting(analysis, trials), findings_by_trial(analysis)
+    valid, found = counting(analysis, trials), findings_by_trial(analysis)
     rows: list[Row] = [
         {
             **place_in_run(trial),
@@ -38,9 +39,9 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
             **_load(trial.load),
             **_latency(trial.load.latency_us if trial.load else None),
             **_cost(trial.usage, trial.load),
-            **limits.columns(analysis.limits, analysis.plan.cell(trial.cell)),
+            **_limit(analysis.limits, trial.cell),
             **_published(analysis.plan, trial),
-            "findings": "; ".join(f"{one.severity} {one.check}" for one in findings.get(trial.id, [])),
+            "findings": findings(found.get(trial.id, [])),
         }
         for trial in trials
     ]
@@ -57,10 +58,7 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
 def _factors(cell: Cell, imported: bool) -> Row:
     return {
         "cell": cell.id,
-        "server": cell.server,
-        "storage": cell.storage,
-        "tuning": cell.tuning,
-        "workload": cell.workload,
+        **values(cell, ("server", "storage", "tuning", "workload")),
         "memory_bytes": cell.memory_bytes or (None if imported else 0),
         "clients": cell.clients or (None if imported else 0),
     }
@@ -86,19 +84,16 @@ def _scale(plan: Plan) -> Row:
 
 def _load(load: LoadResult | None) -> Row:
     bare = load if load and load.file_requests else None
-    served = None if bare else load
+    requests = values(bare, ("transactions", "transactions_per_s"))
     return {
         "seconds": load.seconds if load else None,
-        "transactions": served.transactions if served else None,
-        "transactions_per_s": served.transactions_per_s if served else None,
-        "requests": bare.transactions if bare else None,
-        "requests_per_s": bare.transactions_per_s if bare else None,
+        **values(None if bare else load, ("transactions", "transactions_per_s")),
+        **{name.replace("transactions", "requests"): value for name, value in requests.items()},
         "megabytes_per_s": bare.megabytes_per_s if bare else None,
         "job_s": load.figure("seconds") if load else None,
         "rate_asked_per_s": load.rate.asked_per_s if load and load.rate else None,
         "waiting_at_end": load.rate.waiting if load and load.rate else None,
-        "failed_transactions": load.failed_transactions if load else None,
-        "retries": load.retries if load else None,
+        **values(load, ("failed_transactions", "retries")),
         "errors": _errors(load),
     }
 
@@ -138,3 +133,25 @@ def _published(plan: Plan, trial: Trial) -> Row:
 
 def _cost(usage: Usage | None, load: LoadResult | None) -> Row:
     return {counter.name: counter.of(usage, load) for counter in COUNTERS if counter.name}
+
+
+def _limit(limits: Limits | None, cell: str) -> Row:
+    """Return what holds a trial's cell back, over all its trials; no columns if nothing was counted.
+
+    The time of a mean transaction is split as in the other reports, in µs; what is not known is empty.
+    """
+    if limits is None:
+        return {}
+    found = next((one for one in limits.cells if one.cell.id == cell), None)
+    split = found.split if found else None
+    times_us = dict(limits_words.parts(split)) if split else {}
+    names = limits_words.part_names(limits.cells)
+    return {
+        "limit": (found.limit or limits_words.NOT_ESTABLISHED) if found else None,
+        "limit_where": found.where if found else None,
+        "limit_bound_per_s": found.bound_per_s if found else None,
+        **{
+            f"time_{name.lower().replace(' ', '_')}_us": times_us.get(name)
+            for name in ([*names, limits_words.UNEXPLAINED] if names else [])
+        },
+    }

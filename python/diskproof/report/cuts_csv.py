@@ -1,12 +1,12 @@
 """The cuts as rows of a CSV file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from diskproof.analysis.safety.count import why_silent, window_s
 from diskproof.results.cut import CutTrial, DiskAtCut, LedgerOutcome, Recovery
 from diskproof.results.plan import Cuts
 from diskproof.results.record import Record
-from diskproof.results.trial import Trial
+from diskproof.results.trial import Finding, Trial
 
 Value = str | int | float | None
 Row = dict[str, Value]
@@ -25,33 +25,29 @@ def cut_rows(crash: Cuts, cuts: Sequence[CutTrial]) -> list[Row]:
 
 
 def _row(crash: Cuts, cut: CutTrial) -> Row:
-    cell = crash.cell(cut.cell)
+    cell, why = crash.cell(cut.cell), why_silent(cut)
+    finished = cut.finished
     return {
         **place_in_run(cut),
         "cell": cell.id,
-        "server": cell.server,
-        "storage": cell.storage,
-        "tuning": cell.tuning,
-        "memory_bytes": cell.memory_bytes,
-        "clients": cell.clients,
-        "way": cut.way,
-        "seed": cut.seed,
-        "telling": int(cut.finished and why_silent(cut) is None),
-        "silent_because": why.text if (why := why_silent(cut)) else None,
+        **values(cell, ("server", "storage", "tuning", "memory_bytes", "clients")),
+        **values(cut, ("way", "seed")),
+        "telling": int(finished and why is None),
+        "silent_because": why.text if why else None,
         "put_off_s": cut.put_off_s,
-        "with_loss": int(cut.has_loss) if cut.finished else None,
-        "damaged": int(cut.is_damaged) if cut.finished else None,
+        "with_loss": int(cut.has_loss) if finished else None,
+        "damaged": int(cut.is_damaged) if finished else None,
         "acknowledged": cut.ledger.acknowledged if cut.ledger else cut.acknowledged,
         "unflushed_acknowledgements": cut.unflushed_acknowledgements,
         "something_at_risk": int(cut.had_something_at_risk(cell.clients)) if cut.way != "kill" else None,
         "lost": cut.lost,
-        "window_s": window_s(cut) if cut.finished else None,
-        **{name: _of(cut.ledger, name) for name in LEDGER},
+        "window_s": window_s(cut) if finished else None,
+        **values(cut.ledger, LEDGER),
         **_recovery(cut.recovery),
         **_disks(cut.disks),
-        **{name: getattr(cut.timings, name) for name in type(cut.timings).model_fields},
+        **values(cut.timings, type(cut.timings).model_fields),
         "evidence": cut.evidence,
-        "findings": "; ".join(f"{one.severity} {one.check}" for one in cut.findings),
+        "findings": findings(cut.findings),
     }
 
 
@@ -59,45 +55,44 @@ def place_in_run(one: Trial | CutTrial) -> Row:
     """Return the columns that say when a trial or a cut was made."""
     return {
         "trial": one.id,
-        "block": one.block,
-        "position": one.position,
-        "started_at": one.started_at,
+        **values(one, ("block", "position", "started_at")),
         "finished": int(one.finished),
     }
 
 
+def findings(found: Sequence[Finding]) -> str:
+    """Return what was found, in one field."""
+    return "; ".join(f"{one.severity} {one.check}" for one in found)
+
+
 def _recovery(recovery: Recovery | None) -> Row:
     return {
-        "mount_s": _of(recovery, "mount_s"),
-        "server_recovery_s": _of(recovery, "server_s"),
+        "mount_s": recovery.mount_s if recovery else None,
+        "server_recovery_s": recovery.server_s if recovery else None,
         "refused": recovery.refused.text if recovery and recovery.refused else None,
         "complaints": len(recovery.complaints) if recovery else None,
         "damaged_tables": len(recovery.damaged_tables) if recovery else None,
-        "binlog_only": _of(recovery, "binlog_only"),
-        "engine_only": _of(recovery, "engine_only"),
+        **values(recovery, ("binlog_only", "engine_only")),
     }
 
 
+SUMMED = (
+    *("under_way", "at_risk_writes", "at_risk_bytes", "answered_at_risk_writes"),
+    *("kept_bytes", "lost_bytes", "torn_writes", "unreadable_sectors"),
+)
+"""Over the disks of a cut."""
+
+
 def _disks(disks: Sequence[DiskAtCut]) -> Row:
-    summed = (
-        "under_way",
-        "at_risk_writes",
-        "at_risk_bytes",
-        "answered_at_risk_writes",
-        "kept_bytes",
-        "lost_bytes",
-        "torn_writes",
-        "unreadable_sectors",
-    )
     flushes = [disk.last_flush_before_s for disk in disks if disk.last_flush_before_s is not None]
     return {
         "keep": " ".join(disk.kept for disk in disks) or None,
-        **{name: sum(getattr(disk, name) for disk in disks) if disks else None for name in summed},
+        **{name: sum(getattr(disk, name) for disk in disks) if disks else None for name in SUMMED},
         "last_flush_before_s": min(flushes, default=None),
         "cuts_apart_s": max((disk.after_first_s for disk in disks), default=None),
     }
 
 
-def _of(record: Record | None, name: str) -> Value:
-    value: Value = getattr(record, name) if record is not None else None
-    return value
+def values(record: Record | None, names: Iterable[str]) -> Row:
+    """Return values of a record by their names, which are those of the columns; empty ones without it."""
+    return {name: getattr(record, name) if record is not None else None for name in names}

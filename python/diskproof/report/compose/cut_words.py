@@ -9,7 +9,6 @@ from diskproof.analysis.safety.shapes import (
     CutAnswer,
     CutComparison,
     Damage,
-    DocumentedAnswer,
     Moments,
     Safety,
 )
@@ -57,22 +56,6 @@ def reasons(safety: Safety, answer: CutAnswer) -> Iterator[str]:
     if answer.damage_reports:
         more = len(answer.damage_reports) - 1
         yield f"{_short(answer.damage_reports[0].text)}{f' (and {more} more)' if more else ''}"
-    if answer.silent:
-        yield f"{_sum(answer.silent)} proved nothing: {causes(answer.silent)}"
-    if answer.unfinished:
-        yield f"{_sum(answer.unfinished)} broke off: {causes(answer.unfinished)}"
-    log = answer.binlog
-    if log and log.cuts_binlog_only:
-        yield (
-            f"after {log.cuts_binlog_only} of {cuts(log.asked)} the binary log held up to "
-            f"{transactions(log.worst_binlog_only)} that the tables did not: a replica has more than its "
-            "source"
-        )
-    if log and log.cuts_engine_only:
-        yield (
-            f"after {log.cuts_engine_only} of {cuts(log.asked)} the tables held up to "
-            f"{transactions(log.worst_engine_only)} that the binary log did not: a replica never gets them"
-        )
     if answer.gravest and answer.gravest.evidence:
         yield f"the worst cut is {answer.gravest.id}; its evidence is in {answer.gravest.evidence}"
 
@@ -90,16 +73,6 @@ def _of_the_power_cut(safety: Safety, answer: CutAnswer) -> str:
     )
 
 
-def _answer(safety: Safety, cell: str, way: Way) -> CutAnswer:
-    answer = safety.answer(cell, way)
-    assert answer is not None  # what a verdict names, the cuts have answered
-    return answer
-
-
-def _sum(found: Sequence[Cause]) -> str:
-    return cuts(sum(one.cuts for one in found))
-
-
 def _short(text: str) -> str:
     """Return the beginning of a line of a log, which may have any length."""
     line = " ".join(text.split())
@@ -115,7 +88,7 @@ MUST = {"keep": "keep everything at", "lose": "lose something to", "break": "be 
 
 def control(safety: Safety, one: ControlAnswer) -> str:
     """Return what a control must do, and what it did."""
-    answers = [_answer(safety, one.cell, way) for way in one.ways]
+    answers = [found for way in one.ways if (found := safety.answer(one.cell, way))]
     did = [f"{outcome(answer)} to {CAUSES[answer.way]}" for answer in answers if answer.telling]
     must = f"{one.cell} must {MUST[one.must]} {listed([CAUSES[way] for way in one.ways])}"
     if not did:
@@ -128,19 +101,11 @@ def control(safety: Safety, one: ControlAnswer) -> str:
     return said
 
 
-MORE_FREQUENT = {
-    "lose": "more `clients` or a later `cut_after_s`",
-    "break": '`keep = "subset"`, a cache that holds much and pages that are written all the time',
-}
-
-
 def _how_to_see_it(one: ControlAnswer) -> str:
     if one.rarer is None:
         return "more cuts will hardly show any: check whether the level relaxes what it should"
-    return (
-        f"{cuts(one.rarer.more_cuts)} more would show what {percent(one.rarer.share)} of cuts do (95%), and "
-        f"{MORE_FREQUENT[one.must]} make it more frequent"
-    )
+    share = percent(one.rarer.share)
+    return f"{cuts(one.rarer.more_cuts)} more would show what {share} of cuts do (95%)"
 
 
 def unasked(one: Control) -> str:
@@ -149,20 +114,6 @@ def unasked(one: Control) -> str:
         f"{listed(one.tunings, 3)} on {listed(one.storages, 3)} must {MUST[one.must]} "
         f"{listed([CAUSES[way] for way in one.ways])}, but this run cuts no such cell"
     )
-
-
-def observed(safety: Safety, one: DocumentedAnswer) -> str:
-    """Return what was observed beside documentation, with bounds."""
-    answer, documented = _answer(safety, one.cell.id, one.way), one.documented
-    parts = [outcome(answer)]
-    if one.over_s is not None and one.allowed_s is not None:
-        over = f"{seconds(one.over_s)} longer than the documented {documented.within_s:g} s"
-        allowed = f"up to {one.allowed_s:.3g} s that a timer and two flushes may take"
-        too_long = answer.window_s is not None and answer.window_s.worst > one.allowed_s
-        parts.append(f"{over}, and more than {allowed}" if too_long else f"{over}, and {allowed}")
-    if documented.says == "may corrupt" and answer.telling and not answer.damaged and answer.damage_share:
-        parts.append(f"no damage seen ({at_most(answer.damage_share)})")
-    return "; ".join(parts)
 
 
 def comparison(one: CutComparison) -> str:
@@ -178,27 +129,16 @@ def outcome(answer: CutAnswer) -> str:
     """Say what the cuts of a cell showed, to follow its name: ``lost none in 50 cuts (at most …)``."""
     if not answer.telling or answer.loss_share is None:
         return f"has {cuts(answer.made)} that prove nothing" if answer.made else "was not cut yet"
-    said = loss(answer) if answer.with_loss else none_lost(answer.loss_share, answer.at_risk)
+    nothing = "; nothing was at risk in any" if answer.at_risk == 0 else ""
+    none = f"lost none in {cuts(answer.loss_share.n)} ({at_most(answer.loss_share)}{nothing})"
+    said = loss(answer) if answer.with_loss else none
     # A lost database is reported as lost, not as damaged.
     return f"{said} and was damaged in {damage(answer)}" if answer.damaged > answer.gone else said
-
-
-def none_lost(share: Share, at_risk: int | None) -> str:
-    """Say that nothing was lost, what that bounds, and in how many cuts there was something to lose."""
-    return f"lost none in {cuts(share.n)} ({at_most(share)}{_risk(share.n, at_risk)})"
 
 
 def at_most(share: Share) -> str:
     """Return the bound of what was never seen: ``at most 5.8% of cuts, one-sided 95% bound``."""
     return f"at most {points(share.high)} of cuts, one-sided {percent(share.confidence)} bound"
-
-
-def _risk(n: int, at_risk: int | None) -> str:
-    if at_risk is None:
-        return ""
-    if at_risk == 0:
-        return "; nothing was at risk in any"
-    return f"; something was at risk in {'each' if at_risk == n else f'{at_risk:,}'}"
 
 
 def loss(answer: CutAnswer) -> str:

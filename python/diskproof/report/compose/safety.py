@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import (
-    Agreement,
-    ControlAnswer,
     CutAnswer,
     CutFinding,
     DocumentedAnswer,
@@ -79,10 +77,9 @@ def _blocks(safety: Safety) -> Iterator[Block | Section]:
         )
     )
     yield Paragraph(controls(safety), style="note")
-    yield Section(
-        "The controls", (Items(tuple(_control(safety, one) for one in safety.controls)),), folded=True
-    )
-    yield Items(tuple(Item(one, tone="warning") for one in _unverified(safety)))
+    made = (Item(said.control(safety, one), lead=one.outcome) for one in safety.controls)
+    yield Section("The controls", (Items(tuple(made)),), folded=True)
+    yield Items(tuple(Item(why, name=name, tone="warning") for name, why in safety.unverified.items()))
     for way in ways(safety):
         after = Section(
             "After the cuts: damage, recovery, the disks", (after_cuts(safety, way),), folded=True
@@ -95,10 +92,6 @@ def _blocks(safety: Safety) -> Iterator[Block | Section]:
     yield Section("Findings of the cuts", (findings.items(found),))
 
 
-def _control(safety: Safety, control: ControlAnswer) -> Item:
-    return Item(said.control(safety, control), lead=control.outcome)
-
-
 def controls(safety: Safety) -> str:
     """Return what came of the controls, or that there are none."""
     if not safety.controls and not safety.unasked:
@@ -107,29 +100,10 @@ def controls(safety: Safety) -> str:
             "something. Without them, a campaign that detects no loss looks like one in which nothing is "
             "lost."
         )
-    return " ".join(filter(None, (_held(safety), _unasked(safety))))
-
-
-def _held(safety: Safety) -> str:
-    if not safety.controls:
-        return ""
     held = sum(one.outcome == "holds" for one in safety.controls)
-    if held == len(safety.controls):
-        return f"All {count(held, 'control')} did what they must." if held > 1 else "Its control holds."
-    return f"{held} of {count(len(safety.controls), 'control')} did what they must."
-
-
-def _unasked(safety: Safety) -> str:
-    if not safety.unasked:
-        return ""
-    was = "was" if len(safety.unasked) == 1 else "were"
-    unasked = "; ".join(map(said.unasked, safety.unasked))
-    return f"{count(len(safety.unasked), 'control')} {was} not asked: {unasked}."
-
-
-def _unverified(safety: Safety) -> list[str]:
-    """Return for each storage without a power cut that its safety is not known."""
-    return [f"{storage}: {why}." for storage, why in safety.unverified.items()]
+    asked = f"{held} of {count(len(safety.controls), 'control')} did what they must."
+    unasked = f" Not asked: {'; '.join(map(said.unasked, safety.unasked))}." if safety.unasked else ""
+    return f"{asked}{unasked}"
 
 
 def where(found: CutFinding, most: int = findings.MOST_PLACES) -> str:
@@ -256,29 +230,16 @@ _AFTERWARDS: tuple[Filled, ...] = (
     (figures("Torn writes"), _of_disks(lambda one: _number(one.torn_writes))),
     (figures("Lost in the disks"), _of_disks(lambda one: size(one.lost_bytes))),
     (Column("Drawn"), _kept),
-    (figures("Silent"), lambda one: _number(sum(cause.cuts for cause in one.silent))),
-    (figures("Broke off"), lambda one: _number(sum(cause.cuts for cause in one.unfinished))),
+    (Column("Silent, by cuts"), lambda one: said.causes(one.silent) or "none"),
+    (Column("Broke off, by cuts"), lambda one: said.causes(one.unfinished) or "none"),
 )
 
 
 # ---------------------------------------------------------------- documentation
 
-_COUNTED: dict[Agreement, str] = {
-    "agrees": "{} as documented",
-    "contradicts": "{} against its documentation",
-    "not seen": "{} with a documented loss that was not seen",
-    "not tried": "{} without a telling cut",
-}
-
 
 def _documentation(safety: Safety) -> Section:
-    outcomes = [one.outcome for one in safety.documented]
-    counts = [text.format(outcomes.count(one)) for one, text in _COUNTED.items() if one in outcomes]
-    blocks = (
-        Paragraph(f"{count(len(outcomes), 'row')}: {', '.join(counts)}."),
-        documented(safety),
-    )
-    return Section("Beside the documentation", blocks if outcomes else ())
+    return Section("Beside the documentation", (documented(safety),))
 
 
 def documented(safety: Safety) -> Table:
@@ -289,7 +250,7 @@ def documented(safety: Safety) -> Table:
         *heads,
         ("Dies by", lambda one: one.way),
         ("Documented", _says),
-        ("Observed", lambda one: said.observed(safety, one)),
+        ("Observed", lambda one: _observed(safety, one)),
         ("Outcome", lambda one: one.outcome),
         (
             "Source and note",
@@ -303,5 +264,12 @@ def documented(safety: Safety) -> Table:
 
 
 def _says(answer: DocumentedAnswer) -> str:
-    within_s = answer.documented.within_s
-    return answer.documented.says + (f", up to {within_s:g} s" if within_s is not None else "")
+    within_s, allowed_s = answer.documented.within_s, answer.allowed_s
+    said_s = f", up to {within_s:g} s" if within_s is not None else ""
+    late = f" ({allowed_s:.3g} s with a timer and two flushes)" if allowed_s is not None else ""
+    return f"{answer.documented.says}{said_s}{late}"
+
+
+def _observed(safety: Safety, one: DocumentedAnswer) -> str:
+    answer = safety.answer(one.cell.id, one.way)
+    return said.outcome(answer) if answer else NOT_OBSERVED
