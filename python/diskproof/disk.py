@@ -92,6 +92,11 @@ def simulate(device: str, *options: str) -> Facts:
     return facts
 
 
+def read_us(device: str) -> float:
+    """Return the median time of a single 4 KiB read."""
+    return float(simulate(device, "--seconds", "1", "--requests", "1000")["median_us"])
+
+
 def simulate_loads(device: str, loads: Sequence[Facts]) -> list[Facts]:
     """Return what clients would see on a device, in virtual time: one answer for each load."""
     return _simulate_lines(device, "--transactions", loads)

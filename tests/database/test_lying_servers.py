@@ -15,7 +15,7 @@ from diskproof.server.base import ServerError
 from diskproof.server.given import find_given, found
 from diskproof.server.given.base import Given
 from diskproof.study.servers import ServerChoice
-from diskproof.wording.visible import visible
+from diskproof.visible import visible
 from support import liars
 from support.liars import MORE, OK, Wire, liar, message, packet, pg_end, pg_head, pg_row, pg_table, table
 

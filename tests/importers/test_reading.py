@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.importers import read
-from diskproof.importers.read import read_file, read_text
+from diskproof.importers import text as reader
+from diskproof.importers.read import read_file
+from diskproof.importers.text import read_text
 from diskproof.refusal import RefusalError
 from diskproof.results.imported import ImportedResult, Settings
 
@@ -68,9 +69,9 @@ def test_what_is_known_by_sight_and_not_read_is_told_what_to_do(tmp_path: Path) 
 
 def test_what_is_too_large_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with path.open("wb") as file:
-        file.truncate(read.MOST_BYTES + 1)
+        file.truncate(reader.MOST_BYTES + 1)
     assert "larger than 20 MiB" in refusal_of(path)
-    monkeypatch.setattr(read, "MOST_LINES", 100)
+    monkeypatch.setattr(reader, "MOST_LINES", 100)
     path.write_text(WHOLE + "\n" * 100)
     assert "more than 100 lines" in refusal_of(path)
 

@@ -8,7 +8,8 @@ from diskproof.analysis.audited.audit import audit_configuration
 from diskproof.audit.check import Configuration
 from diskproof.importers.base import ImportRefusedError
 from diskproof.importers.options import DEEPEST, family_of, settings_of
-from diskproof.importers.read import as_text, read_file
+from diskproof.importers.read import read_file
+from diskproof.importers.text import as_text
 from diskproof.results.imported import Settings
 from diskproof.results.record import Family
 

@@ -10,7 +10,7 @@ from diskproof.report.compose.findings import by_severity
 from diskproof.results.plan import Phases
 from diskproof.results.trial import Finding
 from diskproof.stats.intervals import Interval
-from diskproof.wording.visible import visible, visible_json
+from diskproof.visible import visible, visible_json
 from support.trials import change, make_plan, make_trials
 
 

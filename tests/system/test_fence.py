@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.cli import fenced, values
+from diskproof.cli import fenced
 from diskproof.cli.screen import results
+from diskproof.cli.values.files import files
+from diskproof.cli.values.run import gathered
 from diskproof.load import program
 from diskproof.refusal import RefusalError
 from diskproof.system import fence
@@ -104,7 +106,7 @@ def test_a_run_folder_leads_to_no_other_file(run: Path, tmp_path: Path) -> None:
         assert refused.returncode == 2
         assert "trials.jsonl cannot be read: you have no permission" in refused.stderr, refused.stderr
     with pytest.raises(RefusalError, match="no permission"):
-        values.gathered(run)
+        gathered(run)
 
 
 def test_results_become_a_run_outside(tmp_path: Path) -> None:
@@ -124,7 +126,7 @@ def test_what_an_option_file_includes_is_read_if_it_is_configuration(tmp_path: P
     (tmp_path / "secret").write_text("[mysqld]\nsync_binlog = 7\n")
     (tmp_path / "a.cnf").symlink_to("secret")
     (tmp_path / "my.cnf").write_text("[mysqld]\n!includedir conf.d\n!include secret\n!include a.cnf\n")
-    settings, refused = values.files([tmp_path / "my.cnf"])
+    settings, refused = files([tmp_path / "my.cnf"])
     assert not refused
     (one,) = settings
     assert [option.value for option in one.options] == ["1"]  # type: ignore[union-attr]
@@ -134,7 +136,7 @@ def test_what_an_option_file_includes_is_read_if_it_is_configuration(tmp_path: P
 def test_what_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fence, "LIMIT_S", 0.01)
     with pytest.raises(RefusalError, match="were not read within"):
-        values.files([tmp_path])
+        files([tmp_path])
 
 
 def test_a_crash_ends_in_words(monkeypatch: pytest.MonkeyPatch) -> None:

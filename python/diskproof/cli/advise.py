@@ -19,7 +19,7 @@ from diskproof.cli.predict import model_of, nothing, simulate, storages_were
 from diskproof.cli.runnable import OUT, Choice
 from diskproof.cli.screen import say
 from diskproof.cli.sold import sold
-from diskproof.cli.values import gathered
+from diskproof.cli.values.run import gathered
 from diskproof.cli.verify import verify as run_verification
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.advised import compose

@@ -58,9 +58,9 @@ def keep(verb: str, path: Path, made: str) -> None:
     say(f"{'run' if verb == 'audit' else 'page'}: {path}")
 
 
-def value_of(kind: str, paths: Sequence[str | Path], hand: bytes = b"") -> str:
-    """Return values of foreign files, read in the fence, as the JSON of `cli.values`."""
-    ended, _ = run_inside("diskproof.cli.values", [kind, *map(str, paths)], paths, hand=hand)
+def value_of(kind: str, words: Sequence[str | Path], named: Sequence[Path], hand: bytes = b"") -> str:
+    """Return values of the foreign files `named`, read in the fence as the JSON of a kind in `cli.values`."""
+    ended, _ = run_inside(f"diskproof.cli.values.{kind}", [str(word) for word in words], named, hand=hand)
     if ended.code != 0:
         raise RefusalError(ended.complaint)
     return ended.out

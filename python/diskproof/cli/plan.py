@@ -1,16 +1,13 @@
 """`diskproof plan`: the cells, their order, the time, the bytes to be written."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.table import Table
 
 from diskproof import disk
-from diskproof.analysis.expected import Expected
-from diskproof.analysis.folder import expect_from
 from diskproof.analysis.safety.controls import unasked_controls
 from diskproof.audit.tpcc import too_short
-from diskproof.cli.predict import read_us
 from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
 from diskproof.cli.screen import results, say
 from diskproof.report.compose import cut_words
@@ -38,7 +35,7 @@ from diskproof.system.cpus import divide
 from diskproof.system.dilation import TrialTime
 from diskproof.system.mounts import mount_of
 from diskproof.wording import numbers
-from diskproof.wording.numbers import count, duration, percent
+from diskproof.wording.numbers import duration
 
 
 def plan(
@@ -88,24 +85,18 @@ def plan(
             results.print(line, markup=False)
         for line in _too_fast(file.study, whole):
             say(line)
-    for line in (*_expected(made, choice.out), *_notes(choice, file.study, made)):
+    for line in (*_expected(made, earlier_runs(choice.out, made.study)), *_notes(choice, file.study, made)):
         results.print(line, markup=False)
     said += _written(file.study, placed(file.study, whole), given=_loaded(file.study, whole))
     results.print(f"{said} (order from seed {made.seed})")
 
 
-def _expected(made: Plan, out: Path) -> list[str]:
-    """Say what the run will probably come to, by the newest earlier run of the study that can tell."""
-    for path in earlier_runs(out, made.study):
-        try:
-            folder = RunFolder.open(path)
-            earlier = folder.plan()
-            found = expect_from(folder, made) if earlier.scale == made.scale else None
-        except RunFolderError:
-            continue
-        if found is not None:
-            return [f"by the scatter of {path}: {_in_words(made, found)}"]
-    return []
+def _expected(made: Plan, earlier: Sequence[Path]) -> list[str]:
+    if not earlier:
+        return []
+    from diskproof.cli.expected import expected  # noqa: PLC0415 - it loads slowly
+
+    return expected(made, earlier)
 
 
 def _earlier_trials(made: Plan, out: Path) -> list[Trial]:
@@ -118,16 +109,6 @@ def _earlier_trials(made: Plan, out: Path) -> list[Trial]:
         except RunFolderError:
             continue
     return []
-
-
-def _in_words(made: Plan, found: Expected) -> str:
-    verdicts = count(found.pairs - found.hopeless, "verdict")
-    if made.at_most_s is None:
-        within = percent(float(f"{found.precision:.2g}"))
-        return f"{count(found.pairs, 'ratio')} to within about {within} or better"
-    known = "decided" if made.precision is None else f"known within {percent(made.precision)}"
-    rest = f"; {count(found.hopeless, 'verdict')} will hardly be {known}" if found.hopeless else ""
-    return f"about {duration(found.seconds)} until {verdicts} will be {known}{rest}"
 
 
 def without_model(study: Study, made: Plan) -> list[str]:
@@ -178,7 +159,7 @@ def _too_fast(study: Study, made: Plan) -> Iterator[str]:
     devices = dict.fromkeys(one.virtual for one in places if one.virtual and not one.below_floor)
     floor_us = disk.floor_us() if devices else 0.0
     for device in devices:
-        if (read := read_us(device)) < floor_us / study.design.slower:
+        if (read := disk.read_us(device)) < floor_us / study.design.slower:
             error = disk.TooFastError(device, read, floor_us)
             yield f"`run` would stop now: {error.saying('`below_floor = true`')}"
 

@@ -12,7 +12,7 @@ from diskproof.analysis.other_disk.predict import MEMORY, answer, below_floor
 from diskproof.analysis.other_disk.records import Load, Predictions, Simulated
 from diskproof.cli.exits import DONE
 from diskproof.cli.forms import Form, put_in_form
-from diskproof.cli.values import gathered
+from diskproof.cli.values.run import gathered
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.predicted import compose
 
@@ -52,7 +52,7 @@ def predict(
     if all(one.per_s is None for one in found.cells):
         why = "; ".join(dict.fromkeys(one.missing.text for one in found.cells if one.missing))
         raise RefusalError(f"{run}: nothing could be predicted for these disks: {why}")
-    found = found.model_copy(update={"notes": below_floor(recorded, targets, read_us)})
+    found = found.model_copy(update={"notes": below_floor(recorded, targets, disk.read_us)})
     put_in_form(format, compose(found), found)
     return DONE
 
@@ -80,11 +80,6 @@ def _without_sources(part: object) -> object:
     if isinstance(part, dict):
         return {name: _without_sources(value) for name, value in part.items() if name != "source"}
     return [_without_sources(one) for one in part] if isinstance(part, list) else part
-
-
-def read_us(device: str) -> float:
-    """Return the median time of a single 4 KiB read."""
-    return float(disk.simulate(device, "--seconds", "1", "--requests", "1000")["median_us"])
 
 
 def _check(device: str) -> None:

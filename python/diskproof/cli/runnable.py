@@ -8,8 +8,8 @@ from pathlib import Path
 
 from cyclopts import Parameter
 
-from diskproof.cli import values
 from diskproof.cli.screen import say
+from diskproof.cli.values.options import options
 from diskproof.refusal import RefusalError
 from diskproof.results.plan import Plan
 from diskproof.run.cut_rights import no_power_cuts
@@ -111,7 +111,7 @@ def read_study_here(
     present = with_present_servers(read_study(study, scale, to_cut=to_cut), basedirs or [])
     for name, reason in present.reasons.items():
         say(f"server `{name}` is optional and left out: {reason}")
-    file = with_dilation(with_option_files(present.file, values.options))
+    file = with_dilation(with_option_files(present.file, options))
     for note in file.notes:
         say(note)
     return file

@@ -19,7 +19,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from diskproof.wording.visible import visible, visible_json
+from diskproof.visible import visible, visible_json
 
 for stream in (sys.stdout, sys.stderr):
     # A study's question may be in any script; a terminal that cannot show it must not end the run.

@@ -10,7 +10,7 @@ from diskproof.families.mysql.option_file import is_read, resolved
 from diskproof.families.options import server_named
 from diskproof.families.values import same
 from diskproof.importers.options import FORMS, family_of, settings_of
-from diskproof.importers.read import as_text
+from diskproof.importers.text import as_text
 from diskproof.results.imported import AskedOption
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ServerKind

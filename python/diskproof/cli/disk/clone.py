@@ -5,12 +5,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from diskproof.cli import values
 from diskproof.cli.disk.bar import fit_display, profile_display
 from diskproof.cli.disk.late import punctuality
 from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE, TRIAL_INVALID
 from diskproof.cli.screen import results, say
+from diskproof.cli.values.files import files
 from diskproof.profile.clone.cells import FULL, QUICK
 from diskproof.profile.clone.foreign import foreign
 from diskproof.profile.clone.make import make
@@ -82,7 +82,7 @@ def clone(
         if write or quick or size or seconds:
             raise RefusalError("--from measures nothing: leave out --write, --quick, --size and --seconds")
         capacity_bytes = None if capacity is None else size_of("--capacity", capacity)
-        material = foreign(source, capacity_bytes, values.files)
+        material = foreign(source, capacity_bytes, files)
     else:
         if capacity is not None:
             raise RefusalError("--capacity belongs to --from: a disk that is measured shows its size")

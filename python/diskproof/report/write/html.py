@@ -18,8 +18,8 @@ from markupsafe import Markup, escape
 from diskproof.report import document as doc
 from diskproof.report.document import Document, Panel
 from diskproof.report.write.ink import config, drawable
+from diskproof.visible import visible
 from diskproof.wording.numbers import count, sentence_case, unbroken
-from diskproof.wording.visible import visible
 
 MOST_PANELS_SHOWN = 12
 """A figure with more panels folds each."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from diskproof.wording.visible import visible
+from diskproof.visible import visible
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 

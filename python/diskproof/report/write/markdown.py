@@ -8,8 +8,8 @@ from diskproof.report.document import Block, Item, Items, Line, Paragraph, Secti
 from diskproof.report.one_screen import Block as OneScreenBlock
 from diskproof.report.one_screen import OneScreen
 from diskproof.report.write.one_screen import merged
+from diskproof.visible import visible
 from diskproof.wording.numbers import sentence_case
-from diskproof.wording.visible import visible
 
 _CODE_SPAN = re.compile(r"(`[^`]+`)")
 _SPECIAL = re.compile(r"([\\`*\[<|~]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])|^[#>+=-])")
