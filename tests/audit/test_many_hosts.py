@@ -102,9 +102,9 @@ def test_opposite_differences_do_not_cancel() -> None:
 
 def test_ratios_of_equal_machines_seldom_seem_to_differ() -> None:
     plan = sharing(make_plan(blocks=9), ("a", "b", "c"))
-    runs = [Run(plan, make_machines(plan), make_trials(plan, seed=seed)) for seed in range(60)]
+    runs = [Run(plan, make_machines(plan), make_trials(plan, seed=seed)) for seed in range(20)]
     found = [one for run in runs for one in said(equal_hosts.outcome(run).problems) if "against" in one]
-    assert len(found) <= 8
+    assert len(found) <= 3
 
 
 def test_a_host_with_few_trials_of_a_cell_is_not_drawn_to_the_others() -> None:

@@ -47,10 +47,10 @@ def only(
 
 def test_sound_runs_raise_nothing() -> None:
     plan = make_plan(servers=("mariadb", "postgresql"), storages=("dram", "disk", "nvme"))
-    warned = [finding for seed in range(30) for _, finding, _ in audit(plan, make_trials(plan, seed=seed))]
+    warned = [finding for seed in range(12) for _, finding, _ in audit(plan, make_trials(plan, seed=seed))]
     # Two order tests at 1 and 5 % may speak now and then; nothing else may at all.
     assert {finding.check for finding in warned} <= {"order"}
-    assert len(warned) <= 3
+    assert len(warned) <= 2
 
 
 def test_every_run_check_has_its_words() -> None:

@@ -19,7 +19,7 @@ def test_drift_from_block_to_block_is_found_and_sized() -> None:
 
 
 def test_both_keep_their_level_without_any_trend() -> None:
-    runs = 400
+    runs = 200
     at_position = sum(_found(position_effect(_run(seed))).p < 0.05 for seed in range(runs))
     over_blocks = sum(_found(block_drift(_run(seed, blocks=6))).p < 0.05 for seed in range(runs))
     assert 0.02 < at_position / runs < 0.09
@@ -27,7 +27,7 @@ def test_both_keep_their_level_without_any_trend() -> None:
 
 
 def test_a_noisy_cell_does_not_make_a_position_effect() -> None:
-    runs = 300
+    runs = 150
     found = sum(_found(position_effect(_run(seed, noise_of_last=0.3))).p < 0.05 for seed in range(runs))
     assert 0.02 < found / runs < 0.09
 
