@@ -100,7 +100,6 @@ def test_what_several_results_share_is_told_once_with_their_names() -> None:
     audit = audit_of(first, change(first, name="20 clients"))
     found = [one for one in words.failures(audit) if one.check.check == "warm-up"]
     assert len(found) == 1
-    assert words.where(found[0], 2) == "10 clients and 20 clients"
 
 
 def test_results_of_one_name_are_told_apart_by_their_place() -> None:

@@ -65,13 +65,6 @@ def test_a_model_of_ones_own_is_no_published_disk() -> None:
     )
 
 
-def test_a_second_disk_of_the_same_model_refers_to_the_first() -> None:
-    plan = make_plan(storages=("honest", "ignoring"), tunings=("safest",))
-    assert names.names(run_of(plan, "honest", "ignoring")).endswith(
-        "ignoring = the same model as honest, which answers flushes without doing them."
-    )
-
-
 def test_a_role_that_lies_elsewhere_is_said() -> None:
     plan = make_plan(storages=("disk", "split", "log-disk"), tunings=("safest",))
     run, of_ssd = run_of(plan, "disk", "split"), run_of(plan, "log-disk")
@@ -86,8 +79,9 @@ def test_a_role_that_lies_elsewhere_is_said() -> None:
     ]
     assert names.names(change(run, machine__places=places)) == (
         "disk = a model of a published disk: desktop disk, 7200 rpm; "
-        "split = the same model as disk, which answers flushes without doing them, "
-        "but redo on a model of a published disk: small SSD, the binary log (`binlog`) stays with the data; "
+        "split = a model of a published disk, which answers flushes without doing them: desktop disk, "
+        "7200 rpm, but redo on a model of a published disk: small SSD, the binary log (`binlog`) "
+        "stays with the data; "
         "log-disk = a model of a published disk: small SSD."
     )
 

@@ -186,4 +186,4 @@ def test_a_page_of_jobs_speaks_of_jobs(make_run: MakeRun) -> None:
 
 
 def test_a_findings_remedy_stands_apart_from_it(quickstart: Run) -> None:
-    assert "was requested\n  - Remedy: give a value" in markdown.render(quickstart[1])
+    assert "was requested\n  - **Remedy:** give a value" in markdown.render(quickstart[1])

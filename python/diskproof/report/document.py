@@ -22,17 +22,6 @@ class Paragraph:
     text: str
     lead: str = ""
     """A word or two that stand out before the text."""
-    style: Literal["", "lead", "note"] = ""
-    """``lead``: the answer of its section. ``note``: explains."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line below an item."""
-
-    text: str
-    lead: str = ""
-    style: Literal["plain", "strong", "note"] = "note"
 
 
 @dataclass(frozen=True)
@@ -43,13 +32,12 @@ class Item:
     mark: str = "!"
     """One sign. A terminal sets it before the text."""
     lead: str = ""
-    """A word that stands out: an outcome, a severity, a name."""
+    """A word that stands out: an outcome, a severity."""
     name: str = ""
-    """What the item is about, if that is not the lead."""
-    where: str = ""
-    """What it concerns, in brackets."""
+    """What the item is about, and where that is."""
     tone: Tone = "plain"
-    lines: tuple[Line, ...] = ()
+    lines: tuple[Paragraph, ...] = ()
+    """What stands below it."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +45,6 @@ class Items:
     """A list."""
 
     items: tuple[Item, ...]
-    style: Literal["list", "findings", "alarms"] = "list"
 
 
 # ---------------------------------------------------------------- tables and code

@@ -1,10 +1,10 @@
 """An audit: verdicts first, then what failed, what cannot be told, what passed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from diskproof.analysis.audited.shapes import AuditAnswer
 from diskproof.report.compose import audited
-from diskproof.report.document import Block, Item, Items, Line, Paragraph, Section, Tone
+from diskproof.report.document import Item, Items, Paragraph, Section, Tone
 from diskproof.report.one_screen import OneScreen
 from diskproof.results.trial import Severity
 from diskproof.wording.numbers import count
@@ -54,7 +54,9 @@ def compose(audit: AuditAnswer) -> OneScreen:
             Section("What failed", (findings(found, audit),)),
             Section("To be known", (findings(notes, audit),)),
             _untold(audit),
-            Section("", (*_names(audit), Paragraph(LEGEND))),
+            Section(
+                "", (Paragraph(f"{_listed(audited.passed(audit)) or 'none'}.", "Passed"), Paragraph(LEGEND))
+            ),
         ),
     )
 
@@ -79,8 +81,8 @@ def _verdict(verdict: audited.Verdict) -> Item:
     mark, tone = TONES[audited.mark(verdict.subjects[0])]
     name, *others = verdict.heads if len(verdict.subjects) == 1 else ["", *verdict.heads]
     lines = (
-        *(Line(head, style="strong") for head in others),
-        *(Line(remark, lead="remark") for remark in verdict.remarks),
+        *(Paragraph(head) for head in others),
+        *(Paragraph(remark, lead="remark") for remark in verdict.remarks),
     )
     return Item(verdict.sentence, mark, name=name, tone=tone, lines=lines)
 
@@ -92,18 +94,18 @@ def _refused(audit: AuditAnswer) -> Items:
 
 def findings(found: Sequence[audited.Found], audit: AuditAnswer) -> Items:
     """Return what was found as a list, each with its remedy and why it matters; what is the same once."""
-    told: set[Line] = set()
+    told: set[Paragraph] = set()
     items = tuple(_finding(one, len(audit.subjects), told) for one in found)
     return Items(items)
 
 
-def _finding(found: audited.Found, subjects: int, told: set[Line]) -> Item:
+def _finding(found: audited.Found, subjects: int, told: set[Paragraph]) -> Item:
     first, *others = audited.lines(found, subjects)
     mark, tone = TONES[found.raised.severity]
-    lines = [Line(other, style="plain") for other in others]
+    lines = [Paragraph(other) for other in others]
     if found.raised.severity != "note":
-        advice = [Line(found.raised.remedy.text, lead="Remedy")] if found.raised.remedy else []
-        advice.append(Line(f"{found.check.reason} ({found.check.source})", lead="Why"))
+        advice = [Paragraph(found.raised.remedy.text, lead="Remedy")] if found.raised.remedy else []
+        advice.append(Paragraph(f"{found.check.reason} ({found.check.source})", lead="Why"))
         lines += [line for line in advice if line not in told]
         told.update(advice)
     return Item(first, mark, lead=found.word, name=found.check.check, tone=tone, lines=tuple(lines))
@@ -112,12 +114,6 @@ def _finding(found: audited.Found, subjects: int, told: set[Line]) -> Item:
 def _untold(audit: AuditAnswer) -> Section:
     items = tuple(Item(_listed(checks), "?", name=what) for what, checks in audited.untold(audit))
     return Section("Cannot be told, because this was not recorded", (Items(items),))
-
-
-def _names(audit: AuditAnswer) -> Iterator[Block]:
-    for lead, names in (("Passed", audited.passed(audit)), ("Does not apply", audited.apart(audit))):
-        if names:
-            yield Paragraph(f"{_listed(names)}.", lead=lead)
 
 
 def _listed(names: Sequence[str]) -> str:

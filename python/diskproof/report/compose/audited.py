@@ -160,16 +160,6 @@ def passed(audit: AuditAnswer) -> list[str]:
     return [name for name in names if name not in noted]
 
 
-def apart(audit: AuditAnswer) -> list[str]:
-    """Return the checks that had nothing to look at anywhere."""
-    return _named(audit, "does not apply", besides=("failed", "cannot be told", "passed"))
-
-
-def where(found: Found, subjects: int) -> str:
-    """Return where it was found; empty if there is a single subject and it is the whole of it."""
-    return _places(found.each, subjects)
-
-
 def lines(found: Found, subjects: int) -> list[str]:
     """Return what was found, with its places: one line, or one for each that has its own figures."""
     by_message = grouped(found.each, lambda one: one.message)

@@ -1,6 +1,6 @@
 """What was measured: a row a cell."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from diskproof.analysis.answers import Analysis, CellAnswer
@@ -60,7 +60,7 @@ def cells(analysis: Analysis) -> Table:
     return cells_table(
         analysis,
         analysis.cells,
-        *(filled for measure in _measures(analysis) for filled in measure),
+        *_measures(analysis),
         *((figures(f"p{key} ms"), _latency(key)) for key in percentiles(analysis.cells)),
         (figures("Valid"), lambda answer: f"{answer.valid} of {answer.total}"),
         label="Throughput and latency of every cell",
@@ -74,38 +74,32 @@ def _latency(key: str) -> Callable[[CellAnswer], str]:
     )
 
 
-def _measures(analysis: Analysis) -> list[list[Filled]]:
-    """Return what the cells are judged by, and what is shown with it."""
+def _measures(analysis: Analysis) -> Iterator[Filled]:
+    """Yield the columns of what the cells are judged by, and what is shown with it."""
     metrics = {answer.metric for answer in analysis.cells}
-    interval = figures(f"{confidence(analysis)} interval")
+    interval = f"{confidence(analysis)} interval"
 
-    def measure(title: str, figure: Callable[[CellAnswer], Interval | None]) -> list[Filled]:
-        return [
-            (figures(title), lambda answer: estimate(figure(answer))),
-            (interval, lambda answer: bounds(figure(answer))),
-        ]
+    def measure(title: str, figure: Callable[[CellAnswer], Interval | None]) -> Iterator[Filled]:
+        yield figures(title), lambda one: _estimate(one, figure(one))
+        yield figures(interval), lambda one: bounds(figure(one))
 
-    found = []
     if metrics & {"transactions_per_s", "latency_mean_us"} or not metrics:
-        found.append(measure("Transactions/s", lambda answer: answer.throughput_per_s))
+        yield from measure("Transactions/s", lambda answer: answer.throughput_per_s)
     if "requests_per_s" in metrics:
-        found.append(measure("Requests/s", _of_metric("requests_per_s")))
-        found.append([(figures("MB/s"), lambda answer: estimate(answer.megabytes_per_s))])
+        yield from measure("Requests/s", _of_metric("requests_per_s"))
+        yield figures("MB/s"), lambda answer: estimate(answer.megabytes_per_s)
     if any(answer.rate_asked_per_s for answer in analysis.cells):
-        found.append([(figures("Rate held"), _rate)])
+        yield figures("Rate held"), _rate
     if "latency_mean_us" in metrics:
-        found.append(measure("Mean ms", _mean_ms))
+        yield from measure("Mean ms", _mean_ms)
     if "seconds" in metrics:
-        seconds = _of_metric("seconds")
-        found.append(
-            [
-                (figures("Seconds"), lambda one: estimate(seconds(one)) + extrapolated(one.extrapolated)),
-                (interval, lambda one: bounds(seconds(one))),
-            ]
-        )
+        yield from measure("Seconds", _of_metric("seconds"))
     if any(answer.iterations for answer in analysis.cells):
-        found.append([(figures(title), _span(name)) for title, name in SPAN.items()])
-    return found
+        yield from ((figures(title), _span(name)) for title, name in SPAN.items())
+
+
+def _estimate(answer: CellAnswer, figure: Interval | None) -> str:
+    return estimate(figure) + extrapolated(answer.extrapolated and answer.metric == "seconds")
 
 
 SPAN = {"Min s": "min_s", "Max s": "max_s", "Queries/client": "queries_per_client"}

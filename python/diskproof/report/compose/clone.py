@@ -47,7 +47,7 @@ def compose(clone: Clone) -> Document:
 
 
 def _figures(found: Sequence[ModelledFigure]) -> tuple[Block, ...]:
-    return (_table(found), Paragraph(score(found), style="note")) if found else ()
+    return (_table(found), Paragraph(score(found))) if found else ()
 
 
 def _table(found: Sequence[ModelledFigure]) -> Table:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, RunFinding
 from diskproof.report.compose.head import has_speed
-from diskproof.report.document import Item, Items, Line, Paragraph, Section, Tone
+from diskproof.report.document import Item, Items, Paragraph, Section, Tone
 from diskproof.results.trial import SEVERITIES, Finding, Severity
 from diskproof.wording.numbers import listed
 
@@ -33,17 +33,15 @@ def items(found: Sequence[tuple[Finding, str]]) -> Items:
     """Return findings with their places as a list."""
     return Items(
         tuple(_item(finding, where) for finding, where in found),
-        style="findings",
     )
 
 
 def _item(finding: Finding, where: str) -> Item:
-    remedy = (Line(finding.remedy.text, lead="Remedy"),) if finding.remedy else ()
+    remedy = (Paragraph(finding.remedy.text, lead="Remedy"),) if finding.remedy else ()
     return Item(
         finding.message.text,
         lead=finding.severity,
-        name=finding.check,
-        where=where,
+        name=f"{finding.check} ({where})",
         tone=TONES[finding.severity],
         lines=remedy,
     )

@@ -30,7 +30,8 @@ def measured(analysis: Analysis) -> str:
     """Return what was measured: ``MariaDB 10.11 on 2 CPUs; 40 of 40 trials, all valid; 8 cells in …``."""
     tested = names.tested(analysis)
     scaled = f", at scale `{analysis.plan.scale.name}`" if analysis.plan.scale else ""
-    return f"{f'{tested}. ' if tested else ''}{progress(analysis)}; {design(analysis.plan)}{scaled}."
+    shape = speed_design(analysis.plan) if has_speed(analysis.plan) else ""
+    return f"{'. '.join(filter(None, (tested, progress(analysis))))}{shape and f'; {shape}'}{scaled}."
 
 
 def made_on(analysis: Analysis) -> str:
@@ -78,16 +79,10 @@ def _valid(analysis: Analysis) -> str:
 # ---------------------------------------------------------------- its shape
 
 
-def design(plan: Plan) -> str:
-    """Return the experiment's shape: ``8 cells in 5 blocks, …; 4 cells cut 50 times by power``."""
-    if plan.imported:
-        return _imported(plan)
-    parts = [speed_design(plan)] if has_speed(plan) else []
-    return "; ".join([*parts, *([safety_words.design(plan.crash)] if plan.crash else [])])
-
-
 def speed_design(plan: Plan) -> str:
     """Return the shape of the speed trials: ``8 cells in 5 blocks, 10 s measured after 2 s of warm-up``."""
+    if plan.imported:
+        return _imported(plan)
     return f"{count(len(plan.cells), 'cell')} in {blocks(plan)}, {measured_for(plan)}{left_out(plan)}"
 
 

@@ -12,7 +12,6 @@ from diskproof.report.document import (
     Figure,
     Item,
     Items,
-    Line,
     Paragraph,
     Section,
     Table,
@@ -95,7 +94,7 @@ def _troubles(analysis: Analysis, limits: Limits) -> Iterator[Section]:
     """Yield each trouble with the cells that have it: the remedy of many cells is said once."""
     found = [(words.name(analysis, cell), one) for cell in limits.cells for one in cell.troubles]
     items = tuple(map(_trouble, grouped(found, lambda one: (one[1].name, one[1].remedy)).values()))
-    made = Items(items, style="findings")
+    made = Items(items)
     yield Section("Known shapes of trouble", (made,))
 
 
@@ -103,15 +102,13 @@ def _trouble(found: Sequence[tuple[str, Trouble]]) -> Item:
     _, first = found[0]
     more = len(found) - MOST_CELLS_NAMED
     where = [*(cell for cell, _ in found[:MOST_CELLS_NAMED]), *([f"{more} more"] if more > 0 else [])]
-    others = [
-        Line(one.says.text, lead=cell, style="plain") for cell, one in found[1:] if one.says != first.says
-    ]
-    remedy = Line(first.remedy.text, lead="Remedy")
-    source = Line(first.source, lead="Source")
+    others = [Paragraph(one.says.text, lead=cell) for cell, one in found[1:] if one.says != first.says]
+    remedy = Paragraph(first.remedy.text, lead="Remedy")
+    source = Paragraph(first.source, lead="Source")
     return Item(
         first.says.text,
         lead=first.name,
-        where="; ".join(where),
+        name=f"({'; '.join(where)})",
         tone="warning",
         lines=(*others, remedy, source),
     )

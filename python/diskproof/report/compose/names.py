@@ -1,6 +1,6 @@
 """What the names of storages and tuning levels stand for, in a few words each."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePath
 
 from diskproof.analysis.answers import Analysis
@@ -145,28 +145,22 @@ def _storages(
     each = machine.each if machine else []
     by_host = [grouped(one.places, lambda place: place.storage) for one in each]
     flavours = {server.flavour for one in each for server in one.servers if server.family == "mysql"}
-    titles: dict[str, str] = {}
     for name in names:
         hosts = [places[name] for places in by_host if name in places]
         virtual = [place.virtual for places in hosts for place in places if place.virtual]
         # Of one storage alone, only that it is a model needs words.
         if hosts and (len(names) > 1 or virtual):
-            kinds = dict.fromkeys(_roles(places, titles, flavours, with_titles) for places in hosts)
+            kinds = dict.fromkeys(_roles(places, flavours, with_titles) for places in hosts)
             yield name, " or ".join(kinds)
-            # "The same model as" a storage of several disks would not say which of them.
-            if len({one.title for one in virtual}) == 1:
-                titles.setdefault(virtual[0].title, name)
 
 
-def _roles(
-    places: Sequence[Place], titles: Mapping[str, str], flavours: Collection[str], with_titles: bool
-) -> str:
+def _roles(places: Sequence[Place], flavours: Collection[str], with_titles: bool) -> str:
     """Return what a storage is: where the data lie, and the roles that lie elsewhere.
 
     `flavours`: of the MySQL family, whose commits may wait for the binary log. MariaDB takes /dev/shm for
     persistent memory, and maps a redo log there.
     """
-    said = {place.role: _place(place, titles, with_titles) for place in places}
+    said = {place.role: _place(place, with_titles) for place in places}
     data = said.get("data", next(iter(said.values())))
     elsewhere = grouped((role for role in said if said[role] != data), said.__getitem__)
     stays = "the binary log (`binlog`) stays with the data"
@@ -182,17 +176,13 @@ def _roles(
     )
 
 
-def _place(place: Place, titles: Mapping[str, str], with_titles: bool) -> str:
-    """Return what a place is; `titles` are those of the virtual disks before it, with their storages."""
+def _place(place: Place, with_titles: bool) -> str:
     on = f" on {place.device.name}" if place.device else ""
     if place.in_memory:
         return "main memory"
     if place.virtual:
         ignored = ", which answers flushes without doing them" if place.virtual.flushes_ignored else ""
-        title = place.virtual.title
-        if title in titles:
-            return f"the same model as {titles[title]}{ignored}"
-        which = f": {title.removeprefix('A ')}" if with_titles else ""
+        which = f": {place.virtual.title.removeprefix('A ')}" if with_titles else ""
         return f"{_model(place, place.virtual)}{ignored}{which}"
     if place.pool:
         return f"a ZFS pool of {numbers.count(len(place.pool.members), 'disk')}"

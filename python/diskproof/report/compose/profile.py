@@ -41,16 +41,16 @@ NOTHING_DRAWN = "There is nothing to draw: no cell that a chart shows was measur
 
 def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document:
     """Return what a profile says; figures are shown on a page alone."""
-    notes = Items(tuple(Item(note.text, tone="warning") for note in profile.notes), style="findings")
+    notes = Items(tuple(Item(note.text, tone="warning") for note in profile.notes))
     jobs = tuple((probe(cell.probe), cell.job) for cell in profile.cells)
     lies = lies_on(profile.place)
     nothing: tuple[Block, ...] = (Paragraph(NOTHING_DRAWN),)
     return Document(
         name="profile",
         heading=title(profile),
+        answer=" ".join(answer(profile)),
         lead=(Paragraph(f"{lies}. Measured {moment(profile.started_at)}: {effort(profile)}."),),
         sections=(
-            Section("Answer", (Paragraph(" ".join(answer(profile)), style="lead"),), anchor="answer"),
             Section("Read this first", (notes,), anchor="notes"),
             Section("Charts", tuple(drawn) if drawn else nothing, anchor="charts", contents="Charts"),
             Section("Figures", tuple(sections(profile)), anchor="figures", contents="Figures"),

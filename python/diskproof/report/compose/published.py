@@ -32,7 +32,7 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
     return Section(
         "Beside the published figures",
         (
-            Paragraph(f"{source}. {summary}.", style="lead"),
+            Paragraph(f"{source}. {summary}."),
             Paragraph(NOTE),
             *drawn,
             *map(group_section, published_groups.groups(analysis)),
@@ -49,7 +49,7 @@ def group_section(group: Group) -> Section:
     return Section(
         group.title,
         (
-            Paragraph(group.place, style="note"),
+            Paragraph(group.place),
             ratios_table(group),
             Items(why),
             Section(f"Figures of {group.title}", (figures_table(group), *missing), folded=bool(group.ratios)),

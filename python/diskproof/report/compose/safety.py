@@ -51,7 +51,7 @@ def alarms(safety: Safety) -> Items:
         (one for one in safety.controls if one.outcome in ranks), key=lambda one: ranks[one.outcome]
     )
     items = [Item(said.control(safety, one), lead=f"control {one.outcome}", tone="alarm") for one in broken]
-    return Items(tuple(items), style="alarms")
+    return Items(tuple(items))
 
 
 def section(analysis: Analysis) -> Section:
@@ -71,12 +71,12 @@ def _blocks(safety: Safety) -> Iterator[Block | Section]:
     yield from (one.table() for one in rows.cuts(safety))
     yield Items(
         tuple(
-            Item(reason, name=said.level(one.cell), where=TITLES[one.way].lower())
+            Item(reason, name=f"{said.level(one.cell)} ({TITLES[one.way].lower()})")
             for one in worst_of_cells(safety)
             for reason in said.reasons(safety, one)
         )
     )
-    yield Paragraph(controls(safety), style="note")
+    yield Paragraph(controls(safety))
     made = (Item(said.control(safety, one), lead=one.outcome) for one in safety.controls)
     yield Section("The controls", (Items(tuple(made)),), folded=True)
     yield Items(tuple(Item(why, name=name, tone="warning") for name, why in safety.unverified.items()))
@@ -84,7 +84,7 @@ def _blocks(safety: Safety) -> Iterator[Block | Section]:
         after = Section(
             "After the cuts: damage, recovery, the disks", (after_cuts(safety, way),), folded=True
         )
-        taken = Paragraph(TAKEN[way], style="note")
+        taken = Paragraph(TAKEN[way])
         yield Section(TITLES[way], (taken, cuts(safety, way), after))
     yield Paragraph(NOTE)
     yield _documentation(safety)

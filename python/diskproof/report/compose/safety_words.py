@@ -1,6 +1,5 @@
 """How cuts are said: how many were made, how, and what each way to die takes."""
 
-from collections import Counter
 from collections.abc import Iterator
 
 from diskproof.analysis.safety.shapes import Safety
@@ -39,18 +38,6 @@ def progress(safety: Safety) -> str:
     return f"{text}, all valid" if safety.telling == safety.made else f"{text}, {safety.telling:,} valid"
 
 
-def design(crash: Cuts) -> str:
-    """Return the campaign's shape: ``4 cells cut 50 times each by power and kill``."""
-    dying = Counter(way for _, way in crash.deaths)
-    times = "once" if crash.cuts == 1 else f"{crash.cuts:,} times"
-    times += " each" if len(dying) > 1 else ""
-    cells = count(len(crash.cells), "cell")
-    if set(dying.values()) == {len(crash.cells)}:
-        return f"{cells} cut {times} by {listed(list(dying))}"
-    counts = [f"{number} by {way}" for way, number in dying.items()]
-    return f"{cells} cut {times}, {listed(counts)}"
-
-
 def method(crash: Cuts) -> Iterator[tuple[str, str]]:
     """Yield the facts of how the cuts were made."""
     clients = listed([str(one) for one in sorted({cell.clients for cell in crash.cells})])
@@ -64,6 +51,10 @@ def method(crash: Cuts) -> Iterator[tuple[str, str]]:
     else:
         yield "Load of the cuts", f"transfers between {crash.accounts:,} accounts: {many}"
         yield "After recovery", "every account and transfer is compared with what was written down"
-    yield "Cuts", f"in {count(crash.cuts, 'block')}, in a random order in each; at seeded moments of the load"
+    cut = (
+        f"{count(len(crash.cells), 'cell')}, by {listed(list(dict.fromkeys(way for _, way in crash.deaths)))}"
+    )
+    order = f"in {count(crash.cuts, 'block')}, in a random order in each"
+    yield "Cuts", f"of {cut}, {order}; at seeded moments of the load"
     if any(way == "power" for _, way in crash.deaths):
         yield "Left of unsafe writes", _KEPT[crash.keep]

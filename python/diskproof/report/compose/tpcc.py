@@ -40,9 +40,9 @@ def section(analysis: Analysis) -> Section:
     ]
     blocks: tuple[Block, ...] = (
         *manners,
-        Paragraph(PROOF, style="note"),
+        Paragraph(PROOF),
         _orders(analysis),
-        Paragraph(RESPONSES, style="note"),
+        Paragraph(RESPONSES),
         _responses(analysis),
     )
     return Section("TPC-C", blocks, anchor="tpcc", contents="TPC-C")

@@ -19,7 +19,7 @@ from diskproof.report import document as doc
 from diskproof.report.document import Document, Panel
 from diskproof.report.write.ink import config, drawable
 from diskproof.visible import visible
-from diskproof.wording.numbers import count, sentence_case, unbroken
+from diskproof.wording.numbers import unbroken
 
 MOST_PANELS_SHOWN = 12
 """A figure with more panels folds each."""
@@ -65,7 +65,7 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     made.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False}  # for `_shown` to see
-    made.filters |= {"kind": _kind, "prose": _prose, "sentence_case": sentence_case, "count": count}
+    made.filters |= {"kind": _kind, "prose": _prose}
     made.globals |= {"picture": picture}
     made.globals |= {"most_panels": MOST_PANELS_SHOWN, "most_rows": MOST_ROWS_SHOWN}
     return made.get_template("page.html.j2")

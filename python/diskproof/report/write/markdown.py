@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from diskproof.report import document as doc
-from diskproof.report.document import Block, Item, Items, Line, Paragraph, Section, Table
+from diskproof.report.document import Block, Item, Items, Paragraph, Section, Table
 from diskproof.report.one_screen import Block as OneScreenBlock
 from diskproof.report.one_screen import OneScreen
 from diskproof.report.write.one_screen import merged
 from diskproof.visible import visible
-from diskproof.wording.numbers import sentence_case
 
 _CODE_SPAN = re.compile(r"(`[^`]+`)")
 _SPECIAL = re.compile(r"([\\`*\[<|~]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])|^[#>+=-])")
@@ -62,7 +61,7 @@ def _block(block: Block) -> str:
         case Paragraph():
             return _paragraph(block)
         case Items():
-            return "\n".join(_alarm(one) if block.style == "alarms" else item(one) for one in block.items)
+            return "\n".join(map(item, block.items))
         case Table():
             return table(block)
         case doc.Code():
@@ -79,24 +78,9 @@ def _paragraph(paragraph: Paragraph) -> str:
 def item(one: Item) -> str:
     """Return an item of a list with its lines below it."""
     head = [f"**{escape(one.lead)}**"] if one.lead else []
-    if one.name:
-        head.append(escape(one.name) if one.lead else f"**{escape(one.name)}**")
-    if one.where:
-        head.append(f"({escape(one.where)})")
-    text = escape(one.text)
-    said = f"{' '.join(head)}: {text}" if head and text else " ".join([*head, text]).strip()
-    return "\n".join([f"- {said}", *(f"  - {_line(line)}" for line in one.lines)])
-
-
-def _line(line: Line) -> str:
-    if line.style == "strong":
-        return f"**{escape(line.text)}**"
-    lead = f"**{escape(line.lead)}**" if line.style == "plain" else escape(line.lead)
-    return f"{lead}: {escape(line.text)}" if line.lead else escape(line.text)
-
-
-def _alarm(one: Item) -> str:
-    return f"> **{escape(sentence_case(one.lead))}:** {escape(one.text)}"
+    head += [escape(one.name) if one.lead else f"**{escape(one.name)}**"] if one.name else []
+    said = ": ".join(filter(None, (" ".join(head), escape(one.text))))
+    return "\n".join([f"- {said}", *(f"  - {_paragraph(line)}" for line in one.lines)])
 
 
 def table(content: Table) -> str:

@@ -27,9 +27,6 @@ STYLES: dict[Tone, str] = {
 ASCII_MARKS = str.maketrans({"▲": "+", "▼": "-", "✕": "x"})
 """For terminals that cannot show more."""
 
-_PARAGRAPH_STYLES = {"": "", "lead": "", "note": "dim"}
-_LINE_STYLES = {"plain": "", "strong": "bold", "note": "dim"}
-
 
 def write(document: Document, console: Console) -> None:
     """Print a document without its pictures and what is folded; colours and marks follow the console."""
@@ -64,13 +61,11 @@ def _parts(section: Section, console: Console) -> Iterator[list[Shown]]:
     if section.folded or all(isinstance(block, doc.Figure) for block in section.blocks):
         return
     part: list[Shown] = [Text(section.heading, style="bold")] if section.heading else []
-    for at, block in enumerate(section.blocks):
+    for block in section.blocks:
         if isinstance(block, Section):
             yield part
             part = []
             yield from _parts(block, console)
-        elif at == 0 and part and isinstance(block, Paragraph) and block.style == "lead":
-            part = [Text.assemble((f"{section.heading}: ", "bold"), *_paragraph(block))]
         else:
             part += _block(block, console, follows_table=bool(part) and isinstance(part[-1], RichTable))
     yield part
@@ -79,7 +74,7 @@ def _parts(section: Section, console: Console) -> Iterator[list[Shown]]:
 def _block(block: doc.Block, console: Console, *, follows_table: bool) -> Iterator[Shown]:
     match block:
         case Paragraph():
-            yield Text.assemble(*_paragraph(block))
+            yield _paragraph(block)
         case Items():
             yield from (_item(one, console) for one in block.items)
         case Table():
@@ -93,27 +88,17 @@ def _block(block: doc.Block, console: Console, *, follows_table: bool) -> Iterat
             pass
 
 
-def _paragraph(paragraph: Paragraph) -> Iterator[Text]:
-    if paragraph.lead:
-        yield Text(f"{paragraph.lead}: ", style="bold")
-    yield Text(paragraph.text, style=_PARAGRAPH_STYLES[paragraph.style])
+def _paragraph(paragraph: Paragraph) -> Text:
+    return Text.assemble((f"{paragraph.lead}: " if paragraph.lead else "", "bold"), paragraph.text)
 
 
 def _item(item: Item, console: Console) -> Text:
     tone = STYLES[item.tone]
-    body = Text()
-    if item.lead:
-        body.append(Text(item.lead, style=tone))
-        body.append(" " if item.name else ": ")
-    body.append(Text(": ".join(filter(None, (item.name, item.text)))))
-    if item.where:
-        body.append(Text(f" ({item.where})", style="dim"))
+    body = Text.assemble((item.lead, tone), (" " if item.name else ": ") if item.lead else "")
+    body.append(": ".join(filter(None, (item.name, item.text))))
     for line in item.lines:
-        ink = _LINE_STYLES[line.style]
         body.append("\n")
-        if line.lead:
-            body.append(Text(f"{line.lead}: ", style="bold" if line.style == "plain" else ink))
-        body.append(Text(line.text, style=ink))
+        body.append(_paragraph(line))
     return hanging(Text(mark(item.mark, console), style=tone), body, console)
 
 
