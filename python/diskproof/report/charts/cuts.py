@@ -176,60 +176,35 @@ def _losses_panel(
     safety: Safety, title: str, answers: Sequence[CutAnswer], encoding: Encoding, most: int
 ) -> Panel:
     rows = [row for answer in answers for row in _loss_rows(safety, answer, encoding)]
-    most_cuts = max(row.get("cuts", 0) for row in rows)
-    x = _lost_axis(
-        "lost:Q", most, "acknowledged transactions lost", scrolled=len(answers) > parts.MOST_CELLS_SHOWN
-    )
+    most_cuts = max(row.get("cuts", 2) for row in rows)
+    scrolled = len(answers) > parts.MOST_CELLS_SHOWN
+    x = _lost_axis("lost:Q", most, "acknowledged transactions lost", scrolled=scrolled)
+    size = alt.Size("cuts:Q", scale=alt.Scale(type="sqrt", domain=[1, most_cuts], range=[40, 200]))
     base = parts.stacked().encode(color=parts.colour(encoding))
-    cuts = (
-        base.transform_filter("isValid(datum.cuts)")
-        .mark_circle(opacity=0.55, yOffset=8)
-        .encode(
-            x=x,
-            size=alt.Size(
-                "cuts:Q", scale=alt.Scale(type="sqrt", domain=[1, max(most_cuts, 2)], range=[40, 200])
-            ),
-            tooltip=parts.tooltip("figure"),
-        )
-    )
-    gone = (
-        base.transform_filter("isValid(datum.gone)")
-        .mark_text(align="right", baseline="middle", fontWeight="bold", yOffset=-7)
-        .encode(x=alt.value("width"), text="gone:N", tooltip=parts.tooltip("figure"))
-    )
-    medians = (
-        base.transform_filter("isValid(datum.median)")
-        .mark_tick(thickness=3, size=15, yOffset=8)
-        .encode(x=_lost_axis("median:Q", most, "", scrolled=len(answers) > parts.MOST_CELLS_SHOWN))
+    cuts = base.transform_filter("isValid(datum.cuts)").mark_circle(opacity=0.55, yOffset=8)
+    medians = base.transform_filter("isValid(datum.median)").mark_tick(thickness=3, size=15, yOffset=8)
+    layers = (
+        cuts.encode(x=x, size=size, tooltip=parts.tooltip("figure")),
+        medians.encode(x=_lost_axis("median:Q", most, "", scrolled=scrolled)),
     )
     told = [row for row in rows if "median" in row]
-    panel = parts.stacked_panel(title, parts.described(title, told, "figure"), rows, cuts, medians, gone)
-    return Panel(panel.title, panel.description, panel.spec, rows, len(rows), tall=panel.tall)
+    return parts.stacked_panel(title, parts.described(title, told, "figure"), rows, *layers)
 
 
 def _loss_rows(safety: Safety, answer: CutAnswer, encoding: Encoding) -> Iterator[Row]:
-    identity = _identity(safety, answer.cell, encoding)
     assert answer.lost is not None
-    middle = f"{answer.lost.median:,.10g}"
-    yield {
-        **identity,
-        "median": answer.lost.median,
-        "figure": f"{said.outcome(answer)}; {middle} in the median cut",
-    }
-    all_gone = Counter(answer.losses_of_gone)
-    for lost, cuts in sorted((Counter(answer.losses) - all_gone).items()):
+    identity = _identity(safety, answer.cell, encoding)
+    if answer.gone:  # in words: a mark on the axis would stand for a number of transactions
+        identity["name"] += f"; DATABASE LOST: {said.cuts(answer.gone)}"
+    middle = f"{said.outcome(answer)}; {answer.lost.median:,.10g} in the median cut"
+    yield {**identity, "median": answer.lost.median, "figure": middle}
+    others = Counter(answer.losses) - Counter(answer.losses_of_gone)
+    for lost, cuts in sorted(others.items()):
         figure = f"{said.transactions(lost)} lost in {said.cuts(cuts)}"
         yield {**identity, "lost": lost, "cuts": cuts, "figure": figure}
-    if answer.gone:  # in words: a mark on the axis would stand for a number of transactions
-        figure = f"DATABASE LOST: {said.cuts(answer.gone)}"
-        yield {**identity, "gone": figure, "figure": figure}
 
 
 # ---------------------------------------------------------------- an axis with room for none
-
-
-def _domain(most: float) -> tuple[float, float]:
-    return -0.35, max(most * 1.35, 2.0)
 
 
 def _lost_axis(field: str, most: float, title: str, *, scrolled: bool = False) -> alt.X:
@@ -238,7 +213,7 @@ def _lost_axis(field: str, most: float, title: str, *, scrolled: bool = False) -
     Symmetric logarithm (Webber, "A bi-symmetric log transformation for wide-range data", Measurement
     Science and Technology 24, 2013): 0 has a place on it.
     """
-    low, high = _domain(most)
+    low, high = -0.35, max(most * 1.35, 2.0)
     powers = [10.0**power for power in range(math.ceil(math.log10(high)))]
     ticks = [0.0, *powers] if high > 10 else [0.0, 1.0, *([2.0, 5.0] if high > 5 else [2.0])]
     return alt.X(

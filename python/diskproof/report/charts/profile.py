@@ -23,31 +23,25 @@ SIZES = ("4 KiB, or 256 KiB if sequential", "16 KiB, or 1 MiB if sequential")
 
 def drawings(profile: Profile) -> list[Figure]:
     """Return the figures of a profile; one for which nothing was measured is left out."""
-    made = (throughput(profile), latency(profile), flushes(profile))
+    throughput = [
+        _panel(profile, RANDOM, "Random", "requests/s", lambda one: one.per_s),
+        _panel(profile, SEQUENTIAL, "Sequential", "MB/s", lambda one: one.megabytes_per_s),
+    ]
+    latency = [
+        _panel(profile, patterns, name, "milliseconds", lambda one: one.mean_us / 1000, tail=True)
+        for patterns, name in ((RANDOM, "Random"), (SEQUENTIAL, "Sequential"))
+    ]
+    more = "How much more a disk answers when more requests are in flight."
+    mean = "Mean latency; a rule goes up to the 99th percentile if enough requests lie beyond it."
+    made = (
+        _by_depth("throughput", "Throughput by queue depth", more, throughput),
+        _by_depth("latency", "Latency by queue depth", mean, latency),
+        flushes(profile),
+    )
     return [figure for figure in made if figure]
 
 
 # ---------------------------------------------------------------- against queue depth
-
-
-def throughput(profile: Profile) -> Figure | None:
-    """Return requests per second (random) and MB/s (sequential) against queue depth."""
-    panels = [
-        _panel(profile, RANDOM, "Random", "requests/s", lambda one: one.per_s),
-        _panel(profile, SEQUENTIAL, "Sequential", "MB/s", lambda one: one.megabytes_per_s),
-    ]
-    caption = "How much more a disk answers when more requests are in flight."
-    return _by_depth("throughput", "Throughput by queue depth", caption, panels)
-
-
-def latency(profile: Profile) -> Figure | None:
-    """Return mean latency, with a rule up to the 99th percentile, against queue depth."""
-    panels = [
-        _panel(profile, patterns, name, "milliseconds", lambda one: one.mean_us / 1000, tail=True)
-        for patterns, name in ((RANDOM, "Random"), (SEQUENTIAL, "Sequential"))
-    ]
-    caption = "Mean latency; a rule goes up to the 99th percentile if enough requests lie beyond it."
-    return _by_depth("latency", "Latency by queue depth", caption, panels)
 
 
 def _panel(

@@ -73,20 +73,14 @@ def time_split(analysis: Analysis) -> Figure | None:
 
 
 def _caption(cells: list[CellLimit], *, shares: bool) -> str:
-    said_first = "The parts of the mean time, over all clients and valid trials."
-    wide = (
-        " The cells' times differ so much that shares are drawn; the time stands beside the name."
-        if shares
-        else ""
-    )
-    splits = [one.split for one in cells if one.split]
-    grey = " Grey: what no part explains." if any(said.unexplained_us(one) > 0 for one in splits) else ""
-    overlap = (
-        " Where parts overlap, they add up to more than it takes."
-        if any(said.unexplained_us(one) < 0 for one in splits)
-        else ""
-    )
-    return f"{said_first}{wide}{grey}{overlap}"
+    left_us = [said.unexplained_us(one.split) for one in cells if one.split]
+    parts = {
+        "The parts of the mean time, over all clients and valid trials.": True,
+        "The cells' times differ so much that shares are drawn; the time stands beside the name.": shares,
+        "Grey: what no part explains.": any(one > 0 for one in left_us),
+        "Where parts overlap, they add up to more than it takes.": any(one < 0 for one in left_us),
+    }
+    return " ".join(text for text, applies in parts.items() if applies)
 
 
 def _rows(analysis: Analysis, cell: CellLimit, *, shares: bool) -> Iterator[Row]:

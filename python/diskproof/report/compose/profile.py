@@ -175,23 +175,16 @@ def facts(profile: Profile) -> Table:
     place, machine, device = profile.place, profile.machine, profile.place.device
     cache = device.write_cache if device else None
     rows = (
-        ("Place", f"{place.kind} {place.name}"),
         ("Worked on", place.path),
-        ("Lies on", lies_on(place)),
         ("Mount options", place.mount_options or NOT_OBSERVED),
         ("Write cache", cache or NOT_OBSERVED),
         ("Scheduler", (device.scheduler if device else None) or NOT_OBSERVED),
-        ("Bytes touched", size(place.size_bytes)),
-        ("Page cache", "bypassed" if place.direct else "used"),
         ("Host", machine.host),
         ("CPU", f"{machine.cpu_model}, {count(machine.cpus, 'CPU')} usable"),
         ("CPU governor", machine.governor or "not visible"),
         ("Memory", size(machine.memory_bytes)),
         ("Virtual machine", machine.virtualised or "no sign of one"),
         ("System", f"{machine.distribution}, {machine.kernel}"),
-        ("fio", f"{profile.fio_version}, engine {profile.engine}"),
-        ("diskproof", profile.diskproof_version),
-        ("Started", moment(profile.started_at)),
     )
     return facts_table(rows, "What was measured, and where")
 

@@ -1,15 +1,16 @@
 """One screen in the characters of a terminal: at most 24 lines of 80 columns."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from rich.console import Console
 from rich.text import Text
 
-from diskproof.report.document import Scale
+from diskproof.report.document import Scale, Tone
 from diskproof.report.one_screen import Block, OneScreen, Row
 from diskproof.report.write.terminal import STYLES
+from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import count, geometric_mean, unbroken
 
 WIDTH, HEIGHT = 80, 24
@@ -56,7 +57,8 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
     """Return the lines of a screen; rows that find no room are drawn together, or counted."""
     question = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
     facts = [Text(line, style="dim") for line in _wrapped(screen.facts, width - 2)]
-    shapes = [_shaped(screen.blocks, how) for how in (_as_it_is, merged, _as_one)]
+    whole = [one.for_screen() for one in screen.blocks if one.rows]
+    shapes = [whole, [merged(one) for one in whole], [merged(one, tuple(STYLES)) for one in whole]]
     for blocks in shapes:
         for *most, most_facts in TAILS:
             head, tail = [*question, *_cut_off(facts, most_facts)], _tail(screen, width, *most)
@@ -102,14 +104,6 @@ def _wrapped(text: str, width: int) -> list[str]:
 # ---------------------------------------------------------------- rows
 
 
-def _shaped(blocks: Sequence[Block], how: Callable[[Block], Block]) -> list[Block]:
-    return [how(one.for_screen()) for one in blocks if one.rows]
-
-
-def _as_it_is(block: Block) -> Block:
-    return block
-
-
 def _cut(shape: Sequence[Block], screen: OneScreen, width: int, room: int, signs: str) -> Iterator[Text]:
     """Yield the blocks that fit into so many lines; the other rows are counted."""
     shown: list[Block] = []
@@ -129,30 +123,12 @@ def _height(blocks: Sequence[Block]) -> int:
     return sum(1 + len(one.rows) for one in blocks) + bool(blocks) + any(one.unit for one in blocks)
 
 
-def merged(block: Block) -> Block:
-    """Return a block whose undecided rows are one, and those that are the same."""
-    kept: list[Row] = []
+def merged(block: Block, tones: Sequence[Tone] = ("open", "same")) -> Block:
+    """Return a block with one row for each of these results, with the range of what its rows say."""
     if not block.has_ratios:
         return block
-    for row in block.rows:
-        if row.tone in ("open", "same") and any(one.tone == row.tone for one in kept):
-            continue
-        alike = [one for one in block.rows if one.tone == row.tone]
-        kept.append(_one_of(alike) if row.tone in ("open", "same") and len(alike) > 1 else row)
-    return replace(block, rows=tuple(kept))
-
-
-def _as_one(block: Block) -> Block:
-    """Return a block with one row for each of its results, with the range of what they say."""
-    tones = dict.fromkeys(row.tone for row in block.rows)
-    if (
-        not block.has_ratios
-        or len(tones) == len(block.rows)
-        or any(row.estimate is None for row in block.rows)
-    ):
-        return block
-    alike = ([row for row in block.rows if row.tone == tone] for tone in tones)
-    return replace(block, rows=tuple(_one_of(rows) if len(rows) > 1 else rows[0] for rows in alike))
+    alike = grouped(block.rows, lambda row: row.tone if row.tone in tones else row)
+    return replace(block, rows=tuple(_one_of(rows) if len(rows) > 1 else rows[0] for rows in alike.values()))
 
 
 def _one_of(rows: Sequence[Row]) -> Row:
