@@ -1,12 +1,35 @@
-//! Puts the name and text of every file in `devices/` into the program.
+//! Puts the name and text of every file in `devices/` into the program, and the library of `crates/clock`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let folder =
-        Path::new(&env::var("CARGO_MANIFEST_DIR").expect("Cargo sets it")).join("../../devices");
+    let here = PathBuf::from(set("CARGO_MANIFEST_DIR"));
+    let out = PathBuf::from(set("OUT_DIR"));
+    clock(&here.join("../clock/src/lib.rs"), &out.join("clock.so"))?;
+    devices(&here.join("../../devices"), &out.join("devices.rs"))
+}
+
+fn set(variable: &str) -> String {
+    env::var(variable).expect("Cargo sets it")
+}
+
+/// Compiles the library. Cargo cannot build one package as a file for another.
+fn clock(source: &Path, out: &Path) -> io::Result<()> {
+    println!("cargo::rerun-if-changed={}", source.display());
+    let done = Command::new(set("RUSTC"))
+        .args(["--edition=2024", "--crate-type=cdylib", "--target"])
+        .arg(set("TARGET"))
+        .args(["-Copt-level=3", "-Cpanic=abort", "-Cstrip=symbols", "-o"])
+        .args([out, source])
+        .status()?;
+    assert!(done.success(), "the library was not compiled");
+    Ok(())
+}
+
+fn devices(folder: &Path, out: &Path) -> io::Result<()> {
     let folder = folder.canonicalize()?;
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files: Vec<PathBuf> = fs::read_dir(&folder)?
@@ -28,6 +51,5 @@ fn main() -> io::Result<()> {
         .expect("a string takes everything");
     }
     list.push(']');
-    let out = env::var("OUT_DIR").expect("Cargo sets it");
-    fs::write(Path::new(&out).join("devices.rs"), list)
+    fs::write(out, list)
 }

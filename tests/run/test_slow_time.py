@@ -19,7 +19,7 @@ from diskproof.run.slower import OwnTimeError, check_follows, with_dilation
 from diskproof.server.base import Running, ServerKind
 from diskproof.study.read import StudyError, parse_study, read_study
 from diskproof.system.counters import HostCounters
-from diskproof.system.dilation import TrialTime, library
+from diskproof.system.dilation import TrialTime
 from support.command import diskproof_here, marks_in
 from support.servers import needs_mariadb
 from support.virtual import VOLUME, VOLUME_US, needs_virtual_disks
@@ -89,9 +89,6 @@ def test_all_figures_are_of_the_trials_own_time(tmp_path: Path, family: str) -> 
     report = (run.path / "report.md").read_text()
     assert "time 4 times slower, each CPU counts 4 times" in report
     assert marks_in(tmp_path) == {}
-    of_library = [Path(file.path) for file in trial.open_files if "faketime" in file.path]
-    assert bool(of_library) == (family == "mysql")
-    assert [file for file in of_library if file.exists()] == []
 
 
 @needs_mariadb
@@ -217,17 +214,11 @@ def test_half_the_cpus_prove_nothing_beside_a_quota() -> None:
     assert "`cpus_count` holds server and load" in str(_half_the_cpus(subject))
 
 
-def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slower, "library", lambda: None)
+def test_a_library_that_cannot_be_loaded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    hardened = SimpleNamespace(f_flag=os.ST_NOEXEC)
+    monkeypatch.setattr(os, "statvfs", lambda _: hardened)
     server = cast("ServerKind", SimpleNamespace(facts=KeepsOtherTime.facts))
     slower.check_slower(TrialTime(), [server])
     slower.check_slower(TrialTime(8, 8), [])
-    with pytest.raises(RefusalError, match="install the package faketime"):
+    with pytest.raises(RefusalError, match="in /tmp, which is mounted `noexec`"):
         slower.check_slower(TrialTime(8, 8), [server])
-
-
-def test_the_library_is_here() -> None:
-    """On a machine that runs all tests; elsewhere `doctor` says how to get it."""
-    assert library() is not None
-    assert TrialTime(8, 8).environment()["FAKETIME"] == "+0 x0.125"
-    assert TrialTime().environment() == {}

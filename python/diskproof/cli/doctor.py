@@ -26,7 +26,6 @@ from diskproof.storage.virtual import missing_means
 from diskproof.study.places import FileSystem
 from diskproof.system.containers import engines
 from diskproof.system.cpus import usable
-from diskproof.system.dilation import REMEDY, library
 from diskproof.system.idle import may_keep_cores_awake
 from diskproof.system.mounts import block_device, mount_of
 from diskproof.wording import numbers
@@ -70,7 +69,6 @@ def doctor(*, basedir: list[str] | None = None, quickstart: bool = False, hosts:
         _setpriv(),
         _virtual_disks(),
         _idle_cores(),
-        _slow_time(),
         _containers(),
         _fio(),
         _zfs(),
@@ -172,13 +170,6 @@ def _virtual_disks() -> Check:
     can = ", ".join(filesystem for filesystem, why in makers.items() if why is None)
     missing = "; ".join(why for why in makers.values() if why)
     return Check("virtual disks", f"{len(disk.devices())} devices, on {can or 'no file system'}", missing)
-
-
-def _slow_time() -> Check:
-    """Say whether time can pass slower in trials (`dilation`)."""
-    if found := library():
-        return Check("slow time", f"servers follow it through {found}")
-    return Check("slow time", "only SQLite can have `dilation`", remedy=REMEDY)
 
 
 def _containers() -> Check:

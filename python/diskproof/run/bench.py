@@ -23,6 +23,10 @@ MISHAPS = (RefusalError, OSError, ProgramError)
 """Failures of a server, a load or a disk: a finding of the trial, never the end of the run."""
 
 
+RUNTIME = Path("/tmp")  # noqa: S108 - short, for sockets
+"""Where a run has its folder of sockets."""
+
+
 @dataclass(frozen=True)
 class Bench:
     """What all trials of a run share."""
@@ -53,6 +57,11 @@ class Bench:
     """The machines of the load; None: it runs on this one."""
     slowness: Mapping[str, Slowness] = field(default_factory=dict)
     """Extra time of virtual disks, by name, while clients are at work."""
+
+    @property
+    def clock(self) -> Path:
+        """The library that slows a server's clocks, where every server's user may read it."""
+        return self.sockets.parent / "clock.so"
 
     def hold(self, processes: Iterable[int]) -> None:
         """Hold processes to the share of the CPUs' time that server and load have."""

@@ -19,7 +19,6 @@ from diskproof.storage.proof import prove_placement
 from diskproof.study.loads.base import Load
 from diskproof.study.plan import load_seconds
 from diskproof.system.counters import open_files
-from diskproof.system.dilation import shared_files
 from diskproof.system.threads import Threads
 from diskproof.wording import as_message
 from diskproof.workload.arguments import run_arguments
@@ -237,7 +236,7 @@ class ServerAttempt(Attempt):
             self.running.role_of,
             self.folders,
             self.places,
-            elsewhere=[self.dirs.log, self.dirs.run, *(file for pid in pids for file in shared_files(pid))],
+            elsewhere=[self.dirs.log, self.dirs.run],
         )
 
 

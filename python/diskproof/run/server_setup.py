@@ -9,7 +9,6 @@ from diskproof.run.option_files import server_variables
 from diskproof.server.base import Dirs, Running, ServerKind, Settings
 from diskproof.storage.copy import copy_tree, settle
 from diskproof.storage.layout import Layout
-from diskproof.system.dilation import shared_files
 from diskproof.system.own_folder import OwnFolder, through
 
 START_S = 60.0
@@ -57,10 +56,7 @@ def start_in_own_time(
 ) -> Running:
     """Start a server in the trials' time, with its share of the CPUs, within `limit_s` of that time."""
     own_time = bench.time
-    starter = bench.starter.with_variables(own_time.environment())
+    starter = bench.starter.with_variables(own_time.environment(bench.clock))
     running = kind.start(dirs, settings, starter, deadline_s=own_time.real_s(limit_s))
     bench.hold(running.pids)
-    if own_time.dilation > 1:
-        for file in (file for pid in running.pids for file in shared_files(pid)):
-            starter.adopt(file)
     return running

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from diskproof import load
 from diskproof.analysis.answers import Verdict
+from diskproof.disk import write_clock
 from diskproof.fio import program as fio
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import Made, RunFolder
 from diskproof.results.limit import Intervention
 from diskproof.results.plan import Plan, PlannedTrial
 from diskproof.results.record import Record
-from diskproof.run.bench import Bench
+from diskproof.run.bench import RUNTIME, Bench
 from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cut_rights import check_may_cut
 from diskproof.run.dataset import IMAGES, GoldenImages, described, is_loaded
@@ -145,6 +146,8 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
                 request, whole, servers, given, images, journal, places, folder, division, wake_up_us
             )
             bench = replace(bench, time=own_time, quota=_quota(own_time, bench.cpus, journal))
+            if own_time.dilation > 1:
+                write_clock(bench.clock)
             if within is None:
                 _load_data_sets(whole, bench, progress)
             yield bench
@@ -183,7 +186,7 @@ def _set_up(
     wake_up_us: int | None,
 ) -> Bench:
     """Mount and make what the trials share; the run folder comes last, when all that has succeeded."""
-    runtime = journal.directory(Path("/tmp") / f"diskproof-{journal.mark}")  # noqa: S108 - short, for sockets
+    runtime = journal.directory(RUNTIME / f"diskproof-{journal.mark}")
     runtime.chmod(0o711)  # a server under another user must reach its own folder in it
     sockets = runtime / "run"
     sockets.mkdir(mode=0o700)

@@ -1,5 +1,6 @@
 """Slow time of trials: how slow a study's disks need it, and whether a server follows."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import get_args
@@ -9,12 +10,13 @@ from diskproof.families import of
 from diskproof.refusal import RefusalError
 from diskproof.results.record import Protocol
 from diskproof.results.usage import ALLOWED_LATENESS_SHARE
+from diskproof.run.bench import RUNTIME
 from diskproof.server.base import Running, ServerKind
 from diskproof.study.design import Dilation
 from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyFile
 from diskproof.system.cpu_quota import why_no_quota
-from diskproof.system.dilation import REMEDY, TrialTime, library
+from diskproof.system.dilation import TrialTime
 
 LATE_PATHS = 5.0
 """At most 1 answer in 100 is later than so many times the path. It was 3.3 to 4.0 times for MariaDB and
@@ -84,9 +86,10 @@ def check_slower(own_time: TrialTime, servers: Iterable[ServerKind]) -> None:
     if own_time.dilation == 1:
         return
     started = [kind.facts for kind in servers if of(kind.facts.family).protocol is not None]
-    if started and library() is None:
+    if started and os.statvfs(RUNTIME).f_flag & os.ST_NOEXEC:
         raise RefusalError(
-            f"`dilation` slows a server's clocks through libfaketime, which is missing: {REMEDY}"
+            f"`dilation` starts servers with a library in {RUNTIME}, which is mounted `noexec`: mount it "
+            "with `exec`, or leave `dilation` out"
         )
     if own_time.cpu_share < 1 and (why := why_no_quota()):
         raise RefusalError(why)
@@ -103,6 +106,6 @@ def check_follows(running: Running, own_time: TrialTime) -> None:
     if slept_s < FOLLOWS * PROBE_S:
         raise OwnTimeError(
             f"time is to pass {own_time.dilation} times slower, but the server slept for {PROBE_S:g} s in "
-            f"{slept_s:.3f} s of that time: its program does not take libfaketime's clocks (is it linked "
-            "statically?). Leave `dilation` out, or name another build"
+            f"{slept_s:.3f} s of that time: its program does not take a preloaded library's clocks (is it "
+            "linked statically?). Leave `dilation` out, or name another build"
         )

@@ -1,29 +1,17 @@
 """Time that passes several times slower in a trial: for its disks, its load and its server alike.
 
 Gupta et al., "To Infinity and Beyond: Time-Warped Network Emulation", NSDI 2006. A trial's own second takes
-`dilation` seconds of the machine. Disks and load divide their clocks; a server is preloaded with libfaketime;
-the kernel's counters are converted here, where they are read.
+`dilation` seconds of the machine. Disks and load divide their clocks, and a library that a server is started
+with divides the server's (crates/clock). The kernel's counters are converted here, where they are read.
 """
 
 import time
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
 from diskproof.results.record import Record
 from diskproof.system.programs import environment
-
-LIBRARY = "faketime/libfaketimeMT.so.1"
-"""The variant for programs with threads."""
-
-FOLDERS = ("/usr/lib", "/usr/lib64", "/usr/local/lib")
-
-REMEDY = "install the package faketime (libfaketime)"
-
-SHARED = Path("/dev/shm")  # noqa: S108 - where the kernel shows shared memory
-SHARED_NAMES = ("faketime_shm_{pid}", "sem.faketime_sem_{pid}")
-"""What the library makes in a process and its children share; a killed process leaves it."""
 
 Counted = TypeVar("Counted", bound=Record)
 
@@ -71,32 +59,16 @@ class TrialTime:
         """Return the share of its CPUs that server and load may use."""
         return self.cpus_count / self.dilation
 
-    def environment(self) -> dict[str, str]:
-        """Return what a server is started with so that its clocks and timers follow."""
+    def environment(self, library: Path) -> dict[str, str]:
+        """Return what a server is started with so that its clocks and timers follow, by the library."""
         if self.dilation == 1:
             return {}
-        found = library()
-        assert found is not None  # it was looked for before the run
         preloaded = environment().get("LD_PRELOAD", "")
         return {
-            "LD_PRELOAD": ":".join(filter(None, (str(found), preloaded))),
-            "FAKETIME": f"+0 x{1 / self.dilation:.15g}",
-            "FAKETIME_DONT_RESET": "1",
-            "NO_FAKE_STAT": "1",
+            "LD_PRELOAD": ":".join(filter(None, (str(library), preloaded))),
+            "DISKPROOF_CLOCK": f"{self.dilation} {time.time_ns()}",
         }
 
 
 REAL = TrialTime()
 """The machine's own time."""
-
-
-@cache
-def library() -> Path | None:
-    """Return where libfaketime is installed; None if it is not."""
-    patterns = (f"*/{LIBRARY}", LIBRARY)
-    return next((path for folder in FOLDERS for at in patterns for path in Path(folder).glob(at)), None)
-
-
-def shared_files(pid: int) -> list[Path]:
-    """Return the files that libfaketime makes in shared memory for a process and its children."""
-    return [SHARED / name.format(pid=pid) for name in SHARED_NAMES]

@@ -34,19 +34,14 @@ class Starter:
         """
         self._journal = journal
         self._cpus = cpus
-        self._setting = (
-            ["env", *(f"{name}={value}" for name, value in variables.items())] if variables else []
-        )
+        self._variables = variables
 
     def on(self, cpus: Collection[int]) -> "Starter":
         """Return a starter of the same run on other CPUs."""
         return Starter(self._journal, cpus)
 
     def with_variables(self, variables: Mapping[str, str]) -> "Starter":
-        """Return a starter of the same run that adds variables to the environment of its programs.
-
-        They are set when a program has its own user already: what a preloaded library makes is that user's.
-        """
+        """Return a starter of the same run that adds variables to the environment of its programs."""
         return Starter(self._journal, self._cpus, variables)
 
     def start(
@@ -71,13 +66,13 @@ class Starter:
             starting_on(self._cpus),
         ):
             return programs.start(
-                [*self._setting, *argv],
+                argv,
                 stdin=programs.NOTHING if stdin is None else stdin,
                 stdout=log if stdout is None else stdout,
                 stderr=log if stderr is None else stderr,
                 user=user,
                 cwd=cwd,
-                env={programs.MARK: self._journal.mark, **(env or {})},
+                env={programs.MARK: self._journal.mark, **self._variables, **(env or {})},
                 outlives=outlives,
             )
 

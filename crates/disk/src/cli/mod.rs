@@ -1,6 +1,7 @@
 //! The command line of diskproof-disk: one file a verb.
 
 mod batch;
+mod clock;
 mod control;
 mod floor;
 mod list;
@@ -36,6 +37,8 @@ enum Verb {
     Control(control::Control),
     Replay(replay::Replay),
     Floor(floor::Floor),
+    #[command(hide = true)]
+    Clock(clock::Clock),
     #[command(name = crate::serve::PROBE, hide = true)]
     Probe(probe::Probe),
 }
@@ -60,6 +63,7 @@ pub fn main() -> ExitCode {
         Verb::Control(verb) => verb.run(),
         Verb::Replay(verb) => verb.run(),
         Verb::Floor(verb) => verb.run(),
+        Verb::Clock(verb) => verb.run(),
         Verb::Probe(verb) => {
             verb.run();
             Ok(())
