@@ -1,14 +1,18 @@
 """Runs whose trials have slow time: figures of their own second, proved by the server, and nothing left."""
 
 import os
+import re
+import sqlite3
+import subprocess
 import time
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from diskproof import disk
+from diskproof import disk, load
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
 from diskproof.results.machine import ServerFacts
@@ -195,6 +199,21 @@ def test_the_disks_of_a_composed_one_are_asked(tmp_path: Path, monkeypatch: pyte
     text = text.replace('[storages.volume]\nvirtual = "./volume.toml"', composed)
     (tmp_path / "study.toml").write_text(text)
     assert with_dilation(read_study(tmp_path / "study.toml")).study.design.slower == 16
+
+
+def load_program(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    argv = [str(load.program()), *arguments]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_sqlite_waits_for_a_lock_in_slow_time(tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path / 'db'}?busy_timeout_ms=500&journal_mode=wal"
+    options = ["oltp", "--url", url, "--tables", "1", "--rows", "100"]
+    assert load_program("prepare", *options).returncode == 0
+    with closing(sqlite3.connect(tmp_path / "db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        run = load_program("run", *options, "--mix", "update-index", "--seconds", "1.2", "--dilation", "4")
+    assert re.search(r"met [23] times by index_update: .*SQLITE_BUSY", run.stderr), "each took half a second"
 
 
 def test_counters_become_those_of_the_trial() -> None:

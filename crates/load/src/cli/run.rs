@@ -140,6 +140,7 @@ fn base<D: Driver>(
     output: &Output,
 ) -> Result<RunOptions, Stop> {
     let (clients, workers) = crew(driver, crowd)?;
+    driver.slow_down(crowd.dilation);
     Ok(RunOptions {
         workload: kind.workload,
         mix: kind.mix,

@@ -355,6 +355,9 @@ pub trait Driver: Sync {
         false
     }
 
+    /// Lets what it waits for by a clock of its own pass so many times slower.
+    fn slow_down(&self, _dilation: u32) {}
+
     /// Files that one session holds open.
     fn files_per_client(&self) -> usize {
         1

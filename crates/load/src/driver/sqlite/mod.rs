@@ -13,6 +13,8 @@ mod options;
 mod session;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
@@ -26,6 +28,13 @@ use crate::target::{SqliteFile, TargetError};
 /// How long a statement waits for another connection's lock by default. Transactions of a benchmark
 /// last milliseconds, so a wait this long is a fault worth counting.
 const DEFAULT_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// SQLite's own pauses until a lock is free (`sqliteDefaultBusyCallback`); the last one is repeated.
+const PAUSES_MS: [u32; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
+
+// SQLite's binding takes no closure for the pauses, and a process has one database.
+static DILATION: AtomicU32 = AtomicU32::new(1);
+static BUSY_TIMEOUT_MS: AtomicU32 = AtomicU32::new(0);
 
 /// One database file and the PRAGMAs for every connection to it.
 #[derive(Debug)]
@@ -100,6 +109,18 @@ impl SqliteDriver {
     }
 }
 
+/// Pauses as SQLite does, in slow time; false when the timeout is over.
+fn pause(earlier: i32) -> bool {
+    let ms = |pause: i32| PAUSES_MS[usize::try_from(pause).unwrap_or(0).min(11)];
+    let waited_ms = (0..earlier).map(ms).sum();
+    let left_ms = BUSY_TIMEOUT_MS
+        .load(Ordering::Relaxed)
+        .saturating_sub(waited_ms);
+    let own = Duration::from_millis(ms(earlier).min(left_ms).into());
+    sleep(own * DILATION.load(Ordering::Relaxed));
+    left_ms > 0
+}
+
 impl Driver for SqliteDriver {
     type Session = SqliteSession;
 
@@ -108,7 +129,19 @@ impl Driver for SqliteDriver {
     }
 
     fn open(&self, statements: &[Statement], protocol: Protocol) -> Result<Self::Session, Fault> {
-        SqliteSession::new(self.open_file()?, statements, protocol)
+        let mut connection = self.open_file()?;
+        if DILATION.load(Ordering::Relaxed) > 1 {
+            let busy_timeout_ms = connection
+                .query_row("PRAGMA busy_timeout", [], |row| row.get(0))
+                .map_err(error::fault)?;
+            BUSY_TIMEOUT_MS.store(busy_timeout_ms, Ordering::Relaxed);
+            connection.busy_handler(Some(pause)).map_err(error::fault)?;
+        }
+        SqliteSession::new(connection, statements, protocol)
+    }
+
+    fn slow_down(&self, dilation: u32) {
+        DILATION.store(dilation, Ordering::Relaxed);
     }
 
     fn statement_limit(&self) -> Option<Duration> {
