@@ -10,7 +10,7 @@ from diskproof.cli.screen import Screen
 from diskproof.report.compose.answer import answer
 from diskproof.report.compose.one_screen import run
 from diskproof.report.compose.rows import single
-from diskproof.report.document import Scale, Tone
+from diskproof.report.document import Bar, Scale, Tone
 from diskproof.report.one_screen import Block, OneScreen, Row
 from diskproof.report.write import one_screen
 from diskproof.results.crash import Way
@@ -114,7 +114,7 @@ def test_three_levels_are_ranked_best_first_with_ties(make_run: MakeRun) -> None
     [block] = [one for one in shown.blocks if "best first" in one.title]
     first, *others = block.rows
     assert (first.said, first.tone) == ("best", "better")
-    estimates = [row.estimate for row in others if row.estimate]
+    estimates = [row.bar.estimate for row in others if row.bar]
     assert estimates == sorted(estimates, reverse=True) and len(estimates) == 3
     assert all(row.said in ("tied", "open") or "slower" in row.said for row in others)
     assert_fits(printed(shown))
@@ -140,7 +140,7 @@ def test_every_study_fits(make_run: MakeRun, storages: int, clients: tuple[int, 
 
 
 def row(level: str, tone: Tone, said: str, estimate: float | None = 1.0) -> Row:
-    return Row((level, "8 clients"), said, tone, estimate, 0.9, 1.2, ("1", "2"))
+    return Row((level, "8 clients"), said, tone, (Bar(estimate, 0.9, 1.2),) if estimate else (), ("1", "2"))
 
 
 SCALE = Scale(0.5, 2.0, ((0.5, "half"), (1.0, "same"), (2.0, "double")), 1.0)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from diskproof.report.document import Bar, Column, Document, Figure, Paragraph, Scale, Section, Table, Tone
 from diskproof.stats.intervals import Interval
+from diskproof.stats.proportions import Share
 from diskproof.wording.numbers import number
 
 
@@ -23,15 +24,18 @@ class Row:
     said: str = ""
     """The result in two or three words: ``25% slower``, ``open``."""
     tone: Tone = "plain"
-    estimate: float | None = None
-    low: float | None = None
-    high: float | None = None
-    """The bar; without an estimate there is none."""
+    drawn: tuple[Interval | Share | Bar, ...] = ()
+    """What its bar is of."""
     figures: tuple[str, ...] = ()
     is_weak: bool = False
     """Whether the warning below the rows is about it."""
     interval: str = ""
     """The ends of the bar in the words of `said`: ``4.1 to 5.5``. A terminal has the bar alone."""
+
+    @property
+    def bar(self) -> Bar | None:
+        """Its bar, if anything is drawn."""
+        return Bar.over(self.drawn, self.tone)
 
 
 @dataclass(frozen=True)
@@ -82,10 +86,7 @@ class Block:
             self.title,
             depth,
             self.scale,
-            tuple(
-                None if row.estimate is None else Bar(row.estimate, row.low, row.high, row.tone)
-                for row in self.rows
-            ),
+            tuple(row.bar for row in self.rows),
         )
 
 

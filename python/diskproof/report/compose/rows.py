@@ -12,7 +12,7 @@ from diskproof.analysis.safety.speed import typical
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import cut_words, limits_words, verdict_words
 from diskproof.report.compose.answer import asked, has_verdict, is_of_limits, worst_of_cells
-from diskproof.report.document import Scale, Tone
+from diskproof.report.document import Bar, Scale, Tone
 from diskproof.report.intervals import at_least, bounds, confidence, estimate, in_milliseconds
 from diskproof.report.one_screen import Block, Row
 from diskproof.results.crash import Way
@@ -172,9 +172,8 @@ def ratio_row(levels: tuple[str, ...], one: Verdict | CellComparison, figures: t
     if one.outcome in ("faster", "slower") and one.ratio and one.ratio.n < ENOUGH_BLOCKS:
         said = f"likely {said}"
     interval = verdict_words.interval(one.outcome, one.ratio)
-    row = Row(levels, said, TONES[one.outcome], figures=figures, interval=interval)
-    ratio = one.ratio
-    return replace(row, estimate=ratio.estimate, low=ratio.low, high=ratio.high) if ratio else row
+    drawn = (one.ratio,) if one.ratio else ()
+    return Row(levels, said, TONES[one.outcome], drawn, figures, interval=interval)
 
 
 def ratio_scale(ratios: Sequence[Interval]) -> Scale:
@@ -205,16 +204,9 @@ def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
         shown = dict.fromkeys(estimate(end) for end in ends)
         row = Row((verdict_words.subject(ranking.factor, one.level),), "best", "better")
         if one.outcome != "best" and one.ratios:
-            ratios = [ratio.estimate for ratio in one.ratios]
-            said = verdict_words.amount(*ratios) if one.outcome == "slower" else TIES[one.outcome]
-            row = replace(
-                row,
-                said=said,
-                tone=TONES[one.outcome],
-                estimate=numbers.geometric_mean(ratios),
-                low=min((ratio.low for ratio in one.ratios if ratio.low is not None), default=None),
-                high=max((ratio.high for ratio in one.ratios if ratio.high is not None), default=None),
-            )
+            slower = verdict_words.amount(*(ratio.estimate for ratio in one.ratios))
+            said = slower if one.outcome == "slower" else TIES[one.outcome]
+            row = replace(row, said=said, tone=TONES[one.outcome], drawn=tuple(one.ratios))
         rows.append(replace(row, figures=(" to ".join(shown),)))
     over = "" if ranking.conditions == 1 else f", over {ranking.conditions} conditions"
     metric = analysis.cells[0].metric
@@ -241,9 +233,7 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
                 _cell_levels(one.cell, analysis.varying),
                 IN_WORDS[one.limit] if one.limit else "not established",
                 tone,
-                share,
-                0.0 if share is not None else None,
-                share,
+                () if share is None else (Bar(share, 0.0, share),),
                 figures,
             )
         )
@@ -297,9 +287,7 @@ def cuts(safety: Safety) -> Iterator[Block]:
                 ((one.cell.server,) if several else ()) + (one.cell.storage, one.cell.tuning),
                 one.way if len(ways) > 1 else "",
                 "open" if not one.telling else tone,
-                share.estimate if share else None,
-                share.low if share else None,
-                share.high if share else None,
+                (share,) if share else (),
                 tuple(figures),
                 interval=cut_words.interval(share) if share else "",
             )

@@ -11,7 +11,7 @@ from diskproof.report.document import Scale, Tone
 from diskproof.report.one_screen import Block, OneScreen, Row
 from diskproof.report.write.terminal import STYLES
 from diskproof.stats.grouping import grouped
-from diskproof.wording.numbers import count, geometric_mean, unbroken
+from diskproof.wording.numbers import count, unbroken
 
 WIDTH, HEIGHT = 80, 24
 
@@ -133,18 +133,15 @@ def merged(block: Block, tones: Sequence[Tone] = ("open", "same")) -> Block:
 
 def _one_of(rows: Sequence[Row]) -> Row:
     """Return several rows as one, its bar from the lowest end to the highest."""
-    drawn = [row for row in rows if row.estimate is not None]
     said = list(dict.fromkeys(row.said for row in rows))
     levels = tuple(map(_listed, zip_longest(*(row.levels for row in rows), fillvalue="")))
     levels = levels if sum(map(len, levels)) <= MOST_LEVELS else (f"{len(rows)} conditions",)
-    by_size = sorted(drawn, key=lambda row: row.estimate or 0.0)
+    by_size = sorted((row for row in rows if row.bar), key=lambda row: row.bar.estimate if row.bar else 0.0)
     return replace(
         rows[0],
         levels=levels,
         said=said[0] if len(said) == 1 else _range(by_size),
-        estimate=geometric_mean([row.estimate or 1.0 for row in drawn]) if drawn else None,
-        low=min((row.low for row in drawn if row.low is not None), default=None),
-        high=max((row.high for row in drawn if row.high is not None), default=None),
+        drawn=tuple(one for row in rows for one in row.drawn),
         figures=(),
         is_weak=any(row.is_weak for row in rows),
     )
@@ -275,15 +272,15 @@ def _bar(row: Row, scale: Scale, width: int, signs: str) -> str:
     cells = [" "] * width
     if scale.middle is not None:
         cells[place(scale, scale.middle, width)] = signs[4]
-    if row.estimate is not None:
-        if row.low is not None and row.high is not None:
-            first, last = place(scale, row.low, width), place(scale, row.high, width)
+    if bar := row.bar:
+        if bar.low is not None and bar.high is not None:
+            first, last = place(scale, bar.low, width), place(scale, bar.high, width)
             cells[first : last + 1] = signs[1] * (last - first + 1)
             if last > first:
                 cells[first], cells[last] = signs[0], signs[2]
             if scale.middle is not None and first < (at := place(scale, scale.middle, width)) < last:
                 cells[at] = "┼" if signs is UNICODE else "+"
-        cells[place(scale, row.estimate, width)] = signs[3]
+        cells[place(scale, bar.estimate, width)] = signs[3]
     return "".join(cells)
 
 
