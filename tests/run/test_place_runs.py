@@ -23,7 +23,7 @@ question = "Does it run?"
 repeat_disturbed = false
 blocks = {blocks}
 warm_up_s = 0.5
-measure_s = 2
+measure_s = 4
 clients = [1]
 memory = ["16 MiB"]
 [servers.db]

@@ -1,9 +1,10 @@
 """What somebody else put where something of ours was is never undone, removed or detached."""
 
+import fcntl
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from diskproof.refusal import RefusalError
 from diskproof.storage import attached, loops
 from diskproof.storage.attached import Wanted
-from diskproof.storage.kinds.base import StorageError
+from diskproof.storage.kinds.base import StorageError, command
 from diskproof.system.journal import Journal, clean, state_folder
 from diskproof.system.loops import BLOCKS, backing_file_of, lies_on
 from diskproof.system.mounts import is_mounted, mounted_at
@@ -58,6 +59,34 @@ def somebodys_loop(device: Path, image: Path) -> Iterator[None]:
         assert (BLOCKS / device.name / "loop/autoclear").read_text().strip() == "0"
     finally:
         subprocess.run(["losetup", "--detach", str(device)], check=True)
+
+
+LOOP_CTL_ADD, LOOP_CTL_REMOVE = 0x4C80, 0x4C81
+
+
+@pytest.fixture
+def rare_number(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let ours have a loop number that the kernel gives to nobody else: it gives out the lowest that is free.
+
+    Another one lies below it, and stays free if all others are taken.
+    """
+    spare = 1000 + 2 * (os.getpid() % 1000)
+    numbers = (spare, spare + 1)
+
+    def attach_there(argv: Sequence[str]) -> str:
+        if "--find" not in argv:
+            return command(argv)
+        device = f"/dev/loop{numbers[1]}"
+        command([*(word for word in argv[:-1] if word not in ("--find", "--show")), device, argv[-1]])
+        return device
+
+    with Path("/dev/loop-control").open("rb") as control:
+        for number in numbers:
+            fcntl.ioctl(control, LOOP_CTL_ADD, number)
+        monkeypatch.setattr(loops, "command", attach_there)
+        yield
+        for number in numbers:
+            fcntl.ioctl(control, LOOP_CTL_REMOVE, number)
 
 
 def attach(**wanted: object) -> attached.Attachment:
@@ -126,6 +155,7 @@ def test_a_disk_that_is_open_is_not_marked_to_be_detached_later() -> None:
 
 
 @needs_virtual_disks
+@pytest.mark.usefixtures("rare_number")
 @pytest.mark.parametrize("force", [False, True])
 def test_a_loop_number_that_was_given_out_anew_is_somebody_elses(folder: Path, force: bool) -> None:
     one = attach(mount_point=folder / "here")
@@ -142,6 +172,7 @@ def test_a_loop_number_that_was_given_out_anew_is_somebody_elses(folder: Path, f
 # ---------------------------------------------------------------- runs
 
 
+@pytest.mark.usefixtures("rare_number")
 def test_a_loop_device_that_left_its_file_is_left_alone(folder: Path) -> None:
     ours = folder / "ours"
     ours.write_bytes(bytes(MIB))

@@ -19,12 +19,13 @@ pytestmark = [
     pytest.mark.skipif(controller() is None, reason="no control group here can throttle a disk"),
 ]
 
-READ_IOPS = 100
-READS = 150
-"""Twice what a token bucket lets pass at once would be too few to tell; these take 1.5 s."""
+READ_IOPS = 40
+READS = 80
+"""Twice what a token bucket lets pass at once would be too few to tell; these take 2 s."""
 
 READER = f"""
 import mmap, os, sys
+print(flush=True)
 sys.stdin.readline()
 page = mmap.mmap(-1, 4096)
 disk = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
@@ -33,9 +34,18 @@ for number in range({READS}):
 """
 
 
+def ready_reader(device: Path) -> subprocess.Popen[bytes]:
+    """Start a process that reads once it is told to; how long Python takes to start is no part of that."""
+    argv = ["python3", "-c", READER, str(device)]
+    reader = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert reader.stdout is not None
+    reader.stdout.readline()
+    return reader
+
+
 def seconds_to_read(device: Path, group: ThrottledGroup | None) -> float:
     """Return how long a process takes for its reads, within a group or outside of it."""
-    reader = subprocess.Popen(["python3", "-c", READER, str(device)], stdin=subprocess.PIPE)
+    reader = ready_reader(device)
     if group:
         group.enter([reader.pid])
         assert reader.pid in group.holds()
@@ -62,7 +72,7 @@ def test_a_layout_throttles_the_disk_below_its_place(tmp_path: Path, journal: Jo
     places = Places(journal)
     layout = Layout("slow", choice, places)
     assert layout.places()[0].throttle == {"read_iops": READ_IOPS, "write_bytes_per_s": 8 * MIB}
-    reader = subprocess.Popen(["python3", "-c", READER, str(device)], stdin=subprocess.PIPE)
+    reader = ready_reader(device)
     layout.throttle(lambda: [reader.pid])
     began = time.monotonic()
     reader.communicate(b"go\n")
