@@ -55,8 +55,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     # How near fine steps and long writes come is measured by bench/clones.py.
     monkeypatch.setattr(choose, "STEPS", STEPS[:2])
-    monkeypatch.setattr(fits, "MOST_REQUESTS", 6_000)
-    monkeypatch.setattr(fits, "MOST_BYTES", 2**28)
+    monkeypatch.setattr(choose, "HOPELESS", 1.0)
+    monkeypatch.setattr(fits, "MOST_REQUESTS", 3_000)
+    monkeypatch.setattr(fits, "MOST_BYTES", 2**27)
     yield tmp_path
 
 
