@@ -23,7 +23,7 @@ below_floor = true
 [tunings.unsafe]
 [crash]
 load = "tpcc"
-cuts = 2
+cuts = 1
 clients = 4
 keep = "nothing"
 cut_after_s = 0.5

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from diskproof.families.facts import LEVELS
-from diskproof.server.base import Running, ServerFailedError, ServerKind
+from diskproof.server.base import Dirs, Running, ServerFailedError, ServerKind
 from diskproof.server.sqlite import SqliteServer
 from diskproof.system.counters import open_files
 from diskproof.system.processes import Starter
@@ -36,24 +36,64 @@ def test_a_golden_image_serves_every_level_elsewhere(
     assert len([*Path("/proc/self/fd").iterdir()]) < opened + 5, "what failed while it started was closed"
 
 
-def test_open_files_have_their_roles(
+def test_a_running_server_is_as_it_was_asked_and_its_death_is_noticed(
     process_kind: ServerKind, root: Path, starter: Starter, images: Images
 ) -> None:
+    """All that a start leaves to ask: of one server, because starts take longest."""
     dirs = images.restore(process_kind, root)
-    running = start(process_kind, dirs, starter)
+    running = start(process_kind, dirs, starter, variables=VARIABLES[process_kind.facts.family])
     try:
-        with connect(running) as writer, connect(running) as sorter:
-            writer.run("UPDATE sbtest1 SET c = 'changed'")
-            hold_temporary_files(process_kind, sorter)
-            found: dict[str | None, set[str]] = {}
-            for path, _device in open_files(running.pids):
-                role = running.role_of(path)
-                folder = dirs.log if role is None else dirs.of(role)
-                assert Path(path).is_relative_to(folder), (path, role)
-                found.setdefault(role, set()).add(Path(path).name)
+        assert_variables_hold(running, process_kind)
+        assert_nothing_listens_on_the_network(running)
+        assert dirs.run.stat().st_mode & 0o077 == 0
+        assert_counters_follow_the_work(running, process_kind)
+        assert_open_files_have_their_roles(running, process_kind, dirs)
+        assert_death_is_noticed(running)
     finally:
-        assert running.stop()
-    expected = {None, "data", "redo", "tmp"} | ({"binlog"} if process_kind.facts.family == "mysql" else set())
+        if running.alive:
+            running.kill()
+
+
+WHOLE = """SET @a = '#1', @b = "\\\\" """.strip()
+
+VARIABLES = {
+    "mysql": {"innodb-flush-log-at-trx-commit": "2", "init_connect": WHOLE},
+    "postgresql": {"WAL_Writer_Delay": "250ms", "application_name": WHOLE},
+    "sqlite": {"synchronous": "extra"},
+}
+"""One of the level's, which the user's wins over, and one whose value must arrive whole."""
+
+
+def assert_variables_hold(running: Running, kind: ServerKind) -> None:
+    found = {setting.name: setting for setting in running.read_settings()}
+    (name, value), *whole = VARIABLES[kind.facts.family].items()
+    setting = found[name.replace("-", "_").lower()]
+    assert (setting.requested, setting.holds, setting.level) == (value, True, True)
+    assert all(found[name].observed == value for name, value in whole)
+
+
+def test_a_user_variable_wins_over_sqlites_level(root: Path, starter: Starter, images: Images) -> None:
+    kind = SqliteServer("sqlite", "unknown")
+    running = start(kind, images.restore(kind, root), starter, variables=VARIABLES["sqlite"])
+    assert_variables_hold(running, kind)
+
+
+def assert_nothing_listens_on_the_network(running: Running) -> None:
+    for pid in running.pids:
+        assert psutil.Process(pid).net_connections(kind="inet") == []
+
+
+def assert_open_files_have_their_roles(running: Running, kind: ServerKind, dirs: Dirs) -> None:
+    with connect(running) as writer, connect(running) as sorter:
+        writer.run("UPDATE sbtest1 SET c = 'changed again'")
+        hold_temporary_files(kind, sorter)
+        found: dict[str | None, set[str]] = {}
+        for path, _device in open_files(running.pids):
+            role = running.role_of(path)
+            folder = dirs.log if role is None else dirs.of(role)
+            assert Path(path).is_relative_to(folder), (path, role)
+            found.setdefault(role, set()).add(Path(path).name)
+    expected = {None, "data", "redo", "tmp"} | ({"binlog"} if kind.facts.family == "mysql" else set())
     assert set(found) == expected
     assert found[None] == {"error.log"}
 
@@ -71,19 +111,12 @@ def hold_temporary_files(kind: ServerKind, client: Client) -> None:
         client.run("CREATE TEMPORARY TABLE held ENGINE = InnoDB SELECT * FROM sbtest1")
 
 
-def test_counters_follow_the_work(
-    process_kind: ServerKind, root: Path, starter: Starter, images: Images
-) -> None:
-    dirs = images.restore(process_kind, root)
-    running = start(process_kind, dirs, starter)
-    try:
-        before = running.status().counters
-        with connect(running) as client:
-            client.run("UPDATE sbtest1 SET c = 'changed'")
-        name = "Handler_update" if process_kind.facts.family == "mysql" else "pg_stat_database.tup_updated"
-        assert rises_by(running, name, before[name]) >= images.ROWS
-    finally:
-        running.kill()
+def assert_counters_follow_the_work(running: Running, kind: ServerKind) -> None:
+    before = running.status().counters
+    with connect(running) as client:
+        client.run("UPDATE sbtest1 SET c = 'changed'")
+    name = "Handler_update" if kind.facts.family == "mysql" else "pg_stat_database.tup_updated"
+    assert rises_by(running, name, before[name]) >= Images.ROWS
 
 
 def rises_by(running: Running, name: str, before: float) -> float:
@@ -92,6 +125,19 @@ def rises_by(running: Running, name: str, before: float) -> float:
     while running.status().counters[name] == before and time.monotonic() < end:
         time.sleep(0.05)
     return running.status().counters[name] - before
+
+
+def assert_death_is_noticed(running: Running) -> None:
+    for pid in running.pids:
+        os.kill(pid, signal.SIGKILL)
+    end = time.monotonic() + 5
+    while (running.alive or running.pids) and time.monotonic() < end:  # a busy kernel ends them later
+        time.sleep(0.01)
+    assert not running.alive
+    with pytest.raises(ServerFailedError, match=r"killed by signal 9"):
+        running.status()
+    assert running.log_tail()
+    assert running.pids == []
 
 
 def test_commits_survive_a_kill_at_the_safest_level(
@@ -133,36 +179,6 @@ def test_commits_survive_a_kill_at_the_safest_level(
         again.kill()
 
 
-def test_a_server_that_dies_is_noticed(
-    process_kind: ServerKind, root: Path, starter: Starter, images: Images
-) -> None:
-    dirs = images.restore(process_kind, root)
-    running = start(process_kind, dirs, starter)
-    for pid in running.pids:
-        os.kill(pid, signal.SIGKILL)
-    end = time.monotonic() + 5
-    while (running.alive or running.pids) and time.monotonic() < end:  # a busy kernel ends them later
-        time.sleep(0.01)
-    assert not running.alive
-    with pytest.raises(ServerFailedError, match=r"killed by signal 9"):
-        running.status()
-    assert running.log_tail()
-    assert running.pids == []
-
-
-def test_nothing_listens_on_the_network(
-    process_kind: ServerKind, root: Path, starter: Starter, images: Images
-) -> None:
-    dirs = images.restore(process_kind, root)
-    running = start(process_kind, dirs, starter)
-    try:
-        for pid in running.pids:
-            assert psutil.Process(pid).net_connections(kind="inet") == []
-        assert dirs.run.stat().st_mode & 0o077 == 0
-    finally:
-        running.kill()
-
-
 def test_an_unknown_variable_is_named(
     process_kind: ServerKind, root: Path, starter: Starter, images: Images
 ) -> None:
@@ -183,38 +199,6 @@ def test_a_broken_data_directory_shows_the_log(
     (dirs.data / victim).write_bytes(b"nonsense" * 4096)
     with pytest.raises(ServerFailedError, match=r"\A.*ended while it started.*: (\[ERROR\]|PANIC|FATAL).*\n"):
         start(process_kind, dirs, starter)
-
-
-def test_a_user_variable_wins_over_its_level(
-    kind: ServerKind, root: Path, starter: Starter, images: Images
-) -> None:
-    dirs = images.restore(kind, root)
-    name, value = {
-        "mysql": ("innodb-flush-log-at-trx-commit", "2"),
-        "postgresql": ("WAL_Writer_Delay", "250ms"),
-        "sqlite": ("synchronous", "extra"),
-    }[kind.facts.family]
-    running = start(kind, dirs, starter, variables={name: value})
-    try:
-        found = {setting.name: setting for setting in running.read_settings()}
-    finally:
-        running.kill()
-    setting = found[name.replace("-", "_").lower()]
-    assert (setting.requested, setting.holds, setting.level) == (value, True, True)
-
-
-def test_a_value_arrives_whole(
-    process_kind: ServerKind, root: Path, starter: Starter, images: Images
-) -> None:
-    dirs = images.restore(process_kind, root)
-    name = "init_connect" if process_kind.facts.family == "mysql" else "application_name"
-    value = """SET @a = '#1', @b = "\\\\" """.strip()
-    running = start(process_kind, dirs, starter, variables={name: value})
-    try:
-        found = {setting.name: setting for setting in running.read_settings()}
-    finally:
-        running.kill()
-    assert found[name].observed == value
 
 
 def test_preloaded_tables_are_not_read_again(

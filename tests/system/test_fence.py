@@ -113,7 +113,7 @@ def test_results_become_a_run_outside(tmp_path: Path) -> None:
     made = diskproof(tmp_path, "audit", str(SAMPLES / "sysbench-1.0-oltp.txt"), "--out", "made")
     assert made.returncode in (0, 10), made.stderr
     assert made.stderr == "run: made\n"
-    again = diskproof(tmp_path, "report", "made")
+    again = diskproof_here(tmp_path, "report", "made")
     assert again.returncode == 0, again.stderr
     twice = diskproof(tmp_path, "audit", str(SAMPLES / "sysbench-1.0-oltp.txt"), "--out", "made")
     assert (twice.returncode, "made is there already" in twice.stderr) == (2, True)
