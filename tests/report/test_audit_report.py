@@ -105,7 +105,7 @@ def test_what_several_results_share_is_told_once_with_their_names() -> None:
 def test_results_of_one_name_are_told_apart_by_their_place() -> None:
     other = change(make_result(load__transactions_per_s=300.0), source__file="new.txt")
     found = words.failures(audit_of(make_result(), other))
-    assert found[0].where == ("10 clients in new.txt",)
+    assert [subject for subject, _ in found[0].each] == ["10 clients in new.txt"]
 
 
 def test_repeats_of_a_cell_are_counted() -> None:

@@ -43,7 +43,8 @@ CONTRASTS = """() => {
   const found = [];
   for (const element of document.querySelectorAll("body *")) {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
-    if (!own || element.closest("script, style, noscript, option")) continue;
+    // A legend's signs are drawings: 3:1, as for all colours of charts, is enough.
+    if (!own || element.closest("script, style, noscript, option, .sign")) continue;
     if (!element.getClientRects().length) continue;
     const style = getComputedStyle(element);
     const ink = element.namespaceURI.endsWith("svg") ? style.fill : style.color;

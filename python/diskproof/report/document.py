@@ -8,10 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from diskproof.stats.intervals import Interval
-from diskproof.stats.proportions import Share
-from diskproof.wording.numbers import geometric_mean
-
 Tone = Literal["better", "worse", "same", "open", "barred", "alarm", "warning", "note", "plain"]
 """What an item means for its reader; a writer gives it a colour."""
 
@@ -92,16 +88,6 @@ class Bar:
     low: float | None = None
     high: float | None = None
     tone: Tone = "plain"
-
-    @classmethod
-    def over(cls, some: "Sequence[Interval | Share | Bar]", tone: Tone) -> "Bar | None":
-        """Return one bar for several figures: their geometric mean, the lowest end and the highest one."""
-        ends = [(one.low, one.high) for one in some]
-        low = min((low for low, _ in ends if low is not None), default=None)
-        high = max((high for _, high in ends if high is not None), default=None)
-        estimates = [one.estimate for one in some]
-        middle = estimates[0] if len(estimates) == 1 else geometric_mean(estimates) if estimates else 0.0
-        return cls(middle, low, high, tone) if some else None
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from diskproof.report.document import Bar, Column, Document, Figure, Paragraph, Scale, Section, Table, Tone
+from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
 from diskproof.stats.proportions import Share
-from diskproof.wording.numbers import number
+from diskproof.wording.numbers import geometric_mean, number
 
 
 def absolute_scale(figures: Sequence[Interval]) -> Scale:
@@ -34,8 +36,14 @@ class Row:
 
     @property
     def bar(self) -> Bar | None:
-        """Its bar, if anything is drawn."""
-        return Bar.over(self.drawn, self.tone)
+        """One bar for all that is drawn: the geometric mean, the lowest end and the highest one."""
+        if not self.drawn:
+            return None
+        low = min((one.low for one in self.drawn if one.low is not None), default=None)
+        high = max((one.high for one in self.drawn if one.high is not None), default=None)
+        estimates = [one.estimate for one in self.drawn]
+        middle = geometric_mean(estimates) if len(estimates) > 1 else estimates[0]
+        return Bar(middle, low, high, self.tone)
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,50 @@ class Block:
 
 def _padded(entries: Sequence[str], width: int) -> tuple[str, ...]:
     return (*entries[:width], *[""] * (width - len(entries)))
+
+
+MOST_LEVELS = 30
+"""Columns of the levels of several rows that are drawn as one."""
+
+
+def merged(block: Block, tones: Sequence[Tone] = ("open", "same")) -> Block:
+    """Return a block with one row for each of these results, with the range of what its rows say."""
+    if not block.has_ratios:
+        return block
+    alike = grouped(block.rows, lambda row: row.tone if row.tone in tones else row)
+    return replace(block, rows=tuple(_one_of(rows) if len(rows) > 1 else rows[0] for rows in alike.values()))
+
+
+def _one_of(rows: Sequence[Row]) -> Row:
+    """Return several rows as one, its bar from the lowest end to the highest."""
+    said = list(dict.fromkeys(row.said for row in rows))
+    levels = tuple(map(_listed, zip_longest(*(row.levels for row in rows), fillvalue="")))
+    levels = levels if sum(map(len, levels)) <= MOST_LEVELS else (f"{len(rows)} conditions",)
+    by_size = sorted((row for row in rows if row.bar), key=lambda row: row.bar.estimate if row.bar else 0.0)
+    return replace(
+        rows[0],
+        levels=levels,
+        said=said[0] if len(said) == 1 else _range(by_size),
+        drawn=tuple(one for row in rows for one in row.drawn),
+        figures=(),
+        is_weak=any(row.is_weak for row in rows),
+    )
+
+
+def _listed(levels: Sequence[str]) -> str:
+    """Return levels of one factor: ``1, 8 clients``."""
+    *others, last = dict.fromkeys(filter(None, levels))
+    noun = last.partition(" ")[2]
+    alike = noun and all(one.partition(" ")[2].rstrip("s") == noun.rstrip("s") for one in others)
+    return ", ".join([*(one.partition(" ")[0] if alike else one for one in others), last])
+
+
+def _range(rows: Sequence[Row]) -> str:
+    """Return what the ends of a range say: ``25% to 38% slower``."""
+    if not rows:
+        return ""
+    first, last = (rows[0], rows[-1]) if rows[-1].tone == "better" else (rows[-1], rows[0])
+    return f"{first.said.split()[0]} to {last.said}"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
+from statistics import fmean
 
 import altair as alt
 import pyarrow.compute as pc
@@ -85,14 +86,9 @@ def read_curve(folder: RunFolder, trial_id: str, metric: Metric = "transactions_
 
 def thin(curve: Curve, most: int) -> Curve:
     """Return the curve with at most that many points, each the mean of equally many neighbours."""
-    group = -(-len(curve) // most)
-    if group <= 1:
-        return curve
-    return [_mean(curve[start : start + group]) for start in range(0, len(curve), group)]
-
-
-def _mean(points: Curve) -> tuple[float, float]:
-    return sum(t_s for t_s, _ in points) / len(points), sum(rate for _, rate in points) / len(points)
+    group = max(-(-len(curve) // most), 1)
+    batches = (curve[start : start + group] for start in range(0, len(curve), group))
+    return [(fmean(t_s for t_s, _ in some), fmean(rate for _, rate in some)) for some in batches]
 
 
 def _rows(trial: Trial, level: str, curve: Curve, valid: bool) -> list[Row]:

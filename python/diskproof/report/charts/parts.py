@@ -204,12 +204,6 @@ class Span:
             return cls(min(figures) / 1.25, max(figures) * 1.25, log=True)
         return cls(0.0, max(figures) * 1.1 or 1.0, log=False)
 
-    def share(self, figure: float) -> float:
-        """Return how far along a figure above 0 lies, from 0 to 1."""
-        if self.log:
-            return math.log(figure / self.low) / math.log(self.high / self.low)
-        return figure / self.high
-
     @property
     def scale(self) -> alt.Scale:
         """The scale as Vega-Lite takes it."""

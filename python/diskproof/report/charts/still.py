@@ -50,28 +50,40 @@ def _still(figure: Figure) -> Spec:
 
 
 def _legend(figure: Figure, letters: int) -> Spec:
-    """Draw a line a key: its sign, its dash, its words."""
+    """Draw the keys in columns: their sign, their dash, their words."""
+    wrapped = [textwrap.wrap(key.words, letters - SIGN_PX // 6) for key in figure.keys]
+    column_px = 2 * SIGN_PX + LETTER_PX * max(len(line) for words in wrapped for line in words)
+    columns = max(int(letters * LETTER_PX / column_px), 1)
     rows: list[Spec] = []
     y = LINE_PX / 2
-    for number, key in enumerate(figure.keys):
-        words = textwrap.wrap(key.words, letters - SIGN_PX // 6)
+    for number, (key, words) in enumerate(zip(figure.keys, wrapped, strict=True)):
+        x = number % columns * column_px
+        y += LINE_PX * len(wrapped[number - 1]) if number and not x else 0
         shape = key.shape or ("square" if key.colour else "")
-        rows.append({"y": y, "key": number, "words": words, "colour": key.colour or SOFT, "shape": shape})
-        y += LINE_PX * len(words)
+        signs = {"colour": key.colour or SOFT, "shape": shape, "words": words}
+        ends = {"x": x, "end": x + SIGN_PX - 6, "middle": x + SIGN_PX / 2 - 3, "at": x + SIGN_PX}
+        rows.append({"y": y, "key": number, **signs, **ends})
+
+    def across(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", scale=None, axis=None)
+
     y_channel = alt.Y("y:Q", scale=None, axis=None)
     base = alt.Chart().encode(y=y_channel, color=alt.Color("colour:N", scale=None))
     dashes = [
         base.transform_filter(f"datum.key == {number}")
         .mark_rule(strokeWidth=2, strokeDash=list(key.dash))
-        .encode(x=alt.value(0), x2=alt.value(SIGN_PX - 6))
+        .encode(x=across("x"), x2="end:Q")
         for number, key in enumerate(figure.keys)
         if key.dash
     ]
-    signs = base.transform_filter("datum.shape").mark_point(filled=True, opacity=1, size=90)
-    words = alt.Chart().mark_text(align="left", baseline="middle", lineHeight=LINE_PX)
+    points = base.transform_filter("datum.shape").mark_point(filled=True, opacity=1, size=90)
+    texts = alt.Chart().mark_text(align="left", baseline="middle", lineHeight=LINE_PX)
     layers = (
-        signs.encode(x=alt.value(SIGN_PX / 2 - 3), shape=alt.Shape("shape:N", scale=None)),
-        words.encode(x=alt.value(SIGN_PX), y=y_channel, text="words:N"),
+        points.encode(x=across("middle"), shape=alt.Shape("shape:N", scale=None)),
+        texts.encode(x=across("at"), y=y_channel, text="words:N"),
     )
-    width_px = letters * LETTER_PX
-    return {**layered(*dashes, *layers, height_px=y), "width": width_px, "data": {"values": rows}}
+    return {
+        **layered(*dashes, *layers, height_px=y + LINE_PX / 2),
+        "width": letters * LETTER_PX,
+        "data": {"values": rows},
+    }

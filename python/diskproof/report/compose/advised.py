@@ -42,7 +42,7 @@ def compose(advice: Advice) -> OneScreen:
         ("More", f"{hidden}: --format markdown" if known != shown else ""),
     )
     return OneScreen(
-        f"Disks for {_target(advice.target)}",
+        f"Disks for {_figures(advice.target)}",
         SHORT,
         "",
         (_rows(shown),),
@@ -83,10 +83,11 @@ def _row(one: Candidate) -> Row:
     )
 
 
-def _target(target: Target) -> str:
-    parts = [f"{number(target.per_s)} transactions/s"] if target.per_s is not None else []
-    parts += [f"a mean of {time(target.mean_us)}"] if target.mean_us is not None else []
-    parts += [f"a 95th percentile of {time(target.p95_us)}"] if target.p95_us is not None else []
+def _figures(one: Target | Measured) -> str:
+    """Return what is asked, or what a run did."""
+    parts = [f"{number(one.per_s)} transactions/s"] if one.per_s is not None else []
+    parts += [f"a mean of {time(one.mean_us)}"] if one.mean_us is not None else []
+    parts += [f"a 95th percentile of {time(one.p95_us)}"] if one.p95_us is not None else []
     return listed(parts)
 
 
@@ -157,7 +158,8 @@ def _bought(advice: Advice) -> Iterator[str]:
     else:
         yield (
             f"Buy {one.configuration.name}, for {_price(one.configuration)} a month. As a virtual disk it "
-            f"did {_did(ran[one.configuration.name])}, which meets the target ({_load(one)}). {_keeps(one)}"
+            f"did {_figures(ran[one.configuration.name])}, which meets the target ({_load(one)}). "
+            f"{_keeps(one)}"
         )
     if advice.chosen is not None:
         chosen = advice.chosen.configuration
@@ -178,13 +180,6 @@ def _bought(advice: Advice) -> Iterator[str]:
 
 def _by_name(advice: Advice) -> dict[str, Candidate]:
     return {one.configuration.name: one for one in advice.candidates}
-
-
-def _did(one: Measured) -> str:
-    figures = [f"{number(one.per_s)} transactions/s"] if one.per_s is not None else []
-    figures += [f"a mean of {time(one.mean_us)}"] if one.mean_us is not None else []
-    figures += [f"a 95th percentile of {time(one.p95_us)}"] if one.p95_us is not None else []
-    return listed(figures)
 
 
 def _verified(advice: Advice) -> tuple[Table, ...]:

@@ -1,7 +1,7 @@
 """What an audit says, put together: findings that several subjects share are one."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.audited.shapes import (
@@ -15,7 +15,7 @@ from diskproof.analysis.audited.shapes import (
 from diskproof.results.findings import FINISHED
 from diskproof.results.trial import Severity
 from diskproof.stats.grouping import grouped
-from diskproof.wording import Message, ranged, together, without_figures
+from diskproof.wording import ranged, together, without_figures
 from diskproof.wording.numbers import count, listed
 
 MOST_WITHIN = 4
@@ -30,26 +30,15 @@ _ORDER: tuple[Severity, ...] = ("invalid", "warning", "note")
 
 
 @dataclass(frozen=True)
-class Each:
-    """One of several findings of a kind."""
-
-    message: Message
-    subject: str
-    within: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Found:
-    """One thing that was found, with the check and the subjects that it was found in."""
+    """One thing that was found, with its check; of several subjects if only figures differ."""
 
     check: CheckAnswer
     raised: Raised
     word: str
     """Its severity as it reads."""
-    where: tuple[str, ...]
-    """The subjects."""
-    each: tuple[Each, ...] = ()
-    """What was found, each with its own figures and its place."""
+    each: tuple[tuple[str, Instance], ...]
+    """What was found, each with its own figures and its place, and the subject."""
 
 
 KINDS: tuple[SubjectKind, ...] = ("run", "result", "configuration")
@@ -156,13 +145,20 @@ def untold(audit: AuditAnswer) -> list[tuple[str, list[str]]]:
 def passed(audit: AuditAnswer) -> list[str]:
     """Return the checks that passed wherever they applied, and had nothing to note."""
     noted = {one.check.check for one in notes(audit)}
-    names = _named(audit, "passed", besides=("failed", "cannot be told"))
-    return [name for name in names if name not in noted]
+    states: dict[str, set[str]] = {}
+    for subject in audit.subjects:
+        for one in subject.checks:
+            states.setdefault(one.check, set()).add(one.state)
+    return [
+        name
+        for name, seen in states.items()
+        if "passed" in seen and not seen & {"failed", "cannot be told"} and name not in noted
+    ]
 
 
 def lines(found: Found, subjects: int) -> list[str]:
     """Return what was found, with its places: one line, or one for each that has its own figures."""
-    by_message = grouped(found.each, lambda one: one.message)
+    by_message = grouped(found.each, lambda one: one[1].message)
     whole = ranged(list(by_message))
     shown = {whole: found.each} if whole else by_message
     lines = [_with_place(message.text, _places(each, subjects)) for message, each in shown.items()]
@@ -174,9 +170,9 @@ def _with_place(message: str, place: str) -> str:
     return f"{message} ({place})" if place else message
 
 
-def _places(each: Sequence[Each], subjects: int) -> str:
-    within = _shortened(list(dict.fromkeys(at for one in each for at in one.within)))
-    names = list(dict.fromkeys(one.subject for one in each)) if subjects > 1 else []
+def _places(each: Sequence[tuple[str, Instance]], subjects: int) -> str:
+    within = _shortened(list(dict.fromkeys(at for _, one in each for at in one.within)))
+    names = list(dict.fromkeys(subject for subject, _ in each)) if subjects > 1 else []
     return listed([*names, *within], MOST_WITHIN)
 
 
@@ -189,31 +185,24 @@ def _shortened(within: Sequence[str]) -> list[str]:
     return ["/".join(parts[at] for at in varied) for parts in levels]
 
 
-def _named(audit: AuditAnswer, state: str, besides: Sequence[str]) -> list[str]:
-    states: dict[str, set[str]] = {}
-    for subject in audit.subjects:
-        for one in subject.checks:
-            states.setdefault(one.check, set()).add(one.state)
-    return [name for name, seen in states.items() if state in seen and not seen & set(besides)]
-
-
-_Key = tuple[str, Severity, Hashable]
-"""Check, severity, and what findings share in message and remedy."""
-
 _Raised = tuple[str, SubjectAnswer, CheckAnswer, Raised]
 """What a check found in a subject, with the subject's label."""
 
 
 def _raised(audit: AuditAnswer) -> list[Found]:
-    groups: dict[_Key, list[_Raised]] = {}
+    groups: dict[Hashable, list[_Raised]] = {}
     for label, subject in zip(labels(audit), audit.subjects, strict=True):
         for check in subject.checks:
             for one in check.raised:
                 # Several subjects share an entry if only figures differ; findings of one subject never do.
-                alike = without_figures(one.message), without_figures(one.remedy)
-                key: _Key = (check.check, one.severity, alike)
+                key: Hashable = (
+                    check.check,
+                    one.severity,
+                    without_figures(one.message),
+                    without_figures(one.remedy),
+                )
                 if key in groups and groups[key][-1][0] == label:
-                    key = (check.check, one.severity, (one.message, one.remedy))
+                    key = (check.check, one.severity, one.message, one.remedy)
                 groups.setdefault(key, []).append((label, subject, check, one))
     found = map(_found, groups.values())
     return sorted(found, key=lambda one: (_ORDER.index(one.raised.severity), one.check.check != FINISHED))
@@ -222,16 +211,11 @@ def _raised(audit: AuditAnswer) -> list[Found]:
 def _found(group: Sequence[_Raised]) -> Found:
     _, subject, check, first = group[0]
     remedy = together([one.remedy for *_, one in group])
-    return Found(
-        check,
-        first.model_copy(update={"remedy": remedy}),
-        word(subject, first.severity),
-        tuple(dict.fromkeys(label for label, *_ in group)),
-        tuple(each for label, _, _, one in group for each in _each(one, label)),
+    each = (
+        (label, instance)
+        for label, _, _, one in group
+        for instance in one.each or [Instance(message=one.message, within=one.within)]
     )
-
-
-def _each(raised: Raised, subject: str) -> Iterator[Each]:
-    whole = Instance(message=raised.message, within=raised.within)
-    for one in raised.each or [whole]:
-        yield Each(one.message, subject, tuple(one.within))
+    return Found(
+        check, first.model_copy(update={"remedy": remedy}), word(subject, first.severity), tuple(each)
+    )

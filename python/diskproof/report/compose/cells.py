@@ -38,21 +38,12 @@ def section(analysis: Analysis) -> Section:
 
 def note(analysis: Analysis) -> str:
     """Return how the figures of the cells are made."""
-    metrics = {answer.metric for answer in analysis.cells}
-    if metrics <= {"transactions_per_s"}:
-        first = "Throughput is the geometric mean over the blocks. Latencies are those of whole transactions."
-    elif metrics == {"requests_per_s"}:
-        first = (
-            "Requests are reads and writes, and latencies are theirs. Syncs take time and are not counted. "
-            "Every figure is the geometric mean over the blocks."
-        )
-    elif metrics == {"seconds"}:
-        first = "Seconds of the whole job: the geometric mean over the blocks. Latencies are of statements."
-    else:
-        first = "Every figure is the geometric mean over the blocks."
-    plus = " +: seconds of operations that a time limit cut short are extrapolated."
-    marked = plus if any(answer.extrapolated for answer in analysis.cells) else ""
-    return f"{first}{marked} n/a: not observed."
+    first = f"The geometric mean over the blocks. Latencies are those of a {work(analysis.plan)}."
+    syncs = any(answer.metric == "requests_per_s" for answer in analysis.cells)
+    cut_short = any(answer.extrapolated for answer in analysis.cells)
+    syncs_too = " Syncs take time and are not counted." if syncs else ""
+    plus = " +: seconds of operations that a time limit cut short are extrapolated." if cut_short else ""
+    return f"{first}{syncs_too}{plus} n/a: not observed."
 
 
 def cells(analysis: Analysis) -> Table:

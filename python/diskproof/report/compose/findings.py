@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, RunFinding
-from diskproof.report.compose.head import has_speed
 from diskproof.report.document import Item, Items, Paragraph, Section, Tone
 from diskproof.results.trial import SEVERITIES, Finding, Severity
 from diskproof.wording.numbers import listed
 
 TONES: dict[Severity, Tone] = {"invalid": "alarm", "warning": "warning", "note": "note"}
 
-MOST_SHOWN = 6
 MOST_PLACES = 4
 """Trials or cuts that a finding names before it counts the rest."""
 
@@ -19,12 +17,7 @@ def section(analysis: Analysis) -> Section:
     """Return what was found, the gravest first; a page says so if that is nothing."""
     ordered = by_severity(analysis.findings)
     made = items([(one.finding, where(one, analysis)) for one in ordered])
-    if not has_speed(analysis.plan):
-        nothing = "No check is made of cuts: the safety section shows what they found."
-    elif analysis.trials_run:
-        nothing = "No check found anything."
-    else:
-        nothing = "No trial has been checked yet."
+    nothing = "No check found anything." if analysis.trials_run else "No trial has been checked."
     blocks = (made,) if ordered else (Paragraph(nothing),)
     return Section("Findings", blocks, anchor="findings", contents="Findings")
 

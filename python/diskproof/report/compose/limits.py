@@ -120,14 +120,7 @@ def _sweeps(analysis: Analysis, limits: Limits) -> Section:
 
 
 def _proofs(analysis: Analysis, limits: Limits) -> Section:
-    left_out = Items(
-        tuple(
-            Item(why.text, name=_proof_name(analysis, one), tone="warning")
-            for one in limits.proofs
-            for why in one.left_out
-        )
-    )
-    blocks = (Paragraph(PROOF_NOTE), proofs(analysis, limits), left_out)
+    blocks = (Paragraph(PROOF_NOTE), proofs(analysis, limits))
     return Section("Proofs", blocks if limits.proofs else ())
 
 
@@ -253,8 +246,13 @@ def proofs(analysis: Analysis, found: Limits) -> Table:
         (figures("Measured ratio"), lambda one: with_bounds(one.measured)),
         ("Outcome", lambda one: one.outcome),
         ("How it was predicted", lambda one: one.basis.text),
+        *([("Left out", _left_out)] if any(one.left_out for one in found.proofs) else []),
         label="Interventions, what was predicted, and what was measured",
     )
+
+
+def _left_out(proof: ProofAnswer) -> str:
+    return "; ".join(why.text for why in proof.left_out)
 
 
 def _predicted(proof: ProofAnswer) -> str:

@@ -9,6 +9,7 @@ from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Column, Paragraph, Section, Table
 from diskproof.results.load_host import LoadHost
 from diskproof.results.machine import Machine, Place, PoolFacts, ServerFacts
+from diskproof.results.profile import ProfileMachine
 from diskproof.results.trial import Trial
 from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, number, size
@@ -58,20 +59,25 @@ def facts_table(rows: Sequence[tuple[str, str]], label: str) -> Table:
 def machine(facts: Machine) -> Table:
     """Return a row a fact of the machine."""
     rows = (
-        ("Host", facts.host),
-        ("CPU", f"{facts.cpu_model}, {count(facts.cpus, 'CPU')} usable"),
+        *host_facts(facts),
         *_held_cpus(facts),
-        ("CPU governor", facts.governor or "not visible"),
         *_idle_cores(facts),
-        ("Memory", size(facts.memory_bytes)),
-        ("Virtual machine", facts.virtualised or "no sign of one"),
-        ("System", f"{facts.distribution}, {facts.kernel}"),
         ("Privileged", "yes" if facts.privileged else "no"),
         ("diskproof", facts.diskproof_version),
         ("diskproof-load", facts.load_version),
         *([("fio", facts.fio_version)] if facts.fio_version else []),
     )
     return facts_table(rows, "Facts of the machine")
+
+
+def host_facts(facts: Machine | ProfileMachine) -> Iterator[tuple[str, str]]:
+    """Yield what a run and a profile both say of their machine."""
+    yield "Host", facts.host
+    yield "CPU", f"{facts.cpu_model}, {count(facts.cpus, 'CPU')} usable"
+    yield "CPU governor", facts.governor or "not visible"
+    yield "Memory", size(facts.memory_bytes)
+    yield "Virtual machine", facts.virtualised or "no sign of one"
+    yield "System", f"{facts.distribution}, {facts.kernel}"
 
 
 def _held_cpus(facts: Machine) -> Iterator[tuple[str, str]]:

@@ -1,12 +1,12 @@
 """What the parts of jobs took: a table a workload, or one of two cells with their ratio."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from diskproof.analysis.answers import Analysis, OperationAnswer, OperationFigure
+from diskproof.analysis.answers import Analysis, OperationFigure
 from diskproof.audit.run import varying_factors
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.compose.verdict_words import cell_words
-from diskproof.report.document import Block, Paragraph, Section, Table
+from diskproof.report.document import Paragraph, Section, Table
 from diskproof.report.intervals import extrapolated, with_bounds
 from diskproof.results.plan import Cell
 from diskproof.wording.numbers import NOT_OBSERVED, number
@@ -31,15 +31,9 @@ def section(analysis: Analysis) -> Section:
     found = analysis.operations
     if not found:
         return Section("", ())
-    ratios = any(row.ratio for row in found)
-    blocks: list[Block | Section] = [Paragraph(f"{NOTE}{UNADJUSTED if ratios else ''}")]
-    blocks += _tables(analysis)
-    return Section("Operations", tuple(blocks), anchor="operations", contents="Operations")
-
-
-def _tables(analysis: Analysis) -> Iterator[Block | Section]:
-    for workload, one in operations(analysis):
-        yield Section(workload, (one,)) if workload else one
+    note = Paragraph(f"{NOTE}{UNADJUSTED if any(row.ratio for row in found) else ''}")
+    tables = (Section(workload or "", (one,)) for workload, one in operations(analysis))
+    return Section("Operations", (note, *tables), anchor="operations", contents="Operations")
 
 
 def operations(analysis: Analysis) -> list[tuple[str | None, Table]]:
@@ -79,7 +73,7 @@ def _table(analysis: Analysis, workload: str | None, cells: Sequence[Cell]) -> T
             )
             for cell in cells
         ),
-        *([(figures("Ratio"), _ratio)] if ratios else []),
+        *([(figures("Ratio"), lambda row: with_bounds(row.ratio))] if ratios else []),
         label=f"Seconds of each operation in every cell{of}",
         heads=2,
     )
@@ -87,10 +81,6 @@ def _table(analysis: Analysis, workload: str | None, cells: Sequence[Cell]) -> T
 
 def _title(cell: str) -> str:
     return f"{cell} s" if cell else "Seconds"
-
-
-def _ratio(row: OperationAnswer) -> str:
-    return with_bounds(row.ratio)
 
 
 def _planned(found: Sequence[OperationFigure]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from diskproof.report.compose.head import moment
-from diskproof.report.compose.machine import facts_table
+from diskproof.report.compose.machine import facts_table, host_facts
 from diskproof.report.compose.probes import (
     OTHERS,
     PATTERNS,
@@ -172,19 +172,14 @@ def _streams(
 
 def facts(profile: Profile) -> Table:
     """Return a row a fact of what was measured and on which machine."""
-    place, machine, device = profile.place, profile.machine, profile.place.device
+    place, device = profile.place, profile.place.device
     cache = device.write_cache if device else None
     rows = (
         ("Worked on", place.path),
         ("Mount options", place.mount_options or NOT_OBSERVED),
         ("Write cache", cache or NOT_OBSERVED),
         ("Scheduler", (device.scheduler if device else None) or NOT_OBSERVED),
-        ("Host", machine.host),
-        ("CPU", f"{machine.cpu_model}, {count(machine.cpus, 'CPU')} usable"),
-        ("CPU governor", machine.governor or "not visible"),
-        ("Memory", size(machine.memory_bytes)),
-        ("Virtual machine", machine.virtualised or "no sign of one"),
-        ("System", f"{machine.distribution}, {machine.kernel}"),
+        *host_facts(profile.machine),
     )
     return facts_table(rows, "What was measured, and where")
 

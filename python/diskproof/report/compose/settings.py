@@ -13,11 +13,7 @@ from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED
 
 NOTE = "Every variable that the study asked for, and what the running server answered."
-NOTE_OF_CUTS = (
-    "The settings were read back before every cut. A cut whose server ran with another value than its level "
-    "asks for proves nothing, and is counted as such."
-)
-NONE = "No setting was read back: no server was started, or none was asked for any."
+NONE = "No setting was read back for trials. Those of cuts are, before each one."
 NONE_IMPORTED = "Settings as the running server answered are not known: another tool measured these results."
 
 
@@ -32,12 +28,8 @@ def differences(analysis: Analysis) -> Section:
 def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
     """Return every setting that was read back, or why there is none."""
     found = settings(analysis.plan, trials)
-    if found.rows:
-        blocks: tuple[Paragraph | Table, ...] = (Paragraph(NOTE), found)
-    elif analysis.safety and analysis.safety.made:
-        blocks = (Paragraph(NOTE_OF_CUTS),)
-    else:
-        blocks = (Paragraph(NONE_IMPORTED if analysis.plan.imported else NONE),)
+    nothing = NONE_IMPORTED if analysis.plan.imported else NONE
+    blocks = (Paragraph(NOTE if found.rows else nothing), found)
     return Section("Settings", blocks, anchor="settings", contents="Settings")
 
 

@@ -24,6 +24,18 @@ from diskproof.wording.numbers import unbroken
 MOST_PANELS_SHOWN = 12
 """A figure with more panels folds each."""
 
+SIGNS = {
+    "circle": "●",
+    "square": "■",
+    "triangle-up": "▲",
+    "diamond": "◆",
+    "cross": "✚",
+    "colour": "▬",
+    "line": "┅",
+    "none": "",
+}
+"""Of a legend, by the shape of a key."""
+
 PANEL_PX = 340
 """Width of a drawing without its axis: it fits a telephone, and several fit a desk."""
 
@@ -66,7 +78,7 @@ def _template() -> Template:
     )
     made.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False}  # for `_shown` to see
     made.filters |= {"kind": _kind, "prose": _prose}
-    made.globals |= {"picture": picture}
+    made.globals |= {"picture": picture, "signs": SIGNS}
     made.globals |= {"most_panels": MOST_PANELS_SHOWN, "most_rows": MOST_ROWS_SHOWN}
     return made.get_template("page.html.j2")
 

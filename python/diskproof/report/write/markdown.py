@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from diskproof.report import document as doc
 from diskproof.report.document import Block, Item, Items, Paragraph, Section, Table
 from diskproof.report.one_screen import Block as OneScreenBlock
-from diskproof.report.one_screen import OneScreen
-from diskproof.report.write.one_screen import merged
+from diskproof.report.one_screen import OneScreen, merged
 from diskproof.visible import visible
 
 _CODE_SPAN = re.compile(r"(`[^`]+`)")

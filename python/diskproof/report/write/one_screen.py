@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 from rich.console import Console
 from rich.text import Text
 
-from diskproof.report.document import Scale, Tone
-from diskproof.report.one_screen import Block, OneScreen, Row
+from diskproof.report.document import Scale
+from diskproof.report.one_screen import Block, OneScreen, Row, merged
 from diskproof.report.write.terminal import STYLES
-from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import count, unbroken
 
 WIDTH, HEIGHT = 80, 24
@@ -26,9 +24,6 @@ MOST_LEAD = 14
 
 MOST_LEVEL = 24
 """Columns of one level."""
-
-MOST_LEVELS = 30
-"""Columns of the levels of several rows that are drawn as one."""
 
 TAILS = ((3, 3, 3), (3, 2, 3), (3, 2, 2), (3, 1, 2), (2, 2, 2), (1, 3, 2), (1, 2, 2), (1, 1, 2))
 """Lines of each thing to know, how many things to do, and lines of facts: rows find room before words do, and
@@ -121,46 +116,6 @@ def _cut(shape: Sequence[Block], screen: OneScreen, width: int, room: int, signs
 
 def _height(blocks: Sequence[Block]) -> int:
     return sum(1 + len(one.rows) for one in blocks) + bool(blocks) + any(one.unit for one in blocks)
-
-
-def merged(block: Block, tones: Sequence[Tone] = ("open", "same")) -> Block:
-    """Return a block with one row for each of these results, with the range of what its rows say."""
-    if not block.has_ratios:
-        return block
-    alike = grouped(block.rows, lambda row: row.tone if row.tone in tones else row)
-    return replace(block, rows=tuple(_one_of(rows) if len(rows) > 1 else rows[0] for rows in alike.values()))
-
-
-def _one_of(rows: Sequence[Row]) -> Row:
-    """Return several rows as one, its bar from the lowest end to the highest."""
-    said = list(dict.fromkeys(row.said for row in rows))
-    levels = tuple(map(_listed, zip_longest(*(row.levels for row in rows), fillvalue="")))
-    levels = levels if sum(map(len, levels)) <= MOST_LEVELS else (f"{len(rows)} conditions",)
-    by_size = sorted((row for row in rows if row.bar), key=lambda row: row.bar.estimate if row.bar else 0.0)
-    return replace(
-        rows[0],
-        levels=levels,
-        said=said[0] if len(said) == 1 else _range(by_size),
-        drawn=tuple(one for row in rows for one in row.drawn),
-        figures=(),
-        is_weak=any(row.is_weak for row in rows),
-    )
-
-
-def _listed(levels: Sequence[str]) -> str:
-    """Return levels of one factor: ``1, 8 clients``."""
-    *others, last = dict.fromkeys(filter(None, levels))
-    noun = last.partition(" ")[2]
-    alike = noun and all(one.partition(" ")[2].rstrip("s") == noun.rstrip("s") for one in others)
-    return ", ".join([*(one.partition(" ")[0] if alike else one for one in others), last])
-
-
-def _range(rows: Sequence[Row]) -> str:
-    """Return what the ends of a range say: ``25% to 38% slower``."""
-    if not rows:
-        return ""
-    first, last = (rows[0], rows[-1]) if rows[-1].tone == "better" else (rows[-1], rows[0])
-    return f"{first.said.split()[0]} to {last.said}"
 
 
 @dataclass(frozen=True)
