@@ -1,4 +1,4 @@
-"""dd, pgbench, HammerDB and BenchBase: what they printed, and nothing else."""
+"""dd, pgbench and HammerDB: what they printed, and nothing else."""
 
 import re
 
@@ -7,11 +7,9 @@ import pytest
 from diskproof.audit.commits import durable_commits
 from diskproof.audit.figures import latency_order, rate_arithmetic
 from diskproof.audit.imported import evidence_of
-from diskproof.audit.intervals import stalls
-from diskproof.audit.load import errors, finished, littles_law
+from diskproof.audit.load import finished, littles_law
 from diskproof.importers.base import ImportRefusedError
 from diskproof.results.imported import Beside, ImportedResult
-from diskproof.results.load import Latency
 from support.imported import make_option_file
 from support.samples import SAMPLES, found_in, results_in, results_of
 from support.trials import change
@@ -182,41 +180,11 @@ def test_a_copy_counts_by_what_was_asked_for_and_not_by_its_time(seconds: str) -
         found_in(copied_by_dd(4, 2048, seconds, "conv=notrunc"))
 
 
-def test_benchbase_counts_its_two_rates_over_other_seconds() -> None:
-    text = (SAMPLES / "benchbase.json").read_text()
-    rate, good = (
-        re.search(rf'"{what} \(requests/second\)": ([0-9.]+)', text) for what in ("Throughput", "Goodput")
-    )
-    assert rate
-    assert good
-    for more, state in ((1.0005, "passed"), (1.05, "failed")):
-        changed = text.replace(good[0], good[0].replace(good[1], f"{float(rate[1]) * more}"))
-        (one,) = found_in(changed)
-        assert isinstance(one, ImportedResult)
-        assert rate_arithmetic.outcome(evidence_of(one)).state == state
-
-
 def test_hammerdb() -> None:
     (new,) = results_in("hammerdb.txt")
     assert new.load.transactions_per_s == pytest.approx(253792 / 60)
     assert (new.load.clients, new.load.seconds, new.warm_up_s) == (16, 300, 120)
     assert new.source.tool == "HammerDB v4.4".replace("v", "")
-
-
-def test_benchbase() -> None:
-    (one,) = results_in("benchbase.json")
-    assert (one.load.clients, one.load.seconds, one.load.transactions) == (1, 60.0, 105072)
-    assert one.load.latency_us
-    assert one.load.latency_us.percentiles == {
-        "95": 1178,
-        "50": 532,
-        "25": 278,
-        "90": 963,
-        "99": 1517,
-        "75": 786,
-    }
-    assert (one.load.latency_us.mean, one.load.latency_us.max) == (567, 12071)
-    assert one.remarks == ["1743.3 of 1751.2 requests a second succeeded; the others were aborted or failed"]
 
 
 RECONNECTING = """transaction type: TPC-B (sort of)
@@ -269,39 +237,6 @@ def test_progress_lines_of_pgbench_alone() -> None:
     assert (one.load.transactions_per_s, one.load.seconds, one.load.clients) == (200.5, 10.0, None)
     assert (one.intervals_per_s, one.interval_s) == ([100.5, 300.5], 5.0)
     assert littles_law.outcome(evidence_of(one)).state == "cannot be told"
-
-
-def test_benchbase_without_a_count_keeps_its_latencies() -> None:
-    lines = (SAMPLES / "benchbase.json").read_text().splitlines()
-    (one,) = found_in("\n".join(line for line in lines if "Measured Requests" not in line))
-    assert isinstance(one, ImportedResult)
-    assert (one.load.transactions, one.load.derived) == (105072, ["transactions"])
-    assert one.load.latency_us
-    assert one.load.latency_us.mean == 567
-
-
-def test_benchbase_without_counts_says_what_share_failed() -> None:
-    lines = (SAMPLES / "benchbase.json").read_text().splitlines()
-    uncounted = [line for line in lines if "Measured Requests" not in line and "Elapsed Time" not in line]
-    rate = next(line for line in uncounted if "Throughput (" in line)
-    for times, state in ((1, "cannot be told"), (2, "failed")):
-        figure = float(re.findall(r": ([\d.]+)", rate)[0]) * times
-        (one,) = found_in("\n".join(uncounted).replace(rate, re.sub(r": [\d.]+", f": {figure}", rate)))
-        assert isinstance(one, ImportedResult)
-        assert (one.load.transactions, errors.outcome(evidence_of(one)).state) == (None, state)
-
-
-def test_benchbase_does_not_say_whether_a_rate_was_set() -> None:
-    (one,) = results_in("benchbase.json")
-    idle = change(one, load__clients=20)
-    assert littles_law.outcome(evidence_of(idle)).state == "cannot be told"
-    few = change(
-        one,
-        load__latency_us=Latency(count=22, mean=49e6, max=1046e6, percentiles={"95": 8e6}),
-    )
-    assert not stalls.outcome(evidence_of(few)).problems
-    many = change(one, load__latency_us=Latency(count=22_000, mean=49e6, max=1046e6, percentiles={"95": 8e6}))
-    assert stalls.outcome(evidence_of(many)).problems
 
 
 UNCOMMITTED = """sysbench 1.0:  multi-threaded system evaluation benchmark
@@ -376,13 +311,3 @@ def test_statements_of_pgbench_end_with_their_list() -> None:
     listed = "statement latencies in milliseconds:\n         0.002  \\set a 1\n         1.25  SELECT 1;\n"
     (one,) = results_of(f"{whole}{listed}\nnode1 ALIVE\n   5.45 GB   7.95 GB\n")
     assert "mean ms of each statement: SELECT 1 1.25" in one.remarks
-
-
-def test_benchbase_of_unknown_time_keeps_its_latencies() -> None:
-    lines = (SAMPLES / "benchbase.json").read_text().splitlines()
-    uncounted = [line for line in lines if "Measured Requests" not in line and "Elapsed Time" not in line]
-    (one,) = found_in("\n".join(uncounted))
-    assert isinstance(one, ImportedResult)
-    assert one.load.latency_us
-    assert (one.load.latency_us.count, one.load.latency_us.mean) == (None, 567)
-    assert littles_law.outcome(evidence_of(one)).state == "passed"

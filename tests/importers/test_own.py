@@ -1,4 +1,4 @@
-"""diskproof-load's own output, as JSON lines and as text for a person."""
+"""diskproof-load's own output, as JSON lines."""
 
 import json
 
@@ -21,21 +21,6 @@ def test_json_lines() -> None:
     assert (len(one.intervals_per_s), one.interval_s, one.warm_up_s) == (3, 1.0, 1.0)
 
 
-def test_text() -> None:
-    (one,) = results_in("own.txt")
-    load = one.load
-    assert (one.levels["server"], load.clients, load.seconds) == ("null", 4, 3.0)
-    assert load.transactions
-    assert load.transactions_per_s == pytest.approx(load.transactions / 3, rel=1e-6)
-    assert load.statements == (load.reads or 0) + (load.writes or 0) + (load.others or 0)
-    assert (load.failed_transactions, load.retries, load.reconnects) == (0, 0, 0)
-    assert load.latency_us
-    assert set(load.latency_us.percentiles) == {"50", "95", "99"}
-    assert load.client
-    assert load.client.workers == 2
-    assert (len(one.intervals_per_s), one.interval_s) == (3, 1.0)
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [('"seconds": 3.0', '"seconds": "x"'), ('"clients": 4', '"clients": -4'), ('"client": {', '"other": {')],
@@ -45,10 +30,3 @@ def test_a_damaged_summary_is_refused(old: str, new: str) -> None:
     assert old in summary
     with pytest.raises(ImportRefusedError, match="no summary of diskproof-load"):
         found_in("\n".join([*lines, summary.replace(old, new)]))
-
-
-def test_a_jobs_text_is_refused_with_what_to_do() -> None:
-    text = (SAMPLES / "own.txt").read_text()
-    job = text.replace(" per s\n", " per s   (of all operations; queries are all statements in them)\n", 1)
-    with pytest.raises(ImportRefusedError, match="with --json"):
-        found_in(job)

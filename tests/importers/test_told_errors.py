@@ -53,14 +53,6 @@ def test_what_pgbench_said_was_wrong() -> None:
     ]
 
 
-def test_what_benchbase_leaves_out_of_its_goodput() -> None:
-    whole = (SAMPLES / "benchbase.json").read_text()
-    assert errors_of(only(whole)).state == "cannot be told", "0.5 % are below what is named"
-    half = errors_of(only(whole.replace("1743.3", "875.6")))
-    assert half.state == "failed"
-    assert half.raised[0].message.text.startswith("52,536 of 105,072 transactions, 50.0%: aborted or failed")
-
-
 def test_a_fatal_error_of_sysbench() -> None:
     whole = (SAMPLES / "sysbench-0.5-oltp.txt").read_text()
     told = whole.replace("OLTP test stat", "FATAL: error 1205: Lock wait timeout exceeded\nOLTP test stat")

@@ -13,7 +13,7 @@ from diskproof.audit.check import (
     invalid,
     warning,
 )
-from diskproof.audit.load import PERCENTILE_TOLERANCE, SUCCEEDED_TOLERANCE
+from diskproof.audit.load import PERCENTILE_TOLERANCE
 from diskproof.results.load import Derived, Iterations, Latency
 from diskproof.results.record import NotRecordedError, recorded
 from diskproof.wording import counted as count_of
@@ -60,14 +60,6 @@ def rate_arithmetic(evidence: Evidence) -> Iterator[Said]:
     load = evidence.load
     if evidence.metric == "seconds":
         raise NothingToCheckError("a job has no rate of its own")
-    succeeded_per_s = load.succeeded_per_s or 0.0
-    if succeeded_per_s > load.transactions_per_s * (1 + SUCCEEDED_TOLERANCE):
-        yield invalid(
-            "{succeeded} succeeded (goodput) of {rate} (throughput): no more can succeed than are made",
-            "look for an error of the tool's own; take neither rate for right",
-            succeeded=per_s(succeeded_per_s, evidence.work),
-            rate=per_s(load.transactions_per_s),
-        )
     counted, took_s = load.known_transactions, load.known_seconds
     if load.derived:  # a figure that was computed from the two others cannot contradict them
         raise NotRecordedError(" and ".join(TOLD[name] for name in load.derived))

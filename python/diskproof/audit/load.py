@@ -60,9 +60,6 @@ FEWEST_OF_ALL = 10
 ROWS_TOLERANCE = 0.02
 """Rows that others delete and put back at that moment. A judgement."""
 
-SUCCEEDED_TOLERANCE = 0.01
-"""Share by which successes may exceed all: some tools count both over other seconds. A judgement."""
-
 SHORTEST_JOB_S = 1.0
 """Below this, starting threads and connecting are a visible part of a job: some ms each. A judgement."""
 
@@ -71,10 +68,6 @@ SERIES_BINS = 20
 
 RATES = ("rate", "tx-rate", "max-tx-rate", "rate limit", "rate_iops", "rate_limit")
 """Options that set a rate, in several tools."""
-
-RATE_UNTOLD = frozenset({"BenchBase"})
-"""Formats of results that do not say whether a rate or think times were set: BenchBase keeps both in its
-configuration."""
 
 UNPACED = frozenset({"", "0", "unlimited", "disabled"})
 
@@ -134,19 +127,6 @@ def littles_law(evidence: Evidence) -> Iterator[Said]:
     in_service = load.transactions_per_s * latency.mean / 1e6
     off = abs(in_service / clients - 1)
     if off <= LITTLE_TOLERANCE:
-        return
-    told = evidence.trial.imported
-    if in_service < clients and told is not None and told.format in RATE_UNTOLD:
-        busy = say(
-            "throughput x mean latency accounts for {busy:.2f} of {clients}; the rest may be a rate that was "
-            "set, or think times",
-            busy=in_service,
-            clients=counted(clients, "client"),
-        )
-        # More successes than requests: then it is the requests that were not all counted.
-        contradicted = (load.succeeded_per_s or 0.0) > load.transactions_per_s * (1 + SUCCEEDED_TOLERANCE)
-        yield Problem("warning" if contradicted else "note", busy)
-        yield Untold("whether a rate was set")
         return
     accounted = say(
         "throughput x mean latency accounts for {busy:.2f} of {clients}",
@@ -414,14 +394,6 @@ def _errors_of_the_tool(load: LoadResult) -> Iterator[Problem]:
                 times=times,
                 error=error.message,
             )
-        elif error.share is not None:
-            if error.share > ERROR_SHARE:
-                yield warning(
-                    "{share:.1f} of all: {error}",
-                    remedy_for(error),
-                    share=share(error.share),
-                    error=error.message,
-                )
         elif load.failed_transactions is None and load.retries is None and load.transactions:
             of_all = error.count / load.transactions
             if of_all > ERROR_SHARE:

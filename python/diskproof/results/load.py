@@ -77,9 +77,8 @@ class LoadError(Record):
     message: str
     transient: bool
     count: int
-    """0 if only their share is known."""
     share: float | None = None
-    """Of the transactions, if another tool prints no counts."""
+    """No longer recorded; earlier run folders have it."""
     ended: bool = False
     """Whether it ended another tool's run, or one of its clients, before the time."""
 
@@ -274,7 +273,7 @@ class LoadResult(Record):
     contradictions: list[Contradiction] = []
     """Between another tool's output and the command above it."""
     succeeded_per_s: float | None = None
-    """What succeeded of the transactions, if another tool prints it."""
+    """No longer recorded; earlier run folders have it."""
     intervals_only: bool = False
     """Whether another tool's output has interval lines and no summary: whether it ended is not known."""
 

@@ -1,4 +1,4 @@
-"""mysqlslap's and sql-bench's output, as the tools themselves printed it."""
+"""mysqlslap's output, as the tool itself printed it."""
 
 from pathlib import Path
 
@@ -93,15 +93,6 @@ def test_more_clients_than_queries_is_not_none(tmp_path: Path) -> None:
     assert results_of(path)[0].load.transactions == 10
 
 
-def test_sql_bench_says_its_engine(tmp_path: Path) -> None:
-    path = tmp_path / "RUN"
-    sample = (OUTPUTS / "sqlbench-run.txt").read_text()
-    assert sample.count("Arguments:") == 1
-    head, _, rest = sample.partition("Arguments:")
-    path.write_text(f"{head}Arguments:  --create-options=ENGINE=innodb\n{rest.partition(chr(10))[2]}")
-    assert results_of(path)[0].asked["engine"] == "innodb"
-
-
 def test_a_cut_block_is_left_out_and_remarked(tmp_path: Path) -> None:
     path = tmp_path / "cut"
     whole = (OUTPUTS / "mysqlslap.txt").read_text()
@@ -112,64 +103,3 @@ def test_a_cut_block_is_left_out_and_remarked(tmp_path: Path) -> None:
     path.write_text(whole[: whole.index("\tMaximum")])
     with pytest.raises(ImportRefusedError, match="is cut"):
         read_file(path)
-
-
-def test_a_run_file_of_sql_bench() -> None:
-    (found,) = results_of(OUTPUTS / "sqlbench-run.txt")
-    ran = {one.name: one for one in found.load.operations if one.whole_s is not None}
-    assert {name: one.seconds for name, one in ran.items()} == {
-        "alter_table_add": 18,
-        "alter_table_drop": 17,
-        "connect": 15,
-        "connect+select_1_row": 20,
-        "drop_index": 0,
-        "select_big_str": 103,
-    }
-    assert [name for name, one in ran.items() if one.estimated] == ["select_big_str"]
-    skipped = {one.test: one.skipped for one in found.load.operations if one.skipped}
-    assert skipped["transactions"] == "the database doesn't support transactions"
-    assert skipped["wisconsin"] is not None
-    assert skipped["wisconsin"].startswith("failed: ")
-    assert found.load.figure("seconds") == 173
-    assert found.levels["server"] == "MySQL 5.1.62"
-    assert found.asked["comments"] == "disk, run 1"
-    assert found.asked["date of test"] == "2012-05-09 19:48:47"
-    assert "hardware" not in found.asked
-    assert any("wrong answers: connect+select_1_row" in remark for remark in found.remarks)
-
-
-def test_a_run_file_out_of_a_pdf_has_lost_its_line_ends(tmp_path: Path) -> None:
-    path = tmp_path / "pdf.txt"
-    path.write_text(" ".join((OUTPUTS / "sqlbench-run.txt").read_text().split()))
-    (found,) = results_of(path)
-    (plain,) = results_of(OUTPUTS / "sqlbench-run.txt")
-    assert [
-        (one.name, one.seconds, one.estimated) for one in found.load.operations if one.seconds is not None
-    ] == [(one.name, one.seconds, one.estimated) for one in plain.load.operations if one.seconds is not None]
-
-
-def test_a_cut_table_is_not_added_up(tmp_path: Path) -> None:
-    path = tmp_path / "RUN-mysql"
-    whole = (OUTPUTS / "sqlbench-run.txt").read_text()
-    path.write_text(whole[: whole.index("select_big_str")])
-    (found,) = results_of(path)
-    assert found.load.figure("seconds") == 214, "the times of its tests"
-    assert any("its table is cut: it has no TOTALS" in remark for remark in found.remarks)
-    path.write_text(whole.replace("drop_index ", "drop_index2").replace("17.00    0.02", "7.00    0.02"))
-    (found,) = results_of(path)
-    assert any("add up to 163 s, its TOTALS are 173 s" in remark for remark in found.remarks)
-
-
-def test_nothing_is_counted_twice(tmp_path: Path) -> None:
-    path = tmp_path / "both"
-    head, table = (OUTPUTS / "sqlbench-run.txt").read_text().split("Totals per operation:")
-    path.write_text(head + head[head.index("alter-table") :])
-    (found,) = results_of(path)
-    assert found.load.figure("seconds") == 214
-    assert table
-
-
-def test_the_cpu_time_of_sql_benchs_client() -> None:
-    (run,) = results_of(OUTPUTS / "sqlbench-run.txt")
-    assert run.load.client
-    assert (run.load.client.cpu_user_s, run.load.client.cpu_system_s) == (17.27, 7.85)
