@@ -14,6 +14,7 @@ mod args;
 mod connect;
 mod describe;
 mod familiar;
+mod import;
 mod kernel_fence;
 mod ledger;
 mod lua;
@@ -22,6 +23,7 @@ mod outside;
 mod overseer;
 mod pgbench;
 mod prepare;
+mod replay;
 mod run;
 mod script;
 mod scripted;
@@ -39,11 +41,13 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::driver;
+use import::ImportArgs;
 use kernel_fence::reader::FenceArgs;
 use ledger::args::{CleanupLedger, PrepareLedger, RunLedger};
 use lua::args::{OnceLua, RunLua};
 use oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
 use pgbench::args::{CleanupPgbench, PreparePgbench, RunPgbench};
+use replay::RunReplay;
 use script::args::{CheckScript, OnceScript, RunScript};
 pub(crate) use stop::Stop;
 use stop::{exit, say_failed};
@@ -87,6 +91,8 @@ enum Verb {
     /// Drop the workload's tables
     #[command(subcommand)]
     Cleanup(Cleanup),
+    /// Read a server's log of statements as a load that can be replayed
+    Import(ImportArgs),
     /// Take sysbench's command line as it stands, and answer with its report beside ours
     Sysbench(SysbenchArgs),
     /// Say whether this machine's kernel can hold a script in Lua
@@ -151,6 +157,8 @@ enum Run {
     Lua(RunLua),
     /// TPC-C's five transactions
     Tpcc(RunTpcc),
+    /// A load that `import` has read from a log
+    Replay(RunReplay),
 }
 
 #[derive(Debug, Subcommand)]
@@ -247,9 +255,11 @@ fn obey(verb: Verb) -> Result<(), Stop> {
             Run::Script(args) => script::run(&args),
             Run::Lua(args) => lua::run(&args),
             Run::Tpcc(args) => tpcc::run(&args),
+            Run::Replay(args) => replay::run(&args),
         },
         Verb::Check(Check::Script(args)) => script::check(&args),
         Verb::Check(Check::Tpcc(args)) => tpcc::check(&args),
+        Verb::Import(args) => import::import(&args),
         Verb::Sysbench(args) => sysbench::run(&args),
         Verb::Fence(args) => kernel_fence::reader::fence(&args),
         Verb::Describe => {

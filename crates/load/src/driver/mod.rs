@@ -49,7 +49,7 @@ pub enum Protocol {
 }
 
 /// The kind of a statement in the counts: sysbench's read, write and other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     Read,

@@ -24,7 +24,7 @@ use super::worker::{Manner, Worker};
 use crate::driver::{Driver, Protocol};
 use crate::measure::{Clock, Schedule};
 use crate::report::{ClientCost, Event, Report};
-use crate::workload::{StatementType, Workload};
+use crate::workload::{Account, StatementType, Workload};
 
 /// How long a failed run waits for its workers; each checks for the end twenty times a second.
 const LONGEST_PARTING: Duration = Duration::from_secs(2);
@@ -152,7 +152,11 @@ where
     summary.guards = driver.guard().map(|_| conductor.control.guards());
     let kinds = workload.catalogue().transactions();
     summary.transaction_types = transaction_types(kinds, &conductor.totals.phase, options);
-    summary.tpcc = workload.account();
+    match workload.account() {
+        Some(Account::Tpcc(account)) => summary.tpcc = Some(*account),
+        Some(Account::Replay(certificate)) => summary.replay = Some(*certificate),
+        None => {}
+    }
     conductor.report.event(&Event::Summary(Box::new(summary)))?;
     if let Some(failure) = failure {
         return Err(failure.into());

@@ -136,6 +136,7 @@ pub(super) fn summary(
         iterations: None,
         transaction_types: Vec::new(),
         tpcc: None,
+        replay: None,
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::driver::Kind;
 use crate::measure::{LatencySummary, Phase};
-use crate::workload::tpcc;
+use crate::workload::{replay, tpcc};
 
 /// The version of the lines' format.
 pub const PROTOCOL: u32 = 1;
@@ -164,6 +164,8 @@ pub struct Summary {
     pub transaction_types: Vec<TransactionSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tpcc: Option<tpcc::Account>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<replay::Certificate>,
 }
 
 /// One stage of a job, as it went.

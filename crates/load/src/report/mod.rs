@@ -5,6 +5,7 @@ mod histogram;
 mod json;
 mod open_loop;
 mod operations;
+mod replay;
 mod text;
 mod tpcc;
 

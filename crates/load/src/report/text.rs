@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::histogram;
 use super::open_loop;
 use super::operations::{self, OperationLines};
-use super::tpcc;
 use super::{Event, Interval, Ready, Report, Summary};
+use super::{replay, tpcc};
 use crate::measure::{LatencySummary, Phase};
 
 /// The column heads are repeated after this many lines, so that they stay on the screen.
@@ -184,6 +184,9 @@ impl<W: Write> TextReport<W> {
         self.latencies(summary)?;
         if let Some(account) = &summary.tpcc {
             tpcc::write(summary, account, &mut self.out)?;
+        }
+        if let Some(certificate) = &summary.replay {
+            replay::write(certificate, &mut self.out)?;
         }
         self.client(summary)
     }

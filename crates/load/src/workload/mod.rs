@@ -13,6 +13,7 @@ pub mod ledger;
 pub mod lua;
 pub mod oltp;
 pub mod pgbench;
+pub mod replay;
 pub mod script;
 pub mod sql;
 pub mod tables;
@@ -151,6 +152,13 @@ pub struct Expected {
     pub affected: Option<u64>,
 }
 
+/// What a workload has counted itself.
+#[derive(Debug, Clone)]
+pub enum Account {
+    Tpcc(Box<tpcc::Account>),
+    Replay(Box<replay::Certificate>),
+}
+
 /// A workload: shared by all workers, it makes the clients' scripts.
 pub trait Workload: Send + Sync + 'static {
     type Script: Script;
@@ -171,7 +179,7 @@ pub trait Workload: Send + Sync + 'static {
     }
 
     /// What the workload itself has counted, for the summary.
-    fn account(&self) -> Option<tpcc::Account> {
+    fn account(&self) -> Option<Account> {
         None
     }
 

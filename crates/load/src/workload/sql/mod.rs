@@ -17,6 +17,7 @@ pub(crate) use fence::{Fate, not_text};
 use opaque::{Opaque, opaque};
 pub(crate) use piece::{Piece, Pieces, Unread, next_piece};
 use routine::Routine;
+pub(crate) use words::{What, Word, Words};
 
 use crate::driver::{Dialect, Kind};
 

@@ -6,14 +6,14 @@ use crate::driver::Dialect;
 
 /// A word, and its place in the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Word<'a> {
-    pub(super) at: usize,
-    pub(super) end: usize,
-    pub(super) what: What<'a>,
+pub(crate) struct Word<'a> {
+    pub(crate) at: usize,
+    pub(crate) end: usize,
+    pub(crate) what: What<'a>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What<'a> {
+pub(crate) enum What<'a> {
     /// A keyword or a name.
     Plain(&'a [u8]),
     /// A name between its quotation marks.
@@ -25,7 +25,7 @@ pub(super) enum What<'a> {
 }
 
 impl<'a> Word<'a> {
-    pub(super) fn is(self, wanted: &str) -> bool {
+    pub(crate) fn is(self, wanted: &str) -> bool {
         match self.what {
             What::Plain(word) => word.eq_ignore_ascii_case(wanted.as_bytes()),
             What::Mark(mark) => wanted.as_bytes() == [mark],
@@ -43,14 +43,14 @@ impl<'a> Word<'a> {
 }
 
 /// The words of a statement, one after the other.
-pub(super) struct Words<'a> {
+pub(crate) struct Words<'a> {
     text: &'a [u8],
     at: usize,
     dialect: Dialect,
 }
 
 impl<'a> Words<'a> {
-    pub(super) fn new(text: &'a [u8], dialect: Dialect) -> Self {
+    pub(crate) fn new(text: &'a [u8], dialect: Dialect) -> Self {
         Self {
             text,
             at: 0,

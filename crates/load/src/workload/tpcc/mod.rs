@@ -148,8 +148,10 @@ impl Workload for Tpcc {
         Some(Keep::ALL)
     }
 
-    fn account(&self) -> Option<Account> {
-        Some(self.plan.inputs.account(self.run))
+    fn account(&self) -> Option<super::Account> {
+        Some(super::Account::Tpcc(Box::new(
+            self.plan.inputs.account(self.run),
+        )))
     }
 
     /// The check against the acknowledgements must know which order may be there without one.

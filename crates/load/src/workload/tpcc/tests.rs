@@ -6,7 +6,7 @@ use super::*;
 use crate::driver::{Admin, Arg, Args, Fault, Reply};
 use crate::workload::generator::generator;
 use crate::workload::tables::{Progress, TableSet};
-use crate::workload::{Next, Script};
+use crate::workload::{Account, Next, Script};
 
 fn tpcc(warehouses: u64, think_times: bool) -> Tpcc {
     let options = TpccOptions {
@@ -66,7 +66,10 @@ fn every_transaction_runs_to_its_end() {
     }
     // Ten decks of 23 cards: clause 5.2.4.2.
     assert_eq!(kinds, [100, 100, 10, 10, 10]);
-    assert_eq!(tpcc.account().unwrap().begun, kinds);
+    let Some(Account::Tpcc(account)) = tpcc.account() else {
+        panic!("no account")
+    };
+    assert_eq!(account.begun, kinds);
 }
 
 #[test]
@@ -105,7 +108,10 @@ fn users_key_and_think_and_deliveries_wait_for_others() {
         matches!(next, Some(Next::Wait { .. })),
         "nothing is queued: {next:?}"
     );
-    let deferred = tpcc.account().unwrap().deferred.unwrap();
+    let Some(Account::Tpcc(account)) = tpcc.account() else {
+        panic!("no account")
+    };
+    let deferred = account.deferred.unwrap();
     assert_eq!(
         (deferred.queued, deferred.done, deferred.done_in_time),
         (1, 1, 1)

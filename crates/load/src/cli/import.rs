@@ -1,0 +1,210 @@
+//! The verb `import`: a server's log becomes a load that can be replayed.
+
+use std::cmp::Reverse;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use super::Stop;
+use crate::engine::Failure;
+use crate::log::{self, Event, Format, Inputs, Options, Sink, Spread};
+use crate::recording::{Contents, Recorder, is_recording};
+
+/// Between two signs of progress.
+const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+/// Statements that are shown.
+const SHOWN: usize = 8;
+
+#[derive(Debug, Args)]
+pub(super) struct ImportArgs {
+    /// The log's files, plain or packed by gzip or zstd, in any order; files of another log do not belong to them
+    #[arg(value_name = "LOG", required = true)]
+    logs: Vec<PathBuf>,
+
+    /// Where to write the load
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// What kind of log it is [default: recognised by its first lines]
+    #[arg(long, value_name = "KIND")]
+    format: Option<Format>,
+
+    /// PostgreSQL's prefix of lines, from `SHOW log_line_prefix` [default: the usual ones are tried]
+    #[arg(long, value_name = "PREFIX")]
+    prefix: Option<String>,
+
+    /// Replace the values in statements by others of the same form, equal ones by equal ones. Names stay, comments go
+    #[arg(long)]
+    anonymise: bool,
+
+    /// Print what was read as JSON for a program
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
+    let told = |problem: String| Stop::Arguments(problem);
+    let bytes: u64 = args
+        .logs
+        .iter()
+        .filter_map(|path| path.metadata().ok())
+        .map(|found| found.len())
+        .sum();
+    let (inputs, head) = Inputs::new(args.logs.clone()).map_err(told)?;
+    let format = args.format.or_else(|| log::recognise(&head)).ok_or_else(|| {
+        told(format!(
+            "{}: no log of statements is recognised in its first lines: they are of MySQL's slow or general log, or \
+             of PostgreSQL's with log_min_duration_statement = 0 (as text, csvlog or jsonlog); --format says which",
+            args.logs[0].display()
+        ))
+    })?;
+    let unfinished = unfinished(&args.output)?;
+    let failed = |error: &dyn std::fmt::Display| {
+        let _ = std::fs::remove_file(&unfinished);
+        Stop::Failed(Failure::new("import", error.to_string()))
+    };
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&unfinished)
+        .map_err(|error| told(format!("{}: {error}", unfinished.display())))?;
+    let recorder = Recorder::new(BufWriter::new(file), format.dialect(), args.anonymise)
+        .map_err(|error| failed(&error))?;
+    let mut sink = Spread::new(Progress {
+        shown: io::stderr().is_terminal() && !args.json,
+        at: Instant::now(),
+        passed: inputs.passed(),
+        bytes,
+        to: recorder,
+    });
+    let options = Options {
+        prefix: args.prefix.clone(),
+    };
+    log::read(format, inputs, &options, &mut sink).map_err(|error| failed(&error))?;
+    sink.flush().map_err(|error| failed(&error))?;
+    let progress = sink.to;
+    if progress.shown {
+        tell!("\x1b[A\x1b[K");
+    }
+    if progress.to.statements() == 0 {
+        return Err(failed(&format!(
+            "no statement was read from this {}: {}",
+            format.name(),
+            if format.dialect() == crate::driver::Dialect::Postgres {
+                "does the server have log_min_duration_statement = 0?"
+            } else {
+                "does the server have long_query_time = 0, or general_log = ON?"
+            }
+        )));
+    }
+    let contents = progress
+        .to
+        .finish(format.name())
+        .map_err(|error| failed(&error))?;
+    std::fs::rename(&unfinished, &args.output).map_err(|error| failed(&error))?;
+    let said = if args.json {
+        let text = serde_json::to_string(&contents).map_err(|error| failed(&error))?;
+        text + "\n"
+    } else {
+        in_words(&contents, &args.output)
+    };
+    // With nobody to read it, nothing is lost.
+    let _ = crate::plain::Plain(io::stdout()).write_all(said.as_bytes());
+    Ok(())
+}
+
+/// Where the load is written until it is whole. A file that is no load is not overwritten.
+fn unfinished(output: &Path) -> Result<PathBuf, Stop> {
+    if let Ok(file) = File::open(output) {
+        let mut mark = Vec::new();
+        let _ = file.take(16).read_to_end(&mut mark);
+        if !is_recording(&mark) {
+            return Err(Stop::Arguments(format!(
+                "{} is there and is not a load: name another file with --output",
+                output.display()
+            )));
+        }
+    }
+    let mut name = output.as_os_str().to_owned();
+    name.push(".part");
+    Ok(name.into())
+}
+
+/// Shows how far the reading is.
+struct Progress<W: Write> {
+    shown: bool,
+    at: Instant,
+    passed: log::Passed,
+    bytes: u64,
+    to: Recorder<W>,
+}
+
+impl<W: Write> Sink for Progress<W> {
+    fn take(&mut self, event: Event) -> io::Result<()> {
+        if self.shown
+            && self.to.statements().is_multiple_of(1024)
+            && self.at.elapsed() > PROGRESS_EVERY
+        {
+            self.at = Instant::now();
+            let percent = 100 * self.passed.bytes() / self.bytes.max(1);
+            tell!(
+                "\x1b[A\x1b[Kreading: {percent} %, {} statements",
+                self.to.statements()
+            );
+        }
+        self.to.take(event)
+    }
+
+    fn unread(&mut self, reason: &'static str, line: u64) {
+        self.to.unread(reason, line);
+    }
+}
+
+fn in_words(contents: &Contents, output: &Path) -> String {
+    use std::fmt::Write as _;
+
+    let mut said = String::new();
+    let seconds = contents.length_us as f64 / 1e6;
+    let rate = contents.statements as f64 / seconds.max(1e-6);
+    let _ = writeln!(
+        said,
+        "{}: {} statements of {} sessions in {seconds:.1} s, {rate:.0} statements/s, {} sessions at once",
+        contents.format,
+        contents.statements,
+        contents.sessions.len(),
+        contents.most_at_once
+    );
+    let mut order: Vec<_> = contents.fingerprints.iter().collect();
+    order.sort_by_key(|print| Reverse((print.total_us, print.count)));
+    let total_us: u64 = order.iter().map(|print| print.total_us).sum();
+    let _ = writeln!(
+        said,
+        "\n  {:>10} {:>6} {:>10}  statement",
+        "count", "time", "mean"
+    );
+    for print in order.iter().take(SHOWN) {
+        let share = 100.0 * print.total_us as f64 / (total_us.max(1)) as f64;
+        let mean_ms = print.total_us as f64 / 1e3 / print.count.max(1) as f64;
+        let text: String = print.text.chars().take(46).collect();
+        let _ = writeln!(
+            said,
+            "  {:>10} {share:>4.0} % {mean_ms:>7.2} ms  {text}",
+            print.count
+        );
+    }
+    if order.len() > SHOWN {
+        let _ = writeln!(said, "  and {} more", order.len() - SHOWN);
+    }
+    if !contents.unread.is_empty() {
+        let _ = writeln!(said, "\nNot read:");
+    }
+    for (reason, count, line) in &contents.unread {
+        let _ = writeln!(said, "  {count:>10}  {reason} (first in line {line})");
+    }
+    let _ = writeln!(said, "\n{}", output.display());
+    said
+}

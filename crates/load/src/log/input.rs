@@ -1,0 +1,173 @@
+//! Files of a log: several in the order of their times, gzip or zstd or plain, line by line.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
+
+use super::{LONGEST_BYTES, moment, recognise};
+
+/// What is looked at to recognise a log.
+const HEAD_BYTES: u64 = 256 << 10;
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// Bytes of a file that have been read, for who shows progress.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Passed(Arc<AtomicU64>);
+
+impl Passed {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+struct Counted {
+    file: File,
+    passed: Passed,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.passed.0.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+/// Opens a file and unpacks it if it is packed.
+fn open(path: &Path, passed: &Passed) -> Result<Box<dyn Read>, String> {
+    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let file = crate::file::open(path).map_err(|error| told(&error))?;
+    let mut input = BufReader::with_capacity(
+        BUFFER_BYTES,
+        Counted {
+            file,
+            passed: passed.clone(),
+        },
+    );
+    let head = input.fill_buf().map_err(|error| told(&error))?;
+    if head.starts_with(b"\x1f\x8b") {
+        return Ok(Box::new(MultiGzDecoder::new(input)));
+    }
+    if head.starts_with(b"\x28\xb5\x2f\xfd") {
+        let unpacked =
+            ruzstd::decoding::StreamingDecoder::new(input).map_err(|error| told(&error))?;
+        return Ok(Box::new(unpacked));
+    }
+    Ok(Box::new(input))
+}
+
+/// The files of one log, read as one.
+pub(crate) struct Inputs {
+    rest: std::vec::IntoIter<PathBuf>,
+    now: Option<BufReader<Box<dyn Read>>>,
+    passed: Passed,
+    name: String,
+    line: u64,
+}
+
+impl Inputs {
+    /// Puts files in the order of the first times in them: of rotated ones the newest is named first.
+    pub(crate) fn new(mut paths: Vec<PathBuf>) -> Result<(Self, Vec<u8>), String> {
+        let mut heads = Vec::new();
+        for path in &paths {
+            let mut head = Vec::new();
+            open(path, &Passed::default())?
+                .take(HEAD_BYTES)
+                .read_to_end(&mut head)
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            heads.push(head);
+        }
+        let mut order: Vec<_> = (0..paths.len()).collect();
+        order.sort_by_key(|&at| moment::first(&heads[at]));
+        paths = order.iter().map(|&at| paths[at].clone()).collect();
+        let known = order.iter().map(|&at| &heads[at]);
+        let head = known
+            .clone()
+            .find(|head| recognise(head).is_some())
+            .or_else(|| known.clone().next())
+            .cloned()
+            .unwrap_or_default();
+        let inputs = Self {
+            rest: paths.into_iter(),
+            now: None,
+            passed: Passed::default(),
+            name: String::new(),
+            line: 0,
+        };
+        Ok((inputs, head))
+    }
+
+    pub(crate) fn passed(&self) -> Passed {
+        self.passed.clone()
+    }
+
+    /// The number of the line read last, counted through all files.
+    pub(crate) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Reads the next line without its end; false after the last. A line that is longer than any statement
+    /// is cut.
+    pub(crate) fn next_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        line.clear();
+        while self.advance()? {
+            let Some(input) = &mut self.now else { break };
+            let mut bounded = input.by_ref().take(LONGEST_BYTES as u64);
+            let count = bounded
+                .read_until(b'\n', line)
+                .map_err(|error| named(&self.name, &error))?;
+            if count == 0 {
+                self.now = None;
+                continue;
+            }
+            self.line += 1;
+            if line.ends_with(b"\n") {
+                line.pop();
+            } else if count == LONGEST_BYTES {
+                input.skip_until(b'\n')?;
+            }
+            if line.ends_with(b"\r") {
+                line.pop();
+            }
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Opens the next file if the one before is done; false after the last.
+    fn advance(&mut self) -> io::Result<bool> {
+        if self.now.is_none() {
+            let Some(path) = self.rest.next() else {
+                return Ok(false);
+            };
+            self.name = path.display().to_string();
+            let input = open(&path, &self.passed).map_err(io::Error::other)?;
+            self.now = Some(BufReader::with_capacity(BUFFER_BYTES, input));
+        }
+        Ok(true)
+    }
+}
+
+fn named(name: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{name}: {error}"))
+}
+
+impl Read for Inputs {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.advance()? {
+            let Some(input) = &mut self.now else { break };
+            let count = input
+                .read(buffer)
+                .map_err(|error| named(&self.name, &error))?;
+            if count > 0 {
+                return Ok(count);
+            }
+            self.now = None;
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,175 @@
+//! Logs that servers keep of what their clients ask: each format read as the same events, as a stream.
+
+mod general;
+mod input;
+mod moment;
+mod postgres;
+mod prefix;
+mod slow;
+mod spread;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::io;
+
+pub(crate) use input::{Inputs, Passed};
+pub(crate) use moment::{date_of, day_of};
+pub(crate) use spread::Spread;
+
+use crate::driver::Dialect;
+
+/// The longest line or statement that is read; servers take no longer packet.
+pub(crate) const LONGEST_BYTES: usize = 1 << 30;
+
+/// A kind of log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// The slow log of MySQL, MariaDB or Percona Server
+    Slow,
+    /// The general log of MySQL or MariaDB
+    General,
+    /// PostgreSQL's log as text, with any `log_line_prefix`
+    Stderr,
+    /// PostgreSQL's csvlog
+    Csvlog,
+    /// PostgreSQL's jsonlog
+    Jsonlog,
+}
+
+impl Format {
+    pub(crate) fn dialect(self) -> Dialect {
+        match self {
+            Self::Slow | Self::General => Dialect::Mysql,
+            Self::Stderr | Self::Csvlog | Self::Jsonlog => Dialect::Postgres,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Slow => "slow log",
+            Self::General => "general log",
+            Self::Stderr => "PostgreSQL's log",
+            Self::Csvlog => "PostgreSQL's csvlog",
+            Self::Jsonlog => "PostgreSQL's jsonlog",
+        }
+    }
+}
+
+/// What a session did, and when.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Event {
+    /// The session's number, unique as long as the session is open.
+    pub(crate) session: u64,
+    /// Microseconds of the log's clock, whatever its zone.
+    pub(crate) at_us: i64,
+    /// The log's clock moves in steps of this.
+    pub(crate) step_us: i64,
+    pub(crate) what: What,
+    /// The line of the log.
+    pub(crate) line: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum What {
+    Connect,
+    Quit,
+    Statement(Statement),
+    /// The session's last statement took so long.
+    Took {
+        us: u64,
+    },
+}
+
+/// A statement as the log has it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Statement {
+    pub(crate) sql: Vec<u8>,
+    /// `None`: the session's last one.
+    pub(crate) database: Option<Vec<u8>>,
+    /// The event's instant is the statement's end, and it took so long; `None`: the instant is its begin.
+    pub(crate) duration_us: Option<u64>,
+    pub(crate) rows: Option<u64>,
+    pub(crate) affected: Option<u64>,
+    /// The server refused it.
+    pub(crate) failed: bool,
+    /// It was prepared, and its parameters have been put into the text.
+    pub(crate) prepared: bool,
+}
+
+/// What could not be read: a reason, how often, and the first line.
+#[derive(Debug, Default)]
+pub(crate) struct Unread(BTreeMap<&'static str, (u64, u64)>);
+
+impl Unread {
+    pub(crate) fn count(&mut self, reason: &'static str, line: u64) {
+        self.0.entry(reason).or_insert((0, line)).0 += 1;
+    }
+
+    /// Reason, count and first line.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64, u64)> {
+        self.0
+            .iter()
+            .map(|(&reason, &(count, line))| (reason, count, line))
+    }
+}
+
+/// Takes up events; an error ends the reading.
+pub(crate) trait Sink {
+    fn take(&mut self, event: Event) -> io::Result<()>;
+    fn unread(&mut self, reason: &'static str, line: u64);
+}
+
+/// The options of reading.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    /// PostgreSQL's `log_line_prefix`; `None`: the usual ones are tried.
+    pub(crate) prefix: Option<String>,
+}
+
+/// Recognises a log by its beginning.
+pub(crate) fn recognise(head: &[u8]) -> Option<Format> {
+    let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    if text.trim_ascii_start().starts_with(b"{\"timestamp\"") {
+        return Some(Format::Jsonlog);
+    }
+    let lines = || text.split(|&byte| byte == b'\n').take(2000);
+    if lines().any(|line| line.starts_with(b"# Query_time: ")) {
+        return Some(Format::Slow);
+    }
+    if lines().any(general::begins_entry) {
+        return Some(Format::General);
+    }
+    if lines().take(50).any(postgres::is_csv) {
+        return Some(Format::Csvlog);
+    }
+    lines()
+        .any(|line| prefix::severity(line).is_some())
+        .then_some(Format::Stderr)
+}
+
+/// Reads a whole log, of one file or of several that follow one another.
+pub(crate) fn read(
+    format: Format,
+    inputs: Inputs,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), Unreadable> {
+    match format {
+        Format::Slow => slow::read(inputs, sink)?,
+        Format::General => general::read(inputs, sink)?,
+        Format::Stderr => postgres::read_text(inputs, options.prefix.as_deref(), sink)?,
+        Format::Csvlog => postgres::read_csv(inputs, sink)?,
+        Format::Jsonlog => postgres::read_json(inputs, sink)?,
+    }
+    Ok(())
+}
+
+/// Why a log cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unreadable {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("{0}")]
+    Words(String),
+}

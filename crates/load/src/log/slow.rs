@@ -1,0 +1,208 @@
+//! The slow log of MySQL, MariaDB and Percona Server: an entry is written when its statement ends.
+
+use std::io;
+
+use super::moment::{self, Moment, micros};
+use super::{Event, Inputs, Sink, Statement, What};
+
+/// When entries were written.
+#[derive(Default)]
+struct Clock {
+    /// As `# Time:` has it.
+    time: Option<Moment>,
+    last_us: i64,
+}
+
+/// What has been read of an entry.
+#[derive(Default)]
+struct Entry {
+    session: Option<u64>,
+    statement: Statement,
+    sql: Vec<u8>,
+    has_times: bool,
+    command: Option<Vec<u8>>,
+    line: u64,
+}
+
+pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
+    let mut line = Vec::new();
+    let mut entry = Entry::default();
+    let mut clock = Clock::default();
+    let mut database: Option<Vec<u8>> = None;
+    while inputs.next_line(&mut line)? {
+        let begins_entry = line.starts_with(b"# Time: ") || line.starts_with(b"# User@Host: ");
+        if begins_entry && entry.has_times {
+            std::mem::take(&mut entry).finish(&mut clock, &mut database, sink)?;
+        }
+        if let Some(time) = line.strip_prefix(b"# Time: ") {
+            clock.time = moment::read(time.trim_ascii_start()).or(clock.time);
+        } else if line.starts_with(b"# administrator command: ") {
+            let command = line["# administrator command: ".len()..].trim_ascii();
+            entry.command = Some(command.strip_suffix(b";").unwrap_or(command).to_vec());
+        } else if line.starts_with(b"# ") && (!entry.has_times || entry.sql.is_empty()) {
+            if entry.line == 0 {
+                entry.line = inputs.line();
+            }
+            entry.take_head(&line);
+        } else if entry.has_times {
+            if is_banner(&line) {
+                std::mem::take(&mut entry).finish(&mut clock, &mut database, sink)?;
+                continue;
+            }
+            if !entry.sql.is_empty() {
+                entry.sql.push(b'\n');
+            }
+            entry.sql.extend_from_slice(&line);
+        } else if !is_banner(&line) && !line.is_empty() {
+            sink.unread("a line before the head of its entry", inputs.line());
+        }
+    }
+    if entry.has_times {
+        entry.finish(&mut clock, &mut database, sink)?;
+    }
+    Ok(())
+}
+
+/// What a server writes when it opens its log.
+fn is_banner(line: &[u8]) -> bool {
+    line.starts_with(b"Tcp port: ")
+        || line.starts_with(b"Time  ")
+        || line.starts_with(b"Time\t")
+        || (line.starts_with(b"/") && line.ends_with(b"started with:"))
+}
+
+impl Entry {
+    fn take_head(&mut self, line: &[u8]) {
+        let number = |name: &str| {
+            let value = std::str::from_utf8(field(line, name)?).ok()?;
+            value.parse::<u64>().ok()
+        };
+        let fields = &mut self.statement;
+        self.session = number("Id:")
+            .or_else(|| number("Thread_id:"))
+            .or(self.session);
+        if let Some(seconds) = field(line, "Query_time:") {
+            let seconds = std::str::from_utf8(seconds).ok();
+            fields.duration_us = seconds.and_then(|text| text.parse().ok()).and_then(micros);
+            self.has_times = true;
+        }
+        fields.rows = number("Rows_sent:").or(fields.rows);
+        fields.affected = number("Rows_affected:").or(fields.affected);
+        let error = number("Errno:").or_else(|| number("Last_errno:"));
+        fields.failed |= error.is_some_and(|error| error != 0);
+        if let Some(schema) = field(line, "Schema:").filter(|schema| !schema.is_empty()) {
+            fields.database = Some(schema.to_vec());
+        }
+    }
+
+    fn finish(
+        mut self,
+        clock: &mut Clock,
+        last: &mut Option<Vec<u8>>,
+        sink: &mut dyn Sink,
+    ) -> io::Result<()> {
+        let mut sql = &self.sql[..];
+        let mut stamp = None;
+        loop {
+            let (line, rest) = first_line(sql);
+            if let Some(name) = strip_word(line, b"use ") {
+                let name = name.strip_suffix(b";").unwrap_or(name).trim_ascii();
+                *last = Some(
+                    name.strip_prefix(b"`")
+                        .map_or(name, |name| name.strip_suffix(b"`").unwrap_or(name))
+                        .to_vec(),
+                );
+            } else if let Some(seconds) = strip_word(line, b"SET timestamp=") {
+                stamp = moment::epoch(seconds);
+            } else {
+                break;
+            }
+            sql = rest;
+        }
+        let sql = sql.trim_ascii();
+        let sql = sql.strip_suffix(b";").unwrap_or(sql).to_vec();
+        let Some(session) = self.session else {
+            sink.unread("an entry without its session's number", self.line);
+            return Ok(());
+        };
+        let ended = |stamp: Moment| {
+            let us = stamp.us + self.statement.duration_us.unwrap_or(0).cast_signed();
+            let us = us - us.rem_euclid(stamp.step_us);
+            Moment {
+                us: us.max(clock.last_us),
+                ..stamp
+            }
+        };
+        let at = match clock.time {
+            Some(time) if time.step_us == 1 => Some(time),
+            // MariaDB writes the time, in its own zone, where a second begins; the stamp is in every entry.
+            time => stamp.map(ended).or(time),
+        };
+        let Some(at) = at else {
+            sink.unread("an entry without a time", self.line);
+            return Ok(());
+        };
+        clock.last_us = at.us;
+        let what = match self.command.as_deref() {
+            Some(b"Quit") => What::Quit,
+            Some(b"Connect") => What::Connect,
+            // The statement is logged, with its values, when it is executed.
+            Some(b"Prepare" | b"Close stmt" | b"Reset stmt" | b"Ping" | b"Init DB") => {
+                return Ok(());
+            }
+            Some(_) if sql.is_empty() => {
+                sink.unread("a command that is no SQL", self.line);
+                return Ok(());
+            }
+            _ if sql.is_empty() => {
+                sink.unread("an entry without its statement", self.line);
+                return Ok(());
+            }
+            _ => {
+                if self.statement.database.is_none() {
+                    self.statement.database.clone_from(last);
+                }
+                What::Statement(Statement {
+                    sql,
+                    ..self.statement
+                })
+            }
+        };
+        sink.take(Event {
+            session,
+            at_us: at.us,
+            step_us: at.step_us,
+            what,
+            line: self.line,
+        })
+    }
+}
+
+/// The word after a name such as `Rows_sent:`; empty if another name follows.
+fn field<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let name = name.as_bytes();
+    let mut at = 0;
+    loop {
+        let found = line[at..].windows(name.len()).position(|own| own == name)?;
+        at += found + name.len();
+        if line[at - name.len() - 1] == b' ' {
+            break;
+        }
+    }
+    let rest = line[at..].trim_ascii_start();
+    let end = rest.iter().position(u8::is_ascii_whitespace);
+    let word = &rest[..end.unwrap_or(rest.len())];
+    Some(if word.ends_with(b":") { b"" } else { word })
+}
+
+fn first_line(text: &[u8]) -> (&[u8], &[u8]) {
+    match text.iter().position(|&byte| byte == b'\n') {
+        Some(end) => (&text[..end], &text[end + 1..]),
+        None => (text, b""),
+    }
+}
+
+fn strip_word<'a>(line: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
+    let begins = line.get(..word.len())?.eq_ignore_ascii_case(word);
+    (begins && line.ends_with(b";")).then(|| &line[word.len()..])
+}

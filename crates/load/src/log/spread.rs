@@ -1,0 +1,55 @@
+//! Entries of a clock that moves in whole seconds, spread over the second in the order of the log.
+
+use std::io;
+
+use super::{Event, Sink};
+
+/// More entries of one second are not held in memory.
+const MOST_HELD: usize = 500_000;
+
+/// Holds what has the same instant until the clock moves.
+pub(crate) struct Spread<S> {
+    pub(crate) to: S,
+    held: Vec<Event>,
+}
+
+impl<S: Sink> Spread<S> {
+    pub(crate) fn new(to: S) -> Self {
+        Self {
+            to,
+            held: Vec::new(),
+        }
+    }
+
+    /// Passes on what is held.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        let count = i64::try_from(self.held.len()).unwrap_or(i64::MAX);
+        for (place, mut event) in (0_i64..).zip(self.held.drain(..)) {
+            event.at_us += event.step_us * place / count;
+            self.to.take(event)?;
+        }
+        Ok(())
+    }
+}
+
+impl<S: Sink> Sink for Spread<S> {
+    fn take(&mut self, event: Event) -> io::Result<()> {
+        if event.step_us <= 1 {
+            self.flush()?;
+            return self.to.take(event);
+        }
+        let is_later = self
+            .held
+            .first()
+            .is_some_and(|first| first.at_us != event.at_us);
+        if is_later || self.held.len() >= MOST_HELD {
+            self.flush()?;
+        }
+        self.held.push(event);
+        Ok(())
+    }
+
+    fn unread(&mut self, reason: &'static str, line: u64) {
+        self.to.unread(reason, line);
+    }
+}

@@ -1,0 +1,254 @@
+//! Each kind of log as servers write it, and damaged ones.
+
+use std::io::{self, Write};
+
+use super::prefix::Prefix;
+use super::{Event, Format, Inputs, Options, Sink, Spread, What, read, recognise};
+
+#[derive(Default)]
+struct Kept {
+    events: Vec<Event>,
+    unread: Vec<(&'static str, u64)>,
+}
+
+impl Sink for Kept {
+    fn take(&mut self, event: Event) -> io::Result<()> {
+        self.events.push(event);
+        Ok(())
+    }
+
+    fn unread(&mut self, reason: &'static str, line: u64) {
+        self.unread.push((reason, line));
+    }
+}
+
+fn read_text(text: &[u8]) -> (Format, Kept) {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text).unwrap();
+    let (inputs, head) = Inputs::new(vec![file.path().to_owned()]).unwrap();
+    let format = recognise(&head).expect("a log");
+    let mut sink = Spread::new(Kept::default());
+    read(format, inputs, &Options::default(), &mut sink).unwrap();
+    sink.flush().unwrap();
+    (format, sink.to)
+}
+
+/// Session, statement and duration of each event that has one.
+fn statements(kept: &Kept) -> Vec<(u64, String, Option<u64>)> {
+    let told = |event: &Event| match &event.what {
+        What::Statement(said) => Some((
+            event.session,
+            String::from_utf8_lossy(&said.sql).into_owned(),
+            said.duration_us,
+        )),
+        _ => None,
+    };
+    kept.events.iter().filter_map(told).collect()
+}
+
+const MYSQL_8: &str = "\
+/usr/sbin/mysqld, Version: 8.0.36 (MySQL Community Server - GPL). started with:
+Tcp port: 3306  Unix socket: /var/run/mysqld/mysqld.sock
+Time                 Id Command    Argument
+# Time: 2026-11-28T10:15:21.123456Z
+# User@Host: app[app] @ web01 [10.0.0.7]  Id:    12
+# Query_time: 0.000310  Lock_time: 0.000002 Rows_sent: 1  Rows_examined: 1
+use shop;
+SET timestamp=1764324921;
+SELECT name
+  FROM item WHERE id = 7;
+# Time: 2026-11-28T10:15:21.200000Z
+# User@Host: app[app] @ web01 [10.0.0.7]  Id:    12
+# Query_time: 0.000001  Lock_time: 0.000000 Rows_sent: 0  Rows_examined: 0
+SET timestamp=1764324921;
+# administrator command: Quit;
+";
+
+#[test]
+fn the_slow_log_of_mysql_is_read() {
+    let (format, kept) = read_text(MYSQL_8.as_bytes());
+    assert_eq!(format, Format::Slow);
+    let expected = "SELECT name\n  FROM item WHERE id = 7".to_owned();
+    assert_eq!(statements(&kept), [(12, expected, Some(310))]);
+    let What::Statement(said) = &kept.events[0].what else {
+        panic!("{:?}", kept.events)
+    };
+    assert_eq!(said.database.as_deref(), Some(&b"shop"[..]));
+    assert_eq!(said.rows, Some(1));
+    assert_eq!(kept.events[1].what, What::Quit);
+    assert_eq!(kept.events[1].at_us - kept.events[0].at_us, 76_544);
+    assert!(kept.unread.is_empty());
+}
+
+#[test]
+fn entries_of_a_clock_in_seconds_are_spread() {
+    let entry = |id: u64| {
+        format!(
+            "# User@Host: root[root] @ localhost []\n# Thread_id: {id}  Schema: test  QC_hit: No\n\
+             # Query_time: 0.000100  Lock_time: 0.000000  Rows_sent: 0  Rows_examined: 0\n\
+             # Rows_affected: 2  Bytes_sent: 52\nSET timestamp=1764324921;\nUPDATE t SET a={id};\n"
+        )
+    };
+    let text = format!(
+        "# Time: 261128  9:15:21\n{}{}{}{}",
+        entry(8),
+        entry(9),
+        entry(8),
+        entry(9)
+    );
+    let (_, kept) = read_text(text.as_bytes());
+    let times: Vec<_> = kept
+        .events
+        .iter()
+        .map(|event| event.at_us % 1_000_000)
+        .collect();
+    assert_eq!(times, [0, 250_000, 500_000, 750_000]);
+    let What::Statement(said) = &kept.events[0].what else {
+        panic!("{:?}", kept.events)
+    };
+    assert_eq!(
+        (said.affected, said.database.as_deref()),
+        (Some(2), Some(&b"test"[..]))
+    );
+}
+
+#[test]
+fn the_general_log_is_read() {
+    let text = "\
+2026-11-28T10:15:21.000100Z\t    8 Connect\troot@localhost on shop using Socket
+2026-11-28T10:15:21.000200Z\t    8 Query\tSELECT 1,
+       2
+2026-11-28T10:15:21.000300Z\t    8 Prepare\tSELECT ?
+2026-11-28T10:15:21.000400Z\t    8 Execute\tSELECT 3
+\t\t    9 Query\tSELECT 4
+2026-11-28T10:15:21.000500Z\t    8 Quit\t
+";
+    let (format, kept) = read_text(text.as_bytes());
+    assert_eq!(format, Format::General);
+    let texts: Vec<_> = statements(&kept)
+        .into_iter()
+        .map(|said| (said.0, said.1))
+        .collect();
+    let expected = [
+        (8, "USE `shop`"),
+        (8, "SELECT 1,\n       2"),
+        (8, "SELECT 3"),
+        (9, "SELECT 4"),
+    ];
+    assert_eq!(texts, expected.map(|(id, text)| (id, text.to_owned())));
+    assert_eq!(kept.events.last().unwrap().what, What::Quit);
+}
+
+/// The same three statements, one of them with parameters, under a prefix.
+fn postgres(prefix: impl Fn(&str) -> String) -> String {
+    let [log, detail] = ["LOG", "DETAIL"].map(&prefix);
+    format!(
+        "{log}duration: 0.250 ms  statement: SELECT a,\n\tb FROM t\n\
+         {log}duration: 0.010 ms  parse <unnamed>: SELECT $1, $2\n\
+         {log}duration: 1.500 ms  execute <unnamed>: SELECT $1, $2\n\
+         {detail}parameters: $1 = 'it''s', $2 = NULL\n\
+         {log}disconnection: session time: 0:00:01.000 user=u database=d host=[local]\n"
+    )
+}
+
+#[test]
+fn postgresqls_text_is_read_with_the_usual_prefixes() {
+    let at = "2026-11-28 10:15:21";
+    let prefixes: [(&str, String); 5] = [
+        ("default", format!("{at}.123 UTC [77] ")),
+        ("Debian", format!("{at}.123 CET [77] u@d ")),
+        ("RDS", format!("{at} UTC:10.0.0.7(5432):u@d:[77]:")),
+        ("pgreplay", format!("{at}.123 UTC|u|d|65677f.4d|")),
+        (
+            "pgBadger",
+            format!("{at} UTC [77]: [3-1] user=u,db=d,app=psql,client=10.0.0.7 "),
+        ),
+    ];
+    for (name, prefix) in prefixes {
+        let (format, kept) = read_text(postgres(|word| format!("{prefix}{word}:  ")).as_bytes());
+        assert_eq!(format, Format::Stderr, "{name}");
+        let said: Vec<_> = statements(&kept)
+            .into_iter()
+            .map(|said| (said.1, said.2))
+            .collect();
+        let expected = [
+            ("SELECT a,\nb FROM t".to_owned(), Some(250)),
+            ("SELECT 'it''s', NULL".to_owned(), Some(1500)),
+        ];
+        assert_eq!(said, expected, "{name}");
+        assert_eq!(kept.events.last().unwrap().what, What::Quit, "{name}");
+    }
+}
+
+#[test]
+fn a_prefix_that_tells_too_little_is_refused() {
+    for prefix in ["", "%m ", "%p ", "%m [%p] %"] {
+        assert!(Prefix::new(prefix).is_err(), "{prefix}");
+    }
+}
+
+#[test]
+fn csvlog_and_jsonlog_are_read() {
+    let csv = "2026-11-28 10:15:21.123 UTC,\"u\",\"d\",77,\"[local]\",65677f.4d,3,\"SELECT\",\
+               2026-11-28 10:15:00 UTC,3/4,0,LOG,00000,\"duration: 1.500 ms  execute <unnamed>: SELECT $1\",\
+               \"parameters: $1 = '5'\",,,,,,,,\"psql\",\"client backend\",,0\n";
+    let (format, kept) = read_text(csv.as_bytes());
+    assert_eq!(format, Format::Csvlog);
+    assert_eq!(statements(&kept)[0].1, "SELECT '5'");
+    let json = "{\"timestamp\":\"2026-11-28 10:15:21.123 UTC\",\"user\":\"u\",\"dbname\":\"d\",\"pid\":77,\
+                \"session_id\":\"65677f.4d\",\"line_num\":3,\"error_severity\":\"LOG\",\
+                \"message\":\"duration: 1.500 ms  statement: SELECT 6\"}\n{\"timestamp\":\"2026-";
+    let (format, kept) = read_text(json.as_bytes());
+    assert_eq!(format, Format::Jsonlog);
+    assert_eq!(statements(&kept)[0].1, "SELECT 6");
+    assert_eq!(kept.unread, [("a line that is no JSON of a message", 2)]);
+}
+
+#[test]
+fn packed_and_rotated_files_are_one_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |second: u32| {
+        format!(
+            "2026-11-28 10:15:{second}.100 UTC [77] LOG:  duration: 1.0 ms  statement: SELECT {second}\n"
+        )
+    };
+    let newest = folder.path().join("log");
+    std::fs::write(&newest, line(22)).unwrap();
+    let rotated = folder.path().join("log.1.gz");
+    let file = std::fs::File::create(&rotated).unwrap();
+    let mut packer = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    packer.write_all(line(21).as_bytes()).unwrap();
+    packer.finish().unwrap();
+    let (inputs, head) = Inputs::new(vec![newest, rotated]).unwrap();
+    let mut kept = Kept::default();
+    read(
+        recognise(&head).unwrap(),
+        inputs,
+        &Options::default(),
+        &mut kept,
+    )
+    .unwrap();
+    let texts: Vec<_> = statements(&kept).into_iter().map(|said| said.1).collect();
+    assert_eq!(texts, ["SELECT 21", "SELECT 22"]);
+}
+
+#[test]
+fn what_is_no_log_is_not_taken_for_one() {
+    for text in [
+        &b""[..],
+        b"CREATE TABLE t (a INT);\nINSERT INTO t VALUES (1);\n",
+        b"\x00\x01\x02\xff\xfe",
+        b"PK\x03\x04",
+    ] {
+        assert_eq!(recognise(text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_pass() {
+    let mut text = MYSQL_8.as_bytes().to_vec();
+    let at = text.windows(4).position(|own| own == b"name").unwrap();
+    text[at..at + 4].copy_from_slice(b"\x00\xff\xfe'");
+    let (_, kept) = read_text(&text);
+    assert_eq!(statements(&kept).len(), 1);
+}

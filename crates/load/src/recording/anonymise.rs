@@ -1,0 +1,116 @@
+//! Values of statements, replaced by others of the same form: equal ones by equal ones, so that joins stay.
+//!
+//! Digits become digits and letters letters, by a keyed hash of the whole value; the key is drawn anew for each
+//! recording and kept nowhere. Dates move by a number of days of the key's, so that ranges stay ranges. Numbers below
+//! ten stay, and those after LIMIT and OFFSET. Comments go, and what stands in hints with them.
+
+use std::hash::{BuildHasher, RandomState};
+
+use crate::driver::Dialect;
+use crate::log::{date_of, day_of};
+use crate::workload::sql::{What, Word, Words};
+
+/// The days by which dates move are fewer than so many.
+const DAYS: u64 = 3650;
+
+pub(crate) struct Anonymiser {
+    dialect: Dialect,
+    key: RandomState,
+    days: i64,
+}
+
+impl Anonymiser {
+    pub(crate) fn new(dialect: Dialect) -> Self {
+        let key = RandomState::new();
+        let days = (key.hash_one("days") % DAYS).cast_signed() - DAYS.cast_signed() / 2;
+        Self { dialect, key, days }
+    }
+
+    /// The statement with other values.
+    pub(crate) fn replace(&self, sql: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(sql.len());
+        let mut end = 0;
+        let mut before: Option<Word<'_>> = None;
+        for word in Words::new(sql, self.dialect) {
+            let gap = &sql[end..word.at];
+            if gap.iter().all(u8::is_ascii_whitespace) {
+                out.extend_from_slice(gap);
+            } else {
+                out.push(b' ');
+            }
+            let text = &sql[word.at..word.end];
+            let counts =
+                before.is_some_and(|before| ["LIMIT", "OFFSET"].iter().any(|own| before.is(own)));
+            match word.what {
+                What::Number if counts || text.len() < 2 => out.extend_from_slice(text),
+                What::Number => self.write(text, &mut out),
+                What::Text(_) => self.write_quoted(text, &mut out),
+                What::Quoted(_) if self.dialect == Dialect::Mysql && text[0] == b'"' => {
+                    self.write_quoted(text, &mut out);
+                }
+                _ => out.extend_from_slice(text),
+            }
+            end = word.end;
+            before = Some(word);
+        }
+        out
+    }
+
+    /// A string between its marks; one in dollars loses all its letters and digits alike.
+    fn write_quoted(&self, text: &[u8], out: &mut Vec<u8>) {
+        let marks = if text[0] == b'$' {
+            text.iter()
+                .skip(1)
+                .position(|&byte| byte == b'$')
+                .map_or(1, |at| at + 2)
+        } else {
+            1
+        };
+        let Some(inner) = text.get(marks..text.len().saturating_sub(marks)) else {
+            out.extend_from_slice(text);
+            return;
+        };
+        out.extend_from_slice(&text[..marks]);
+        self.write(inner, out);
+        out.extend_from_slice(&text[text.len() - marks..]);
+    }
+
+    fn write(&self, value: &[u8], out: &mut Vec<u8>) {
+        let mut rest = value;
+        if let Some(day) = day_of(value) {
+            out.extend_from_slice(date_of(day + self.days).as_bytes());
+            rest = &value[10..];
+        }
+        let mut draw = self.key.hash_one(value);
+        let is_number = value
+            .iter()
+            .all(|byte| byte.is_ascii_digit() || *byte == b'.');
+        let mut is_escaped = false;
+        for (place, &byte) in rest.iter().enumerate() {
+            if draw < 1 << 8 {
+                draw ^= self.key.hash_one((value, place));
+            }
+            // What follows a backslash gives it its meaning.
+            let stays = is_escaped;
+            is_escaped = byte == b'\\' && !stays;
+            let drawn = |first: u8, count: u64, least: u64| {
+                first + u8::try_from(least + draw % (count - least)).unwrap_or(0)
+            };
+            let new = match byte {
+                _ if stays => byte,
+                b'0' if is_number && place == 0 => byte,
+                // A number keeps its order of magnitude.
+                b'0'..=b'9' => drawn(b'0', 10, u64::from(is_number && place == 0)),
+                b'a'..=b'z' => drawn(b'a', 26, 0),
+                b'A'..=b'Z' => drawn(b'A', 26, 0),
+                // Letters of other alphabets; they would be no text in pieces.
+                0x80.. if self.dialect == Dialect::Postgres => b'x',
+                other => other,
+            };
+            if new != byte || byte.is_ascii_alphanumeric() {
+                draw /= 7;
+            }
+            out.push(new);
+        }
+    }
+}

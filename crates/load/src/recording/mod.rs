@@ -1,0 +1,121 @@
+//! A load as a log has it, in one file: the statements of each session in packed blocks, and a table of contents
+//! behind them.
+//!
+//! A file has the mark, the blocks (LZ4 of postcard), the contents (JSON), the contents' length (8 bytes,
+//! little-endian) and the mark again.
+
+mod anonymise;
+mod fingerprint;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use anonymise::Anonymiser;
+pub(crate) use read::{Recording, RecordingError, SessionReader};
+pub(crate) use write::Recorder;
+
+use crate::driver::{Dialect, Kind};
+
+const MARK: &[u8; 16] = b"diskproof load 1";
+
+/// Whether a file that begins so is a recording.
+pub(crate) fn is_recording(head: &[u8]) -> bool {
+    head.is_empty() || head == MARK
+}
+
+/// The table of contents.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Contents {
+    /// `mysql` or `postgresql`.
+    pub(crate) dialect: String,
+    /// The log's kind, in words.
+    pub(crate) format: String,
+    /// Its values are not those of the log.
+    pub(crate) is_anonymous: bool,
+    /// From the first event to the last.
+    pub(crate) length_us: u64,
+    /// Whether statements have durations, and so ends.
+    pub(crate) has_durations: bool,
+    /// Sessions that were open at once, at the most.
+    pub(crate) most_at_once: usize,
+    /// In the order of their begins.
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) fingerprints: Vec<Fingerprint>,
+    pub(crate) databases: Vec<Database>,
+    pub(crate) statements: u64,
+    pub(crate) transactions: u64,
+    pub(crate) failed: u64,
+    pub(crate) prepared: u64,
+    /// Reason, count and first line.
+    pub(crate) unread: Vec<(String, u64, u64)>,
+    /// Statements begun, and microseconds spent in statements, in each of equal parts of the length.
+    pub(crate) series: Vec<[u64; 2]>,
+    pub(crate) series_step_us: u64,
+}
+
+impl Contents {
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self.dialect.as_str() {
+            "postgresql" => Dialect::Postgres,
+            _ => Dialect::Mysql,
+        }
+    }
+
+    /// The number of the database that most statements are of.
+    pub(crate) fn main_database(&self) -> usize {
+        let counts = self.databases.iter().enumerate();
+        counts
+            .max_by_key(|(_, database)| database.statements)
+            .map_or(0, |(number, _)| number)
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Database {
+    /// Empty: the log does not say.
+    pub(crate) name: String,
+    pub(crate) statements: u64,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Session {
+    /// From the begin of the load.
+    pub(crate) begin_us: u64,
+    pub(crate) end_us: u64,
+    /// Place and length of its blocks in the file.
+    pub(crate) blocks: Vec<(u64, u32)>,
+}
+
+/// Statements that differ in their values alone.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Fingerprint {
+    /// The statement with `?` for values.
+    pub(crate) text: String,
+    pub(crate) kind: Kind,
+    pub(crate) count: u64,
+    pub(crate) total_us: u64,
+}
+
+/// A statement of a session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Recorded {
+    /// From the begin of the load.
+    pub(crate) begin_us: u64,
+    pub(crate) duration_us: Option<u64>,
+    /// Numbers in the contents.
+    pub(crate) fingerprint: u32,
+    pub(crate) database: u32,
+    /// It is the last of its transaction.
+    pub(crate) ends: bool,
+    pub(crate) failed: bool,
+    pub(crate) rows: Option<u64>,
+    pub(crate) affected: Option<u64>,
+    /// A writer's first statement: so many commits had ended before it began.
+    pub(crate) after_commits: Option<u64>,
+    /// It commits what was written, as the commit of this number.
+    pub(crate) commit: Option<u64>,
+    pub(crate) sql: Vec<u8>,
+}

@@ -1,0 +1,214 @@
+//! What is written is read again, and what a statement is.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use super::fingerprint::{Effect, Reader};
+use super::{Anonymiser, Recorded, Recorder, Recording, SessionReader};
+use crate::driver::{Dialect, Kind};
+use crate::log::{Event, Sink, Statement, What};
+
+fn fingerprint(sql: &str, dialect: Dialect) -> String {
+    let mut reader = Reader::new(dialect);
+    reader.read(sql.as_bytes());
+    String::from_utf8(reader.text).unwrap()
+}
+
+#[test]
+fn values_make_no_difference() {
+    let alike = [
+        [
+            "SELECT c FROM sbtest1 WHERE id=5",
+            "SELECT c  FROM sbtest1 WHERE id = -17 /* web 3 */",
+        ],
+        ["SELECT 1 WHERE a IN (1, 2, 3)", "SELECT 1 WHERE a IN ('x')"],
+        [
+            "INSERT INTO t (a, b) VALUES (1, 'x')",
+            "INSERT INTO t (a, b) VALUES (2, NULL), (3, 'y'), (4, 'z')",
+        ],
+        ["SELECT \"a\"", "SELECT 'b'"],
+    ];
+    let [first, second] = &alike[0].map(|sql| fingerprint(sql, Dialect::Mysql));
+    assert_eq!(first, "SELECT c FROM sbtest1 WHERE id=?");
+    assert_eq!(first, second);
+    for [first, second] in [&alike[1], &alike[3]] {
+        assert_eq!(
+            fingerprint(first, Dialect::Mysql),
+            fingerprint(second, Dialect::Mysql)
+        );
+    }
+    assert_ne!(
+        fingerprint("SELECT \"a\" FROM t", Dialect::Postgres),
+        fingerprint("SELECT \"b\" FROM t", Dialect::Postgres)
+    );
+}
+
+#[test]
+fn a_statements_effect_is_known() {
+    let effect = |sql: &str| {
+        let nature = Reader::new(Dialect::Postgres).read(sql.as_bytes());
+        (nature.kind, nature.effect)
+    };
+    assert_eq!(effect("select 1 for update"), (Kind::Read, Effect::Writes));
+    assert_eq!(
+        effect("WITH x AS (DELETE FROM t RETURNING *) SELECT 1"),
+        (Kind::Write, Effect::Writes)
+    );
+    assert_eq!(effect("begin"), (Kind::Other, Effect::Begins));
+    assert_eq!(effect("ROLLBACK TO SAVEPOINT a").1, Effect::Session);
+    assert_eq!(effect("COMMIT").1, Effect::Commits);
+    let nature = Reader::new(Dialect::Postgres).read(b"SELECT $1");
+    assert!(nature.lacks_values);
+    assert!(Reader::new(Dialect::Mysql).read(b"SELECT ?").lacks_values);
+    assert!(
+        Reader::new(Dialect::Postgres)
+            .read(b"COPY t FROM STDIN")
+            .copies
+    );
+}
+
+/// An event of a session that ends at an instant.
+fn event(session: u64, end_us: i64, sql: &str) -> Event {
+    Event {
+        session,
+        at_us: end_us,
+        step_us: 1,
+        line: 1,
+        what: What::Statement(Statement {
+            sql: sql.into(),
+            duration_us: Some(10),
+            database: Some(b"shop".to_vec()),
+            ..Statement::default()
+        }),
+    }
+}
+
+fn record(events: Vec<Event>) -> (tempfile::NamedTempFile, Arc<Recording>) {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let mut recorder = Recorder::new(&mut file, Dialect::Mysql, false).unwrap();
+    for event in events {
+        recorder.take(event).unwrap();
+    }
+    recorder.finish("slow log").unwrap();
+    let recording = Recording::open(file.path()).unwrap();
+    (file, Arc::new(recording))
+}
+
+fn session(recording: &Arc<Recording>, number: usize) -> Vec<Recorded> {
+    let mut reader = SessionReader::new(Arc::clone(recording), number);
+    std::iter::from_fn(|| reader.next().unwrap()).collect()
+}
+
+#[test]
+fn a_writer_follows_the_commits_before_it() {
+    let (_file, recording) = record(vec![
+        event(1, 1000, "BEGIN"),
+        event(1, 1100, "UPDATE t SET a=1 WHERE id=1"),
+        event(2, 1150, "UPDATE t SET a=2 WHERE id=2"),
+        event(1, 1200, "COMMIT"),
+        event(2, 1300, "UPDATE t SET a=3 WHERE id=1"),
+        event(2, 1400, "SELECT 1"),
+    ]);
+    let order = |recorded: Vec<Recorded>| {
+        recorded
+            .iter()
+            .map(|own| (own.after_commits, own.commit, own.ends))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        order(session(&recording, 0)),
+        [
+            (None, None, false),
+            (Some(0), None, false),
+            (None, Some(1), true)
+        ]
+    );
+    assert_eq!(
+        order(session(&recording, 1)),
+        [
+            (Some(0), Some(0), true),
+            (Some(2), Some(2), true),
+            (None, None, true)
+        ]
+    );
+    let contents = &recording.contents;
+    assert_eq!((contents.statements, contents.most_at_once), (6, 2));
+    assert_eq!(contents.length_us, 410);
+    assert_eq!(contents.databases[contents.main_database()].name, "shop");
+}
+
+#[test]
+fn a_large_session_is_read_in_blocks() {
+    let events = (0..5000).map(|at| event(7, at * 20, &format!("SELECT '{at}{}'", "x".repeat(50))));
+    let (_file, recording) = record(events.collect());
+    assert!(recording.contents.sessions[0].blocks.len() > 5);
+    let recorded = session(&recording, 0);
+    assert_eq!(recorded.len(), 5000);
+    assert!(recorded.is_sorted_by_key(|own| own.begin_us));
+    assert_eq!(recording.contents.fingerprints.len(), 1);
+}
+
+#[test]
+fn a_damaged_file_is_refused_or_ends_in_an_error() {
+    let (file, recording) = record((0..3000).map(|at| event(7, at * 20, "SELECT 1")).collect());
+    let whole = std::fs::read(file.path()).unwrap();
+    let end = usize::try_from(recording.contents.sessions[0].blocks[0].0).unwrap();
+    for at in (end..whole.len()).step_by(whole.len() / 97) {
+        for cut in [true, false] {
+            let mut damaged = whole.clone();
+            if cut {
+                damaged.truncate(at);
+            } else {
+                damaged[at] ^= 0x55;
+            }
+            let mut other = tempfile::NamedTempFile::new().unwrap();
+            other.write_all(&damaged).unwrap();
+            let Ok(opened) = Recording::open(other.path()) else {
+                continue;
+            };
+            assert!(!cut, "at {at}");
+            let opened = Arc::new(opened);
+            for number in 0..opened.contents.sessions.len() {
+                let mut reader = SessionReader::new(Arc::clone(&opened), number);
+                while let Ok(Some(_)) = reader.next() {}
+            }
+        }
+    }
+}
+
+#[test]
+fn values_that_are_replaced_keep_their_form() {
+    let anonymiser = Anonymiser::new(Dialect::Mysql);
+    let replaced = |sql: &str| String::from_utf8(anonymiser.replace(sql.as_bytes())).unwrap();
+    let sql = "SELECT /* Ann */ a FROM t1 WHERE id=4711 AND b='4711' AND name='O\\'Hara' AND c < 5 LIMIT 20";
+    let new = replaced(sql);
+    let id = &new[new.find("id=").unwrap() + 3..][..4];
+    assert!(id.parse::<u32>().unwrap() >= 1000, "{new}");
+    assert!(new.contains(&format!("b='{id}'")), "{new}");
+    assert!(!new.contains("Ann") && !new.contains("Hara"), "{new}");
+    assert!(
+        new.contains("\\'") && new.ends_with("AND c < 5 LIMIT 20"),
+        "{new}"
+    );
+    assert_eq!(
+        fingerprint(&new, Dialect::Mysql),
+        fingerprint(sql, Dialect::Mysql)
+    );
+    assert_eq!(replaced("SELECT 'abc'"), replaced("SELECT 'abc'"));
+    let [early, late] =
+        ["2024-02-28", "2024-03-01 10:00:00"].map(|date| replaced(&format!("SELECT '{date}'")));
+    let day = |sql: &str| crate::log::day_of(&sql.as_bytes()[8..18]).unwrap();
+    assert_eq!(day(&late) - day(&early), 2, "{early} {late}");
+}
+
+#[test]
+fn days_are_those_of_the_calendar() {
+    for (date, day) in [
+        ("1970-01-01", 0),
+        ("2000-02-29", 11_016),
+        ("2026-11-28", 20_785),
+    ] {
+        assert_eq!(crate::log::day_of(date.as_bytes()), Some(day), "{date}");
+        assert_eq!(crate::log::date_of(day), date);
+    }
+}

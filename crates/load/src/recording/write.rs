@@ -1,0 +1,452 @@
+//! Events become a recording: one pass, in bounded memory.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::io::{self, Write};
+
+use super::fingerprint::{Effect, Nature, Reader};
+use super::{Anonymiser, Contents, Database, Fingerprint, MARK, Recorded, Session};
+use crate::driver::{Dialect, Kind};
+use crate::log::{Event, Sink, Statement, Unread, What};
+
+/// A block's bytes before it is packed.
+const BLOCK_BYTES: usize = 32 << 10;
+/// The blocks of all sessions together that are not written yet.
+const MOST_OPEN_BYTES: usize = 48 << 20;
+/// Fingerprints beyond these are one: a log whose statements are all different must not fill the memory.
+const MOST_FINGERPRINTS: usize = 10_000;
+const OTHER_STATEMENTS: &str = "(other statements)";
+/// Parts of the series.
+const PARTS: usize = 240;
+/// Ends of commits that are remembered: no statement takes longer than so many commits.
+const MOST_COMMITS: usize = 1 << 20;
+
+/// Sessions that were open at once, at the most.
+fn most_at_once(sessions: &[Session]) -> usize {
+    let mut ends = BinaryHeap::new();
+    let mut most = 0;
+    for session in sessions.iter().filter(|session| !session.blocks.is_empty()) {
+        while ends
+            .peek()
+            .is_some_and(|&Reverse(end_us)| end_us <= session.begin_us)
+        {
+            ends.pop();
+        }
+        ends.push(Reverse(session.end_us));
+        most = most.max(ends.len());
+    }
+    most
+}
+
+/// A session whose log is being read.
+#[derive(Default)]
+struct Open {
+    number: usize,
+    block: Vec<u8>,
+    /// The last statement, which later events may still complete.
+    last: Option<Recorded>,
+    end_us: u64,
+    database: u32,
+    is_in_transaction: bool,
+    is_without_autocommit: bool,
+    has_written: bool,
+}
+
+/// Takes up the events of a log and writes the recording.
+pub(crate) struct Recorder<W: Write> {
+    out: W,
+    /// Bytes written.
+    place: u64,
+    dialect: Dialect,
+    reader: Reader,
+    anonymiser: Option<Anonymiser>,
+    start_us: Option<i64>,
+    open: HashMap<u64, Open>,
+    open_bytes: usize,
+    sessions: Vec<Session>,
+    known: HashMap<Vec<u8>, u32>,
+    fingerprints: Vec<Fingerprint>,
+    databases: Vec<Database>,
+    /// Ends of the last commits, in their order, and how many came before these.
+    commits: VecDeque<u64>,
+    commits_before: u64,
+    statements: u64,
+    transactions: u64,
+    failed: u64,
+    prepared: u64,
+    has_durations: bool,
+    length_us: u64,
+    series: Vec<[u64; 2]>,
+    series_step_us: u64,
+    unread: Unread,
+}
+
+impl<W: Write> Recorder<W> {
+    /// With `anonymises`, values become others of the same form.
+    pub(crate) fn new(mut out: W, dialect: Dialect, anonymises: bool) -> io::Result<Self> {
+        out.write_all(MARK)?;
+        Ok(Self {
+            out,
+            place: MARK.len() as u64,
+            dialect,
+            reader: Reader::new(dialect),
+            anonymiser: anonymises.then(|| Anonymiser::new(dialect)),
+            start_us: None,
+            open: HashMap::new(),
+            open_bytes: 0,
+            sessions: Vec::new(),
+            known: HashMap::new(),
+            fingerprints: Vec::new(),
+            databases: vec![Database {
+                name: String::new(),
+                statements: 0,
+            }],
+            commits: VecDeque::new(),
+            commits_before: 0,
+            statements: 0,
+            transactions: 0,
+            failed: 0,
+            prepared: 0,
+            has_durations: false,
+            length_us: 0,
+            series: vec![[0; 2]; PARTS],
+            series_step_us: 1_000_000,
+            unread: Unread::default(),
+        })
+    }
+
+    pub(crate) fn statements(&self) -> u64 {
+        self.statements
+    }
+
+    /// Writes what is open and the table of contents.
+    pub(crate) fn finish(mut self, format: &str) -> io::Result<Contents> {
+        let keys: Vec<_> = self.open.keys().copied().collect();
+        for key in keys {
+            self.close(key)?;
+        }
+        let used = self.length_us / self.series_step_us + 1;
+        self.series.truncate(usize::try_from(used).unwrap_or(PARTS));
+        let contents = Contents {
+            dialect: match self.dialect {
+                Dialect::Postgres => "postgresql",
+                _ => "mysql",
+            }
+            .to_owned(),
+            format: format.to_owned(),
+            is_anonymous: self.anonymiser.is_some(),
+            length_us: self.length_us,
+            has_durations: self.has_durations,
+            most_at_once: most_at_once(&self.sessions),
+            sessions: self.sessions,
+            fingerprints: self.fingerprints,
+            databases: self.databases,
+            statements: self.statements,
+            transactions: self.transactions,
+            failed: self.failed,
+            prepared: self.prepared,
+            unread: self
+                .unread
+                .iter()
+                .map(|(reason, count, line)| (reason.to_owned(), count, line))
+                .collect(),
+            series: self.series,
+            series_step_us: self.series_step_us,
+        };
+        let text = serde_json::to_vec(&contents).map_err(io::Error::other)?;
+        self.out.write_all(&text)?;
+        self.out.write_all(&(text.len() as u64).to_le_bytes())?;
+        self.out.write_all(MARK)?;
+        self.out.flush()?;
+        Ok(contents)
+    }
+
+    /// The session's entry, begun if it is new.
+    fn session(&mut self, key: u64, begin_us: u64) -> &mut Open {
+        self.open.entry(key).or_insert_with(|| {
+            self.sessions.push(Session {
+                begin_us,
+                end_us: begin_us,
+                blocks: Vec::new(),
+            });
+            Open {
+                number: self.sessions.len() - 1,
+                end_us: begin_us,
+                ..Open::default()
+            }
+        })
+    }
+
+    /// Ends a session.
+    fn close(&mut self, key: u64) -> io::Result<()> {
+        self.settle(key)?;
+        if let Some(mut session) = self.open.remove(&key) {
+            self.write_block(&mut session)?;
+            self.sessions[session.number].end_us = session.end_us;
+        }
+        Ok(())
+    }
+
+    /// Puts the session's last statement into its block: nothing can complete it any more.
+    fn settle(&mut self, key: u64) -> io::Result<()> {
+        let Some(session) = self.open.get_mut(&key) else {
+            return Ok(());
+        };
+        let Some(last) = session.last.take() else {
+            return Ok(());
+        };
+        let duration_us = last.duration_us.unwrap_or(0);
+        session.end_us = session.end_us.max(last.begin_us + duration_us);
+        let before = session.block.len();
+        let block = std::mem::take(&mut session.block);
+        session.block = postcard::to_extend(&last, block).map_err(io::Error::other)?;
+        self.open_bytes += session.block.len() - before;
+        self.failed += u64::from(last.failed);
+        self.transactions += u64::from(last.ends);
+        let fingerprint = &mut self.fingerprints[last.fingerprint as usize];
+        fingerprint.count += 1;
+        fingerprint.total_us += duration_us;
+        self.databases[last.database as usize].statements += 1;
+        self.add_to_series(last.begin_us, duration_us);
+        let is_full = self.open[&key].block.len() >= BLOCK_BYTES;
+        if is_full && let Some(mut session) = self.open.remove(&key) {
+            self.write_block(&mut session)?;
+            self.open.insert(key, session);
+        }
+        if self.open_bytes > MOST_OPEN_BYTES {
+            let mut all = std::mem::take(&mut self.open);
+            for session in all.values_mut() {
+                self.write_block(session)?;
+            }
+            self.open = all;
+        }
+        Ok(())
+    }
+
+    fn write_block(&mut self, session: &mut Open) -> io::Result<()> {
+        if session.block.is_empty() {
+            return Ok(());
+        }
+        let block = std::mem::take(&mut session.block);
+        self.open_bytes -= block.len();
+        let packed = lz4_flex::compress_prepend_size(&block);
+        self.out.write_all(&packed)?;
+        let length = u32::try_from(packed.len()).map_err(io::Error::other)?;
+        self.sessions[session.number]
+            .blocks
+            .push((self.place, length));
+        self.place += packed.len() as u64;
+        Ok(())
+    }
+
+    /// Counts a statement in its part of the length; parts become twice as long when they do not suffice.
+    fn add_to_series(&mut self, begin_us: u64, duration_us: u64) {
+        while begin_us / self.series_step_us >= PARTS as u64 {
+            for part in 0..PARTS / 2 {
+                let [first, second] = [self.series[2 * part], self.series[2 * part + 1]];
+                self.series[part] = [first[0] + second[0], first[1] + second[1]];
+            }
+            self.series[PARTS / 2..].fill([0; 2]);
+            self.series_step_us *= 2;
+        }
+        let part = usize::try_from(begin_us / self.series_step_us).unwrap_or(0);
+        self.series[part][0] += 1;
+        self.series[part][1] += duration_us;
+    }
+
+    fn fingerprint(&mut self, kind: Kind) -> u32 {
+        if let Some(&known) = self.known.get(&self.reader.text) {
+            return known;
+        }
+        let is_full = self.fingerprints.len() + 1 >= MOST_FINGERPRINTS;
+        let text = if is_full {
+            OTHER_STATEMENTS.as_bytes().to_vec()
+        } else {
+            self.reader.text.clone()
+        };
+        if let Some(&known) = self.known.get(&text) {
+            return known;
+        }
+        let number = u32::try_from(self.fingerprints.len()).unwrap_or(0);
+        self.fingerprints.push(Fingerprint {
+            text: String::from_utf8_lossy(&text).into_owned(),
+            kind: if is_full { Kind::Other } else { kind },
+            count: 0,
+            total_us: 0,
+        });
+        self.known.insert(text, number);
+        number
+    }
+
+    fn database(&mut self, name: &[u8]) -> u32 {
+        let name = String::from_utf8_lossy(name);
+        let known = self.databases.iter().position(|own| own.name == name);
+        let number = known.unwrap_or_else(|| {
+            self.databases.push(Database {
+                name: name.into_owned(),
+                statements: 0,
+            });
+            self.databases.len() - 1
+        });
+        u32::try_from(number).unwrap_or(0)
+    }
+
+    /// How many commits had ended by this instant.
+    fn commits_until(&self, us: u64) -> u64 {
+        self.commits_before + self.commits.partition_point(|&end_us| end_us <= us) as u64
+    }
+
+    /// Takes up a commit that ended now; returns its number.
+    fn commit(&mut self, end_us: u64) -> u64 {
+        // The log is in the order of ends, but for what its clock blurs.
+        let end_us = end_us.max(self.commits.back().copied().unwrap_or(0));
+        if self.commits.len() == MOST_COMMITS {
+            self.commits.pop_front();
+            self.commits_before += 1;
+        }
+        self.commits.push_back(end_us);
+        self.commits_before + self.commits.len() as u64 - 1
+    }
+
+    fn statement(&mut self, event: &Event, statement: Statement, end_us: u64) -> io::Result<()> {
+        let key = event.session;
+        let nature = self.reader.read(&statement.sql);
+        if nature.lacks_values {
+            self.unread(
+                "a prepared statement whose parameters are not in the log",
+                event.line,
+            );
+            return Ok(());
+        }
+        if nature.copies {
+            self.unread("COPY, whose rows are in no log", event.line);
+            return Ok(());
+        }
+        let fingerprint = self.fingerprint(nature.kind);
+        let begin_us = end_us.saturating_sub(statement.duration_us.unwrap_or(0));
+        let sql = match &self.anonymiser {
+            Some(anonymiser) => anonymiser.replace(&statement.sql),
+            None => statement.sql,
+        };
+        let database = statement
+            .database
+            .as_deref()
+            .map(|name| self.database(name));
+        let Nature { effect, .. } = nature;
+        let after = self.commits_until(begin_us);
+        let session = self.session(key, begin_us);
+        if statement.failed
+            && statement.duration_us.is_none()
+            && let Some(last) = &mut session.last
+            && last.sql == sql
+        {
+            last.failed = true;
+            return Ok(());
+        }
+        // A session's statements follow one another, whatever a clock says that jumped or is coarse.
+        let begin_us = begin_us.max(session.last.as_ref().map_or(session.end_us, |last| {
+            last.begin_us + last.duration_us.unwrap_or(0)
+        }));
+        let mut recorded = Recorded {
+            begin_us,
+            duration_us: statement.duration_us,
+            fingerprint,
+            database: database.unwrap_or(session.database),
+            failed: statement.failed,
+            rows: statement.rows,
+            affected: statement.affected,
+            ends: !session.is_in_transaction,
+            ..Recorded::default()
+        };
+        session.database = recorded.database;
+        let mut commits = false;
+        match effect {
+            Effect::Begins => {
+                session.is_in_transaction = true;
+                session.has_written = false;
+                recorded.ends = false;
+            }
+            Effect::Commits | Effect::RollsBack => {
+                commits = effect == Effect::Commits && session.has_written;
+                session.is_in_transaction = session.is_without_autocommit;
+                session.has_written = false;
+                recorded.ends = true;
+            }
+            Effect::Autocommit(on) => {
+                session.is_without_autocommit = !on;
+                session.is_in_transaction = !on;
+                recorded.ends = true;
+            }
+            Effect::Writes if !statement.failed => {
+                if !session.has_written {
+                    recorded.after_commits = Some(after);
+                }
+                commits = !session.is_in_transaction;
+                session.has_written = !commits;
+            }
+            _ => {}
+        }
+        recorded.sql = sql;
+        if commits {
+            let ended_us = begin_us + recorded.duration_us.unwrap_or(0);
+            recorded.commit = Some(self.commit(ended_us));
+        }
+        self.settle(key)?;
+        self.statements += 1;
+        self.prepared += u64::from(statement.prepared);
+        self.has_durations |= recorded.duration_us.is_some();
+        self.length_us = self
+            .length_us
+            .max(recorded.begin_us + recorded.duration_us.unwrap_or(0));
+        if let Some(session) = self.open.get_mut(&key) {
+            session.last = Some(recorded);
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Sink for Recorder<W> {
+    fn take(&mut self, event: Event) -> io::Result<()> {
+        let early_us = match &event.what {
+            What::Statement(statement) => statement.duration_us.unwrap_or(0).cast_signed(),
+            _ => 0,
+        };
+        let start_us = *self.start_us.get_or_insert(event.at_us - early_us);
+        let now_us = u64::try_from(event.at_us - start_us).unwrap_or(0);
+        self.length_us = self.length_us.max(now_us);
+        let key = event.session;
+        match event.what {
+            What::Statement(_) => {
+                let mut event = event;
+                let what = std::mem::replace(&mut event.what, What::Quit);
+                let What::Statement(statement) = what else {
+                    return Ok(());
+                };
+                self.statement(&event, statement, now_us)
+            }
+            What::Connect => {
+                self.close(key)?;
+                self.session(key, now_us);
+                Ok(())
+            }
+            What::Quit => {
+                if let Some(session) = self.open.get_mut(&key) {
+                    session.end_us = session.end_us.max(now_us);
+                }
+                self.close(key)
+            }
+            What::Took { us } => {
+                let last = self.open.get_mut(&key).and_then(|open| open.last.as_mut());
+                if let Some(last) = last.filter(|last| last.duration_us.is_none()) {
+                    last.duration_us = Some(us);
+                    self.has_durations = true;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn unread(&mut self, reason: &'static str, line: u64) {
+        self.unread.count(reason, line);
+    }
+}

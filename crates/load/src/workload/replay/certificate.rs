@@ -1,0 +1,173 @@
+//! How true a replay was to its log.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Shared;
+use crate::measure::Latencies;
+
+/// How late statements were, in microseconds.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Lateness {
+    pub p50: f64,
+    pub p99: f64,
+    pub max: f64,
+}
+
+/// What a replay did, beside its log.
+#[derive(Debug, Clone, Serialize)]
+pub struct Certificate {
+    /// Times as fast as the log; `None`: as fast as the order allows.
+    pub speed: Option<f64>,
+    pub copies: usize,
+    pub sessions: usize,
+    pub connections: usize,
+    /// Whether sessions had to wait for a connection that another one had.
+    pub shares_connections: bool,
+    /// Statements that came to their turn: sent, or left out for a reason.
+    pub statements: u64,
+    pub sent: u64,
+    pub left_out: BTreeMap<&'static str, u64>,
+    /// The first statement that the fence refused, and why.
+    pub refused: Option<String>,
+    /// Behind the schedule, and the parts of it: a statement that is sent late although its session was free is our
+    /// own; one whose session still waited for an earlier reply, or for a commit, is the server's, but for one round
+    /// trip.
+    pub late_us: Lateness,
+    pub own_us: Lateness,
+    pub server_us: Lateness,
+    pub network_us: f64,
+    /// Mean number of statements under way; of the log as far as it has durations.
+    pub concurrency: f64,
+    pub recorded_concurrency: Option<f64>,
+    /// Seconds from the first statement to the last reply.
+    pub seconds: f64,
+    pub recorded_seconds: f64,
+    pub refusals_in_both: u64,
+    pub refusals_in_log_only: u64,
+    pub refusals_in_replay_only: u64,
+    /// Replies whose rows the log tells, and those that had others.
+    pub rows_compared: u64,
+    pub rows_different: u64,
+    pub commits: u64,
+    /// Commits that came before one that the log has earlier.
+    pub commits_overtook: u64,
+    /// Statements that waited for commits, and those that waited in vain.
+    pub held: u64,
+    pub gave_up_order: u64,
+}
+
+/// What a part of the clients has counted.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) sent: u64,
+    pub(super) left_out: BTreeMap<&'static str, u64>,
+    pub(super) refused: Option<String>,
+    pub(super) late: Latencies,
+    pub(super) own: Latencies,
+    pub(super) server: Latencies,
+    /// The shortest reply is one round trip.
+    pub(super) shortest_us: Option<u64>,
+    pub(super) busy_us: u64,
+    pub(super) recorded_busy_us: u64,
+    pub(super) end_us: u64,
+    pub(super) recorded_end_us: u64,
+    pub(super) refusals: [u64; 3],
+    pub(super) rows_compared: u64,
+    pub(super) rows_different: u64,
+    pub(super) commits: u64,
+    pub(super) commits_overtook: u64,
+    pub(super) held: u64,
+    pub(super) gave_up_order: u64,
+}
+
+/// Places in `refusals`.
+pub(super) const IN_BOTH: usize = 0;
+pub(super) const IN_LOG: usize = 1;
+pub(super) const IN_REPLAY: usize = 2;
+
+impl Counts {
+    pub(super) fn leave_out(&mut self, reason: &'static str) {
+        *self.left_out.entry(reason).or_insert(0) += 1;
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        for (reason, count) in &other.left_out {
+            *self.left_out.entry(reason).or_insert(0) += count;
+        }
+        if self.refused.is_none() {
+            self.refused.clone_from(&other.refused);
+        }
+        self.late.add(&other.late);
+        self.own.add(&other.own);
+        self.server.add(&other.server);
+        self.shortest_us = self.shortest_us.into_iter().chain(other.shortest_us).min();
+        self.busy_us += other.busy_us;
+        self.recorded_busy_us += other.recorded_busy_us;
+        self.end_us = self.end_us.max(other.end_us);
+        self.recorded_end_us = self.recorded_end_us.max(other.recorded_end_us);
+        for (mine, theirs) in self.refusals.iter_mut().zip(other.refusals) {
+            *mine += theirs;
+        }
+        self.rows_compared += other.rows_compared;
+        self.rows_different += other.rows_different;
+        self.commits += other.commits;
+        self.commits_overtook += other.commits_overtook;
+        self.held += other.held;
+        self.gave_up_order += other.gave_up_order;
+    }
+
+    pub(super) fn certificate(self, shared: &Shared) -> Certificate {
+        let contents = &shared.recording.contents;
+        let sessions: usize = shared.lanes.iter().map(Vec::len).sum();
+        let seconds = self.end_us as f64 / 1e6;
+        let recorded_us = self.recorded_end_us.saturating_sub(shared.options.from_us);
+        let recorded_seconds = recorded_us as f64 / 1e6;
+        let copies = shared.options.copies;
+        Certificate {
+            speed: shared.options.speed,
+            copies,
+            sessions: sessions * copies,
+            connections: shared.lanes.len() * copies,
+            shares_connections: shared.options.connections.is_some(),
+            statements: self.sent + self.left_out.values().sum::<u64>(),
+            sent: self.sent,
+            left_out: self.left_out,
+            refused: self.refused,
+            late_us: lateness(&self.late),
+            own_us: lateness(&self.own),
+            server_us: lateness(&self.server),
+            network_us: self.shortest_us.unwrap_or(0) as f64,
+            concurrency: self.busy_us as f64 / 1e6 / seconds.max(1e-6),
+            recorded_concurrency: contents
+                .has_durations
+                .then(|| self.recorded_busy_us as f64 / 1e6 / recorded_seconds.max(1e-6)),
+            seconds,
+            recorded_seconds,
+            refusals_in_both: self.refusals[IN_BOTH],
+            refusals_in_log_only: self.refusals[IN_LOG],
+            refusals_in_replay_only: self.refusals[IN_REPLAY],
+            rows_compared: self.rows_compared,
+            rows_different: self.rows_different,
+            commits: self.commits,
+            commits_overtook: self.commits_overtook,
+            held: self.held,
+            gave_up_order: self.gave_up_order,
+        }
+    }
+}
+
+fn lateness(latencies: &Latencies) -> Lateness {
+    // Recorded as one more, because a histogram of latencies has no zero.
+    let Some(summary) = latencies.summary(&[50.0, 99.0]) else {
+        return Lateness::default();
+    };
+    let at = |place: usize| summary.percentiles.get(place).map_or(0.0, |(_, us)| *us);
+    Lateness {
+        p50: at(0),
+        p99: at(1),
+        max: summary.max,
+    }
+}

@@ -1,0 +1,299 @@
+//! A recorded load, sent again: each client has one of the log's sessions at a time, and keeps its times.
+
+mod certificate;
+mod client;
+mod order;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+pub use certificate::Certificate;
+use certificate::Counts;
+use client::Client;
+use order::Order;
+
+use super::sql::Fence;
+use super::{Account, Catalogue, StatementType, Workload};
+use crate::driver::Kind;
+use crate::recording::{Contents, Recorded, Recording, RecordingError, SessionReader};
+
+/// Fingerprints with an account of their own: each takes a histogram of 0.3 MiB a worker.
+const MOST_TYPES: usize = 64;
+/// A type's name is as much of its fingerprint as fits a table.
+const NAME_CHARS: usize = 60;
+
+/// How a load is replayed.
+#[derive(Debug, Clone)]
+pub struct ReplayOptions {
+    /// The database whose statements are sent; `None`: the one that has most.
+    pub database: Option<String>,
+    /// So many times as fast as the log; `None`: as fast as the order allows.
+    pub speed: Option<f64>,
+    /// How often each session is there.
+    pub copies: usize,
+    /// Most connections of a copy; `None`: as many as the log has sessions at once.
+    pub connections: Option<usize>,
+    /// The part of the log that is replayed, in microseconds.
+    pub from_us: u64,
+    pub until_us: u64,
+    /// The share of the sessions that are replayed.
+    pub share: f64,
+    pub only_reads: bool,
+    pub fence: Fence,
+    /// How many times slower than the machine's the run's time passes.
+    pub dilation: u32,
+}
+
+/// Why a load cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    #[error("{0}")]
+    Words(String),
+}
+
+impl From<RecordingError> for ReplayError {
+    fn from(error: RecordingError) -> Self {
+        Self::Words(error.to_string())
+    }
+}
+
+/// What all clients share.
+struct Shared {
+    recording: Arc<Recording>,
+    options: ReplayOptions,
+    database: usize,
+    /// The type of each fingerprint.
+    types: Vec<usize>,
+    connect_type: usize,
+    /// The sessions of each client of a copy, in their order.
+    lanes: Vec<Vec<usize>>,
+    /// One of each copy.
+    orders: Vec<Order>,
+    start: OnceLock<Instant>,
+    counts: Vec<Mutex<Counts>>,
+}
+
+impl Shared {
+    /// Microseconds of the load's own time since the first client began.
+    fn now_us(&self) -> u64 {
+        let elapsed = self.start.get_or_init(Instant::now).elapsed();
+        u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX) / u64::from(self.options.dilation)
+    }
+
+    /// When a statement is due; 0 if it is as soon as the order allows.
+    fn due_us(&self, recorded: &Recorded) -> u64 {
+        let since_us = recorded.begin_us.saturating_sub(self.options.from_us);
+        self.options
+            .speed
+            .map_or(0, |speed| scaled(since_us, speed))
+    }
+
+    /// The counts of one client's part.
+    fn counts(&self, client: usize) -> MutexGuard<'_, Counts> {
+        let part = &self.counts[client % self.counts.len()];
+        part.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why a statement is not sent.
+    fn leaves_out(&self, recorded: &Recorded) -> Option<&'static str> {
+        let print = &self.recording.contents.fingerprints[recorded.fingerprint as usize];
+        let own = [0, self.database];
+        if !own.contains(&(recorded.database as usize)) {
+            return Some("of another database");
+        }
+        if self.options.only_reads && print.kind == Kind::Write {
+            return Some("a write, and only reads were asked for");
+        }
+        None
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn scaled(us: u64, speed: f64) -> u64 {
+    (us as f64 / speed) as u64
+}
+
+/// The workload of a recorded load.
+pub struct ReplayWorkload {
+    catalogue: Catalogue,
+    shared: Arc<Shared>,
+}
+
+impl ReplayWorkload {
+    pub(crate) fn new(recording: Recording, options: ReplayOptions) -> Result<Self, ReplayError> {
+        let contents = &recording.contents;
+        let database = match &options.database {
+            None => contents.main_database(),
+            Some(name) => {
+                let found = contents.databases.iter().position(|own| own.name == *name);
+                found.ok_or_else(|| {
+                    let known: Vec<_> = contents
+                        .databases
+                        .iter()
+                        .map(|own| own.name.as_str())
+                        .collect();
+                    ReplayError::Words(format!(
+                        "the load has no statement of the database {name:?}; it has: {}",
+                        known.join(", ")
+                    ))
+                })?
+            }
+        };
+        let (catalogue, types, connect_type) = catalogue(contents);
+        let sessions: Vec<_> = (0..contents.sessions.len())
+            .filter(|&number| takes(contents, &options, number))
+            .collect();
+        if sessions.is_empty() {
+            return Err(ReplayError::Words(
+                "no session of the load lies in the part that is asked for".into(),
+            ));
+        }
+        let lanes = lanes(contents, &sessions, options.connections);
+        let orders: Vec<_> = (0..options.copies).map(|_| Order::default()).collect();
+        let recording = Arc::new(recording);
+        if sessions.len() < recording.contents.sessions.len() || options.from_us > 0 {
+            pass_left_out(&recording, &options, &orders)?;
+        }
+        let parts = lanes.len() * options.copies;
+        let shared = Shared {
+            database,
+            types,
+            connect_type,
+            counts: (0..parts.clamp(1, 16)).map(|_| Mutex::default()).collect(),
+            lanes,
+            orders,
+            start: OnceLock::new(),
+            recording,
+            options,
+        };
+        Ok(Self {
+            catalogue,
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// Connections of all copies.
+    #[must_use]
+    pub fn clients(&self) -> usize {
+        self.shared.lanes.len() * self.shared.options.copies
+    }
+}
+
+/// Whether a session is replayed.
+fn takes(contents: &Contents, options: &ReplayOptions, number: usize) -> bool {
+    let session = &contents.sessions[number];
+    // Spread evenly over the sessions, whatever their number (Weyl's sequence of the golden ratio).
+    let place = (number as f64 * 0.618_033_988_749_895).fract();
+    !session.blocks.is_empty()
+        && session.begin_us < options.until_us
+        && session.end_us >= options.from_us
+        && place < options.share
+}
+
+/// The commits of what is not replayed are taken as done.
+fn pass_left_out(
+    recording: &Arc<Recording>,
+    options: &ReplayOptions,
+    orders: &[Order],
+) -> Result<(), RecordingError> {
+    for number in 0..recording.contents.sessions.len() {
+        let taken = takes(&recording.contents, options, number);
+        let mut reader = SessionReader::new(Arc::clone(recording), number);
+        while let Some(recorded) = reader.next()? {
+            if taken && recorded.begin_us >= options.from_us {
+                break;
+            }
+            if let Some(commit) = recorded.commit {
+                for order in orders {
+                    order.done(commit);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A type each for the fingerprints that took most, and one for the rest of each kind.
+fn catalogue(contents: &Contents) -> (Catalogue, Vec<usize>, usize) {
+    let prints = &contents.fingerprints;
+    let mut order: Vec<_> = (0..prints.len()).collect();
+    order.sort_by_key(|&number| Reverse((prints[number].total_us, prints[number].count)));
+    let mut catalogue = Catalogue::default();
+    let mut types = vec![0; prints.len()];
+    for &number in order.iter().take(MOST_TYPES) {
+        let print = &prints[number];
+        let mut name: String = print.text.chars().take(NAME_CHARS).collect();
+        let is_known = |name: &str| catalogue.types().iter().any(|known| known.name == *name);
+        if name.len() < print.text.len() || is_known(&name) {
+            name = format!("{name}… #{number}");
+        }
+        types[number] = catalogue.types().len();
+        catalogue.add(name, print.kind, []);
+    }
+    let kinds = [Kind::Read, Kind::Write, Kind::Other];
+    let first_other = catalogue.types().len();
+    for (kind, name) in kinds
+        .into_iter()
+        .zip(["other reads", "other writes", "others"])
+    {
+        catalogue.add(name, kind, []);
+    }
+    for &number in order.iter().skip(MOST_TYPES) {
+        let place = kinds.iter().position(|kind| *kind == prints[number].kind);
+        types[number] = first_other + place.unwrap_or(2);
+    }
+    let connect_type = catalogue.types().len();
+    catalogue.add("connect", Kind::Other, []);
+    catalogue.show_used_types_only();
+    (catalogue, types, connect_type)
+}
+
+/// Deals sessions out to as few connections as hold them, or to so many as are allowed.
+fn lanes(contents: &Contents, sessions: &[usize], most: Option<usize>) -> Vec<Vec<usize>> {
+    let mut lanes: Vec<Vec<usize>> = Vec::new();
+    // When each lane is free.
+    let mut free: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
+    for &number in sessions {
+        let session = &contents.sessions[number];
+        let is_full = most.is_some_and(|most| lanes.len() >= most);
+        let lane = match free.peek() {
+            Some(&Reverse((free_us, lane))) if free_us <= session.begin_us || is_full => {
+                free.pop();
+                lane
+            }
+            _ => {
+                lanes.push(Vec::new());
+                lanes.len() - 1
+            }
+        };
+        lanes[lane].push(number);
+        free.push(Reverse((session.end_us, lane)));
+    }
+    lanes
+}
+
+impl Workload for ReplayWorkload {
+    type Script = Client;
+
+    fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    fn script(&self, client: usize) -> Client {
+        Client::new(Arc::clone(&self.shared), client)
+    }
+
+    fn account(&self) -> Option<Account> {
+        let mut all = Counts::default();
+        for part in 0..self.shared.counts.len() {
+            all.add(&self.shared.counts(part));
+        }
+        let types: &[StatementType] = self.catalogue.types();
+        debug_assert!(self.shared.connect_type < types.len());
+        Some(Account::Replay(Box::new(all.certificate(&self.shared))))
+    }
+}
