@@ -74,7 +74,7 @@ def _shared() -> str:
 def _options(model: type[Load]) -> str:
     """Return a row a key of its own: its name, its default and its meaning."""
     kind = get_args(model.model_fields["kind"].annotation)[0]
-    options = options_of(kind) if model.needs_server else {}
+    options = options_of(model.prepared_as or kind) | options_of(kind) if model.needs_server else {}
     rows = ["| key | default | meaning |", "|---|---|---|"]
     for name, field in model.model_fields.items():
         key = field.alias or name
@@ -250,6 +250,7 @@ STATEMENTS = {
     "slap": _slap,
     "sqlbench": _sqlbench,
     "conditions": _conditions,
+    "replay": list,
     "script": _script,
     "lua": _lua,
     "ledger": _ledger,

@@ -179,6 +179,25 @@ def check_script(arguments: list[str]) -> list[str]:
     return [line.removeprefix(f"{PROGRAM}: ") for line in said.splitlines() if "Landlock" in line]
 
 
+def import_log(arguments: list[str], output: Path, *, shows_progress: bool) -> str:
+    """Let the load generator read a server's log as a load; return what it says of it.
+
+    LoadFailedError says why it cannot.
+    """
+    argv = [str(program()), "import", *arguments, "--output", str(output)]
+    process = start(argv, stdout=PIPE, stderr=2 if shows_progress else PIPE)
+    try:
+        said, complaint = process.communicate()
+    except BaseException:
+        kill(process)
+        output.with_name(f"{output.name}.part").unlink(missing_ok=True)
+        raise
+    if process.returncode:
+        words = (complaint or b"").decode(errors="replace").strip()
+        raise LoadFailedError(words.removeprefix(f"{PROGRAM}: ") or _wordless(process.returncode))
+    return said.decode(errors="replace")
+
+
 def why_no_fence() -> str | None:
     """Return what the kernel's fence around a Lua script does not hold here; None if it holds everything."""
     ended = run([str(program()), "fence"])

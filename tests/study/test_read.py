@@ -172,7 +172,7 @@ WORKLOAD = '[workloads.complex]\nkind = "oltp"\nmix = "complex"\ntables = 4\nrow
     [
         (
             'kind = "slpa"',
-            "`workloads.w.kind`: give 'conditions', 'fileio', 'ledger', 'lua', 'oltp', 'pgbench', "
+            "`workloads.w.kind`: give 'conditions', 'fileio', 'ledger', 'lua', 'oltp', 'pgbench', 'replay', "
             "'script', 'slap', 'sqlbench' or 'tpcc'",
         ),
         ('kind = "slap"', "give either `queries` or `queries_per_client`"),

@@ -14,6 +14,7 @@ from diskproof.analysis.published.compare import answer_published
 from diskproof.analysis.rankings import make_rankings
 from diskproof.analysis.safety.analyse import answer_safety
 from diskproof.analysis.scatter import answer_scatter
+from diskproof.analysis.statements import answer_replays, statement_verdicts
 from diskproof.analysis.tpcc import answer_tpcc
 from diskproof.analysis.verdicts import make_verdicts
 from diskproof.audit.durability import risks_where
@@ -66,6 +67,8 @@ def analyse(
         level_risks=list(_level_risks(gathered)),
         efficiency=answer_efficiency(gathered),
         tpcc=answer_tpcc(gathered),
+        replays=answer_replays(gathered),
+        statements=statement_verdicts(gathered),
         prices=answer_prices(gathered),
         safety=safety,
         scatter=None if plan.imported else answer_scatter(gathered),

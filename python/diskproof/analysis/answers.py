@@ -270,6 +270,42 @@ class ScatterAnswer(Record):
     """What a trial costs besides: restore, start, warm-up, stop."""
 
 
+class ReplayAnswer(Record):
+    """How true a cell's replays of a log were: the least true of its trials in each respect."""
+
+    cell: Cell
+    speed: float | None
+    """Times as fast as the log; None: as fast as the order of commits allows."""
+    sent: float
+    """Share of the statements that came to their turn."""
+    own_p99_us: float
+    """Lateness by the load generator's own fault, and by the server's."""
+    server_p99_us: float
+    concurrency: float
+    recorded_concurrency: float | None
+    other_refusals: int
+    """Refusals that only the log or only the replay has."""
+    other_rows: float
+    """Share of the replies whose rows the log has."""
+    commits_overtook: int
+    commits: int
+
+
+class StatementVerdict(Record):
+    """One statement of a replay in one cell against another."""
+
+    factor: Factor
+    cell: Cell
+    baseline: Cell
+    statement: str
+    """Without its values."""
+    share: float
+    """Of the baseline's time in statements."""
+    ratio: Interval
+    """Mean latency of the baseline over the cell's: above 1, it became faster."""
+    outcome: Outcome
+
+
 class Analysis(Record):
     """Everything that a report shows, derived from the run folder alone."""
 
@@ -299,6 +335,10 @@ class Analysis(Record):
     """Of the cells whose storage's raw peak was measured as well."""
     tpcc: list[TpccAnswer] = Field(default_factory=list)
     """Of the cells that TPC-C was run on."""
+    replays: list[ReplayAnswer] = Field(default_factory=list)
+    """Of the cells on which a log was replayed."""
+    statements: list[StatementVerdict] = Field(default_factory=list)
+    """Of replays, the statements that took most first."""
     prices: Prices | None = None
     """What the storages and their speed cost to buy; None if the study gives no prices."""
     safety: Safety | None = None

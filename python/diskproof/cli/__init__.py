@@ -17,6 +17,7 @@ from diskproof.cli.completion import completion_for
 from diskproof.cli.disk import disk_app
 from diskproof.cli.exits import INTERRUPTED, REFUSED
 from diskproof.cli.host import host_app
+from diskproof.cli.load import load_app
 from diskproof.cli.misuse import misused
 from diskproof.cli.screen import NotSaidError, complain, results, say, saying
 from diskproof.cli.verbs import add_verbs
@@ -72,6 +73,7 @@ app = App(
 add_verbs(app, "diskproof.cli", VERBS, EXAMPLES)
 app.command(disk_app(app))
 app.command(host_app(app))
+app.command(load_app(app))
 app.command(completion_for(app), name="completion")
 
 

@@ -25,7 +25,7 @@ from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.choice import find_chosen
 from diskproof.server.given import GivenServer, find_given
 from diskproof.storage.kinds.base import nearest
-from diskproof.study.loads.script import Script
+from diskproof.study.loads.own_data import OwnData
 from diskproof.study.loads.tpcc import Tpcc
 from diskproof.study.model import Study
 from diskproof.study.plan import loading_seconds, placed
@@ -145,7 +145,7 @@ def _notes(choice: TimedChoice, study: Study, made: Plan) -> Iterator[str]:
 def _not_sent(study: Study) -> Iterator[str]:
     """Yield which dumps each host must have: no run keeps a copy of one that large."""
     for name, workload in study.workloads.items():
-        if isinstance(workload, Script) and workload.prepare and not workload.prepare.is_kept:
+        if isinstance(workload, OwnData) and workload.prepare and not workload.prepare.is_kept:
             yield (
                 f"workload `{name}`: {workload.prepare.path} is too large to be sent to the hosts: put it on "
                 "each of them at this path, and name it by this path in the study"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from cyclopts import App
 
-MODULES = {"list": "listing"}
+MODULES = {"import": "importing", "list": "listing"}
 """Where a verb is a word of Python's own."""
 
 

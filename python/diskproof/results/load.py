@@ -5,6 +5,7 @@ from typing import Literal
 
 from diskproof.results.plan import THROUGHPUTS, Metric
 from diskproof.results.record import Record, recorded
+from diskproof.results.replay import Certificate
 from diskproof.results.tpcc import Inputs
 
 Derived = Literal["transactions", "seconds", "transactions_per_s"]
@@ -248,6 +249,8 @@ class LoadResult(Record):
     """Empty if transactions are all alike."""
     tpcc: Inputs | None = None
     """What the terminals of TPC-C entered."""
+    replay: Certificate | None = None
+    """How true a replay was to its log."""
     errors: list[LoadError] = []
     failed_transactions: int | None = None
     retries: int | None = None

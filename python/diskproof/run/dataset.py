@@ -18,7 +18,8 @@ from diskproof.server.base import Dirs, ServerFailedError, ServerKind
 from diskproof.storage.copy import apparent_bytes, copy_tree, sync
 from diskproof.storage.kinds.base import LESS_DATA
 from diskproof.study.loads.base import Load
-from diskproof.study.loads.script import LOGS, Script
+from diskproof.study.loads.own_data import LOGS
+from diskproof.study.loads.script import Script
 from diskproof.system.journal import Journal
 from diskproof.system.own_folder import OwnFolder, renamed_first
 from diskproof.system.processes import Starter
@@ -178,7 +179,7 @@ def _fill(
             load.prepare(
                 starter,
                 running.url,
-                workload.kind,
+                workload.prepared_as or workload.kind,
                 prepare_arguments(workload, seed, copies),
                 dirs.log / "prepare.log",
                 watch=lambda: _full(dirs.data),

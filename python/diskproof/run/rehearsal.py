@@ -17,6 +17,7 @@ from diskproof.storage.kinds.base import resolved, same_file_system
 from diskproof.study.loads.base import Load
 from diskproof.study.loads.fileio import Fileio
 from diskproof.study.loads.lua import Lua
+from diskproof.study.loads.own_data import OwnData
 from diskproof.study.loads.script import Script
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
@@ -60,7 +61,7 @@ def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, GivenServer]) -> l
         if not (workload.rehearses or isinstance(workload, Lua)):
             continue
         url, fenced = "null:", False
-        if isinstance(workload, Script):
+        if isinstance(workload, OwnData):
             server = study.servers[cell.server]
             fenced = server.is_given and not server.any_database
             url = _in_place_of(server, given.get(cell.server), workload.database)
@@ -116,7 +117,7 @@ def _rehearse_load(
                 connection = given.open()
                 connection.stop()  # diskproof-load makes its own
                 load.check_statements(connection.url, arguments, connection.password)
-            if isinstance(workload, Script) and workload.prepares and not workload.own_data:
+            if isinstance(workload, OwnData) and workload.prepares and not workload.own_data:
                 arguments = prepare_arguments(workload, seed, copies, any_database=not fenced)
                 return [f"workload `{name}`: {line}" for line in load.rehearse_prepare(arguments, url)]
             return []  # noqa: TRY300

@@ -7,7 +7,7 @@ from pathlib import Path
 from diskproof.results.plan import Phases
 from diskproof.study.loads.base import Load, Verb
 from diskproof.study.loads.described import options_of
-from diskproof.study.loads.script import SqlFile
+from diskproof.study.loads.own_data import SqlFile
 from diskproof.study.part import KeptFile
 
 PERCENTILES = (50, 75, 90, 95, 99, 99.9)
@@ -42,7 +42,8 @@ def check_arguments(
 
 
 def _reach(workload: Load, *, any_database: bool) -> list[str]:
-    return ["--any-database"] if workload.sends_own_sql and any_database else []
+    reaches = workload.sends_own_sql and not workload.is_recorded
+    return ["--any-database"] if reaches and any_database else []
 
 
 def run_arguments(
@@ -60,7 +61,8 @@ def run_arguments(
     `copies` is the folder of the run's own copies of the workload's files; without it, the user's files are
     named.
     """
-    arguments = [*verb_options(workload.for_clients(clients), "run", copies), "--clients", str(clients)]
+    arguments = verb_options(workload.for_clients(clients), "run", copies)
+    arguments += ["--clients", str(clients)] if workload.takes_clients else []
     if not workload.is_job:
         arguments += ["--warm-up", f"{phases.warm_up_s:g}", "--seconds", f"{phases.measure_s:g}"]
     arguments += ["--report-interval", f"{1 if workload.is_job else interval_s(phases.measure_s):g}"]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from diskproof.audit import files, host, kinds, load, load_hosts, pools, server, storage, tpcc, virtual
+from diskproof.audit import replay as replays
 from diskproof.audit.check import Evidence
 from diskproof.results.load import Operation, Rate
 from diskproof.results.machine import BlockDevice, Machine, PoolFacts, PoolMember, PoolPart
@@ -15,6 +16,7 @@ from diskproof.results.usage import DeviceUsage, PoolUse
 from support import files as bare
 from support.cases import Case
 from support.load_hosts import make_load_hosts
+from support.replay import make_certificate
 from support.tpcc import make_checked, make_inputs, make_types
 from support.trials import MIB, change, make_machine, make_places, make_plan, make_trial, usage_of
 from support.virtual import make_use
@@ -269,6 +271,30 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         of_files(),
     ),
     Case(storage.data_size, sized(46 * MIB), r"fits in the buffer pool \(128 MiB\)", sized(8192 * MIB)),
+    Case(
+        replays.same_data,
+        trial(load__replay=make_certificate(refusals_in_replay_only=50)),
+        "the server refused 5.0% of the statements",
+        trial(load__replay=make_certificate()),
+    ),
+    Case(
+        replays.sent,
+        trial(load__replay=make_certificate(sent=900)),
+        "10.0% of the statements were not sent",
+        trial(load__replay=make_certificate()),
+    ),
+    Case(
+        replays.replayer,
+        trial(load__replay=make_certificate(own_p99_us=9_000)),
+        "was sent 0.009 s late or more",
+        trial(load__replay=make_certificate()),
+    ),
+    Case(
+        replays.order,
+        trial(load__replay=make_certificate(gave_up_order=3)),
+        "3 statements did not wait any longer",
+        trial(load__replay=make_certificate()),
+    ),
     Case(
         tpcc.consistency,
         trial(tables=make_checked(broken=3)),

@@ -43,10 +43,16 @@ class Load(OfLevels):
     """False: it works on bare files of the storage."""
     takes_seed: ClassVar[bool] = True
     """Whether the clients' statements are random."""
+    takes_clients: ClassVar[bool] = True
+    """Whether the study says how many clients there are."""
     rehearses: ClassVar[bool] = True
     """Whether the null driver, which has no rows, can check it."""
     sends_own_sql: ClassVar[bool] = False
     """Whether its statements are the user's, and not diskproof's."""
+    is_recorded: ClassVar[bool] = False
+    """Whether its statements are a log's, which nobody has read: they never leave their database."""
+    prepared_as: ClassVar[str | None] = None
+    """The workload of diskproof-load whose `prepare` makes the data set; None: its own."""
     is_job: ClassVar[bool] = False
     """True: it ends by itself and is measured by its seconds; False: it is measured for `measure_s`."""
 

@@ -1,0 +1,110 @@
+"""What the replays of a log say: how true they were, and which statements became faster or slower."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from diskproof.analysis.answers import ReplayAnswer, StatementVerdict
+from diskproof.analysis.gather import Gathered
+from diskproof.analysis.verdicts import decide, fewest_valid
+from diskproof.audit.run import compared_pairs
+from diskproof.results.factor import Factor
+from diskproof.results.plan import Cell
+from diskproof.results.replay import Certificate
+from diskproof.stats.intervals import RatioTest
+from diskproof.stats.multiple import holm
+
+FEWEST = 20
+"""Executions in a trial: fewer say little of a mean."""
+
+
+@dataclass(frozen=True)
+class _Compared:
+    factor: Factor
+    baseline: Cell
+    cell: Cell
+    statement: str
+    test: RatioTest
+    share: float
+
+
+def answer_replays(gathered: Gathered) -> list[ReplayAnswer]:
+    """Return how true the replays of each cell were: the least true of its valid trials in each respect."""
+    answers = []
+    for cell in gathered.plan.cells:
+        said = [one.load.replay for one in gathered.valid(cell) if one.load.replay]
+        if said:
+            answers.append(_answer(cell, said))
+    return answers
+
+
+def _answer(cell: Cell, said: list[Certificate]) -> ReplayAnswer:
+    known = [one.recorded_concurrency for one in said if one.recorded_concurrency is not None]
+    return ReplayAnswer(
+        cell=cell,
+        speed=said[0].speed,
+        sent=min(one.sent / one.statements if one.statements else 0.0 for one in said),
+        own_p99_us=max(one.own_us.p99 for one in said),
+        server_p99_us=max(one.server_us.p99 for one in said),
+        concurrency=sum(one.concurrency for one in said) / len(said),
+        recorded_concurrency=sum(known) / len(known) if known else None,
+        other_refusals=max(one.refusals_in_replay_only + one.refusals_in_log_only for one in said),
+        other_rows=max(one.rows_different / one.rows_compared if one.rows_compared else 0.0 for one in said),
+        commits_overtook=max(one.commits_overtook for one in said),
+        commits=max(one.commits for one in said),
+    )
+
+
+def statement_verdicts(gathered: Gathered) -> list[StatementVerdict]:
+    """Return a verdict for each statement of a replay, at each comparison of two cells.
+
+    It is about the mean latency of a trial, paired by block, after Holm over all of them.
+    """
+    compared = [one for pair in compared_pairs(gathered.plan.cells) for one in _compared(gathered, *pair)]
+    adjusted = holm([one.test.p for one in compared if one.test.p is not None])
+    told = iter(adjusted)
+    return [
+        StatementVerdict(
+            factor=one.factor,
+            cell=one.cell,
+            baseline=one.baseline,
+            statement=one.statement,
+            share=one.share,
+            ratio=one.test.interval,
+            outcome=decide(
+                one.test.interval, next(told) if one.test.p is not None else None, gathered.plan.same_within
+            ),
+        )
+        for one in compared
+    ]
+
+
+def _compared(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> Iterator[_Compared]:
+    below, above = _speeds(gathered, baseline), _speeds(gathered, cell)
+    if not (below and above) or gathered.bars(baseline, cell):
+        return
+    shares = _shares(gathered, baseline)
+    for statement in sorted(below.keys() & above.keys(), key=lambda name: -shares.get(name, 0.0)):
+        test = gathered.ratio(above[statement], below[statement], on_one_host=factor != "host")
+        if test is not None and test.interval.n >= fewest_valid(len(gathered.plan.blocks(baseline, cell))):
+            yield _Compared(factor, baseline, cell, statement, test, shares.get(statement, 0.0))
+
+
+def _speeds(gathered: Gathered, cell: Cell) -> dict[str, dict[int, float]]:
+    """Return by statement and block how many a second one connection would be answered."""
+    speeds: dict[str, dict[int, float]] = {}
+    for one in gathered.valid(cell):
+        for kind in one.load.statement_types if one.load.replay else ():
+            if kind.latency_us and kind.count >= FEWEST and kind.latency_us.mean:
+                speeds.setdefault(kind.name, {})[one.trial.block] = 1 / kind.latency_us.mean
+    return speeds
+
+
+def _shares(gathered: Gathered, cell: Cell) -> Mapping[str, float]:
+    """Return the share of each statement in the time of all."""
+    times: dict[str, float] = {}
+    for one in gathered.valid(cell):
+        for kind in one.load.statement_types:
+            if kind.latency_us:
+                times[kind.name] = times.get(kind.name, 0.0) + kind.count * kind.latency_us.mean
+    whole = sum(times.values())
+    return {name: time / whole for name, time in times.items()} if whole else {}

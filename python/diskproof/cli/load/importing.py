@@ -1,0 +1,41 @@
+"""`diskproof load import`: diskproof-load reads the log, and says what was in it."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from diskproof.cli.exits import DONE
+from diskproof.cli.screen import put
+from diskproof.load import import_log
+
+
+def importing(
+    *logs: Path,
+    output: Annotated[Path, Parameter(name=("--output", "-o"))],
+    format: Literal["slow", "general", "stderr", "csvlog", "jsonlog"] | None = None,  # noqa: A002 - as it is called
+    prefix: str | None = None,
+    anonymise: bool = False,
+) -> int:
+    """Read a server's log of statements as a load that a study can replay.
+
+    Parameters
+    ----------
+    logs
+        The log's files, plain or packed by gzip or zstd, in any order.
+    output
+        Where to write the load.
+    format
+        What kind of log it is; default: recognised by its first lines.
+    prefix
+        PostgreSQL's log_line_prefix; default: the usual ones are tried.
+    anonymise
+        Replace the values in statements by others of the same form, equal ones by equal ones.
+    """
+    arguments = [str(log) for log in logs]
+    arguments += ["--format", format] if format else []
+    arguments += ["--prefix", prefix] if prefix else []
+    arguments += ["--anonymise"] if anonymise else []
+    put(import_log(arguments, output, shows_progress=sys.stderr.isatty()))
+    return DONE

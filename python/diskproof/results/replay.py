@@ -1,0 +1,57 @@
+"""How true a replay was to its log, as diskproof-load certifies it."""
+
+from diskproof.results.record import Record
+
+
+class Lateness(Record):
+    """How late statements were sent, in microseconds."""
+
+    p50: float
+    p99: float
+    max: float
+
+
+class Certificate(Record):
+    """What a replay did, beside its log."""
+
+    speed: float | None
+    """Times as fast as the log; None: as fast as the order of commits allows."""
+    copies: int
+    sessions: int
+    connections: int
+    shares_connections: bool
+    """Whether sessions may have waited for a connection that another one had."""
+    statements: int
+    """Statements that came to their turn: sent, or left out for a reason."""
+    sent: int
+    left_out: dict[str, int]
+    """By reason."""
+    refused: str | None
+    """The first statement that would have left the database, and why."""
+    late_us: Lateness
+    """Behind the log's schedule; the three after it are its parts."""
+    own_us: Lateness
+    """The session was free, and the load generator was late."""
+    server_us: Lateness
+    """The session still waited for a reply, or for a commit of another one."""
+    network_us: float
+    """A round trip: the shortest reply."""
+    concurrency: float
+    """Mean number of statements under way."""
+    recorded_concurrency: float | None
+    """The same in the log; None if it has no durations."""
+    seconds: float
+    recorded_seconds: float
+    refusals_in_both: int
+    refusals_in_log_only: int
+    refusals_in_replay_only: int
+    rows_compared: int
+    """Replies whose rows the log has."""
+    rows_different: int
+    commits: int
+    commits_overtook: int
+    """Commits that came before one that the log has earlier."""
+    held: int
+    """Statements that waited for commits of other sessions."""
+    gave_up_order: int
+    """Those that waited in vain."""
