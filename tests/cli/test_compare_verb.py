@@ -34,7 +34,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--threshold", "throughput >= 400/s"], 10, "--threshold throughput >= 400/s: mariadb/disk/"),
         (["--fail-if", "faster"], 2, "--fail-if: write a condition such as `p99 <= 20 ms`, not `faster`"),
         (["--fail-if", "slower=5%"], 2, "or `slower`, `losing-more`"),
-        (["--at-most", "p99_ms=3"], 2, 'write `--threshold "ratio >= 0.95"`'),
         (["--threshold", "ratio of storage a to b > 1"], 2, "leave out `to`"),
         (["--threshold", "p99 < 0 ms"], 2, "the bound must be more than 0"),
         (["--fail-if", "losing-more"], 10, "--fail-if losing-more: no such cell"),

@@ -75,7 +75,7 @@ def test_postgresql_conf() -> None:
     }
 
 
-@pytest.mark.parametrize("form", ["table", "tabs", "vertical"])
+@pytest.mark.parametrize("form", ["table", "tabs"])
 def test_variables_in_every_form(form: str) -> None:
     read = of_sample(f"variables-{form}.txt")
     assert isinstance(read, Settings)
@@ -147,10 +147,6 @@ def test_the_command_above_a_table_says_what_it_is() -> None:
         (Settings, 1),
         (Counters, 1),
     ]
-    row = (
-        "*************************** 1. row ***************************\nVariable_name: wsrep_on\nValue: 0\n"
-    )
-    assert kinds(f"> show status\\G\n{row}") == [(Counters, 1)]
 
 
 def test_a_galera_nodes_counters_alone_are_counters() -> None:

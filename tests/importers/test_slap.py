@@ -30,12 +30,6 @@ def test_each_block_of_mysqlslap_is_a_result() -> None:
     assert found[1].load.figure("seconds") == 0.084
 
 
-def test_each_line_of_its_csv_is_a_result() -> None:
-    first, second = results_of(OUTPUTS / "mysqlslap.csv")
-    assert (first.load.clients, first.load.mix, first.load.statements) == (1, "mixed", 80)
-    assert (second.load.clients, second.load.figure("seconds"), second.source.line) == (8, 0.025, 2)
-
-
 def test_the_command_above_tells_the_iterations(tmp_path: Path) -> None:
     path = tmp_path / "log"
     command = "mysqlslap -u root --password=sesame --iterations=5 --concurrency=1,8 --auto-generate-sql\n"

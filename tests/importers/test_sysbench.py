@@ -256,16 +256,10 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
         )
 
 
-def test_interval_lines_in_csv_and_in_microseconds(tmp_path: Path) -> None:
+def test_interval_lines_in_microseconds(tmp_path: Path) -> None:
     whole = (OUTPUTS / "sysbench-1.0-oltp.txt").read_text()
-    plain = only("sysbench-1.0-oltp.txt")
     at = whole.splitlines().index("Threads started!") + 1
     lines = [line for line in whole.splitlines() if not line.startswith("[ ")]
-    csv = [f"{s},4,{700 + s}.25,14000.00,9800.00,2800.00,1400.00,19.65,0.00,0.00" for s in (1, 2, 3)]
-    (found,) = results_of(written(tmp_path, "\n".join([*lines[:at], *csv, *lines[at:]])))
-    assert found.intervals_per_s == [701.25, 702.25, 703.25]
-    assert (found.intervals_latency_us[0], found.interval_percentile) == (19650, "95")
-    assert found.load == plain.load
     micro = "[  1s] threads: 4, tps: 700.50, reads: 9800.10, writes: 2800.00, response time: 19650.00us (95%)"
     (found,) = results_of(written(tmp_path, "\n".join([*lines[:at], micro, *lines[at:]])))
     assert found.intervals_latency_us == [19650.0]

@@ -90,21 +90,9 @@ def test_a_wrong_table_is_named_by_its_number_and_line(wrong: str, said: str) ->
     assert complaint(text).startswith(f"s.toml:{line}: `published.tables number 2`: {said}")
 
 
-@pytest.mark.parametrize(
-    ("column", "meant"),
-    [
-        ("iops", "requests_per_s"),
-        ("TPS", "transactions_per_s"),
-        ("qps", "statements_per_s"),
-        ("MB/s", "megabytes_per_s"),
-        ("p95", "latency_p95_ms"),
-        ("avg_ms", "latency_mean_ms"),
-        ("transaction_per_s", "transactions_per_s"),
-    ],
-)
-def test_a_column_by_a_common_word_is_told_its_name(column: str, meant: str) -> None:
-    text = QUICKSTART + PUBLISHED + table(f'["storage", "{column}"]', '[["dram", 1]]')
-    assert f"did you mean `{meant}`?" in complaint(text)
+def test_a_column_that_is_nearly_right_is_told_its_name() -> None:
+    text = QUICKSTART + PUBLISHED + table('["storage", "transaction_per_s"]', '[["dram", 1]]')
+    assert "did you mean `transactions_per_s`?" in complaint(text)
 
 
 def test_an_entry_that_is_none_is_named_by_its_row_and_column_from_1() -> None:

@@ -6,7 +6,6 @@ from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.audited.audit import audit_run_folder
 from diskproof.analysis.audited.shapes import SubjectAnswer
-from diskproof.analysis.expected import Expected, expect
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.proofs import why_fails
 from diskproof.analysis.pilot import choose_lengths, has_settled
@@ -54,11 +53,6 @@ def open_verdicts(folder: RunFolder) -> list[Verdict]:
     """Return the verdicts for which the run would go on."""
     gathered = gather_folder(folder)
     return [verdict for verdict in make_verdicts(gathered) if is_open(verdict, gathered.plan)]
-
-
-def expect_from(folder: RunFolder, plan: Plan) -> Expected | None:
-    """Return what a plan will probably come to by an earlier run; None if that says nothing."""
-    return expect(plan, gather_folder(folder))
 
 
 def pilot_has_settled(folder: RunFolder, block: int) -> bool:

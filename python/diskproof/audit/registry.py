@@ -123,7 +123,6 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
 SWEEP_CHECKS: tuple[Check[Run], ...] = (
     sweep.client_levels,
     sweep.unequal_runs,
-    sweep.rounding,
     sweep.overlap,
 )
 """What a reviewer asks of compared results."""

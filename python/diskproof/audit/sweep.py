@@ -22,10 +22,6 @@ FEWEST_LEVELS = 3
 
 SWEEP = "{n} levels of clients that differ in nothing else"
 
-COARSE = 0.02
-"""Half of the last printed digit as a share of the figure; above it, rounding is reported. A judgement: it is
-then near the 3% that count as "the same"."""
-
 OUTCOMES = ("comments", "time", "max-time", "duration", "runtime", "filename", "if", "of")
 """Options that differ between any two runs, as dates do, or that another figure already says."""
 
@@ -106,45 +102,6 @@ def _rise(told: Sequence[tuple[int, float]]) -> Iterator[Message]:
             highest=per_s(highest),
             last=last,
             rise=share(highest / lower - 1),
-        )
-
-
-@check(
-    "rounding",
-    reason="A figure of two digits is only known to some percent: a difference of that size may be rounding.",
-    remedy="more digits, or a longer job",
-    source="arithmetic: half of the last digit",
-)
-def rounding(run: Run) -> Iterator[Said]:
-    """Find compared figures whose last digit is as large as the difference between them."""
-    for factor, *sides in _pairs(run, "figures are recorded with all their digits"):
-        yield from _coarse(run, factor, sides)
-
-
-def _coarse(run: Run, factor: Factor, sides: Sequence[_Side]) -> Iterator[Said]:
-    """Find a difference that is no larger than rounding."""
-    cell, other = (side for side, _ in sides)
-    one, two = (_figure(run, *told) for told in sides)
-    if not (one and two):
-        yield Untold(NO_TRIALS)
-        return
-    halves = [_half_digit(run, *told) for told in sides]
-    if halves[0] is None or halves[1] is None:
-        yield Untold("how many digits the tool prints")
-        return
-    coarse = max(halves[0] / one, halves[1] / two)
-    apart = abs(one - two) / min(one, two)
-    if coarse > COARSE and apart <= 2 * coarse:
-        yield warning(
-            "`{one}` ({figure}) and `{other}` ({others}) differ by {apart:.1f}, but half of the last digit "
-            "is up to {coarse:.1f}",
-            cells=(cell.id, other.id),
-            one=cell.level(factor),
-            figure=printed(one),
-            other=other.level(factor),
-            others=printed(two),
-            apart=share(apart),
-            coarse=share(coarse),
         )
 
 
@@ -310,18 +267,6 @@ def _is_sweep(run: Run, cells: Sequence[Cell]) -> bool:
 def _mean(run: Run, cell: Cell) -> float | None:
     rates = [trial.load.transactions_per_s for trial in run.trials_of(cell) if trial.load]
     return sum(rates) / len(rates) if rates else None
-
-
-def _figure(run: Run, cell: Cell, trials: list[Trial]) -> float | None:
-    """Return the figure of a cell's first trial, as printed."""
-    load = trials[0].load if trials else None
-    return load.figure(run.plan.metric(cell)) if load else None
-
-
-def _half_digit(run: Run, cell: Cell, trials: list[Trial]) -> float | None:
-    """Return half of that figure's last printed digit; None if unknown, as of a mean latency."""
-    load = trials[0].load
-    return load.half_digit if load and run.plan.metric(cell) != "latency_mean_us" else None
 
 
 def _extremes(run: Run, cell: Cell) -> tuple[float, float] | None:

@@ -1,9 +1,6 @@
 """`diskproof compare`: the same cells of two runs."""
 
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from diskproof.analysis.compare import compare as compare_analyses
 from diskproof.analysis.folder import analyse_folder
@@ -25,8 +22,6 @@ def compare(
     label: list[str] | None = None,
     fail_if: list[str] | None = None,
     threshold: list[str] | None = None,
-    at_least: Annotated[list[str] | None, Parameter(show=False)] = None,
-    at_most: Annotated[list[str] | None, Parameter(show=False)] = None,
     format: Form = "text",  # noqa: A002
 ) -> int:
     """Compare the same cells of two runs: ratio, interval, verdict.
@@ -43,16 +38,10 @@ def compare(
         Exit code 10 if a cell is shown to be `slower`, `ratio < 0.95` or `losing-more`; can be repeated.
     threshold
         Exit code 10 unless all cells prove it: `ratio >= 0.95`, `p99 <= 20 ms`; can be repeated.
-    at_least, at_most
-        Gone: `--threshold` says both.
     format
         Format of the output; Markdown begins with a summary of five lines.
 
     """
-    if at_least or at_most:
-        raise RefusalError(
-            'write `--threshold "ratio >= 0.95"`, `--threshold "p99 <= 20 ms"` for --at-least, --at-most'
-        )
     labels = None
     if label:
         if len({name for name in label if name.strip()}) != 2 or len(label) != 2:

@@ -1,6 +1,6 @@
 """`diskproof plan`: the cells, their order, the time, the bytes to be written."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.table import Table
@@ -85,18 +85,10 @@ def plan(
             results.print(line, markup=False)
         for line in _too_fast(file.study, whole):
             say(line)
-    for line in (*_expected(made, earlier_runs(choice.out, made.study)), *_notes(choice, file.study, made)):
+    for line in _notes(choice, file.study, made):
         results.print(line, markup=False)
     said += _written(file.study, placed(file.study, whole), given=_loaded(file.study, whole))
     results.print(f"{said} (order from seed {made.seed})")
-
-
-def _expected(made: Plan, earlier: Sequence[Path]) -> list[str]:
-    if not earlier:
-        return []
-    from diskproof.cli.expected import expected  # noqa: PLC0415 - it loads slowly
-
-    return expected(made, earlier)
 
 
 def _earlier_trials(made: Plan, out: Path) -> list[Trial]:

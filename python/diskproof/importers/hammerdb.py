@@ -96,7 +96,6 @@ def _result(text: Text, run: _Run, place: int, tool: str | None) -> ImportedResu
             seconds=run.period_min * MINUTE_S or None if run.period_min is not None else None,
             transactions=None,
             transactions_per_s=run.nopm / MINUTE_S,
-            half_digit=0.5 / MINUTE_S,
             errors=errors,
         ),
         warm_up_s=run.ramp_up_min * MINUTE_S if run.ramp_up_min is not None else None,

@@ -1,4 +1,4 @@
-"""mysqlslap and mariadb-slap: the text block of each engine and number of clients, and lines of ``--csv``.
+"""mysqlslap and mariadb-slap: the text block of each engine and number of clients.
 
 Both tell the average, the least and the most of the iterations' seconds, not how many iterations there were.
 """
@@ -19,7 +19,7 @@ _FIGURES = {
     "clients": re.compile(r"[\s#]*Number of clients running queries: +(\S{1,40})"),
     "queries": re.compile(r"[\s#]*Average number of queries per client: +(\S{1,40})"),
 }
-"""The lines of a block, by the names of the same figures in a line of ``--csv``."""
+"""The lines of a block."""
 
 _ENGINE = re.compile(r"[\s#]*Running for engine (?P<value>\S{1,64})")
 _BEGIN = re.compile(r"[\s#]*Benchmark\s*$")
@@ -30,28 +30,15 @@ _CONTINUED = re.compile(r"\s*--?[a-z]")
 _ERROR = re.compile(r"mysqlslap: (?:\[ERROR\] |Error when |Cannot )(?P<said>.{1,200})")
 _SECRET = re.compile(r"password|user|host|socket|ssl|-?port$|create|query$")
 
-_CSV = re.compile(
-    r"\s*(?P<engine>[A-Za-z_]{0,40}),(?P<type>mixed|read|write|key|update)?,"
-    r"(?P<average>-?\d{1,12}\.\d{3}),(?P<minimum>-?\d{1,12}\.\d{3}),(?P<maximum>-?\d{1,12}\.\d{3}),"
-    r"(?P<clients>\d{1,9}),(?P<queries>\d{1,12})\s*"
-)
-"""``innodb,mixed,0.172,0.057,0.318,1,80``; the engine is empty if none was asked for, and the type of the
-user's own queries."""
-
-
-HALF_DIGIT_S = 0.0005
-"""Seconds are printed with three decimals."""
-
 
 @dataclass
 class _Block:
-    """One block or line, as text."""
+    """One block, as text."""
 
     line: int
     figures: dict[str, tuple[int, str]] = field(default_factory=dict)
     """By name (`_FIGURES`): the line, and what stands there."""
     engine: str | None = None
-    kind: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
 
@@ -59,10 +46,7 @@ class _Block:
 def _recognises(text: Text) -> bool:
     if "number of seconds to run all queries:" in text.content:
         return True
-    if any(_ERROR.search(line) for line in text.lines):
-        return True
-    lines = [line for line in text.lines[:200] if line and not line.isspace()]
-    return bool(lines) and all(_CSV.fullmatch(line) for line in lines)
+    return any(_ERROR.search(line) for line in text.lines)
 
 
 def _read(text: Text) -> Iterator[Found]:
@@ -119,9 +103,6 @@ def _blocks(text: Text) -> tuple[list[_Block], list[str]]:
             options, command = _options(line), goes_on
         elif command and _CONTINUED.match(line):
             options, command = {**options, **_options(line)}, goes_on
-        elif row := _CSV.fullmatch(line):
-            told = {name: (at, row[name]) for name in _FIGURES}
-            blocks.append(_Block(at, told, row["engine"] or None, row["type"], options))
         elif wrong := _ERROR.search(line):
             errors.append(wrong["said"])
         elif _BEGIN.match(line):
@@ -168,7 +149,7 @@ def _result(text: Text, block: _Block, place: int) -> ImportedResult:
         remarks.append(f"{rate_per_s:.4g} queries a second, derived: {statements} queries / {average_s:g} s")
     if not average_s:
         remarks.append("the average is printed as 0.000 s: below its last digit")
-    kind = block.kind or block.options.get("auto-generate-sql-load-type")
+    kind = block.options.get("auto-generate-sql-load-type")
     told = {"auto-generate-sql-load-type": kind, "engine": block.engine}
     asked = statements or clients * queries
     queries_told = f"{asked} queries" if asked else None
@@ -185,7 +166,6 @@ def _result(text: Text, block: _Block, place: int) -> ImportedResult:
             transactions=statements,
             transactions_per_s=rate_per_s,
             derived=["transactions_per_s"],
-            half_digit=HALF_DIGIT_S,
             statements=statements,
             iterations=Iterations(
                 count=_iterations(block.options),
@@ -236,4 +216,4 @@ def _iterations(options: dict[str, str]) -> int | None:
     return int(told) if told.isdecimal() and len(told) < 10 and int(told) else None
 
 
-MYSQLSLAP = Format("mysqlslap (text and CSV)", _recognises, _read)
+MYSQLSLAP = Format("mysqlslap", _recognises, _read)

@@ -70,9 +70,6 @@ REMARKED = (
 )
 
 
-HALF_DIGIT = 0.5e-6
-"""Rates are printed with six decimals."""
-
 ENOUGH_DECIMALS = 3
 """Two runs do not agree in so many decimals by chance. A judgement."""
 
@@ -324,7 +321,6 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
             transactions_per_s=rate,
             writes=0 if script.casefold() == READS_ONLY else None,
             derived=derived,
-            half_digit=HALF_DIGIT,
             latency_us=_latency(text, told, done, remarks),
             errors=ending("pgbench", told.errors),
             contradictions=contradictions(

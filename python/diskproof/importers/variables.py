@@ -1,13 +1,12 @@
-r"""What a running server answered: SHOW VARIABLES and SHOW GLOBAL STATUS, SHOW ALL and pg_settings.
+"""What a running server answered: SHOW VARIABLES and SHOW GLOBAL STATUS, SHOW ALL and pg_settings.
 
-As tables with borders, with tabs, one row under the other (``\G``, ``\x``), or as CSV.
+As tables with borders, with tabs, or as CSV.
 """
 
 import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Literal
 
 from diskproof.importers.base import Format, Found, Text, check_number
@@ -19,9 +18,6 @@ VALUES = {"value", "variable_value", "setting"}
 
 _NAME = re.compile(r"[A-Za-z_][\w.]{0,80}")
 _RULE = re.compile(r"\s*[+-]{3,}\s*")
-_RECORD = re.compile(r"\*+ (?P<row>\d+)\. row \*+|-\[ RECORD (?P<record>\d+) \][-+]*")
-_FIELD = re.compile(r"\s*(?P<field>\w+)\s*[:|]\s?(?P<value>.*)")
-
 _COMMAND = re.compile(
     r"\bshow\s+(?:(?:global|session|local)\s+)?(?:(?P<settings>variables)|(?P<counters>status))\b"
     r"|\b(?:information|performance)_schema\.(?:global|session)_(?:(?P<variables>variables)|(?P<status>status))\b"
@@ -51,15 +47,7 @@ class _Row:
 
 
 def _is_dump(text: Text) -> bool:
-    return any(_header(line) for line in text.lines) or _is_vertical(text) or _is_bare(text)
-
-
-def _is_vertical(text: Text) -> bool:
-    lines = text.lines
-    return any(
-        _RECORD.fullmatch(line) and (told := _FIELD.match(below)) and told["field"].lower() in NAMES
-        for line, below in pairwise(lines)
-    )
+    return any(_header(line) for line in text.lines) or _is_bare(text)
 
 
 def _is_bare(text: Text) -> bool:
@@ -98,12 +86,7 @@ class _Table:
 
 
 def _read(text: Text) -> Iterator[Found]:
-    if _is_vertical(text):
-        tables = list(_vertical(text))
-    elif any(_header(line) for line in text.lines):
-        tables = list(_tabular(text))
-    else:
-        tables = list(_bare(text))
+    tables = list(_tabular(text) if any(map(_header, text.lines)) else _bare(text))
     settings = [row for table in tables if table.kind == "settings" for row in table.rows]
     counters = [row for table in tables if table.kind == "counters" for row in table.rows]
     if not settings and not counters:
@@ -226,28 +209,6 @@ def _with_unit(value: str, unit: str) -> str:
     if not unit or not re.fullmatch(r"\d{1,18}", value):
         return value
     return f"{int(value) * times}{plain}"
-
-
-def _vertical(text: Text) -> Iterator[_Table]:
-    """Yield the tables whose fields stand one under the other; each counts its rows from 1."""
-    table = _Table()
-    name: str | None = None
-    for number, line in enumerate(text.lines, start=1):
-        told = _FIELD.fullmatch(line)
-        if record := _RECORD.fullmatch(line):
-            if table.rows and "1" in {record["row"], record["record"]}:
-                yield table
-                table = _Table()
-        elif told is None and (commanded := _commanded(line)):
-            yield table
-            table = _Table(commanded)
-        if record or told is None:
-            name = None
-        elif told["field"].lower() in NAMES:
-            name = told["value"].strip()
-        elif name and told["field"].lower() in VALUES and _NAME.fullmatch(name):
-            table.rows.append(_Row(number, name, told["value"].strip()))
-    yield table
 
 
 def _settings(text: Text, rows: list[_Row], *, of_postgresql: bool) -> Settings:

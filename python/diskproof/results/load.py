@@ -272,7 +272,7 @@ class LoadResult(Record):
     derived: list[Derived] = []
     """Those of count, time and rate that another tool did not print: they cannot contradict the others."""
     half_digit: float | None = None
-    """Half of the last digit with which another tool prints the figure; None if that is not known."""
+    """No longer recorded; earlier run folders have it."""
     contradictions: list[Contradiction] = []
     """Between another tool's output and the command above it."""
     succeeded_per_s: float | None = None

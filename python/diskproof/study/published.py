@@ -30,28 +30,6 @@ PART = "part"
 COMPARED: tuple[PublishedMeasure, ...] = (*RATES, "seconds")
 """The measures of ratios; latencies have figures only."""
 
-COMMON_WORDS: dict[str, PublishedMeasure | Factor] = {
-    "iops": "requests_per_s",
-    "rps": "requests_per_s",
-    "tps": "transactions_per_s",
-    "qps": "statements_per_s",
-    "queries_per_s": "statements_per_s",
-    "mbps": "megabytes_per_s",
-    "mb_s": "megabytes_per_s",
-    "p95": "latency_p95_ms",
-    "avg": "latency_mean_ms",
-    "mean": "latency_mean_ms",
-    "latency": "latency_mean_ms",
-    "latency_avg": "latency_mean_ms",
-    "min": "latency_min_ms",
-    "max": "latency_max_ms",
-    "time": "seconds",
-    "time_s": "seconds",
-    "threads": "clients",
-    "disk": "storage",
-}
-"""What publications call a column, and its name here."""
-
 OF_SERVER: tuple[Factor, ...] = ("server", "tuning", "memory")
 """Factors that a load on bare files does not have."""
 
@@ -218,9 +196,8 @@ class PublishedChoice(Part):
 
 
 def _meant(column: str, known: Sequence[str]) -> str:
-    """Suggest the column that is called by a common word, or nearly as it is."""
-    word = column.lower().replace("/", "_").removesuffix("_ms")
-    close = [COMMON_WORDS[word]] if word in COMMON_WORDS else difflib.get_close_matches(column, known, n=1)
+    """Suggest the column that is called nearly so."""
+    close = difflib.get_close_matches(column, known, n=1)
     return f"; did you mean `{close[0]}`?" if close else ""
 
 

@@ -39,10 +39,6 @@ from diskproof.results.load import (
     StatementType,
 )
 
-HALF_DIGIT = 0.5e-6
-"""Half of the last digit of a rate: JSON prints six decimals."""
-
-
 MOST_JOBS = 10_000
 
 MOST_NAMED = 5
@@ -181,7 +177,6 @@ def job_of(
             transactions=requests,
             transactions_per_s=rate_per_s or (requests / seconds if seconds else 0.0),
             derived=derived,
-            half_digit=HALF_DIGIT if rate_per_s else None,
             statements=requests + syncs.requests,
             reads=reads.requests,
             writes=writes.requests,

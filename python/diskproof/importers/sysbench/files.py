@@ -9,7 +9,6 @@ import re
 from diskproof.importers.base import Text
 from diskproof.importers.numbers import broken, number
 from diskproof.importers.sysbench.figures import (
-    HALF_DIGIT,
     MODES,
     asked_of,
     clients_of,
@@ -67,7 +66,6 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
             transactions=requests,
             transactions_per_s=rate_per_s,
             derived=_derived(run, counted=not newer),
-            half_digit=HALF_DIGIT,
             statements=None if events is None else int(events),
             reads=reads,
             writes=writes,

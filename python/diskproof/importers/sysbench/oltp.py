@@ -3,7 +3,6 @@
 from diskproof.importers.base import Text
 from diskproof.importers.numbers import broken
 from diskproof.importers.sysbench.figures import (
-    HALF_DIGIT,
     asked_of,
     clients_of,
     fatal_errors,
@@ -61,7 +60,6 @@ def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
             transactions=transactions,
             transactions_per_s=rate_per_s,
             derived=derived,
-            half_digit=None if "transactions_per_s" in derived else HALF_DIGIT,
             statements=_count(figures.get("total")),
             reads=reads,
             writes=writes,

@@ -39,12 +39,6 @@ _INTERVAL = re.compile(
 _FILE_INTERVAL = re.compile(
     rf"\s*\[\s*{_FIGURE}\s*\]\s*reads: *{_FIGURE} Mi?B/s,? *writes: *{_FIGURE} Mi?B/s", re.IGNORECASE
 )
-_CSV_INTERVAL = re.compile(
-    r"(?P<at>\d{1,12}),\d{1,9},(?P<tps>\d{1,15}\.\d\d)(?:,\d{1,15}\.\d\d){4},"
-    r"(?P<ms>\d{1,15}\.\d\d)(?:,\d{1,15}\.\d\d){2}\s*$"
-)
-"""``sysbench.report_csv``: time, threads, transactions, queries and kinds, latency, errors, reconnects."""
-
 _INTERVAL_LATENCY = (
     re.compile(rf"lat(?:ency)? ?\(ms, ?(\d{{1,3}})%\): *{_FIGURE}", re.IGNORECASE),
     re.compile(rf"(response time): *{_FIGURE} *\((\d{{1,3}})%\)", re.IGNORECASE),
@@ -207,9 +201,7 @@ def _begins_another(current: Output, stage: int, line: str) -> bool:
 
 def _stage(line: str, current: Output | None) -> int | None:
     """Return which part of an output a line belongs to; None of a line that is none of sysbench's."""
-    if any(one.match(line) for one in (_CHECKPOINT, _INTERVAL, _FILE_INTERVAL)) or _CSV_INTERVAL.fullmatch(
-        line
-    ):
+    if any(one.match(line) for one in (_CHECKPOINT, _INTERVAL, _FILE_INTERVAL)):
         return INTERVALS
     label = _label(line)
     if label is not None:
@@ -299,11 +291,6 @@ def _take_interval(run: Output, text: Text, at: int, line: str) -> bool:
     if checkpoint := _CHECKPOINT.match(line):
         run.checkpoints_s.append(number(text, at, checkpoint[1].rstrip("s"), "the time of a checkpoint"))
         run.in_checkpoint = True
-        return True
-    if csv := _CSV_INTERVAL.match(line):
-        run.interval_percentile = run.options.get("percentile", "95")
-        at_s, per_s, ms = (number(text, at, csv[name], "an interval") for name in ("at", "tps", "ms"))
-        run.intervals.append(Interval(at_s, per_s=per_s, latency_ms=ms))
         return True
     rate, moved = _INTERVAL.match(line), _FILE_INTERVAL.match(line)
     if rate is None and moved is None:
