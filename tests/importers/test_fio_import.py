@@ -153,19 +153,6 @@ def test_people_are_not_told_whether_a_job_was_held_back() -> None:
     assert littles_law.outcome(evidence_of(write)).state == "cannot be told"
 
 
-def test_samples_of_steady_state_are_intervals() -> None:
-    whole = json.loads((SAMPLES / "fio-plus.json").read_text())
-    whole["jobs"] = whole["jobs"][:1]
-    whole["jobs"][0]["steadystate"] = {
-        "ss": "iops:5%",
-        "attained": 1,
-        "data": {"iops": [510.0, 505, 512], "bw": []},
-    }
-    (one, *_) = found_in(json.dumps(whole))
-    assert isinstance(one, ImportedResult)
-    assert (one.interval_s, one.intervals_per_s) == (1.0, [510.0, 505.0, 512.0])
-
-
 def test_an_excerpt_without_its_number_of_requests_has_a_rate() -> None:
     (one,) = found_in(
         "test: (groupid=0, jobs=1): err= 0: pid=5508: Sun Jan  4 23:09:40 2026\n"

@@ -58,8 +58,6 @@ def test_what_is_known_by_sight_and_not_read_is_told_what_to_do(tmp_path: Path) 
     study = tmp_path / "study.toml"
     study.write_text('question = "?"\n[design]\nblocks = 5\n')
     assert "run it with `diskproof run`, and name its run folder" in refusal_of(study)
-    (tmp_path / "terse.txt").write_text("3;fio-3.33;job;0;0;401408;200704;50176;2000\n")
-    assert "let fio write `--output-format=json`" in refusal_of(tmp_path / "terse.txt")
     (tmp_path / "my.cnf").write_text("# port = 3306\n\n;user = me\n")
     assert "holds comments alone, and sets nothing" in refusal_of(tmp_path / "my.cnf")
     # Of another ending, or without a table, nobody knows what it is.

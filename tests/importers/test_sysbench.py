@@ -77,23 +77,6 @@ def test_ignored_errors_are_transactions_begun_again() -> None:
     assert only("sysbench-0.4-oltp.txt").load.reconnects is None  # 0.4 does not tell
 
 
-def test_a_histogram_adds_percentiles_by_sysbenchs_own_rule() -> None:
-    latency = only("sysbench-1.0-oltp.txt").load.latency_us
-    assert latency is not None
-    assert list(latency.percentiles) == ["50", "75", "90", "95", "99", "99.9"]
-    assert latency.percentiles["50"] == pytest.approx(3425)
-    # The printed one and the histogram's are the same figure.
-    assert latency.percentiles["95"] == pytest.approx(19650, rel=0.001)
-
-
-def test_a_histogram_that_lacks_events_is_left_aside(tmp_path: Path) -> None:
-    text = (OUTPUTS / "sysbench-1.0-oltp.txt").read_text().replace("       3.075 |", "cut: |")
-    (found,) = results_of(written(tmp_path, text))
-    assert found.load.latency_us is not None
-    assert list(found.load.latency_us.percentiles) == ["95"]
-    assert any("left aside" in remark for remark in found.remarks)
-
-
 def test_an_open_loop_is_remarked() -> None:
     found = only("sysbench-1.0-oltp-rate.txt")
     assert found.asked["rate"] == "50"
@@ -183,8 +166,6 @@ def test_files_of_sysbench_1_1_do_not_tell_how_long_they_took() -> None:
     assert found.load.transactions_per_s == pytest.approx(15230.73 + 10153.99)
     assert found.load.seconds is None
     assert found.load.clients == 2
-    assert found.load.latency_us is not None
-    assert "99.9" in found.load.latency_us.percentiles
 
 
 def test_excerpts_tell_less_and_what_follows_is_derived() -> None:

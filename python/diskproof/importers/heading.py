@@ -133,17 +133,12 @@ class Headings:
 
 
 def _numbers_a_repeat(lines: Sequence[str]) -> bool:
-    """Tell whether the lines above an output number it; what was printed before it ends the search.
-
-    A rate that was kept alone is its output's last line: figures right above it are its own.
-    """
-    own = True
+    """Tell whether the lines above an output number it; what was printed before it ends the search."""
     for said in reversed(lines):
         plain = said.strip()
         if _NUMBERED.fullmatch(plain):
             return True
-        own = own and bool(plain)
-        if not own and _FIGURE.search(plain) and not _is_output(plain):
+        if _FIGURE.search(plain) and not _is_output(plain):
             break
     return False
 

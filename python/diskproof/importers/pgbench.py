@@ -1,4 +1,4 @@
-"""pgbench, the text of PostgreSQL 9 to 17: the summary, progress lines, and mean times of statements."""
+"""pgbench, the text of PostgreSQL 9 to 17: the summary, and progress lines."""
 
 import re
 from collections.abc import Iterator
@@ -20,12 +20,7 @@ _PROGRESS = re.compile(
     r"progress: (?P<at>\d{1,12}(?:\.\d{1,9})?) s, (?P<tps>[\d.]+) tps, lat (?P<ms>[\d.]+|NaN) ms\b.*"
 )
 _TPS = re.compile(r"tps = (?P<tps>\S{1,40}) \((?P<which>[a-z ]+)\)")
-_ALONE = re.compile(r"tps = (?P<tps>\d{1,18}(?:\.\d{1,18})?)(?: \((?P<which>[a-z ]+)\))?")
 _FIGURE = re.compile(r"(?P<name>[a-z][a-z ]+?)(?: =|:) (?P<value>\S.*)")
-STATEMENTS = "statement latencies in milliseconds"
-"""The line above the list of statements; other tools print figures with words too."""
-
-_STATEMENT = re.compile(r"\s+(?P<ms>[\d.]+)(?:\s+\d+){0,2}\s+(?P<statement>[^\d\s].*)")
 _STARTED = re.compile(r"pgbench \(\d")
 """The first line of a run; `--version` has PostgreSQL's name in it."""
 _VERSION = re.compile(r"pgbench \((?:PostgreSQL\) )?(?P<version>\d[\w.]*)")
@@ -70,9 +65,6 @@ REMARKED = (
 )
 
 
-ENOUGH_DECIMALS = 3
-"""Two runs do not agree in so many decimals by chance. A judgement."""
-
 _ERROR = re.compile(r"pgbench: (?:error|fatal): (?P<said>.{1,200})")
 _BEGIN = re.compile(r"starting vacuum|(?:.{0,80}[$#>%] )?(?:\S{0,80}/)?pgbench\s+-")
 """What stands where pgbench is started: its command, or its first line."""
@@ -99,8 +91,6 @@ class _Told:
     figures: dict[str, tuple[int, str]] = field(default_factory=dict)
     """By name: the line, and what stands behind it."""
     rates: dict[str, tuple[int, str]] = field(default_factory=dict)
-    lists_statements: bool = False
-    statements: list[str] = field(default_factory=list)
     progress: list["_Moment"] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     """What pgbench said was wrong, above its summary or behind it."""
@@ -117,7 +107,7 @@ def _is_pgbench(text: Text) -> bool:
     if FIRST in text.content and PROCESSED in text.content:
         return True
     lines = map(_plain, text.lines)
-    forms = (_PROGRESS.match, _ALONE.fullmatch, _ERROR.match, _STARTED.match)
+    forms = (_PROGRESS.match, _ERROR.match, _STARTED.match)
     return any(form(said) for said in lines for form in forms)
 
 
@@ -129,10 +119,10 @@ def _plain(line: str) -> str:
 def _read(text: Text) -> Iterator[Found]:
     version = _VERSION.search(text.content)
     tool = f"pgbench {version['version']}" if version else None
-    runs, alone, rest = _runs(text)
-    told = [one for one in runs if one.whole or one.errors] + alone or runs
+    runs, rest = _runs(text)
+    told = [one for one in runs if one.whole or one.errors] or runs
     for place, one in enumerate(told, start=1):
-        yield _of_rate(text, one, place) if one in alone else _result(text, one, place, tool)
+        yield _result(text, one, place, tool)
     if told:
         return
     parts = _apart(rest.progress) if rest.progress else [[]]
@@ -160,12 +150,20 @@ def _of_progress(
     weights = [max(after - before, 0.0) for before, after in pairwise(ends_s)]
     seconds = sum(weights)
     rate = sum(map(mul, rates, weights)) / seconds if seconds else 0.0
-    load = _load(rate, seconds or None, "transactions_per_s")
     return ImportedResult(
         source=text.source(progress[0].line if progress else 1, "pgbench", tool),
         name=f"pgbench {place}: its progress",
         levels={"workload": "pgbench"},
-        load=load.model_copy(update={"errors": errors, "intervals_only": True}),
+        load=LoadResult(
+            workload="pgbench",
+            clients=None,
+            seconds=seconds or None,
+            transactions=None,
+            transactions_per_s=rate,
+            derived=["transactions_per_s"],
+            errors=errors,
+            intervals_only=True,
+        ),
         interval_s=_interval_s(progress),
         intervals_per_s=rates,
         intervals_latency_us=_interval_latencies(text, progress),
@@ -174,44 +172,16 @@ def _of_progress(
     )
 
 
-def _of_rate(text: Text, told: _Told, place: int) -> ImportedResult:
-    """Return what the line of the rate alone says, if somebody kept only that of an output.
+def _runs(text: Text) -> tuple[list[_Told], _Told]:
+    """Return the runs, and what stands below all of them: progress lines and errors.
 
-    Progress lines above it are an excerpt, and left out. So is the version: without options beside it, two
-    rates would be taken for repeats.
-    """
-    return ImportedResult(
-        source=text.source(told.line, "pgbench"),
-        name=f"pgbench {place}: its rate",
-        levels={"workload": "pgbench"},
-        load=_load(_rate(text, told)[0]),
-        remarks=["of its output only the rate was kept"],
-    )
-
-
-def _load(rate_per_s: float, seconds: float | None = None, *derived: Derived) -> LoadResult:
-    return LoadResult(
-        workload="pgbench",
-        clients=None,
-        seconds=seconds,
-        transactions=None,
-        transactions_per_s=rate_per_s,
-        derived=list(derived),
-    )
-
-
-def _runs(text: Text) -> tuple[list[_Told], list[_Told], _Told]:
-    """Return the runs, rates without a run, and what stands below all of them: progress lines and errors.
-
-    Progress lines above a summary are its own. A rate that was read before is quoted.
+    Progress lines above a summary are its own.
     """
     found: list[_Told] = []
-    alone: list[_Told] = []
     progress: list[_Moment] = []
     errors: list[str] = []
     command: dict[str, float] = {}
-    for line, raw in enumerate(text.lines, start=1):
-        said = _plain(raw)
+    for line, said in enumerate(map(_plain, text.lines), start=1):
         if _BEGIN.match(said):
             errors = []  # those of a command before this one
             command = _asked(said) or command
@@ -227,15 +197,9 @@ def _runs(text: Text) -> tuple[list[_Told], list[_Told], _Told]:
         rate = _TPS.match(said)
         if rate and found and rate["which"] not in found[-1].rates:
             found[-1].rates[rate["which"]] = (line, rate["tps"])
-        elif (only := _ALONE.fullmatch(said)) and not _is_quoted(only["tps"], [*found, *alone]):
-            which = only["which"] or PREFERRED[0]
-            if not alone or alone[-1].line != line - 1 or which in alone[-1].rates:
-                alone.append(_Told(line))
-                progress = []
-            alone[-1].rates[which] = (line, only["tps"])
-        elif found and not rate:
-            _take(found[-1], line, raw, said)
-    return found, alone, _Told(1, progress=progress, errors=errors)
+        elif found and not rate and (figure := _FIGURE.match(said)):
+            found[-1].figures.setdefault(figure["name"], (line, figure["value"]))
+    return found, _Told(1, progress=progress, errors=errors)
 
 
 _SHORT = {"client": "c", "jobs": "j", "time": "T", "transactions": "t", "rate": "R"}
@@ -249,37 +213,6 @@ def _asked(command: str) -> dict[str, float]:
     return {**long, **{name: float(value) for name, value in _SHORT_OPTION.findall(command)}}
 
 
-def _is_quoted(tps: str, told: list[_Told]) -> bool:
-    """Tell whether a rate was read before: cut or rounded to fewer digits, or with the same ones.
-
-    Two disks may have equal rates of few digits: these are two results.
-    """
-    decimals = _decimals(tps)
-    last_digit = 0.1**decimals
-    read = [rate for one in told for _, rate in one.rates.values() if _ALONE.fullmatch(f"tps = {rate}")]
-    return (decimals >= ENOUGH_DECIMALS and tps in read) or any(
-        _decimals(rate) > decimals and -last_digit / 2 <= float(rate) - float(tps) < last_digit
-        for rate in read
-    )
-
-
-def _decimals(tps: str) -> int:
-    return len(tps.partition(".")[2])
-
-
-def _take(told: _Told, line: int, raw: str, said: str) -> None:
-    """Add a line to the run that it belongs to."""
-    statement = _STATEMENT.fullmatch(raw)
-    if told.lists_statements and statement:
-        if not statement["statement"].startswith("\\"):
-            words = " ".join(statement["statement"].rstrip(";").split()[:2])
-            told.statements.append(f"{words} {statement['ms']}")
-        return
-    told.lists_statements = STATEMENTS in said
-    if figure := _FIGURE.match(said):
-        told.figures.setdefault(figure["name"], (line, figure["value"]))
-
-
 def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedResult:
     script = told.figures["transaction type"][1].removeprefix("<builtin: ").removesuffix(">")
     done = _count(text, told, PROCESSED)
@@ -287,8 +220,6 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
     threads = _count(text, told, "number of threads")
     rate, connecting = _rate(text, told)
     remarks = [f"{name} {value}" for name, (_, value) in told.figures.items() if name.startswith(REMARKED)]
-    if told.statements:
-        remarks.append(f"mean ms of each statement: {', '.join(told.statements)}")
     if LIMITED in told.figures:
         remarks.append("it was held to a rate: the number of clients at work at a time is not known")
     if connecting:

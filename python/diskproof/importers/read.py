@@ -20,8 +20,6 @@ MOST_RESULTS = 1_000
 _TABLE = re.compile(r"^\s*\[\[?[\w.\"-]+\]\]?\s*(?:#.*)?$", re.MULTILINE)
 """The heading of a table in TOML."""
 
-_TERSE = re.compile(r"^\d;fio-\d", re.MULTILINE)
-
 
 def read_files(paths: Sequence[Path]) -> tuple[list[Found], list[str]]:
     """Read everything that the files hold, each result once; return it and why other files were not read."""
@@ -81,11 +79,6 @@ def read_file(path: Path) -> list[Found]:
         )
     if all(line.lstrip()[:1] in ("", "#", ";") for line in text.lines):
         raise ImportRefusedError(f"{text.file} holds comments alone, and sets nothing")
-    if _TERSE.search(text.content):
-        raise ImportRefusedError(
-            f"{text.file} has fio's terse lines, which are not read; let fio write "
-            "`--output-format=json`, or its output for people"
-        )
     raise ImportRefusedError(
         f"{text.file} is recognised as nothing that diskproof reads; it reads {_known_formats()}: give the "
         "tool's output as it was printed"

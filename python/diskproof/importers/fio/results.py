@@ -200,7 +200,6 @@ def job_of(
             ),
         ),
         asked={option: told[option] for option in ASKED if option in told},
-        **_steady(clones),
         warm_up_s=seconds_asked(told.get("ramp_time")),
         remarks=remarks,
     )
@@ -275,18 +274,6 @@ def _account(clones: list[Node], told: dict[str, str], seconds: float) -> Client
         cpu_user_s=sum(user or 0.0 for user, _ in shares) * each_s,
         cpu_system_s=sum(system or 0.0 for _, system in shares) * each_s,
     )
-
-
-def _steady(clones: list[Node]) -> dict[str, Any]:
-    """Return the samples by which fio judged that a job was steady: one a second, of its last part."""
-    steady = clones[0].node("steadystate") if len(clones) == 1 else None
-    samples = steady.node("data") if steady else None
-    if samples is None:
-        return {}
-    rates = [
-        Node(samples.text, samples.line, {"iops": one}).number("iops") for one in samples.fields["iops"] or []
-    ]
-    return {"interval_s": 1.0, "intervals_per_s": [rate for rate in rates if rate is not None]}
 
 
 def _as_of_today(job: Node, waited_for: bool) -> dict[str, Any]:

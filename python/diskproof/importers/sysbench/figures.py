@@ -25,8 +25,6 @@ MODES = {
 }
 """What the head calls a mode of fileio, by the option's value."""
 
-HISTOGRAM_PERCENTILES = (50, 75, 90, 95, 99, 99.9)
-
 HALF_DIGIT = 0.005
 """Half of the last digit of rates, and of milliseconds: both have two decimals."""
 
@@ -197,9 +195,8 @@ def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency 
     sum and the number of events, if both are printed and round to it.
     """
     sum_ms = _sum_ms(run)
-    buckets = sum(count for _, count in run.histogram)
     told = run.figures.get("total number of events")
-    events = int(told) if told else (counted or buckets)
+    events = int(told) if told else counted
     mean_ms = run.figures.get("avg")
     if not events and sum_ms and mean_ms:
         events = round(sum_ms / mean_ms)
@@ -208,7 +205,7 @@ def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency 
         mean_ms = _of_more_digits(run, mean_ms, sum_ms, int(told), remarks)
     if not mean_ms or not events:
         return None
-    percentiles = _percentiles(run, events, buckets, remarks)
+    percentiles = _percentiles(run, remarks)
     beyond = [name for name, value in percentiles.items() if value >= HISTOGRAM_END_MS * 1000]
     if beyond and version_of(run) >= "1":
         remarks.append(
@@ -270,31 +267,12 @@ def _half_digit_of_sum_ms(run: Output) -> float:
     return 0.05 if "total time taken by event execution" in run.figures else HALF_DIGIT
 
 
-def _percentiles(run: Output, events: int, buckets: int, remarks: list[str]) -> dict[str, float]:
-    """Return the printed percentiles, and those that a whole histogram adds, in microseconds.
-
-    sysbench's own rule: the first bucket whose cumulative count reaches floor(n p + 0.5).
-    """
+def _percentiles(run: Output, remarks: list[str]) -> dict[str, float]:
+    """Return the printed percentiles in microseconds."""
     told = {name: (value or HALF_DIGIT) * 1000 for name, value in run.percentiles_ms.items()}
     if below := [name for name, value in run.percentiles_ms.items() if not value]:
         remarks.append(f"p{', p'.join(below)} printed as 0.00 ms: below {HALF_DIGIT:g} ms")
-    told = {name: value for name, value in told.items() if 0 < float(name) < 100}
-    if not buckets or buckets != events:
-        if buckets:
-            remarks.append(f"its histogram holds {buckets} of {events} events, and is left aside")
-        return told
-    added = {}
-    for wanted in HISTOGRAM_PERCENTILES:
-        name, reached = f"{wanted:g}", 0
-        for value_ms, count in run.histogram:
-            reached += count
-            if reached >= int(buckets * wanted / 100 + 0.5):
-                if name not in told and value_ms > 0:
-                    added[name] = value_ms * 1000
-                break
-    if added:
-        remarks.append(f"p{', p'.join(added)} follow from its histogram, whose buckets are 1.8% wide")
-    return dict(sorted({**told, **added}.items(), key=lambda item: float(item[0])))
+    return {name: value for name, value in told.items() if 0 < float(name) < 100}
 
 
 def _us(milliseconds: float | None, if_zero: float) -> float | None:

@@ -44,7 +44,6 @@ _INTERVAL_LATENCY = (
     re.compile(rf"(response time): *{_FIGURE} *\((\d{{1,3}})%\)", re.IGNORECASE),
 )
 _CHECKPOINT = re.compile(rf"\s*\[\s*{_FIGURE}\s*\]\s*Checkpoint report:", re.IGNORECASE)
-_BUCKET = re.compile(r"\s*(\d{1,9}\.\d{1,6}) \|\**\s+(\d{1,15})\s*$")
 _LABELLED = re.compile(rf"\s*([A-Za-z0-9][\w/.,() -]{{0,60}}?): +{_FIGURE}(?:\s*\({_FIGURE} per sec\.\))?")
 _SPREAD = re.compile(rf"/{_FIGURE}\s*$")
 _PERCENTILE = re.compile(r"(?:approx\. *)?(\d{1,3}(?:\.\d{1,2})?)(?:th|st|nd|rd)? percentile")
@@ -146,7 +145,6 @@ class Output:
     percentiles_ms: dict[str, float] = field(default_factory=dict)
     moved: dict[str, tuple[str, str]] = field(default_factory=dict)
     """``read`` and ``written`` with their units, as sysbench 0.4 and 0.5 print them."""
-    histogram: list[tuple[float, int]] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     contradictions: list[Contradiction] = field(default_factory=list)
     """Between the command above it and what it shows."""
@@ -162,7 +160,6 @@ class Output:
         self.figures.clear()
         self.percentiles_ms.clear()
         self.moved.clear()
-        self.histogram.clear()
         self.in_checkpoint = False
 
 
@@ -216,8 +213,8 @@ def _stage(line: str, current: Output | None) -> int | None:
 
 
 def _later(line: str, current: Output | None) -> int | None:
-    """Return the part of what may stand anywhere within a run: histogram and complaints."""
-    if current is not None and (_BUCKET.match(line) or _SEVERE.match(line)):
+    """Return the part of a complaint, which may stand anywhere within a run."""
+    if current is not None and _SEVERE.match(line):
         return current.stage
     return None
 
@@ -260,8 +257,6 @@ def _take(run: Output, text: Text, at: int, line: str) -> None:
         run.figures[f"{iops[1]} iops"] = number(text, at, iops[2], f"{iops[1]} IOPS")
         if iops[3]:
             run.figures[f"{iops[1]} mib/s"] = number(text, at, iops[3], f"{iops[1]} MiB/s")
-    elif bucket := _BUCKET.match(line):
-        run.histogram.append((float(bucket[1]), int(bucket[2])))
     else:
         _take_labelled(run, text, at, line)
 
