@@ -1,17 +1,13 @@
-"""`init`: its study can be planned, nothing is overwritten, and wrong answers are asked again."""
+"""`init`: its study can be planned, nothing is overwritten, and wrong options are refused."""
 
-import os
-import pty
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from diskproof.cli import EXAMPLES
 from diskproof.study.read import read_study
-from support.command import diskproof_here, environment
+from support.command import diskproof_here
 
 
 def test_a_first_study_can_be_planned_as_the_help_shows(tmp_path: Path) -> None:
@@ -80,43 +76,3 @@ def test_what_could_not_run_is_not_written(tmp_path: Path, arguments: list[str],
     assert "internal" not in refused.stderr
     assert {path.name for path in tmp_path.iterdir()} <= {"there.toml", "state"}
     assert (tmp_path / "there.toml").read_text() == "mine"
-
-
-def asked(folder: Path, answers: str) -> tuple[int, str]:
-    """Give answers on a terminal; return the exit code and what was shown."""
-    ours, theirs = pty.openpty()
-    os.write(ours, answers.encode())
-    process = subprocess.Popen(
-        [sys.executable, "-m", "diskproof", "init"],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        cwd=folder,
-        env=environment(folder),
-        start_new_session=True,
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            shown += os.read(ours, 4096)
-        except OSError:  # the terminal's other end is closed
-            break
-    os.close(ours)
-    return process.wait(), " ".join(shown.decode().split())
-
-
-def test_questions_are_asked_until_their_answers_fit(tmp_path: Path) -> None:
-    code, shown = asked(tmp_path, "rom\nram, ./here\nmariadbx\nsqlite\nslow\nsafest\nbig\n\n0\n2, 2, 4\n")
-    assert code == 0, shown
-    for said in ("did you mean `ram`?", "`mariadbx` is no server", "`slow` is none of safest", "not `big`"):
-        assert said in shown
-    assert "Concurrent clients [1, 8]: " in shown
-    study = read_study(tmp_path / "study.toml").study
-    assert (list(study.storages), study.design.clients) == (["ram", "here"], [2, 4])
-
-
-def test_answers_that_end_leave_nothing(tmp_path: Path) -> None:
-    code, shown = asked(tmp_path, "ram\n\x04")
-    assert (code, "the answers ended; nothing is written" in shown) == (2, True), shown
-    assert not (tmp_path / "study.toml").exists()

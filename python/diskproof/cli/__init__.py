@@ -25,7 +25,7 @@ from diskproof.refusal import RefusalError, refusal_of, why_refused
 from diskproof.system.endings import ending_in_good_order, ignore_endings
 
 VERBS = {
-    "init": "Write a first study, from a few questions or from options.",
+    "init": "Write a first study, with comments.",
     "run": "Run a study, show progress, print the verdict.",
     "crash": "Cut the power again and again while clients commit, and count the losses.",
     "plan": "Show a study's cells, their order, the time it takes and the bytes it writes.",

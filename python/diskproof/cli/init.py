@@ -1,20 +1,18 @@
-"""`diskproof init`: a first study from a few answers."""
+"""`diskproof init`: a first study."""
 
 import json
 import math
 import os
 import re
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeVar
 
 from diskproof import disk
 from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.plan import check_as_run
 from diskproof.cli.runnable import OUT
-from diskproof.cli.screen import put, say
+from diskproof.cli.screen import say
 from diskproof.families import FAMILIES, Family, of
 from diskproof.families.address import parse
 from diskproof.families.facts import LEVELS, Level
@@ -34,8 +32,7 @@ from diskproof.wording import numbers
 
 STORAGES = ("ram", ".diskproof/disk")
 TUNINGS = ("safest", "fast")
-DATA = "64 MiB"
-CLIENTS = "1, 8"
+CLIENTS = (1, 8)
 TABLES = 4
 GIB = 2**30
 
@@ -90,7 +87,6 @@ rows = {rows:_}{blank}# in each table: about {data} of data
 """
 
 
-Answer = TypeVar("Answer")
 Storage = tuple[str, PlaceKind, str]
 """Its name in the study, its kind, and what it is."""
 
@@ -102,10 +98,10 @@ def init(
     storage: list[str] | None = None,
     server: str | None = None,
     tuning: list[Level] | None = None,
-    data: str | None = None,
+    data: str = "64 MiB",
     clients: list[int] | None = None,
 ) -> None:
-    """Write a first study, from a few questions or from options.
+    """Write a first study, with comments.
 
     Parameters
     ----------
@@ -121,36 +117,24 @@ def init(
     tuning
         `safest` flushes each commit, `fast` about once a second; can be repeated. Default: both.
     data
-        Size of the data set; default: `64 MiB`.
+        Size of the data set.
     clients
         Number of concurrent clients; can be repeated. Default: 1 and 8.
 
     """
     _check_new(study)
-    given = (storage, server, tuning, data, clients)
     if server is not None and "://" in server:
         if storage or tuning:
             raise RefusalError(
                 "a server with a URL stays where and as it is: leave --storage and --tuning out, or edit "
                 "the study afterwards"
             )
-        text = _given_study(study, server, _data_bytes(data or DATA), _clients(*map(str, clients or [8])))
-    elif all(one is None for one in given) and sys.stdin.isatty() and sys.stdout.isatty():
-        storages = _ask(
-            "Storages to compare: directories, virtual disks, `ram`", ", ".join(STORAGES), _storages
-        )
-        family = _ask(f"Server: {', '.join(FAMILIES)}", _installed(), _family)
-        levels = _ask("Commits: `safest` flushes each, `fast` once a second", ", ".join(TUNINGS), _levels)
-        data_bytes = _ask("Size of the data", DATA, _data_bytes)
-        counts = _ask("Concurrent clients", CLIENTS, _clients)
-        text = _study(study, storages, family, levels, data_bytes, counts)
+        text = _given_study(study, server, _data_bytes(data), _clients(clients or CLIENTS[1:]))
     else:
-        storages = _storages(*(storage or STORAGES))
+        storages = _storages(storage or STORAGES)
         family = _family(server or _installed())
-        levels = _levels(*(tuning or TUNINGS))
-        data_bytes = _data_bytes(data or DATA)
-        counts = _clients(*map(str, clients or CLIENTS.split(", ")))
-        text = _study(study, storages, family, levels, data_bytes, counts)
+        levels = [level for level in LEVELS if level in (tuning or TUNINGS)]
+        text = _study(study, storages, family, levels, _data_bytes(data), _clients(clients or CLIENTS))
     file = StudyFile(study.stem, text, parse_study(text, str(study)))
     try:
         check_as_run(file, make_plan(file), OUT)
@@ -178,26 +162,10 @@ def _check_new(study: Path) -> None:
         raise RefusalError(f"{study.parent} is no folder; make it first")
 
 
-def _ask(question: str, default: str, read: Callable[..., Answer]) -> Answer:
-    """Ask until the answer can be read, word by word; an empty answer is the default."""
-    while True:
-        put(f"{question} [{default}]: ")
-        sys.stdout.flush()
-        answer = sys.stdin.readline()
-        if not answer:
-            raise RefusalError("the answers ended; nothing is written")
-        try:
-            return read(*filter(None, (word.strip() for word in (answer.strip() or default).split(","))))
-        except RefusalError as refusal:
-            say(str(refusal))
-        except TypeError:
-            say("give one answer here")
-
-
 # ---------------------------------------------------------------- answers
 
 
-def _storages(*words: str) -> list[Storage]:
+def _storages(words: Sequence[str]) -> list[Storage]:
     storages: list[Storage] = []
     for word in dict.fromkeys(words):
         kind, what = _place(word)
@@ -244,13 +212,6 @@ def _family(answer: str) -> Family:
     raise RefusalError(f"`{answer}` is no server: give {', '.join(FAMILIES)}")
 
 
-def _levels(*words: str) -> list[Level]:
-    for word in words:
-        if word not in LEVELS:
-            raise RefusalError(f"`{word}` is none of {', '.join(LEVELS)}")
-    return [level for level in LEVELS if level in words]
-
-
 def _data_bytes(answer: str) -> int:
     size = size_of("the size of the data", answer)
     if size < TABLES * ROW_BYTES:
@@ -258,11 +219,11 @@ def _data_bytes(answer: str) -> int:
     return size
 
 
-def _clients(*words: str) -> list[int]:
-    for word in words:
-        if not (word.isdigit() and 1 <= int(word) <= MAX_CLIENTS):
-            raise RefusalError(f"`{word}` is no number of clients: give one from 1 to {MAX_CLIENTS:,}")
-    return list(dict.fromkeys(map(int, words)))
+def _clients(counts: Sequence[int]) -> list[int]:
+    for count in counts:
+        if not 1 <= count <= MAX_CLIENTS:
+            raise RefusalError(f"`{count}` is no number of clients: give one from 1 to {MAX_CLIENTS:,}")
+    return list(dict.fromkeys(counts))
 
 
 # ---------------------------------------------------------------- the file
