@@ -123,6 +123,8 @@ def littles_law(evidence: Evidence) -> Iterator[Said]:
         raise NothingToCheckError("clients rest or connect: between transactions, or between parts of a job")
     if evidence.load.tpcc is not None and evidence.load.tpcc.think_times:
         raise NothingToCheckError("users think between transactions")
+    if load.replay is not None:
+        raise NothingToCheckError("sessions of a log rest between transactions, or wait for each other")
     latency, clients = recorded(load.latency_us, "the mean latency"), load.known_clients
     in_service = load.transactions_per_s * latency.mean / 1e6
     off = abs(in_service / clients - 1)

@@ -122,7 +122,12 @@ mod column {
 
 pub(super) fn is_csv(line: &[u8]) -> bool {
     let fields = line.split(|&byte| byte == b',').count();
-    moment::read(line).is_some_and(|moment| moment.step_us == 1000) && fields >= 12
+    // Only the zone stands between the time and the first comma; text may have commas, too.
+    let is_alone = |moment: Moment| {
+        let comma = line[moment.bytes..].iter().position(|&byte| byte == b',');
+        moment.step_us == 1000 && comma.is_some_and(|comma| comma <= 8)
+    };
+    moment::read(line).is_some_and(is_alone) && fields >= 12
 }
 
 pub(super) fn read_csv(inputs: Inputs, sink: &mut dyn Sink) -> Result<(), Unreadable> {

@@ -252,3 +252,9 @@ fn bytes_that_are_no_text_pass() {
     let (_, kept) = read_text(&text);
     assert_eq!(statements(&kept).len(), 1);
 }
+
+#[test]
+fn commas_do_not_make_text_csv() {
+    let line = "2026-11-28 10:15:21.123 UTC [77] u@d LOG:  duration: 0.250 ms  statement: SELECT 1,2,3,4,5,6,7,8,9,10,11,12,13\n";
+    assert_eq!(recognise(line.as_bytes()), Some(Format::Stderr));
+}

@@ -128,6 +128,8 @@ class Observed:
     """What the load generator took to read and parse one reply."""
     rates: Sequence[Rate]
     """Of each trial, if the study sets a rate."""
+    replayed: bool
+    """Whether it is a log's load."""
     workers: int | None
     loaders: Loaders | None
     """The machines of the load; None: it runs beside the server."""
@@ -230,6 +232,7 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         commits_per_s=_of_load(trials, _commits_per_s) if side.writes_anything else None,
         delay_us=_of_load(trials, lambda load: load.client.delay_mean_us if load.client else None),
         rates=rates,
+        replayed=any(one.load.replay for one in trials),
         workers=next((one.load.client.workers for one in trials if one.load.client), None),
         loaders=loaders_of(trials),
         cpu=cpu_time(side, each, per_s, inside, database, taken_share(gathered, side)),

@@ -133,6 +133,8 @@ def why_not(seen: Observed) -> Message | None:
         return say("it took turns with other cells")
     if seen.rates:
         return say("the study sets its rate; record it without `rate`")
+    if seen.replayed:
+        return say("a log's sessions rest between transactions; replay it on a virtual disk instead")
     if seen.elsewhere:
         return say(
             "nothing was counted on the server's machine; record it with a server that diskproof starts"
