@@ -238,7 +238,7 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
             )
         )
     columns = ("predicted", "measured") if proofs else ()
-    title = "held back by" if not proofs else "held back by; changed, throughput is"
+    title = "held back by" if not proofs else "held back by; with that changed, throughput"
     return Block(title, tuple(rows), columns, SHARES, "of the unchanged" if proofs else "")
 
 

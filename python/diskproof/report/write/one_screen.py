@@ -73,7 +73,7 @@ def _cut_off(lines: Sequence[Text], most: int) -> list[Text]:
 
 
 def _tail(screen: OneScreen, width: int, most_lines: int, most_actions: int) -> list[Text]:
-    found = [Text(line) for line in _wrapped(screen.answer, width)[:2]]
+    found = _cut_off([Text(line) for line in _wrapped(screen.answer, width - 2)], max(most_lines, 2))
     actions = 0
     for lead, text in screen.lines:
         actions = 0 if lead else actions + 1
