@@ -15,7 +15,6 @@ from diskproof import disk
 from diskproof.cli import call
 from diskproof.cli.disk import VERBS
 from diskproof.storage import attached, filesystem, virtual
-from diskproof.system import loops
 from diskproof.system.loops import loops_on
 from diskproof.system.mounts import is_mounted
 from diskproof.system.run_processes import processes_of
@@ -158,26 +157,6 @@ def test_fileio_on_a_slow_disk_runs_whole_rounds(folder: Path, capsys: Screen) -
     assert cell["requests"]["requests"] == 100
     assert cell["flushes"]["requests"] == 128
     assert cell["doubt"] is None
-
-
-@needs_root
-def test_who_keeps_a_forced_disks_loop_device_is_named(
-    folder: Path, capsys: Screen, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert said(capsys, *SLOW, "--size", "64MiB", "--mount", "here")[0] == 0
-    one = attached.find("slow")
-    assert one
-    with subprocess.Popen(["sleep", "60"], cwd=folder / "here") as user, monkeypatch.context() as hasty:
-        hasty.setattr(filesystem, "UNMOUNT_S", 0.1)
-        hasty.setattr(loops, "RELEASE_S", 0.1)
-        code, _, err = said(capsys, "detach", "slow", "--force")
-        user.kill()
-    assert code == 2
-    assert (
-        f"process {user.pid} (sleep) still holds its loop device: end it, then run `diskproof clean`" in err
-    )
-    call(["clean"])
-    nothing_is_left(one, folder)
 
 
 @needs_root

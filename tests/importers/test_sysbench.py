@@ -84,13 +84,6 @@ def test_an_open_loop_is_remarked() -> None:
     assert found.levels == {"workload": "oltp, 14 reads a transaction"}
 
 
-def test_after_a_checkpoint_only_the_rest_is_counted() -> None:
-    found = only("sysbench-1.1-oltp-checkpoint.txt")
-    assert found.load.transactions == 1078
-    assert found.load.seconds == pytest.approx(1078 / 1075.27)
-    assert found.intervals_per_s == []  # both intervals ended before the checkpoint, or at it
-
-
 @pytest.mark.parametrize(
     ("name", "reads", "writes", "moved_bytes", "clients", "direct"),
     [

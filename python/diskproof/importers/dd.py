@@ -1,18 +1,18 @@
-"""dd: what GNU, BusyBox, BSD and macOS print when a copy is done, in any language.
+"""dd: what GNU and BusyBox print when a copy is done, in any language.
 
 dd prints how much was copied and for how long. Only its arguments say which end of the copy was the disk.
 """
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text, ending
 from diskproof.importers.numbers import count, number
 from diskproof.results.imported import ImportedResult
 from diskproof.results.load import FileRequests, LoadResult
-from diskproof.wording.numbers import listed, size
+from diskproof.wording.numbers import size
 
 _RECORDS = re.compile(r"\s*(\d{1,18})\+(\d{1,18}) \S+")
 """``160+0 records in``: whole and partial ones, in any language."""
@@ -22,11 +22,6 @@ _GNU = re.compile(
     r"(?P<rate>[\d.,]{1,20} ?\S{1,8}/s)\s*"
 )
 """GNU and BusyBox: ``10485760 bytes (10 MB, 10 MiB) copied, 0,0313 s, 334 MB/s``."""
-
-_BSD = re.compile(
-    r"\s*(?P<bytes>\d{1,18}) bytes transferred in (?P<seconds>[\d.,e+-]{1,30}) secs? "
-    r"\((?P<rate>[\d.,]{1,20} bytes/sec)\)\s*"
-)
 
 _COMMAND = re.compile(r"(?:^|[\s;&|$#])dd((?:\s+[a-z]+=\S+)+)")
 
@@ -38,11 +33,6 @@ SINKS = ("/dev/null",)
 
 FEWEST_BYTES = 4096
 """One page. Who copies less writes a few bytes into a file, and measures nothing."""
-
-ENOUGH_BYTES = 2**20
-ENOUGH_REQUESTS = 100
-"""Who copies less in fewer requests, and waits for none of them, looks at blocks. A judgement: a hundred
-writes of one sector are a measurement, and so is one synced page."""
 
 WAITS = frozenset({"fsync", "fdatasync", "direct", "sync", "dsync"})
 """Values of `conv` and `oflag` that make dd wait for the disk, at the end or at each block."""
@@ -58,18 +48,6 @@ class _Copy:
     records_out: tuple[int, int] | None
     errors: tuple[str, ...] = ()
 
-    @property
-    def is_measurement(self) -> bool:
-        """Whether enough was asked for. Its time does not count: of two disks, it would drop the faster."""
-        copied = int(self.told["bytes"])
-        asked = sum(self.records_out or ()) >= ENOUGH_REQUESTS or waits_for_the_disk(self.arguments)
-        return copied >= ENOUGH_BYTES or (copied >= FEWEST_BYTES and asked)
-
-    @property
-    def named(self) -> str:
-        """How much was copied, and where that stands."""
-        return f"{size(int(self.told['bytes']))} (line {self.line})"
-
 
 def waits_for_the_disk(arguments: Mapping[str, str]) -> bool:
     """Tell whether a copy's time includes the disk's: it is flushed, or bypasses the page cache."""
@@ -83,21 +61,18 @@ def _is_dd(text: Text) -> bool:
 def _summary(line: str) -> re.Match[str] | None:
     if "/s" not in line:
         return None
-    return _GNU.fullmatch(line) or _BSD.fullmatch(line)
+    return _GNU.fullmatch(line)
 
 
 def _read(text: Text) -> Iterator[Found]:
-    copies = _copies(text)
-    measured = [copy for copy in copies if copy.is_measurement]
-    small = [copy.named for copy in copies if not copy.is_measurement]
-    if not measured:
+    copies = [copy for copy in _copies(text) if int(copy.told["bytes"]) >= FEWEST_BYTES]
+    if not copies:
         raise ImportRefusedError(
-            f"{text.file}: dd copied {listed(small)}, too little to measure a disk; copy 1 MiB or more, or "
-            f"{ENOUGH_REQUESTS} blocks, or with oflag=dsync"
+            f"{text.file}: dd copied less than {size(FEWEST_BYTES)}, too little to measure a disk; copy "
+            "1 MiB or more"
         )
-    left_out = [f"too little to measure a disk, so left out: {listed(small)}"] if small else []
-    for place, copy in enumerate(measured, start=1):
-        yield _result(text, copy, place, left_out if place == 1 else [])
+    for place, copy in enumerate(copies, start=1):
+        yield _result(text, copy, place)
 
 
 def _copies(text: Text) -> list[_Copy]:
@@ -132,12 +107,12 @@ def _arguments(told: str) -> dict[str, str]:
     return {name: value for name, _, value in (word.partition("=") for word in words)}
 
 
-def _result(text: Text, copy: _Copy, place: int, left_out: Sequence[str]) -> ImportedResult:
+def _result(text: Text, copy: _Copy, place: int) -> ImportedResult:
     copied = count(text, copy.line, copy.told["bytes"], "the bytes copied")
     seconds = number(text, copy.line, copy.told["seconds"], "the time of the copy", decimal_comma=True)
     read, written = _directions(copy.arguments)
     block, requests, remarks = _requests(copy, copied)
-    remarks += [f"dd itself says {copy.told['rate'].strip()}", *left_out]
+    remarks.append(f"dd itself says {copy.told['rate'].strip()}")
     if not (read or written):
         remarks.append("which end of the copy was the disk is not known")
     flags = f"{copy.arguments.get('iflag', '')},{copy.arguments.get('oflag', '')}".split(",")

@@ -1,10 +1,8 @@
 """`diskproof disk detach`: give a virtual disk back."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import psutil
 from cyclopts import Parameter
 
 from diskproof.cli.exits import DONE, REFUSED
@@ -51,37 +49,16 @@ def _chosen(name: str | None, *, every: bool) -> list[Attachment]:
 
 
 def _detach(attached: Attachment, *, force: bool) -> bool:
-    users = _users(attached) if force else []
     try:
         left = [undone.what for undone in detach_disk(attached, force=force) if not undone.done]
     except RefusalError as refusal:
         complain(str(refusal))
         return False
-    if left and users and all("loop device" in what for what in left):
+    if left:
         complain(
-            f"disk {attached.name} is detached, but {', '.join(users)} still holds its loop device: end it, "
-            "then run `diskproof clean`"
+            f"disk {attached.name}: still there: {'; '.join(left)}: end what uses it, then run "
+            "`diskproof clean`"
         )
-    elif left:
-        complain(f"disk {attached.name}: still there: {'; '.join(left)}")
     else:
         results.print(f"detached: {attached.name}")
     return not left
-
-
-def _users(attached: Attachment) -> list[str]:
-    """Return the processes that work in a disk or have a file open on it, as far as this user may see."""
-    places = [place for place in (attached.mount_point, attached.block) if place]
-    return [
-        f"process {process.pid} ({process.info['name']})"
-        for process in psutil.process_iter(["name"])
-        if any(path.is_relative_to(place) for path in _held(process) for place in places)
-    ]
-
-
-def _held(process: psutil.Process) -> Iterator[Path]:
-    try:
-        yield Path(process.cwd())
-        yield from (Path(file.path) for file in process.open_files())
-    except (psutil.Error, OSError):
-        return

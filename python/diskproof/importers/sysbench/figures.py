@@ -61,9 +61,6 @@ def remarks_of(run: Output) -> list[str]:
     remarks = []
     if run.version is None:
         remarks.append("its first lines are missing: the version is judged by the shape of the output")
-    if run.checkpoints_s:
-        told = ", ".join(f"{at:g}" for at in run.checkpoints_s[:5])
-        remarks.append(f"its figures count from the last checkpoint on (checkpoints at {told} s)")
     complaints = [said for said in run.complaints if not said.startswith("FATAL")]
     remarks += [f"sysbench said: {said[:200]}" for said in complaints[:MOST_COMPLAINTS]]
     if len(complaints) > MOST_COMPLAINTS:
@@ -133,7 +130,7 @@ def _other_time_s(run: Output) -> tuple[float | None, float | None]:
     options, figures = run.options, run.figures
     asked_s = _whole(options.get("time") or options.get("max-time"))
     took_s = figures.get("total time", figures.get("time elapsed"))
-    if not asked_s or not took_s or fatal_errors(run) or run.checkpoints_s:
+    if not asked_s or not took_s or fatal_errors(run):
         return None, None
     usual_events = "1" if version_of(run) < "1" else "0"
     counted = options.get("events", options.get("max-requests", usual_events)) != "0"
@@ -173,18 +170,9 @@ def shares_of(run: Output) -> ClientShares | None:
     return None if mean is None or stdev is None else ClientShares(mean=mean, stdev=stdev)
 
 
-def seconds_of(
-    run: Output, rate_per_s: float | None, events: float | None, remarks: list[str]
-) -> float | None:
-    """Return how long it was measured; after a checkpoint, the time that its own rate is over."""
-    told = run.figures.get("total time", run.figures.get("time elapsed"))
-    if run.checkpoints_s and events and rate_per_s:
-        seconds = events / rate_per_s
-        remarks.append(
-            f"{seconds:.4f} s since the checkpoint, derived: {events:.0f} / {rate_per_s:.4f} a second"
-        )
-        return seconds
-    return told or None
+def seconds_of(run: Output) -> float | None:
+    """Return how long it was measured."""
+    return run.figures.get("total time", run.figures.get("time elapsed")) or None
 
 
 def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency | None:
@@ -235,10 +223,9 @@ def _of_more_digits(run: Output, printed_ms: float, sum_ms: float, events: int, 
 def intervals_of(run: Output) -> tuple[list[float], list[float], float | None]:
     """Return (what each interval had in a second, its latencies in microseconds, its length in seconds).
 
-    The rates of a load on files are in MiB. Intervals before the last checkpoint are left out.
+    The rates of a load on files are in MiB.
     """
-    since = run.checkpoints_s[-1] if run.checkpoints_s else 0.0
-    kept = [one for one in run.intervals if one.at_s > since]
+    kept = run.intervals
     rates = [
         rate for one in kept if (rate := one.per_s if one.per_s is not None else one.mib_per_s) is not None
     ]

@@ -24,7 +24,7 @@ from diskproof.importers.sysbench.figures import (
 )
 from diskproof.importers.sysbench.output import Output
 from diskproof.results.imported import ImportedResult
-from diskproof.results.load import Derived, FileRequests, LoadResult
+from diskproof.results.load import FileRequests, LoadResult
 
 MIB = 2**20
 _SIZE = re.compile(r"([\d.]{1,20}) ?([KMGTP]?)i?b", re.IGNORECASE)
@@ -38,12 +38,8 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
     remarks = remarks_of(run)
     rate_per_s = _rate_per_s(text, run)
     newer = "reads/s" in run.figures or "read iops" in run.figures
-    if newer:
-        seconds = seconds_of(run, rate_per_s, None, remarks)
-        reads, writes, syncs = _worked_out(run, seconds, remarks)
-    else:
-        reads, writes, syncs = _counted(run)
-        seconds = seconds_of(run, rate_per_s, _sum(reads, writes), remarks)
+    seconds = seconds_of(run)
+    reads, writes, syncs = _worked_out(run, seconds, remarks) if newer else _counted(run)
     requests = _sum(reads, writes)
     block_bytes = _block_bytes(text, run, reads, writes, remarks)
     mode = mode_of(run)
@@ -65,7 +61,7 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
             seconds=seconds,
             transactions=requests,
             transactions_per_s=rate_per_s,
-            derived=_derived(run, counted=not newer),
+            derived=["transactions"] if newer else [],
             statements=None if events is None else int(events),
             reads=reads,
             writes=writes,
@@ -93,11 +89,6 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
         warm_up_s=warm_up_s(run),
         remarks=remarks,
     )
-
-
-def _derived(run: Output, *, counted: bool) -> list[Derived]:
-    found: list[Derived] = ["seconds"] if run.checkpoints_s else []
-    return found if counted else [*found, "transactions"]
 
 
 def _worked_out(

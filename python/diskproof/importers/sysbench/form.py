@@ -38,6 +38,11 @@ def _recognises(text: Text) -> bool:
 
 
 def _read(text: Text) -> Iterator[Found]:
+    if "Checkpoint report:" in text.content:
+        raise ImportRefusedError(
+            f"{text.file} has reports of checkpoints, which are not read: run sysbench without "
+            "`--report-checkpoints`"
+        )
     place, without_result = 0, None
     for run in outputs(text):
         judge_command(run)

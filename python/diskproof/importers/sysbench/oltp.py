@@ -30,8 +30,8 @@ def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
     figures, remarks = run.figures, remarks_of(run)
     transactions = _count(figures.get("transactions"))
     rate_per_s = figures.get("transactions per s")
-    seconds = seconds_of(run, rate_per_s, transactions, remarks)
-    derived: list[Derived] = ["seconds"] if run.checkpoints_s else []
+    seconds = seconds_of(run)
+    derived: list[Derived] = []
     events = _count(figures.get("total number of events"))
     if not transactions and events and seconds:
         remarks.append("it counts no transactions (without BEGIN and COMMIT), so its events are counted")

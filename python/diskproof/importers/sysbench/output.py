@@ -43,7 +43,6 @@ _INTERVAL_LATENCY = (
     re.compile(rf"lat(?:ency)? ?\(ms, ?(\d{{1,3}})%\): *{_FIGURE}", re.IGNORECASE),
     re.compile(rf"(response time): *{_FIGURE} *\((\d{{1,3}})%\)", re.IGNORECASE),
 )
-_CHECKPOINT = re.compile(rf"\s*\[\s*{_FIGURE}\s*\]\s*Checkpoint report:", re.IGNORECASE)
 _LABELLED = re.compile(rf"\s*([A-Za-z0-9][\w/.,() -]{{0,60}}?): +{_FIGURE}(?:\s*\({_FIGURE} per sec\.\))?")
 _SPREAD = re.compile(rf"/{_FIGURE}\s*$")
 _PERCENTILE = re.compile(r"(?:approx\. *)?(\d{1,3}(?:\.\d{1,2})?)(?:th|st|nd|rd)? percentile")
@@ -139,7 +138,6 @@ class Output:
     """What that command runs."""
     intervals: list[Interval] = field(default_factory=list)
     interval_percentile: str | None = None
-    checkpoints_s: list[float] = field(default_factory=list)
     figures: dict[str, float] = field(default_factory=dict)
     """By label, lower case; ``LABEL per s`` is the rate in brackets behind it. Units as printed."""
     percentiles_ms: dict[str, float] = field(default_factory=dict)
@@ -151,16 +149,8 @@ class Output:
     counts_statements: bool = False
     """Whether it has the heading of a database's statistics, so that what follows is a result."""
     stage: int = HEAD
-    in_checkpoint: bool = False
     said_more: bool = False
     """Whether something that is not sysbench's follows its interval lines: a script's own report."""
-
-    def begin_again(self) -> None:
-        """Forget the figures of a checkpoint: sysbench counts again from there."""
-        self.figures.clear()
-        self.percentiles_ms.clear()
-        self.moved.clear()
-        self.in_checkpoint = False
 
 
 def outputs(text: Text) -> Iterator[Output]:
@@ -176,8 +166,6 @@ def outputs(text: Text) -> Iterator[Output]:
             if current is not None:
                 yield current
             current = Output(at)
-        elif stage < current.stage and current.in_checkpoint:
-            current.begin_again()
         current.stage = stage
         _take(current, text, at, line)
     if current is not None:
@@ -188,8 +176,6 @@ def _begins_another(current: Output, stage: int, line: str) -> bool:
     """Tell whether a line of that part is of another run than the one before it."""
     if stage == HEAD:
         return current.stage > HEAD or (bool(_BANNER.match(line)) and current.version is not None)
-    if current.in_checkpoint:
-        return False
     heading = line.strip() in _STATISTICS or bool(_OPERATIONS.match(line))
     return (
         stage < current.stage or _label(line) in current.figures or (heading and current.stage == STATISTICS)
@@ -198,7 +184,7 @@ def _begins_another(current: Output, stage: int, line: str) -> bool:
 
 def _stage(line: str, current: Output | None) -> int | None:
     """Return which part of an output a line belongs to; None of a line that is none of sysbench's."""
-    if any(one.match(line) for one in (_CHECKPOINT, _INTERVAL, _FILE_INTERVAL)):
+    if any(one.match(line) for one in (_INTERVAL, _FILE_INTERVAL)):
         return INTERVALS
     label = _label(line)
     if label is not None:
@@ -283,10 +269,6 @@ def _take_head(run: Output, line: str) -> bool:
 
 
 def _take_interval(run: Output, text: Text, at: int, line: str) -> bool:
-    if checkpoint := _CHECKPOINT.match(line):
-        run.checkpoints_s.append(number(text, at, checkpoint[1].rstrip("s"), "the time of a checkpoint"))
-        run.in_checkpoint = True
-        return True
     rate, moved = _INTERVAL.match(line), _FILE_INTERVAL.match(line)
     if rate is None and moved is None:
         return False
