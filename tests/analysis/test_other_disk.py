@@ -9,7 +9,7 @@ import pytest
 from diskproof.analysis.cells import answer_cell
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.other_disk.calibrated import Source, calibrate
-from diskproof.analysis.other_disk.predict import LeftOut, answer, below_floor, predict, sources_of
+from diskproof.analysis.other_disk.predict import LeftOut, answer, predict, sources_of
 from diskproof.analysis.other_disk.records import Load, Simulated
 from diskproof.results.machine import Machine
 from diskproof.results.trial import Finding, Trial
@@ -201,13 +201,6 @@ def test_a_disk_without_a_model_needs_a_device_file() -> None:
     (found,) = sources_of(real, {"disk": "quick"})
     assert isinstance(found, Source)
     assert found.device == "quick"
-
-
-def test_a_disk_that_this_machine_cannot_serve_is_noted() -> None:
-    cell = gathered(places=machine_on("desktop-7200").places)
-    read_us = {"desktop-7200": 10_000.0, "quick": 5.0}
-    (note,) = below_floor(cell, ["desktop-7200", "quick", "ram"], read_us.__getitem__)
-    assert note.text.startswith("`quick` answers a 4 KiB read in 5.0 µs")
 
 
 def test_what_was_measured_on_a_disk_outweighs_a_prediction() -> None:

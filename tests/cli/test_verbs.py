@@ -313,15 +313,6 @@ def test_a_plan_refuses_disks_as_a_run_would(
     assert f"storage `disk`: {said}" in capsys.readouterr().err
 
 
-def test_a_plan_says_what_its_runs_cannot_be_predicted_from(tmp_path: Path) -> None:
-    text = SMALL_STUDY.replace('family = "mysql"', 'family = "sqlite"')
-    for place, said in (('ram = "1 GiB"', False), ('directory = "here"', True)):
-        (tmp_path / "study.toml").write_text(text.replace('ram = "1 GiB"', place) + 'kind = "oltp"\n')
-        planned = diskproof_here(tmp_path, "plan", "study.toml")
-        assert planned.returncode == 0, planned.stderr
-        assert ("--was d=FILE.toml" in " ".join(planned.stdout.split())) == said
-
-
 def test_a_plan_says_that_tpcc_is_too_short(tmp_path: Path) -> None:
     text = SMALL_STUDY + 'kind = "tpcc"\nwarehouses = 1\nthink_times = true\nclients = [10]\n'
     (tmp_path / "study.toml").write_text(text)

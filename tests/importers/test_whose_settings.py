@@ -95,8 +95,6 @@ def told(one: Beside) -> str:
             ["my.cnf"],
             ["the server's settings (those given, my.cnf, are of another kind of server)"],
         ),
-        # One answer and one option file are one server's unless their names are of different results.
-        (["ssd.txt", "hdd.txt"], ["ssd.cnf", "hdd-variables.txt"], ["ssd.cnf", "hdd-variables.txt"]),
     ],
 )
 def test_whose_settings(files: list[str], beside: list[str], whose: list[str]) -> None:

@@ -103,18 +103,6 @@ def _earlier_trials(made: Plan, out: Path) -> list[Trial]:
     return []
 
 
-def without_model(study: Study, made: Plan) -> list[str]:
-    """Say what `predict` and `advise` will lack of this run's disks; nothing if one storage has a model."""
-    loads = [one for one in made.cells if one.has_server and not study.load(one.workload).is_job]
-    storages = dict.fromkeys(one.storage for one in loads if one.storage != THEIRS)
-    if not storages or any(study.data_place(name).kind in ("ram", "virtual") for name in storages):
-        return []
-    return [
-        f"`predict` and `advise` will need a model of a disk of this run: `--was {next(iter(storages))}="
-        "FILE.toml`, which `diskproof disk clone` makes"
-    ]
-
-
 def _too_short(study: Study, made: Plan) -> Iterator[str]:
     """Yield which loads with TPC-C's think times end before their terminals have made a few transactions."""
     for workload in dict.fromkeys(cell.workload for cell in made.cells):
@@ -128,8 +116,6 @@ def _notes(choice: TimedChoice, study: Study, made: Plan) -> Iterator[str]:
     if not choice.hosts:
         yield from growths(study, made, _earlier_trials(made, choice.out))
     yield from _too_short(study, made)
-    if not earlier_runs(choice.out, made.study):  # said once: it does not change
-        yield from without_model(study, made)
     if choice.hosts:
         yield from _not_sent(study)
 

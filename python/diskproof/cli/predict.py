@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from diskproof import disk
-from diskproof.analysis.other_disk.predict import MEMORY, answer, below_floor
+from diskproof.analysis.other_disk.predict import MEMORY, answer
 from diskproof.analysis.other_disk.records import Load, Predictions, Simulated
 from diskproof.cli.exits import DONE
 from diskproof.cli.forms import Form, put_in_form
@@ -45,14 +45,12 @@ def predict(
     for device in on:
         _check(device)
     known = storages_were(was)
-    recorded, targets = gathered(run), list(dict.fromkeys(on))
-    found = answer(recorded, targets, simulate, known, model_of)
+    found = answer(gathered(run), list(dict.fromkeys(on)), simulate, known, model_of)
     if not found.cells:
         raise RefusalError(nothing(run, found))
     if all(one.per_s is None for one in found.cells):
         why = "; ".join(dict.fromkeys(one.missing.text for one in found.cells if one.missing))
         raise RefusalError(f"{run}: nothing could be predicted for these disks: {why}")
-    found = found.model_copy(update={"notes": below_floor(recorded, targets, disk.read_us)})
     put_in_form(format, compose(found), found)
     return DONE
 

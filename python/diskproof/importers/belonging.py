@@ -100,7 +100,7 @@ def belonging(results: Sequence[ImportedResult], given: Sequence[Given]) -> list
     A load on bare files has no server.
     """
     measured = [_measured(one) for one in results if one.load.file_requests is None]
-    servers = _apart(servers_given(given), measured)
+    servers = servers_given(given)
     kinds = [server_of_settings(server) for server in servers]
     reached = [_reach(server, measured) for server in servers]
     told: list[Beside] = []
@@ -133,27 +133,6 @@ def _together(given: Sequence[Given]) -> Beside:
         observed=next((one for one in settings if one.observed), None),
         counters=[one for one in given if isinstance(one, Counters)],
     )
-
-
-def _apart(servers: list[Beside], results: Sequence[_Measured]) -> list[Beside]:
-    """Separate again what is one server by its number alone, if its names are those of other results."""
-    if len(servers) != 1:
-        return servers
-    given: list[Given] = [one for one in (servers[0].asked, servers[0].observed) if one]
-    given += servers[0].counters
-    by_reach: dict[frozenset[int] | None, list[Given]] = {}
-    for one in given:
-        by_reach.setdefault(_marked(one, results), []).append(one)
-    marked = [group for reach, group in by_reach.items() if reach is not None]
-    if len(marked) < 2:
-        return servers
-    return [_together(group) for group in by_reach.values()]
-
-
-def _marked(given: Given, results: Sequence[_Measured]) -> frozenset[int] | None:
-    """Return the results that a file is marked for, by its name or its folder; None if it is for any."""
-    reach = _reach(_together([given]), results)
-    return None if reach is None else frozenset(reach)
 
 
 # ---------------------------------------------------------------- for which results

@@ -22,6 +22,9 @@ PASS_BLOCK = 2**20
 THE_WRITING_PASS = Probe(pattern="pass-write", block_bytes=PASS_BLOCK)
 """In a directory it makes the file for all other cells."""
 
+MIN_SECONDS, MAX_SECONDS = 0.01, 3600.0
+"""Of a cell."""
+
 OVERHEAD_S = 0.4
 """Time to start and end fio (measured with 3.33); for the remaining time only."""
 
@@ -44,6 +47,8 @@ class Effort:
 
     def lasting(self, seconds: float) -> "Effort":
         """Return the same with another time for each cell, and a ramp in proportion."""
+        if not MIN_SECONDS <= seconds <= MAX_SECONDS:
+            raise RefusalError(f"--seconds takes {MIN_SECONDS:g} to {MAX_SECONDS:g}, not {seconds:g}")
         return replace(self, seconds=seconds, ramp_s=self.ramp_s * seconds / self.seconds)
 
     def within(self, size_bytes: int) -> "Effort":

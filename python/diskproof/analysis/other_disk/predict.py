@@ -18,7 +18,7 @@ from diskproof.results.machine import Place
 from diskproof.results.plan import Cell
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
-from diskproof.wording import Message, say, us
+from diskproof.wording import Message, say
 
 MEMORY = "ram"
 """Main memory, as a study names it."""
@@ -202,27 +202,6 @@ def _weakened_by(gathered: Gathered, one: Predicted) -> dict[str, Message]:
     trials = [trial for cell in cells if cell.storage in one.recorded for trial in gathered.valid(cell)]
     warnings = [found for trial in trials for found in trial.findings if found.severity == "warning"]
     return {check: as_one(found).message for check, found in grouped(warnings, lambda one: one.check).items()}
-
-
-def below_floor(gathered: Gathered, targets: Sequence[str], read_us: Callable[[str], float]) -> list[Message]:
-    """Return a note for each device that is too quick to be served on the recorded machine.
-
-    `read_us` gives the time of a single small read of a device.
-    """
-    places = [place for one in gathered.all() for place in one.trial.places]
-    floors = [one.floor_us for place in places for one in place.virtual_disks if one.floor_us]
-    reads_us = {target: read_us(target) for target in targets if floors and target != MEMORY}
-    return [
-        say(
-            "`{target}` answers a 4 KiB read in {read}; a virtual disk on the recorded machine needs "
-            "{floor}. So `diskproof run` cannot test this prediction there",
-            target=target,
-            read=us(taken_us),
-            floor=us(min(floors)),
-        )
-        for target, taken_us in reads_us.items()
-        if taken_us < min(floors)
-    ]
 
 
 def predict(known: Sequence[Calibrated], targets: Sequence[str], simulate: Simulate) -> list[Predicted]:

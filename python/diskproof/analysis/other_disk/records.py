@@ -112,5 +112,3 @@ class Predictions(Record):
     cells: list[Predicted]
     left_out: list[Message] = Field(default_factory=list)
     """Cells that no prediction is made of, by reason."""
-    notes: list[Message] = Field(default_factory=list)
-    """What must be known of a device."""

@@ -12,13 +12,10 @@ from diskproof.cli.exits import DONE, TRIAL_INVALID
 from diskproof.cli.screen import results, say
 from diskproof.profile.measure import profile as measure
 from diskproof.profile.place import Wanted
-from diskproof.profile.plan import FULL, QUICK, Effort
-from diskproof.refusal import RefusalError
+from diskproof.profile.plan import FULL, QUICK
 from diskproof.report import profile as told
 from diskproof.results.profile import write_profile
 from diskproof.storage.attached import find
-
-MIN_SECONDS, MAX_SECONDS = 0.01, 3600.0
 
 
 def profile(
@@ -55,7 +52,8 @@ def profile(
         Write profile.json, the page and the pictures to this folder.
 
     """
-    effort = _effort(quick=quick, seconds=seconds)
+    effort = QUICK if quick else FULL
+    effort = effort if seconds is None else effort.lasting(seconds)
     told.check_writable(record, out)
     attached = None if Path(place).exists() else find(place)
     wanted = Wanted(
@@ -75,12 +73,3 @@ def profile(
             say(f"written: {path}")
     told.render(measured, results)
     return TRIAL_INVALID if late.invalid or any(cell.error for cell in measured.cells) else DONE
-
-
-def _effort(*, quick: bool, seconds: float | None) -> Effort:
-    effort = QUICK if quick else FULL
-    if seconds is None:
-        return effort
-    if not MIN_SECONDS <= seconds <= MAX_SECONDS:
-        raise RefusalError(f"--seconds takes {MIN_SECONDS:g} to {MAX_SECONDS:g}, not {seconds:g}")
-    return effort.lasting(seconds)

@@ -47,7 +47,7 @@ def compose(found: Predictions) -> OneScreen:
     ]
     lines = (
         ("Not predicted", "; ".join(one.text for one in [*_missing(found.cells), *found.left_out])),
-        ("Beware", "; ".join([*weakened(answered), *(one.text for one in found.notes)])),
+        ("Beware", "; ".join(weakened(answered))),
     )
     return OneScreen(
         f"Predictions from the run of `{found.run}`",
