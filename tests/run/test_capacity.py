@@ -7,9 +7,7 @@ import psutil
 import pytest
 
 from diskproof.refusal import RefusalError
-from diskproof.results.plan import Plan
-from diskproof.results.usage import DeviceUsage
-from diskproof.run.capacity import DISKS_SHARE, check_room, disk_limits, growths
+from diskproof.run.capacity import DISKS_SHARE, check_room, disk_limits
 from diskproof.server.base import ServerError
 from diskproof.server.choice import find_chosen
 from diskproof.storage.layout import LOG_BYTES
@@ -17,7 +15,6 @@ from diskproof.study.model import Study
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile, parse_study
 from support.disks import needs_root
-from support.trials import change, make_trial
 
 GIB = 2**30
 FREE_BYTES = 8 * GIB
@@ -133,42 +130,3 @@ def test_a_run_that_does_not_fit_is_refused_with_a_remedy() -> None:
 
 def test_a_run_without_virtual_disks_is_not_concerned() -> None:
     assert limits(ELSEWHERE, rows=9_000_000)[1] == {}
-
-
-GROWING = """
-question = "How much?"
-[design]
-measure_s = 60
-[servers.db]
-family = "postgresql"
-[tunings.safest]
-[storages.small]
-ram = "{size}"
-[workloads.load]
-mix = "read-write"
-tables = 1
-rows = 1_000
-"""
-
-
-def growing(size: str) -> tuple[Study, Plan]:
-    text = GROWING.format(size=size)
-    study = parse_study(text, "growing.toml")
-    return study, make_plan(StudyFile("growing", text, study))
-
-
-@pytest.mark.parametrize(("size", "said"), [("4 GiB", True), ("64 GiB", False)])
-def test_growth_is_said_if_it_matters(size: str, said: bool) -> None:
-    study, plan = growing(size)
-    assert bool(list(growths(study, plan, []))) == said
-
-
-def test_what_an_earlier_run_wrote_counts() -> None:
-    study, plan = growing("64 GiB")
-    written = DeviceUsage(reads=0, read_bytes=0, writes=1, written_bytes=6 * GIB, flushes=0, busy_s=1.0)
-    trial = make_trial(plan)
-    assert trial.usage is not None
-    usage = trial.usage.model_copy(update={"seconds": 60.0, "devices": {"sda": written}})
-    (line,) = growths(study, plan, [change(trial, cell=plan.cells[0].id, usage=usage)])
-    assert "`small` grows by up to" in line
-    assert "as an earlier run wrote" in line

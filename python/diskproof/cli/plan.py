@@ -12,14 +12,11 @@ from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
 from diskproof.cli.screen import results, say
 from diskproof.report.compose import cut_words
 from diskproof.results.crash import WAYS
-from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.plan import Cuts, Plan
-from diskproof.results.trial import Trial
-from diskproof.run.capacity import check_room, disk_limits, growths
+from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cut_rights import check_may_cut
 from diskproof.run.dataset import IMAGES
 from diskproof.run.rehearsal import check
-from diskproof.run.resume import earlier_runs
 from diskproof.run.slower import check_slower
 from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.choice import find_chosen
@@ -91,18 +88,6 @@ def plan(
     results.print(f"{said} (order from seed {made.seed})")
 
 
-def _earlier_trials(made: Plan, out: Path) -> list[Trial]:
-    """Return the trials of the study's newest run of this scale that can be read."""
-    for path in earlier_runs(out, made.study):
-        try:
-            folder = RunFolder.open(path)
-            if folder.plan().scale == made.scale:
-                return folder.trials()
-        except RunFolderError:
-            continue
-    return []
-
-
 def _too_short(study: Study, made: Plan) -> Iterator[str]:
     """Yield which loads with TPC-C's think times end before their terminals have made a few transactions."""
     for workload in dict.fromkeys(cell.workload for cell in made.cells):
@@ -113,8 +98,6 @@ def _too_short(study: Study, made: Plan) -> Iterator[str]:
 
 def _notes(choice: TimedChoice, study: Study, made: Plan) -> Iterator[str]:
     """Yield what must be known of the run."""
-    if not choice.hosts:
-        yield from growths(study, made, _earlier_trials(made, choice.out))
     yield from _too_short(study, made)
     if choice.hosts:
         yield from _not_sent(study)

@@ -1,22 +1,18 @@
 """Checks that a run fits: on every storage, beside the data sets, into memory; and that servers get there."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
 
-from diskproof import disk
 from diskproof.refusal import RefusalError
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.record import Role
-from diskproof.results.trial import Trial
 from diskproof.run.dataset import is_loaded
 from diskproof.server.base import ServerKind
 from diskproof.storage.kinds.base import (
     LESS_DATA,
     check_free,
-    free_bytes,
-    nearest,
     resolved,
     same_file_system,
 )
@@ -30,9 +26,6 @@ from diskproof.wording import numbers
 LOGGED_BYTES_PER_S = 10_000_000
 """What a writing load adds to logs and tables: some thousand transactions a second with a row-based binary
 log, and a reserve."""
-
-WORTH_SAYING = 0.1
-"""Share of a place's room that a trial's growth is said from."""
 
 DISKS_SHARE = 0.75
 """Share of the free memory that virtual disks may use. The rest is for the page cache, the load, and what
@@ -84,48 +77,6 @@ def _check_storage(study: Study, name: str, cells: list[Cell], images: Path, ima
         directory = resolved(f"storage `{name}`", place.directory)
         needs["data"] += image_bytes if same_file_system(directory, images) else 0
     check_layout(name, study.storages[name], needs)
-
-
-def growths(study: Study, plan: Plan, earlier: Iterable[Trial]) -> Iterator[str]:
-    """Yield by how much a trial makes each storage grow, if that is more than a tenth of its room.
-
-    What a cell wrote in an `earlier` trial is the most that it can grow by.
-    """
-    known = {one.cell: rate for one in earlier if (rate := _written_per_s(one)) is not None}
-    for name in dict.fromkeys(cell.storage for cell in plan.cells if cell.storage in study.storages):
-        cells = [cell for cell in plan.cells if cell.storage == name and cell.has_server]
-        writing = [cell for cell in cells if study.load(cell.workload).writes]
-        grown = [(known.get(cell.id, LOGGED_BYTES_PER_S), cell) for cell in writing]
-        room = _room(study.data_place(name))
-        if not grown or room is None:
-            continue
-        rate, cell = max(grown, key=lambda one: one[0] * load_seconds(study, one[1].workload))
-        seconds = load_seconds(study, cell.workload)
-        if rate * seconds > WORTH_SAYING * room:
-            source = "as an earlier run wrote" if cell.id in known else "assumed"
-            yield (
-                f"`{name}` grows by up to {numbers.size(rate * seconds)} in a trial of {cell.id} "
-                f"({numbers.size(rate)}/s for {numbers.duration(seconds)}, {source}); it has "
-                f"{numbers.size(room)}"
-            )
-
-
-def _written_per_s(trial: Trial) -> float | None:
-    """Return the bytes that reached a trial's disks in a second; None if nothing counted them."""
-    usage = trial.usage
-    if usage is None or not usage.devices or not usage.seconds:
-        return None
-    return sum(device.written_bytes for device in usage.devices.values()) / usage.seconds
-
-
-def _room(place: PlaceChoice) -> int | None:
-    """Return the bytes that a place can hold; None if that is not known before the run."""
-    if place.directory is not None:
-        return free_bytes(nearest(place.directory.expanduser()))
-    if place.virtual is not None and place.size is None:
-        return int(disk.show(place.virtual)["capacity_bytes"])
-    size = place.ram or place.size
-    return None if size is None else int(size)
 
 
 def _check_memory(study: Study, plan: Plan) -> None:

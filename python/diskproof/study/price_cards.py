@@ -13,7 +13,7 @@ from diskproof.reading import UnreadableError, read_text
 from diskproof.refusal import RefusalError
 from diskproof.results.prices import Price
 from diskproof.results.size import SoldSize
-from diskproof.study.part import FOLDER, Device, Part, mistake
+from diskproof.study.part import FOLDER, Device, Part
 
 MOST_BYTES = 1 << 16
 
@@ -81,13 +81,6 @@ class PriceCard(Part):
     outlives_machine: bool = Field(True, description="Whether data outlive the machine")
     iops: Dimension | None = Field(None, description="Requests a second that can be bought")
     mib_per_s: Dimension | None = Field(None, description="MiB a second that can be bought")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _its_size_has_a_unit(cls, card: object) -> object:
-        if isinstance(card, dict) and "gib" in card:
-            raise mistake(f'`gib` is now `size`: write `size = "{card["gib"]} GiB"`')
-        return card
 
     @model_validator(mode="after")
     def _costs_something(self) -> Self:
