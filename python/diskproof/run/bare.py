@@ -16,6 +16,7 @@ from diskproof.results.trial import DataFacts, RestoredBy
 from diskproof.results.usage import CpuUse, VirtualUse
 from diskproof.run.attempt import Attempt, Counted
 from diskproof.run.bench import Bench
+from diskproof.run.slower import FOLLOWS, OwnTimeError
 from diskproof.storage.copy import settle
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import seed_of
@@ -197,13 +198,16 @@ class FilesAttempt(Attempt):
         # Each block and each phase draws other requests; within a block all cells draw alike. fio multiplies
         # a seed by the thread's number, so small seeds would give equal draws again.
         seed = seed_of(self.bench.seed, self.planned.block, phase)
-        return Asked(self.workload, self.cell.clients, seconds, seed, self.direct, self.zeroes, per_s)
+        return Asked(
+            self.workload, self.cell.clients, seconds, seed, self.direct, self.zeroes, per_s, self.bench.time
+        )
 
     def _run(self, asked: Asked, phase: str, shift_s: float, counted: Counted | None = None) -> LoadResult:
         """Run a phase to its end; `counted` counts it from the first request to the last."""
         job_file, series = self.log / f"{phase}.fio", self.log / phase
         logs = write_logs(asked, series)
         job_file.write_text(load_job(asked, logs, series))
+        began_s = asked.time.now_s()
         try:
             if counted:
                 counted.begin()
@@ -212,12 +216,14 @@ class FilesAttempt(Attempt):
                 job_file,
                 cwd=self.folder,
                 descriptors=descriptors(self.workload, self.cell.clients),
+                environment=asked.time.environment(self.bench.clock),
             )
             self.look_at_cpus(None, [self.job.pid])  # at once: a short pass may end in a moment
             self._look_at(self.job)
             if not self.job.ended(0):
                 self.look_at_cpus(None, [self.job.pid])  # again, now with all its threads
-            result = self.job.result(asked.seconds + LAST_REQUESTS_S)
+            result = self.job.result(asked.time.real_s(asked.seconds + LAST_REQUESTS_S))
+            check_kept_time(asked, asked.time.now_s() - began_s)
             if counted:
                 counted.end()
             self.series.add(read_series(series, asked, shift_s))
@@ -276,6 +282,16 @@ class FilesAttempt(Attempt):
 
     def _role_of(self, path: str) -> Role | None:
         return "data" if Path(path).name in file_names(self.workload) else None
+
+
+def check_kept_time(asked: Asked, took_s: float) -> None:
+    """Refuse a fio that was sooner at its end than the trial's time allows (OwnTimeError)."""
+    lasts = not (asked.load.is_pass or asked.replays)
+    if lasts and took_s < FOLLOWS * asked.seconds:
+        raise OwnTimeError(
+            f"time is to pass {asked.time.dilation} times slower, but fio took {took_s:.3g} s of it for "
+            f"{asked.seconds:g} s: is it linked statically? Leave `dilation` out, or install another fio"
+        )
 
 
 def held_open(pid: int, role_of: Callable[[str], Role | None]) -> list[tuple[str, str]]:

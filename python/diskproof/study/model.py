@@ -334,9 +334,6 @@ class Study(Part):
                 raise mistake(
                     f"server `{name}` {which}, and its clocks cannot be slowed", "design", "dilation"
                 )
-        for name, workload in self.workloads.items():
-            if not workload.needs_server:
-                raise mistake(f"workload `{name}` is timed by fio's own clock", "design", "dilation")
         return self
 
     @model_validator(mode="after")

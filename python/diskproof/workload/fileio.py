@@ -18,6 +18,7 @@ from diskproof.fio.program import FEW_DESCRIPTORS, Result, escaped
 from diskproof.results.load import ClientAccount, FileRequests, Latency, LoadResult, StatementType
 from diskproof.stats.quantiles import known_percentiles
 from diskproof.study.loads.fileio import Fileio
+from diskproof.system.dilation import REAL, TrialTime
 from diskproof.workload.arguments import PERCENTILES, interval_s
 
 LAYOUT_BLOCK_BYTES = 2**20
@@ -59,6 +60,7 @@ class Asked:
     """Whether zeroes are written; otherwise bytes that neither compression nor a thin volume can shrink."""
     per_s: float = LIKELY_PER_S
     """Expected requests a second: replayed logs are made for that."""
+    time: TrialTime = REAL
 
     @property
     def replays(self) -> bool:
@@ -94,6 +96,8 @@ def load_job(asked: Asked, logs: list[Path], series: Path) -> str:
     lines += ["zero_buffers=1"] if asked.zeroes else []
     lines += [f"write_iops_log={series}", f"log_avg_msec={_interval_ms(asked)}", "disk_util=0"]
     lines += ["lat_percentiles=1", "clat_percentiles=0"]
+    # A CPU's own counter has no other time.
+    lines += ["clocksource=clock_gettime"] if asked.time.dilation > 1 else []
     for number, log in enumerate(logs):
         lines += [f"[client-{number}]", f"read_iolog={escaped(log)}", "replay_no_stall=1"]
     return "\n".join(lines if asked.replays else [*lines, *_pattern(asked)]) + "\n"
@@ -151,7 +155,8 @@ def to_result(result: Result, asked: Asked) -> LoadResult:
     load, block = asked.load, int(asked.load.block_size)
     kinds = {"read": reads_of(result), "write": writes_of(result), "sync": syncs_of(result)}
     both, seconds = kinds["read"].with_(kinds["write"]), seconds_of(result)
-    busy_s = result["job_runtime"] / 1000
+    # fio relates CPU time, which is the machine's, to the trial's seconds.
+    busy_s = result["job_runtime"] / 1000 / asked.time.cpus_count
     return LoadResult(
         workload=load.kind,
         mix=load.mode,

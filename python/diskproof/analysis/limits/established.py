@@ -69,6 +69,9 @@ def establish(signals: Sequence[Signal], split: Split | None, taken: float = 0.0
     if chosen is None:
         equal = say("{limits} have equal support", limits=[IN_WORDS[one] for one in best])
         return Established(None, list(signals), equal)
+    if chosen == "locks" and split and (part := split.part("locks") / split.latency_us) < LITTLE / 2:
+        little = say("threads wait for one another, but locks take {part} of the time", part=share(part))
+        return Established(None, list(signals), little)
     return Established(chosen, _sorted(signals, chosen))
 
 

@@ -230,6 +230,11 @@ def _bar(row: Row, scale: Scale, width: int, signs: str) -> str:
     if bar := row.bar:
         if bar.low is not None and bar.high is not None:
             first, last = place(scale, bar.low, width), place(scale, bar.high, width)
+            # What excludes equal speed does not touch its line.
+            if scale.middle is not None and bar.high < scale.middle:
+                last = max(min(last, place(scale, scale.middle, width) - 1), first)
+            elif scale.middle is not None and bar.low > scale.middle:
+                first = min(max(first, place(scale, scale.middle, width) + 1), last)
             cells[first : last + 1] = signs[1] * (last - first + 1)
             if last > first:
                 cells[first], cells[last] = signs[0], signs[2]
