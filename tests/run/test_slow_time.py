@@ -108,6 +108,23 @@ def test_server_and_load_may_be_held_to_their_share_of_the_cpus(tmp_path: Path) 
     assert trial.usage.host_cpu_busy_s >= used_s * 0.8
 
 
+def test_fio_has_the_trials_time(tmp_path: Path) -> None:
+    (tmp_path / "volume.toml").write_text(VOLUME)
+    text = STUDY.format(family="sqlite", dilation=4, more="").split("[servers")[0]
+    text += '[storages.volume]\nvirtual = "./volume.toml"\n[workloads.files]\nkind = "fileio"\n'
+    text += 'mode = "rndrd"\nfiles = 1\ntotal_size = "8 MiB"\n'
+    (tmp_path / "study.toml").write_text(text)
+    result = diskproof_here(tmp_path, "run", "study.toml")
+    assert result.returncode in (0, 12), result.stderr
+    [path] = (tmp_path / "runs" / "study").glob("*")
+    [trial] = RunFolder.open(path).trials()
+    assert trial.load is not None
+    assert trial.load.latency_us is not None
+    assert trial.load.seconds == pytest.approx(1, abs=0.1)
+    assert trial.load.latency_us.mean == pytest.approx(VOLUME_US, rel=0.1)
+    assert trial.load.transactions_per_s == pytest.approx(1e6 / VOLUME_US, rel=0.15)
+
+
 class KeepsOtherTime:
     """A server whose program does not take the library's clocks."""
 
