@@ -111,6 +111,7 @@ def test_server_and_load_may_be_held_to_their_share_of_the_cpus(tmp_path: Path) 
 def test_fio_has_the_trials_time(tmp_path: Path) -> None:
     (tmp_path / "volume.toml").write_text(VOLUME)
     text = STUDY.format(family="sqlite", dilation=4, more="").split("[servers")[0]
+    text = text.replace('memory = ["32 MiB"]', "")
     text += '[storages.volume]\nvirtual = "./volume.toml"\n[workloads.files]\nkind = "fileio"\n'
     text += 'mode = "rndrd"\nfiles = 1\ntotal_size = "8 MiB"\n'
     (tmp_path / "study.toml").write_text(text)
