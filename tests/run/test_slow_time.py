@@ -122,8 +122,9 @@ def test_fio_has_the_trials_time(tmp_path: Path) -> None:
     assert trial.load is not None
     assert trial.load.latency_us is not None
     assert trial.load.seconds == pytest.approx(1, abs=0.1)
-    assert trial.load.latency_us.mean == pytest.approx(VOLUME_US, rel=0.1)
-    assert trial.load.transactions_per_s == pytest.approx(1e6 / VOLUME_US, rel=0.15)
+    # By the machine's clock a request takes four times as long.
+    assert VOLUME_US <= trial.load.latency_us.mean < 2 * VOLUME_US
+    assert 0.5e6 / VOLUME_US < trial.load.transactions_per_s <= 1e6 / VOLUME_US
 
 
 class KeepsOtherTime:
