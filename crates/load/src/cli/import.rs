@@ -57,7 +57,8 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
     let format = args.format.or_else(|| log::recognise(&head)).ok_or_else(|| {
         told(format!(
             "{}: no log of statements is recognised in its first lines: they are of MySQL's slow or general log, or \
-             of PostgreSQL's with log_min_duration_statement = 0 (as text, csvlog or jsonlog); --format says which",
+             of PostgreSQL's with log_min_duration_statement = 0 (as text, csvlog or jsonlog), not wrapped by syslog or \
+             a cloud's JSON; --format says which",
             args.logs[0].display()
         ))
     })?;
@@ -91,14 +92,20 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
         tell!("\x1b[A\x1b[K");
     }
     if progress.to.statements() == 0 {
+        let unread = progress.to.unread_reasons().iter();
+        let unread: Vec<_> = unread
+            .map(|(reason, count, line)| format!("{count} of: {reason} (first in line {line})"))
+            .collect();
+        let why = if !unread.is_empty() {
+            unread.join("; ")
+        } else if format.dialect() == crate::driver::Dialect::Postgres {
+            "does the server have log_min_duration_statement = 0?".to_owned()
+        } else {
+            "does the server have long_query_time = 0, or general_log = ON?".to_owned()
+        };
         return Err(failed(&format!(
-            "no statement was read from this {}: {}",
-            format.name(),
-            if format.dialect() == crate::driver::Dialect::Postgres {
-                "does the server have log_min_duration_statement = 0?"
-            } else {
-                "does the server have long_query_time = 0, or general_log = ON?"
-            }
+            "no statement was read from this {}: {why}",
+            format.name()
         )));
     }
     let contents = progress

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::moment::{self, Moment};
-use super::{Event, Inputs, Sink, Statement, What};
+use super::{Event, HALF_LINE, Inputs, Sink, Statement, What, add_line};
 
 /// An entry's session, its command and the rest of its line.
 struct Head<'a> {
@@ -31,8 +31,8 @@ const COMMANDS: [&str; 22] = [
     "Kill",
     "Long Data",
     "Set option",
-    "Binlog Dump",
     "Binlog Dump GTID",
+    "Binlog Dump",
     "Register Slave",
     "Reset connection",
     "Shutdown",
@@ -48,26 +48,28 @@ fn head(line: &[u8]) -> Option<Head<'_>> {
     let mut rest = match moment {
         Some(moment) => {
             let zone = line[moment.bytes..].iter();
-            &line[moment.bytes + zone.take_while(|byte| **byte != b'\t').count()..]
+            let zone = zone.take_while(|byte| !byte.is_ascii_whitespace());
+            &line[moment.bytes + zone.count()..]
         }
-        None => line,
+        None if line.starts_with(b"\t") || line.starts_with(b"        ") => line,
+        None => return None,
     };
-    let tabs = rest.iter().take_while(|byte| **byte == b'\t').count();
-    if tabs == 0 {
-        return None;
-    }
-    rest = rest[tabs..].trim_ascii_start();
+    rest = rest.trim_ascii_start();
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let session = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
     rest = rest[digits..].strip_prefix(b" ")?;
-    let end = rest.iter().position(|&byte| byte == b'\t');
-    let command = rest[..end.unwrap_or(rest.len())].trim_ascii_end();
-    let is_known = COMMANDS.iter().any(|known| known.as_bytes() == command);
-    is_known.then(|| Head {
+    // MySQL 5.0 has spaces before the argument.
+    let mut known = COMMANDS.iter().filter_map(|known| {
+        let argument = rest.strip_prefix(known.as_bytes())?;
+        let is_whole = argument.first().is_none_or(u8::is_ascii_whitespace);
+        is_whole.then(|| (known.as_bytes(), argument.trim_ascii_start()))
+    });
+    let (command, argument) = known.next()?;
+    Some(Head {
         moment,
         session,
         command,
-        argument: end.map_or(&[][..], |end| &rest[end + 1..]),
+        argument,
     })
 }
 
@@ -82,8 +84,7 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
                     what: What::Statement(statement),
                     ..
                 }) => {
-                    statement.sql.push(b'\n');
-                    statement.sql.extend_from_slice(&line);
+                    add_line(&mut statement.sql, &line);
                 }
                 _ if now.is_some() => sink.unread("a line that begins no entry", inputs.line()),
                 _ => {}
@@ -138,6 +139,10 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
             continue;
         }
         open = Some(event(what));
+    }
+    if inputs.is_half && open.is_some() {
+        sink.unread(HALF_LINE, inputs.line());
+        return Ok(());
     }
     open.map_or(Ok(()), |event| sink.take(event))
 }

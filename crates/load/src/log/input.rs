@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use super::{LONGEST_BYTES, moment, recognise};
+use super::{KEPT_BYTES, LONGEST_BYTES, moment, recognise};
 
 /// What is looked at to recognise a log.
 const HEAD_BYTES: u64 = 256 << 10;
@@ -67,13 +67,23 @@ pub(crate) struct Inputs {
     passed: Passed,
     name: String,
     line: u64,
+    /// The last line has no end.
+    pub(super) is_half: bool,
+    /// Bytes that may be read before the reader sets it anew.
+    pub(super) left_bytes: usize,
 }
 
 impl Inputs {
     /// Puts files in the order of the first times in them: of rotated ones the newest is named first.
     pub(crate) fn new(mut paths: Vec<PathBuf>) -> Result<(Self, Vec<u8>), String> {
         let mut heads = Vec::new();
+        let mut seen = Vec::new();
         for path in &paths {
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            if seen.contains(&real) {
+                return Err(format!("{} is named twice", path.display()));
+            }
+            seen.push(real);
             let mut head = Vec::new();
             open(path, &Passed::default())?
                 .take(HEAD_BYTES)
@@ -97,6 +107,8 @@ impl Inputs {
             passed: Passed::default(),
             name: String::new(),
             line: 0,
+            is_half: false,
+            left_bytes: LONGEST_BYTES,
         };
         Ok((inputs, head))
     }
@@ -116,7 +128,7 @@ impl Inputs {
         line.clear();
         while self.advance()? {
             let Some(input) = &mut self.now else { break };
-            let mut bounded = input.by_ref().take(LONGEST_BYTES as u64);
+            let mut bounded = input.by_ref().take(KEPT_BYTES as u64);
             let count = bounded
                 .read_until(b'\n', line)
                 .map_err(|error| named(&self.name, &error))?;
@@ -125,9 +137,10 @@ impl Inputs {
                 continue;
             }
             self.line += 1;
-            if line.ends_with(b"\n") {
+            self.is_half = !line.ends_with(b"\n");
+            if !self.is_half {
                 line.pop();
-            } else if count == LONGEST_BYTES {
+            } else if count == KEPT_BYTES {
                 input.skip_until(b'\n')?;
             }
             if line.ends_with(b"\r") {
@@ -158,12 +171,21 @@ fn named(name: &str, error: &io::Error) -> io::Error {
 
 impl Read for Inputs {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left_bytes == 0 {
+            let told = format!(
+                "{}: {}, or a quotation mark too many",
+                self.name,
+                super::TOO_LONG
+            );
+            return Err(io::Error::other(told));
+        }
         while self.advance()? {
             let Some(input) = &mut self.now else { break };
             let count = input
                 .read(buffer)
                 .map_err(|error| named(&self.name, &error))?;
             if count > 0 {
+                self.left_bytes = self.left_bytes.saturating_sub(count);
                 return Ok(count);
             }
             self.now = None;

@@ -19,8 +19,20 @@ pub(crate) use spread::Spread;
 
 use crate::driver::Dialect;
 
-/// The longest line or statement that is read; servers take no longer packet.
-pub(crate) const LONGEST_BYTES: usize = 1 << 30;
+/// Longer lines and statements are not read: memory is bounded.
+pub(crate) const LONGEST_BYTES: usize = 128 << 20;
+pub(crate) const TOO_LONG: &str = "a statement longer than 128 MiB";
+/// Of what is longer so much is kept that it is seen to be, whatever stands before the statement.
+const KEPT_BYTES: usize = LONGEST_BYTES + (64 << 10);
+const HALF_LINE: &str = "a statement that the log's end cuts short";
+
+/// Adds a further line to a statement.
+fn add_line(text: &mut Vec<u8>, line: &[u8]) {
+    if text.len() < KEPT_BYTES {
+        text.push(b'\n');
+        text.extend_from_slice(line);
+    }
+}
 
 /// A kind of log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::moment::{self, Moment, micros};
 use super::prefix::{Prefix, severity};
-use super::{Event, Inputs, Sink, Statement, Unreadable, What};
+use super::{Event, HALF_LINE, Inputs, LONGEST_BYTES, Sink, Statement, Unreadable, What, add_line};
 use crate::driver::Dialect;
 use crate::workload::sql::{What as Token, Words};
 
@@ -45,7 +45,7 @@ pub(super) fn read_text(
             let shown = String::from_utf8_lossy(shown.map_or(&[], |line| &line[..line.len().min(80)]));
             Unreadable::Words(format!(
                 "no usual log_line_prefix fits its lines ({shown:?}); say what the server has with --prefix, \
-                 from SHOW log_line_prefix"
+                 from SHOW log_line_prefix; lines that syslog has wrapped are not read"
             ))
         })?
     };
@@ -68,12 +68,22 @@ pub(super) fn read_text(
                 sink.unread("a line that begins no message", number);
                 continue;
             };
-            let text = message.part(part);
-            text.push(b'\n');
-            text.extend_from_slice(line.strip_prefix(b"\t").unwrap_or(&line));
+            let further = line.strip_prefix(b"\t").unwrap_or(&line);
+            add_line(message.part(part), further);
             continue;
         };
+        // With log_error_verbosity = verbose an SQLSTATE comes first.
         let text = &line[begins..];
+        let text = match text.get(5..7) {
+            Some(b": ")
+                if text[..5]
+                    .iter()
+                    .all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()) =>
+            {
+                &text[7..]
+            }
+            _ => text,
+        };
         part = word;
         match word {
             "DETAIL" | "STATEMENT" | "HINT" | "CONTEXT" | "QUERY" | "LOCATION" => {
@@ -101,7 +111,9 @@ pub(super) fn read_text(
             }
         }
     }
-    if let Some(message) = open {
+    if inputs.is_half && open.is_some() {
+        sink.unread(HALF_LINE, number);
+    } else if let Some(message) = open {
         message.understand(sink)?;
     }
     Ok(())
@@ -116,11 +128,12 @@ mod column {
     pub(super) const MESSAGE: usize = 13;
     pub(super) const DETAIL: usize = 14;
     pub(super) const STATEMENT: usize = 19;
-    /// PostgreSQL 9.0 has so many.
-    pub(super) const FEWEST: usize = 23;
+    /// PostgreSQL 8.4 has 22.
+    pub(super) const FEWEST: usize = 20;
 }
 
 pub(super) fn is_csv(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"\"").unwrap_or(line);
     let fields = line.split(|&byte| byte == b',').count();
     // Only the zone stands between the time and the first comma; text may have commas, too.
     let is_alone = |moment: Moment| {
@@ -140,6 +153,7 @@ pub(super) fn read_csv(inputs: Inputs, sink: &mut dyn Sink) -> Result<(), Unread
         .read_byte_record(&mut record)
         .map_err(io::Error::other)?
     {
+        reader.get_mut().left_bytes = LONGEST_BYTES;
         let line = record.position().map_or(0, csv::Position::line);
         if record.len() < column::FEWEST {
             sink.unread("a row with too few columns", line);
@@ -289,6 +303,10 @@ impl Message {
                 ..Statement::default()
             }));
         }
+        if is_translated(rest) {
+            sink.unread("a message that is not in English (lc_messages)", self.line);
+            return None;
+        }
         if rest.starts_with(b"execute fetch from ") {
             sink.unread("a cursor's further rows", self.line);
             return None;
@@ -337,6 +355,19 @@ impl Message {
             ..Statement::default()
         }))
     }
+}
+
+/// Whether it is a duration in another language: `Dauer: 0.250 ms`.
+fn is_translated(text: &[u8]) -> bool {
+    let colon = text.iter().position(|&byte| byte == b':');
+    let value = colon.map_or(&[][..], |colon| text[colon + 1..].trim_ascii_start());
+    let digits = value
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit() || **byte == b'.');
+    let digits = digits.count();
+    digits > 4
+        && !text[..colon.unwrap_or(0)].trim_ascii().contains(&b' ')
+        && value[digits..].starts_with(b" ms")
 }
 
 /// Puts parameters, as `parameters: $1 = '5', $2 = NULL` has them, into a statement's text.

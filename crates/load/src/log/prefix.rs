@@ -2,18 +2,14 @@
 
 use super::moment::{self, Moment};
 
-/// Prefixes that servers have by default, or that others ask for: PostgreSQL's, Debian's, RDS's, Azure's,
-/// pgBadger's and pgreplay's.
-const USUAL: [&str; 9] = [
-    "%m [%p] %q%u@%d ",
-    "%m [%p] ",
-    "%t:%r:%u@%d:[%p]:",
-    "%t-%c-",
-    "%t [%p]: [%l-1] user=%u,db=%d,app=%a,client=%h ",
-    "%t [%p]: user=%u,db=%d,app=%a,client=%h ",
+/// Prefixes that servers have: most begin with the time and the process, and then have what they like (PostgreSQL's,
+/// Debian's, Cloud SQL's, pgBadger's); RDS's, Azure's, pgreplay's. `%t` is read as `%m` is.
+const USUAL: [&str; 5] = [
+    "%m [%p]%*",
+    "%m [%p-%l]%*",
+    "%m:%r:%u@%d:[%p]:",
+    "%m-%c-",
     "%m|%u|%d|%c|",
-    "%t [%p]: ",
-    "%m [%p]: [%l-1] db=%d,user=%u,app=%a,client=%h ",
 ];
 
 const SEVERITIES: [&str; 14] = [
@@ -63,6 +59,8 @@ enum Part {
     Escape(u8),
     /// What follows is not written by processes without a session.
     Stop,
+    /// Anything, in which the database may be told: `db=shop,`, `app@shop`.
+    Rest,
 }
 
 /// A prefix, ready to be read.
@@ -91,6 +89,7 @@ impl Prefix {
             match rest.first() {
                 Some(b'%') => parts.push(Part::Text(b"%".to_vec())),
                 Some(b'q') => parts.push(Part::Stop),
+                Some(b'*') => parts.push(Part::Rest),
                 Some(&escape) if escape.is_ascii_alphabetic() => parts.push(Part::Escape(escape)),
                 _ => return Err(format!("{text:?} is no log_line_prefix: a % ends it")),
             }
@@ -136,6 +135,10 @@ impl Prefix {
                 Part::Text(text) => rest = rest.strip_prefix(&text[..])?,
                 Part::Stop if rest.is_empty() => return Some(said),
                 Part::Stop => {}
+                Part::Rest => {
+                    said.database = database_in(rest);
+                    return Some(said);
+                }
                 Part::Escape(escape @ (b't' | b'm' | b's' | b'n')) => {
                     let moment = match escape {
                         b'n' => moment::epoch(rest)?,
@@ -195,4 +198,18 @@ impl Prefix {
         }
         rest.trim_ascii().is_empty().then_some(said)
     }
+}
+
+/// The database that `db=shop` or `app@shop` tells.
+fn database_in(text: &[u8]) -> Option<&[u8]> {
+    let mut words = text.split(|byte| b" ,:[]|".contains(byte));
+    let found = words.find_map(|word| {
+        let named = [&b"db="[..], b"database="];
+        let named = named.iter().find_map(|name| word.strip_prefix(*name));
+        named.or_else(|| {
+            let at = word.iter().position(|&byte| byte == b'@')?;
+            (!word.contains(&b'=')).then(|| &word[at + 1..])
+        })
+    });
+    found.filter(|name| !name.is_empty())
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::moment::{self, Moment, micros};
-use super::{Event, Inputs, Sink, Statement, What};
+use super::{Event, HALF_LINE, Inputs, Sink, Statement, What, add_line};
 
 /// When entries were written.
 #[derive(Default)]
@@ -30,7 +30,16 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     let mut clock = Clock::default();
     let mut database: Option<Vec<u8>> = None;
     while inputs.next_line(&mut line)? {
-        let begins_entry = line.starts_with(b"# Time: ") || line.starts_with(b"# User@Host: ");
+        // Without User@Host with log_short_format.
+        let begins_entry = line.starts_with(b"# ")
+            && [
+                &b"Time: "[..],
+                b"User@Host: ",
+                b"Thread_id: ",
+                b"Query_time: ",
+            ]
+            .iter()
+            .any(|name| line[2..].starts_with(name));
         if begins_entry && entry.has_times {
             std::mem::take(&mut entry).finish(&mut clock, &mut database, sink)?;
         }
@@ -39,7 +48,9 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
         } else if line.starts_with(b"# administrator command: ") {
             let command = line["# administrator command: ".len()..].trim_ascii();
             entry.command = Some(command.strip_suffix(b";").unwrap_or(command).to_vec());
-        } else if line.starts_with(b"# ") && (!entry.has_times || entry.sql.is_empty()) {
+        } else if (line.starts_with(b"# ") || line == b"#")
+            && (!entry.has_times || entry.sql.is_empty())
+        {
             if entry.line == 0 {
                 entry.line = inputs.line();
             }
@@ -49,16 +60,21 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
                 std::mem::take(&mut entry).finish(&mut clock, &mut database, sink)?;
                 continue;
             }
-            if !entry.sql.is_empty() {
-                entry.sql.push(b'\n');
+            if entry.sql.is_empty() {
+                entry.sql.clone_from(&line);
+            } else {
+                add_line(&mut entry.sql, &line);
             }
-            entry.sql.extend_from_slice(&line);
         } else if !is_banner(&line) && !line.is_empty() {
             sink.unread("a line before the head of its entry", inputs.line());
         }
     }
     if entry.has_times {
-        entry.finish(&mut clock, &mut database, sink)?;
+        if inputs.is_half && !entry.sql.ends_with(b";") {
+            sink.unread(HALF_LINE, entry.line);
+        } else {
+            entry.finish(&mut clock, &mut database, sink)?;
+        }
     }
     Ok(())
 }
@@ -66,9 +82,9 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
 /// What a server writes when it opens its log.
 fn is_banner(line: &[u8]) -> bool {
     line.starts_with(b"Tcp port: ")
-        || line.starts_with(b"Time  ")
-        || line.starts_with(b"Time\t")
-        || (line.starts_with(b"/") && line.ends_with(b"started with:"))
+        || line.starts_with(b"TCP Port: ")
+        || (line.starts_with(b"Time") && line.ends_with(b"Argument"))
+        || line.ends_with(b" started with:")
 }
 
 impl Entry {
@@ -103,6 +119,7 @@ impl Entry {
     ) -> io::Result<()> {
         let mut sql = &self.sql[..];
         let mut stamp = None;
+        // The server writes these two before the statement, which may be such a one itself.
         loop {
             let (line, rest) = first_line(sql);
             if let Some(name) = strip_word(line, b"use ") {
@@ -112,7 +129,10 @@ impl Entry {
                         .map_or(name, |name| name.strip_suffix(b"`").unwrap_or(name))
                         .to_vec(),
                 );
-            } else if let Some(seconds) = strip_word(line, b"SET timestamp=") {
+                if rest.is_empty() && self.command.is_none() {
+                    break;
+                }
+            } else if let Some(seconds) = stamp_of(line).filter(|_| stamp.is_none()) {
                 stamp = moment::epoch(seconds);
             } else {
                 break;
@@ -122,7 +142,10 @@ impl Entry {
         let sql = sql.trim_ascii();
         let sql = sql.strip_suffix(b";").unwrap_or(sql).to_vec();
         let Some(session) = self.session else {
-            sink.unread("an entry without its session's number", self.line);
+            sink.unread(
+                "an entry without its session's number (MySQL before 5.6)",
+                self.line,
+            );
             return Ok(());
         };
         let ended = |stamp: Moment| {
@@ -200,6 +223,17 @@ fn first_line(text: &[u8]) -> (&[u8], &[u8]) {
         Some(end) => (&text[..end], &text[end + 1..]),
         None => (text, b""),
     }
+}
+
+/// The instant of `SET timestamp=1764324921;`, or of `SET insert_id=7,timestamp=1764324921;`.
+fn stamp_of(line: &[u8]) -> Option<&[u8]> {
+    let set = strip_word(line, b"SET ")?;
+    let known: [&[u8]; 3] = [b"timestamp=", b"insert_id=", b"last_insert_id="];
+    if !known.iter().any(|name| set.starts_with(name)) {
+        return None;
+    }
+    let mut parts = set.split(|&byte| byte == b',');
+    parts.find_map(|part| part.strip_prefix(b"timestamp="))
 }
 
 fn strip_word<'a>(line: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {

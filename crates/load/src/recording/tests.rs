@@ -212,3 +212,35 @@ fn days_are_those_of_the_calendar() {
         assert_eq!(crate::log::date_of(day), date);
     }
 }
+
+#[test]
+fn a_clock_that_goes_back_goes_on() {
+    let hour_us = 3_600_000_000;
+    let (_file, recording) = record(vec![
+        event(1, hour_us, "SELECT 1"),
+        event(1, hour_us + 1_000_000, "SELECT 2"),
+        // Summer time ends.
+        event(1, 2_000_000, "SELECT 3"),
+        event(1, 3_500_000, "SELECT 4"),
+    ]);
+    let begins: Vec<_> = session(&recording, 0)
+        .iter()
+        .map(|said| said.begin_us)
+        .collect();
+    assert_eq!(begins[3] - begins[2], 1_499_990);
+    assert!(begins[3] < hour_us.cast_unsigned(), "{begins:?}");
+    let reason = "the time by which the clock went back".to_owned();
+    assert_eq!(recording.contents.unread, [(reason, 1, 1)]);
+}
+
+#[test]
+fn a_statement_told_of_twice_is_one() {
+    let mut audited = event(1, 1_000_000, "SELECT 1");
+    if let What::Statement(said) = &mut audited.what {
+        said.duration_us = None;
+    }
+    let (_file, recording) = record(vec![audited, event(1, 1_000_500, "SELECT 1")]);
+    let said = session(&recording, 0);
+    assert_eq!(said.len(), 1);
+    assert!(said[0].duration_us.is_some());
+}

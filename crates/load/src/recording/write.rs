@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::fingerprint::{Effect, Nature, Reader};
 use super::{Anonymiser, Contents, Database, Fingerprint, MARK, Recorded, Session};
 use crate::driver::{Dialect, Kind};
-use crate::log::{Event, Sink, Statement, Unread, What};
+use crate::log::{Event, LONGEST_BYTES, Sink, Statement, TOO_LONG, Unread, What};
 
 /// A block's bytes before it is packed.
 const BLOCK_BYTES: usize = 32 << 10;
@@ -16,6 +16,8 @@ const MOST_OPEN_BYTES: usize = 48 << 20;
 /// Fingerprints beyond these are one: a log whose statements are all different must not fill the memory.
 const MOST_FINGERPRINTS: usize = 10_000;
 const OTHER_STATEMENTS: &str = "(other statements)";
+/// A clock that goes back farther has been set, as at the end of summer time.
+const LONGEST_STEP_BACK_US: i64 = 600_000_000;
 /// Parts of the series.
 const PARTS: usize = 240;
 /// Ends of commits that are remembered: no statement takes longer than so many commits.
@@ -61,6 +63,9 @@ pub(crate) struct Recorder<W: Write> {
     reader: Reader,
     anonymiser: Option<Anonymiser>,
     start_us: Option<i64>,
+    /// The latest instant, and what is added to the log's clock since it went back.
+    latest_us: i64,
+    shift_us: i64,
     open: HashMap<u64, Open>,
     open_bytes: usize,
     sessions: Vec<Session>,
@@ -92,6 +97,8 @@ impl<W: Write> Recorder<W> {
             reader: Reader::new(dialect),
             anonymiser: anonymises.then(|| Anonymiser::new(dialect)),
             start_us: None,
+            latest_us: i64::MIN,
+            shift_us: 0,
             open: HashMap::new(),
             open_bytes: 0,
             sessions: Vec::new(),
@@ -113,6 +120,10 @@ impl<W: Write> Recorder<W> {
             series_step_us: 1_000_000,
             unread: Unread::default(),
         })
+    }
+
+    pub(crate) fn unread_reasons(&self) -> &Unread {
+        &self.unread
     }
 
     pub(crate) fn statements(&self) -> u64 {
@@ -310,6 +321,10 @@ impl<W: Write> Recorder<W> {
 
     fn statement(&mut self, event: &Event, statement: Statement, end_us: u64) -> io::Result<()> {
         let key = event.session;
+        if statement.sql.len() >= LONGEST_BYTES {
+            self.unread(TOO_LONG, event.line);
+            return Ok(());
+        }
         let nature = self.reader.read(&statement.sql);
         if nature.lacks_values {
             self.unread(
@@ -335,12 +350,15 @@ impl<W: Write> Recorder<W> {
         let Nature { effect, .. } = nature;
         let after = self.commits_until(begin_us);
         let session = self.session(key, begin_us);
-        if statement.failed
-            && statement.duration_us.is_none()
+        // A second message about the same statement: it failed, or pgaudit had told of its begin.
+        if (statement.failed || statement.duration_us.is_some())
             && let Some(last) = &mut session.last
+            && last.duration_us.is_none()
             && last.sql == sql
         {
-            last.failed = true;
+            last.failed |= statement.failed;
+            last.duration_us = statement.duration_us;
+            self.has_durations |= statement.duration_us.is_some();
             return Ok(());
         }
         // A session's statements follow one another, whatever a clock says that jumped or is coarse.
@@ -411,8 +429,15 @@ impl<W: Write> Sink for Recorder<W> {
             What::Statement(statement) => statement.duration_us.unwrap_or(0).cast_signed(),
             _ => 0,
         };
-        let start_us = *self.start_us.get_or_insert(event.at_us - early_us);
-        let now_us = u64::try_from(event.at_us - start_us).unwrap_or(0);
+        let mut at_us = event.at_us.saturating_add(self.shift_us);
+        if self.start_us.is_some() && at_us.saturating_add(LONGEST_STEP_BACK_US) < self.latest_us {
+            self.shift_us += self.latest_us - at_us;
+            at_us = self.latest_us;
+            self.unread("the time by which the clock went back", event.line);
+        }
+        self.latest_us = at_us.max(self.latest_us);
+        let start_us = *self.start_us.get_or_insert(at_us - early_us);
+        let now_us = u64::try_from(at_us - start_us).unwrap_or(0);
         self.length_us = self.length_us.max(now_us);
         let key = event.session;
         match event.what {

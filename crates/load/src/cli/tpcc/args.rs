@@ -64,7 +64,7 @@ pub(in crate::cli) struct RunTpcc {
     /// Keying and think times as specified: ten clients for each warehouse, which type, wait and
     /// think. Deliveries are deferred to further clients. Without this option each client begins
     /// its next transaction at once, and the result is TPC-C-like: it is no tpmC
-    #[arg(long, conflicts_with_all = ["rate", "turn"])]
+    #[arg(long, conflicts_with = "rate")]
     pub(super) think_times: bool,
 
     /// A new file to which a client adds the line CLIENT NUMBER WAREHOUSE DISTRICT ORDER
