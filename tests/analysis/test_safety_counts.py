@@ -122,7 +122,7 @@ def test_where_nothing_acknowledged_survived_the_window_is_the_load_and_no_more_
     assert answer.open_windows == 1
     assert loss(answer) == (
         "lost 112 transactions and 1.7 s of commits, or more "
-        "(2 of 2 cuts; in 1 of them everything acknowledged)"
+        "(2 of 2 cuts; in 1 of them all that was acknowledged)"
     )
     assert only(ALONE, lossy(0, 9)).open_windows == 0
 

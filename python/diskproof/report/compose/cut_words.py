@@ -150,7 +150,9 @@ def loss(answer: CutAnswer) -> str:
     if gone:
         return f"{gone}, and in others {most}"
     # The windows of these are as long as the load: that is no property of the setting.
-    everything = f"; in {answer.open_windows} of them everything acknowledged" if answer.open_windows else ""
+    everything = (
+        f"; in {answer.open_windows} of them all that was acknowledged" if answer.open_windows else ""
+    )
     return f"lost {most} ({answer.with_loss} of {cuts(answer.telling)}{everything})"
 
 
