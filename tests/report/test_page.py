@@ -278,6 +278,10 @@ def test_the_first_screen_answers(quickstart: Run, open_page: OpenPage) -> None:
     words = " ".join(page.inner_text(one) for one in shown).split()
     assert len(words) <= 95, " ".join(words)  # fewer left readers without the limit or the warning
     assert page.locator("h1").is_visible()
+    page.set_viewport_size({"width": 400, "height": 800})
+    first = page.locator("header svg[role=img]").first.bounding_box()
+    action = page.locator(".beside").bounding_box()
+    assert first and action and action["y"] + action["height"] <= first["y"], "what to do comes first"
 
 
 # ---------------------------------------------------------------- inert and alone
