@@ -10,6 +10,7 @@ from diskproof.cli.screen import Screen
 from diskproof.report.compose.answer import answer
 from diskproof.report.compose.one_screen import run
 from diskproof.report.compose.rows import single
+from diskproof.report.compose.run import compose
 from diskproof.report.document import Bar, Scale, Tone
 from diskproof.report.one_screen import Block, OneScreen, Row
 from diskproof.report.write import one_screen
@@ -46,6 +47,8 @@ def test_a_run_as_a_whole(quickstart: Run) -> None:
     lines = printed(run(analysis))
     assert_fits(lines)
     assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen.txt")
+    marked = [(lead, text.removeprefix("! ")) for lead, text in run(analysis).lines]
+    assert marked == list(compose(analysis).beside), "a page says the same"
 
 
 def test_limits_have_a_row_a_cell_with_their_share_and_their_proof(make_run: MakeRun) -> None:

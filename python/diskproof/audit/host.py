@@ -16,7 +16,7 @@ OTHER_SHARE = 0.10
 @check(
     "host-busy",
     reason="The measurement lacks the CPU time that others take, in each trial another amount.",
-    remedy="stop other work on the machine, or take one with dedicated CPUs",
+    remedy="stop other work, or use dedicated CPUs",
     source="Gregg, Systems Performance, 2020, section 12.3; /proc/stat",
 )
 def host_busy(evidence: Evidence) -> Iterator[Said]:
@@ -68,7 +68,7 @@ def _other(evidence: Evidence) -> tuple[float, str]:
         whose = "the CPU time that server and load are held to"
     elif machine.cpus == host_cpus:
         busy_s, cpus = recorded(usage.host_cpu_busy_s, "the CPU time that others took"), host_cpus
-        whose = "the machine's CPU time"
+        whose = "all CPU time"
     else:
         return 0.0, ""  # what others do on CPUs that are not ours takes nothing; only steal could
     # Beyond a bare load's own seconds fio starts and ends, on one CPU at most: no work of others.

@@ -56,7 +56,7 @@ DRIFT_LEVEL = 0.05
     "repeats",
     reason="Restarts of a server differ more than seconds within a run do. Only repeated trials show "
     "whether a difference is chance.",
-    remedy=f"`blocks = {ENOUGH_BLOCKS}` or more in `[design]`",
+    remedy=f"set `blocks = {ENOUGH_BLOCKS}` or more in `[design]`",
     source="Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013",
     elsewhere="five runs or more of each, with a restart and fresh data before each, and all their figures",
 )

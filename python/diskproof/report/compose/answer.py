@@ -14,7 +14,7 @@ from diskproof.results.factor import Factor
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers, say, us
 
-MOST_PARTS = 2
+MOST_PARTS = 1
 """Parts of a transaction's time that are named of a side without a limit."""
 
 MOST_KEPT = 2
@@ -48,12 +48,31 @@ def is_of_limits(analysis: Analysis) -> bool:
 def answer(analysis: Analysis) -> str:
     """Return the answer in one sentence; with the rows below it needs no more."""
     if analysis.safety and analysis.safety.made:
-        return _of_cuts(analysis.safety)
+        return " ".join(filter(None, (_open(analysis), _of_cuts(analysis.safety))))
     if not has_verdict(analysis):
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
     if is_of_limits(analysis):
-        return f"The database is held back by {_commonest(analysis)}."
-    return " ".join(filter(None, (_largest(analysis), cost(analysis))))
+        return f"The database is held back by {_commonest(analysis)}{_proven(analysis)}."
+    return " ".join(filter(None, (_open(analysis) or _largest(analysis), cost(analysis))))
+
+
+def _proven(analysis: Analysis) -> str:
+    """Return how many proofs came out as predicted; empty if none was made."""
+    proofs = analysis.limits.proofs if analysis.limits else []
+    hits = sum(one.outcome == "as predicted" for one in proofs)
+    return f"; {hits} of {numbers.count(len(proofs), 'proof')} came out as predicted" if proofs else ""
+
+
+def _open(analysis: Analysis) -> str:
+    """Return that the speed is open, and why; empty if a comparison is decided, or none was made."""
+    if not has_verdict(analysis) or _decided(analysis):
+        return ""
+    why = next((one.reasons[0].text for one in asked(analysis) if one.reasons), "")
+    return f"The speed is open{why and ': '}{why.partition(';')[0]}."
+
+
+def _decided(analysis: Analysis) -> list[Verdict]:
+    return [one for one in asked(analysis) if one.outcome not in ("inconclusive", "not comparable")]
 
 
 def cost(analysis: Analysis) -> str:
@@ -74,10 +93,8 @@ def cost(analysis: Analysis) -> str:
         if len(some) == 1:
             said.append(f"{_saved(some[0])} more{on}")
         elif len(some) == 2 and (factor := _told_apart(some)):
-            each = [
-                f"{_saved(one)} more{verdict_words.conditions({factor: one.held[factor]})}" for one in some
-            ]
-            said.append(f"{' and '.join(each)}{on}")
+            each = [f"{_saved(one)} ({verdict_words.subject(factor, one.held[factor])})" for one in by_time]
+            said.append(f"{' to '.join(each)} more{on}")
         else:
             said.append(f"{_saved(by_time[0])} to {_saved(by_time[-1])} more{on}, by condition")
     return f"A durable commit costs {numbers.listed(said)}."
@@ -102,8 +119,7 @@ def _largest(analysis: Analysis) -> str:
     """Return how the levels that differ most compare, over all conditions in which they do."""
     most = _most_apart(analysis)
     if not most:
-        same = any(one.outcome == "the same" for one in asked(analysis))
-        return "No difference is shown." if not same else "No difference: what is decided is the same."
+        return f"No difference: what is decided is the same{_sureness(analysis)}."
     first = most[0]
     alike = (first.factor, first.level, first.baseline)
     every = [one.held for one in asked(analysis) if (one.factor, one.level, one.baseline) == alike]
@@ -115,7 +131,21 @@ def _largest(analysis: Analysis) -> str:
     where = "" if apart else verdict_words.places([one.held for one in most], every, "comparisons")
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""
     by = verdict_words.by_how_much(*ratios, where=apart)
-    return f"{numbers.sentence_case(level)} is {likely}{by} {baseline}{where}."
+    sure = _sureness(analysis, most[0] if len(most) == 1 else None)
+    return f"{numbers.sentence_case(level)} is {likely}{by} {baseline}{where}{sure}."
+
+
+def _sureness(analysis: Analysis, named: Verdict | None = None) -> str:
+    """Return the interval of the only ratio that is named, and how many comparisons are decided."""
+    ends = verdict_words.interval(named.outcome, named.ratio) if named else ""
+    said = (
+        [f"{ends}, {numbers.percent(named.ratio.confidence)} interval"]
+        if named and named.ratio and ends
+        else []
+    )
+    if (every := len(asked(analysis))) > 1:
+        said.append(f"{len(_decided(analysis))} of {every} comparisons decided")
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def _most_apart(analysis: Analysis) -> list[Verdict]:
@@ -194,10 +224,14 @@ def held_back(analysis: Analysis) -> str:
         for factor, level in first.held.items()
         if any(one.held.get(factor) != level for one in compared)
     }
-    where = "" if alike else f"{verdict_words.conditions(differing).strip()}, "
+    where = "" if alike else verdict_words.conditions(differing)
     if len(set(sides.values())) == 1:
         sides = {"both": next(iter(sides.values()))}
-    return where + "; ".join(f"{level}: {what}" for level, what in sides.items())
+    said = "; ".join(f"{level}: {what}" for level, what in sides.items())
+    before = f"{limits_words.NOT_ESTABLISHED} ("
+    if all(what.startswith(before) for what in sides.values()):
+        return f"{limits_words.NOT_ESTABLISHED}{where} ({said.replace(before, '').replace(')', '')})"
+    return f"{where.strip()}{where and ', '}{said}"
 
 
 def _kind(found: Mapping[str, CellLimit], cell: str) -> tuple[str | None, str]:

@@ -18,45 +18,42 @@ def run(analysis: Analysis) -> OneScreen:
     warned = cautions(analysis)
     blocks = rows.blocks(analysis, _weak(analysis, warned))
     is_weak = any(row.is_weak for one in blocks for row in one.rows)
-    where = warned[0].where if warned else ""
-    beware = _beware(analysis.safety, warned, "! " if is_weak else "", where)
     return OneScreen(
         question=analysis.plan.question,
         facts=facts(analysis),
         answer=answer(analysis),
         blocks=tuple(blocks),
-        lines=tuple(_lines(analysis, beware)),
+        lines=lines(analysis, "! " if is_weak else ""),
     )
 
 
-MOST_WORDS, MOST_TO_DO = 86, 2
-"""Words, and things to do, on a page's first screen: the page has all of it below."""
+MOST_WORDS = 92
+"""On a page's first screen, with more, the last things to do are left out, then the limit: all is below."""
 
 
-def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
-    """Return what stands beside the picture of a page, which has few words."""
-    lines = list(_lines(analysis, ""))
-    kept = lines[: [lead for lead, _ in lines].index("To do") + MOST_TO_DO]
-    said = f"{analysis.plan.question} {answer(analysis)} {' '.join(text for _, text in kept)}"
-    warned = cautions(analysis)
-    beware = _beware(analysis.safety, warned)
-    if warned and len(f"{said} {beware}".split()) > MOST_WORDS:
-        beware = warned[0].text.partition(":")[0]  # the rest says why it matters
-    return (*kept, *([("Beware", beware)] if beware else ()))
+def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
+    """Return what to know, the same in all forms; `mark`: of the warning that rows have a mark for."""
+    said = f"{analysis.plan.question} {answer(analysis)}".split()
+    every = list(_lines(analysis, mark))
+    spared = [at for at, (lead, _) in enumerate(every) if not lead or lead == "Held back by"]
+    while spared and sum(len(f"{lead} {text}".split()) for lead, text in every) + len(said) > MOST_WORDS:
+        del every[spared.pop()]
+    return tuple(every)
 
 
-def _lines(analysis: Analysis, beware: str) -> Iterator[tuple[str, str]]:
+def _lines(analysis: Analysis, mark: str) -> Iterator[tuple[str, str]]:
     """Yield each kind of line; a thing to do after the first has no word before."""
     if alarm := _alarm(analysis.safety):
         yield "ALARM", alarm
-    if not is_of_limits(analysis) and (held := held_back(analysis)):
+    is_of_cuts = analysis.safety is not None and analysis.safety.made
+    if not is_of_limits(analysis) and not is_of_cuts and (held := held_back(analysis)):
         yield "Held back by", held
     if prices := analysis.prices:
         storages = [f"{row.storage} {money.money(row.amount)}" for row in prices.storages]
         yield "Price", f"in {money.priced(prices)}: {'; '.join(storages)}"
     for at, one in enumerate(to_do.actions(analysis)[: to_do.MOST_SHOWN]):
         yield "" if at else "To do", one
-    if beware:
+    if beware := _beware(analysis.safety, cautions(analysis), mark):
         yield "Beware", beware
 
 
@@ -107,11 +104,11 @@ def _alarm(safety: Safety | None) -> str:
     return "; ".join(cut_words.control(safety, one) for one in safety.controls if one.outcome == "failed")
 
 
-def _beware(safety: Safety | None, warned: Sequence[Caution], mark: str = "", where: str = "") -> str:
-    """Return the gravest warning; `mark`: rows have it, too, if it is about them; `where`: which trials."""
+def _beware(safety: Safety | None, warned: Sequence[Caution], mark: str) -> str:
+    """Return the gravest warning, and how many others there are."""
     if (chance := _chance(safety)) and not (warned and warned[0].finding.severity == "invalid"):
         return f"{chance}{_more(len(warned))}"
-    return f"{mark}{warned[0].text}{where}{_more(len(warned) - 1)}" if warned else _rarest(safety)
+    return f"{mark}{warned[0].text}{warned[0].where}{_more(len(warned) - 1)}" if warned else _rarest(safety)
 
 
 def _more(others: int) -> str:

@@ -225,8 +225,8 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
         figures: tuple[str, ...] = ("", "") if proofs else ()
         tone: Tone = "plain" if one.limit else "open"
         if proof is not None:
-            measured = numbers.NOT_OBSERVED if proof.measured is None else bounds(proof.measured)
-            figures = (f"{proof.predicted_low:.2f} to {proof.predicted_high:.2f}", measured)
+            measured = proof.measured and _percents(proof.measured.low, proof.measured.high)
+            figures = (_percents(proof.predicted_low, proof.predicted_high), measured or numbers.NOT_OBSERVED)
             tone = TONES_OF_PROOFS[proof.outcome]
         rows.append(
             Row(
@@ -238,8 +238,14 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
             )
         )
     columns = ("predicted", "measured") if proofs else ()
-    title = "held back by" if not proofs else "held back by; with that changed, throughput"
-    return Block(title, tuple(rows), columns, SHARES, "of the unchanged" if proofs else "")
+    change = "slowed" if all(one.predicted_high < 1 for one in proofs.values()) else "changed"
+    title = f"held back by{f'; % of speed left if {change}' if proofs else ''}"
+    return Block(title, tuple(rows), columns, None if proofs else SHARES)
+
+
+def _percents(low: float | None, high: float | None) -> str:
+    """Return the ends of a ratio in percent, the unit left to the heading: ``52 to 81``, ``57``."""
+    return " to ".join(dict.fromkeys(f"{100 * one:.0f}" for one in (low, high) if one is not None))
 
 
 SHARES = Scale(0.0, 1.0, ((0.0, "0%"), (0.5, "50%"), (1.0, "100%")), logarithmic=False)

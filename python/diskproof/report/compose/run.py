@@ -24,9 +24,10 @@ from diskproof.report.compose import (
     tpcc,
     verdicts,
 )
-from diskproof.report.compose.answer import answer, asked
+from diskproof.report.compose.answer import answer
 from diskproof.report.document import Document, Figure, Item, Items, Section
 from diskproof.results.trial import Trial
+from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers
 
 Figures = Mapping[str, Sequence[Figure]]
@@ -68,30 +69,20 @@ def compose(
         name=plan.study,
         heading=plan.question,
         answer=answer(analysis) or rows.single(analysis),
-        beside=one_screen.beside(analysis),
+        beside=one_screen.lines(analysis),
         picture=next(iter(drawn.get("answer", ())), None),
         lead=head.lead(analysis),
-        about=", ".join(
-            filter(
-                None, (names.servers(analysis), head.progress(analysis), _decided(analysis), _disk(analysis))
-            )
-        ),
+        about="; ".join(filter(None, (names.servers(analysis), head.progress(analysis), _disks(analysis)))),
         sections=tuple(sections),
         foot=f"Made from the run folder alone by diskproof{version}.",
     )
 
 
-def _disk(analysis: Analysis) -> str:
-    """Return what the only storage is; of several, the picture's key says it."""
-    storages = names.storages(analysis)
-    return ", ".join(f"{name} = {what}" for name, what in storages.items()) if len(storages) == 1 else ""
-
-
-def _decided(analysis: Analysis) -> str:
-    """Return how many of the comparisons that the study asks for have a result."""
-    outcomes = [one.outcome for one in asked(analysis)]
-    decided = sum(one not in ("inconclusive", "not comparable") for one in outcomes)
-    return f"{decided} of {numbers.count(len(outcomes), 'comparison')} decided" if outcomes else ""
+def _disks(analysis: Analysis) -> str:
+    """Return what the only storage is, and which are models; of other storages the picture's key says it."""
+    alike = grouped(names.storages(analysis).items(), lambda one: one[1])
+    said = {what: f"{numbers.listed([name for name, _ in some])} = {what}" for what, some in alike.items()}
+    return "; ".join(one for what, one in said.items() if len(said) == 1 or what.startswith("a model"))
 
 
 def _to_do(actions: Sequence[str]) -> Section:

@@ -6,7 +6,6 @@ from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.decisions import (
     Decisions,
     Durability,
-    FasterStorage,
     LevelChoice,
     Lever,
     OwnDisk,
@@ -14,9 +13,11 @@ from diskproof.analysis.decisions import (
 )
 from diskproof.analysis.safety.ranking import unranked
 from diskproof.analysis.thresholds import failed_controls
+from diskproof.audit.host import host_busy
+from diskproof.audit.run import repeats
 from diskproof.families import of
 from diskproof.report.compose import cut_words, verdict_words
-from diskproof.report.compose.warnings import cautions
+from diskproof.report.compose.warnings import Caution, cautions
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import Plan
 from diskproof.stats.boxes import boxes
@@ -36,7 +37,7 @@ MOST_TIMES_MORE = 10
 
 
 def actions(analysis: Analysis) -> list[str]:
-    """Return what to do: what makes the run trustworthy, settings, what is open, then what gains speed."""
+    """Return what to do: what makes the run trustworthy and decides it, settings, then what gains speed."""
     if not analysis.complete:
         return [f"Continue with {analysis.plan.resumed_by}: the run is incomplete."]
     decisions = decide(analysis)
@@ -46,8 +47,8 @@ def actions(analysis: Analysis) -> list[str]:
     found = [
         *_urgent(analysis),
         *_lying(analysis, decisions),
+        *_repair(analysis),
         *settings[:1],
-        *_undecided(analysis),
         *_speed(analysis, decisions),
         *settings[1:],
         *_replicas(decisions),
@@ -55,7 +56,7 @@ def actions(analysis: Analysis) -> list[str]:
         *_chance(analysis),
         *_surer(analysis),
     ]
-    return found or ["Nothing: the study has its answer."]
+    return list(dict.fromkeys(found)) or ["Nothing: the study has its answer."]
 
 
 def _urgent(analysis: Analysis) -> Iterator[str]:
@@ -73,14 +74,23 @@ def _urgent(analysis: Analysis) -> Iterator[str]:
 # ---------------------------------------------------------------- what is open
 
 
-def _undecided(analysis: Analysis) -> Iterator[str]:
-    open_ones = [one for one in analysis.verdicts if one.outcome == "inconclusive"]
-    if open_ones:
-        which = "what is open" if len(open_ones) == 1 else f"the {len(open_ones)} that are open"
-        yield f"For {which}: {what_decides(open_ones, analysis.plan)}."
+def _repair(analysis: Analysis) -> Iterator[str]:
+    """Yield how to quiet the machine, and how to decide what is open."""
+    remedies = {one.finding.check: _remedy(one) for one in cautions(analysis)}
+    yield from filter(None, [remedies.get(host_busy.name)])
+    if open_ones := [one for one in analysis.verdicts if one.outcome == "inconclusive"]:
+        yield f"{_what_decides(open_ones, analysis.plan)}."
+    else:
+        yield from filter(None, [remedies.get(repeats.name)])
 
 
-def what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
+def _remedy(one: Caution) -> str:
+    """Return the remedy of a warning as a sentence; that of invalid trials is said with their measuring."""
+    known = one.finding.remedy and one.finding.severity != "invalid"
+    return f"{numbers.sentence_case(one.finding.remedy.text.rstrip('.'))}." if known else ""
+
+
+def _what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
     """Return what would decide inconclusive verdicts."""
     needed = sorted(one.blocks_needed for one in verdicts if one.blocks_needed)
     soon = [one for one in needed if one <= MOST_TIMES_MORE * len(plan.blocks())]
@@ -88,15 +98,25 @@ def what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
     if len(lengths) * 2 > len(verdicts):
         most = max(lengths, key=lambda one: one.seconds)
         said = f"`measure_s = {most.measure_s:g}` and `blocks = {most.blocks}`"
-        return f"{said} would probably decide {len(lengths)} of them, in a new run"
+        return f"Set {said} in `[design]` of the study{_would_decide(len(lengths), verdicts)}, in a new run"
     if plan.at_most_s is not None:
-        return f"{plan.resumed_by} with a longer `--at-most`" if plan.resume else "give it more time"
+        return (
+            f"Continue with {plan.resumed_by} and a longer `--at-most`"
+            if plan.resume
+            else "Give it more time"
+        )
     if plan.imported:
-        return "more runs of each would narrow the intervals"
+        return "Add more runs of each: they would narrow the intervals"
     if soon:
-        return f"`blocks = {soon[-1]}` would probably decide {len(soon)} of them"
-    longer = f"a longer `measure_s` than {numbers.duration(plan.measure_s)}, on a quieter machine, may"
-    return f"more blocks will hardly decide them; {longer}"
+        return f"Set `blocks = {soon[-1]}` in `[design]` of the study{_would_decide(len(soon), verdicts)}"
+    longer = f"Set a longer `measure_s` than {numbers.duration(plan.measure_s)} in `[design]` of the study"
+    return f"{longer}, on a quieter machine: more blocks will hardly decide what is open"
+
+
+def _would_decide(number: int, verdicts: Sequence[Verdict]) -> str:
+    every = len(verdicts)
+    what = "what is open" if number == every else f"{number} of {every} open comparisons"
+    return f" to decide {what}"
 
 
 # ---------------------------------------------------------------- settings
@@ -213,25 +233,9 @@ def _kept_by(disk: OwnDisk) -> str:
 def _speed(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
     if analysis.plan.crash is not None:  # the question is what is lost
         return
-    yield from map(_faster, decisions.faster_storages)
     yield from _levers(analysis, decisions.levers)
     if analysis.plan.asks == "limits":
         yield from _troubles(analysis)
-        return
-    for one in decisions.headroom:
-        gains = [
-            f"{_at_most(ratio)}{f' at {tuning}' if len(one.most) > 1 else ''}"
-            for tuning, ratio in one.most.items()
-        ]
-        yield f"No better disk gains more than {numbers.listed(gains)} over {one.storage} (95% bound)."
-
-
-def _at_most(ratio: float) -> str:
-    return f"{max(ratio - 1, 0):.0%}" if ratio < verdict_words.TIMES_FROM else f"a factor of {ratio:.1f}"
-
-
-def _faster(one: FasterStorage) -> str:
-    return f"{one.storage}: {verdict_words.by_how_much(*one.ratios)} {one.than}."
 
 
 def _troubles(analysis: Analysis) -> Iterator[str]:
@@ -261,9 +265,7 @@ def _by_settings(one: Lever) -> str:
 
 
 def _surer(analysis: Analysis) -> Iterator[str]:
-    for one in cautions(analysis):
-        if one.finding.remedy and one.finding.severity != "invalid":
-            yield f"{numbers.sentence_case(one.finding.remedy.text.rstrip('.'))}."
+    yield from filter(None, map(_remedy, cautions(analysis)))
     if analysis.plan.scale:
         yield "Run the study at a larger scale (`--scale`): this run is a small one."
     safety, limits = analysis.safety, analysis.limits

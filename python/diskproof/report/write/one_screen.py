@@ -25,7 +25,7 @@ MOST_LEAD = 14
 MOST_LEVEL = 24
 """Columns of one level."""
 
-TAILS = ((3, 3, 3), (3, 2, 3), (3, 2, 2), (3, 1, 2), (2, 2, 2), (1, 3, 2), (1, 2, 2), (1, 1, 2))
+TAILS = ((3, 3, 3), (3, 2, 3), (3, 2, 2), (3, 1, 2), (2, 2, 2), (2, 1, 2), (1, 2, 2), (1, 1, 2), (1, 1, 1))
 """Lines of each thing to know, how many things to do, and lines of facts: rows find room before words do, and
 a whole sentence before a second one."""
 
@@ -149,14 +149,14 @@ def _columns(blocks: Sequence[Block], width: int) -> Columns:
     number = max((len(row.figures) for row in rows), default=0)
     texts = [*(block.columns for block in blocks), *(row.figures for row in rows)]
     figures = [_widest(at, texts) for at in range(number)]
-    made = Columns(tuple(levels), said + GAP if said else 0, 0, tuple(figures))
+    made = Columns(tuple(levels), said, 0, tuple(figures))
     while made.figures and made.all > width:
         made = replace(made, figures=made.figures[:-1])
     while levels and made.left > width:
         levels[levels.index(max(levels))] -= 1
         made = replace(made, levels=tuple(levels))
-    bar = min(MOST_BAR, width - made.all) if any(block.scale for block in blocks) else 0
-    return replace(made, bar=bar if bar >= FEWEST_BAR else 0)
+    bar = min(MOST_BAR, width - made.all - GAP * bool(said)) if any(block.scale for block in blocks) else 0
+    return replace(made, said=said + GAP * bool(said), bar=bar) if bar >= FEWEST_BAR else made
 
 
 def _widest(at: int, texts: Iterable[Sequence[str]]) -> int:
