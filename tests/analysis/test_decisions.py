@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-import pytest
-
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.decisions import decide
@@ -63,17 +61,6 @@ def test_each_machine_has_its_own_disk_and_its_flushes() -> None:
     analysis = analyse(plan, make_machines(plan), trials, make_series(trials))
     [found] = decide(change(analysis, limits=change(limits, cells=cells))).durability
     assert {disk.name: disk.flush_us for disk in found.own_disks} == {"vda of a": 55.0, "vda of b": 9_000.0}
-
-
-def test_main_memory_of_any_machine_is_known() -> None:
-    plan = comparing(make_plan(tunings=("safest",), clients=(1,), blocks=5))
-    swapped = [change(one, storage="disk" if one.in_memory else "dram") for one in make_machine(plan).places]
-    machines = make_machines(plan, b={"places": swapped})
-    speeds = {"dram a": 900.0, "disk a": 300.0, "dram b": 300.0, "disk b": 900.0}
-    trials = make_trials(plan, lambda cell: speeds[f"{cell.storage} {cell.host}"])
-    found = decide(analyse(plan, machines, trials, {}))
-    assert [one.storage for one in found.headroom] == ["disk", "dram"]
-    assert found.faster_storages == []
 
 
 def test_a_gain_that_no_verdict_decided_is_none() -> None:
@@ -139,29 +126,6 @@ def test_of_levels_that_were_cut_alone_the_cut_servers_settings_are_known() -> N
     [found] = decide(analysed(crash, cuts)).durability
     assert found.safe.settings == {"sync_binlog": "1"}
     assert [one.settings for one in found.others] == [{"sync_binlog": "0"}]
-
-
-def test_no_disk_gains_more_than_main_memory() -> None:
-    plan = make_plan(tunings=("safest",), clients=(1,), blocks=5)
-    slow = {"dram": 900.0, "disk": 300.0}
-    analysis = of_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))
-    [found] = decide(analysis).headroom
-    [ratio] = [one.ratio for one in analysis.verdicts]
-    assert ratio and ratio.low
-    assert (found.storage, found.most) == ("disk", {"safest": 1 / ratio.low})
-
-
-def test_a_faster_storage_is_one_that_was_measured_and_no_main_memory() -> None:
-    plan = make_plan(storages=("dram", "slow", "quick"), tunings=("safest",), clients=(1, 8), blocks=5)
-    speeds = {"dram": 900.0, "slow": 100.0, "quick": 300.0}
-    analysis = of_run(plan, make_trials(plan, lambda cell: speeds[cell.storage]))
-    for found in decide(analysis).faster_storages:
-        assert "dram" not in (found.storage, found.than)
-    plan = make_plan(storages=("slow", "quick"), tunings=("safest",), clients=(1, 8), blocks=5)
-    analysis = of_run(plan, make_trials(plan, lambda cell: speeds[cell.storage]))
-    [found] = decide(analysis).faster_storages
-    assert (found.storage, found.than) == ("quick", "slow")
-    assert found.ratios == pytest.approx([3.0, 3.0], rel=0.1)
 
 
 def test_only_what_is_no_main_memory_has_a_lever() -> None:

@@ -90,23 +90,6 @@ class Durability(Record):
     """The machine's own disks below the log of `safe`."""
 
 
-class Headroom(Record):
-    """How much faster than a storage the run's main memory was: no disk gains more."""
-
-    storage: str
-    most: dict[str, float]
-    """The high end of the intervals of main memory's speed over the storage's, by tuning level."""
-
-
-class FasterStorage(Record):
-    """A storage that was measured to be faster than another one. Neither is main memory."""
-
-    storage: str
-    than: str
-    ratios: list[float]
-    """Speed over the other's, of each verdict that shows it."""
-
-
 class Lever(Record):
     """A change that is predicted to make cells faster which share a limit."""
 
@@ -128,8 +111,6 @@ class Decisions(Record):
     """What follows from a run for a database."""
 
     durability: list[Durability]
-    headroom: list[Headroom]
-    faster_storages: list[FasterStorage]
     levers: list[Lever]
 
 
@@ -137,8 +118,6 @@ def decide(analysis: Analysis) -> Decisions:
     """Return what follows from the verdicts, cuts and limits of a run."""
     return Decisions(
         durability=list(_durability(analysis)),
-        headroom=list(_headroom(analysis)),
-        faster_storages=list(_faster_storages(analysis)),
         levers=list(_levers(analysis)),
     )
 
@@ -278,37 +257,6 @@ def in_memory(analysis: Analysis, cell: Cell) -> bool:
     machines = analysis.machine.running(cell.host) if analysis.machine else []
     places = (place for machine in machines for place in machine.places)
     return any(one.in_memory for one in places if (one.storage, one.role) == (cell.storage, "data"))
-
-
-def _headroom(analysis: Analysis) -> Iterator[Headroom]:
-    found: dict[str, dict[str, list[float]]] = {}
-    for one in analysis.verdicts:
-        if one.factor != "storage" or not one.ratio or not one.ratio.low or not one.ratio.high:
-            continue
-        most = {one.cell: 1 / one.ratio.low, one.baseline_cell: one.ratio.high}
-        on_disks = [cell for cell in map(analysis.plan.cell, most) if not in_memory(analysis, cell)]
-        if len(on_disks) == 1:
-            [cell] = on_disks
-            found.setdefault(cell.storage, {}).setdefault(cell.tuning, []).append(most[cell.id])
-    for storage, by_tuning in found.items():
-        yield Headroom(storage=storage, most={tuning: max(ratios) for tuning, ratios in by_tuning.items()})
-
-
-def _faster_storages(analysis: Analysis) -> Iterator[FasterStorage]:
-    found: dict[tuple[str, str], list[float]] = {}
-    for one in analysis.verdicts:
-        if one.factor != "storage" or not one.ratio:
-            continue
-        sides = map(analysis.plan.cell, (one.cell, one.baseline_cell))
-        if any(in_memory(analysis, cell) for cell in sides):
-            continue
-        if one.outcome == "faster":
-            found.setdefault((one.level, one.baseline), []).append(one.ratio.estimate)
-        elif one.outcome == "slower":
-            found.setdefault((one.baseline, one.level), []).append(1 / one.ratio.estimate)
-    for (storage, than), ratios in found.items():
-        if (than, storage) not in found:
-            yield FasterStorage(storage=storage, than=than, ratios=ratios)
 
 
 def _levers(analysis: Analysis) -> Iterator[Lever]:

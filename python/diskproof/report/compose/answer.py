@@ -80,32 +80,33 @@ def cost(analysis: Analysis) -> str:
 
     Empty if no level here spares its flush, or no difference was shown.
     """
-    found = [
-        one for one in asked(analysis) if one.flush_spared and one.outcome == "faster" and one.difference
-    ]
+    latencies_us = {one.cell.id: one.latency_mean_us for one in analysis.cells}
+
+    def saved_us(one: Verdict) -> float:
+        """Return it from the figures that stand above, so that a reader finds the same."""
+        with_flush, without = latencies_us[one.baseline_cell], latencies_us[one.cell]
+        return with_flush.estimate - without.estimate if with_flush and without else 0.0
+
+    def saved(one: Verdict) -> str:
+        return say("{time}", time=us(saved_us(one))).text
+
+    spared = (one for one in asked(analysis) if one.flush_spared and one.outcome == "faster")
+    found = [one for one in spared if saved_us(one) > 0]
     if not found:
         return ""
     said = []
     by_storage = grouped(found, lambda one: one.held.get("storage", ""))
     for storage, some in by_storage.items():
         on = f" on {storage}" if len(by_storage) > 1 else ""
-        by_time = sorted(some, key=_saved_us)
+        by_time = sorted(some, key=saved_us)
         if len(some) == 1:
-            said.append(f"{_saved(some[0])} more{on}")
+            said.append(f"{saved(some[0])} more{on}")
         elif len(some) == 2 and (factor := _told_apart(some)):
-            each = [f"{_saved(one)} ({verdict_words.subject(factor, one.held[factor])})" for one in by_time]
+            each = [f"{saved(one)} ({verdict_words.subject(factor, one.held[factor])})" for one in by_time]
             said.append(f"{' to '.join(each)} more{on}")
         else:
-            said.append(f"{_saved(by_time[0])} to {_saved(by_time[-1])} more{on}, by condition")
+            said.append(f"{saved(by_time[0])} to {saved(by_time[-1])} more{on}, by condition")
     return f"A durable commit costs {numbers.listed(said)}."
-
-
-def _saved_us(one: Verdict) -> float:
-    return max(-one.difference.whole_us.estimate, 0.0) if one.difference else 0.0
-
-
-def _saved(one: Verdict) -> str:
-    return say("{time}", time=us(_saved_us(one))).text
 
 
 def _told_apart(pair: Sequence[Verdict]) -> Factor | None:
