@@ -327,10 +327,10 @@ def test_a_run_changes_nothing_but_its_database(shop: Shop, tmp_path: Path) -> N
 
 
 def test_a_large_dump_is_not_copied(shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from diskproof.study.loads import script  # noqa: PLC0415
+    from diskproof.study.loads import own_data  # noqa: PLC0415
     from diskproof.study.read import read_study  # noqa: PLC0415
 
-    monkeypatch.setattr(script, "MAX_SQL_BYTES", 200)
+    monkeypatch.setattr(own_data, "MAX_SQL_BYTES", 200)
     write_study(tmp_path, shop.url)
     dump = tmp_path / "dump.sql"
     dump.write_text(dump.read_text() + "-- so much\n" * 20)

@@ -127,7 +127,7 @@ def _largest(analysis: Analysis) -> str:
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     ratios = [one.ratio.estimate for one in most if one.ratio]
     factor = _told_apart(most) if len(most) == 2 else None
-    apart = [verdict_words.subject(factor, one.held[factor]) for one in most] if factor else []
+    apart = [_with_interval(factor, one) for one in most] if factor else []
     # Two conditions stand beside their figures, lest these look like the ends of an interval.
     where = "" if apart else verdict_words.places([one.held for one in most], every, "comparisons")
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""
@@ -136,15 +136,21 @@ def _largest(analysis: Analysis) -> str:
     return f"{numbers.sentence_case(level)} is {likely}{by} {baseline}{where}{sure}."
 
 
+def _with_interval(factor: Factor, one: Verdict) -> str:
+    """Return a condition with the ends of its ratio: ``8 clients: 1.5 to 5.4``."""
+    ends = verdict_words.interval(one.outcome, one.ratio)
+    return f"{verdict_words.subject(factor, one.held[factor])}{ends and ': '}{ends}"
+
+
 def _sureness(analysis: Analysis, named: Verdict | None = None) -> str:
-    """Return the interval of the only ratio that is named, and how many comparisons are decided."""
+    """Return the interval of the only ratio that is named, and how many are decided if not all are."""
     ends = verdict_words.interval(named.outcome, named.ratio) if named else ""
     said = (
         [f"{ends}, {numbers.percent(named.ratio.confidence)} interval"]
         if named and named.ratio and ends
         else []
     )
-    if (every := len(asked(analysis))) > 1:
+    if len(_decided(analysis)) < (every := len(asked(analysis))):
         said.append(f"{len(_decided(analysis))} of {every} comparisons decided")
     return f" ({'; '.join(said)})" if said else ""
 
@@ -261,6 +267,10 @@ def _commonest(analysis: Analysis) -> str:
     where = verdict_words.places(held, every, "cells") if len(cells) < len(found) else ""
     where = f" in all {len(found)} cells" if not where and len(found) > 1 else where
     share = limits_words.evidence(cells, " of the time")
+    others = sorted((some for some in groups.values() if some is not cells), key=len, reverse=True)
+    if len(found) > 1 and others and not where.startswith(" on"):
+        rest = [f"{limits_words.bound_by(some)} in {len(some)}" for some in others]
+        share = f"{share}, by {numbers.listed(rest)}"
     if is_given(analysis) and not cells[0].limit:
         share = ": its CPUs, threads and disks were not observed"
     return f"{limits_words.bound_by(cells)}{where}{share}"
