@@ -13,7 +13,6 @@ def make_certificate(own_p99_us: float = 40.0, **changes: Any) -> Certificate:
         "copies": 1,
         "sessions": 5,
         "connections": 4,
-        "shares_connections": False,
         "statements": 1000,
         "sent": 1000,
         "left_out": {},

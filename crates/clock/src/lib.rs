@@ -187,6 +187,10 @@ unsafe fn look_up(name: &str, found: &AtomicPtr<c_void>) -> *mut c_void {
     let name: *const c_char = name.as_ptr().cast();
     let mut at = unsafe { dlvsym(next, name, c"GLIBC_2.3.2".as_ptr()) };
     if at.is_null() {
+        // Timers got their present form one version later.
+        at = unsafe { dlvsym(next, name, c"GLIBC_2.3.3".as_ptr()) };
+    }
+    if at.is_null() {
         at = unsafe { dlsym(next, name) };
     }
     if at.is_null() {

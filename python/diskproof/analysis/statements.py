@@ -13,6 +13,9 @@ from diskproof.results.replay import Certificate
 from diskproof.stats.intervals import RatioTest
 from diskproof.stats.multiple import holm
 
+NO_STATEMENTS = ("connect", "other reads", "other writes", "others")
+"""What the load generator reports beside single statements."""
+
 FEWEST = 20
 """Executions in a trial: fewer say little of a mean."""
 
@@ -94,7 +97,7 @@ def _speeds(gathered: Gathered, cell: Cell) -> dict[str, dict[int, float]]:
     speeds: dict[str, dict[int, float]] = {}
     for one in gathered.valid(cell):
         for kind in one.load.statement_types if one.load.replay else ():
-            if kind.latency_us and kind.count >= FEWEST and kind.latency_us.mean:
+            if kind.name not in NO_STATEMENTS and kind.latency_us and kind.count >= FEWEST:
                 speeds.setdefault(kind.name, {})[one.trial.block] = 1 / kind.latency_us.mean
     return speeds
 

@@ -19,7 +19,7 @@ MOST_OTHER_ROWS = 0.1
 OWN_LATENESS_S = 0.005
 """Of 99 statements in 100: about a commit on a fast disk."""
 
-ASKED_FOR = ("of another database", "a write, and only reads were asked for")
+ASKED_FOR = ("of another database", "no mere read, and only reads were asked for")
 """Reasons that the study gives."""
 
 
@@ -88,11 +88,9 @@ def replayer(evidence: Evidence) -> Iterator[Said]:
     source="diskproof: commits by their ends in the log",
 )
 def order(evidence: Evidence) -> Iterator[Said]:
-    """Find an order of commits that was given up, and sessions that waited for each other's connections."""
+    """Find an order of commits that was given up."""
     said = _certificate(evidence)
     if said.gave_up_order:
         yield warning(
             "{count} statements did not wait any longer for commits before them", count=said.gave_up_order
         )
-    if said.shares_connections:
-        yield warning("sessions shared connections, as was asked, and may have waited for them")

@@ -19,15 +19,13 @@ class Certificate(Record):
     copies: int
     sessions: int
     connections: int
-    shares_connections: bool
-    """Whether sessions may have waited for a connection that another one had."""
     statements: int
     """Statements that came to their turn: sent, or left out for a reason."""
     sent: int
     left_out: dict[str, int]
     """By reason."""
     refused: str | None
-    """The first statement that would have left the database, and why."""
+    """The first statement that would have left the database, without its values."""
     late_us: Lateness
     """Behind the log's schedule; the three after it are its parts."""
     own_us: Lateness

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -71,6 +72,8 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
         .write(true)
         .create(true)
         .truncate(true)
+        // It holds what the log does.
+        .mode(0o600)
         .open(&unfinished)
         .map_err(|error| told(format!("{}: {error}", unfinished.display())))?;
     let recorder = Recorder::new(BufWriter::new(file), format.dialect(), args.anonymise)

@@ -55,11 +55,7 @@ pub(super) struct RunReplay {
     #[arg(long, value_name = "N", default_value_t = 1, within(1..=1000_u16))]
     copies: u16,
 
-    /// Let sessions of a copy wait for so many connections [default: as many as the log has sessions at once]
-    #[arg(long, value_name = "N", within(1..=MOST_CLIENTS))]
-    connections: Option<u32>,
-
-    /// Send no INSERT, UPDATE, DELETE or the like
+    /// Send queries alone, and what begins and ends their transactions
     #[arg(long)]
     only_reads: bool,
 
@@ -121,7 +117,6 @@ pub(super) fn run(args: &RunReplay) -> Result<(), Stop> {
         database: args.database.clone(),
         speed: args.speed.is_finite().then_some(args.speed),
         copies: args.copies.into(),
-        connections: args.connections.map(|count| count as usize),
         from_us: micros(args.begin),
         until_us,
         share: args.sessions / 100.0,
@@ -164,8 +159,7 @@ impl Task for RunTask<'_> {
         let clients = u32::try_from(workload.clients()).unwrap_or(u32::MAX);
         if clients > MOST_CLIENTS {
             return Err(Stop::Arguments(format!(
-                "the load has {clients} sessions at once, and {MOST_CLIENTS} is the most: take fewer with --sessions, \
-                 or let them share with --connections"
+                "the load has {clients} sessions at once, and {MOST_CLIENTS} is the most: take fewer with --sessions"
             )));
         }
         let load = Load {

@@ -1,7 +1,7 @@
 //! Values of statements, replaced by others of the same form: equal ones by equal ones, so that joins stay.
 //!
 //! Digits become digits and letters letters, by a keyed hash of the whole value; the key is drawn anew for each
-//! recording and kept nowhere. Dates move by a number of days of the key's, so that ranges stay ranges. Numbers below
+//! recording and kept nowhere. Letters beyond ASCII become an x. Dates move by a number of days of the key's, so that ranges stay ranges; times of day stay. Numbers below
 //! ten stay, and those after LIMIT and OFFSET. Comments go, and what stands in hints with them.
 
 use std::hash::{BuildHasher, RandomState};
@@ -76,23 +76,35 @@ impl Anonymiser {
     }
 
     fn write(&self, value: &[u8], out: &mut Vec<u8>) {
-        let mut rest = value;
         if let Some(day) = day_of(value) {
             out.extend_from_slice(date_of(day + self.days).as_bytes());
-            rest = &value[10..];
+            // A time of day would be none with other digits.
+            out.extend_from_slice(&value[10..]);
+            return;
         }
+        let begins = usize::from(value.starts_with(b"0x") || value.starts_with(b"0X")) * 2;
+        let (head, rest) = value.split_at(begins);
+        out.extend_from_slice(head);
         let mut draw = self.key.hash_one(value);
-        let is_number = value
+        let is_number = rest
+            .first()
+            .is_some_and(|byte| byte.is_ascii_digit() && begins == 0)
+            && rest
+                .iter()
+                .all(|byte| byte.is_ascii_digit() || b".eE+-".contains(byte));
+        // Identifiers and bytes in hexadecimal have six letters.
+        let is_hexadecimal = rest
             .iter()
-            .all(|byte| byte.is_ascii_digit() || *byte == b'.');
+            .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
+        let letters = if is_hexadecimal { 6 } else { 26 };
         let mut is_escaped = false;
         for (place, &byte) in rest.iter().enumerate() {
             if draw < 1 << 8 {
                 draw ^= self.key.hash_one((value, place));
             }
             // What follows a backslash gives it its meaning.
-            let stays = is_escaped;
-            is_escaped = byte == b'\\' && !stays;
+            let stays = is_escaped || (is_number && !byte.is_ascii_digit());
+            is_escaped = byte == b'\\' && !is_escaped;
             let drawn = |first: u8, count: u64, least: u64| {
                 first + u8::try_from(least + draw % (count - least)).unwrap_or(0)
             };
@@ -101,13 +113,14 @@ impl Anonymiser {
                 b'0' if is_number && place == 0 => byte,
                 // A number keeps its order of magnitude.
                 b'0'..=b'9' => drawn(b'0', 10, u64::from(is_number && place == 0)),
-                b'a'..=b'z' => drawn(b'a', 26, 0),
-                b'A'..=b'Z' => drawn(b'A', 26, 0),
-                // Letters of other alphabets; they would be no text in pieces.
-                0x80.. if self.dialect == Dialect::Postgres => b'x',
+                b'a'..=b'z' => drawn(b'a', letters, 0),
+                b'A'..=b'Z' => drawn(b'A', letters, 0),
+                // The first byte of a letter of another alphabet, and the others of it.
+                0xC0.. => b'x',
+                0x80.. => continue,
                 other => other,
             };
-            if new != byte || byte.is_ascii_alphanumeric() {
+            if byte.is_ascii_alphanumeric() {
                 draw /= 7;
             }
             out.push(new);

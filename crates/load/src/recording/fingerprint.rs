@@ -61,6 +61,7 @@ impl Reader {
             copies: false,
         };
         let (mut writes, mut locks, mut to_savepoint) = (false, false, false);
+        let mut several = false;
         let mut before: Option<Word<'_>> = None;
         for word in Words::new(sql, self.dialect) {
             if let What::Plain(name) = word.what {
@@ -76,6 +77,7 @@ impl Reader {
                 to_savepoint |= word.is("TO");
                 nature.copies |= word.is("STDIN") && follows("FROM");
             }
+            several |= before.is_some_and(|before| before.is(";"));
             nature.lacks_values |= match self.dialect {
                 Dialect::Mysql => word.is("?"),
                 _ => before.is_some_and(|before| before.is("$")) && word.what == What::Number,
@@ -95,11 +97,17 @@ impl Reader {
             _ => Kind::Other,
         };
         nature.effect = match (first(0), first(1)) {
+            // Several statements in one text, as PostgreSQL takes them, are a transaction.
+            _ if several => Effect::Writes,
             ("BEGIN", _) | ("START", "TRANSACTION") => Effect::Begins,
             ("COMMIT" | "END", _) => Effect::Commits,
             ("ROLLBACK", _) if to_savepoint => Effect::Session,
             ("ROLLBACK" | "ABORT", _) => Effect::RollsBack,
-            ("SET", "AUTOCOMMIT") => Effect::Autocommit(!sql.trim_ascii_end().ends_with(b"0")),
+            ("SET", _) if self.firsts.iter().any(|word| word == "AUTOCOMMIT") => {
+                let is_off = |word: &String| word == "OFF" || word == "FALSE";
+                let off = self.firsts.iter().any(is_off) || sql.trim_ascii_end().ends_with(b"0");
+                Effect::Autocommit(!off)
+            }
             (
                 "SET" | "USE" | "SHOW" | "SAVEPOINT" | "RELEASE" | "DISCARD" | "RESET"
                 | "DEALLOCATE",

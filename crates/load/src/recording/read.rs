@@ -10,8 +10,8 @@ use super::{Contents, MARK, Recorded};
 /// What stands behind the contents.
 const TAIL_BYTES: usize = 8 + MARK.len();
 /// The most that contents and blocks may have, packed and unpacked: a file of ours has less.
-const MOST_CONTENTS_BYTES: usize = 1 << 30;
-const MOST_BLOCK_BYTES: usize = (1 << 30) + (1 << 20);
+const MOST_CONTENTS_BYTES: usize = 256 << 20;
+const MOST_BLOCK_BYTES: usize = (128 << 20) + (64 << 10);
 
 /// Why a file is no recording.
 #[derive(Debug, thiserror::Error)]

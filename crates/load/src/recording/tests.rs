@@ -57,6 +57,21 @@ fn a_statements_effect_is_known() {
     assert_eq!(effect("begin"), (Kind::Other, Effect::Begins));
     assert_eq!(effect("ROLLBACK TO SAVEPOINT a").1, Effect::Session);
     assert_eq!(effect("COMMIT").1, Effect::Commits);
+    for off in [
+        "SET autocommit=0",
+        "SET @@session.autocommit = OFF",
+        "set autocommit = false",
+    ] {
+        assert_eq!(effect(off).1, Effect::Autocommit(false), "{off}");
+    }
+    assert_eq!(
+        effect("SET SESSION autocommit = 1").1,
+        Effect::Autocommit(true)
+    );
+    assert_eq!(
+        effect("BEGIN; INSERT INTO t VALUES (1); COMMIT").1,
+        Effect::Writes
+    );
     let nature = Reader::new(Dialect::Postgres).read(b"SELECT $1");
     assert!(nature.lacks_values);
     assert!(Reader::new(Dialect::Mysql).read(b"SELECT ?").lacks_values);
@@ -193,6 +208,16 @@ fn values_that_are_replaced_keep_their_form() {
     assert_eq!(
         fingerprint(&new, Dialect::Mysql),
         fingerprint(sql, Dialect::Mysql)
+    );
+    let uuid = replaced("SELECT '6ba7b810-9dad-11d1-80b4-00c04fd430c8', x'4d', 0x1f, 1e5, 'Иван'");
+    let hexadecimal = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+    assert!(
+        uuid.as_bytes()[8..44].iter().copied().all(hexadecimal),
+        "{uuid}"
+    );
+    assert!(
+        uuid.ends_with(", 'xxxx'") && uuid.contains(", 0x"),
+        "{uuid}"
     );
     assert_eq!(replaced("SELECT 'abc'"), replaced("SELECT 'abc'"));
     let [early, late] =

@@ -54,6 +54,40 @@ struct Open {
     has_written: bool,
 }
 
+impl Open {
+    /// Takes up what a statement does to the transaction; true if it commits what was written.
+    fn take_effect(&mut self, effect: Effect, after: u64, recorded: &mut Recorded) -> bool {
+        let mut commits = false;
+        match effect {
+            Effect::Begins => {
+                self.is_in_transaction = true;
+                self.has_written = false;
+                recorded.ends = false;
+            }
+            Effect::Commits | Effect::RollsBack => {
+                commits = effect == Effect::Commits && self.has_written;
+                self.is_in_transaction = self.is_without_autocommit;
+                self.has_written = false;
+                recorded.ends = true;
+            }
+            Effect::Autocommit(on) => {
+                self.is_without_autocommit = !on;
+                self.is_in_transaction = !on;
+                recorded.ends = true;
+            }
+            Effect::Writes if !recorded.failed => {
+                if !self.has_written {
+                    recorded.after_commits = Some(after);
+                }
+                commits = !self.is_in_transaction;
+                self.has_written = !commits;
+            }
+            _ => {}
+        }
+        commits
+    }
+}
+
 /// Takes up the events of a log and writes the recording.
 pub(crate) struct Recorder<W: Write> {
     out: W,
@@ -72,6 +106,7 @@ pub(crate) struct Recorder<W: Write> {
     known: HashMap<Vec<u8>, u32>,
     fingerprints: Vec<Fingerprint>,
     databases: Vec<Database>,
+    database_numbers: HashMap<String, u32>,
     /// Ends of the last commits, in their order, and how many came before these.
     commits: VecDeque<u64>,
     commits_before: u64,
@@ -108,6 +143,7 @@ impl<W: Write> Recorder<W> {
                 name: String::new(),
                 statements: 0,
             }],
+            database_numbers: HashMap::from([(String::new(), 0)]),
             commits: VecDeque::new(),
             commits_before: 0,
             statements: 0,
@@ -136,6 +172,7 @@ impl<W: Write> Recorder<W> {
         for key in keys {
             self.close(key)?;
         }
+        self.sessions.sort_by_key(|session| session.begin_us);
         let used = self.length_us / self.series_step_us + 1;
         self.series.truncate(usize::try_from(used).unwrap_or(PARTS));
         let contents = Contents {
@@ -207,7 +244,9 @@ impl<W: Write> Recorder<W> {
             return Ok(());
         };
         let duration_us = last.duration_us.unwrap_or(0);
-        session.end_us = session.end_us.max(last.begin_us + duration_us);
+        session.end_us = session
+            .end_us
+            .max(last.begin_us.saturating_add(duration_us));
         let before = session.block.len();
         let block = std::mem::take(&mut session.block);
         session.block = postcard::to_extend(&last, block).map_err(io::Error::other)?;
@@ -216,7 +255,7 @@ impl<W: Write> Recorder<W> {
         self.transactions += u64::from(last.ends);
         let fingerprint = &mut self.fingerprints[last.fingerprint as usize];
         fingerprint.count += 1;
-        fingerprint.total_us += duration_us;
+        fingerprint.total_us = fingerprint.total_us.saturating_add(duration_us);
         self.databases[last.database as usize].statements += 1;
         self.add_to_series(last.begin_us, duration_us);
         let is_full = self.open[&key].block.len() >= BLOCK_BYTES;
@@ -255,14 +294,14 @@ impl<W: Write> Recorder<W> {
         while begin_us / self.series_step_us >= PARTS as u64 {
             for part in 0..PARTS / 2 {
                 let [first, second] = [self.series[2 * part], self.series[2 * part + 1]];
-                self.series[part] = [first[0] + second[0], first[1] + second[1]];
+                self.series[part] = [first[0] + second[0], first[1].saturating_add(second[1])];
             }
             self.series[PARTS / 2..].fill([0; 2]);
             self.series_step_us *= 2;
         }
         let part = usize::try_from(begin_us / self.series_step_us).unwrap_or(0);
         self.series[part][0] += 1;
-        self.series[part][1] += duration_us;
+        self.series[part][1] = self.series[part][1].saturating_add(duration_us);
     }
 
     fn fingerprint(&mut self, kind: Kind) -> u32 {
@@ -291,15 +330,17 @@ impl<W: Write> Recorder<W> {
 
     fn database(&mut self, name: &[u8]) -> u32 {
         let name = String::from_utf8_lossy(name);
-        let known = self.databases.iter().position(|own| own.name == name);
-        let number = known.unwrap_or_else(|| {
-            self.databases.push(Database {
-                name: name.into_owned(),
-                statements: 0,
-            });
-            self.databases.len() - 1
+        if let Some(&known) = self.database_numbers.get(&*name) {
+            return known;
+        }
+        let number = u32::try_from(self.databases.len()).unwrap_or(0);
+        self.database_numbers
+            .insert(name.clone().into_owned(), number);
+        self.databases.push(Database {
+            name: name.into_owned(),
+            statements: 0,
         });
-        u32::try_from(number).unwrap_or(0)
+        number
     }
 
     /// How many commits had ended by this instant.
@@ -355,6 +396,7 @@ impl<W: Write> Recorder<W> {
             && let Some(last) = &mut session.last
             && last.duration_us.is_none()
             && last.sql == sql
+            && !last.failed
         {
             last.failed |= statement.failed;
             last.duration_us = statement.duration_us;
@@ -363,7 +405,7 @@ impl<W: Write> Recorder<W> {
         }
         // A session's statements follow one another, whatever a clock says that jumped or is coarse.
         let begin_us = begin_us.max(session.last.as_ref().map_or(session.end_us, |last| {
-            last.begin_us + last.duration_us.unwrap_or(0)
+            last.begin_us.saturating_add(last.duration_us.unwrap_or(0))
         }));
         let mut recorded = Recorded {
             begin_us,
@@ -377,45 +419,21 @@ impl<W: Write> Recorder<W> {
             ..Recorded::default()
         };
         session.database = recorded.database;
-        let mut commits = false;
-        match effect {
-            Effect::Begins => {
-                session.is_in_transaction = true;
-                session.has_written = false;
-                recorded.ends = false;
-            }
-            Effect::Commits | Effect::RollsBack => {
-                commits = effect == Effect::Commits && session.has_written;
-                session.is_in_transaction = session.is_without_autocommit;
-                session.has_written = false;
-                recorded.ends = true;
-            }
-            Effect::Autocommit(on) => {
-                session.is_without_autocommit = !on;
-                session.is_in_transaction = !on;
-                recorded.ends = true;
-            }
-            Effect::Writes if !statement.failed => {
-                if !session.has_written {
-                    recorded.after_commits = Some(after);
-                }
-                commits = !session.is_in_transaction;
-                session.has_written = !commits;
-            }
-            _ => {}
-        }
+        let commits = session.take_effect(effect, after, &mut recorded);
         recorded.sql = sql;
         if commits {
-            let ended_us = begin_us + recorded.duration_us.unwrap_or(0);
+            let ended_us = begin_us.saturating_add(recorded.duration_us.unwrap_or(0));
             recorded.commit = Some(self.commit(ended_us));
         }
         self.settle(key)?;
         self.statements += 1;
         self.prepared += u64::from(statement.prepared);
         self.has_durations |= recorded.duration_us.is_some();
-        self.length_us = self
-            .length_us
-            .max(recorded.begin_us + recorded.duration_us.unwrap_or(0));
+        self.length_us = self.length_us.max(
+            recorded
+                .begin_us
+                .saturating_add(recorded.duration_us.unwrap_or(0)),
+        );
         if let Some(session) = self.open.get_mut(&key) {
             session.last = Some(recorded);
         }

@@ -22,12 +22,6 @@ pub(super) fn write(certificate: &Certificate, out: &mut impl Write) -> io::Resu
         "\n  replayed {} sessions on {} connections, {pace}",
         certificate.sessions, certificate.connections
     )?;
-    if certificate.shares_connections {
-        writeln!(
-            out,
-            "    sessions shared connections, and may have waited for them"
-        )?;
-    }
     writeln!(out, "    statements      {sent:>12}   of {statements}")?;
     for (reason, count) in &certificate.left_out {
         writeln!(out, "      left out      {count:>12}   {reason}")?;

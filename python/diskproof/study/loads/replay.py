@@ -48,7 +48,7 @@ def _load_file(value: object, info: ValidationInfo) -> object:
     return located(value, info)
 
 
-@described("replay", only=("begin", "end", "sessions", "copies", "connections", "only-reads"))
+@described("replay", only=("begin", "end", "sessions", "copies", "only-reads"))
 class Replay(OwnData):
     """A load that was read from a server's log (docs/replay.md)."""
 
@@ -65,8 +65,8 @@ class Replay(OwnData):
     )
     speed: Annotated[Annotated[float, Field(gt=0)] | Literal["max"], Option(("run",), "speed")] = Field(
         1.0,
-        description="So many times as fast as the log; the verdict is then about mean latency. `max`: as "
-        "fast as the order of commits allows",
+        description="So many times as fast as the log; the verdict is then about the mean latency of "
+        "statements. `max`: as fast as the order of commits allows",
     )
     takes_seed: ClassVar[bool] = False
     takes_clients: ClassVar[bool] = False
@@ -79,10 +79,8 @@ class Replay(OwnData):
     def _reads_the_load(self) -> Self:
         self._contents.update(contents_of(self.file))
         if self.clients is not None:
-            raise ValueError(
-                "a replay has the log's sessions: `sessions`, `copies` and `connections` change them"
-            )
-        at_once = (self.connections or self._contents["most_at_once"]) * (self.copies or 1)
+            raise ValueError("a replay has the log's sessions: `sessions` and `copies` change them")
+        at_once = self._contents["most_at_once"] * (self.copies or 1)
         # As the log says, not the study.
         object.__setattr__(self, "clients", [max(1, min(at_once, MAX_CLIENTS))])
         return self

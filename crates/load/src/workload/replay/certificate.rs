@@ -23,13 +23,11 @@ pub struct Certificate {
     pub copies: usize,
     pub sessions: usize,
     pub connections: usize,
-    /// Whether sessions had to wait for a connection that another one had.
-    pub shares_connections: bool,
     /// Statements that came to their turn: sent, or left out for a reason.
     pub statements: u64,
     pub sent: u64,
     pub left_out: BTreeMap<&'static str, u64>,
-    /// The first statement that the fence refused, and why.
+    /// The first statement that the fence refused, without its values.
     pub refused: Option<String>,
     /// Behind the schedule, and the parts of it: a statement that is sent late although its session was free is our
     /// own; one whose session still waited for an earlier reply, or for a commit, is the server's, but for one round
@@ -131,7 +129,6 @@ impl Counts {
             copies,
             sessions: sessions * copies,
             connections: shared.lanes.len() * copies,
-            shares_connections: shared.options.connections.is_some(),
             statements: self.sent + self.left_out.values().sum::<u64>(),
             sent: self.sent,
             left_out: self.left_out,

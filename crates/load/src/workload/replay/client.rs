@@ -7,13 +7,34 @@ use super::certificate::{IN_BOTH, IN_LOG, IN_REPLAY};
 use crate::driver::rows::Rows;
 use crate::driver::{Args, Reply, ServerError};
 use crate::recording::{Recorded, SessionReader};
-use crate::workload::{Next, Script};
+use crate::workload::{NO_TYPE, Next, Script};
 
 /// A statement that waits for commits looks again after this, and after longer and longer times.
 const FIRST_LOOK_US: u64 = 20;
 const LONGEST_LOOK_US: u64 = 1000;
 /// A commit that does not come in this time will not come: the order is given up for this statement.
 const LONGEST_HOLD_US: u64 = 10_000_000;
+
+/// Whose the connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Connection {
+    Own,
+    /// That of the session before.
+    Another,
+    /// Its own, since a moment ago.
+    New,
+}
+
+/// What the client has done since it was asked to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Nothing yet.
+    Due,
+    /// It has sent a statement of the log.
+    Statement,
+    /// It has sent what the log does not have.
+    Beside,
+}
 
 /// A client's course through its sessions.
 pub struct Client {
@@ -30,13 +51,17 @@ pub struct Client {
     sent_us: u64,
     /// When the session was free for its next statement.
     free_us: u64,
-    /// The connection has been another session's.
-    reconnects: bool,
-    is_first_of_transaction: bool,
+    connection: Connection,
+    step: Step,
+    /// The session has sent a statement of a transaction that has not ended.
+    in_transaction: bool,
+    /// A session has ended in a transaction, which the server must not hold.
+    rolls_back: bool,
+    /// Statements belong to a transaction that began before the part that is replayed.
+    is_amid: bool,
     /// Since when the next statement waits for commits, and how long until it looks again.
     held_since_us: Option<u64>,
     look_us: u64,
-    has_ended: bool,
     mistake: String,
 }
 
@@ -55,11 +80,13 @@ impl Client {
             sent: None,
             sent_us: 0,
             free_us: 0,
-            reconnects: false,
-            is_first_of_transaction: true,
+            connection: Connection::Own,
+            step: Step::Due,
+            in_transaction: false,
+            rolls_back: false,
+            is_amid: false,
             held_since_us: None,
             look_us: FIRST_LOOK_US,
-            has_ended: false,
             mistake: String::new(),
         }
     }
@@ -79,8 +106,7 @@ impl Client {
                 Ok(Some(recorded)) if recorded.begin_us >= self.shared.options.until_us => {
                     self.end_session();
                 }
-                Ok(Some(recorded)) if recorded.begin_us < self.shared.options.from_us => {}
-                Ok(Some(recorded)) => self.take(recorded),
+                Ok(Some(recorded)) => self.take_in_part(recorded),
                 Ok(None) => self.end_session(),
                 Err(error) => {
                     self.mistake = error.to_string();
@@ -93,49 +119,64 @@ impl Client {
 
     fn end_session(&mut self) {
         self.reader = None;
-        self.reconnects = true;
+        self.connection = Connection::Another;
+        self.rolls_back = std::mem::take(&mut self.in_transaction);
+        self.is_amid = false;
+    }
+
+    /// Takes a statement if it lies in the part that is replayed, or sets the session up for it.
+    fn take_in_part(&mut self, recorded: Recorded) {
+        let is_early = recorded.begin_us < self.shared.options.from_us;
+        if !is_early && !self.is_amid {
+            return self.take(recorded);
+        }
+        self.is_amid = !recorded.ends;
+        if is_early && self.shared.word(&recorded) == "SET" {
+            self.take(recorded);
+        } else if !is_early {
+            self.leave_out(&recorded, "of a transaction that began before the part");
+        }
+    }
+
+    fn leave_out(&self, recorded: &Recorded, reason: &'static str) {
+        self.shared.counts(self.number).leave_out(reason);
+        self.pass(recorded);
+    }
+
+    /// Passes over the rest of a transaction that the server has given up.
+    fn leave_transaction(&mut self, reason: &'static str) {
+        while self.in_transaction && !self.rolls_back && self.read_on() {
+            let Some(recorded) = self.next.take_if(|_| !self.rolls_back) else {
+                break;
+            };
+            self.leave_out(&recorded, reason);
+            self.in_transaction = !recorded.ends;
+        }
+        self.in_transaction = false;
+        self.rolls_back = false;
     }
 
     /// Keeps a statement as the next one, unless it is left out.
     fn take(&mut self, recorded: Recorded) {
-        let contents = &self.shared.recording.contents;
-        let text = &contents.fingerprints[recorded.fingerprint as usize].text;
         // The connection is in its database, whatever that is called here.
-        let is_use = text.len() > 4 && text.as_bytes()[..4].eq_ignore_ascii_case(b"USE ");
-        if !is_use {
-            let reason = self.shared.leaves_out(&recorded).or_else(|| {
-                self.shared
-                    .options
-                    .fence
-                    .admit(&recorded.sql)
-                    .err()
-                    .map(|why| {
-                        self.shared.counts(self.number).refused.get_or_insert(why);
-                        "it would leave the database"
-                    })
-            });
-            let Some(reason) = reason else {
-                self.next = Some(recorded);
-                return;
-            };
-            self.shared.counts(self.number).leave_out(reason);
+        if self.shared.word(&recorded) == "USE" {
+            return self.pass(&recorded);
         }
-        self.pass(&recorded);
+        if let Some(reason) = self.shared.leaves_out(&recorded) {
+            return self.leave_out(&recorded, reason);
+        }
+        if self.shared.options.fence.admit(&recorded.sql).is_err() {
+            let text = self.shared.text(&recorded).to_owned();
+            self.shared.counts(self.number).refused.get_or_insert(text);
+            return self.leave_out(&recorded, "it would leave the database");
+        }
+        self.next = Some(recorded);
     }
 
     /// A statement that is not sent keeps no other waiting.
     fn pass(&self, recorded: &Recorded) {
         if let Some(commit) = recorded.commit {
             self.shared.orders[self.copy].done(commit);
-        }
-    }
-
-    /// Pauses before a transaction are none of its time.
-    fn pause(&self, us: u64) -> Next {
-        if self.is_first_of_transaction {
-            Next::Wait { us }
-        } else {
-            Next::Sleep { us }
         }
     }
 
@@ -189,9 +230,11 @@ impl Client {
             counts.commits_overtook += u64::from(swapped);
         }
         counts.busy_us += took_us;
-        counts.recorded_busy_us += sent.duration_us.unwrap_or(0);
+        counts.recorded_busy_us = counts
+            .recorded_busy_us
+            .saturating_add(sent.duration_us.unwrap_or(0));
         counts.end_us = counts.end_us.max(now_us);
-        let recorded_end_us = sent.begin_us + sent.duration_us.unwrap_or(0);
+        let recorded_end_us = sent.begin_us.saturating_add(sent.duration_us.unwrap_or(0));
         counts.recorded_end_us = counts.recorded_end_us.max(recorded_end_us);
         counts.shortest_us = Some(
             counts
@@ -216,34 +259,51 @@ impl Client {
     }
 }
 
+/// Each statement is a transaction of the engine: pauses between them are the log's, and no time of ours.
 impl Script for Client {
     fn begin(&mut self) -> bool {
-        self.is_first_of_transaction = true;
-        self.has_ended = false;
+        self.step = Step::Due;
         self.shared.now_us();
-        self.read_on()
+        self.read_on() || self.rolls_back
     }
 
     fn next(&mut self, args: &mut Args) -> Option<Next> {
-        if self.has_ended || !self.read_on() {
+        if self.step != Step::Due {
             return None;
         }
+        let goes_on = self.read_on();
         if !self.mistake.is_empty() {
             return Some(Next::Fail);
         }
-        let recorded = self.next.as_ref()?;
+        if std::mem::take(&mut self.rolls_back) {
+            self.step = Step::Beside;
+            args.begin_sql().extend_from_slice(b"ROLLBACK");
+            return Some(Next::Sql {
+                type_index: NO_TYPE,
+            });
+        }
+        let recorded = self.next.as_ref().filter(|_| goes_on)?;
         let (due_us, after) = (self.shared.due_us(recorded), recorded.after_commits);
         let now_us = self.shared.now_us();
         if due_us > now_us {
-            return Some(self.pause(due_us - now_us));
+            return Some(Next::Wait {
+                us: due_us - now_us,
+            });
         }
         if let Some(us) = after.and_then(|after| self.hold(after, now_us)) {
-            return Some(self.pause(us));
+            return Some(Next::Wait { us });
         }
-        if std::mem::take(&mut self.reconnects) {
+        if self.connection == Connection::Another {
+            self.step = Step::Beside;
+            self.connection = Connection::New;
             return Some(Next::Reconnect {
                 type_index: self.shared.connect_type,
             });
+        }
+        if self.connection == Connection::New {
+            // The server's log-in is not our lateness.
+            self.free_us = now_us;
+            self.connection = Connection::Own;
         }
         let recorded = self.next.take()?;
         // As soon as it may is when it is due.
@@ -254,12 +314,16 @@ impl Script for Client {
         };
         self.account_for_lateness(due_us, now_us);
         self.sent_us = now_us;
-        self.is_first_of_transaction = false;
-        self.has_ended = recorded.ends;
+        self.step = Step::Statement;
+        self.in_transaction = !recorded.ends;
         args.begin_sql().extend_from_slice(&recorded.sql);
         let type_index = self.shared.types[recorded.fingerprint as usize];
         self.sent = Some(recorded);
         Some(Next::Sql { type_index })
+    }
+
+    fn counts(&self) -> bool {
+        self.step != Step::Beside
     }
 
     fn take_reply(&mut self, reply: Reply, _rows: Option<&Rows>, type_index: usize) -> usize {
@@ -267,28 +331,21 @@ impl Script for Client {
         type_index
     }
 
-    fn take_refusal(&mut self, _error: &ServerError, _again: bool) -> bool {
+    fn take_refusal(&mut self, error: &ServerError, _again: bool) -> bool {
         self.conclude_statement(None);
+        // InnoDB has rolled all of it back.
+        if error.code == "1213" {
+            self.leave_transaction("of a transaction that a deadlock ended");
+        }
         true
     }
 
-    /// The rest of the transaction has no sense without its begin.
     fn lost(&mut self) {
-        let mut ended = self.has_ended;
         if let Some(sent) = self.sent.take() {
             self.pass(&sent);
         }
-        while !ended && self.read_on() {
-            let Some(recorded) = self.next.take() else {
-                break;
-            };
-            self.pass(&recorded);
-            self.shared
-                .counts(self.number)
-                .leave_out("the connection was lost in its transaction");
-            ended = recorded.ends;
-        }
-        self.reconnects = false;
+        self.leave_transaction("the connection was lost in its transaction");
+        self.connection = Connection::Own;
         self.free_us = self.shared.now_us();
     }
 

@@ -26,6 +26,19 @@ const MOST_TYPES: usize = 64;
 /// A type's name is as much of its fingerprint as fits a table.
 const NAME_CHARS: usize = 60;
 
+/// First words of statements that begin, end or set up transactions.
+const BRACKETS: [&str; 9] = [
+    "BEGIN",
+    "START",
+    "COMMIT",
+    "END",
+    "ROLLBACK",
+    "ABORT",
+    "SAVEPOINT",
+    "RELEASE",
+    "SET",
+];
+
 /// How a load is replayed.
 #[derive(Debug, Clone)]
 pub struct ReplayOptions {
@@ -35,8 +48,6 @@ pub struct ReplayOptions {
     pub speed: Option<f64>,
     /// How often each session is there.
     pub copies: usize,
-    /// Most connections of a copy; `None`: as many as the log has sessions at once.
-    pub connections: Option<usize>,
     /// The part of the log that is replayed, in microseconds.
     pub from_us: u64,
     pub until_us: u64,
@@ -98,15 +109,39 @@ impl Shared {
         part.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why a statement is not sent.
+    fn text(&self, recorded: &Recorded) -> &str {
+        &self.recording.contents.fingerprints[recorded.fingerprint as usize].text
+    }
+
+    /// The first word of a statement, in capitals.
+    fn word(&self, recorded: &Recorded) -> String {
+        let word = self
+            .text(recorded)
+            .split(|letter: char| !letter.is_ascii_alphabetic());
+        word.into_iter()
+            .next()
+            .unwrap_or_default()
+            .to_ascii_uppercase()
+    }
+
+    /// Why a statement is not sent; the brackets of transactions always are.
     fn leaves_out(&self, recorded: &Recorded) -> Option<&'static str> {
-        let print = &self.recording.contents.fingerprints[recorded.fingerprint as usize];
+        if BRACKETS.contains(&self.word(recorded).as_str()) {
+            return None;
+        }
         let own = [0, self.database];
         if !own.contains(&(recorded.database as usize)) {
             return Some("of another database");
         }
-        if self.options.only_reads && print.kind == Kind::Write {
-            return Some("a write, and only reads were asked for");
+        let print = &self.recording.contents.fingerprints[recorded.fingerprint as usize];
+        let text = print.text.to_ascii_uppercase();
+        let only_reads = print.kind == Kind::Read
+            && !text.starts_with("EXPLAIN")
+            && ![" FOR ", ";", " IN SHARE "]
+                .iter()
+                .any(|own| text.contains(own));
+        if self.options.only_reads && !only_reads {
+            return Some("no mere read, and only reads were asked for");
         }
         None
     }
@@ -152,7 +187,7 @@ impl ReplayWorkload {
                 "no session of the load lies in the part that is asked for".into(),
             ));
         }
-        let lanes = lanes(contents, &sessions, options.connections);
+        let lanes = lanes(contents, &sessions);
         let orders: Vec<_> = (0..options.copies).map(|_| Order::default()).collect();
         let recording = Arc::new(recording);
         if sessions.len() < recording.contents.sessions.len() || options.from_us > 0 {
@@ -252,16 +287,15 @@ fn catalogue(contents: &Contents) -> (Catalogue, Vec<usize>, usize) {
     (catalogue, types, connect_type)
 }
 
-/// Deals sessions out to as few connections as hold them, or to so many as are allowed.
-fn lanes(contents: &Contents, sessions: &[usize], most: Option<usize>) -> Vec<Vec<usize>> {
+/// Deals sessions out to as few connections as hold them.
+fn lanes(contents: &Contents, sessions: &[usize]) -> Vec<Vec<usize>> {
     let mut lanes: Vec<Vec<usize>> = Vec::new();
     // When each lane is free.
     let mut free: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
     for &number in sessions {
         let session = &contents.sessions[number];
-        let is_full = most.is_some_and(|most| lanes.len() >= most);
         let lane = match free.peek() {
-            Some(&Reverse((free_us, lane))) if free_us <= session.begin_us || is_full => {
+            Some(&Reverse((free_us, lane))) if free_us <= session.begin_us => {
                 free.pop();
                 lane
             }

@@ -167,6 +167,10 @@ impl Fence {
         if !self.stands() || is_plain(sql) {
             return Ok(());
         }
+        let rest = after_semicolon(sql, self.dialect);
+        if rest > 0 {
+            self.admit(&sql[rest..])?;
+        }
         let finding = self.read(sql);
         let shown = in_short(sql);
         if let Some(why) = self.refusal(&finding) {
@@ -235,6 +239,15 @@ impl Fence {
         }
         reading.finding(self.dialect, self.own())
     }
+}
+
+/// Where a second statement begins, which PostgreSQL takes in the same text; 0: there is none.
+fn after_semicolon(sql: &[u8], dialect: Dialect) -> usize {
+    if dialect != Dialect::Postgres {
+        return 0;
+    }
+    let mut words = Words::new(sql, dialect).skip_while(|word| !word.is(";"));
+    words.find(|word| !word.is(";")).map_or(0, |word| word.at)
 }
 
 /// Whether a statement is one on data without a word or a mark by which any could leave the database:
