@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -46,9 +46,11 @@ class Server:
 
     def _hold(self, cpus: set[int]) -> None:
         # A new thread has the CPUs of the one that made it, which is among these.
+        # A session's process may end meanwhile.
         for pid in self.running.pids:
-            for thread in Path(f"/proc/{pid}/task").iterdir():
-                os.sched_setaffinity(int(thread.name), cpus)
+            with suppress(FileNotFoundError, ProcessLookupError):
+                for thread in Path(f"/proc/{pid}/task").iterdir():
+                    os.sched_setaffinity(int(thread.name), cpus)
 
 
 def mariadb_in_memory(max_clients: int) -> AbstractContextManager[Server]:

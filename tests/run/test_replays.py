@@ -116,10 +116,10 @@ def test_a_log_is_replayed_on_the_user_s_tables(tmp_path: Path, family: str) -> 
         assert said.refusals_in_replay_only == said.rows_different == said.gave_up_order == 0
         assert said.commits == 160
         assert not [one for one in trial.findings if one.check in ("replay-data", "replay-sent")]
-    shown = diskproof_here(tmp_path, "report", str(path), "--full").stdout
-    assert "the least true one counts" in " ".join(shown.split())
+    report = (path / "report.md").read_text()
+    assert "the least true one counts" in report
     if result.returncode != 12:
-        assert "UPDATE goods SET stock=stock+? WHERE id=?" in " ".join(shown.split())
+        assert "UPDATE goods SET stock=stock+? WHERE id=?" in report
 
 
 def test_other_data_are_found_out(tmp_path: Path) -> None:
