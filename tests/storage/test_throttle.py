@@ -35,7 +35,7 @@ for number in range({READS}):
 
 
 def ready_reader(device: Path) -> subprocess.Popen[bytes]:
-    """Start a process that reads once it is told to; how long Python takes to start is no part of that."""
+    """Start a process that waits for a signal to read, so that Python's start is not timed."""
     argv = ["python3", "-c", READER, str(device)]
     reader = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert reader.stdout is not None

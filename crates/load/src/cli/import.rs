@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::Stop;
+use super::outside::when_interrupted;
 use crate::engine::Failure;
 use crate::log::{self, Event, Format, Inputs, Options, Sink, Spread};
 use crate::recording::{Contents, Recorder, is_recording};
@@ -76,6 +77,8 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
         .mode(0o600)
         .open(&unfinished)
         .map_err(|error| told(format!("{}: {error}", unfinished.display())))?;
+    let left = unfinished.clone();
+    when_interrupted(move || drop(std::fs::remove_file(left)))?;
     let recorder = Recorder::new(BufWriter::new(file), format.dialect(), args.anonymise)
         .map_err(|error| failed(&error))?;
     let mut sink = Spread::new(Progress {
@@ -92,7 +95,7 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
     sink.flush().map_err(|error| failed(&error))?;
     let progress = sink.to;
     if progress.shown {
-        tell!("\x1b[A\x1b[K");
+        show("");
     }
     if progress.to.statements() == 0 {
         let unread = progress.to.unread_reasons().iter();
@@ -144,6 +147,12 @@ fn unfinished(output: &Path) -> Result<PathBuf, Stop> {
     Ok(name.into())
 }
 
+/// Puts a line of ours in the place of the last one; what others wrote goes through `Plain`, which no terminal obeys.
+fn show(line: &str) {
+    // With nobody to see it, nothing is lost.
+    let _ = write!(io::stderr(), "\r{line}\x1b[K");
+}
+
 /// Shows how far the reading is.
 struct Progress<W: Write> {
     shown: bool,
@@ -161,10 +170,8 @@ impl<W: Write> Sink for Progress<W> {
         {
             self.at = Instant::now();
             let percent = 100 * self.passed.bytes() / self.bytes.max(1);
-            tell!(
-                "\x1b[A\x1b[Kreading: {percent} %, {} statements",
-                self.to.statements()
-            );
+            let statements = self.to.statements();
+            show(&format!("reading: {percent} %, {statements} statements"));
         }
         self.to.take(event)
     }

@@ -52,7 +52,7 @@ pub(super) fn read_text(
     let mut first = first.into_iter();
     let mut number = 0;
     let mut open: Option<Message> = None;
-    // Which part of the message a line without a prefix goes on with.
+    // The part of the message that a line without a prefix continues.
     let mut part = "LOG";
     loop {
         if let Some(held) = first.next() {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Shared;
 use super::certificate::{IN_BOTH, IN_LOG, IN_REPLAY};
+use super::{Shared, Sort};
 use crate::driver::rows::Rows;
 use crate::driver::{Args, Reply, ServerError};
 use crate::recording::{Recorded, SessionReader};
@@ -131,7 +131,7 @@ impl Client {
             return self.take(recorded);
         }
         self.is_amid = !recorded.ends;
-        if is_early && self.shared.word(&recorded) == "SET" {
+        if is_early && self.shared.sort(&recorded) == Sort::Setting {
             self.take(recorded);
         } else if !is_early {
             self.leave_out(&recorded, "of a transaction that began before the part");
@@ -159,7 +159,7 @@ impl Client {
     /// Keeps a statement as the next one, unless it is left out.
     fn take(&mut self, recorded: Recorded) {
         // The connection is in its database, whatever that is called here.
-        if self.shared.word(&recorded) == "USE" {
+        if self.shared.sort(&recorded) == Sort::Use {
             return self.pass(&recorded);
         }
         if let Some(reason) = self.shared.leaves_out(&recorded) {

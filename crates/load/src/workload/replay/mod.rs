@@ -17,27 +17,14 @@ use client::Client;
 use order::Order;
 
 use super::sql::Fence;
-use super::{Account, Catalogue, StatementType, Workload};
+use super::{Account, Catalogue, Workload};
 use crate::driver::Kind;
-use crate::recording::{Contents, Recorded, Recording, RecordingError, SessionReader};
+use crate::recording::{Contents, Fingerprint, Recorded, Recording, RecordingError, SessionReader};
 
 /// Fingerprints with an account of their own: each takes a histogram of 0.3 MiB a worker.
 const MOST_TYPES: usize = 64;
 /// A type's name is as much of its fingerprint as fits a table.
 const NAME_CHARS: usize = 60;
-
-/// First words of statements that begin, end or set up transactions.
-const BRACKETS: [&str; 9] = [
-    "BEGIN",
-    "START",
-    "COMMIT",
-    "END",
-    "ROLLBACK",
-    "ABORT",
-    "SAVEPOINT",
-    "RELEASE",
-    "SET",
-];
 
 /// How a load is replayed.
 #[derive(Debug, Clone)]
@@ -59,26 +46,14 @@ pub struct ReplayOptions {
     pub dilation: u32,
 }
 
-/// Why a load cannot be replayed.
-#[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
-    #[error("{0}")]
-    Words(String),
-}
-
-impl From<RecordingError> for ReplayError {
-    fn from(error: RecordingError) -> Self {
-        Self::Words(error.to_string())
-    }
-}
-
 /// What all clients share.
 struct Shared {
     recording: Arc<Recording>,
     options: ReplayOptions,
     database: usize,
-    /// The type of each fingerprint.
+    /// The type and the sort of each fingerprint.
     types: Vec<usize>,
+    sorts: Vec<Sort>,
     connect_type: usize,
     /// The sessions of each client of a copy, in their order.
     lanes: Vec<Vec<usize>>,
@@ -113,37 +88,57 @@ impl Shared {
         &self.recording.contents.fingerprints[recorded.fingerprint as usize].text
     }
 
-    /// The first word of a statement, in capitals.
-    fn word(&self, recorded: &Recorded) -> String {
-        let word = self
-            .text(recorded)
-            .split(|letter: char| !letter.is_ascii_alphabetic());
-        word.into_iter()
-            .next()
-            .unwrap_or_default()
-            .to_ascii_uppercase()
+    fn sort(&self, recorded: &Recorded) -> Sort {
+        self.sorts[recorded.fingerprint as usize]
     }
 
     /// Why a statement is not sent; the brackets of transactions always are.
     fn leaves_out(&self, recorded: &Recorded) -> Option<&'static str> {
-        if BRACKETS.contains(&self.word(recorded).as_str()) {
+        let sort = self.sort(recorded);
+        if matches!(sort, Sort::Bracket | Sort::Setting) {
             return None;
         }
-        let own = [0, self.database];
-        if !own.contains(&(recorded.database as usize)) {
+        if ![0, self.database].contains(&(recorded.database as usize)) {
             return Some("of another database");
         }
-        let print = &self.recording.contents.fingerprints[recorded.fingerprint as usize];
-        let text = print.text.to_ascii_uppercase();
-        let only_reads = print.kind == Kind::Read
-            && !text.starts_with("EXPLAIN")
-            && ![" FOR ", ";", " IN SHARE "]
-                .iter()
-                .any(|own| text.contains(own));
-        if self.options.only_reads && !only_reads {
+        if self.options.only_reads && sort != Sort::MereRead {
             return Some("no mere read, and only reads were asked for");
         }
         None
+    }
+}
+
+/// What a statement is to its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    /// It enters a database.
+    Use,
+    Setting,
+    /// It begins or ends a transaction.
+    Bracket,
+    /// It reads, and neither locks nor changes anything.
+    MereRead,
+    Other,
+}
+
+impl Sort {
+    fn of(print: &Fingerprint) -> Self {
+        let text = print.text.to_ascii_uppercase();
+        let word = text.split(|letter: char| !letter.is_ascii_alphabetic());
+        let locks = [" FOR ", " IN SHARE "];
+        match word.into_iter().next().unwrap_or_default() {
+            // Several in one text may be anything.
+            _ if text.trim_end_matches(';').contains(';') => Self::Other,
+            "USE" => Self::Use,
+            "SET" => Self::Setting,
+            "BEGIN" | "START" | "COMMIT" | "END" | "ROLLBACK" | "ABORT" | "SAVEPOINT"
+            | "RELEASE" => Self::Bracket,
+            "EXPLAIN" => Self::Other,
+            _ if print.kind == Kind::Read && !locks.iter().any(|own| text.contains(own)) => {
+                Self::MereRead
+            }
+            _ => Self::Other,
+        }
     }
 }
 
@@ -159,7 +154,7 @@ pub struct ReplayWorkload {
 }
 
 impl ReplayWorkload {
-    pub(crate) fn new(recording: Recording, options: ReplayOptions) -> Result<Self, ReplayError> {
+    pub(crate) fn new(recording: Recording, options: ReplayOptions) -> Result<Self, String> {
         let contents = &recording.contents;
         let database = match &options.database {
             None => contents.main_database(),
@@ -171,10 +166,10 @@ impl ReplayWorkload {
                         .iter()
                         .map(|own| own.name.as_str())
                         .collect();
-                    ReplayError::Words(format!(
+                    format!(
                         "the load has no statement of the database {name:?}; it has: {}",
                         known.join(", ")
-                    ))
+                    )
                 })?
             }
         };
@@ -183,20 +178,24 @@ impl ReplayWorkload {
             .filter(|&number| takes(contents, &options, number))
             .collect();
         if sessions.is_empty() {
-            return Err(ReplayError::Words(
-                "no session of the load lies in the part that is asked for".into(),
-            ));
+            return Err("no session of the load lies in the part that is asked for".into());
         }
         let lanes = lanes(contents, &sessions);
         let orders: Vec<_> = (0..options.copies).map(|_| Order::default()).collect();
         let recording = Arc::new(recording);
         if sessions.len() < recording.contents.sessions.len() || options.from_us > 0 {
-            pass_left_out(&recording, &options, &orders)?;
+            pass_left_out(&recording, &options, &orders).map_err(|error| error.to_string())?;
         }
         let parts = lanes.len() * options.copies;
         let shared = Shared {
             database,
             types,
+            sorts: recording
+                .contents
+                .fingerprints
+                .iter()
+                .map(Sort::of)
+                .collect(),
             connect_type,
             counts: (0..parts.clamp(1, 16)).map(|_| Mutex::default()).collect(),
             lanes,
@@ -326,8 +325,6 @@ impl Workload for ReplayWorkload {
         for part in 0..self.shared.counts.len() {
             all.add(&self.shared.counts(part));
         }
-        let types: &[StatementType] = self.catalogue.types();
-        debug_assert!(self.shared.connect_type < types.len());
         Some(Account::Replay(Box::new(all.certificate(&self.shared))))
     }
 }

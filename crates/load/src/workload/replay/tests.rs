@@ -128,6 +128,7 @@ fn only_reads_are_sent_if_they_alone_were_asked_for() {
         "SELECT 2 FOR UPDATE",
         "EXPLAIN ANALYZE DELETE FROM t",
         "SELECT 1; DELETE FROM t",
+        "BEGIN; DELETE FROM t; COMMIT",
         "INSERT INTO t VALUES (1)",
     ];
     assert_eq!(sent(&workload(&statements, 0, true), ""), ["SELECT 1"]);
@@ -142,4 +143,11 @@ fn no_statement_behind_a_semicolon_leaves_the_database() {
     ];
     let all = workload(&statements, 0, false);
     assert_eq!(sent(&all, ""), ["SELECT ';'", "SELECT 1; SELECT 2;"]);
+}
+
+#[test]
+fn many_statements_in_one_text_are_judged_one_by_one() {
+    let long = format!("SELECT 1{}", "; SELECT 2".repeat(200_000));
+    let hidden = format!("{long}; COPY t FROM PROGRAM 'id'");
+    assert_eq!(sent(&workload(&[&long, &hidden], 0, false), ""), [long]);
 }

@@ -167,9 +167,22 @@ impl Fence {
         if !self.stands() || is_plain(sql) {
             return Ok(());
         }
-        let rest = after_semicolon(sql, self.dialect);
-        if rest > 0 {
-            self.admit(&sql[rest..])?;
+        if self.dialect != Dialect::Postgres {
+            return self.admit_alone(sql);
+        }
+        // PostgreSQL takes several statements in one text.
+        let mut begins = 0;
+        for word in Words::new(sql, self.dialect).filter(|word| word.is(";")) {
+            self.admit_alone(&sql[begins..word.at])?;
+            begins = word.end;
+        }
+        self.admit_alone(&sql[begins..])
+    }
+
+    /// Refuses a single statement that leaves the database.
+    fn admit_alone(&self, sql: &[u8]) -> Result<(), String> {
+        if is_plain(sql) {
+            return Ok(());
         }
         let finding = self.read(sql);
         let shown = in_short(sql);
@@ -239,15 +252,6 @@ impl Fence {
         }
         reading.finding(self.dialect, self.own())
     }
-}
-
-/// Where a second statement begins, which PostgreSQL takes in the same text; 0: there is none.
-fn after_semicolon(sql: &[u8], dialect: Dialect) -> usize {
-    if dialect != Dialect::Postgres {
-        return 0;
-    }
-    let mut words = Words::new(sql, dialect).skip_while(|word| !word.is(";"));
-    words.find(|word| !word.is(";")).map_or(0, |word| word.at)
 }
 
 /// Whether a statement is one on data without a word or a mark by which any could leave the database:
