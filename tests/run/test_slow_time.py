@@ -24,6 +24,7 @@ from diskproof.server.base import Running, ServerKind
 from diskproof.study.read import StudyError, parse_study, read_study
 from diskproof.system.counters import HostCounters
 from diskproof.system.dilation import TrialTime
+from diskproof.system.undoing import QUOTA_SLICE
 from support.command import diskproof_here, marks_in
 from support.servers import needs_mariadb
 from support.virtual import VOLUME, VOLUME_US, needs_virtual_disks
@@ -97,7 +98,9 @@ def test_all_figures_are_of_the_trials_own_time(tmp_path: Path, family: str) -> 
 
 @needs_mariadb
 def test_server_and_load_may_be_held_to_their_share_of_the_cpus(tmp_path: Path) -> None:
+    slice_us = QUOTA_SLICE.read_text()
     run, [trial] = run_study(tmp_path, "mysql", 8, "cpus_count = 1")
+    assert QUOTA_SLICE.read_text() == slice_us
     assert run.plan().cpus_count == 1
     assert trial.finished, trial.findings
     assert trial.usage is not None

@@ -114,6 +114,17 @@ def test_nothing_that_never_came_to_be_is_missed(journal: Journal, tmp_path: Pat
     assert journal.finish() == []
 
 
+@pytest.mark.parametrize(("found", "left"), [("100", "5000"), ("700", "700")])
+def test_the_kernels_slice_is_set_back_unless_somebody_has_set_it_since(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: str, left: str
+) -> None:
+    monkeypatch.setattr(undoing, "QUOTA_SLICE", tmp_path / "slice")
+    journal.quota_slice("5000", "100")
+    (tmp_path / "slice").write_text(found + "\n")
+    assert all(item.done for item in journal.finish())
+    assert (tmp_path / "slice").read_text().strip() == left
+
+
 def test_a_file_of_the_run_is_removed(journal: Journal, tmp_path: Path) -> None:
     os.close(journal.file(tmp_path / "made", MIB))
     assert [(item.what, item.done) for item in journal.finish()] == [(f"file {tmp_path / 'made'}", True)]

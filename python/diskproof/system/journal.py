@@ -209,6 +209,10 @@ class Journal:
         """Record a control group, before it is made."""
         self._write({"cgroup": str(path)})
 
+    def quota_slice(self, before_us: str, ours_us: str) -> None:
+        """Record the kernel's slice of quotas of CPU time, before it is changed."""
+        self._write({"quota_slice": before_us, "ours": ours_us})
+
     def containers(self, engine: str) -> str:
         """Record that an engine will start containers, and return the label that each of them must have."""
         label = f"{LABEL}={self.mark}"

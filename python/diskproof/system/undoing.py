@@ -36,7 +36,10 @@ MNT_FORCE, UMOUNT_NOFOLLOW = 1, 8
 
 FUSE_CONNECTIONS = Path("/sys/fs/fuse/connections")
 
-GONE_WITH_THE_KERNEL = frozenset({"mount", "loop", "cgroup", "shared_memory"})
+QUOTA_SLICE = Path("/proc/sys/kernel/sched_cfs_bandwidth_slice_us")
+"""What a CPU takes of a group's quota at a time: Documentation/scheduler/sched-bwc.rst."""
+
+GONE_WITH_THE_KERNEL = frozenset({"mount", "loop", "cgroup", "quota_slice", "shared_memory"})
 """What a restart of the machine removes."""
 
 DISKPROOF = "diskproof"
@@ -188,6 +191,14 @@ def remove_cgroup(entry: Entry) -> list[Undone]:
     return [Undone(f"control group {path}", done=True)]
 
 
+def put_slice_back(entry: Entry) -> list[Undone]:
+    """Set the kernel's slice of quotas as it was, unless somebody has set it since."""
+    if QUOTA_SLICE.read_text().strip() != entry["ours"]:
+        return []
+    QUOTA_SLICE.write_text(str(int(entry["quota_slice"])))
+    return [Undone(f"{QUOTA_SLICE}: as it was", done=True)]
+
+
 def tear_down(entry: Entry) -> list[Undone]:
     """Run the user's own command that undoes another."""
     command = entry["tear_down"]
@@ -250,6 +261,7 @@ UNDOING: dict[str, Callable[[Entry], list[Undone]]] = {
     "shared_memory": remove_shared_memory,
     "pool": destroy_pool,
     "cgroup": remove_cgroup,
+    "quota_slice": put_slice_back,
     "tear_down": tear_down,
     "variable": put_variable_back,
     "containers": remove_containers,
