@@ -99,7 +99,7 @@ class Result:
     high: float | None
     blocks: int
     trials_s: float
-    """Seconds of all its trials, a pilot's included."""
+    """Seconds of all its trials."""
     half_widths: dict[str, float | None]
     """After so many seconds of trials."""
     start: float | None = None

@@ -8,14 +8,13 @@ from diskproof.analysis.audited.audit import audit_run_folder
 from diskproof.analysis.audited.shapes import SubjectAnswer
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.proofs import why_fails
-from diskproof.analysis.pilot import choose_lengths, has_settled
 from diskproof.analysis.verdicts import is_open, make_verdicts
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
 from diskproof.results.folder import RunFolder
 from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
-from diskproof.results.plan import Pilot, Plan
+from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding, Trial
 from diskproof.wording import Message
 
@@ -53,18 +52,6 @@ def open_verdicts(folder: RunFolder) -> list[Verdict]:
     """Return the verdicts for which the run would go on."""
     gathered = gather_folder(folder)
     return [verdict for verdict in make_verdicts(gathered) if is_open(verdict, gathered.plan)]
-
-
-def pilot_has_settled(folder: RunFolder, block: int) -> bool:
-    """Tell whether each trial of a block of the pilot came to a steady throughput."""
-    trials = [trial for trial in folder.pilot() if trial.block == block]
-    return has_settled(trials, _series_of(folder, folder.plan(), trials))
-
-
-def pilot_of(folder: RunFolder) -> Pilot:
-    """Return what the pilot's trials found, and the lengths that follow."""
-    trials, plan = folder.pilot(), folder.plan()
-    return choose_lengths(plan, trials, _series_of(folder, plan, trials))
 
 
 def why_pair_fails(folder: RunFolder, pair: ProofPair) -> list[Message]:

@@ -59,8 +59,6 @@ def plan(
     if made.cells:
         results.print(_cell_table(made))
         further = ""
-        if made.left_to_a_pilot:
-            further = f", a pilot that chooses {' and '.join(made.left_to_a_pilot)}"
         if made.at_most_s is not None:
             further += f", then further blocks of open verdicts, {duration(made.at_most_s)} at most"
         if made.load_hosts:

@@ -26,7 +26,7 @@ from diskproof.results.trial import Trial
 MOST_BYTES = 256 * MIB
 """A trial's record takes some 20 KB: more than ten thousand trials."""
 
-TRIALS, PILOT, PROOFS, CUTS = "trials.jsonl", "pilot.jsonl", "proofs.jsonl", "cuts.jsonl"
+TRIALS, PROOFS, CUTS = "trials.jsonl", "proofs.jsonl", "cuts.jsonl"
 
 Made = Trial | ProofPair | CutTrial
 
@@ -135,10 +135,6 @@ class RunFolder:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_pieces(path, pieces, size_bytes)
 
-    def append_pilot(self, trial: Trial) -> None:
-        """Append one finished trial of the pilot."""
-        self._append(PILOT, trial.model_dump_json())
-
     def append_cut(self, cut: CutTrial) -> None:
         """Append one finished cut and flush it to the disk."""
         self._append(CUTS, cut.model_dump_json())
@@ -224,11 +220,7 @@ class RunFolder:
 
     def trials_s(self) -> float:
         """Return the seconds of all trials: also of those that broke off, and of those run again."""
-        return sum(one.took_s for name in (TRIALS, PILOT) for one in self._every(name, Trial))
-
-    def pilot(self) -> list[Trial]:
-        """Read the trials of the pilot in the order they were run."""
-        return self._latest(PILOT, Trial)
+        return sum(one.took_s for one in self._every(TRIALS, Trial))
 
     def cuts(self) -> list[CutTrial]:
         """Read the cuts in the order they were made; of one that was made again the last record."""
@@ -317,7 +309,7 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class _Known:
-    """What records of a kind may be of: cuts have cells of their own; proofs and pilots are not planned."""
+    """What records of a kind may be of: cuts have cells of their own; proofs are not planned."""
 
     cells: set[str]
     steps: dict[str, str] | None

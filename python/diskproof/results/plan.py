@@ -1,7 +1,7 @@
 """The plan: the cells of a study, and the order of their trials and cuts."""
 
 from collections.abc import Iterable
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -103,37 +103,6 @@ class Phases(Record):
 
     warm_up_s: float
     measure_s: float
-
-
-Phase = Literal["warm_up_s", "measure_s"]
-
-PHASES: tuple[Phase, ...] = get_args(Phase)
-
-
-class Pilot(Record):
-    """What short trials before the first block found, and what follows for the length of a trial.
-
-    They do not count: trials of another length scatter otherwise.
-    """
-
-    model_config = ConfigDict(allow_inf_nan=False)
-
-    trials: int
-    load_s: float
-    """How long the longest of them were under load, from the start of the server on."""
-    settled_s: float | None
-    """When the last cell's throughput had settled; None: one had not by then."""
-    start: float
-    """Standard deviation of the log speed between starts: 0.03 is 3%."""
-    second: float | None
-    """The same of a mean over one second within a trial; None: not known."""
-    start_s: float
-    """What a trial takes besides load."""
-    warm_up_s: float
-    measure_s: float
-    """Chosen, unless the study gives them."""
-    blocks: int | None
-    """How many blocks will probably reach the precision; None: more than there is time for."""
 
 
 class OfCells(Record):
@@ -257,10 +226,6 @@ class Plan(Record):
     it has these blocks and no more."""
     precision: float | None = None
     """With `at_most_s`: the run goes on until the interval of each ratio is within this share of it."""
-    left_to_a_pilot: list[Phase] = []
-    """Which lengths of a trial a pilot chooses; until then they are provisional."""
-    pilot: Pilot | None = None
-    """The pilot that chose them; None: there is none yet, or none is needed."""
     cpus: int | None = None
     """How many CPUs the server and its load were held to; None: all that the run may use."""
     dilation: int = 1
@@ -277,8 +242,6 @@ class Plan(Record):
     """The experiment that the study repeats."""
     prices: dict[str, list[Price]] = {}
     """What each storage is made of and costs, if the study says."""
-    turns: dict[str, float | str] | None = None
-    """Of an older version, which could measure servers in alternate windows."""
     metrics: dict[str, Metric] = {}
     """What a verdict on each workload is about; default: transactions per second."""
     loads: dict[str, Message] = {}
@@ -296,6 +259,14 @@ class Plan(Record):
     estimated_s: float
     estimated_bytes: int
     """Bytes that the whole run will write: restores and an allowance for the load."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_older_versions_had(cls, given: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Leave out servers in alternate windows, and pilots that chose the lengths of trials."""
+        if not isinstance(given, dict):
+            return given
+        return {key: given[key] for key in given.keys() - {"turns", "pilot", "left_to_a_pilot"}}
 
     @property
     def resumed_by(self) -> str:

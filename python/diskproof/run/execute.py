@@ -7,7 +7,6 @@ from diskproof.refusal import RefusalError, refusal_of
 from diskproof.results.folder import RunFolder
 from diskproof.run.bench import Bench
 from diskproof.run.cuts import make_cuts
-from diskproof.run.pilot import with_chosen_lengths
 from diskproof.run.prove import NOTHING_TO_PROVE, Provable, check_request, provable, prove
 from diskproof.run.session import Progress, Request, session
 from diskproof.run.trials import run_trials
@@ -42,7 +41,6 @@ def execute(request: Request, progress: Progress) -> RunFolder:
     if request.pairs:
         check_request(request)
     with session(request, progress) as bench, stopping(bench.folder):
-        with_chosen_lengths(bench, progress)
         make_steps(request, bench, progress, lambda: _provable(bench.folder, progress))
     return bench.folder
 

@@ -63,18 +63,15 @@ def resumed_plan(planned: Plan, plan: Plan) -> Plan:
     A run that went on until it was decided stays such a run: after its looks, fixed intervals would be wrong.
     """
     kept = {"trials": planned.trials, "at_most_s": plan.at_most_s or planned.at_most_s}
-    return plan.model_copy(update={**kept, **{name: getattr(planned, name) for name in (*CHOSEN, *SLOWER)}})
+    return plan.model_copy(update={**kept, **{name: getattr(planned, name) for name in SLOWER}})
 
-
-CHOSEN = ("pilot", "warm_up_s", "measure_s", "phases")
-"""What a pilot chooses."""
 
 SLOWER = ("dilation", "cpus_count")
 """What may follow from a measurement of the machine."""
 
 
 def _as_begun(planned: Plan, plan: Plan) -> Plan:
-    """Return a recorded plan as it began: without a pilot and added blocks, and with today's time."""
+    """Return a recorded plan as it began: without added blocks, and with today's time."""
     first = {
         "trials": planned.trials[: len(plan.trials)],
         "at_most_s": plan.at_most_s,
@@ -82,8 +79,6 @@ def _as_begun(planned: Plan, plan: Plan) -> Plan:
         "estimated_s": plan.estimated_s,
         **{name: getattr(plan, name) for name in SLOWER},
     }
-    if planned.pilot is not None:
-        first |= {name: getattr(plan, name) for name in CHOSEN}
     return planned.model_copy(update=first)
 
 

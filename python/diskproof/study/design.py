@@ -4,7 +4,6 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ByteSize, Field, field_validator, model_validator
 
-from diskproof.results.plan import PHASES, Phase
 from diskproof.results.size import Size
 from diskproof.study.part import DAY_S, MAX_CLIENTS, Part, Percentage, mistake
 from diskproof.wording import numbers
@@ -37,8 +36,8 @@ class Design(Part):
     )
     precision: Annotated[Percentage, Field(gt=0, lt=0.5)] | None = Field(
         None,
-        description="Such as `3 %`: the run goes on until each ratio is known so well, up or down. A pilot "
-        "chooses `warm_up_s` and `measure_s`, unless they are given. Instead of `until`",
+        description="Such as `3 %`: the run goes on until each ratio is known so well, up or down. Instead "
+        "of `until`",
     )
     at_most_s: float | None = Field(
         None,
@@ -107,11 +106,6 @@ class Design(Part):
         """How long the run may go on until verdicts are decided or precise; None: its blocks are fixed."""
         return None if self.until is None and self.precision is None else self.at_most_s or AT_MOST_S
 
-    @property
-    def left_to_a_pilot(self) -> list[Phase]:
-        """Which lengths the study leaves to a pilot."""
-        return [key for key in PHASES if self.precision is not None and key not in self.model_fields_set]
-
     @model_validator(mode="after")
     def _a_fixed_run_has_no_limit_of_time(self) -> Self:
         if self.until is not None and self.precision is not None:
@@ -126,8 +120,6 @@ class Design(Part):
             raise mistake("time passes as it does: it needs `dilation`", "cpus_count")
         if self.cpus_count is not None and self.dilation != "auto" and self.cpus_count > self.dilation:
             raise mistake(f"a CPU cannot count more often than `dilation`, {self.dilation}", "cpus_count")
-        if self.dilation != 1 and self.precision is not None:
-            raise mistake("a pilot chooses lengths by the machine's time: use `until`", "precision")
         return self
 
     @field_validator("clients", "memory")

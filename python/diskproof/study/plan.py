@@ -3,23 +3,19 @@
 import hashlib
 from collections.abc import Collection, Sequence
 from itertools import cycle
-from typing import Any
 
 import numpy as np
 from pydantic import ByteSize
 
 from diskproof.families import of
-from diskproof.results.plan import NO_LEVEL, Cell, Cuts, Phase, Phases, Pilot, Plan, PlannedTrial, Scale
+from diskproof.results.plan import NO_LEVEL, Cell, Cuts, Phases, Plan, PlannedTrial, Scale
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.cuts import plan_cuts
 from diskproof.study.hosts import HostsChoice
-from diskproof.study.loads.base import Load, Timed
+from diskproof.study.loads.base import Load
 from diskproof.study.model import Study
 from diskproof.study.read import StudyError, StudyFile
 from diskproof.wording import numbers
-
-PROVISIONAL = Phases(warm_up_s=1, measure_s=5)
-"""Lengths with which time is estimated before a pilot has chosen them."""
 
 LOAD_BYTES_PER_S = 10e6
 """A cautious rate of loading rows over a network; their size is that of the tables."""
@@ -45,7 +41,7 @@ def make_plan(
     `[hosts]` run it. `cuts_alone`: no trials; StudyError if there are no cuts.
     """
     hosts = _hosts(file.study, at_most_s, cuts_alone) if over_hosts else None
-    study = _provisional(file.study)
+    study = file.study
     design = study.design
     compared = (hosts.compared if hosts else []) or [NO_LEVEL]
     cells = [cell for cell in _cells(study, compared) if not only or any(text in cell.id for text in only)]
@@ -77,7 +73,6 @@ def make_plan(
         phases=_own_phases(study, cells),
         at_most_s=at_most_s,
         precision=design.precision,
-        left_to_a_pilot=_left_to_a_pilot(file.study, cells),
         cpus=design.cpus,
         dilation=design.slower,
         cpus_count=min(design.cpus_count or design.slower, design.slower),
@@ -193,26 +188,6 @@ def _cuts_on(crash: Cuts, hosts: Sequence[str]) -> Cuts:
     return crash.model_copy(
         update={"trials": cuts, "estimated_s": crash.estimated_s / min(len(hosts), len(storages))}
     )
-
-
-def _provisional(study: Study) -> Study:
-    """Return a study with lengths for the estimate, where a pilot will choose them."""
-    lengths = {"warm_up_s": PROVISIONAL.warm_up_s, "measure_s": PROVISIONAL.measure_s}
-    left: dict[str, float] = {key: lengths[key] for key in study.design.left_to_a_pilot}
-    return study.model_copy(update={"design": study.design.model_copy(update=left)})
-
-
-def _left_to_a_pilot(study: Study, cells: list[Cell]) -> list[Phase]:
-    """Return what a pilot chooses: nothing if every load is a job, or has times of its own."""
-    timed = [one for one in _loads(study, cells).values() if isinstance(one, Timed)]
-    return [key for key in study.design.left_to_a_pilot if any(getattr(one, key) is None for one in timed)]
-
-
-def with_pilot(study: Study, plan: Plan, pilot: Pilot) -> Plan:
-    """Return the plan with the lengths that a pilot chose, where the study leaves them to it."""
-    chosen: dict[str, Any] = {key: getattr(pilot, key) for key in plan.left_to_a_pilot}
-    study = study.model_copy(update={"design": study.design.model_copy(update=chosen)})
-    return plan.model_copy(update={**chosen, "pilot": pilot, "phases": _own_phases(study, plan.cells)})
 
 
 def _own_phases(study: Study, cells: list[Cell]) -> dict[str, Phases]:

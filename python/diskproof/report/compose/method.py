@@ -56,14 +56,6 @@ def facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
         within = f", {_share(one.within)} within a trial" if one.within is not None else ""
         yield "Scatter", f"{_share(one.block)} between blocks, {_share(one.start)} between starts{within}"
         yield "Costs of a trial", f"{duration(one.start_s)} to start, {duration(one.measure_s)} to measure"
-    if pilot := plan.pilot:
-        chosen = " and ".join(f"`{key}`" for key in plan.left_to_a_pilot)
-        settled = pilot.load_s if pilot.settled_s is None else pilot.settled_s
-        yield (
-            "Pilot",
-            f"{count(pilot.trials, 'trial')}, which do not count, chose {chosen}: throughput "
-            f"{'had not settled' if pilot.settled_s is None else 'had settled'} after {duration(settled)}",
-        )
     if plan.crash is not None:
         yield from safety_words.method(plan.crash)
     if scale := head.scale(plan):
