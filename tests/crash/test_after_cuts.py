@@ -142,7 +142,7 @@ def dying(told: str, kill: Callable[[], None]) -> CutAttempt:
     attempt.cut_us = 0
     attempt.bench = cast("Any", SimpleNamespace(time=TrialTime()))
     attempt._running = cast("Any", SimpleNamespace(kill=kill))
-    attempt._clients = cast("Any", SimpleNamespace(kill=nothing, told=lambda: told))
+    attempt._clients = cast("Any", SimpleNamespace(kill=nothing, freeze=nothing, told=lambda: told))
     return attempt
 
 

@@ -27,6 +27,7 @@ def crash(
     choice: Choice = WHOLE,
     resume: bool = False,
     cuts: int | None = None,
+    program: Path | None = None,
     replay: Path | None = None,
 ) -> int:
     """Cut the power again and again while clients commit, and count the losses.
@@ -39,12 +40,17 @@ def crash(
         Continue the study's last campaign: finished cuts are kept. A larger `--cuts` extends it.
     cuts
         Cuts of each cell in each way, instead of the study's number.
+    program
+        The same as STUDY, for one with a `[program]`.
     replay
         Replay the cut with its evidence in this folder, RUN/cuts/ID, byte for byte; needs no STUDY.
 
     """
     if replay is not None:
         return _replay(replay, study, choice.basedir)
+    if program is not None and study is not None:
+        raise RefusalError("give the study once: leave STUDY or --program out")
+    study = study or program
     if study is None:
         raise RefusalError("no study file: name one, or give a kept cut with --replay RUN/cuts/ID")
     file = _with_crash(choice.read(study, to_cut=True), cuts)

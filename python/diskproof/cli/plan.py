@@ -216,7 +216,7 @@ def _found_servers(study: Study, made: Plan) -> dict[str, ServerKind]:
     found = {}
     for name in dict.fromkeys(cell.server for cell in made.cells if cell.has_server):
         try:
-            found[name] = find_chosen(name, study.servers[name])
+            found[name] = find_chosen(name, study.servers[name], study.program)
         except ServerNotFoundError as error:
             if study.servers[name].basedir is not None or study.servers[name].image is not None:
                 raise

@@ -2,6 +2,7 @@
 
 import os
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,8 +51,80 @@ class Waited:
     """Why there was none; None: there was one."""
 
 
-class Clients:
-    """The running clients."""
+class Committing(ABC):
+    """What commits until the cut, and how the moment of the cut is waited for."""
+
+    first_answer_s = FIRST_ANSWER_S
+    _time: TrialTime
+
+    def connect(self) -> None:  # noqa: B027 - a program connects when it begins
+        """Wait until all clients are connected."""
+
+    def begin(self) -> None:
+        """Let the clients begin, and wait for the first acknowledged commit."""
+        self._go_on()
+        until = self._time.now_s() + self.first_answer_s
+        while self._last_us() is None:
+            self._check_alive()
+            if self._time.now_s() > until:
+                raise NobodyAnsweredError(f"no commit was acknowledged within {self.first_answer_s:g} s")
+            time.sleep(LOOK_S)
+
+    def wait(self, seconds: float) -> Waited:
+        """Wait, and a little longer until a commit was acknowledged within `ACTIVE_WITHIN_S`."""
+        self._time.sleep(seconds)
+        drawn = self._time.now_s()
+        put_off_s = 0.0
+        while not self._is_active():
+            self._check_alive()
+            if self._time.now_s() > drawn + LINGER_S:
+                why = say(
+                    "no commit was acknowledged in the last {active} before the cut, which waited {linger} "
+                    "for one: an idle server has nothing to lose",
+                    active=seconds_(ACTIVE_WITHIN_S),
+                    linger=seconds_(LINGER_S),
+                )
+                return Waited(LINGER_S, why)
+            time.sleep(LOOK_S)
+            put_off_s = self._time.now_s() - drawn
+        self._check_alive()
+        return Waited(put_off_s, None)
+
+    def _is_active(self) -> bool:
+        last_us = self._last_us()
+        return last_us is not None and self._time.now_s() - last_us / 1e6 <= ACTIVE_WITHIN_S
+
+    def freeze(self) -> None:  # noqa: B027 - a client that waits for answers gets none
+        """Stop it just before the cut, if it could otherwise acknowledge something after the cut."""
+
+    @property
+    @abstractmethod
+    def pids(self) -> list[int]:
+        """Its processes."""
+
+    @abstractmethod
+    def kill(self) -> None:
+        """Kill the program, and wait until it is gone."""
+
+    @abstractmethod
+    def told(self) -> str:
+        """Return the lines about acknowledged commits."""
+
+    @abstractmethod
+    def _go_on(self) -> None:
+        """Let the clients begin."""
+
+    @abstractmethod
+    def _last_us(self) -> int | None:
+        """Return the time of the last acknowledged commit; None before the first."""
+
+    @abstractmethod
+    def _check_alive(self) -> None:
+        """Raise the program's own message if it has ended: the cut would hit no client."""
+
+
+class Clients(Committing):
+    """The running clients of a database."""
 
     def __init__(
         self,
@@ -83,35 +156,8 @@ class Clients:
         if event["event"] != "ready":
             raise load.LoadFailedError(f"diskproof-load reported `{event['event']}` before it was ready")
 
-    def begin(self) -> None:
-        """Let the clients begin, and wait for the first acknowledged commit."""
+    def _go_on(self) -> None:
         self._load.go_on()
-        until = self._time.now_s() + FIRST_ANSWER_S
-        while self._last_us() is None:
-            self._check_alive()
-            if self._time.now_s() > until:
-                raise NobodyAnsweredError(f"no commit was acknowledged within {FIRST_ANSWER_S:g} s")
-            time.sleep(LOOK_S)
-
-    def wait(self, seconds: float) -> Waited:
-        """Wait, and a little longer until a commit was acknowledged within `ACTIVE_WITHIN_S`."""
-        self._time.sleep(seconds)
-        drawn = self._time.now_s()
-        put_off_s = 0.0
-        while not self._is_active():
-            self._check_alive()
-            if self._time.now_s() > drawn + LINGER_S:
-                why = say(
-                    "no commit was acknowledged in the last {active} before the cut, which waited {linger} "
-                    "for one: an idle server has nothing to lose",
-                    active=seconds_(ACTIVE_WITHIN_S),
-                    linger=seconds_(LINGER_S),
-                )
-                return Waited(LINGER_S, why)
-            time.sleep(LOOK_S)
-            put_off_s = self._time.now_s() - drawn
-        self._check_alive()
-        return Waited(put_off_s, None)
 
     @property
     def pids(self) -> list[int]:
@@ -129,12 +175,7 @@ class Clients:
         except FileNotFoundError:
             return ""
 
-    def _is_active(self) -> bool:
-        last_us = self._last_us()
-        return last_us is not None and self._time.now_s() - last_us / 1e6 <= ACTIVE_WITHIN_S
-
     def _last_us(self) -> int | None:
-        """Return the time of the last acknowledged commit; None before the first."""
         try:
             with self._file.open("rb") as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
@@ -145,7 +186,6 @@ class Clients:
         return int(fields[-1]) if fields else None
 
     def _check_alive(self) -> None:
-        """Raise the program's own message if it has ended: the cut would hit no client."""
         if self._load.alive:
             return
         for _ in self._events:

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from diskproof.crash.clients import ACKNOWLEDGEMENTS
+from diskproof.crash.ids import Ids
 from diskproof.crash.ledger import Acknowledgement, Ledger, lost_of
 from diskproof.crash.loads import Held
 from diskproof.results.crash import Says
@@ -32,8 +33,9 @@ HOLDS = {
     ACKNOWLEDGEMENTS: (
         "CLIENT NUMBER MICROSECONDS of each acknowledged transaction (with the place",
         "and number of an order before the last); those after",
-        "the cut do not count: the database had no power",
+        "the cut do not count: the database had no power. Of a program: begin or ack, ID, MICROSECONDS",
     ),
+    "ids.csv": ("the ids that the check found after recovery",),
     "lost.csv": ("transactions that were acknowledged before the cut and are missing",),
     "entries.csv": ("the transactions after recovery",),
     "accounts.csv": ("the accounts after recovery",),
@@ -115,13 +117,21 @@ def keep(
             folder / "entries.csv", ("client", "number", "source", "target", "amount"), ledger.entries
         )
         _write_rows(folder / "accounts.csv", ("id", "balance", "transfers"), ledger.accounts)
+    elif isinstance(ledger, Ids):
+        _write_rows(folder / "ids.csv", ("id", "times"), ledger.found.items())
     elif ledger is not None:
         _write_rows(folder / "orders.csv", ("order", "district", "warehouse"), ledger.rows)
         tables = ledger.checked.model_dump_json(indent=1) + "\n"
         (folder / "tables.json").write_text(tables, encoding="utf-8")
     if ledger is not None:
-        lost = [(one.client, one.number, one.at_us) for one in lost_of(told, ledger, cut_us)]
-        _write_rows(folder / "lost.csv", ("client", "number", "acknowledged_at_us"), lost)
+        lost = lost_of(told, ledger, cut_us)
+        if isinstance(ledger, Ids):
+            _write_rows(
+                folder / "lost.csv", ("id", "acknowledged_at_us"), ((*one.key, one.at_us) for one in lost)
+            )
+        else:
+            numbers = ((one.client, one.number, one.at_us) for one in lost)
+            _write_rows(folder / "lost.csv", ("client", "number", "acknowledged_at_us"), numbers)
     (folder / RECORD).write_text(cut.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 

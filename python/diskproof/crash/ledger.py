@@ -18,9 +18,9 @@ ENTRIES_TABLE = "ledger_entries"
 ENTRY_KEY_COLUMNS = 2
 """Client and number come first in an entry, and identify it."""
 
-Key = tuple[int, ...]
+Key = tuple[int | str, ...]
 """A transaction: its client, and its number among that client's, from 1. An order of TPC-C: its number, its
-district and its warehouse."""
+district and its warehouse. Of a program: the id."""
 
 Rows = Sequence[tuple[object, ...]]
 
@@ -38,7 +38,7 @@ class Acknowledgement:
     at_us: int
     """When the reply was read, on CLOCK_MONOTONIC."""
     order: Key | None = None
-    """The order that was made, if the load makes some."""
+    """The order that was made, if the load makes some; the id of a program."""
 
     @property
     def key(self) -> Key:
@@ -92,12 +92,13 @@ def compare(told: Sequence[Acknowledgement], ledger: Ledger, accounts: int, cut_
     `told` also has what was acknowledged after the cut. That was no promise of a database with power, but the
     client went on to its next number. `accounts` is the right number of accounts.
     """
-    there: Counter[Key] = Counter((whole(client), whole(number)) for client, number, *_ in ledger.entries)
+    pairs = [(whole(client), whole(number)) for client, number, *_ in ledger.entries]
+    there: Counter[Key] = Counter(pairs)
     return outcome(
         told,
         there,
         cut_us,
-        never_sent=sum(1 for _ in _never_sent(told, there)),
+        never_sent=sum(1 for _ in _never_sent(told, set(pairs))),
         half_applied=_half_applied(ledger, accounts),
         off_by=sum(whole(balance) for _, balance, _ in ledger.accounts) - accounts * BALANCE,
     )
@@ -146,7 +147,7 @@ def told_since(told: Sequence[Acknowledgement], since_us: int, cut_us: int) -> i
     return sum(since_us < one.at_us <= cut_us for one in told)
 
 
-def _never_sent(told: Sequence[Acknowledgement], there: Iterable[Key]) -> Iterator[Key]:
+def _never_sent(told: Sequence[Acknowledgement], there: Iterable[tuple[int, int]]) -> Iterator[Key]:
     """Yield the transactions that no client can have sent.
 
     Each client has sent at most one transaction beyond its last acknowledged one.

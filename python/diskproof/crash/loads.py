@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from diskproof import load
+from diskproof.crash.ids import VERBS, Ids, compare_ids, read_ids
 from diskproof.crash.ledger import (
     ACCOUNTS,
     ENTRIES,
@@ -12,15 +13,17 @@ from diskproof.crash.ledger import (
     Acknowledgement,
     Ledger,
     compare,
+    read_acknowledgements,
 )
 from diskproof.crash.orders import ORDER_KEY_COLUMNS, ORDERS, ORDERS_TABLE, Orders, compare_orders
 from diskproof.results.cut import LedgerOutcome
 from diskproof.server.base import Running, ServerError
-from diskproof.study.crash import CrashChoice
+from diskproof.server.program import ProgramRunning
+from diskproof.study.model import Study
 from diskproof.system.processes import Starter
 
-Held = Ledger | Orders
-"""The tables as they were read after recovery."""
+Held = Ledger | Orders | Ids
+"""The tables as they were read after recovery, or a program's ids."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,17 @@ def _read_ledger(running: Running) -> Ledger:
 LEDGER = Books(_read_ledger, ENTRIES_TABLE, ENTRY_KEY_COLUMNS)
 
 
-def books_of(crash: CrashChoice, starter: Starter) -> Books:
+def _read_ids(running: Running) -> Ids:
+    assert isinstance(running, ProgramRunning)
+    return Ids(running.ids())
+
+
+def books_of(study: Study, starter: Starter) -> Books:
     """Return the books of the load that a study cuts."""
+    crash = study.crash
+    assert crash is not None
+    if study.program is not None:
+        return Books(_read_ids, "", 0)
     arguments = crash.workload.checked_by
     if arguments is None:
         return LEDGER
@@ -64,4 +76,11 @@ def outcome_of(
     """Compare a recovered database with what it acknowledged until a moment."""
     if isinstance(held, Ledger):
         return compare(told, held, accounts, cut_us)
+    if isinstance(held, Ids):
+        return compare_ids(told, held, cut_us)
     return compare_orders(told, held, clients, cut_us)
+
+
+def read_told(text: str) -> list[Acknowledgement]:
+    """Read a file of acknowledgements in order of time: a database's, or a program's."""
+    return read_ids(text) if text.startswith(VERBS) else read_acknowledgements(text)

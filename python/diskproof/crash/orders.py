@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diskproof.crash.ledger import Acknowledgement, Rows, outcome, whole
+from diskproof.crash.ledger import Acknowledgement, Key, Rows, outcome, whole
 from diskproof.results.cut import LedgerOutcome
 from diskproof.results.tpcc import Checked
 
@@ -30,7 +30,7 @@ class Orders:
     checked: Checked
 
     @property
-    def keys(self) -> set[tuple[int, ...]]:
+    def keys(self) -> set[Key]:
         """The orders in the database."""
         return {tuple(map(whole, row)) for row in self.rows}
 
@@ -42,7 +42,7 @@ def compare_orders(
 
     Each of the clients may have sent one order beyond its last acknowledged one.
     """
-    there = Counter(tuple(map(whole, row)) for row in orders.rows)
+    there: Counter[Key] = Counter(tuple(map(whole, row)) for row in orders.rows)
     sent = {one.key for one in told}
     unknown = sum(key not in sent for key in there)
     return outcome(

@@ -5,15 +5,16 @@ from typing import get_args
 from diskproof.families.facts import FamilyFacts
 from diskproof.families.mysql import MYSQL
 from diskproof.families.postgresql import POSTGRESQL
+from diskproof.families.program import PROGRAM
 from diskproof.families.sqlite import SQLITE
 from diskproof.results.limit import Limit
-from diskproof.results.record import Family
+from diskproof.results.record import Database, Family
 
-__all__ = ["FAMILIES", "Family", "limit_of_wait", "of"]
+__all__ = ["FAMILIES", "Database", "Family", "limit_of_wait", "of"]
 
-FAMILIES: tuple[Family, ...] = get_args(Family)
+FAMILIES: tuple[Database, ...] = get_args(Database)
 
-_FACTS = {facts.name: facts for facts in (MYSQL, POSTGRESQL, SQLITE)}
+_FACTS = {facts.name: facts for facts in (MYSQL, POSTGRESQL, SQLITE, PROGRAM)}
 
 
 def of(family: Family) -> FamilyFacts:

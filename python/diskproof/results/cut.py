@@ -54,6 +54,8 @@ class LedgerOutcome(Record):
     """Accounts that do not hold what the transactions that are there make of them."""
     invariant_off_by: int
     """By how much the sum over all accounts differs from what it was at the start."""
+    out_of_order: int = 0
+    """Lost, although something is there that a program began only after their acknowledgement."""
     first_lost_before_s: float | None
     """When the first of the lost was acknowledged; None if none was lost. All from then on is the window
     of loss, though some of it may have been kept."""

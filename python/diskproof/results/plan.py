@@ -152,7 +152,7 @@ class Cuts(Record):
     keep: Keep
     unreadable: bool = False
     """Whether the sector under a spinning head may come to be unreadable."""
-    load: CutLoad = "ledger"
+    load: CutLoad | Literal["program"] = "ledger"
     warehouses: int = 1
     """Of `tpcc`."""
     accounts: int

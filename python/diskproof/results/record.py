@@ -11,8 +11,11 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from diskproof.wording import Message, as_message
 
-Family = Literal["mysql", "postgresql", "sqlite"]
+Database = Literal["mysql", "postgresql", "sqlite"]
 """The server families. ``diskproof.families`` has what is known of each."""
+
+Family = Database | Literal["program"]
+"""The same, and any program of the user's own."""
 
 Flavour = Literal["MySQL", "Percona Server", "MariaDB", "PostgreSQL"]
 """The servers whose versions are distinguished, as their own binaries call themselves."""

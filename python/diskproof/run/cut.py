@@ -2,11 +2,13 @@
 
 import random
 
-from diskproof.crash.clients import Clients
+from diskproof.crash.clients import Clients, Committing
 from diskproof.crash.evidence import request_log
-from diskproof.crash.ledger import Acknowledgement, read_acknowledgements, told_since
-from diskproof.crash.loads import Held, books_of, outcome_of
+from diskproof.crash.ids import NEVER_US
+from diskproof.crash.ledger import Acknowledgement, told_since
+from diskproof.crash.loads import Held, books_of, outcome_of, read_told
 from diskproof.crash.moment import apart, disk_at_cut
+from diskproof.crash.promises import Promises
 from diskproof.crash.recovery import Recovered, Verified, look, recover
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome
@@ -19,6 +21,7 @@ from diskproof.run.served import ServerStartError
 from diskproof.run.server_setup import data_set_name, restore_data, settings_of, start_in_own_time
 from diskproof.run.slower import check_follows
 from diskproof.server.base import Dirs, Running, ServerError, Settings
+from diskproof.server.program import ProgramRunning
 from diskproof.storage.virtual import PowerCut
 from diskproof.wording import Message, as_message
 
@@ -69,7 +72,7 @@ class CutAttempt(Steps):
         self.verified: Verified | None = None
         self._recovered = Recovered()
         self._running: Running | None = None
-        self._clients: Clients | None = None
+        self._clients: Committing | None = None
         self._asked: Settings | None = None
 
     @property
@@ -110,15 +113,7 @@ class CutAttempt(Steps):
     def load(self) -> None:
         """Let the clients commit, on disks that take their modelled time, until the random moment."""
         assert self._running is not None
-        self._clients = clients = Clients(
-            self.bench.starter,
-            self._running.url,
-            self.crash,
-            self.cell.clients,
-            self.planned.seed,
-            self.folder,
-            self.bench.time,
-        )
+        self._clients = clients = self._clients_of(self._running)
         clients.connect()
         self.bench.hold(clients.pids)
         self.settings = self._running.read_settings()
@@ -131,8 +126,23 @@ class CutAttempt(Steps):
         self.silent_because, self.put_off_s = waited.silent_because, waited.put_off_s
         self.lap("load_s")
 
+    def _clients_of(self, running: Running) -> Committing:
+        if isinstance(running, ProgramRunning):
+            return Promises(running, self.folder)
+        return Clients(
+            self.bench.starter,
+            running.url,
+            self.crash,
+            self.cell.clients,
+            self.planned.seed,
+            self.folder,
+            self.bench.time,
+        )
+
     def die(self) -> None:
         """Die in the planned way, and read what was acknowledged."""
+        assert self._clients is not None
+        self._clients.freeze()
         match self.planned.way:
             case "kill":
                 self.cut_us = self._now_us()
@@ -141,11 +151,10 @@ class CutAttempt(Steps):
                 self._cut(PowerCut(self.planned.seed, "all"))
             case "power":
                 self._cut(PowerCut(self.planned.seed, self.crash.keep, self.crash.unreadable))
-        assert self._clients is not None
-        self.told = read_acknowledgements(self._clients.told())
-        if not self.cuts_disks and self.told:
+        self.told = read_told(self._clients.told())
+        if not self.cuts_disks:
             # The server lived until its last answer. The time that killing took is no window of loss.
-            self.cut_us = max(self.cut_us, self.told[-1].at_us)
+            self.cut_us = max([self.cut_us, *(one.at_us for one in self.told if one.at_us < NEVER_US)])
 
     def _cut(self, how: PowerCut) -> None:
         """Cut the disks first, then kill their users: from the cut on nothing can reach a disk."""
@@ -193,7 +202,7 @@ class CutAttempt(Steps):
     def verify(self) -> None:
         """Compare the database with its acknowledgements, at memory speed; the cut is finished."""
         self.let_disks_take_time(on=False)
-        self.verified = look(self._recovered, books_of(self.crash, self.bench.starter))
+        self.verified = look(self._recovered, books_of(self.bench.study, self.bench.starter))
         self.findings += self.verified.findings
         self.finished = True
         self.lap("verify_s")

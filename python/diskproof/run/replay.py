@@ -9,8 +9,7 @@ from pydantic import ValidationError
 
 from diskproof.crash import evidence
 from diskproof.crash.clients import ACKNOWLEDGEMENTS
-from diskproof.crash.ledger import read_acknowledgements
-from diskproof.crash.loads import books_of, outcome_of
+from diskproof.crash.loads import books_of, outcome_of, read_told
 from diskproof.crash.recovery import look, recover
 from diskproof.reading import read_bytes, read_text
 from diskproof.refusal import RefusalError
@@ -122,9 +121,7 @@ def _replay(found: Evidence, bench: Bench) -> list[Message]:
                 bench.time,
             )
             try:
-                crash = bench.study.crash
-                assert crash is not None  # `replay` has set one
-                verified = look(recovered, books_of(crash, bench.starter))
+                verified = look(recovered, books_of(bench.study, bench.starter))
             finally:
                 if recovered.running is not None:
                     recovered.running.kill()
@@ -132,7 +129,7 @@ def _replay(found: Evidence, bench: Bench) -> list[Message]:
         layout.clear()
     ledger = None
     if verified.ledger is not None:
-        told = read_acknowledgements(read_text(found.folder / ACKNOWLEDGEMENTS, MOST_BYTES))
+        told = read_told(read_text(found.folder / ACKNOWLEDGEMENTS, MOST_BYTES))
         clients, cut_us = found.cell.clients, found.to_replay.cut_us
         ledger = outcome_of(told, verified.ledger, found.plan.accounts, clients, cut_us)
     return differences(found.cut, verified.recovery, ledger)

@@ -21,6 +21,7 @@ from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cut_rights import check_may_cut
 from diskproof.run.dataset import IMAGES, GoldenImages, described, is_loaded
 from diskproof.run.given import held, load_once
+from diskproof.run.program_rehearsal import rehearse_program
 from diskproof.run.rehearsal import check
 from diskproof.run.resume import check_same_machine, folder_to_resume, resumed_plan
 from diskproof.run.slower import check_slower
@@ -150,6 +151,8 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
                 write_clock(bench.clock)
             if within is None:
                 _load_data_sets(whole, bench, progress)
+                if file.study.program is not None:
+                    _rehearse(plan, bench, progress)
             yield bench
 
 
@@ -165,10 +168,15 @@ def _purpose(request: Request) -> str:
 
 def _find_servers(request: Request) -> tuple[dict[str, ServerKind], dict[str, GivenServer]]:
     """Return the servers that the lab will start, and those that are there already."""
-    choices = request.file.study.servers
+    study = request.file.study
+    choices = study.servers
     used = {cell.server: choices[cell.server] for cell in request.plan.cells if cell.has_server}
     return (
-        {name: find_chosen(name, choice) for name, choice in used.items() if not choice.is_given},
+        {
+            name: find_chosen(name, choice, study.program)
+            for name, choice in used.items()
+            if not choice.is_given
+        },
         {name: find_given(name, choice) for name, choice in used.items() if choice.is_given},
     )
 
@@ -255,6 +263,13 @@ def _load_data_sets(request: Request, bench: Bench, progress: Progress) -> None:
             facts = loaded.facts
             progress.note(f"loaded {numbers.size(facts.data_bytes)} in {facts.load_s:.1f} s")
     load_once(bench, request.plan, progress.note)
+
+
+def _rehearse(plan: Plan, bench: Bench, progress: Progress) -> None:
+    """Try a program once with each tuning."""
+    progress.note("trying the program without a cut")
+    for cell in {cell.tuning: cell for cell in plan.cells}.values():
+        rehearse_program(bench, cell)
 
 
 def check_disks(layout: Layout) -> None:

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from diskproof.server.base import ServerKind, ServerNotFoundError
+from diskproof.server.program import ProgramKind
 from diskproof.server.registry import find
 from diskproof.study.crash import ControlChoice, CrashChoice, DocumentedChoice
 from diskproof.study.loads.base import Load
 from diskproof.study.model import Study
+from diskproof.study.program import ProgramChoice
 from diskproof.study.read import StudyError, StudyFile
 from diskproof.study.servers import ServerChoice
 from diskproof.study.tuning import Tuning
@@ -29,8 +31,10 @@ class Present:
     """Why each optional server is left out, by its name."""
 
 
-def find_chosen(name: str, choice: ServerChoice) -> ServerKind:
+def find_chosen(name: str, choice: ServerChoice, program: ProgramChoice | None = None) -> ServerKind:
     """Find the server that a study has chosen under this name; ServerNotFoundError says what to do."""
+    if program is not None:
+        return ProgramKind(name, program)
     return find(choice.family, choice.basedir, name=name, flavour=choice.flavour, image=choice.image)
 
 

@@ -8,6 +8,7 @@ from diskproof.results.crash import WAYS, CutLoad, Keep, Must, Says, Way
 from diskproof.study.loads.ledger import Ledger
 from diskproof.study.loads.tpcc import Tpcc
 from diskproof.study.part import Distinct, Name, OfLevels
+from diskproof.study.program import ProgramLoad
 
 MAX_CUTS = 100_000
 
@@ -142,4 +143,13 @@ class CrashChoice(OfLevels):
         load: Ledger | Tpcc = Ledger(kind="ledger", accounts=self.accounts, filler_bytes=self.filler_bytes)
         if self.load == "tpcc":
             load = Tpcc(kind="tpcc", warehouses=self.warehouses)
-        return load.model_copy(update={"warm_up_s": 0.0, "measure_s": self.cut_before_s + LINGER_S})
+        return load.model_copy(update=self._lasting)
+
+    @property
+    def own_load(self) -> ProgramLoad:
+        """The load of a program, with the time that it may run."""
+        return ProgramLoad().model_copy(update=self._lasting)
+
+    @property
+    def _lasting(self) -> dict[str, float]:
+        return {"warm_up_s": 0.0, "measure_s": self.cut_before_s + LINGER_S}

@@ -56,7 +56,7 @@ def plan_cuts(study: Study, only: list[str] | None = None, no_power_cuts: str | 
             for storage in storages
             if (why := _unverified(study.storages[storage]) or no_power_cuts)
         },
-        **crash.model_dump(include=AS_DECLARED),
+        **crash.model_dump(include=AS_DECLARED) | ({} if study.program is None else {"load": "program"}),
         controls=[Control(**_of_cells(study, one)) for one in crash.controls],
         documented=[Documented(**_of_cells(study, one)) for one in crash.documented],
         trials=_order(deaths, crash.cuts, study.design.seed),
@@ -75,8 +75,8 @@ def _cells(study: Study, crash: CrashChoice) -> list[Cell]:
             storage=storage,
             tuning=tuning,
             workload=CUT_LOAD,
-            memory_bytes=int(study.design.memory[0]),
-            clients=crash.clients,
+            memory_bytes=int(study.design.memory[0]) if study.program is None else 0,
+            clients=crash.clients if study.program is None else 1,
         )
         for server in crash.servers or study.servers
         for storage in crash.storages or study.storages

@@ -28,12 +28,16 @@ from diskproof.study.part import (
 )
 from diskproof.study.places import PlaceChoice
 from diskproof.study.price_cards import PriceCard
+from diskproof.study.program import PROGRAM, ProgramChoice
 from diskproof.study.published import PublishedChoice
 from diskproof.study.scales import ScaleChoice
 from diskproof.study.servers import THEIRS, ServerChoice
 from diskproof.study.storages import StorageChoice
 from diskproof.study.tuning import Tuning
 from diskproof.wording import Message, numbers
+
+OF_DATABASES = {"load", "clients", "warehouses", "accounts", "filler_bytes"}
+"""Keys of `[crash]` that describe the load of a database."""
 
 SLOWED = ("virtual", "composed", "ram")
 """The kinds of places that `dilation` can slow, and main memory, which has no time of its own."""
@@ -61,6 +65,9 @@ class Study(Part):
         min_length=1,
         description="Tuning levels: `safest`, `fast`, `unsafe`, or your own. A server with a `url` has "
         "`as-it-is` alone if the study names none",
+    )
+    program: ProgramChoice | None = Field(
+        None, description="A program of your own that is cut, instead of servers ([programs.md](programs.md))"
     )
     workloads: dict[Name, Workload] = Field(
         {}, description="Measured loads, by name; none for a study of safety only (`crash`)"
@@ -104,6 +111,41 @@ class Study(Part):
         own = [name for name in servers if name not in given]
         levels = {key: {"servers": own} for key in DEFAULT_TUNINGS} if own else {}
         return {**study, "tunings": {**levels, AS_IT_IS: {"servers": given}}}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_program_is_a_server(cls, study: object) -> object:
+        """Add the server that stands for the program; its tunings have no level to start from."""
+        if not isinstance(study, dict) or PROGRAM not in study:
+            return study
+        for key in ("servers", "workloads"):
+            if key in study:
+                raise mistake("a study of a [program] has no others: leave it out", key)
+        tunings = study.get("tunings", {AS_IT_IS: {}})
+        if isinstance(tunings, dict):
+            tunings = {
+                name: {"base": AS_IT_IS, **tuning} if isinstance(tuning, dict) else tuning
+                for name, tuning in tunings.items()
+            }
+        server = ServerChoice.model_construct(family=PROGRAM)  # type: ignore[arg-type]  # no user names it
+        return {"crash": {}, **study, "servers": {PROGRAM: server}, "tunings": tunings}
+
+    @model_validator(mode="after")
+    def _a_program_has_its_commands(self) -> Self:
+        if self.program is None:
+            return self
+        assert self.crash is not None
+        for key in sorted(OF_DATABASES & self.crash.model_fields_set):
+            raise mistake("the load of a [program] is its own command: leave this out", "crash", key)
+        if self.design.dilation != 1:
+            raise mistake("a [program] keeps the machine's time: leave this out", "design", "dilation")
+        for name, tuning in self.tunings.items():
+            if tuning.base != AS_IT_IS or tuning.option_file:
+                raise mistake("a [program] has only `variables` here", "tunings", name)
+            for variable in tuning.variables:
+                if not any(f"{{{variable}}}" in command for command in self.program.commands):
+                    raise mistake(f"no command has `{{{variable}}}`", "tunings", name, "variables")
+        return self
 
     @field_validator("tunings")
     @classmethod
@@ -174,7 +216,7 @@ class Study(Part):
                 instead = "name the others in `servers`" if ours else "add one with a `family`"
                 raise mistake(f"a cut kills the server, and `{name}` is not ours: {instead}", "crash")
             starting = (key for key in self.tunings if self._base(key) == AS_IT_IS)
-            for tuning in starting if not server.is_given else ():
+            for tuning in starting if not (server.is_given or self.program) else ():
                 if self.tunings[tuning].is_for(name):
                     raise mistake(
                         f"server `{name}` is started by diskproof and needs a level: name the servers with a "
@@ -394,6 +436,8 @@ class Study(Part):
     def files_to_keep(self) -> dict[str, Mapping[str, bytes]]:
         """The contents of the files that the study names, by what names them and their own names."""
         files = {name: workload.files_to_keep for name, workload in self.workloads.items()}
+        if self.program is not None:
+            files[PROGRAM] = {file.path.name: file.content for file in self.program.files}
         for name, tuning in self.tunings.items():
             if tuning.option_file is not None:
                 _, file = tuning.option_file
@@ -419,7 +463,9 @@ class Study(Part):
 
     def load(self, name: str) -> Load:
         """Return the load of that name: a workload, or what runs until a cut."""
-        return self.crash.workload if name == CUT_LOAD and self.crash else self.workloads[name]
+        if name != CUT_LOAD or self.crash is None:
+            return self.workloads[name]
+        return self.crash.workload if self.program is None else self.crash.own_load
 
     def phases(self, workload: str) -> Phases:
         """Return how long a steady workload is warmed up and measured: its own times, or the design's."""
@@ -431,8 +477,8 @@ class Study(Part):
         return Phases(warm_up_s=warm_up_s, measure_s=measure_s)
 
     def tuning_level(self, name: str) -> Level:
-        """Return the named level that a tuning starts from."""
-        return next(level for level in LEVELS if level == self._base(name))
+        """Return the named level that a tuning starts from; a program has none, and reads none."""
+        return next((level for level in LEVELS if level == self._base(name)), LEVELS[0])
 
     def variables(self, tuning: str, family: Family, own: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return what a tuning asks of a server that is there already: its level and its `own` variables."""

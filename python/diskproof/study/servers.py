@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
-from diskproof.families import FAMILIES, Family, of
+from diskproof.families import FAMILIES, Database, of
 from diskproof.families.address import Address, parse
 from diskproof.results.record import FAMILY_OF, Flavour
 from diskproof.study.part import Location, Part, mistake
@@ -24,7 +24,7 @@ class ServerChoice(Part):
 
     model_config = ConfigDict(json_schema_extra={"required": []})  # a `url` has the family
 
-    family: Family = Field(
+    family: Database = Field(
         description="Server family: "
         + "; ".join(f"`{family}`, {of(family).title}" for family in FAMILIES)
         + ". A `url` says it, too"

@@ -46,6 +46,7 @@ def count(cell: Cell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAn
         losses_of_gone=[cut.lost for cut in telling if cut.is_gone and cut.lost is not None],
         acknowledged=sum(_acknowledged(cut) for cut in telling),
         unacknowledged_present=sum(cut.ledger.unacknowledged_present for cut in telling if cut.ledger),
+        out_of_order=sum(bool(cut.ledger.out_of_order) for cut in telling if cut.ledger),
         window_s=spread([window for cut in telling if (window := window_s(cut)) is not None]),
         open_windows=sum(cut.ledger is not None and _has_lost_all(cut.ledger) for cut in telling),
         recovery_s=spread([time for cut in telling if (time := _recovery_s(cut.recovery)) is not None]),

@@ -123,6 +123,8 @@ class CutAnswer(Record):
     acknowledged: int
     """Transactions acknowledged in all telling cuts together."""
     unacknowledged_present: int
+    out_of_order: int = 0
+    """Cuts that lost something although something later of the same program was there."""
     window_s: Spread | None
     """From the acknowledgement of the first that is lost to the cut; 0 of cuts without a loss."""
     open_windows: int = 0

@@ -223,6 +223,7 @@ _LOSSES: tuple[Filled, ...] = (
 _AFTERWARDS: tuple[Filled, ...] = (
     (figures("Acknowledged"), _telling(lambda one: one.acknowledged)),
     (figures("There unasked"), lambda one: _number(one.unacknowledged_present)),
+    (figures("Order broken"), lambda one: _number(one.out_of_order or None)),
     (Column("Damage, by cuts"), lambda one: said.kinds(one.damage) or "none"),
     (figures("Binlog ahead, behind"), _binlog),
     (figures("Recovery median s"), lambda one: _seconds(one.recovery_s, "median")),

@@ -42,7 +42,10 @@ def method(crash: Cuts) -> Iterator[tuple[str, str]]:
     """Yield the facts of how the cuts were made."""
     clients = listed([str(one) for one in sorted({cell.clients for cell in crash.cells})])
     many = f"{clients} clients, each of which writes down what was acknowledged before it continues"
-    if crash.load == "tpcc":
+    if crash.load == "program":
+        yield "Load of the cuts", "the program's own; what it prints is read outside the disk, until the cut"
+        yield "After recovery", "the ids that its check prints are compared with what it acknowledged"
+    elif crash.load == "tpcc":
         yield "Load of the cuts", f"TPC-C on {count(crash.warehouses, 'warehouse')}: {many}"
         yield (
             "After recovery",
