@@ -48,7 +48,24 @@ pub struct Befalls {
     pub fails: Option<Failure>,
     /// Bits that flip silently, in what is read or in what is stored.
     pub flips: Vec<Flip>,
+    /// Sectors that are silently zeroes, in what is read or in what is stored.
+    pub zeroes: Vec<Range<u64>>,
+    pub lands: Lands,
+    /// The flush is answered, and nothing becomes stable.
+    pub ignored: bool,
     pub delay: Delay,
+}
+
+/// Where the bytes of a write go; it is answered as if all were in their place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lands {
+    #[default]
+    InPlace,
+    Nowhere,
+    /// So many bytes from its start; the rest goes nowhere.
+    InPart(u64),
+    /// All of it, at this offset.
+    Astray(u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +82,9 @@ pub struct Flip {
     pub offset_bytes: u64,
     pub mask: u8,
 }
+
+/// A misdirected write goes so many sectors astray at most: what lies near is likely to be data too.
+const SECTORS_ASTRAY: u64 = 2048;
 
 /// Delay of an answer beyond the model's latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,12 +161,13 @@ impl Faults {
         let since = now.saturating_sub(self.began);
         let mut befalls = Befalls::default();
         for active in &mut self.schedule {
-            if active.meets(request, since) {
+            if active.meets(request, since, self.sector_bytes) {
                 active.befall(request, self.began, self.sector_bytes, &mut befalls);
             }
         }
         if befalls.fails.is_some() {
             befalls.flips.clear();
+            befalls.zeroes.clear();
         }
         befalls
     }
@@ -180,12 +201,14 @@ impl Faults {
 
 impl Active {
     /// Whether it affects this request: a draw, if kind, place and moment match.
-    fn meets(&mut self, request: Request, since: Nanos) -> bool {
+    fn meets(&mut self, request: Request, since: Nanos, sector_bytes: u64) -> bool {
         let fault = &self.fault;
         let is_there = match fault.fault {
             What::Unreadable => self
                 .unreadable
                 .meets(request.offset_bytes..request.end_bytes()),
+            // A sector is written as a whole or not at all.
+            What::Torn if request.length_bytes <= sector_bytes => false,
             _ => fault.touches(request),
         };
         if !fault.may_befall(request.kind) || !is_there || !fault.is_due(since) {
@@ -219,23 +242,43 @@ impl Active {
                 let end = began + fault.end().expect("it was checked");
                 befalls.delay.not_before = befalls.delay.not_before.max(end);
             }
-            What::Corrupt => befalls.flips.push(self.flip(request, sector_bytes)),
+            What::Corrupt => {
+                let sector = self.sector(request, sector_bytes);
+                befalls.flips.push(Flip {
+                    offset_bytes: self.random.random_range(sector),
+                    mask: 1 << self.random.random_range(0..8),
+                });
+            }
+            What::Zeroes => befalls.zeroes.push(self.sector(request, sector_bytes)),
+            What::Lost => befalls.lands = Lands::Nowhere,
+            What::Torn => {
+                let sectors = request.length_bytes / sector_bytes;
+                let kept = self.random.random_range(1..sectors.max(2));
+                befalls.lands = Lands::InPart(kept * sector_bytes);
+            }
+            What::Misdirected => {
+                let before = (request.offset_bytes / sector_bytes).min(SECTORS_ASTRAY);
+                befalls.lands = match before {
+                    0 => Lands::Nowhere,
+                    most => {
+                        let sectors = self.random.random_range(1..=most);
+                        Lands::Astray(request.offset_bytes - sectors * sector_bytes)
+                    }
+                };
+            }
+            What::Ignored => befalls.ignored = true,
         }
     }
 
-    /// One bit of one sector of the request, within the fault's region.
-    fn flip(&mut self, request: Request, sector_bytes: u64) -> Flip {
+    /// The bytes of one sector of the request, within the fault's region.
+    fn sector(&mut self, request: Request, sector_bytes: u64) -> Range<u64> {
         let region = self.fault.region();
         let from = request.offset_bytes.max(region.start) / sector_bytes;
         let to = request.end_bytes().min(region.end).div_ceil(sector_bytes);
         let sector = self.random.random_range(from..to);
         // A request may have a part of a sector only.
         let from = (sector * sector_bytes).max(request.offset_bytes);
-        let to = ((sector + 1) * sector_bytes).min(request.end_bytes());
-        Flip {
-            offset_bytes: self.random.random_range(from..to),
-            mask: 1 << self.random.random_range(0..8),
-        }
+        from..((sector + 1) * sector_bytes).min(request.end_bytes())
     }
 
     fn written(&mut self, write: &Range<u64>, since: Nanos, sector_bytes: u64) {

@@ -22,6 +22,16 @@ pub enum What {
     Stall,
     /// One bit of a sector flips silently.
     Corrupt,
+    /// A sector silently holds zeroes.
+    Zeroes,
+    /// A write is answered and not done.
+    Lost,
+    /// A write is answered, and only its first sectors are done.
+    Torn,
+    /// A write is answered and done in another place.
+    Misdirected,
+    /// A flush is answered and not done.
+    Ignored,
 }
 
 /// One entry of a schedule. A field that is left out does not narrow it.
@@ -85,9 +95,10 @@ impl What {
             Self::Error | Self::Slow | Self::Stall => {
                 &[Kind::Read, Kind::Write, Kind::Flush, Kind::Discard]
             }
-            Self::NoSpace => &[Kind::Write],
+            Self::NoSpace | Self::Lost | Self::Torn | Self::Misdirected => &[Kind::Write],
             Self::Unreadable => &[Kind::Read],
-            Self::Corrupt => &[Kind::Read, Kind::Write],
+            Self::Corrupt | Self::Zeroes => &[Kind::Read, Kind::Write],
+            Self::Ignored => &[Kind::Flush],
         }
     }
 }

@@ -4,7 +4,7 @@ mod hostile;
 
 use serde_json::{Value, json};
 
-use super::{Befalls, Delay, Failure, Fault, Faults};
+use super::{Befalls, Delay, Failure, Fault, Faults, Lands};
 use crate::request::{NANOS_PER_US, Nanos, Request};
 
 const SECTOR: u64 = 512;
@@ -183,6 +183,48 @@ fn corruption_turns_one_bit_over_within_request_and_region() {
             .flips
             .is_empty()
     );
+}
+
+#[test]
+fn writes_land_elsewhere_and_flushes_do_nothing() {
+    let lands = |fault: &str, request| {
+        let mut faults = faults(json!([{ "fault": fault }]));
+        (0..50)
+            .map(|us| at(&mut faults, us, request).lands)
+            .collect::<Vec<_>>()
+    };
+    let write = Request::write(64 * SECTOR, 4 * SECTOR);
+    assert_eq!(lands("lost", write), [Lands::Nowhere; 50]);
+    assert_eq!(lands("lost", Request::read(0, 4096)), [Lands::InPlace; 50]);
+    for one in lands("torn", write) {
+        let Lands::InPart(kept) = one else {
+            panic!("{one:?}")
+        };
+        assert!(
+            (1..4).contains(&(kept / SECTOR)) && kept % SECTOR == 0,
+            "{kept}"
+        );
+    }
+    let whole = lands("torn", Request::write(0, SECTOR));
+    assert_eq!(whole, [Lands::InPlace; 50], "a sector is not torn");
+    for one in lands("misdirected", write) {
+        let Lands::Astray(place) = one else {
+            panic!("{one:?}")
+        };
+        assert!(place < write.offset_bytes && place % SECTOR == 0, "{place}");
+    }
+    assert_eq!(
+        lands("misdirected", Request::write(0, 4096)),
+        [Lands::Nowhere; 50]
+    );
+    let mut faults =
+        faults(json!([{"fault": "ignored", "times": 1}, {"fault": "zeroes", "on": "read"}]));
+    let flushes = [0, 1].map(|us| at(&mut faults, us, Request::flush()).ignored);
+    assert_eq!(flushes, [true, false]);
+    let [ref sector] = at(&mut faults, 0, Request::read(512, 4096)).zeroes[..] else {
+        panic!("one sector")
+    };
+    assert!(sector.start % SECTOR == 0 && sector.end - sector.start == SECTOR);
 }
 
 #[test]

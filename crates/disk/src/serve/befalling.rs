@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::faults::{Befallen, Befalls, Failure, Fault, Faults, Flip};
+use crate::faults::{Befallen, Befalls, Failure, Fault, Faults};
 use crate::request::{Nanos, Request};
 
 /// The schedule at work, if any.
@@ -75,14 +75,20 @@ pub(super) fn errno(failure: Failure) -> fuser::Errno {
     }
 }
 
-/// Flips bits in the bytes read or written there. A request that is not whole sectors has fewer
-/// bytes than its sectors; flips outside its bytes have no effect.
-pub(super) fn turn_over(bytes: &mut [u8], offset_bytes: u64, flips: &[Flip]) {
-    for flip in flips {
-        let place = flip.offset_bytes.checked_sub(offset_bytes);
+/// Makes bytes read or written there wrong, as a fault has them. A request that is not whole sectors has
+/// fewer bytes than its sectors; what lies outside its bytes has no effect.
+pub(super) fn spoil(bytes: &mut [u8], offset_bytes: u64, befalls: &Befalls) {
+    let mut change = |at: u64, how: &dyn Fn(&mut u8)| {
+        let place = at.checked_sub(offset_bytes);
         let place = place.and_then(|place| usize::try_from(place).ok());
         if let Some(byte) = place.and_then(|place| bytes.get_mut(place)) {
-            *byte ^= flip.mask;
+            how(byte);
         }
+    };
+    for flip in &befalls.flips {
+        change(flip.offset_bytes, &|byte| *byte ^= flip.mask);
+    }
+    for at in befalls.zeroes.iter().cloned().flatten() {
+        change(at, &|byte| *byte = 0);
     }
 }

@@ -16,10 +16,11 @@ use parking_lot::{Mutex, MutexGuard};
 use rustix::fs::FallocateFlags;
 
 use super::answer::Answer;
-use super::befalling::{self, turn_over};
+use super::befalling::{self, spoil};
 use super::engine::{Arrival, Engine};
 use crate::account::log::Record;
 use crate::contents::{Contents, ContentsError};
+use crate::faults::Lands;
 use crate::request::{Kind, Nanos, Request};
 
 /// The file's name in the mount.
@@ -251,7 +252,7 @@ impl Filesystem for OneFile {
         };
         let outcome = contents.read(offset, &mut bytes);
         drop(contents);
-        turn_over(&mut bytes, offset, &befalls.flips);
+        spoil(&mut bytes, offset, &befalls);
         let answer = Answer::Read(reply, bytes);
         match outcome {
             Ok(()) => {
@@ -292,20 +293,31 @@ impl Filesystem for OneFile {
             return self.refuse(request, arrived, answer, befalling::errno(failure));
         }
         let mut bytes = Cow::Borrowed(bytes);
-        if !befalls.flips.is_empty() {
-            turn_over(bytes.to_mut(), offset, &befalls.flips);
+        if !befalls.flips.is_empty() || !befalls.zeroes.is_empty() {
+            spoil(bytes.to_mut(), offset, &befalls);
         }
+        let written = offset..offset + u64::from(length);
+        let written = match befalls.lands {
+            Lands::InPlace => written,
+            Lands::Nowhere => offset..offset,
+            Lands::InPart(kept) => offset..written.end.min(request.offset_bytes + kept),
+            Lands::Astray(place) => place..place + u64::from(length),
+        };
+        let bytes = &bytes[..(written.end - written.start) as usize];
         let tracking = self.engine.tracking();
         let Some(mut contents) = self.powered(arrived) else {
             return self.engine.fail(Kind::Write, answer, Errno::EIO);
         };
-        if !tracking.may_write(offset..offset + u64::from(length)) {
+        if !tracking.may_write(written.clone()) {
             drop(contents);
             return self.refuse(request, arrived, answer, Errno::EIO);
         }
-        let (ticket, outcome) = tracking.write(&mut contents, offset, &bytes, arrived);
+        let (ticket, outcome) = if written.is_empty() {
+            (None, Ok(()))
+        } else {
+            tracking.write(&mut contents, written.start, bytes, arrived)
+        };
         if outcome.is_ok() {
-            let written = offset..offset + u64::from(length);
             tracking.rewritten(ticket, written.clone());
             self.engine.faults().written(written, arrived);
         }
@@ -336,6 +348,9 @@ impl Filesystem for OneFile {
         let befalls = self.engine.faults().befalls(request, arrived);
         if let Some(failure) = befalls.fails {
             return self.refuse(request, arrived, answer, befalling::errno(failure));
+        }
+        if befalls.ignored {
+            return self.engine.pretend(request, arrived, answer);
         }
         let arrival = Arrival {
             request,

@@ -88,6 +88,47 @@ fn a_disk_has_no_space_for_a_write() {
 }
 
 #[test]
+fn writes_are_answered_and_not_done_as_they_should() {
+    let served = small();
+    let file = served.open();
+    let block = |at: u64| {
+        let mut bytes = [9; BLOCK];
+        file.read_exact_at(&mut bytes, at * BLOCK as u64)
+            .expect("read");
+        bytes
+    };
+    schedule(&served, &json!([{"fault": "lost", "times": 1}]));
+    assert_eq!((write(&file, 0), block(0)), (None, [0; BLOCK]));
+    assert_eq!((write(&file, 0), block(0)), (None, [1; BLOCK]), "only once");
+    schedule(&served, &json!([{"fault": "torn"}]));
+    assert_eq!(write(&file, 1), None);
+    let kept = block(1).iter().filter(|byte| **byte == 1).count();
+    assert!((512..BLOCK).contains(&kept) && kept % 512 == 0, "{kept}");
+    schedule(&served, &json!([{"fault": "zeroes", "on": "write"}]));
+    assert_eq!(write(&file, 2), None);
+    assert_eq!(block(2).iter().filter(|byte| **byte == 0).count(), 512);
+    schedule(&served, &json!([{"fault": "misdirected"}]));
+    assert_eq!((write(&file, 200), block(200)), (None, [0; BLOCK]));
+    served.control(&["faults", "none"]);
+    let written = (3..200).any(|at| block(at).contains(&1));
+    assert!(written, "somewhere before");
+}
+
+#[test]
+fn an_ignored_flush_saves_nothing_from_a_power_cut() {
+    for (faults, kept) in [(json!([]), true), (json!([{"fault": "ignored"}]), false)] {
+        let served = serve("desktop-7200", &["--size", "1 MiB"]);
+        served.control(&["track", "on"]);
+        let file = served.open();
+        schedule(&served, &faults);
+        assert_eq!((write(&file, 0), errno(file.sync_data())), (None, None));
+        let cut = served.control(&["cut", "--seed", "1", "--keep", "nothing"]);
+        assert_eq!(cut["lost_bytes"] == 0, kept, "{cut}");
+        assert!(cut["last_flush_monotonic_us"].is_u64(), "{cut}");
+    }
+}
+
+#[test]
 fn a_sector_that_cannot_be_read_can_once_it_is_written() {
     let served = small();
     let file = served.open();
