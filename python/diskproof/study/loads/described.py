@@ -19,7 +19,7 @@ MAX_BYTES = 2**20
 
 WORKLOADS: dict[str, dict[str, Any]] = json.loads(read_bytes(DESCRIPTION, MAX_BYTES))["workloads"]
 
-NOT_OF_A_STUDY = frozenset({"seed", "threads", "acknowledgements"})
+NOT_OF_A_STUDY = frozenset({"seed", "threads", "acknowledgements", "bear_errors"})
 """The lab chooses their values itself."""
 
 Model = TypeVar("Model", bound=Load)

@@ -54,6 +54,11 @@ pub(in crate::cli) struct RunLedger {
     #[arg(long, value_name = "FILE", conflicts_with = "retry")]
     pub(super) acknowledgements: Option<PathBuf>,
 
+    /// A client whose transaction fails adds the line CLIENT NUMBER !CODE `MONOTONIC_US` instead, with
+    /// `lost` for a lost connection, and continues with its next number
+    #[arg(long, requires = "acknowledgements")]
+    pub(super) bear_errors: bool,
+
     /// Send parameters as text in the statement, or bind them to statements prepared once
     #[arg(long, default_value = "prepared")]
     pub(super) protocol: Protocol,

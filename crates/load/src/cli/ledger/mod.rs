@@ -14,7 +14,7 @@ use super::run::{Kind, run_load, seed};
 use crate::driver::Driver;
 use crate::workload::ledger::tables::{LedgerTables, NAMES};
 use crate::workload::ledger::{Acknowledgements, Ledger, LedgerOptions};
-use args::{CleanupLedger, LedgerArgs, PrepareLedger, RunLedger};
+use args::{CleanupLedger, PrepareLedger, RunLedger};
 use check::{check_tables, refuse_foreign};
 
 /// The data set is the same each time unless another one is asked for.
@@ -65,7 +65,13 @@ impl Task for RunTask<'_> {
         if driver.has_tables() {
             check_tables(&driver, &args.ledger, file.is_some()).inspect_err(|_| forget(file))?;
         }
-        let options = options(&args.ledger, acknowledgements);
+        let options = LedgerOptions {
+            accounts: args.ledger.accounts,
+            filler_bytes: args.ledger.filler_bytes.into(),
+            seed: seed(args.ledger.seed),
+            acknowledgements,
+            bears_errors: args.bear_errors,
+        };
         let kind = Kind {
             workload: "ledger",
             mix: "transfer".into(),
@@ -74,15 +80,6 @@ impl Task for RunTask<'_> {
         };
         let workload = Ledger::new(options, driver.dialect());
         run_load(driver, workload, kind, &args.load)
-    }
-}
-
-fn options(args: &LedgerArgs, acknowledgements: Option<Acknowledgements>) -> LedgerOptions {
-    LedgerOptions {
-        accounts: args.accounts,
-        filler_bytes: args.filler_bytes.into(),
-        seed: seed(args.seed),
-        acknowledgements,
     }
 }
 

@@ -6,8 +6,10 @@ use std::path::Path;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// The most bytes of a line: six numbers of 20 digits at most, and what is between them.
+/// The most bytes of a line: six numbers of 20 digits at most, and what is between them. An error's code
+/// takes the room of three.
 const LONGEST_LINE: usize = 126;
+const LONGEST_CODE: usize = 60;
 
 /// A file that all clients append to: one line per commit, written by one system call, so that no
 /// line is partial or mixed with another, and all outlive this program. They need not outlive the
@@ -32,6 +34,17 @@ impl Acknowledgements {
     /// Adds that a client's transaction has just been acknowledged.
     pub(super) fn add(&self, client: usize, number: u64) -> io::Result<()> {
         self.write_line(client, number, &[self.now_us()])
+    }
+
+    /// Adds that a client's transaction has just failed, which may be in the database after all.
+    pub(super) fn add_failure(&self, client: usize, number: u64, code: &str) -> io::Result<()> {
+        let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+        let code: String = code.chars().filter(is_plain).take(LONGEST_CODE).collect();
+        let mut line = [0; LONGEST_LINE];
+        let mut rest = &mut line[..];
+        writeln!(rest, "{client} {number} !{code} {}", self.now_us())?;
+        let left = rest.len();
+        self.append(&line[..LONGEST_LINE - left])
     }
 
     /// Adds that a client's order has just been acknowledged: its warehouse, its district and its
@@ -62,7 +75,10 @@ impl Acknowledgements {
         }
         writeln!(rest)?;
         let left = rest.len();
-        let line = &line[..LONGEST_LINE - left];
+        self.append(&line[..LONGEST_LINE - left])
+    }
+
+    fn append(&self, line: &[u8]) -> io::Result<()> {
         loop {
             return match (&self.file).write(line) {
                 Ok(written) if written == line.len() => Ok(()),
@@ -95,6 +111,22 @@ mod tests {
         );
         let refusal = Acknowledgements::create(&path, 1).unwrap_err();
         assert_eq!(refusal.kind(), io::ErrorKind::AlreadyExists);
+    }
+
+    #[test]
+    fn a_failure_has_its_code() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("told");
+        let file = Acknowledgements::create(&path, 1).unwrap();
+        file.add_failure(3, 7, "SQLITE_IOERR").unwrap();
+        file.add_failure(3, 8, &"a b\n".repeat(99)).unwrap();
+        let told = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<_> = told.lines().collect();
+        assert!(lines[0].starts_with("3 7 !SQLITE_IOERR "), "{told}");
+        assert!(
+            lines[1].starts_with("3 8 !abab") && lines.len() == 2,
+            "{told}"
+        );
     }
 
     #[test]

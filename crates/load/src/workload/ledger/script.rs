@@ -7,7 +7,7 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{LedgerOptions, MOST_MOVED};
-use crate::driver::{Args, StatementId};
+use crate::driver::{Args, ServerError, StatementId};
 use crate::workload::digits::push_letters;
 use crate::workload::generator::generator;
 use crate::workload::{Next, Script};
@@ -31,6 +31,8 @@ pub struct LedgerScript {
     number: u64,
     transfer: Transfer,
     step: Step,
+    /// Whether the present transaction's end is written down.
+    is_told: bool,
 }
 
 /// The accounts and the amount of a transfer.
@@ -85,6 +87,19 @@ impl LedgerScript {
             client,
             number: 0,
             step: Step::Done,
+            is_told: true,
+        }
+    }
+
+    /// Writes down that the present transaction has failed, once. A line that cannot be written leaves a
+    /// gap in the numbers, which whoever reads them refuses.
+    fn failed(&mut self, code: &str) {
+        let options = &self.plan.options;
+        if let Some(file) = options.acknowledgements.as_ref()
+            && options.bears_errors
+            && !std::mem::replace(&mut self.is_told, true)
+        {
+            let _ = file.add_failure(self.client, self.number, code);
         }
     }
 
@@ -117,6 +132,7 @@ impl Script for LedgerScript {
         self.number += 1;
         self.transfer = Transfer::draw(&self.plan.options, self.client, self.number);
         self.step = Step::Begin;
+        self.is_told = false;
         true
     }
 
@@ -150,7 +166,19 @@ impl Script for LedgerScript {
         Some(Next::Statement(statement))
     }
 
+    fn take_refusal(&mut self, error: &ServerError, again: bool) -> bool {
+        if !again {
+            self.failed(&error.code);
+        }
+        false
+    }
+
+    fn lost(&mut self) {
+        self.failed("lost");
+    }
+
     fn acknowledged(&mut self) -> io::Result<()> {
+        self.is_told = true;
         match &self.plan.options.acknowledgements {
             Some(file) => file.add(self.client, self.number),
             None => Ok(()),

@@ -12,6 +12,7 @@ fn ledger(accounts: u64) -> Ledger {
         filler_bytes: 12,
         seed: 7,
         acknowledgements: None,
+        bears_errors: false,
     };
     Ledger::new(options, Dialect::Mysql)
 }
