@@ -192,9 +192,6 @@ At any moment:
 - the entries of each client are numbered from 1, without a gap or a duplicate. A transaction that the \
 server rolls back (deadlock, lock wait, serialization, a busy file) runs again under its number.
 
-The numbering holds for the first run on new tables, as long as no transaction is given up. A second run \
-begins at 1 again, and the number of a given-up transaction stays unused.
-
 With `--acknowledgements FILE` each client writes each acknowledged commit into a new file before it does \
 anything else ([protocol.md](protocol.md#acknowledgements)). After a crash the database is compared with \
 it."""
@@ -233,10 +230,7 @@ separately (a statement of kind `other`). Latencies are of reads and writes. MB 
 on virtual disks and in memory, and incompressible bytes elsewhere.
 - `direct = false` uses the page cache. `seqrd` and `seqwr` are then one pass without warm-up, at most \
 `measure_s` long. `seqwr` ends with a sync, which counts in its time. With one file and blocks of 1 MiB \
-that is `dd bs=1M conv=fsync`.
-- fio has no pattern for syncs of all files or for threads that share a pass. For these it replays a log \
-of requests, one for each client, made for twice the pace of the warm-up. fio's job files and answers \
-stay in `servers/TRIAL/` of the run folder."""
+that is `dd bs=1M conv=fsync`."""
 
 
 def _fileio() -> list[str]:

@@ -114,11 +114,11 @@ def test_a_way_may_be_tried_on_some_storages_only() -> None:
         ('["kill", "power"]', '["drown"]', "crash.ways"),
         ('["kill", "power"]', '["kill", "kill"]', "is here twice"),
         ("cuts = 4", "cut_after_s = 3.0", "must not be later than"),
-        ('["kill", "power"]', '["pull-plug", "power"]', "`crash.ways number 1`: give 'kill'"),
+        ('["kill", "power"]', '["pull-plug", "power"]', "`crash.ways number 1`: give 'restart'"),
         ('["kill", "power"]', "[]", "`crash.ways`: it is empty: give at least 1"),
         ('["kill", "power"]', "{}", "`crash.ways`: it is empty: give at least 1"),
         ('["kill", "power"]', '"power"', "`crash.ways`: give a list, in brackets"),
-        ('["kill", "power"]', '{ drown = ["ssd"] }', "`crash.ways.drown`: give 'kill'"),
+        ('["kill", "power"]', '{ drown = ["ssd"] }', "`crash.ways.drown`: give 'restart'"),
         (
             '["kill", "power"]',
             '{ power = ["ssd", "ram"] }',

@@ -189,7 +189,7 @@ def _own_disks(analysis: Analysis, server: str, tuning: str) -> Iterator[OwnDisk
 
 def _worst(analysis: Analysis, server: str) -> list[CutAnswer]:
     """Return what the worst way to die took from each cell of a server, if a cut was telling."""
-    answers = analysis.safety.answers if analysis.safety else []
+    answers = analysis.safety.answers if analysis.safety and not analysis.safety.faults else []
     of_cells = grouped((one for one in answers if one.cell.server == server), lambda one: one.cell.id)
     return [worst for worst in map(worst_way, of_cells.values()) if worst.telling]
 

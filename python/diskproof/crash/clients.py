@@ -99,6 +99,11 @@ class Committing(ABC):
 
     @property
     @abstractmethod
+    def has_ended(self) -> bool:
+        """Whether it ended by itself: clients give up if no connection can be made for too long."""
+
+    @property
+    @abstractmethod
     def pids(self) -> list[int]:
         """Its processes."""
 
@@ -135,10 +140,13 @@ class Clients(Committing):
         seed: int,
         folder: Path,
         own_time: TrialTime = REAL,
+        *,
+        bear_errors: bool = False,
     ) -> None:
         """Start the program; it connects, and then waits. All times are those of `own_time`.
 
-        `folder` takes its log and the acknowledgements; it does not lie on a disk that is cut.
+        `folder` takes its log and the acknowledgements; it does not lie on a disk that is cut. If clients
+        `bear_errors`, they write them down there and continue.
         """
         self._time = own_time
         self._file = folder / ACKNOWLEDGEMENTS
@@ -146,6 +154,7 @@ class Clients(Committing):
         arguments = [
             *run_arguments(crash.workload, phases, clients, seed, dilation=own_time.dilation),
             *("--acknowledgements", str(self._file)),
+            *(["--bear-errors"] if bear_errors else []),
         ]
         self._load = load.Load(starter, url, crash.workload.kind, arguments, folder / "load.log")
         self._events = self._load.events(longest_s=0.0)
@@ -158,6 +167,11 @@ class Clients(Committing):
 
     def _go_on(self) -> None:
         self._load.go_on()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the program has ended: for too long no client had a connection."""
+        return not self._load.alive
 
     @property
     def pids(self) -> list[int]:

@@ -33,7 +33,8 @@ HOLDS = {
     ACKNOWLEDGEMENTS: (
         "CLIENT NUMBER MICROSECONDS of each acknowledged transaction (with the place",
         "and number of an order before the last); those after",
-        "the cut do not count: the database had no power. Of a program: begin or ack, ID, MICROSECONDS",
+        "the cut do not count: the database had no power. With !CODE before the time: it",
+        "failed. Of a program: begin or ack, ID, MICROSECONDS",
     ),
     "ids.csv": ("the ids that the check found after recovery",),
     "lost.csv": ("transactions that were acknowledged before the cut and are missing",),

@@ -47,6 +47,17 @@ class Acknowledgement:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """A transaction that failed; it may be in the database after all."""
+
+    client: int
+    number: int
+    at_us: int
+    code: str
+    """The server's own; `lost` if the connection was lost."""
+
+
+@dataclass(frozen=True)
 class Ledger:
     """The tables as they were read after recovery."""
 
@@ -74,7 +85,16 @@ def read_acknowledgements(text: str) -> list[Acknowledgement]:
 
     A line without its end was cut off when the program was killed: its client went on to nothing.
     """
-    found = [_acknowledgement(number, line) for number, line in enumerate(text.split("\n")[:-1], start=1)]
+    return [one for one in _read(text) if isinstance(one, Acknowledgement)]
+
+
+def read_failures(text: str) -> list[Failure]:
+    """Read the transactions that failed, in order of time; LedgerError as of acknowledgements."""
+    return [one for one in _read(text) if isinstance(one, Failure)]
+
+
+def _read(text: str) -> list[Acknowledgement | Failure]:
+    found = [_line(number, line) for number, line in enumerate(text.split("\n")[:-1], start=1)]
     last: Counter[int] = Counter()
     for one in found:
         if one.number != last[one.client] + 1:
@@ -86,7 +106,13 @@ def read_acknowledgements(text: str) -> list[Acknowledgement]:
     return sorted(found, key=lambda one: one.at_us)
 
 
-def compare(told: Sequence[Acknowledgement], ledger: Ledger, accounts: int, cut_us: int) -> LedgerOutcome:
+def compare(
+    told: Sequence[Acknowledgement],
+    ledger: Ledger,
+    accounts: int,
+    cut_us: int,
+    failed: Sequence[Failure] = (),
+) -> LedgerOutcome:
     """Compare a recovered database with what it acknowledged until a moment.
 
     `told` also has what was acknowledged after the cut. That was no promise of a database with power, but the
@@ -98,7 +124,7 @@ def compare(told: Sequence[Acknowledgement], ledger: Ledger, accounts: int, cut_
         told,
         there,
         cut_us,
-        never_sent=sum(1 for _ in _never_sent(told, set(pairs))),
+        never_sent=sum(1 for _ in _never_sent([*told, *failed], set(pairs))),
         half_applied=_half_applied(ledger, accounts),
         off_by=sum(whole(balance) for _, balance, _ in ledger.accounts) - accounts * BALANCE,
     )
@@ -147,10 +173,10 @@ def told_since(told: Sequence[Acknowledgement], since_us: int, cut_us: int) -> i
     return sum(since_us < one.at_us <= cut_us for one in told)
 
 
-def _never_sent(told: Sequence[Acknowledgement], there: Iterable[tuple[int, int]]) -> Iterator[Key]:
+def _never_sent(told: Sequence[Acknowledgement | Failure], there: Iterable[tuple[int, int]]) -> Iterator[Key]:
     """Yield the transactions that no client can have sent.
 
-    Each client has sent at most one transaction beyond its last acknowledged one.
+    Each client has sent at most one transaction beyond the last that it has written down.
     """
     last: dict[int, int] = {}
     for one in told:
@@ -180,9 +206,12 @@ def _before_s(ones: Sequence[Acknowledgement], cut_us: int) -> float | None:
     return (cut_us - ones[0].at_us) / 1e6 if ones else None
 
 
-def _acknowledgement(number: int, line: str) -> Acknowledgement:
-    """Read a client, a number and a time; between the last two an order has its place and number."""
+def _line(number: int, line: str) -> Acknowledgement | Failure:
+    """Read a client, a number and a time; between the last two an order's place and number, or an error."""
     fields = line.split(" ")
+    if len(fields) == 4 and (code := fields[2]).startswith("!") and len(code) > 1:
+        known = _line(number, " ".join([*fields[:2], fields[3]]))
+        return Failure(known.client, known.number, known.at_us, code[1:])
     if not all(field.isascii() and field.isdigit() for field in fields) or len(fields) not in (3, 6):
         raise LedgerError(
             f"line {number} of the acknowledgements is {line!r}, not a client, a number and a time"

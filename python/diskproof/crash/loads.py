@@ -11,9 +11,11 @@ from diskproof.crash.ledger import (
     ENTRIES_TABLE,
     ENTRY_KEY_COLUMNS,
     Acknowledgement,
+    Failure,
     Ledger,
     compare,
     read_acknowledgements,
+    read_failures,
 )
 from diskproof.crash.orders import ORDER_KEY_COLUMNS, ORDERS, ORDERS_TABLE, Orders, compare_orders
 from diskproof.results.cut import LedgerOutcome
@@ -71,11 +73,16 @@ def books_of(study: Study, starter: Starter) -> Books:
 
 
 def outcome_of(
-    told: Sequence[Acknowledgement], held: Held, accounts: int, clients: int, cut_us: int
+    told: Sequence[Acknowledgement],
+    held: Held,
+    accounts: int,
+    clients: int,
+    cut_us: int,
+    failed: Sequence[Failure] = (),
 ) -> LedgerOutcome:
     """Compare a recovered database with what it acknowledged until a moment."""
     if isinstance(held, Ledger):
-        return compare(told, held, accounts, cut_us)
+        return compare(told, held, accounts, cut_us, failed)
     if isinstance(held, Ids):
         return compare_ids(told, held, cut_us)
     return compare_orders(told, held, clients, cut_us)
@@ -84,3 +91,8 @@ def outcome_of(
 def read_told(text: str) -> list[Acknowledgement]:
     """Read a file of acknowledgements in order of time: a database's, or a program's."""
     return read_ids(text) if text.startswith(VERBS) else read_acknowledgements(text)
+
+
+def read_failed(text: str) -> list[Failure]:
+    """Read the transactions in such a file that failed; none of a program's."""
+    return [] if text.startswith(VERBS) else read_failures(text)

@@ -81,6 +81,11 @@ class Promises(Committing):
         self._frozen_us = self._now_us()
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the load has ended."""
+        return self._process.poll() is not None
+
+    @property
     def pids(self) -> list[int]:
         """Its processes are the program's."""
         return []

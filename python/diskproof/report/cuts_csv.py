@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from diskproof.analysis.safety.count import why_silent, window_s
+from diskproof.results.crash import OF_DISKS
 from diskproof.results.cut import CutTrial, DiskAtCut, LedgerOutcome, Recovery
+from diskproof.results.fault import Trouble
 from diskproof.results.plan import Cuts
 from diskproof.results.record import Record
 from diskproof.results.trial import Finding, Trial
@@ -30,7 +32,7 @@ def _row(crash: Cuts, cut: CutTrial) -> Row:
     return {
         **place_in_run(cut),
         "cell": cell.id,
-        **values(cell, ("server", "storage", "tuning", "memory_bytes", "clients")),
+        **values(cell, ("server", "storage", "tuning", "fault", "memory_bytes", "clients")),
         **values(cut, ("way", "seed")),
         "telling": int(finished and why is None),
         "silent_because": why.text if why else None,
@@ -39,16 +41,25 @@ def _row(crash: Cuts, cut: CutTrial) -> Row:
         "damaged": int(cut.is_damaged) if finished else None,
         "acknowledged": cut.ledger.acknowledged if cut.ledger else cut.acknowledged,
         "unflushed_acknowledgements": cut.unflushed_acknowledgements,
-        "something_at_risk": int(cut.had_something_at_risk(cell.clients)) if cut.way != "kill" else None,
+        "something_at_risk": int(cut.had_something_at_risk(cell.clients)) if cut.way in OF_DISKS else None,
         "lost": cut.lost,
         "window_s": window_s(cut) if finished else None,
         **values(cut.ledger, LEDGER),
+        **_trouble(cut.trouble),
         **_recovery(cut.recovery),
         **_disks(cut.disks),
         **values(cut.timings, type(cut.timings).model_fields),
         "evidence": cut.evidence,
         "findings": findings(cut.findings),
     }
+
+
+TOLD = ("hits", "silent_s", "serves_again_s", "stopped", "gave_up", "read_only")
+
+
+def _trouble(trouble: Trouble | None) -> Row:
+    errors = " ".join(f"{code}:{times}" for code, times in trouble.errors.items()) if trouble else None
+    return {**values(trouble, TOLD), "errors": errors or None}
 
 
 def place_in_run(one: Trial | CutTrial) -> Row:

@@ -1,7 +1,7 @@
 """The report of a run as one page that needs nothing else: no network, no other file, no database."""
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.charts import cells, cuts, published, still
+from diskproof.report.charts import cells, cuts, faults, published, still
 from diskproof.report.charts.curves import over_time
 from diskproof.report.charts.price import speed_against_price
 from diskproof.report.charts.split import time_split
@@ -34,6 +34,7 @@ def picture(analysis: Analysis) -> str:
 def _answers(analysis: Analysis) -> list[Figure]:
     """Return what may be the picture of the whole answer, the best first."""
     found = (
+        faults.over_time(analysis),
         time_split(analysis) if analysis.plan.asks == "limits" else None,
         cuts.speed_against_loss(analysis),
         cells.throughput(analysis),

@@ -2,11 +2,15 @@
 
 from typing import Literal, get_args
 
-Way = Literal["kill", "stop", "power"]
-"""How it dies: the server's processes are killed; the operating system stops, so that what only its page
-cache held is lost; the power fails, so that what only a disk's volatile cache held is lost as well."""
+Way = Literal["restart", "kill", "stop", "power"]
+"""How it ends: the server is stopped in good order; its processes are killed; the operating system stops, so
+that what only its page cache held is lost; the power fails, so that what only a disk's volatile cache held is
+lost as well."""
 
 WAYS: tuple[Way, ...] = get_args(Way)
+
+OF_DISKS: tuple[Way, ...] = ("stop", "power")
+"""The ways in which disks are cut."""
 
 CutLoad = Literal["ledger", "tpcc"]
 """What runs until a cut: transfers between accounts, or TPC-C's transactions."""

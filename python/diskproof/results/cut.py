@@ -4,6 +4,7 @@ Moments are given in seconds before the cut: 0 is the cut itself, 0.9 is 0.9 s b
 """
 
 from diskproof.results.crash import Keep, Way
+from diskproof.results.fault import Trouble
 from diskproof.results.record import Record
 from diskproof.results.trial import Execution
 from diskproof.wording import Message
@@ -127,6 +128,8 @@ class CutTrial(Execution):
     ledger: LedgerOutcome | None = None
     """None if there is no database, it cannot be read, or the trial broke off."""
     recovery: Recovery | None = None
+    trouble: Trouble | None = None
+    """What clients and server met until then; None in a study without faults."""
     timings: CutTimings
     evidence: str | None = None
     """Folder of what was kept of it, from the run folder's own; None: nothing was."""
@@ -160,6 +163,13 @@ class CutTrial(Execution):
     def has_harm(self) -> bool:
         """Whether it took acknowledged transactions, or damaged the database."""
         return self.has_loss or self.is_damaged
+
+    @property
+    def is_unnoticed(self) -> bool:
+        """Whether something is lost or wrong, and neither server nor its checks have said anything."""
+        recovery, trouble = self.recovery, self.trouble
+        told = recovery and (recovery.refused or recovery.complaints or recovery.damaged_tables)
+        return self.has_harm and not told and not (trouble and trouble.is_reported)
 
     def had_something_at_risk(self, clients: int) -> bool:
         """Tell whether it could take something from so many clients, as far as known.

@@ -5,3 +5,6 @@ from typing import Literal
 Factor = Literal["server", "storage", "tuning", "workload", "memory", "clients", "host"]
 
 FACTORS: tuple[Factor, ...] = ("server", "storage", "tuning", "workload", "memory", "clients", "host")
+
+CutFactor = Factor | Literal["fault"]
+"""Cuts have one more: what befalls the disks."""

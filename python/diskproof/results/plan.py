@@ -6,7 +6,8 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from diskproof.results.crash import CutLoad, Keep, Must, Says, Way
-from diskproof.results.factor import Factor
+from diskproof.results.factor import CutFactor
+from diskproof.results.fault import Fault
 from diskproof.results.prices import Price
 from diskproof.results.published import Published
 from diskproof.results.record import Record, StepId
@@ -45,13 +46,15 @@ class Cell(Record):
     """0 where an imported result does not tell."""
     host: str = NO_LEVEL
     """The machine, if machines are compared."""
+    fault: str = NO_LEVEL
+    """What befalls the disks of a cell that is cut; ``NO_FAULT`` if others of the study have one."""
 
     @property
     def has_server(self) -> bool:
         """Whether a database server is under test; else it is the storage alone."""
         return self.server != NO_LEVEL
 
-    def level(self, factor: Factor) -> str:
+    def level(self, factor: CutFactor) -> str:
         """Return the level of one factor, as a person reads it."""
         if factor == "memory":
             return numbers.size(self.memory_bytes) if self.has_server and self.memory_bytes else NO_LEVEL
@@ -112,6 +115,8 @@ class OfCells(Record):
     servers: list[str]
     storages: list[str]
     tunings: list[str]
+    faults: list[str] = []
+    """Empty: of a study without any."""
 
     def covers(self, cell: Cell, way: Way) -> bool:
         """Tell whether it speaks of a cell dying in a way."""
@@ -120,6 +125,7 @@ class OfCells(Record):
             and cell.server in self.servers
             and cell.storage in self.storages
             and cell.tuning in self.tunings
+            and (not self.faults or cell.fault in self.faults)
         )
 
 
@@ -161,6 +167,8 @@ class Cuts(Record):
     cut_after_s: float
     """From the first answer to the earliest moment of a cut; `cut_before_s` to the latest."""
     cut_before_s: float
+    faults: dict[str, Fault] = {}
+    """What the levels of the factor are, but for ``NO_FAULT``."""
     controls: list[Control] = []
     documented: list[Documented] = []
     trials: list[PlannedCut]

@@ -1,17 +1,21 @@
 """One cut: a trial whose server dies. Restore, start, load, die, recover, verify."""
 
 import random
+from typing import Any
 
 from diskproof.crash.clients import Clients, Committing
 from diskproof.crash.evidence import request_log
 from diskproof.crash.ids import NEVER_US
-from diskproof.crash.ledger import Acknowledgement, told_since
-from diskproof.crash.loads import Held, books_of, outcome_of, read_told
+from diskproof.crash.ledger import Acknowledgement, Failure, told_since
+from diskproof.crash.loads import Held, books_of, outcome_of, read_failed, read_told
 from diskproof.crash.moment import apart, disk_at_cut
 from diskproof.crash.promises import Promises
 from diskproof.crash.recovery import Recovered, Verified, look, recover
+from diskproof.crash.trouble import trouble
 from diskproof.refusal import RefusalError
+from diskproof.results.crash import OF_DISKS
 from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome
+from diskproof.results.fault import Fault, Trouble
 from diskproof.results.findings import CLEARED, FINISHED, START
 from diskproof.results.plan import CUT_LOAD, Cell, PlannedCut
 from diskproof.results.trial import Finding, Setting
@@ -24,6 +28,9 @@ from diskproof.server.base import Dirs, Running, ServerError, Settings
 from diskproof.server.program import ProgramRunning
 from diskproof.storage.virtual import PowerCut
 from diskproof.wording import Message, as_message
+
+STOP_S = 60.0
+"""How long an orderly stop may take."""
 
 REMEDY = as_message("Fix the cause, then `--resume` repeats this cut.")
 
@@ -69,6 +76,14 @@ class CutAttempt(Steps):
         self.disks: list[DiskAtCut] = []
         self.last_flush_us: int | None = None
         self.told: list[Acknowledgement] | None = None
+        self.failed: list[Failure] = []
+        plan = bench.folder.plan().crash
+        assert plan is not None
+        self.plan = plan
+        self.fault = plan.faults.get(cell.fault)
+        self.trouble: Trouble | None = None
+        self._seen: dict[str, Any] = {}
+        self._befell_us = self._seen_us = 0
         self.verified: Verified | None = None
         self._recovered = Recovered()
         self._running: Running | None = None
@@ -78,7 +93,12 @@ class CutAttempt(Steps):
     @property
     def cuts_disks(self) -> bool:
         """Whether disks are cut; otherwise only the server dies."""
-        return self.planned.way != "kill"
+        return self.planned.way in OF_DISKS
+
+    @property
+    def bears_errors(self) -> bool:
+        """Whether the study has faults: clients then go on after errors, also where there is none."""
+        return bool(self.plan.faults)
 
     @property
     def ledger(self) -> Held | None:
@@ -102,6 +122,8 @@ class CutAttempt(Steps):
         dirs = self._dirs("server")
         try:
             self._asked = settings_of(self.bench, self.cell, dirs)
+            if self.planned.way == "restart":
+                self._asked = self.kind.keeping(self._asked)
             self._running = start_in_own_time(self.bench, self.kind, dirs, self._asked)
             check_follows(self._running, self.bench.time)
         except ServerError as error:
@@ -122,8 +144,12 @@ class CutAttempt(Steps):
         self.began_us = self._now_us()
         clients.begin()
         draw = random.Random(self.planned.seed)  # noqa: S311 - a moment
-        waited = clients.wait(draw.uniform(self.crash.cut_after_s, self.crash.cut_before_s))
-        self.silent_because, self.put_off_s = waited.silent_because, waited.put_off_s
+        seconds = draw.uniform(self.crash.cut_after_s, self.crash.cut_before_s)
+        if self.bears_errors:
+            self._live_through(clients, seconds)
+        else:
+            waited = clients.wait(seconds)
+            self.silent_because, self.put_off_s = waited.silent_because, waited.put_off_s
         self.lap("load_s")
 
     def _clients_of(self, running: Running) -> Committing:
@@ -137,13 +163,48 @@ class CutAttempt(Steps):
             self.planned.seed,
             self.folder,
             self.bench.time,
+            bear_errors=self.bears_errors,
         )
+
+    def _live_through(self, clients: Committing, seconds: float) -> None:
+        """Let the fault come, and look at server and clients just before the death, busy or not."""
+        self._befell_us = self._now_us()
+        if self.fault is not None:
+            self.layout.befall(self.fault, self.planned.seed)
+            if self.fault.kind == "full":
+                self._fill_between(self.fault, seconds)
+        self._live_until(seconds)
+        assert self._running is not None
+        self._seen_us = self._now_us()
+        self._seen = {
+            "stopped": not self._running.alive,
+            "gave_up": clients.has_ended,
+            "read_only": self.layout.is_read_only(),
+            "complaints": self._running.complaints(),
+        }
+
+    def _fill_between(self, fault: Fault, seconds: float) -> None:
+        """Take all room of the file systems, and give it back if the study says so before the death."""
+        [(start_s, end_s)] = fault.windows_s
+        self._live_until(start_s)
+        self.layout.fill(fault)
+        if end_s is not None and end_s < seconds:
+            self._live_until(end_s)
+            self.layout.make_room()
+
+    def _live_until(self, at_s: float) -> None:
+        self.bench.time.sleep(max(at_s - (self._now_us() - self._befell_us) / 1e6, 0.0))
 
     def die(self) -> None:
         """Die in the planned way, and read what was acknowledged."""
         assert self._clients is not None
         self._clients.freeze()
         match self.planned.way:
+            case "restart":
+                assert self._running is not None
+                self.cut_us = self._now_us()
+                self._running.stop(self.bench.time.real_s(STOP_S))
+                self._kill()
             case "kill":
                 self.cut_us = self._now_us()
                 self._kill()
@@ -151,7 +212,8 @@ class CutAttempt(Steps):
                 self._cut(PowerCut(self.planned.seed, "all"))
             case "power":
                 self._cut(PowerCut(self.planned.seed, self.crash.keep, self.crash.unreadable))
-        self.told = read_told(self._clients.told())
+        text = self._clients.told()
+        self.told, self.failed = read_told(text), read_failed(text)
         if not self.cuts_disks:
             # The server lived until its last answer. The time that killing took is no window of loss.
             self.cut_us = max([self.cut_us, *(one.at_us for one in self.told if one.at_us < NEVER_US)])
@@ -179,7 +241,15 @@ class CutAttempt(Steps):
         self._clients.kill()
 
     def come_back(self) -> None:
-        """Restore the power with what survived, and nothing that the kernel held."""
+        """Restore the power with what survived, and nothing that the kernel held; faults are over."""
+        if self.bears_errors:
+            hits = self.layout.heal()
+            after_s = min(one.after_s for one in ([self.fault] if self.fault else self.plan.faults.values()))
+            known = self.fault is not None and self.fault.kind != "full"
+            assert self.told is not None
+            self.trouble = trouble(
+                *(self.told, self.failed, self._befell_us, self._seen_us, after_s, hits if known else None)
+            ).model_copy(update=self._seen)
         if self.cuts_disks:
             self.layout.power_returns()
             self.layout.track_no_longer()
@@ -190,14 +260,21 @@ class CutAttempt(Steps):
         asked, dirs = self._asked, self._dirs("recovery")
         assert asked is not None
         self.let_disks_take_time(on=True)
+        mount = self.layout.mount_again if self.cuts_disks else None
+        if not self.cuts_disks and (self.bears_errors or self.planned.way == "restart"):
+            mount = self._remount
         self._recovered = recover(
-            self.layout.mount_again if self.cuts_disks else None,
+            mount,
             lambda limit_s: start_in_own_time(self.bench, self.kind, dirs, asked, limit_s),
             self.layout.folders().values(),
             self.bench.time,
         )
         self._running = self._recovered.running or self._running
         self.lap("recover_s")
+
+    def _remount(self) -> None:
+        self.layout.remount()
+        self.let_disks_take_time(on=True)
 
     def verify(self) -> None:
         """Compare the database with its acknowledgements, at memory speed; the cut is finished."""
@@ -226,6 +303,8 @@ class CutAttempt(Steps):
                 self._clients.kill()
             if self._running is not None:
                 self._running.kill()
+            if self.bears_errors:
+                self.layout.heal()
             self.layout.track_no_longer()
             self.layout.clear()
         except MISHAPS as error:
@@ -248,6 +327,7 @@ class CutAttempt(Steps):
             unflushed_acknowledgements=self._unflushed(),
             acknowledged=acknowledged,
             ledger=self._outcome() if self.finished else None,
+            trouble=self.trouble,
             recovery=self.verified.recovery if self.verified else None,
             timings=CutTimings(**self.laps, total_s=self.total_s),
             evidence=evidence,
@@ -256,7 +336,8 @@ class CutAttempt(Steps):
     def _outcome(self) -> LedgerOutcome | None:
         if self.ledger is None or self.told is None:
             return None
-        return outcome_of(self.told, self.ledger, self.crash.accounts, self.cell.clients, self.cut_us)
+        books = (self.told, self.ledger, self.crash.accounts, self.cell.clients, self.cut_us)
+        return outcome_of(*books, self.failed)
 
     def _unflushed(self) -> int | None:
         if not self.disks or self.told is None:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from diskproof.crash import evidence
 from diskproof.crash.clients import ACKNOWLEDGEMENTS
-from diskproof.crash.loads import books_of, outcome_of, read_told
+from diskproof.crash.loads import books_of, outcome_of, read_failed, read_told
 from diskproof.crash.recovery import look, recover
 from diskproof.reading import read_bytes, read_text
 from diskproof.refusal import RefusalError
@@ -129,9 +129,10 @@ def _replay(found: Evidence, bench: Bench) -> list[Message]:
         layout.clear()
     ledger = None
     if verified.ledger is not None:
-        told = read_told(read_text(found.folder / ACKNOWLEDGEMENTS, MOST_BYTES))
+        text = read_text(found.folder / ACKNOWLEDGEMENTS, MOST_BYTES)
+        told, failed = read_told(text), read_failed(text)
         clients, cut_us = found.cell.clients, found.to_replay.cut_us
-        ledger = outcome_of(told, verified.ledger, found.plan.accounts, clients, cut_us)
+        ledger = outcome_of(told, verified.ledger, found.plan.accounts, clients, cut_us, failed)
     return differences(found.cut, verified.recovery, ledger)
 
 

@@ -357,6 +357,10 @@ class ServerKind(ABC):
         """Return settings with which clients on other machines may connect."""
         return replace(settings, endpoint=endpoint)
 
+    def keeping(self, settings: Settings) -> Settings:
+        """Return settings with which a stop writes all data back, so that the next start recovers nothing."""
+        return replace(settings, kept=True)
+
     def why_no_preload(self) -> str:
         """Return what is missing to read all tables into memory before a trial; empty if nothing is."""
         return ""

@@ -10,9 +10,11 @@ from pathlib import Path
 
 from diskproof.disk import Facts
 from diskproof.refusal import RefusalError
+from diskproof.results.fault import Fault
 from diskproof.results.machine import BlockDevice, Place, VirtualFacts
 from diskproof.results.record import ROLES, Role
 from diskproof.results.trial import RestoredBy
+from diskproof.storage.faults import fill_up, schedule_of
 from diskproof.storage.kinds.base import Prepared, StorageError
 from diskproof.storage.kinds.virtual import VirtualPlace
 from diskproof.storage.places import Places, check
@@ -27,6 +29,9 @@ from diskproof.wording import Message
 
 LOG_BYTES = 150 * 2**20
 """Space for a log role that does not lie with the data."""
+
+READ_ONLY = {"ro", "emergency_ro", "shutdown"}
+"""Mount options of a file system that has given up: ext4 before and since Linux 6.15, xfs."""
 
 THROTTLE_LOOKS = 20
 """How often to ask for a server's processes: it stops forking before it has clients."""
@@ -232,6 +237,42 @@ class Layout:
         cuts = [(disk, replace(how, seed=seed_of(how.seed, number))) for number, disk in enumerate(disks)]
         answers = list(zip(disks, cut_at_once(cuts), strict=True))
         return sorted(answers, key=lambda one: one[1]["at_monotonic_us"])
+
+    def befall(self, fault: Fault, seed: int) -> None:
+        """Let the disks of a fault's role have it from now on, each with draws of its own."""
+        for number, disk in enumerate(self._faulted(fault)):
+            disk.befall(schedule_of(fault), seed_of(seed, "fault", number))
+
+    def heal(self) -> int:
+        """End all faults and return how many requests they hit."""
+        hits = sum(disk.befallen() for disk in self.cut_disks())
+        for disk in self.cut_disks():
+            disk.befall([])
+        return hits
+
+    def fill(self, fault: Fault) -> None:
+        """Take the room of the file systems with a fault's role, but for what it leaves."""
+        for place in self._cut_places():
+            if fault.role is None or place is self._at[fault.role]:
+                fill_up(place.filler, fault.leave_bytes)
+
+    def make_room(self) -> None:
+        """Give the room back."""
+        for place in self._cut_places():
+            place.filler.unlink(missing_ok=True)
+
+    def is_read_only(self) -> bool:
+        """Whether the kernel lets nothing be written to one of the file systems any more."""
+        options = [mount_of(place.folder).options.split(",") for place in self._cut_places()]
+        return any(READ_ONLY & set(some) for some in options)
+
+    def remount(self) -> None:
+        """Unmount and mount every disk again, as an administrator does after errors."""
+        for place in self._cut_places():
+            place.remount()
+
+    def _faulted(self, fault: Fault) -> list[ServedDisk]:
+        return self.cut_disks() if fault.role is None else self.cut_disks_of(fault.role)
 
     def power_returns(self) -> None:
         """Restore the power of all disks, unmounted and with nothing left of what the kernel held."""

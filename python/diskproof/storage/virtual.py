@@ -164,8 +164,16 @@ class ServedDisk:
     def slow(self, how: Slowness | None) -> None:
         """Answer some requests later than its model from now on; None: as its model again."""
         schedule = [] if how is None else [{"fault": "slow", "on": how.on, "add_us": how.add_us}]
-        self.control.ask("faults", schedule=schedule)
+        self.befall(schedule)
         self.slowness = how
+
+    def befall(self, schedule: Sequence[disk.Facts], seed: int = 0) -> None:
+        """Have these faults from now on, in the disk's own time; none: as its model again."""
+        self.control.ask("faults", schedule=list(schedule), seed=seed)
+
+    def befallen(self) -> int:
+        """Return how many requests the present faults have hit."""
+        return sum(one["requests"] for one in self.control.ask("statistics")["faults"])
 
     def begin_anew(self) -> None:
         """Let its model start fresh with its seed while it is unmounted; its bytes stay."""

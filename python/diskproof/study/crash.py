@@ -2,7 +2,7 @@
 
 from typing import Annotated, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from diskproof.results.crash import WAYS, CutLoad, Keep, Must, Says, Way
 from diskproof.study.loads.ledger import Ledger
@@ -21,11 +21,19 @@ LINGER_S = 5.0
 """How much longer the load may run while the cut waits for activity."""
 
 
+def _several(given: object) -> object:
+    """Let a single number stand for a list."""
+    return [given] if isinstance(given, int) else given
+
+
 class OfCellsChoice(OfLevels):
     """Something that is said of some cells dying in some ways."""
 
     ways: Annotated[list[Way], Distinct] = Field(
         list(WAYS), min_length=1, description="Only these ways to die; default: all"
+    )
+    faults: Annotated[list[Name] | None, Distinct] = Field(
+        None, min_length=1, description="Only these faults, or `none`; default: all, and none"
     )
 
 
@@ -73,8 +81,9 @@ class CrashChoice(OfLevels):
         Discriminator(lambda given: TABLE if isinstance(given, dict) else LIST),
     ] = Field(
         list[Way](["power"]),
-        description="Ways to die: `kill` the server, `stop` the operating system, or cut the `power`. "
-        "The last two need virtual disks. As a table, each with its storages: "
+        description="Ways to die: `kill` the server, `stop` the operating system, or cut the `power`; with a "
+        "`restart` the server ends in good order. All but `kill` need virtual disks. As a table, each with "
+        "its storages: "
         '`{ kill = ["ssd"], power = ["ssd", "disk"] }`',
     )
     load: CutLoad = Field(
@@ -83,7 +92,12 @@ class CrashChoice(OfLevels):
         "transactions; after each cut every acknowledged new order is looked up, and the twelve consistency "
         "conditions are checked)",
     )
-    clients: int = Field(8, ge=1, le=1_000, description="Clients that run it until the cut")
+    faults: Annotated[list[Name] | None, Distinct] = Field(
+        None, min_length=1, description="Only these of `[faults]`; default: all. Each cell also has `none`"
+    )
+    clients: Annotated[list[Annotated[int, Field(ge=1, le=1_000)]], BeforeValidator(_several), Distinct] = (
+        Field([8], min_length=1, description="Clients that run it until the cut, each a factor level")
+    )
     warehouses: int = Field(1, ge=1, le=1_000, description="Warehouses of `tpcc`")
     accounts: int = Field(1_000, ge=2, le=10_000_000, description="Accounts between which they transfer")
     filler_bytes: int = Field(

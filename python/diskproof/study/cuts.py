@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from diskproof.refusal import RefusalError
 from diskproof.results.crash import Way
-from diskproof.results.plan import CUT_LOAD, Cell, Control, Cuts, Documented, PlannedCut
+from diskproof.results.fault import NO_FAULT
+from diskproof.results.plan import CUT_LOAD, NO_LEVEL, Cell, Control, Cuts, Documented, PlannedCut
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.crash import CrashChoice, OfCellsChoice
 from diskproof.study.model import Study
@@ -33,6 +35,8 @@ def plan_cuts(study: Study, only: list[str] | None = None, no_power_cuts: str | 
     crash = study.crash
     if crash is None:
         return None
+    if study.faults and no_power_cuts is not None:
+        raise RefusalError(f"a disk has [faults] as a block device only: {no_power_cuts}")
     ways = {
         storage: _ways(storage, study.storages[storage], crash, no_power_cuts)
         for storage in crash.storages or study.storages
@@ -58,6 +62,7 @@ def plan_cuts(study: Study, only: list[str] | None = None, no_power_cuts: str | 
         },
         **crash.model_dump(include=AS_DECLARED) | ({} if study.program is None else {"load": "program"}),
         controls=[Control(**_of_cells(study, one)) for one in crash.controls],
+        faults={name: study.faults[name].record() for name in _faults(study, crash)},
         documented=[Documented(**_of_cells(study, one)) for one in crash.documented],
         trials=_order(deaths, crash.cuts, study.design.seed),
         estimated_s=len(dying) * (CUT_OVERHEAD_S + load_s * study.design.slower)
@@ -68,21 +73,36 @@ def plan_cuts(study: Study, only: list[str] | None = None, no_power_cuts: str | 
 
 
 def _cells(study: Study, crash: CrashChoice) -> list[Cell]:
+    several, faults = len(crash.clients) > 1, [NO_FAULT, *_faults(study, crash)]
     return [
         Cell(
-            id=f"{server}/{storage}/{tuning}",
+            id="/".join(
+                [
+                    *(server, storage, tuning),
+                    *([fault] if study.faults else []),
+                    *([f"{clients}c"] if several else []),
+                ]
+            ),
             server=server,
             storage=storage,
             tuning=tuning,
             workload=CUT_LOAD,
             memory_bytes=int(study.design.memory[0]) if study.program is None else 0,
-            clients=crash.clients if study.program is None else 1,
+            clients=clients,
+            fault=fault if study.faults else NO_LEVEL,
         )
         for server in crash.servers or study.servers
         for storage in crash.storages or study.storages
         for tuning in crash.tunings or study.tunings
         if study.tunings[tuning].is_for(server, storage)
+        for fault in faults
+        if fault == NO_FAULT or study.faults[fault].is_for(server, storage, tuning)
+        for clients in (crash.clients if study.program is None else [1])
     ]
+
+
+def _faults(study: Study, crash: CrashChoice) -> list[str]:
+    return [name for name in crash.faults or study.faults if name != NO_FAULT]
 
 
 def _ways(name: str, storage: StorageChoice, crash: CrashChoice, no_power_cuts: str | None) -> list[Way]:
@@ -128,6 +148,7 @@ def _of_cells(study: Study, choice: OfCellsChoice) -> dict[str, Any]:
         "servers": study.servers,
         "storages": study.storages,
         "tunings": study.tunings,
+        "faults": [NO_FAULT, *study.faults] if study.faults else [],
     }
     return choice.model_dump() | {
         factor: getattr(choice, factor) or list(names) for factor, names in every.items()

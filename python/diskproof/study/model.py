@@ -1,18 +1,20 @@
 """The study file. Each option has its name, type, limits, default and meaning once, here or beside it."""
 
 from collections.abc import Iterable, Mapping
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from diskproof.families import of
 from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
+from diskproof.results.fault import NO_FAULT
 from diskproof.results.plan import CUT_LOAD, Asks, Phases
 from diskproof.results.record import Family, Role
 from diskproof.study.condition import Threshold
 from diskproof.study.crash import CrashChoice
 from diskproof.study.design import Design
+from diskproof.study.faults import FaultChoice
 from diskproof.study.hosts import HostsChoice
 from diskproof.study.loads import Workload
 from diskproof.study.loads.base import Load, Timed
@@ -74,6 +76,9 @@ class Study(Part):
     )
     crash: CrashChoice | None = Field(
         None, description="Power cuts while clients commit, and what is left after them"
+    )
+    faults: dict[Name, FaultChoice] = Field(
+        {}, description="Faults of the disks while clients commit, by name, each a level of the cuts"
     )
     hosts: HostsChoice | None = Field(
         None, description="Machines that run the study with `--hosts`; without that it runs on one"
@@ -264,13 +269,18 @@ class Study(Part):
         for name, tuning in self.tunings.items():
             self._check_known("servers", tuning.servers, "tunings", name, "servers")
             self._check_known("storages", tuning.storages, "tunings", name, "storages")
+        for name, fault in self.faults.items():
+            self._check_levels(fault, "faults", name)
         if self.crash is None:
             return self
         self._check_levels(self.crash, "crash")
         for number, documented in enumerate(self.crash.documented):
             self._check_levels(documented, "crash", "documented", number)
+            self._check_known("faults", documented.faults, "crash", "documented", number, "faults")
         for number, control in enumerate(self.crash.controls):
             self._check_levels(control, "crash", "controls", number)
+            self._check_known("faults", control.faults, "crash", "controls", number, "faults")
+        self._check_known("faults", self.crash.faults, "crash", "faults")
         for way, storages in self.crash.ways.items() if isinstance(self.crash.ways, dict) else ():
             self._check_known("storages", storages, "crash", "ways", way)
             for storage in storages:
@@ -282,11 +292,37 @@ class Study(Part):
         for factor in LEVELS_KEYS:
             self._check_known(factor, getattr(part, factor), *keys, factor)
 
-    def _check_known(self, factor: LevelsKey, levels: Iterable[str] | None, *keys: str | int) -> None:
+    def _check_known(
+        self, factor: LevelsKey | Literal["faults"], levels: Iterable[str] | None, *keys: str | int
+    ) -> None:
         known = self.levels("storage") if factor == "storages" else list(getattr(self, factor))
+        if factor == "faults":
+            known = [NO_FAULT, *known]
         for level in levels or []:
             if level not in known:
                 raise mistake(f"this study has {', '.join(known)}, not `{level}`", *keys)
+
+    @model_validator(mode="after")
+    def _faults_befall_disks_that_can_have_them(self) -> Self:
+        for name, fault in self.faults.items():
+            if name == NO_FAULT:
+                raise mistake("so is called the level without a fault: rename it", "faults", name)
+            if self.crash is None:
+                raise mistake("faults come while clients commit, before a death: add [crash]", "faults", name)
+            if self.program is not None and self.program.sync is not None:
+                raise mistake("a [program] with a `sync` has none yet: leave it out", "faults", name)
+            if self.crash.load != "ledger":
+                raise mistake("its clients end at the first error: leave `load` out", "crash", "load")
+            if fault.after_s >= self.crash.cut_after_s:
+                raise mistake(
+                    f"it begins when the server may be dead already, after {self.crash.cut_after_s:g} s: "
+                    "raise `cut_after_s` of [crash]",
+                    *("faults", name, "after_s"),
+                )
+            for storage in self.crash.storages or self.storages:
+                if why := self.storages[storage].why_never_cut():
+                    raise mistake(f"only virtual disks have faults, and of `{storage}` {why}", "faults", name)
+        return self
 
     @model_validator(mode="after")
     def _an_option_file_suits_its_servers(self) -> Self:

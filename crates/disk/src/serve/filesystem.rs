@@ -303,7 +303,8 @@ impl Filesystem for OneFile {
             Lands::InPart(kept) => offset..written.end.min(request.offset_bytes + kept),
             Lands::Astray(place) => place..place + u64::from(length),
         };
-        let bytes = &bytes[..(written.end - written.start) as usize];
+        let kept = usize::try_from(written.end - written.start).expect("a request is bounded");
+        let bytes = &bytes[..kept];
         let tracking = self.engine.tracking();
         let Some(mut contents) = self.powered(arrived) else {
             return self.engine.fail(Kind::Write, answer, Errno::EIO);

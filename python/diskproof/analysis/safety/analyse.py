@@ -8,6 +8,7 @@ from diskproof.analysis.gather import as_one, kind_of
 from diskproof.analysis.safety.controls import make_controls, unasked_controls
 from diskproof.analysis.safety.count import count
 from diskproof.analysis.safety.documented import beside_documentation
+from diskproof.analysis.safety.faulted import faulted
 from diskproof.analysis.safety.shapes import CutAnswer, CutFinding, Safety
 from diskproof.analysis.safety.speed import speeds_beside
 from diskproof.analysis.safety.verdicts import make_safety_verdicts
@@ -17,7 +18,7 @@ from diskproof.results.plan import Cuts, Plan
 from diskproof.results.trial import SEVERITIES
 from diskproof.stats.grouping import grouped
 
-WORST_FIRST: tuple[Way, ...] = ("power", "stop", "kill")
+WORST_FIRST: tuple[Way, ...] = ("power", "stop", "kill", "restart")
 
 
 def answer_safety(
@@ -45,6 +46,7 @@ def answer_safety(
         findings=_findings(cuts),
         keep=crash.keep,
         unreadable=crash.unreadable,
+        faults=crash.faults,
         unverified=crash.unverified,
     )
 
@@ -53,7 +55,9 @@ def _answers(crash: Cuts, cuts: Sequence[CutTrial]) -> list[CutAnswer]:
     made = grouped(cuts, lambda cut: (cut.cell, cut.way))
     planned = Counter((one.cell, one.way) for one in crash.trials)
     return [
-        count(cell, way, planned[cell.id, way], made.get((cell.id, way), []))
+        count(cell, way, planned[cell.id, way], made.get((cell.id, way), [])).model_copy(
+            update={"faulted": faulted(crash, cell, made.get((cell.id, way), []))}
+        )
         for worst in WORST_FIRST
         for cell, way in crash.deaths
         if way == worst

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 
 from diskproof.analysis.safety.shapes import Binlog, Cause, CutAnswer, Damage, Gravest, Kept, Moments, Spread
-from diskproof.results.crash import Keep, Way
+from diskproof.results.crash import OF_DISKS, Keep, Way
 from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
 from diskproof.results.plan import Cell
 from diskproof.stats.grouping import grouped
@@ -39,7 +39,9 @@ def count(cell: Cell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAn
         damage_share=share(damaged, len(telling)) if telling else None,
         damage=_damage(telling),
         harmed=sum(cut.has_harm for cut in telling),
-        at_risk=None if way == "kill" else sum(cut.had_something_at_risk(cell.clients) for cut in telling),
+        at_risk=None
+        if way not in OF_DISKS
+        else sum(cut.had_something_at_risk(cell.clients) for cut in telling),
         damage_reports=list(dict.fromkeys(one for cut in telling if (one := _first_report(cut.recovery)))),
         lost=spread(losses),
         losses=losses,

@@ -48,4 +48,8 @@ def _not_told_apart(answers: Sequence[CutAnswer], harmed: Callable[[CutAnswer], 
 
 def _comparable(a: CutAnswer, b: CutAnswer) -> bool:
     same = [getattr(a.cell, one) == getattr(b.cell, one) for one in ("server", "storage", "tuning")]
-    return a.way == b.way and same.count(False) == 1 and same[0]
+    return (
+        (a.way, a.cell.fault, a.cell.clients) == (b.way, b.cell.fault, b.cell.clients)
+        and same.count(False) == 1
+        and same[0]
+    )

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from diskproof.results.crash import Keep, Must, Way
+from diskproof.results.fault import Fault
 from diskproof.results.plan import Cell, Control, Documented
 from diskproof.results.record import Record
 from diskproof.results.trial import Finding
@@ -86,6 +87,34 @@ class Gravest(Record):
     evidence: str | None
 
 
+class Faulted(Record):
+    """What the telling tries of a cell with a fault, or without one beside such, met until the death."""
+
+    hit: int | None
+    """Tries in which the fault hit a request; None: it is none of a disk's."""
+    unnoticed: int
+    """Something was lost or wrong, and neither the server nor its checks said anything."""
+    told: int
+    """Clients were told errors."""
+    logged: int
+    """The server's log, or its own checks after recovery, reported damage."""
+    errors: dict[str, int]
+    """Transactions that failed, by the code that their clients were told."""
+    stopped: int
+    """The server had ended by itself."""
+    read_only: int
+    """A file system let nothing be written any more."""
+    ended_serving: int
+    """No commit was acknowledged any more, for at least `ENDED_S` before the death."""
+    silent_s: Spread
+    """The longest time without an acknowledged commit since the fault began."""
+    commits_per_s: float
+    """Since the fault began; of a cell without one, since then others had it."""
+    bin_s: float
+    course: list[float]
+    """Commits a second in each bin since the first answer, the mean of the tries that lasted so long."""
+
+
 class CutAnswer(Record):
     """One cell dying in one way, over all its cuts."""
 
@@ -144,6 +173,8 @@ class CutAnswer(Record):
     worst: Moments | None = None
     """The cut with most transactions lost, of those after which the ledger could be read; None if none
     was."""
+    faulted: Faulted | None = None
+    """None in a study without faults."""
     gravest: Gravest | None = None
     """A lost database before a damaged one, and that before a loss; None if nothing was harmed."""
 
@@ -261,6 +292,8 @@ class Safety(Record):
     findings: list[CutFinding]
     keep: Keep
     unreadable: bool
+    faults: dict[str, Fault] = Field(default_factory=dict)
+    """The levels of that factor, but for the one without a fault."""
     unverified: dict[str, str]
     """Why servers could only be killed, by the storages where that is so."""
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from diskproof.analysis.answers import CellAnswer, Verdict
 from diskproof.analysis.safety.shapes import SpeedBeside
-from diskproof.results.plan import Cell, Cuts, Metric
+from diskproof.results.fault import NO_FAULT
+from diskproof.results.plan import NO_LEVEL, Cell, Cuts, Metric
 
 OF_TRANSACTIONS: tuple[Metric, ...] = ("transactions_per_s", "latency_mean_us")
 """What a cell is judged by that has a throughput of transactions: neither a job nor bare files have one."""
@@ -28,7 +29,9 @@ def speeds_beside(plan: Cuts, cells: Sequence[CellAnswer], verdicts: Sequence[Ve
         )
         for crash_cell in plan.cells
         for answer in cells
-        if _is_of(answer, crash_cell) and answer.metric in OF_TRANSACTIONS
+        if _is_of(answer, crash_cell)
+        and crash_cell.fault in (NO_LEVEL, NO_FAULT)
+        and answer.metric in OF_TRANSACTIONS
         for verdict in [of_level.get(answer.cell.id)]
     ]
 

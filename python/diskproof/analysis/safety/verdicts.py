@@ -36,11 +36,15 @@ def _by_storage(plan: Plan, answers: Sequence[CutAnswer]) -> Iterator[list[CutAn
     order = list(dict.fromkeys(cell.tuning for cell in plan.cells))
     of_cells = grouped((one for one in answers if one.made), lambda one: one.cell.id)
     worst = map(worst_way, of_cells.values())
-    for levels in grouped(worst, lambda one: (one.cell.server, one.cell.storage)).values():
+    for levels in grouped(worst, _but_for_tuning).values():
         yield sorted(
             levels,
             key=lambda one: order.index(one.cell.tuning) if one.cell.tuning in order else len(order),
         )
+
+
+def _but_for_tuning(one: CutAnswer) -> tuple[object, ...]:
+    return one.cell.server, one.cell.storage, one.cell.fault, one.cell.clients
 
 
 def _same_way(first: CutAnswer, answer: CutAnswer, answers: Sequence[CutAnswer]) -> CutAnswer:

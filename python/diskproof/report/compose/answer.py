@@ -8,7 +8,7 @@ from diskproof.analysis.rankings import CONDITIONS
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.analysis.safety.worst import worst_way
 from diskproof.audit.run import ENOUGH_BLOCKS
-from diskproof.report.compose import cut_words, limits_words, verdict_words
+from diskproof.report.compose import cut_words, faults, limits_words, verdict_words
 from diskproof.report.compose.names import is_given
 from diskproof.results.factor import Factor
 from diskproof.stats.grouping import grouped
@@ -175,6 +175,8 @@ def _of_cuts(safety: Safety) -> str:
 
     A kill or a stop shows nothing of power cuts, which the question is mostly about.
     """
+    if safety.faults:
+        return faults.answer(safety)
     worst = [one for one in worst_of_cells(safety) if one.telling]
     kept = "; ".join(
         f"{_kept(alike, worst)}{'' if way == 'power' else f'; {cut_words.UNVERIFIED[way]}'}"

@@ -13,7 +13,8 @@ from diskproof.analysis.safety.shapes import (
     Safety,
 )
 from diskproof.results.crash import Way
-from diskproof.results.plan import Cell, Control
+from diskproof.results.fault import NO_FAULT
+from diskproof.results.plan import NO_LEVEL, Cell, Control
 from diskproof.stats.proportions import Share
 from diskproof.wording.numbers import count, listed, percent, significant
 
@@ -21,12 +22,14 @@ CAUSES: dict[Way, str] = {
     "power": "the power cut",
     "stop": "a stop of the operating system",
     "kill": "a kill of the server",
+    "restart": "an orderly restart",
 }
 """Evidence of one is never evidence of another."""
 
 UNVERIFIED: dict[Way, str] = {
     "stop": "power-cut safety is unverified: only the operating system was stopped, and the disks kept all",
     "kill": "power-cut safety is unverified: only the server was killed",
+    "restart": "power-cut safety is unverified: the server was stopped in good order",
 }
 
 KINDS: dict[str, str] = {
@@ -178,7 +181,8 @@ def by_chance(pairs: Sequence[Unranked]) -> str:
 
 def level(cell: Cell) -> str:
     """Return a setting that was cut: ``safest on honest``."""
-    return f"{cell.tuning} on {cell.storage}"
+    fault = f" with {cell.fault}" if cell.fault not in (NO_LEVEL, NO_FAULT) else ""
+    return f"{cell.tuning} on {cell.storage}{fault}"
 
 
 def damage(answer: CutAnswer) -> str:
@@ -223,6 +227,11 @@ def seconds(value: float) -> str:
 def cuts(number: int) -> str:
     """Return a number of cuts with its noun."""
     return count(number, "cut")
+
+
+def tries(number: int) -> str:
+    """Return a number of tries with its noun."""
+    return "1 try" if number == 1 else f"{number:,} tries"
 
 
 def transactions(number: int) -> str:

@@ -81,7 +81,7 @@ RARE, CUTS_FOR_RARE = 0.05, 59
 
 def _chance(safety: Safety | None) -> str:
     """Return that a level may have lost whole databases by chance; empty if the cuts tell."""
-    chance = list(whole_losses_by_chance(safety.answers if safety else []))
+    chance = list(whole_losses_by_chance(safety.answers if safety and not safety.faults else []))
     return cut_words.by_chance(chance) if chance else ""
 
 

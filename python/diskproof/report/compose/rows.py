@@ -10,7 +10,7 @@ from diskproof.analysis.limits.records import Outcome as Proven
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.analysis.safety.speed import typical
 from diskproof.audit.run import ENOUGH_BLOCKS
-from diskproof.report.compose import cut_words, limits_words, verdict_words
+from diskproof.report.compose import cut_words, faults, limits_words, verdict_words
 from diskproof.report.compose.answer import asked, has_verdict, is_of_limits, worst_of_cells
 from diskproof.report.document import Bar, Scale, Tone
 from diskproof.report.intervals import at_least, bounds, confidence, estimate, in_milliseconds
@@ -274,6 +274,9 @@ def _tpcc(analysis: Analysis) -> Iterator[Block]:
 
 def cuts(safety: Safety) -> Iterator[Block]:
     """Yield a row a level: the share of cuts that took something, the worst that one took, and its speed."""
+    if safety.faults:
+        yield from faults.rows(safety)
+        return
     answers = [one for one in worst_of_cells(safety) if one.made]
     if not answers:
         return

@@ -11,7 +11,7 @@ from diskproof.analysis.safety.shapes import (
     Spread,
 )
 from diskproof.report.compose import cut_words as said
-from diskproof.report.compose import findings, rows
+from diskproof.report.compose import faults, findings, rows
 from diskproof.report.compose.answer import worst_of_cells
 from diskproof.report.compose.safety_words import TAKEN, TITLES
 from diskproof.report.compose.tables import figures, levels, table
@@ -24,8 +24,8 @@ from diskproof.report.document import (
     Section,
     Table,
 )
-from diskproof.results.crash import Way
-from diskproof.results.factor import Factor
+from diskproof.results.crash import OF_DISKS, Way
+from diskproof.results.factor import CutFactor
 from diskproof.results.plan import Cell
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed, size
 
@@ -69,6 +69,8 @@ def section(analysis: Analysis) -> Section:
 
 def _blocks(safety: Safety) -> Iterator[Block | Section]:
     yield from (one.table() for one in rows.cuts(safety))
+    if safety.faults:
+        yield faults.details(safety)
     yield Items(
         tuple(
             Item(reason, name=f"{said.level(one.cell)} ({TITLES[one.way].lower()})")
@@ -145,10 +147,12 @@ def _table(safety: Safety, way: Way, columns: Sequence[Filled], label: str) -> T
     )
 
 
-def levels_shown(cells: Sequence[Cell]) -> list[Factor]:
+def levels_shown(cells: Sequence[Cell]) -> list[CutFactor]:
     """Return what tells the cells that are cut apart; every table has storage and tuning."""
     several = len({cell.server for cell in cells}) > 1
-    return ["server", "storage", "tuning"] if several else ["storage", "tuning"]
+    known: list[CutFactor] = ["server", "storage", "tuning"] if several else ["storage", "tuning"]
+    further: tuple[CutFactor, ...] = ("fault", "clients")
+    return known + [one for one in further if len({cell.level(one) for cell in cells}) > 1]
 
 
 def cells_of(safety: Safety) -> list[Cell]:
@@ -187,7 +191,7 @@ def _telling(figure: Callable[[CutAnswer], float | None]) -> Callable[[CutAnswer
 
 
 def _of_disks(words: Callable[[CutAnswer], str]) -> Callable[[CutAnswer], str]:
-    return lambda one: NOT_OBSERVED if one.way == "kill" else words(one)
+    return lambda one: NOT_OBSERVED if one.way not in OF_DISKS else words(one)
 
 
 def _share(answer: CutAnswer) -> str:

@@ -11,6 +11,7 @@ TITLES: dict[Way, str] = {
     "power": "The power cut",
     "stop": "The operating system stopped",
     "kill": "The server killed",
+    "restart": "The server restarted",
 }
 
 TAKEN: dict[Way, str] = {
@@ -19,6 +20,7 @@ TAKEN: dict[Way, str] = {
     "power cut.",
     "kill": "Taken: what only the server's own memory held. The page cache and the disks kept all that had "
     "reached them: this is no power cut, and no proof against one.",
+    "restart": "Taken: what faults took. The server was stopped in good order, and its disks mounted again.",
 }
 
 _KEPT: dict[Keep, str] = {

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from diskproof.analysis.answers import Analysis
 from diskproof.report.document import Column, Table
-from diskproof.results.factor import Factor
+from diskproof.results.factor import CutFactor, Factor
 from diskproof.results.plan import Cell
 
 Row = TypeVar("Row")
@@ -63,16 +63,16 @@ def figures(title: str) -> Column:
     return Column(title, figures=True)
 
 
-def levels(factors: Sequence[Factor]) -> list[tuple[Column, Callable[[OfCell], str]]]:
+def levels(factors: Sequence[CutFactor]) -> list[tuple[Column, Callable[[OfCell], str]]]:
     """Return a column for each of the factors that tell cells apart."""
     return [(factor_column(factor), partial(_level, factor)) for factor in factors]
 
 
-def _level(factor: Factor, row: OfCell) -> str:
+def _level(factor: CutFactor, row: OfCell) -> str:
     return row.cell.level(factor)
 
 
-def factor_column(factor: Factor) -> Column:
+def factor_column(factor: CutFactor) -> Column:
     """Return the column of a factor's levels."""
     return Column(factor.capitalize(), figures=factor in {"clients", "memory"})
 

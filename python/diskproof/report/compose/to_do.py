@@ -182,7 +182,7 @@ def _replicas(decisions: Decisions) -> Iterator[str]:
 
 def _chance(analysis: Analysis) -> Iterator[str]:
     """Yield which order of settings the cuts do not show, and how many would."""
-    answers = analysis.safety.answers if analysis.safety else []
+    answers = analysis.safety.answers if analysis.safety and not analysis.safety.faults else []
     needed = [one for one in unranked(answers) if one.cuts_needed]
     if needed:
         one = max(needed, key=lambda pair: pair.b.harmed / pair.b.telling - pair.a.harmed / pair.a.telling)
@@ -269,7 +269,7 @@ def _surer(analysis: Analysis) -> Iterator[str]:
     if analysis.plan.scale:
         yield "Run the study at a larger scale (`--scale`): this run is a small one."
     safety, limits = analysis.safety, analysis.limits
-    if safety and not any(one.way == "power" for one in safety.answers):
+    if safety and not safety.faults and not any(one.way == "power" for one in safety.answers):
         yield f"Only a virtual disk can lose power: {CUT_BY_ITSELF}."
     elif safety and not safety.controls and not any(one.harmed for one in safety.answers):
         yield "Name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."

@@ -95,6 +95,11 @@ class MysqlServer(ServerProgram):
             )
         return super().opened(settings, endpoint)
 
+    def keeping(self, settings: Settings) -> Settings:
+        """Return settings with which a stop flushes all pages."""
+        common = settings.common | {"innodb_fast_shutdown": "1"}
+        return replace(settings, common=common, kept=True)
+
     def loading_settings(self, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
         """Return the variables for filling a golden image: the unsafe level without a binary log.
 

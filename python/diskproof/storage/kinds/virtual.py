@@ -35,6 +35,9 @@ from diskproof.study.places import PlaceChoice
 from diskproof.system.journal import Journal
 from diskproof.wording import numbers
 
+FILLER = "filler"
+"""File that takes all room of a file system."""
+
 EMPTY = "empty"
 """Snapshot of the disk with nothing but its new file system."""
 
@@ -174,8 +177,20 @@ class VirtualPlace(_VirtualDiskPlace):
         self._disk.power_returns()
 
     def mount_again(self) -> None:
-        """Mount the disk as the power's return left it."""
+        """Mount the disk as the power's return left it, without what filled it."""
         self._mount()
+        self.filler.unlink(missing_ok=True)
+
+    def remount(self) -> None:
+        """Unmount and mount again, so that neither page cache nor an old error is left."""
+        self.filler.unlink(missing_ok=True)
+        self._leave()
+        self._mount()
+
+    @property
+    def filler(self) -> Path:
+        """The file that fills the file system."""
+        return self.folder / FILLER
 
     def export(self, name: str, to: Path) -> None:
         """Copy the disk as it was kept under a name."""

@@ -1,0 +1,205 @@
+"""What faults of the disks did: first what is wrong and unnoticed, then what was lost, then time."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from diskproof.analysis.safety.shapes import CutAnswer, Faulted, Safety
+from diskproof.report.compose import cut_words
+from diskproof.report.compose.tables import figures, levels, table
+from diskproof.report.document import Column, Table, Tone
+from diskproof.report.one_screen import Block, Row
+from diskproof.results.factor import CutFactor
+from diskproof.results.fault import NO_FAULT
+from diskproof.results.plan import Cell
+from diskproof.stats.grouping import grouped
+from diskproof.wording import numbers
+
+FACTORS: tuple[CutFactor, ...] = ("server", "storage", "tuning", "fault", "clients")
+
+MOST_NAMED = 3
+"""Cells in a sentence."""
+
+MOST_ROWS = 10
+"""On one screen: those with most that is unnoticed, then with most harm."""
+
+ONLY_TIME = ("stall", "slow")
+"""Kinds that take time and nothing else."""
+
+
+def varying(safety: Safety) -> list[CutFactor]:
+    """Return what tells the cells apart, as far as what stands before does not; the fault always does."""
+    cells = [one.cell for one in safety.answers]
+    found: list[CutFactor] = []
+    for factor in FACTORS:
+        alike = grouped(cells, lambda cell: tuple(cell.level(one) for one in found)).values()
+        if factor == "fault" or any(len({cell.level(factor) for cell in some}) > 1 for some in alike):
+            found.append(factor)
+    return found
+
+
+def name(safety: Safety, cell: Cell) -> str:
+    """Return a cell's name: ``sqlite with write``, ``postgresql with stalls, 8 clients``."""
+    own = [one for one in varying(safety) if one not in ("fault", "clients")]
+    words = " ".join(cell.level(one) for one in own)
+    many = f", {numbers.count(cell.clients, 'client')}" if "clients" in varying(safety) else ""
+    return f"{words} with {cell.fault}".strip() + many
+
+
+def worst_of_cells(safety: Safety) -> list[tuple[CutAnswer, Faulted]]:
+    """Return of each cell the way of dying with most that was unnoticed, then with most harm."""
+    met = [(one, one.faulted) for one in safety.answers if one.faulted]
+    of_cells = grouped(met, lambda one: one[0].cell.id).values()
+    return [max(ways, key=lambda one: (one[1].unnoticed, one[0].gone, one[0].harmed)) for ways in of_cells]
+
+
+def answer(safety: Safety) -> str:
+    """Return what came of the faults in a few sentences."""
+    every = worst_of_cells(safety)
+    faulty = [one for one in every if one[0].cell.fault != NO_FAULT]
+    if not faulty:
+        return "No try with a fault tells anything yet."
+    quiet = sorted((one for one in faulty if one[1].unnoticed), key=lambda one: -one[1].unnoticed)
+    loud = [one for one in faulty if one[0].harmed and not one[1].unnoticed]
+    said = []
+    if quiet:
+        said.append(f"Lost or wrong, and unnoticed: {_named(safety, quiet, 'unnoticed')}.")
+    if loud:
+        said.append(f"Lost or damaged, and reported: {_named(safety, loud, 'harmed')}.")
+    kept = len(faulty) - len(quiet) - len(loud)
+    if not quiet and not loud:
+        said.append(f"Nothing was lost or wrong in {cut_words.tries(sum(one.telling for one, _ in faulty))}.")
+    elif kept:
+        said.append(f"{kept} of {numbers.count(len(faulty), 'setting')} with a fault kept every commit.")
+    if not any(one.gone for one, _ in faulty):
+        said.append("Every database came back when the disk was whole.")
+    return " ".join(filter(None, [*said, _time(safety, every)]))
+
+
+def _named(safety: Safety, some: Sequence[tuple[CutAnswer, Faulted]], what: str) -> str:
+    named = [
+        f"{name(safety, one.cell)} ({met.unnoticed if what == 'unnoticed' else one.harmed} of {one.telling})"
+        for one, met in some
+    ]
+    return numbers.listed(named, MOST_NAMED)
+
+
+def _time(safety: Safety, every: Sequence[tuple[CutAnswer, Faulted]]) -> str:
+    """Return the longest silence, and where faults only take time, what is left of the throughput."""
+    faulty = [one for one in every if one[0].cell.fault != NO_FAULT]
+    slowest, most = max(faulty, key=lambda one: one[1].silent_s.worst)
+    if not all(safety.faults[one.cell.fault].kind in ONLY_TIME for one, _ in faulty):
+        ended = sum(faulted.ended_serving > 0 for _, faulted in faulty)
+        return f"{ended} of {len(faulty)} served no more until then." if ended else ""
+    left = [
+        (faulted.commits_per_s / base.commits_per_s, one)
+        for one, faulted in faulty
+        if (base := without(every, one.cell)) and base.commits_per_s
+    ]
+    share = ""
+    if left:
+        (least, a), (best, b) = (pick(left, key=lambda one: one[0]) for pick in (min, max))
+        share = (
+            f" Commits fell to {least:.0%} ({name(safety, a.cell)}) to {best:.0%} ({name(safety, b.cell)}) "
+            "of those without a fault."
+        )
+    silence = f"{cut_words.seconds(most.silent_s.worst)} ({name(safety, slowest.cell)})"
+    return f"The longest silence was {silence}.{share}"
+
+
+def without(every: Sequence[tuple[CutAnswer, Faulted]], cell: Cell) -> Faulted | None:
+    """Return what the same cell without a fault met."""
+    alike = {"id": "", "fault": NO_FAULT}
+    wanted = cell.model_copy(update=alike)
+    return next((met for one, met in every if one.cell.model_copy(update={"id": ""}) == wanted), None)
+
+
+def rows(safety: Safety) -> Iterator[Block]:
+    """Yield a row a cell for the screen."""
+    every = worst_of_cells(safety)
+    if not every:
+        return
+    shown = every
+    if len(every) > MOST_ROWS:
+        shown = sorted(every, key=lambda one: (-one[1].unnoticed, -one[0].harmed, -one[1].ended_serving))
+        shown = shown[:MOST_ROWS]
+    left_out = f"; {len(every) - len(shown)} others on the page" if len(shown) < len(every) else ""
+    factors = varying(safety)
+    made = [
+        Row(
+            tuple(one.cell.level(factor) for factor in factors),
+            tone=_tone(one, faulted),
+            figures=(
+                _harm(one, faulted),
+                _silent(faulted),
+                _told(one, faulted),
+                f"{faulted.commits_per_s:,.0f}",
+            ),
+        )
+        for one, faulted in shown
+    ]
+    columns = ("lost or wrong", "silent", "reported by", "commits/s")
+    yield Block(f"after the fault{left_out}", tuple(made), columns)
+
+
+def _tone(one: CutAnswer, faulted: Faulted) -> Tone:
+    return "alarm" if faulted.unnoticed else "worse" if one.harmed else "plain"
+
+
+def _harm(one: CutAnswer, faulted: Faulted) -> str:
+    """Return how many tries did harm: ``3 of 30, 2 unnoticed``."""
+    unnoticed = f", {faulted.unnoticed} unnoticed" if faulted.unnoticed else ""
+    return f"{one.harmed} of {one.telling}{unnoticed}"
+
+
+def _told(one: CutAnswer, faulted: Faulted) -> str:
+    """Return who reported something, with the number of tries if it was not all: ``clients, log 2``."""
+    told = {
+        "clients": faulted.told,
+        "log": faulted.logged,
+        "end": faulted.stopped,
+        "read-only": faulted.read_only,
+        "no start": one.damage.refused,
+    }
+    every = one.telling
+    return ", ".join(f"{what}{'' if n == every else f' {n}'}" for what, n in told.items() if n) or "nobody"
+
+
+def _silent(faulted: Faulted) -> str:
+    if faulted.ended_serving:
+        return f"for good in {faulted.ended_serving}"
+    return cut_words.seconds(faulted.silent_s.worst)
+
+
+def details(safety: Safety) -> Table:
+    """Return a row a cell and way: who was told what, and how long nothing was acknowledged."""
+    answers = [one for one in safety.answers if one.faulted]
+    heads = levels(varying(safety))
+    columns: tuple[tuple[Column, Callable[[CutAnswer], str]], ...] = (
+        (Column("Ends by"), lambda one: one.way),
+        (figures("Tries"), lambda one: str(one.telling)),
+        (figures("Hit"), lambda one: _of(one, "hit")),
+        (figures("Unnoticed"), lambda one: _of(one, "unnoticed")),
+        (figures("Lost or wrong"), lambda one: str(one.harmed)),
+        (figures("No database"), lambda one: str(one.gone)),
+        (Column("Clients were told"), _errors),
+        (figures("Log, checks"), lambda one: _of(one, "logged")),
+        (figures("Server ended"), lambda one: _of(one, "stopped")),
+        (figures("Read-only"), lambda one: _of(one, "read_only")),
+        (figures("Served no more"), lambda one: _of(one, "ended_serving")),
+        (
+            figures("Silent, median s"),
+            lambda one: f"{one.faulted.silent_s.median:.2f}" if one.faulted else "",
+        ),
+        (figures("worst s"), lambda one: f"{one.faulted.silent_s.worst:.2f}" if one.faulted else ""),
+        (figures("Commits/s"), lambda one: f"{one.faulted.commits_per_s:,.0f}" if one.faulted else ""),
+    )
+    return table(answers, *heads, *columns, label="What the faults did", heads=len(heads))
+
+
+def _of(one: CutAnswer, field: str) -> str:
+    value = getattr(one.faulted, field)
+    return numbers.NOT_OBSERVED if value is None else str(value)
+
+
+def _errors(one: CutAnswer) -> str:
+    errors = one.faulted.errors if one.faulted else {}
+    return ", ".join(f"{code} {times:,}" for code, times in errors.items()) or "nothing"

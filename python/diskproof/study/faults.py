@@ -1,0 +1,82 @@
+"""Faults in a study file: what befalls the disks while clients commit, and when."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import ByteSize, Field, model_validator
+
+from diskproof.results.fault import Fault, FaultKind, OnRequest
+from diskproof.results.size import Size
+from diskproof.study.part import DAY_S, OfLevels
+
+MOST_REPEATS = 500
+"""The disk takes a schedule in one line of 64 KiB."""
+
+_SHARED = {"kind", "role", "after_s", *OfLevels.model_fields}
+_BY_TIME = {"for_s", "every_s", "repeat"}
+_BY_REQUEST = {"after_requests", "times", "chance"}
+
+KEYS_OF: dict[FaultKind, set[str]] = {
+    "stall": _BY_TIME,
+    "slow": _BY_TIME | {"on", "factor", "add_ms"},
+    "error": _BY_TIME | _BY_REQUEST | {"on"},
+    "read-only": {"for_s"},
+    "full": {"for_s", "leave"},
+    "thin-full": {"for_s", "after_requests"},
+    "flip": _BY_TIME | _BY_REQUEST | {"on"},
+    "zeroes": _BY_TIME | _BY_REQUEST | {"on"},
+    "lost-write": _BY_TIME | _BY_REQUEST,
+    "torn-write": _BY_TIME | _BY_REQUEST,
+    "misdirected-write": _BY_TIME | _BY_REQUEST,
+    "lying-flush": _BY_TIME | _BY_REQUEST,
+}
+"""The further keys that each kind takes."""
+
+
+class FaultChoice(OfLevels):
+    """One fault: a level beside `none`, without a fault, which is always there."""
+
+    kind: FaultKind = Field(description="What the disk does: the [table of kinds](faults.md)")
+    role: Literal["data", "redo", "binlog"] | None = Field(
+        None, description="Only the disk with this role's files; give it a disk of its own. Default: all"
+    )
+    on: OnRequest | None = Field(
+        None, description="Only these requests. Default: all that can have it; of `flip` and `zeroes` writes"
+    )
+    after_s: float = Field(1.0, ge=0, le=DAY_S, description="Seconds from the first commit to its beginning")
+    for_s: float | None = Field(None, gt=0, le=DAY_S, description="How long it lasts; default: to the death")
+    every_s: float | None = Field(None, gt=0, le=DAY_S, description="It comes again so often, `repeat` times")
+    repeat: int = Field(1, ge=1, le=MOST_REPEATS, description="With `every_s`: how many times it comes")
+    after_requests: int = Field(0, ge=0, le=10**9, description="Requests that are spared first")
+    times: int | None = Field(None, ge=1, le=10**9, description="The most requests that it hits")
+    chance: float = Field(1.0, gt=0, le=1, description="Share of the requests that it hits, by seed")
+    factor: float | None = Field(
+        None, ge=1, le=1e6, description="Of `slow`: how many times longer answers take"
+    )
+    add_ms: float | None = Field(None, gt=0, le=1e6, description="Of `slow`: what is added to each answer")
+    leave: Annotated[Size, Field(ge=0)] = Field(ByteSize(0), description="Of `full`: room that is left")
+
+    @model_validator(mode="after")
+    def _keys_are_of_the_kind(self) -> Self:
+        if others := self.model_fields_set - _SHARED - KEYS_OF[self.kind]:
+            raise ValueError(f"`{min(others)}` is no key of a `{self.kind}`: leave it out")
+        if self.kind == "stall" and self.for_s is None:
+            raise ValueError("a `stall` needs `for_s`: an endless one would never let the server die")
+        if self.kind == "slow" and self.factor is None and self.add_ms is None:
+            raise ValueError("`slow` needs `factor` or `add_ms`")
+        if self.kind in ("flip", "zeroes") and self.on == "flush":
+            raise ValueError(f"a flush has no bytes: a `{self.kind}` is `on` reads or writes")
+        if (self.every_s is None) != (self.repeat == 1):
+            raise ValueError("`every_s` and `repeat` (2 or more) belong together")
+        if self.every_s is not None and (self.for_s is None or self.for_s >= self.every_s):
+            raise ValueError("what comes again needs a `for_s` that is shorter than `every_s`")
+        return self
+
+    def record(self) -> Fault:
+        """Return what the plan has of it."""
+        known = self.model_dump(include=set(Fault.model_fields))
+        return Fault(**known, leave_bytes=int(self.leave))
+
+    def is_for(self, server: str, storage: str, tuning: str) -> bool:
+        """Tell whether it befalls a server on a storage at a tuning level."""
+        asked = ((self.servers, server), (self.storages, storage), (self.tunings, tuning))
+        return all(only is None or level in only for only, level in asked)

@@ -1,0 +1,137 @@
+"""Tries with faults through the command line: real servers on virtual disks that err, lie and fill up."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from diskproof.crash.ledger import Ledger, LedgerError, compare, read_acknowledgements, read_failures
+from diskproof.crash.trouble import trouble
+from diskproof.results.cut import CutTrial
+from diskproof.results.folder import RunFolder
+from diskproof.storage.faults import fill_up
+from support.command import diskproof_here
+from support.virtual import needs_virtual_disks
+
+STUDY = """
+question = "What does a fault take?"
+[design]
+memory = ["32 MiB"]
+[servers.{server}]
+family = "{family}"
+[storages.disk]
+virtual = "{disk}"
+size = "500 MiB"
+below_floor = true
+[tunings.safest]
+{faults}
+[crash]
+cuts = 1
+clients = 4
+accounts = 100
+keep = "nothing"
+cut_after_s = 1.5
+cut_before_s = 1.6
+{crash}
+"""
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that PostgreSQL's own user reaches: other sessions of pytest close theirs again and again."""
+    with tempfile.TemporaryDirectory(prefix="diskproof-tests-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def tries(folder: Path, **study: str) -> dict[tuple[str, str], CutTrial]:
+    (folder / "study.toml").write_text(STUDY.format(**study))
+    done = diskproof_here(folder, "crash", "study.toml")
+    assert done.returncode == 0, done.stderr
+    [path] = (folder / "runs" / "study").glob("*")
+    made = RunFolder.open(path).cuts()
+    assert all(cut.finished for cut in made), [cut.findings for cut in made]
+    return {(cut.cell.rpartition("/")[2], cut.way): cut for cut in made}
+
+
+@needs_virtual_disks
+@pytest.mark.timeout(120)
+def test_a_disk_that_begins_to_lie_loses_and_one_that_errs_is_told(tmp_path: Path) -> None:
+    faults = (
+        '[faults.lying]\nkind = "lying-flush"\nafter_s = 0.3\n'
+        '[faults.flush]\nkind = "error"\non = "flush"\nafter_s = 0.3\n'
+        '[faults.full]\nkind = "full"\nafter_s = 0.3\nfor_s = 0.5\n'
+    )
+    controls = (
+        '[[crash.controls]]\nfaults = ["none", "flush", "full"]\nmust = "keep"\n'
+        '[[crash.controls]]\nfaults = ["lying"]\nmust = "lose"\n'
+    )
+    made = tries(
+        tmp_path,
+        server="sqlite",
+        family="sqlite",
+        disk="desktop-7200",
+        faults=faults,
+        crash=f'ways = ["power"]\nfiller_bytes = 4000\n{controls}',
+    )
+    none, lying, flush, full = (made[fault, "power"] for fault in ("none", "lying", "flush", "full"))
+    assert none.lost == flush.lost == full.lost == 0
+    assert lying.lost and lying.is_unnoticed
+    for one in (none, lying, flush, full):
+        assert one.trouble is not None
+    assert none.trouble and not none.trouble.errors and none.trouble.hits is None
+    assert lying.trouble and not lying.trouble.errors and lying.trouble.hits
+    assert flush.trouble and flush.trouble.errors.get("SQLITE_IOERR"), flush.trouble
+    assert flush.trouble.serves_again_s is None and flush.trouble.silent_s > 0.5
+    page = diskproof_here(tmp_path, "report", str(next((tmp_path / "runs" / "study").glob("*"))))
+    assert "unnoticed: lying" in page.stdout or "unnoticed: with lying" in page.stdout, page.stdout
+
+
+@needs_virtual_disks
+@pytest.mark.timeout(120)
+def test_a_server_is_stopped_in_good_order_and_wrong_data_are_found(open_folder: Path) -> None:
+    made = tries(
+        open_folder,
+        server="postgresql",
+        family="postgresql",
+        disk="laptop-ssd-2012",
+        faults='[faults.zeroes]\nkind = "zeroes"\nafter_s = 0.3\n',
+        crash='ways = ["restart"]\n[[crash.controls]]\nfaults = ["none"]\nmust = "keep"\n',
+    )
+    none, zeroes = made["none", "restart"], made["zeroes", "restart"]
+    assert not none.has_harm and none.disks == []
+    assert zeroes.trouble and zeroes.trouble.hits
+    assert zeroes.is_damaged and not zeroes.is_unnoticed
+
+
+TOLD = "0 1 1000000\n1 1 1100000\n0 2 !1030 1200000\n0 3 !lost 2100000\n1 2 2500000\n0 4 cut off"
+
+
+def test_failures_are_told_from_acknowledgements_and_take_their_numbers() -> None:
+    told, failed = read_acknowledgements(TOLD), read_failures(TOLD)
+    assert [one.key for one in told] == [(0, 1), (1, 1), (1, 2)]
+    assert [(one.number, one.code) for one in failed] == [(2, "1030"), (3, "lost")]
+    for wrong in ("0 1 ! 5\n", "0 1 !x y 5\n", "0 2 !x 5\n", "x 1 !x 5\n"):
+        with pytest.raises(LedgerError):
+            read_failures(wrong)
+    # What failed may be there all the same, and so may the next that was sent.
+    for number, never_sent in ((3, 0), (4, 0), (5, 1)):
+        ledger = Ledger([(0, 1, 1, 2, 5), (1, 1, 1, 2, 5), (1, 2, 1, 2, 5), (0, number, 1, 2, 5)], [])
+        assert compare(told, ledger, 2, 3_000_000, failed).never_sent == never_sent
+
+
+def test_silence_counts_from_the_fault_and_ends_with_a_commit() -> None:
+    met = trouble(read_acknowledgements(TOLD), read_failures(TOLD), 1_000_000, 3_000_000, 0.5, 7)
+    assert (met.silent_s, met.serves_again_s) == (1.0, 1.0)
+    assert met.errors == {"1030": 1, "lost": 1}
+    assert sum(met.course) == 3 and len(met.course) == 40
+    never = trouble(read_acknowledgements(TOLD), [], 1_000_000, 9_000_000, 0.5, None)
+    assert (never.silent_s, never.serves_again_s) == (6.5, None)
+    nothing = trouble([], [], 1_000_000, 1_000_000, 0.5, None)
+    assert (nothing.silent_s, nothing.serves_again_s, nothing.course) == (0.0, None, [0])
+
+
+def test_what_fills_a_file_system_that_is_full_already_takes_nothing(tmp_path: Path) -> None:
+    fill_up(tmp_path / "filler", 1 << 62)
+    assert (tmp_path / "filler").stat().st_size == 0
