@@ -27,6 +27,7 @@ def crash(
     choice: Choice = WHOLE,
     resume: bool = False,
     cuts: int | None = None,
+    states: int | None = None,
     program: Path | None = None,
     replay: Path | None = None,
 ) -> int:
@@ -40,6 +41,9 @@ def crash(
         Continue the study's last campaign: finished cuts are kept. A larger `--cuts` extends it.
     cuts
         Cuts of each cell in each way, instead of the study's number.
+    states
+        Instead of random moments, log one run of each cell, and check up to so many states that a cut \
+        before any of its flushes can leave, until one does harm.
     program
         The same as STUDY, for one with a `[program]`.
     replay
@@ -53,9 +57,10 @@ def crash(
     study = study or program
     if study is None:
         raise RefusalError("no study file: name one, or give a kept cut with --replay RUN/cuts/ID")
-    file = _with_crash(choice.read(study, to_cut=True), cuts)
+    file = _with_crash(choice.read(study, to_cut=True), cuts, states)
     plan = make_plan(file, choice.only, no_power_cuts(), over_hosts=choice.hosts, cuts_alone=True)
     further = [] if cuts is None else ["--cuts", str(cuts)]
+    further += [] if states is None else ["--states", str(states)]
     going_on = choice.resuming("crash", study, further)
     plan = plan.model_copy(update={"resume": going_on})
     request = Request(file=file, plan=plan, out=choice.out, resume=resume)
@@ -92,12 +97,18 @@ def _replay(folder: Path, study: Path | None, basedir: list[str] | None) -> int:
     return THRESHOLD_FAILED
 
 
-def _with_crash(file: StudyFile, cuts: int | None) -> StudyFile:
-    """Return the study with the requested number of cuts."""
+def _with_crash(file: StudyFile, cuts: int | None, states: int | None) -> StudyFile:
+    """Return the study with the requested number of cuts, or of states of one run of each cell."""
     chosen = file.study.crash
     assert chosen is not None
     if cuts is not None and not 1 <= cuts <= MAX_CUTS:
         raise RefusalError(f"--cuts is a number from 1 to {MAX_CUTS:,}, not {cuts}")
+    if states is not None:
+        if not 1 <= states <= MAX_CUTS:
+            raise RefusalError(f"--states is a number from 1 to {MAX_CUTS:,}, not {states}")
+        if why := no_power_cuts():
+            raise RefusalError(why)
+        chosen = chosen.model_copy(update={"states": states, "cuts": 1})
     if cuts is not None:
         chosen = chosen.model_copy(update={"cuts": cuts})
     return replace(file, study=file.study.model_copy(update={"crash": chosen}))

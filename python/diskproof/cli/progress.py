@@ -8,6 +8,7 @@ from rich.progress import Progress
 from diskproof.analysis.answers import Verdict
 from diskproof.cli.bar import progress_bar
 from diskproof.cli.screen import messages, say
+from diskproof.report.compose.cut_words import counterexample
 from diskproof.report.compose.verdict_words import against, conditions
 from diskproof.report.intervals import extrapolated, with_bounds
 from diskproof.results.cut import CutTrial
@@ -265,7 +266,16 @@ def cut_line(cut: CutTrial) -> str:
 
 
 def _came_out(cut: CutTrial) -> str:
-    """Say in a few words what a cut left."""
+    """Say in a few words what a cut left, and in which of its states if several were tried."""
+    if cut.states is None or not cut.tells:
+        return _left(cut)
+    states = numbers.count(cut.states.checked, "state")
+    if found := counterexample(cut.states):
+        return f"{_left(cut)}, in the last of {states}; {found}"
+    return f"{_left(cut)}, in each of {states}"
+
+
+def _left(cut: CutTrial) -> str:
     if not cut.finished:
         return f"broke off: {cut.findings[-1].message.text}"
     if cut.silent_because:

@@ -11,7 +11,7 @@ from diskproof.crash.ids import Ids
 from diskproof.crash.ledger import Acknowledgement, Ledger, lost_of
 from diskproof.crash.loads import Held
 from diskproof.results.crash import Says
-from diskproof.results.cut import CutTrial
+from diskproof.results.cut import CutTrial, StateSeen
 from diskproof.results.plan import Cuts
 from diskproof.results.record import Record, Role
 from diskproof.storage.virtual import ServedDisk
@@ -65,6 +65,8 @@ def failure(cut: CutTrial, plan: Cuts) -> str | None:
     """Return why the evidence of a cut is worth keeping; None if the cut did only what it may."""
     if not cut.finished:
         return None
+    if cut.states is not None:
+        return "it is the smallest counterexample" if cut.states.counterexample else None
     if cut.recovery is not None and cut.recovery.refused:
         return "the database did not come up again"
     if cut.is_damaged:
@@ -90,6 +92,8 @@ class ToReplay(Record):
     """Where the roles lay: a server writes such paths into its files."""
     disks: list[DiskToReplay]
     """In the layout's order."""
+    state: StateSeen | None = None
+    """The state of the only disk, if it is not that at the end of the log."""
 
 
 class Shelf:

@@ -91,6 +91,35 @@ class Recovery(Record):
     """Transactions in the tables but not in the binary log: a replica never gets them."""
 
 
+class StateSeen(Record):
+    """A state of the disk that a cut can leave: all that had arrived but these parts of writes."""
+
+    at_us: int
+    arrived: int
+    """How many writes had arrived."""
+    risk: list[int]
+    """Those that were at risk, by their place among all."""
+    lost: list[tuple[int, int, int]]
+    """A write, and the range of its sectors that are missing."""
+    named: list[str] = []
+    """What is missing, in words: files, or the file system's own blocks."""
+
+
+class StatesSeen(Record):
+    """What came of one run whose log was cut at every flush."""
+
+    moments: int
+    """Moments at which writes were at risk: before each flush was answered."""
+    checked: int
+    """Different states that were recovered and compared."""
+    equal: int
+    """Further ones that had the same bytes as one of these."""
+    all_of_them: bool
+    """Whether none of those that would be tried is left."""
+    counterexample: StateSeen | None = None
+    """The smallest state after which something was lost or damaged; None: there was none."""
+
+
 class CutTimings(Record):
     """Where the seconds of a trial went."""
 
@@ -130,6 +159,8 @@ class CutTrial(Execution):
     recovery: Recovery | None = None
     trouble: Trouble | None = None
     """What clients and server met until then; None in a study without faults."""
+    states: StatesSeen | None = None
+    """What its log was searched for, if the campaign does that. The outcome is that of the counterexample."""
     timings: CutTimings
     evidence: str | None = None
     """Folder of what was kept of it, from the run folder's own; None: nothing was."""

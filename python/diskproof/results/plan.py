@@ -164,6 +164,8 @@ class Cuts(Record):
     accounts: int
     filler_bytes: int
     """Beside the figures in each row."""
+    states: int | None = None
+    """Most states of each run that are tried, instead of a random moment; None: such a moment."""
     cut_after_s: float
     """From the first answer to the earliest moment of a cut; `cut_before_s` to the latest."""
     cut_before_s: float

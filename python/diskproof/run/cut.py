@@ -1,6 +1,7 @@
 """One cut: a trial whose server dies. Restore, start, load, die, recover, verify."""
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 from diskproof.crash.clients import Clients, Committing
@@ -14,7 +15,7 @@ from diskproof.crash.recovery import Recovered, Verified, look, recover
 from diskproof.crash.trouble import trouble
 from diskproof.refusal import RefusalError
 from diskproof.results.crash import OF_DISKS
-from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome
+from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome, StatesSeen
 from diskproof.results.fault import Fault, Trouble
 from diskproof.results.findings import CLEARED, FINISHED, START
 from diskproof.results.plan import CUT_LOAD, Cell, PlannedCut
@@ -37,25 +38,6 @@ REMEDY = as_message("Fix the cause, then `--resume` repeats this cut.")
 
 class SettingsError(RefusalError):
     """The running server has other settings than requested."""
-
-
-def make_cut(bench: Bench, planned: PlannedCut, cell: Cell) -> "CutAttempt":
-    """Make one cut to its end. If a part of ours fails, it records a finding and the campaign goes on.
-
-    A server that does not come up again is an outcome. When the attempt is returned, nothing is mounted or
-    running; `record` returns what it found.
-    """
-    attempt = CutAttempt(bench, planned, cell)
-    attempt.take(
-        attempt.restore,
-        attempt.start,
-        attempt.load,
-        attempt.die,
-        attempt.come_back,
-        attempt.recover,
-        attempt.verify,
-    )
-    return attempt
 
 
 class CutAttempt(Steps):
@@ -85,6 +67,7 @@ class CutAttempt(Steps):
         self._seen: dict[str, Any] = {}
         self._befell_us = self._seen_us = 0
         self.verified: Verified | None = None
+        self.seen: StatesSeen | None = None
         self._recovered = Recovered()
         self._running: Running | None = None
         self._clients: Committing | None = None
@@ -104,6 +87,12 @@ class CutAttempt(Steps):
     def ledger(self) -> Held | None:
         """The ledger after recovery; None if there is none that can be read."""
         return self.verified.ledger if self.verified else None
+
+    @property
+    def steps(self) -> list[Callable[[], None]]:
+        """What it does, in this order."""
+        until_death = [self.restore, self.start, self.load, self.die, self.come_back]
+        return [*until_death, self.recover, self.verify]
 
     def restore(self) -> None:
         """Put the loaded database into place; from now on the disks account for bytes at risk."""
@@ -331,6 +320,7 @@ class CutAttempt(Steps):
             recovery=self.verified.recovery if self.verified else None,
             timings=CutTimings(**self.laps, total_s=self.total_s),
             evidence=evidence,
+            states=self.seen,
         )
 
     def _outcome(self) -> LedgerOutcome | None:

@@ -8,12 +8,13 @@ from diskproof.crash import evidence
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import CutTrial
 from diskproof.results.findings import EVIDENCE, START
-from diskproof.results.plan import Cuts
+from diskproof.results.plan import Cell, Cuts, PlannedCut
 from diskproof.results.trial import Finding
 from diskproof.run.bench import MISHAPS, Bench
-from diskproof.run.cut import CutAttempt, make_cut
+from diskproof.run.cut import CutAttempt
 from diskproof.run.server_setup import data_set_name
 from diskproof.run.session import Progress, check_disks
+from diskproof.run.states import StatesAttempt
 from diskproof.storage.virtual import ServedDisk
 from diskproof.wording import as_message, say
 
@@ -46,6 +47,18 @@ def make_cuts(plan: Cuts, bench: Bench, progress: Progress) -> None:
         made.append(cut)
         check_disks(layout)
         _check_sense(made)
+
+
+def make_cut(bench: Bench, planned: PlannedCut, cell: Cell) -> CutAttempt:
+    """Make one cut to its end. If a part of ours fails, it records a finding and the campaign goes on.
+
+    A server that does not come up again is an outcome. When the attempt is returned, nothing is mounted or
+    running; `record` returns what it found.
+    """
+    states = bench.study.crash is not None and bench.study.crash.states is not None
+    attempt = (StatesAttempt if states else CutAttempt)(bench, planned, cell)
+    attempt.take(*attempt.steps)
+    return attempt
 
 
 def _put_away(attempt: CutAttempt, shelf: evidence.Shelf) -> CutTrial:
@@ -116,6 +129,7 @@ def _keep_what_replays(attempt: CutAttempt) -> None:
             )
             for disk in disks
         ],
+        state=attempt.seen.counterexample if attempt.seen else None,
     )
     text = to_replay.model_dump_json(indent=1) + "\n"
     (attempt.folder / evidence.REPLAY).write_text(text, encoding="utf-8")

@@ -11,6 +11,7 @@ from diskproof.crash import evidence
 from diskproof.crash.clients import ACKNOWLEDGEMENTS
 from diskproof.crash.loads import books_of, outcome_of, read_failed, read_told
 from diskproof.crash.recovery import look, recover
+from diskproof.crash.states import read_log
 from diskproof.reading import read_bytes, read_text
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
@@ -20,6 +21,7 @@ from diskproof.results.record import Role
 from diskproof.run.bench import Bench
 from diskproof.run.server_setup import settings_of, start_in_own_time
 from diskproof.run.session import Progress, Request, session
+from diskproof.run.states import state_of
 from diskproof.server.base import Dirs
 from diskproof.study.crash import CrashChoice
 from diskproof.study.read import StudyFile
@@ -109,7 +111,13 @@ def _replay(found: Evidence, bench: Bench) -> list[Message]:
     logs = found.folder / LOGS
     logs.mkdir(exist_ok=True)
     try:
-        layout.replay(files)
+        if found.to_replay.state is None:
+            layout.replay(files)
+        else:
+            [(image, log)] = files
+            state, ignored = found.to_replay.state, layout.cut_disks()[0].facts.flushes_ignored
+            read = read_log(log, state.at_us, flushes_ignored=ignored)
+            layout.put_state_over(image, read.patches(state_of(state)))
         with _where_they_lay(found.to_replay.folders, layout.folders(), bench) as folders:
             dirs = Dirs(**folders, run=bench.sockets, log=logs)
             recovered = recover(

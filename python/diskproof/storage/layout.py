@@ -4,7 +4,7 @@ import hashlib
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from diskproof.results.fault import Fault
 from diskproof.results.machine import BlockDevice, Place, VirtualFacts
 from diskproof.results.record import ROLES, Role
 from diskproof.results.trial import RestoredBy
+from diskproof.storage.extents import Owners
 from diskproof.storage.faults import fill_up, schedule_of
 from diskproof.storage.kinds.base import Prepared, StorageError
 from diskproof.storage.kinds.virtual import VirtualPlace
@@ -288,6 +289,22 @@ class Layout:
         """Copy each disk as it is kept with a data set to a sparse file; the present contents are lost."""
         for place in self._cut_places():
             place.export(self.keeps_as(data_set), to(*place.disks))
+
+    def put_state(self, patches: Iterable[tuple[int, bytes]], data_set: str) -> None:
+        """Give the only disk the bytes that it keeps with a data set, and others over them; unmounted."""
+        [place] = self._cut_places()
+        place.write(patches, self.keeps_as(data_set))
+
+    def put_state_over(self, image: Path, patches: Iterable[tuple[int, bytes]]) -> None:
+        """Do the same with the bytes of an image."""
+        [place] = self._cut_places()
+        place.fill(image)
+        place.write(patches)
+
+    def owners(self) -> Owners:
+        """Return which files have which bytes of the only disk, which is mounted."""
+        [place] = self._cut_places()
+        return Owners(place.folder)
 
     def replay(self, files: Sequence[tuple[Path, Path]]) -> None:
         """Bring each disk to its state after a cut, from its bytes before and its log; all stay unmounted.

@@ -117,6 +117,14 @@ class CrashChoice(OfLevels):
         description="What a power cut keeps of the writes that are not yet safe: `nothing`, `all`, a "
         "`subset`, or a `prefix` in time; `random` draws one of these for each cut",
     )
+    states: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_CUTS,
+        description="Instead of random moments: log the requests of one run, and check up to so many "
+        "different states in which a cut before any of its flushes can leave the disk, until one does harm "
+        "([safety.md](safety.md#every-state))",
+    )
     unreadable: bool = Field(
         False,
         description="Whether the sector under a spinning head may become unreadable; drives of today "

@@ -18,7 +18,7 @@ from diskproof.study.storages import StorageChoice
 
 AS_DECLARED = {
     *("cuts", "keep", "unreadable", "load", "warehouses", "accounts", "filler_bytes"),
-    *("cut_after_s", "cut_before_s"),
+    *("cut_after_s", "cut_before_s", "states"),
 }
 """What the plan has as the study declares it."""
 
@@ -51,6 +51,7 @@ def plan_cuts(study: Study, only: list[str] | None = None, no_power_cuts: str | 
     storages = dict.fromkeys(cell.storage for cell in cells)
     deaths = [(cell, way) for cell in cells for way in ways[cell.storage]]
     dying = [cell for cell, _ in deaths] * crash.cuts
+    tries = crash.states or 1
     load_s = (crash.cut_after_s + crash.cut_before_s) / 2
     return Cuts(
         cells=cells,
@@ -65,7 +66,7 @@ def plan_cuts(study: Study, only: list[str] | None = None, no_power_cuts: str | 
         faults={name: study.faults[name].record() for name in _faults(study, crash)},
         documented=[Documented(**_of_cells(study, one)) for one in crash.documented],
         trials=_order(deaths, crash.cuts, study.design.seed),
-        estimated_s=len(dying) * (CUT_OVERHEAD_S + load_s * study.design.slower)
+        estimated_s=len(dying) * (CUT_OVERHEAD_S * tries + load_s * study.design.slower)
         + copied_bytes(study, dying) / COPY_BYTES_PER_S,
         estimated_bytes=copied_bytes(study, dying, wearing=True)
         + sum(written_bytes(study, cell.storage, load_s) for cell in dying),
@@ -108,6 +109,8 @@ def _faults(study: Study, crash: CrashChoice) -> list[str]:
 def _ways(name: str, storage: StorageChoice, crash: CrashChoice, no_power_cuts: str | None) -> list[Way]:
     """Return the ways in which a database on a storage dies; only a kill if its power cannot be cut."""
     asked = crash.ways_on(name)
+    if crash.states is not None:
+        return [way for way in asked if way == "power"] if _unverified(storage) is None else []
     if asked and (_unverified(storage) or no_power_cuts) is not None:
         return ["kill"]
     return asked

@@ -56,6 +56,7 @@ def count(cell: Cell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAn
         torn_writes=sum(disk.torn_writes for cut in telling for disk in cut.disks),
         lost_bytes=sum(disk.lost_bytes for cut in telling for disk in cut.disks),
         kept=_kept(telling) if way == "power" else {},
+        states=[cut.states for cut in telling if cut.states],
         worst=_worst(telling),
         gravest=_gravest(telling),
     )

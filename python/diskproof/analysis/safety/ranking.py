@@ -37,7 +37,7 @@ def whole_losses_by_chance(answers: Sequence[CutAnswer]) -> Iterator[Unranked]:
 
 
 def _not_told_apart(answers: Sequence[CutAnswer], harmed: Callable[[CutAnswer], int]) -> Iterator[Unranked]:
-    for one, other in combinations([answer for answer in answers if answer.telling], 2):
+    for one, other in combinations([answer for answer in answers if answer.telling and not answer.states], 2):
         a, b = sorted((one, other), key=lambda answer: harmed(answer) / answer.telling)
         if not harmed(b) or not _comparable(a, b):
             continue

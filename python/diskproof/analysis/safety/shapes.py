@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from diskproof.results.crash import Keep, Must, Way
+from diskproof.results.cut import StatesSeen
 from diskproof.results.fault import Fault
 from diskproof.results.plan import Cell, Control, Documented
 from diskproof.results.record import Record
@@ -168,6 +169,8 @@ class CutAnswer(Record):
     """Of writes that disks held and had not made safe, in all cuts together."""
     kept: dict[Keep, Kept] = Field(default_factory=dict)
     """What the power cuts drew, by policy; a cut of several disks may be among several."""
+    states: list[StatesSeen] = Field(default_factory=list)
+    """What the logs of the telling cuts were searched for; empty: they were cut at random moments."""
     settings: dict[str, str] = Field(default_factory=dict)
     """The variables of its level, as the server reported them before a telling cut."""
     worst: Moments | None = None

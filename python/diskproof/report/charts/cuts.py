@@ -141,6 +141,8 @@ def _note(answer: CutAnswer) -> str:
         return f"DATABASE LOST: {said.cuts(answer.gone)}"
     if answer.with_loss or answer.loss_share is None:
         return ""
+    if answer.states:
+        return said.outcome(answer)
     return f"none in {answer.telling}: ≤ {said.points(answer.loss_share.high)}"
 
 

@@ -188,6 +188,9 @@ def _of_cuts(safety: Safety) -> str:
         return f"{kept}."
     most = worst_way(harmed)
     whole_database = f"lost the whole database in {most.gone} of {cut_words.cuts(most.telling)}"
+    if most.states:
+        which = cut_words.counterexample(most.states[-1])
+        return f"{kept}; {cut_words.level(most.cell)} {cut_words.outcome(most)}; {which}."
     return f"{kept}; {cut_words.level(most.cell)} {whole_database if most.gone else cut_words.outcome(most)}."
 
 

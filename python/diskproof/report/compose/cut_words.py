@@ -13,6 +13,7 @@ from diskproof.analysis.safety.shapes import (
     Safety,
 )
 from diskproof.results.crash import Way
+from diskproof.results.cut import StatesSeen
 from diskproof.results.fault import NO_FAULT
 from diskproof.results.plan import NO_LEVEL, Cell, Control
 from diskproof.stats.proportions import Share
@@ -59,6 +60,7 @@ def reasons(safety: Safety, answer: CutAnswer) -> Iterator[str]:
     if answer.damage_reports:
         more = len(answer.damage_reports) - 1
         yield f"{_short(answer.damage_reports[0].text)}{f' (and {more} more)' if more else ''}"
+    yield from filter(None, map(counterexample, answer.states))
     if answer.gravest and answer.gravest.evidence:
         yield f"the worst cut is {answer.gravest.id}; its evidence is in {answer.gravest.evidence}"
 
@@ -98,6 +100,8 @@ def control(safety: Safety, one: ControlAnswer) -> str:
         return f"{must}, and no cut proves whether it does"
     said = f"{must}: it {listed(did)}"
     if one.outcome == "too weak":
+        if any(answer.states for answer in answers):
+            return f"the campaign is too weak: {said}; more `--states` may show it"
         torn = any(answer.torn_writes for answer in answers)
         untorn = "no write was torn in any of them; " if one.must == "break" and not torn else ""
         return f"the campaign is too weak: {said}; {untorn}{_how_to_see_it(one)}"
@@ -132,11 +136,40 @@ def outcome(answer: CutAnswer) -> str:
     """Say what the cuts of a cell showed, to follow its name: ``lost none in 50 cuts (at most …)``."""
     if not answer.telling or answer.loss_share is None:
         return f"has {cuts(answer.made)} that prove nothing" if answer.made else "was not cut yet"
+    if answer.states:
+        return _in_states(answer)
     nothing = "; nothing was at risk in any" if answer.at_risk == 0 else ""
     none = f"lost none in {cuts(answer.loss_share.n)} ({at_most(answer.loss_share)}{nothing})"
     said = loss(answer) if answer.with_loss else none
     # A lost database is reported as lost, not as damaged.
     return f"{said} and was damaged in {damage(answer)}" if answer.damaged > answer.gone else said
+
+
+def _in_states(answer: CutAnswer) -> str:
+    """Say what the states of logged runs showed: ``kept everything in 60 states, …``."""
+    checked = count(sum(one.checked for one in answer.states), "state")
+    moments = f"cuts before {count(sum(one.moments for one in answer.states), 'flush', 'flushes')}"
+    if not answer.harmed:
+        equal = sum(one.equal for one in answer.states)
+        rest = ", which are all" if all(one.all_of_them for one in answer.states) else ""
+        return f"kept everything in {checked}{rest} ({moments}; {equal:,} further ones were equal)"
+    worst = "lost the whole database" if answer.gone else "was damaged"
+    if answer.with_loss and not answer.gone and answer.worst:
+        worst = f"lost {_most(answer, answer.worst)}" + (" and was damaged" if answer.damaged else "")
+    return f"{worst} in the last of {checked} ({moments})"
+
+
+def counterexample(seen: StatesSeen) -> str:
+    """Say which writes the smallest counterexample lacks."""
+    found = seen.counterexample
+    if found is None:
+        return ""
+    risk = count(len(found.risk), "write")
+    if not found.lost:
+        return f"the smallest counterexample lacks none of {risk} at risk: the rest never reached the disk"
+    more = len(found.lost) - len(found.named)
+    named = "; ".join([*found.named, *([f"{more} more"] if more > 0 else [])])
+    return f"the smallest counterexample lacks {len(found.lost):,} of {risk} at risk: {named}"
 
 
 def at_most(share: Share) -> str:

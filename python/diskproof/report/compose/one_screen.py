@@ -88,7 +88,7 @@ def _chance(safety: Safety | None) -> str:
 def _rarest(safety: Safety | None) -> str:
     """Return how rare a loss may be that the cuts do not show; empty if they show a rare one."""
     answers = safety.answers if safety else []
-    bounds_of = [one.loss_share for one in answers if one.is_whole and one.loss_share]
+    bounds_of = [one.loss_share for one in answers if one.is_whole and one.loss_share and not one.states]
     if not bounds_of or (worst := max(bounds_of, key=lambda one: one.high)).high <= RARE:
         return ""
     return (

@@ -286,7 +286,7 @@ def cuts(safety: Safety) -> Iterator[Block]:
     ways = {one.way for one in answers}
     rows = []
     for one in answers:
-        share, speed = one.loss_share, speeds[one.cell.id]
+        share, speed = None if one.states else one.loss_share, speeds[one.cell.id]
         figures = [worst_loss(one)]
         if has_speed:
             figures.append(estimate(speed.throughput_per_s if speed else None))
@@ -319,6 +319,8 @@ def worst_loss(one: CutAnswer) -> str:
     if one.damaged:
         return f"a damaged database ({numbers.count(one.damaged, 'cut')})"
     if not one.with_loss:
+        if one.states:
+            return f"nothing in {numbers.count(sum(seen.checked for seen in one.states), 'state')}"
         return f"nothing in {one.telling} (at most {cut_words.points(one.loss_share.high)})"
     window = cut_words.seconds(one.window_s.worst) if one.window_s else numbers.NOT_OBSERVED
     return f"{window} of commits{', or more' if one.open_windows else ''}"

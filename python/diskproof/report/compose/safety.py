@@ -195,7 +195,7 @@ def _of_disks(words: Callable[[CutAnswer], str]) -> Callable[[CutAnswer], str]:
 
 
 def _share(answer: CutAnswer) -> str:
-    return said.interval(answer.loss_share) if answer.loss_share else NOT_OBSERVED
+    return said.interval(answer.loss_share) if answer.loss_share and not answer.states else NOT_OBSERVED
 
 
 def _kept(answer: CutAnswer) -> str:
@@ -213,6 +213,7 @@ _damaged = _telling(lambda one: one.damaged)
 
 _LOSSES: tuple[Filled, ...] = (
     (figures("Cuts"), lambda one: f"{one.telling} of {one.planned}"),
+    (figures("States"), lambda one: _number(sum(seen.checked for seen in one.states) or None)),
     (figures("At risk"), _telling(lambda one: one.at_risk)),
     (figures("With loss"), lambda one: f"{one.with_loss} of {one.telling}"),
     (figures("Share, 95%"), _share),

@@ -60,6 +60,9 @@ def method(crash: Cuts) -> Iterator[tuple[str, str]]:
         f"{count(len(crash.cells), 'cell')}, by {listed(list(dict.fromkeys(way for _, way in crash.deaths)))}"
     )
     order = f"in {count(crash.cuts, 'block')}, in a random order in each"
-    yield "Cuts", f"of {cut}, {order}; at seeded moments of the load"
-    if any(way == "power" for _, way in crash.deaths):
+    at = "at seeded moments of the load"
+    if crash.states is not None:
+        at = f"up to {crash.states:,} states of each log, before each of its flushes, until one does harm"
+    yield "Cuts", f"of {cut}, {order}; {at}"
+    if crash.states is None and any(way == "power" for _, way in crash.deaths):
         yield "Left of unsafe writes", _KEPT[crash.keep]

@@ -200,10 +200,25 @@ class VirtualPlace(_VirtualDiskPlace):
 
     def replay(self, image: Path, log: Path) -> None:
         """Give the disk these bytes, then what a logged cut made of them."""
+        self.fill(image)
+        self._disk.control.ask("replay", log=str(log))
+
+    def fill(self, image: Path) -> None:
+        """Give the disk the bytes of an image; it is unmounted."""
         self._leave()
         fill(self._disk.block, image)
         forget_buffers(self._disk.block)
-        self._disk.control.ask("replay", log=str(log))
+
+    def write(self, patches: Iterable[tuple[int, bytes]], name: str | None = None) -> None:
+        """Give the unmounted disk further bytes by their offsets, after those that were kept under a name."""
+        self._leave()
+        if name is not None:
+            self._disk.restore(name)
+        with self._disk.block.open("r+b", buffering=0) as block:
+            for offset, piece in patches:
+                os.pwrite(block.fileno(), piece, offset)
+            os.fsync(block.fileno())
+        forget_buffers(self._disk.block)
 
     def close(self) -> None:
         """Unmount and detach; where that cannot be, the journal's undo goes further."""

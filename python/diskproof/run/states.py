@@ -1,0 +1,169 @@
+"""Every state of a cut: one run is logged, and what its disk can be left with is recovered, one by one."""
+
+import shutil
+from collections.abc import Callable, Iterable
+
+from diskproof.crash.evidence import request_log
+from diskproof.crash.loads import books_of
+from diskproof.crash.recovery import Verified, look, recover
+from diskproof.crash.states import Digests, Log, Moment, Part, State, read_log, states_of
+from diskproof.results.cut import LedgerOutcome, StateSeen, StatesSeen
+from diskproof.results.plan import Cell, PlannedCut
+from diskproof.run.bench import Bench
+from diskproof.run.cut import CutAttempt
+from diskproof.run.server_setup import data_set_name, start_in_own_time
+from diskproof.storage.kinds.base import StorageError
+
+MOST_SHRINKING = 40
+"""States that are tried to make a counterexample smaller."""
+
+MOST_NAMED = 8
+"""Missing writes that are named."""
+
+OWN_BLOCKS = "the file system's own blocks"
+
+
+class StatesAttempt(CutAttempt):
+    """One run, and the states that a cut can leave of it."""
+
+    def __init__(self, bench: Bench, planned: PlannedCut, cell: Cell) -> None:
+        super().__init__(bench, planned, cell)
+        assert self.crash.states is not None
+        self.most = self.crash.states
+        # Its end loses nothing: the log has all, and the states are made of it.
+        self.crash = self.crash.model_copy(update={"keep": "all", "unreadable": False})
+
+    @property
+    def steps(self) -> list[Callable[[], None]]:
+        """What it does, in this order."""
+        return [self.restore, self.start, self.load, self.die, self.come_back, self.search]
+
+    def restore(self) -> None:
+        """Refuse a layout of several disks: a state would be one of each."""
+        if len(self.layout.cut_disks()) != 1:
+            raise StorageError(
+                f"storage `{self.layout.name}` has {len(self.layout.cut_disks())} virtual disks, and states "
+                "are tried of one: give all roles one disk, or leave `states` out"
+            )
+        super().restore()
+
+    def search(self) -> None:
+        """Try state by state until one does harm, then make it smaller; the outcome is that of the last."""
+        [disk] = self.layout.cut_disks()
+        self.let_disks_take_time(on=False)
+        log = read_log(
+            request_log(self.folder, disk), self.began_us, flushes_ignored=disk.facts.flushes_ignored
+        )
+        digests = Digests(log)
+        tried: set[int] = set()
+        equal, harmful, ended = 0, None, True
+        for state in states_of(log, self.planned.seed, self.kind.page_bytes):
+            digest = digests.of(state)
+            if digest in tried:
+                equal += 1
+                continue
+            if len(tried) >= self.most:
+                ended = False
+                break
+            tried.add(digest)
+            if self._does_harm(log, state):
+                harmful, ended = state, False
+                break
+        if harmful is not None:
+            harmful = self._smallest(log, harmful)
+        self.seen = StatesSeen(
+            moments=len(log.moments),
+            checked=len(tried),
+            equal=equal,
+            all_of_them=ended,
+            counterexample=None if harmful is None else self._named(log, harmful),
+        )
+        if harmful is not None:  # again, so that its logs are those that are kept
+            self._does_harm(log, harmful)
+        self.finished = self.verified is not None
+        self.lap("verify_s")
+
+    def _does_harm(self, log: Log, state: State) -> bool:
+        """Recover from a state and compare: whether something was lost or damaged."""
+        asked, dirs = self._asked, self._dirs("recovery")
+        assert asked is not None
+        assert self.told is not None
+        shutil.rmtree(dirs.log)
+        dirs.log.mkdir()
+        self._put(log, state)
+        self.cut_us = state.moment.at_us
+        self._recovered = recover(
+            self.layout.mount_again,
+            lambda limit_s: start_in_own_time(self.bench, self.kind, dirs, asked, limit_s),
+            self.layout.folders().values(),
+            self.bench.time,
+        )
+        self._running = self._recovered.running
+        try:
+            self.verified = look(self._recovered, books_of(self.bench.study, self.bench.starter))
+        finally:
+            if self._running is not None:
+                self._running.kill()
+        return does_harm(self.verified, self._outcome())
+
+    def _put(self, log: Log, state: State) -> None:
+        self.layout.put_state(log.patches(state), data_set_name(self.cell.server, self.image))
+
+    def _smallest(self, log: Log, harmful: State) -> State:
+        """Return a state with as few writes missing as can be found: halves are given back, then quarters."""
+        lost: list[Part] = list(harmful.lost)
+        size, tries = len(lost), 0
+        while size and lost and tries < MOST_SHRINKING:
+            for begin in range(0, len(lost), size):
+                fewer = lost[:begin] + lost[begin + size :]
+                tries += 1
+                if self._does_harm(log, harmful.without(fewer)):
+                    lost = fewer
+                    break
+                if tries >= MOST_SHRINKING:
+                    break
+            else:
+                size //= 2
+            size = min(size, len(lost))
+        return harmful.without(lost)
+
+    def _named(self, log: Log, state: State) -> StateSeen:
+        """Name what is missing, by the files as they are if nothing is."""
+        self._put(log, state.without(()))
+        named: Iterable[str] = ()
+        try:
+            self.layout.mount_again()
+            owners = self.layout.owners()
+        except (StorageError, OSError):
+            pass
+        else:
+            named = (_part_in_words(log, part, owners.of(*log.place(part))) for part in state.lost)
+        return StateSeen(
+            at_us=state.moment.at_us,
+            arrived=state.moment.arrived,
+            risk=list(state.moment.risk),
+            lost=list(state.lost),
+            named=list(named)[:MOST_NAMED],
+        )
+
+
+def does_harm(verified: Verified, outcome: LedgerOutcome | None) -> bool:
+    """Tell whether something is lost or damaged."""
+    recovery = verified.recovery
+    damaged = recovery.refused or recovery.complaints or recovery.damaged_tables
+    return bool(damaged) or outcome is None or bool(outcome.lost) or outcome.is_broken
+
+
+def state_of(seen: StateSeen) -> State:
+    """Return a state as it was recorded."""
+    moment = Moment(seen.at_us, seen.arrived, tuple(seen.risk))
+    return State(moment, tuple(seen.lost))
+
+
+def _part_in_words(log: Log, part: Part, files: list[str]) -> str:
+    write, first, end = part
+    offset, length = log.place(part)
+    is_whole = end - first == log.sectors(write)
+    torn = "" if is_whole else f"the last of {log.writes[write].length:,} bytes written at once: "
+    where = ", ".join(files) or OWN_BLOCKS
+    return f"{torn}{length:,} bytes of {where} (at {offset:,} of the disk)"
