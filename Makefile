@@ -16,8 +16,8 @@ build: $(VENV)/.installed
 ## run: build, then a verdict on this machine's disk against main memory
 run: $(VENV)/.installed
 	@scripts/system-packages run
-	@test $$(id -u) = 0 || test "$$($(BIN)/diskproof doctor --quickstart)" != quickstart-sqlite || $(INSTALL) -r requirements/server.lock || true
-	@$(BIN)/diskproof run studies/$$($(BIN)/diskproof doctor --quickstart).toml
+	@test $$(id -u) = 0 || $(BIN)/python -c 'from diskproof.cli.runnable import quickstart; exit(quickstart() == "quickstart-sqlite")' || $(INSTALL) -r requirements/server.lock || true
+	@$(BIN)/diskproof run quickstart
 
 ## test: everything, with real servers, real mounts and a real browser
 test:

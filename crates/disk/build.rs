@@ -19,7 +19,10 @@ fn set(variable: &str) -> String {
 /// Compiles the library. Cargo cannot build one package as a file for another.
 fn clock(source: &Path, out: &Path) -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", source.display());
+    println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
+    let linker = env::var("RUSTC_LINKER").map(|linker| format!("-Clinker={linker}"));
     let done = Command::new(set("RUSTC"))
+        .args(linker) // of another machine's kind, where a wheel is made for that
         .args(["--edition=2024", "--crate-type=cdylib", "--target"])
         .arg(set("TARGET"))
         .args(["-Copt-level=3", "-Cpanic=abort", "-Cstrip=symbols", "-o"])

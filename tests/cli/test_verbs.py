@@ -130,7 +130,19 @@ def test_doctor_says_what_is_there(tmp_path: Path) -> None:
     named = diskproof_here(tmp_path, "doctor", "--basedir", "postgresql=/nowhere").stdout
     assert "basedir /nowhere holds no PostgreSQL server" in " ".join(named.split())
     assert diskproof_here(tmp_path, "doctor", "--basedir", "oracle=/nowhere").returncode == 2
-    assert diskproof_here(tmp_path, "doctor", "--quickstart").stdout.strip() == "quickstart"
+
+
+def test_the_studies_that_come_along_run_by_name(tmp_path: Path) -> None:
+    """Below any folder, and with the server that is there."""
+    listed = " ".join(diskproof_here(tmp_path, "studies").stdout.split())
+    assert "quickstart-sqlite How fast is an embedded database on" in listed
+    text = diskproof_here(tmp_path, "studies", "quickstart").stdout
+    assert text == (Path(__file__).parents[2] / "studies/quickstart.toml").read_text()
+    planned = diskproof_here(tmp_path, "plan", "quickstart-sqlite")
+    assert planned.returncode == 0 and "6 cells x" in planned.stdout, planned.stderr
+    for verb in ("plan", "studies"):
+        refused = diskproof_here(tmp_path, verb, "quickstrt")
+        assert refused.returncode == 2 and "did you mean" in refused.stderr and "quickstart" in refused.stderr
 
 
 def test_doctor_names_the_engine_that_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,7 @@ VERBS = {
     "predict": "Predict what the loads of a run would do on other disks.",
     "advise": "Name the cheapest disk on which a recorded load is predicted to meet a target.",
     "audit": "Check what results can support: runs, other tools' output and settings.",
+    "studies": "List the studies that come with diskproof; each runs by its name.",
     "doctor": "Report what this machine can do, with a remedy for what is missing.",
     "clean": "End processes, unmount and remove what a killed run left behind.",
     "schema": "Print the JSON Schema of study files; editors complete and check with it.",
@@ -41,13 +42,14 @@ VERBS = {
 
 EXAMPLES = {
     "init": "diskproof init study.toml --storage /mnt/ssd/diskproof --storage ram",
-    "run": "diskproof run study.toml",
+    "run": "diskproof run quickstart",
     "crash": "diskproof crash study.toml --cuts 20",
     "plan": "diskproof plan study.toml --only safest",
     "report": "diskproof report runs/study/20260314-090000 --html page.html",
     "compare": "diskproof compare runs/study/20260314-090000 runs/study/20260315-090000",
     "predict": "diskproof predict runs/study/20260314-090000 --on ebs-gp3 --on mine.toml",
     "advise": "diskproof advise runs/study/20260314-090000 --target '2000 transactions/s, p95 20 ms'",
+    "studies": "diskproof studies quickstart > mine.toml",
     "audit": "diskproof audit old-sysbench.txt my.cnf",
     "schema": "diskproof schema > study.schema.json",
 }

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from diskproof import disk, load
 from diskproof.cli.exits import DONE, REFUSED
-from diskproof.cli.screen import put, results
+from diskproof.cli.screen import results
 from diskproof.families import FAMILIES, Family
 from diskproof.fio import program as fio
 from diskproof.hosts.cluster import Asked, Lost, ask, connected, labs
@@ -42,7 +42,7 @@ class Check:
     """Without it nothing can be run at all."""
 
 
-def doctor(*, basedir: list[str] | None = None, quickstart: bool = False, hosts: bool = False) -> int:
+def doctor(*, basedir: list[str] | None = None, hosts: bool = False) -> int:
     """Report what this machine can do, with a remedy for what is missing.
 
     Parameters
@@ -50,15 +50,10 @@ def doctor(*, basedir: list[str] | None = None, quickstart: bool = False, hosts:
     basedir
         Folder of a server to report in place of the installed one, `FAMILY=DIR`. Several are allowed, one a
         family.
-    quickstart
-        Print only the name of the quickstart study that suits this machine.
     hosts
         Report on the hosts of the cluster that this machine is in.
 
     """
-    if quickstart:
-        put(_quickstart() + "\n")
-        return DONE
     if hosts:
         return _report(_hosts())
     checks = [
@@ -87,19 +82,6 @@ def _report(checks: list[Check]) -> int:
             table.add_row("", "", f"-> {check.remedy}")
     results.print(table)
     return REFUSED if any(check.needed and check.remedy for check in checks) else DONE
-
-
-def _quickstart() -> str:
-    """Return the study for `make run`: of the first family that is installed; SQLite is always there.
-
-    PostgreSQL refuses to run as root, and another user may not reach root's folders. MariaDB maps a log in
-    /dev/shm into memory, so a user who may not mount a tmpfs would compare more than two storages.
-    """
-    families = {found.family for found in installed() if found.facts}
-    may_run_postgresql = "postgresql" in families and os.geteuid() != 0
-    if "mysql" in families and (can_mount() or not may_run_postgresql):
-        return "quickstart"
-    return "quickstart-postgresql" if may_run_postgresql else "quickstart-sqlite"
 
 
 def _hosts() -> list[Check]:

@@ -1,5 +1,6 @@
 """A study as this machine can run it."""
 
+import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -16,9 +17,12 @@ from diskproof.run.cut_rights import no_power_cuts
 from diskproof.run.option_files import with_option_files
 from diskproof.run.slower import with_dilation
 from diskproof.server.choice import with_present_servers
+from diskproof.server.registry import installed
+from diskproof.storage.kinds.ram import can_mount
 from diskproof.study.design import AT_MOST_S
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile, read_study
+from diskproof.study.shipped import shipped
 
 OUT = Path("runs")
 
@@ -101,6 +105,26 @@ class TimedChoice(Choice):
 WHOLE_TIMED = TimedChoice()
 
 
+def named(study: Path) -> Path:
+    """Return a study's file; a name without an end may be that of one that comes with diskproof."""
+    if study.suffix or study.exists():
+        return study
+    return shipped().get(quickstart() if study.name == "quickstart" else str(study), study)
+
+
+def quickstart() -> str:
+    """Return the first study for this machine: of the first family that is installed; SQLite is always there.
+
+    PostgreSQL refuses to run as root, and another user may not reach root's folders. MariaDB maps a log in
+    /dev/shm into memory, so a user who may not mount a tmpfs would compare more than two storages.
+    """
+    families = {found.family for found in installed() if found.facts}
+    may_run_postgresql = "postgresql" in families and os.geteuid() != 0
+    if "mysql" in families and (can_mount() or not may_run_postgresql):
+        return "quickstart"
+    return "quickstart-postgresql" if may_run_postgresql else "quickstart-sqlite"
+
+
 def read_study_here(
     study: Path, scale: str | None, basedirs: list[str] | None, *, to_cut: bool = False
 ) -> StudyFile:
@@ -108,7 +132,7 @@ def read_study_here(
 
     `basedirs` are the folders of servers, each ``NAME=DIR``.
     """
-    present = with_present_servers(read_study(study, scale, to_cut=to_cut), basedirs or [])
+    present = with_present_servers(read_study(named(study), scale, to_cut=to_cut), basedirs or [])
     for name, reason in present.reasons.items():
         say(f"server `{name}` is optional and left out: {reason}")
     file = with_dilation(with_option_files(present.file, options))

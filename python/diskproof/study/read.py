@@ -30,6 +30,7 @@ from diskproof.study.mistakes import (
 from diskproof.study.model import Study
 from diskproof.study.part import FOLDER
 from diskproof.study.scales import scaled, unknown_names
+from diskproof.study.shipped import shipped
 from diskproof.system.programs import hide
 from diskproof.wording import numbers
 
@@ -242,7 +243,7 @@ def _similar_key(keys: list[str], kind: str | None) -> str:
 
 def _similar_files(path: Path) -> str:
     """Suggest a study nearby for a name that is not there."""
-    candidates = [*path.parent.glob("*.toml"), *Path("studies").glob("*.toml")]
-    names = {candidate.stem: candidate for candidate in candidates}
+    near = {found.stem: str(found) for found in path.parent.glob("*.toml")}
+    names = {name: name for name in shipped()} | near
     close = difflib.get_close_matches(path.stem, names, n=1, cutoff=0.5)
     return f"; did you mean {names[close[0]]}?" if close else ""
