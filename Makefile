@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.lua' 2>/dev/null) $(wildcard devices/*.toml)
 
-.PHONY: build run test torture bench experiments wheel lint lint-python lint-rust lock docs prose programs servers
+.PHONY: build run test torture bench experiments wheel release lint lint-python lint-rust lock docs prose programs servers
 
 ## build: both programs and the lab, into the virtual environment
 build: $(VENV)/.installed
@@ -49,6 +49,10 @@ experiments: $(VENV)/.installed
 wheel: $(VENV)/.dependencies
 	@$(INSTALL) -r requirements/wheel.lock
 	@VENV=$(VENV) scripts/wheels $(TARGETS)
+
+## release: wheels, checksums and the text of the tag, in dist/, from a clean checkout; publishes nothing
+release:
+	@scripts/release
 
 ## lint: formatters and checkers, changing nothing
 lint: lint-python lint-rust
