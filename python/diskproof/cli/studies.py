@@ -1,12 +1,15 @@
 """`diskproof studies`: what comes with diskproof and can be run by name."""
 
 import tomllib
+from pathlib import Path
 
 from rich.table import Table
 
 from diskproof.cli.screen import put, results
+from diskproof.reading import read_text
 from diskproof.refusal import RefusalError
 from diskproof.study.mistakes import similar
+from diskproof.study.read import MAX_STUDY_BYTES
 from diskproof.study.shipped import shipped
 
 
@@ -25,10 +28,14 @@ def studies(name: str | None = None, /) -> None:
             raise RefusalError(
                 f"no study that comes with diskproof is called `{name}`{similar(name, list(known))}"
             )
-        put(known[name].read_text())
+        put(_text(known[name]))
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     for called, path in known.items():
-        table.add_row(called, tomllib.loads(path.read_text()).get("question", ""))
+        table.add_row(called, tomllib.loads(_text(path)).get("question", ""))
     results.print(table)
-    results.print("diskproof run NAME runs one, diskproof studies NAME prints it")
+    results.print("`diskproof run NAME` runs one, `diskproof studies NAME` prints it")
+
+
+def _text(path: Path) -> str:
+    return read_text(path, MAX_STUDY_BYTES)
