@@ -151,27 +151,8 @@ def _oltp() -> list[str]:
     return ["\n".join(rows), _table(list(every.values()))]
 
 
-def _slap() -> list[str]:
-    rows = ["| load type | SQL |", "|---|---|"]
-    for load_type in _choices("slap", "load-type"):
-        key = ["--auto-increment"] if load_type == "key" else []
-        found = _statements("slap", ["--queries", "10", "--seed", "1", "--load-type", load_type, *key])
-        rows.append(f"| `{load_type}` | {', '.join(_sql(one['sql']) for one in found)} |")
-    return ["\n".join(rows)]
-
-
 def _sqlbench() -> list[str]:
     return [f"[The operations of each test]({OPERATIONS}), with their counts at scale 1."]
-
-
-def _pgbench() -> list[str]:
-    names = ("tpcb-like", "simple-update", "select-only")
-    of_name = {name: _statements("pgbench", ["--builtin", name]) for name in names}
-    rows = ["| transaction | statements, in their order |", "|---|---|"]
-    rows += [
-        f"| `{name}` | {', '.join(_sql(one['sql']) for one in found)} |" for name, found in of_name.items()
-    ]
-    return ["\n".join(rows)]
 
 
 def _conditions() -> list[str]:
@@ -239,9 +220,9 @@ def _fileio() -> list[str]:
 
 STATEMENTS = {
     "tpcc": list,
-    "pgbench": _pgbench,
+    "pgbench": list,
     "oltp": _oltp,
-    "slap": _slap,
+    "slap": list,
     "sqlbench": _sqlbench,
     "conditions": _conditions,
     "replay": list,

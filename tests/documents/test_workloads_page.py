@@ -15,7 +15,6 @@ from diskproof import load
 from diskproof.families import Family
 from diskproof.server.base import Running, ServerKind, ServerNotFoundError
 from diskproof.server.registry import find
-from diskproof.study.read import parse_study
 from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
 from support.servers import make_dirs, start
@@ -126,12 +125,3 @@ def test_a_studys_defaults_and_those_by_hand_stand_apart() -> None:
     assert "| `queries` | the list once" in PAGE
     assert "| `files` (`--file`) | required |" in PAGE
     assert "| `size` (study) | `256 MiB` |" in PAGE
-
-
-def test_the_study_is_one(tmp_path: Path) -> None:
-    for name, text in files().items():
-        (tmp_path / name).write_text(text)
-    [workloads] = blocks("toml")
-    head = 'question = "x"\n[servers.db]\nfamily = "mysql"\n[storages.d]\nram = "1 GiB"\n'
-    study = parse_study(head + workloads, str(tmp_path / "study.toml"))
-    assert {workload.kind for workload in study.workloads.values()} == {"oltp", "slap", "sqlbench", "script"}
