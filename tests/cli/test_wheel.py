@@ -47,14 +47,15 @@ def place() -> Iterator[Path]:
 def test_a_wheel_runs_studies_for_a_user_who_has_nothing_else(place: Path) -> None:
     built = place / "built"
     maturin = Path(sys.executable).with_name("maturin")
-    command = [maturin, "build", "--release", "--locked", "--compatibility", "linux", "--out", built]
+    command = [str(maturin), "build", "--release", "--locked", "--compatibility", "linux"]
+    command += ["--out", str(built)]
     subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
     (wheel,) = built.glob("*.whl")
     site = place / "venv/lib" / f"python3.{sys.version_info.minor}" / "site-packages"
     subprocess.run([sys.executable, "-m", "venv", place / "venv"], check=True)
-    pip = [place / "venv/bin/pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    subprocess.run([*pip, wheel], check=True)
-    locked = [*pip, "--require-hashes", "-r", REPOSITORY / "requirements/run.lock"]
+    pip = [str(place / "venv/bin/pip"), "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*pip, str(wheel)], check=True)
+    locked = [*pip, "--require-hashes", "-r", str(REPOSITORY / "requirements/run.lock")]
     subprocess.run(locked, check=True)
     home = place / "home"
     home.mkdir()
