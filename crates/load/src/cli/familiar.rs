@@ -7,172 +7,141 @@ use clap::{Command, Error};
 
 use crate::target::without_password;
 
-/// Our counterpart of another tool's option.
-#[derive(Debug, Clone, Copy)]
-enum Ours {
-    Option(&'static str),
-    /// A part of the URL, as the help shows it.
-    Url(&'static str),
-    /// Another option with something to bear in mind.
-    But(&'static str, &'static str),
-    /// Nothing, if the workload ends by itself.
-    Job,
-    /// Something else, in words.
-    Words(&'static str),
-}
+const PASSWORD: &str =
+    "passwords come from the environment variable DISKPROOF_PASSWORD or --password-file";
+const OWN_SQL: &str = "slap always makes its own SQL; use `run script` for yours";
+const ENGINE: &str =
+    "choose the storage engine when the tables are made: `prepare oltp --engine NAME`";
 
-use Ours::{But, Job, Option as Opt, Url, Words};
-
-const SCHEME: Ours = Words("the start of the URL chooses it: mysql:, postgresql: or sqlite:");
-const ENGINE: Ours =
-    Words("choose the storage engine when the tables are made: `prepare oltp --engine NAME`");
-const OWN_SQL: Ours = Words("slap always makes its own SQL; use `run script` for yours");
-const PASSWORD: Ours =
-    Words("passwords come from the environment variable DISKPROOF_PASSWORD or --password-file");
-
-/// Options of sysbench, mysqlslap, sql-bench and pgbench with ours; `_` and `-` are the same. The message
-/// names the first of ours that the command has.
-const OPTIONS: &[(&str, Ours)] = &[
-    ("threads num-threads concurrency client -c", Opt("clients")),
-    ("jobs -j", Opt("workers")),
-    ("time max-time -T", Opt("seconds")),
-    ("seconds time max-time -T warm-up transactions rate", Job),
-    ("time-limit", Opt("limit-seconds")),
+/// Options of sysbench, mysqlslap, sql-bench and pgbench; `_` and `-` are the same. What begins with dashes is an
+/// option of ours: the message gives the first that the command has. Other words are the message.
+const OPTIONS: &[(&str, &str)] = &[
+    ("threads num-threads concurrency client -c", "--clients"),
+    ("jobs -j", "--workers"),
+    ("time max-time -T", "--seconds"),
+    ("time-limit", "--limit-seconds"),
     (
         "loop-count small-test",
-        But("scale", "a factor for all loops: --scale 0.1 is a tenth"),
+        "--scale, a factor for all loops: --scale 0.1 is a tenth",
     ),
     (
         "create-options",
-        But(
-            "engine",
-            "give the name of the storage engine; there are no other options",
-        ),
+        "--engine, give the name of the storage engine; there are no other options",
     ),
-    ("events max-requests", Opt("transactions")),
+    ("events max-requests", "--transactions"),
     (
         "number-of-queries auto-generate-sql-execute-number",
-        Opt("queries"),
+        "--queries",
     ),
     (
         "-t",
-        But(
-            "transactions",
-            "which counts all clients together; pgbench's -t counts each client",
-        ),
+        "--transactions, which counts all clients together; pgbench's -t counts each client",
     ),
     (
         "-C",
-        But("reconnect", "with 1 to reconnect for each transaction"),
+        "--reconnect, with 1 to reconnect for each transaction",
     ),
-    ("-i", Opt("iterations")),
+    ("-i", "--iterations"),
     (
         "-i initialize",
-        Words("`prepare script --file FILE` makes the tables of a script"),
+        "`prepare script --file FILE` makes the tables of a script",
     ),
-    ("table-size oltp-table-size scale -s", Opt("rows")),
-    ("scale -s define -D", Opt("variable")),
-    ("oltp-tables-count", Opt("tables")),
+    ("table-size oltp-table-size scale -s", "--rows"),
+    ("scale -s define -D", "--variable"),
+    ("oltp-tables-count", "--tables"),
     (
         "oltp-table-name",
-        Words("the tables' names are fixed: sbtest1, sbtest2, …"),
+        "the tables' names are fixed: sbtest1, sbtest2, …",
     ),
-    ("oltp-test-mode", Opt("mix")),
-    ("oltp-read-only", Words("it is --mix read-only")),
+    ("oltp-test-mode oltp-read-only", "--mix"),
     (
         "test",
-        Words("the workload is named after the verb: run oltp, run slap, run sqlbench"),
+        "the workload is named after the verb: run oltp, run slap, run sqlbench",
     ),
-    ("oltp-skip-trx", Opt("skip-trx")),
-    ("oltp-point-selects", Opt("point-selects")),
-    ("oltp-range-size", Opt("range-size")),
-    ("oltp-dist-type rand-type", Opt("distribution")),
-    ("rand-spec-iter oltp-dist-iter", Opt("bell-draws")),
-    ("rand-spec-pct oltp-dist-pct", Opt("special-window")),
-    ("rand-spec-res oltp-dist-res", Opt("special-hot")),
-    ("rand-pareto-h", Opt("pareto-h")),
-    ("rand-zipfian-exp", Opt("zipfian-exponent")),
-    ("oltp-reconnect", Words("it is --reconnect 1")),
-    ("mysql-engine-trx", Opt("engine-trx")),
-    ("rand-seed random-seed", Opt("seed")),
-    ("percentile", Opt("percentiles")),
-    ("warmup-time", Opt("warm-up")),
-    ("progress -P", Opt("report-interval")),
-    ("tx-rate -R", Opt("rate")),
-    ("db-ps-mode oltp-ps-mode -M", Opt("protocol")),
-    ("-f", Opt("file")),
+    ("oltp-skip-trx", "--skip-trx"),
+    ("oltp-point-selects", "--point-selects"),
+    ("oltp-range-size", "--range-size"),
+    ("oltp-dist-type rand-type", "--distribution"),
+    ("rand-spec-iter oltp-dist-iter", "--bell-draws"),
+    ("rand-spec-pct oltp-dist-pct", "--special-window"),
+    ("rand-spec-res oltp-dist-res", "--special-hot"),
+    ("rand-pareto-h", "--pareto-h"),
+    ("rand-zipfian-exp", "--zipfian-exponent"),
     (
-        "query",
-        Words("use `run script --file FILE` for your own SQL"),
+        "oltp-reconnect",
+        "--reconnect, with 1 to reconnect for each transaction",
     ),
+    ("mysql-engine-trx", "--engine-trx"),
+    ("rand-seed random-seed", "--seed"),
+    ("percentile", "--percentiles"),
+    ("warmup-time", "--warm-up"),
+    ("progress -P", "--report-interval"),
+    ("tx-rate -R", "--rate"),
+    ("db-ps-mode oltp-ps-mode -M", "--protocol"),
+    ("-f", "--file"),
+    ("query", "use `run script --file FILE` for your own SQL"),
     (
         "mysql-storage-engine mysql-table-engine create-table-engine -e",
-        Opt("engine"),
+        "--engine",
     ),
     (
         "mysql-storage-engine mysql-table-engine create-table-engine engine",
         ENGINE,
     ),
-    ("mysql-ignore-errors max-tries", Opt("retry")),
-    (
-        "detach connect",
-        Words("use --reconnect, if the workload has it"),
-    ),
+    ("mysql-ignore-errors max-tries", "--retry"),
+    ("detach connect", "use --reconnect, if the workload has it"),
     ("auto-generate-sql -a", OWN_SQL),
-    ("auto-generate-sql-load-type", Opt("load-type")),
-    ("auto-generate-sql-add-autoincrement", Opt("auto-increment")),
-    ("auto-generate-sql-guid-primary", Opt("guid-primary")),
+    ("auto-generate-sql-load-type", "--load-type"),
+    ("auto-generate-sql-add-autoincrement", "--auto-increment"),
+    ("auto-generate-sql-guid-primary", "--guid-primary"),
+    ("auto-generate-sql-secondary-indexes", "--secondary-indexes"),
+    ("auto-generate-sql-write-number", "--write-number"),
+    ("auto-generate-sql-unique-write-number", "--unique-write"),
+    ("auto-generate-sql-unique-query-number", "--unique-queries"),
+    ("number-int-cols -y", "--int-columns"),
+    ("number-char-cols -x", "--char-columns"),
     (
-        "auto-generate-sql-secondary-indexes",
-        Opt("secondary-indexes"),
+        "create-schema database user -u -h host port socket",
+        "it is a part of --url 'SCHEME://USER@HOST:PORT/DB?socket=PATH'",
     ),
-    ("auto-generate-sql-write-number", Opt("write-number")),
-    ("auto-generate-sql-unique-write-number", Opt("unique-write")),
     (
-        "auto-generate-sql-unique-query-number",
-        Opt("unique-queries"),
+        "db-driver server",
+        "the start of the URL chooses it: mysql:, postgresql: or sqlite:",
     ),
-    ("number-int-cols -y", Opt("int-columns")),
-    ("number-char-cols -x", Opt("char-columns")),
     (
-        "create-schema database user -u -h host",
-        Url("SCHEME://USER@HOST/DB"),
+        "mysql-host mysql-user mysql-db mysql-port mysql-socket",
+        "it is a part of --url 'mysql://USER@HOST:PORT/DB?socket=PATH'",
     ),
-    ("port", Url("SCHEME://USER@HOST:PORT/DB")),
-    ("db-driver server", SCHEME),
     (
-        "mysql-host mysql-user mysql-db",
-        Url("mysql://USER@HOST/DB"),
+        "mysql-ssl",
+        "it is a part of --url 'mysql://USER@HOST/DB?ssl-mode=required'",
     ),
-    ("mysql-port", Url("mysql://USER@HOST:PORT/DB")),
-    ("mysql-socket", Url("mysql://USER@localhost/DB?socket=PATH")),
-    ("mysql-ssl", Url("mysql://USER@HOST/DB?ssl-mode=required")),
     ("mysql-password pgsql-password password", PASSWORD),
     (
-        "pgsql-host pgsql-user pgsql-db",
-        Url("postgresql://USER@HOST/DB"),
+        "pgsql-host pgsql-user pgsql-db pgsql-port",
+        "it is a part of --url 'postgresql://USER@HOST:PORT/DB'",
     ),
-    ("pgsql-port", Url("postgresql://USER@HOST:PORT/DB")),
-    ("socket", Url("SCHEME://USER@localhost/DB?socket=PATH")),
 ];
 
-/// Tests of the other tools, and what runs them here.
-const TESTS: [(&str, &str); 15] = [
-    ("oltp-read-write", "oltp --mix read-write"),
-    ("oltp-read-only", "oltp --mix read-only"),
-    ("oltp-write-only", "oltp --mix write-only"),
-    ("oltp-point-select", "oltp --mix point-select"),
-    ("oltp-update-index", "oltp --mix update-index"),
-    ("oltp-update-non-index", "oltp --mix update-non-index"),
-    ("oltp-insert", "oltp --mix insert"),
-    ("oltp-delete", "oltp --mix delete"),
+/// What a workload lacks that ends by itself.
+const LENGTH: [&str; 7] = [
+    "seconds",
+    "time",
+    "max-time",
+    "-T",
+    "warm-up",
+    "transactions",
+    "rate",
+];
+
+/// Programs and tests of the other tools, and what runs them here; sysbench's other tests are mixes of oltp.
+const TESTS: [(&str, &str); 6] = [
     ("oltp.lua", "oltp --mix complex"),
     ("sysbench", "oltp"),
     ("mysqlslap", "slap"),
     ("mariadb-slap", "slap"),
     ("sql-bench", "sqlbench"),
     ("run-all-tests", "sqlbench"),
-    ("pgbench", "script"),
 ];
 
 /// Adds to an error of the command line what the unknown word is called here.
@@ -236,16 +205,21 @@ fn option_tip(option: &str, command: &Command) -> Option<String> {
         return Some(format!("here it is --{name}"));
     }
     let is_one = |theirs: &str| theirs.split(' ').any(|own| own == name);
-    let theirs = OPTIONS.iter().filter(|(theirs, _)| is_one(theirs));
-    theirs.map(|(_, ours)| ours).find_map(|ours| match ours {
-        Opt(name) => has(name).then(|| format!("here it is --{name}")),
-        But(name, words) => has(name).then(|| format!("here it is --{name}, {words}")),
-        Url(part) => Some(format!("here it is a part of the URL: --url '{part}'")),
-        Job => (has("clients") && !has("seconds")).then(|| {
-            "this workload ends when all its work is done; --help lists the options that make it longer or shorter"
-                .into()
-        }),
-        Words(words) => Some((*words).to_owned()),
+    let mut theirs = OPTIONS.iter().filter(|(theirs, _)| is_one(theirs));
+    let known = theirs.find(|(_, ours)| match ours.strip_prefix("--") {
+        Some(named) => has(named.split(',').next().unwrap_or(named)),
+        None => true,
+    });
+    if let Some((_, ours)) = known {
+        let is_ours = ours.starts_with("--");
+        return Some(format!(
+            "{}{ours}",
+            if is_ours { "here it is " } else { "" }
+        ));
+    }
+    (LENGTH.contains(&name) && has("clients") && !has("seconds")).then(|| {
+        "this workload ends when all its work is done; --help lists the options that make it longer or shorter"
+            .into()
     })
 }
 
@@ -283,6 +257,9 @@ fn word_tip(word: &str, cli: &Command, words: &[OsString]) -> Option<String> {
         return Some(format!("the verb comes first: {verb} {word}"));
     }
     let dashed = word.replace('_', "-");
+    if let Some(mix) = dashed.strip_prefix("oltp-") {
+        return Some(format!("here it is `{verb} oltp --mix {mix}`"));
+    }
     let (_, ours) = TESTS.iter().find(|(theirs, _)| *theirs == dashed)?;
     Some(format!("here it is `{verb} {ours}`"))
 }
