@@ -96,56 +96,57 @@ impl Hooked {
     }
 
     fn of_interval(&self, interval: &Interval) -> Stat {
+        let mut stat = self.of_latencies(interval.latency_us.as_ref());
         let waiting = interval.backlog.map_or(0, |backlog| backlog.waiting);
-        Stat {
-            threads_running: self.clients,
-            time_total: interval.end_s,
-            time_interval: interval.end_s - interval.start_s,
-            events: interval.transactions,
-            reads: interval.reads,
-            writes: interval.writes,
-            other: interval.others,
-            errors: interval.errors,
-            reconnects: interval.reconnects,
-            queue_length: waiting,
-            concurrency: self.clients,
-            ..self.of_latencies(interval.latency_us.as_ref())
-        }
+        stat.extend([
+            ("time_total", interval.end_s),
+            ("time_interval", interval.end_s - interval.start_s),
+            ("events", interval.transactions as f64),
+            ("reads", interval.reads as f64),
+            ("writes", interval.writes as f64),
+            ("other", interval.others as f64),
+            ("errors", interval.errors as f64),
+            ("reconnects", interval.reconnects as f64),
+            ("queue_length", waiting as f64),
+        ]);
+        stat
     }
 
     fn of_summary(&self, summary: &Summary) -> Stat {
-        Stat {
-            threads_running: self.clients,
-            time_total: summary.seconds,
-            time_interval: summary.seconds,
-            events: summary.transactions,
-            reads: summary.reads,
-            writes: summary.writes,
-            other: summary.others,
-            errors: summary.errors.iter().map(|error| error.count).sum(),
-            reconnects: summary.reconnects,
-            queue_length: summary.rate.map_or(0, |rate| rate.backlog.waiting),
-            concurrency: self.clients,
-            ..self.of_latencies(summary.latency_us.as_ref())
-        }
+        let mut stat = self.of_latencies(summary.latency_us.as_ref());
+        let errors: u64 = summary.errors.iter().map(|error| error.count).sum();
+        let waiting = summary.rate.map_or(0, |rate| rate.backlog.waiting);
+        stat.extend([
+            ("time_total", summary.seconds),
+            ("time_interval", summary.seconds),
+            ("events", summary.transactions as f64),
+            ("reads", summary.reads as f64),
+            ("writes", summary.writes as f64),
+            ("other", summary.others as f64),
+            ("errors", errors as f64),
+            ("reconnects", summary.reconnects as f64),
+            ("queue_length", waiting as f64),
+        ]);
+        stat
     }
 
+    /// Latencies, which are 0 if there was no transaction; and the clients.
     fn of_latencies(&self, latency_us: Option<&LatencySummary>) -> Stat {
-        let Some(us) = latency_us else {
-            return Stat::default();
-        };
-        let at = |wanted: f64| {
+        let clients = self.clients as f64;
+        let mut stat = vec![("threads_running", clients), ("concurrency", clients)];
+        let at = |us: &LatencySummary| {
             let mut all = us.percentiles.iter();
-            all.find(|(own, _)| (own - wanted).abs() < f64::EPSILON)
-                .map_or(0.0, |(_, us)| *us)
+            let found = all.find(|(own, _)| (own - self.percentile).abs() < f64::EPSILON);
+            found.map_or(0.0, |(_, us)| *us)
         };
-        Stat {
-            latency_pct: at(self.percentile) / 1e6,
-            latency_min: us.min / 1e6,
-            latency_max: us.max / 1e6,
-            latency_avg: us.mean / 1e6,
-            latency_sum: us.mean * us.count as f64 / 1e6,
-            ..Stat::default()
-        }
+        let of = |read: &dyn Fn(&LatencySummary) -> f64| latency_us.map_or(0.0, read) / 1e6;
+        stat.extend([
+            ("latency_pct", of(&at)),
+            ("latency_min", of(&|us| us.min)),
+            ("latency_max", of(&|us| us.max)),
+            ("latency_avg", of(&|us| us.mean)),
+            ("latency_sum", of(&|us| us.mean * us.count as f64)),
+        ]);
+        stat
     }
 }

@@ -9,26 +9,8 @@ use mlua::Function;
 use super::state::State;
 use super::{LuaError, Setup};
 
-/// The figures that a hook is given; times in seconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Stat {
-    pub threads_running: usize,
-    pub time_total: f64,
-    pub time_interval: f64,
-    pub events: u64,
-    pub reads: u64,
-    pub writes: u64,
-    pub other: u64,
-    pub errors: u64,
-    pub reconnects: u64,
-    pub latency_pct: f64,
-    pub latency_min: f64,
-    pub latency_max: f64,
-    pub latency_avg: f64,
-    pub latency_sum: f64,
-    pub queue_length: u64,
-    pub concurrency: usize,
-}
+/// The figures that a hook is given, by their names; times in seconds.
+pub type Stat = Vec<(&'static str, f64)>;
 
 /// The script in a Lua state of its own, as sysbench's main thread has it.
 pub struct Hooks {
@@ -75,31 +57,7 @@ impl Hooks {
     }
 
     fn try_call(&self, name: &str, stat: &Stat) -> mlua::Result<bool> {
-        let table = self.state.lua.create_table()?;
-        for (name, count) in [
-            ("events", stat.events),
-            ("reads", stat.reads),
-            ("writes", stat.writes),
-            ("other", stat.other),
-            ("errors", stat.errors),
-            ("reconnects", stat.reconnects),
-            ("queue_length", stat.queue_length),
-        ] {
-            table.set(name, count)?;
-        }
-        for (name, seconds) in [
-            ("time_total", stat.time_total),
-            ("time_interval", stat.time_interval),
-            ("latency_pct", stat.latency_pct),
-            ("latency_min", stat.latency_min),
-            ("latency_max", stat.latency_max),
-            ("latency_avg", stat.latency_avg),
-            ("latency_sum", stat.latency_sum),
-        ] {
-            table.set(name, seconds)?;
-        }
-        table.set("threads_running", stat.threads_running)?;
-        table.set("concurrency", stat.concurrency)?;
+        let table = self.state.lua.create_table_from(stat.iter().copied())?;
         self.setup
             .watch
             .observe(0, || self.call.call((name, table)))
