@@ -16,21 +16,16 @@ mod describe;
 mod familiar;
 mod import;
 mod kernel_fence;
-mod ledger;
 mod lua;
-mod oltp;
 mod outside;
 mod overseer;
-mod pgbench;
 mod prepare;
 mod replay;
 mod run;
 mod script;
-mod scripted;
+pub(crate) mod scripted;
 mod stop;
 mod sysbench;
-mod tables;
-mod tpcc;
 mod within;
 
 use std::process::ExitCode;
@@ -43,16 +38,12 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::driver;
 use import::ImportArgs;
 use kernel_fence::reader::FenceArgs;
-use ledger::args::{CleanupLedger, PrepareLedger, RunLedger};
 use lua::args::{OnceLua, RunLua};
-use oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
-use pgbench::args::{CleanupPgbench, PreparePgbench, RunPgbench};
 use replay::RunReplay;
 use script::args::{CheckScript, OnceScript, RunScript};
 pub(crate) use stop::Stop;
 use stop::{exit, say_failed};
 use sysbench::SysbenchArgs;
-use tpcc::args::{CheckTpcc, CleanupTpcc, PrepareTpcc, RunTpcc};
 
 /// The program's version, and that of the database which is built into it.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -119,7 +110,7 @@ impl Verb {
             Self::Run(run) => match &**run {
                 Run::Lua(args) => (&args.lua, &args.connection),
                 Run::Script(args) => return Some((Duration::MAX, &args.script.connection.url)),
-                _ => return None,
+                Run::Replay(_) => return None,
             },
             _ => return None,
         };
@@ -129,34 +120,18 @@ impl Verb {
 
 #[derive(Debug, Subcommand)]
 enum Prepare {
-    /// sysbench's OLTP tables sbtest1 to sbtestN
-    Oltp(PrepareOltp),
-    /// Accounts, and an empty table of transfers between them
-    Ledger(PrepareLedger),
-    /// pgbench's four tables
-    Pgbench(PreparePgbench),
     /// Your own SQL, run once: the tables that a script needs
     Script(OnceScript),
     /// The command `prepare` of a sysbench script in Lua, or another of its commands
     Lua(Box<OnceLua>),
-    /// TPC-C's nine tables
-    Tpcc(PrepareTpcc),
 }
 
 #[derive(Debug, Subcommand)]
 enum Run {
-    /// sysbench's OLTP transactions
-    Oltp(RunOltp),
-    /// Numbered transfers between accounts, so that every commit can be looked for afterwards
-    Ledger(RunLedger),
-    /// pgbench's own transactions, after TPC-B
-    Pgbench(RunPgbench),
     /// Your own SQL, in the language of pgbench's scripts
     Script(RunScript),
     /// A sysbench script in Lua, as it stands
     Lua(RunLua),
-    /// TPC-C's five transactions
-    Tpcc(RunTpcc),
     /// A load that `import` has read from a log
     Replay(RunReplay),
 }
@@ -165,24 +140,14 @@ enum Run {
 enum Check {
     /// The statements of your own SQL, by the server's parser, which runs none
     Script(CheckScript),
-    /// TPC-C's numbers of rows and its twelve consistency conditions
-    Tpcc(CheckTpcc),
 }
 
 #[derive(Debug, Subcommand)]
 enum Cleanup {
-    /// sysbench's OLTP tables sbtest1 to sbtestN
-    Oltp(CleanupOltp),
-    /// The accounts and the transfers between them
-    Ledger(CleanupLedger),
-    /// pgbench's four tables
-    Pgbench(CleanupPgbench),
     /// Your own SQL, run once: what drops the tables
     Script(OnceScript),
     /// The command `cleanup` of a sysbench script in Lua
     Lua(Box<OnceLua>),
-    /// TPC-C's nine tables
-    Tpcc(CleanupTpcc),
 }
 
 /// The whole program.
@@ -242,23 +207,14 @@ fn parse() -> Result<Asked, clap::Error> {
 
 fn obey(verb: Verb) -> Result<(), Stop> {
     match verb {
-        Verb::Prepare(Prepare::Ledger(args)) => ledger::prepare(&args),
-        Verb::Prepare(Prepare::Oltp(args)) => oltp::prepare(&args),
-        Verb::Prepare(Prepare::Pgbench(args)) => pgbench::prepare(&args),
         Verb::Prepare(Prepare::Script(args)) => script::prepare(&args),
         Verb::Prepare(Prepare::Lua(args)) => lua::prepare(&args),
-        Verb::Prepare(Prepare::Tpcc(args)) => tpcc::prepare(&args),
         Verb::Run(run) => match *run {
-            Run::Ledger(args) => ledger::run(&args),
-            Run::Oltp(args) => oltp::run(&args),
-            Run::Pgbench(args) => pgbench::run(&args),
             Run::Script(args) => script::run(&args),
             Run::Lua(args) => lua::run(&args),
-            Run::Tpcc(args) => tpcc::run(&args),
             Run::Replay(args) => replay::run(&args),
         },
         Verb::Check(Check::Script(args)) => script::check(&args),
-        Verb::Check(Check::Tpcc(args)) => tpcc::check(&args),
         Verb::Import(args) => import::import(&args),
         Verb::Sysbench(args) => sysbench::run(&args),
         Verb::Fence(args) => kernel_fence::reader::fence(&args),
@@ -266,12 +222,8 @@ fn obey(verb: Verb) -> Result<(), Stop> {
             describe::say();
             Ok(())
         }
-        Verb::Cleanup(Cleanup::Ledger(args)) => ledger::cleanup(&args),
-        Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),
-        Verb::Cleanup(Cleanup::Pgbench(args)) => pgbench::cleanup(&args),
         Verb::Cleanup(Cleanup::Script(args)) => script::cleanup(&args),
         Verb::Cleanup(Cleanup::Lua(args)) => lua::cleanup(&args),
-        Verb::Cleanup(Cleanup::Tpcc(args)) => tpcc::cleanup(&args),
     }
 }
 

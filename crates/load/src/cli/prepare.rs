@@ -4,58 +4,22 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Stop;
-use super::connect::Task;
 use super::outside::say_when_interrupted;
+use super::scripted::ScriptTables;
 use crate::driver::{Admin, Driver, Fault};
 use crate::engine::Failure;
-use crate::target::Target;
-use crate::workload::tables::{self, Progress, TableSet};
+use crate::workload::tables::Progress;
 
 /// Time between two reports of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Makes the tables of a workload and fills them.
-pub(super) struct Build<T> {
-    pub(super) set: T,
-    /// The options by which `cleanup` finds the same tables.
-    pub(super) which: String,
-    /// Tables loaded at a time.
-    pub(super) threads: Option<u16>,
-}
-
-impl<T: TableSet> Task for Build<T> {
-    const MAY_CREATE: bool = true;
-
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let Self {
-            set,
-            which,
-            threads,
-        } = self;
-        Ok(build_tables(&driver, &set, &which, threads)?)
-    }
-}
-
-/// Drops the tables of a workload.
-pub(super) struct Drop(pub(super) Vec<String>);
-
-impl Task for Drop {
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        Ok(drop_tables(&driver, self.0)?)
-    }
-}
-
 /// Builds all tables with as many connections as were asked for; refuses if one of them exists.
-fn build_tables<D: Driver, T: TableSet>(
+pub(super) fn build_tables<D: Driver>(
     driver: &D,
-    set: &T,
-    which: &str,
+    set: &ScriptTables,
     asked_threads: Option<u16>,
 ) -> Result<(), Failure> {
-    let cleanup = format!("diskproof-load cleanup {} {which}", set.workload());
-    let cleanup = cleanup.trim_end().to_owned();
-    refuse_existing(driver, set, &cleanup)?;
+    let cleanup = set.cleanup();
     say_when_interrupted(format!(
         "interrupted: some tables remain, the last ones unfinished; drop them with `{cleanup}`"
     ))?;
@@ -69,17 +33,15 @@ fn build_tables<D: Driver, T: TableSet>(
     };
     let preparing = |fault| load.failed("the tables", &fault);
     let mut admin = working(driver)?;
-    set.begin(&mut *admin, driver.dialect())
-        .map_err(preparing)?;
+    set.begin(&mut *admin)?;
     load_all(&load, driver, asked_threads)?;
-    set.finish(&mut *admin, driver.dialect())
-        .map_err(preparing)?;
+    set.finish(&mut *admin).map_err(preparing)?;
     drop(admin);
     settle_all(driver, set)
 }
 
-fn load_all<D: Driver, T: TableSet>(
-    load: &Load<'_, T>,
+fn load_all<D: Driver>(
+    load: &Load<'_>,
     driver: &D,
     asked_threads: Option<u16>,
 ) -> Result<(), Failure> {
@@ -102,34 +64,13 @@ fn load_all<D: Driver, T: TableSet>(
 
 /// When all are loaded and one after the other: PostgreSQL takes stock of no row that another
 /// connection's transaction might not see yet.
-fn settle_all<D: Driver, T: TableSet>(driver: &D, set: &T) -> Result<(), Failure> {
+fn settle_all<D: Driver>(driver: &D, set: &ScriptTables) -> Result<(), Failure> {
     let mut admin = working(driver)?;
     for name in set.tables() {
         admin.settle(&name).map_err(|fault| {
             Failure::from_fault(&format!("analysing the loaded table {name}"), &fault)
         })?;
     }
-    Ok(())
-}
-
-/// Drops all of these tables that are there, and says how many.
-pub(super) fn drop_tables<D: Driver>(
-    driver: &D,
-    names: impl IntoIterator<Item = String>,
-) -> Result<(), Failure> {
-    let doing = |what: &'static str| move |fault| Failure::from_fault(what, &fault);
-    let mut admin = driver.admin().map_err(doing("connecting"))?;
-    let mut dropped = 0;
-    let names: Vec<_> = names.into_iter().collect();
-    for name in &names {
-        let exists = tables::exists(&mut *admin, driver.dialect(), name);
-        dropped += usize::from(exists.map_err(doing("looking for tables"))?);
-    }
-    admin.begin_work().map_err(doing("dropping tables"))?;
-    for name in &names {
-        tables::drop(&mut *admin, name).map_err(doing("dropping tables"))?;
-    }
-    tell_dropped(dropped);
     Ok(())
 }
 
@@ -141,15 +82,7 @@ pub(super) fn working<D: Driver>(driver: &D) -> Result<Box<dyn Admin>, Failure> 
     Ok(admin)
 }
 
-/// The last message of every cleanup.
-pub(super) fn tell_dropped(tables: usize) {
-    tell!(
-        "{tables} table{} dropped",
-        if tables == 1 { "" } else { "s" }
-    );
-}
-
-fn threads<D: Driver, T: TableSet>(driver: &D, set: &T, asked: Option<u16>) -> usize {
+fn threads<D: Driver>(driver: &D, set: &ScriptTables, asked: Option<u16>) -> usize {
     // One writer at a time is all that a blocking database (SQLite) lets in.
     if driver.blocks() {
         return 1;
@@ -159,30 +92,10 @@ fn threads<D: Driver, T: TableSet>(driver: &D, set: &T, asked: Option<u16>) -> u
     asked.map_or(2 * cores, usize::from).min(set.count())
 }
 
-fn refuse_existing<D: Driver, T: TableSet>(
-    driver: &D,
-    set: &T,
-    cleanup: &str,
-) -> Result<(), Failure> {
-    let connecting = |fault| Failure::from_fault("connecting", &fault);
-    let mut admin = driver.admin().map_err(connecting)?;
-    for name in set.tables() {
-        let exists = tables::exists(&mut *admin, driver.dialect(), &name)
-            .map_err(|fault| Failure::from_fault("looking for tables", &fault))?;
-        if exists {
-            return Err(Failure::new(
-                "tables",
-                format!("table {name} exists already; drop the old tables with `{cleanup}` first"),
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// A load in progress, shared by its threads.
-struct Load<'a, T> {
+struct Load<'a> {
     started: Instant,
-    set: &'a T,
+    set: &'a ScriptTables,
     /// The command that drops them.
     cleanup: String,
     /// The next table that no thread has taken.
@@ -191,7 +104,7 @@ struct Load<'a, T> {
     over: AtomicBool,
 }
 
-impl<T: TableSet> Load<'_, T> {
+impl Load<'_> {
     /// Takes tables until none is left. After a failure the others take no more.
     fn build_some<D: Driver>(&self, driver: &D) -> Result<(), Failure> {
         let outcome = self.build_each(driver);
@@ -212,7 +125,7 @@ impl<T: TableSet> Load<'_, T> {
             let loaded = self
                 .set
                 .build(&mut *admin, driver.dialect(), number, &self.progress)
-                .map_err(|fault| self.failed(&name, &fault))?;
+                .map_err(|fault| self.failed(name, &fault))?;
             let sent = self.set.rows(number);
             if loaded != sent {
                 let message = format!("{name} holds {loaded} rows, but {sent} were sent");
@@ -252,17 +165,4 @@ impl<T: TableSet> Load<'_, T> {
             );
         }
     }
-}
-
-/// MySQL family: the storage engine of the tables, unless another is asked for.
-const DEFAULT_ENGINE: &str = "innodb";
-
-/// The storage engine to use; refused if the database has no choice.
-pub(super) fn engine_for(target: &Target, asked: Option<&str>) -> Result<String, Stop> {
-    if let (Some(engine), Target::Postgres(_) | Target::Sqlite(_)) = (asked, target) {
-        return Err(Stop::Arguments(format!(
-            "--engine {engine}: only the MySQL family has a choice of storage engines; leave it out"
-        )));
-    }
-    Ok(asked.unwrap_or(DEFAULT_ENGINE).to_owned())
 }

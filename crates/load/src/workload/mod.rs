@@ -12,7 +12,6 @@ pub mod generator;
 pub mod ledger;
 pub mod lua;
 pub mod oltp;
-pub mod pgbench;
 pub mod replay;
 pub mod script;
 pub mod sql;

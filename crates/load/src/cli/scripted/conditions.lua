@@ -6,6 +6,7 @@
 -- latest entry not after that time is. Most clients work on recent data, some on old runs. Entries are appended
 -- seldom, and none is ever changed.
 local opt, job = sysbench.opt, sysbench.job
+local scatter = job.scatter
 local uniform, random = sysbench.rand.uniform, sysbench.rand.uniform_double
 local format, floor, ceil, max, min = string.format, math.floor, math.ceil, math.max, math.min
 
@@ -74,14 +75,6 @@ end
 -- From this time on every element has a valid entry.
 local function complete_s()
   return FIRST_S + slot_s()
-end
-
--- 64 bits that depend on all three: the finaliser of SplitMix64 (Steele, Lea and Flood 2014) over their Weyl sum.
-local function scatter(table, slot, element)
-  local mixed = table * 0x9E3779B97F4A7C15ULL + slot * 0xD1B54A32D192ED03ULL + element * 0x8CB92BA72F3D8DD7ULL
-  mixed = bit.bxor(mixed, bit.rshift(mixed, 30)) * 0xBF58476D1CE4E5B9ULL
-  mixed = bit.bxor(mixed, bit.rshift(mixed, 27)) * 0x94D049BB133111EBULL
-  return bit.bxor(mixed, bit.rshift(mixed, 31))
 end
 
 -- An entry of a table without its payload, by its row: its columns in their order. Slots follow one another without
@@ -154,14 +147,11 @@ function fill(number)
 end
 
 function cleanup()
-  local all, dropped = tables(), 0
-  for _, own in ipairs(all) do
-    dropped = dropped + (job.exists(own.name, "looking for tables") and 1 or 0)
+  local names = {}
+  for number = 1, opt.tables do
+    names[number] = named(number)
   end
-  for _, own in ipairs(all) do
-    job.execute("DROP TABLE IF EXISTS " .. own.name, "dropping tables")
-  end
-  job.tell(format("%d table%s dropped", dropped, dropped == 1 and "" or "s"))
+  job.drop(names)
 end
 
 -- Before a run -----------------------------------------------------------------------------------
@@ -178,33 +168,24 @@ function check()
   elseif slot_s() == 0 then
     refuse("--rows, --elements and --days: %d rows in %d days would be less than a second apart for each of %d elements; ask for more days or fewer rows",
       opt.rows, opt.days, opt.elements)
-  elseif opt.engine and job.dialect ~= "mysql" then
-    refuse("--engine %s: only the MySQL family has a choice of storage engines; leave it out", opt.engine)
   end
+  job.check_engine(opt.engine)
 end
 
 -- Finds out before the clients connect whether the tables are those that are asked for.
 local function look_at_tables()
-  local looking = "looking at the tables"
-  local made_by = format("diskproof-load prepare conditions --tables %d --rows %d --elements %d --days %d --payload-bytes %d",
-    opt.tables, opt.rows, opt.elements, opt.days, opt.payload_bytes)
-  local function remake(...)
-    job.refuse("tables", format("%s; make the tables again with `diskproof-load cleanup conditions --tables %d` and `%s`",
-      format(...), opt.tables, made_by))
-  end
+  local owned = job.owned(format("--tables %d --rows %d --elements %d --days %d --payload-bytes %d", opt.tables, opt.rows,
+    opt.elements, opt.days, opt.payload_bytes), "--tables " .. opt.tables)
   for number = 1, opt.tables do
     local name = named(number)
-    if not job.exists(name, looking) then
-      job.refuse("tables", format("table %s does not exist; make it with `%s`", name, made_by))
-    elseif not job.indexed(name, INDEXED, looking) then
-      remake("table %s has no index on column %s", name, INDEXED)
-    end
+    owned.require(name)
+    owned.require_index(name, INDEXED)
     -- The last row that was loaded shows whether the rows, the elements and the days are the same.
     local _, _, _, begin_s = entry(number, opt.rows)
-    local begins = job.value(format("SELECT beginTime FROM %s WHERE dataID=%d", name, opt.rows), looking)
-    local elements = job.value(format("SELECT MAX(elementID)+1 FROM %s", name), looking)
+    local begins = owned.value(format("SELECT beginTime FROM %s WHERE dataID=%d", name, opt.rows))
+    local elements = owned.value(format("SELECT MAX(elementID)+1 FROM %s", name))
     if tonumber(begins) ~= begin_s or tonumber(elements) ~= opt.elements then
-      remake("table %s was made with other --rows, --elements or --days than the run has", name)
+      owned.remake("table %s was made with other --rows, --elements or --days than the run has", name)
     end
   end
 end

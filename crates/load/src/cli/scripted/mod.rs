@@ -1,10 +1,12 @@
 //! Workloads that are Lua scripts of this program: their verbs and options are what the scripts say.
 
 mod job;
+mod native;
+mod oltp;
 mod options;
 mod tables;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
@@ -20,10 +22,15 @@ use crate::workload::lua::{Conducting, LuaOptions, Output, Plan, Setting, Troubl
 use crate::workload::sql::{Errand, Fence};
 use job::{ScriptedJob, failure};
 use tables::Prepare;
+pub(super) use tables::ScriptTables;
 
 /// Their names, and their texts.
-const ALL: [(&str, &str); 3] = [
+const ALL: [(&str, &str); 7] = [
     ("conditions", include_str!("conditions.lua")),
+    ("ledger", include_str!("ledger.lua")),
+    ("oltp", include_str!("oltp.lua")),
+    ("pgbench", include_str!("pgbench.lua")),
+    ("tpcc", include_str!("tpcc.lua")),
     ("slap", include_str!("slap.lua")),
     (
         "sqlbench",
@@ -125,6 +132,7 @@ pub(super) fn obey(asked: &Asked) -> Result<(), Stop> {
     let asked_seed = options::number(&options.given, "seed");
     match (verb.as_str(), described.is_steady) {
         ("cleanup", _) => with_driver(target, Cleanup(options)),
+        ("check", _) => with_driver(target, Check(options)),
         ("prepare", _) => {
             options.seed = asked_seed.unwrap_or(SEED);
             let threads = options::number(&options.given, "threads");
@@ -140,6 +148,9 @@ pub(super) fn obey(asked: &Asked) -> Result<(), Stop> {
         (_, true) => {
             let load = Load::from_arg_matches(matches).map_err(wrong)?;
             options.seed = seed(asked_seed);
+            if described.is_native {
+                return native::run(target, name, options, load);
+            }
             with_driver(
                 target,
                 RunLoad {
@@ -182,13 +193,30 @@ struct Cleanup(LuaOptions);
 
 impl Task for Cleanup {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let mut conducting = Conducting::new(LuaOptions {
-            dialect: driver.dialect(),
-            ..self.0
-        })?;
+        let mut conducting = loaded(&driver, self.0)?;
         let mut admin = working(&driver)?;
         Ok(conducting.clean_up(&mut *admin).map_err(failure)?)
     }
+}
+
+/// Its report is for standard output.
+struct Check(LuaOptions);
+
+impl Task for Check {
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let output = Output::Stdout;
+        let mut conducting = loaded(&driver, LuaOptions { output, ..self.0 })?;
+        let mut admin = working(&driver)?;
+        conducting.verify(&mut *admin).map_err(stop)
+    }
+}
+
+/// The script, for this database.
+fn loaded<D: Driver>(driver: &D, mut options: LuaOptions) -> Result<Conducting, Stop> {
+    options.dialect = driver.dialect();
+    let has_tables = Setting::Bool(driver.has_tables());
+    options.general.push(("has_tables".into(), has_tables));
+    Ok(Conducting::new(options)?)
 }
 
 /// A script that is about to run, on a database that has what it needs.
@@ -198,13 +226,10 @@ fn ready<D: Driver>(
     mut options: LuaOptions,
     clients: u32,
 ) -> Result<(Conducting, Plan, Kind), Stop> {
-    options.dialect = driver.dialect();
-    let has_tables = Setting::Bool(driver.has_tables());
-    options.general.push(("has_tables".into(), has_tables));
     let clients = Setting::Int(clients.into());
     options.general.push(("threads".into(), clients));
     let seed = options.seed;
-    let mut conducting = Conducting::new(options)?;
+    let mut conducting = loaded(driver, options)?;
     conducting.check()?;
     let connecting = |fault| Failure::from_fault("connecting", &fault);
     let mut admin = driver.admin().map_err(connecting)?;

@@ -1,9 +1,10 @@
 //! The options that a script describes, as the command line has them.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::builder::PossibleValue;
-use clap::{Arg, ArgAction, ArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use crate::cli::args::{engine_name, positive_seconds};
 use crate::cli::within::Within;
@@ -18,15 +19,16 @@ pub(super) fn arg(option: &Described) -> Arg {
     if let Some(default) = &option.default {
         arg = arg.default_value(default.clone());
     }
-    if let Some(other) = &option.conflicts {
-        arg = arg.conflicts_with(other.clone());
-    }
+    arg = arg.conflicts_with_all(option.conflicts.clone());
     match &option.kind {
         Kind::Flag => arg.action(ArgAction::SetTrue),
         Kind::Whole { least, most } => arg.within(*least..=*most),
         Kind::Number { least, most } => arg.within(*least..=*most),
         Kind::Seconds => arg.value_parser(positive_seconds),
         Kind::Word => arg.value_parser(engine_name),
+        Kind::File => arg.value_parser(value_parser!(PathBuf)),
+        Kind::Text { many: true } => arg.value_delimiter(',').action(ArgAction::Append),
+        Kind::Text { many: false } => arg,
         Kind::Choice { names, many } => {
             let names = names.iter().map(|(name, meaning)| {
                 let value = PossibleValue::new(name.clone()).alias(name.to_lowercase());

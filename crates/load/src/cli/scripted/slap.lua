@@ -23,7 +23,7 @@ sysbench.cmdline.options = {
     "Integer columns of the table (--number-int-cols)", 1 },
   { name = "char-columns", value = "N", whole = true, least = 0, most = 500,
     "Text columns of the table, each of 126 characters (--number-char-cols)", 1 },
-  { name = "auto-increment", conflicts = "guid-primary",
+  { name = "auto-increment", conflicts = { "guid-primary" },
     "Give the table a key that the database counts up (--auto-generate-sql-add-autoincrement)", false },
   { name = "guid-primary",
     "Give the table a primary key of random text (--auto-generate-sql-guid-primary)", false },
@@ -37,7 +37,7 @@ sysbench.cmdline.options = {
     "Statements of the list that each client goes through, less one, as mysqlslap counts (--auto-generate-sql-unique-query-number)", 10 },
   { name = "commit", value = "N", whole = true, least = 1, most = 1e9,
     "Statements in a transaction [default: each commits itself] (--commit)" },
-  { name = "detach", value = "N", whole = true, least = 1, most = 1e12, conflicts = "commit",
+  { name = "detach", value = "N", whole = true, least = 1, most = 1e12, conflicts = { "commit" },
     "Reconnect before every so many statements of each pass through the list, the first included. Not with --commit, because a disconnect would undo uncommitted statements (--detach)" },
   { name = "engine", value = "NAME",
     "The table's storage engine, MySQL family only [default: the server's own] (--engine)" },
@@ -328,7 +328,5 @@ function close()
 end
 
 function cleanup()
-  local exists = job.exists(TABLE, "looking for the table")
-  job.execute("DROP TABLE IF EXISTS " .. TABLE, "dropping the table")
-  job.tell(exists and "1 table dropped" or "0 tables dropped")
+  job.drop({ TABLE })
 end

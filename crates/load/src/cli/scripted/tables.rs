@@ -1,11 +1,15 @@
 //! The tables that a script makes.
 
+use super::job::failure;
+use super::oltp;
 use crate::cli::Stop;
 use crate::cli::connect::Task;
-use crate::cli::prepare::Build;
+use crate::cli::prepare::build_tables;
 use crate::driver::{Admin, Dialect, Driver, Fault};
-use crate::workload::lua::{Again, Conducting, LuaOptions, Trouble};
-use crate::workload::tables::{Progress, TableSet};
+use crate::engine::Failure;
+use crate::workload::lua::{Again, LuaOptions, Tables, Trouble};
+use crate::workload::oltp::tables::OltpTables;
+use crate::workload::tables::Progress;
 
 /// Makes them, several at a time.
 pub(super) struct Prepare {
@@ -18,62 +22,83 @@ impl Task for Prepare {
     const MAY_CREATE: bool = true;
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let conducting = Conducting::new(LuaOptions {
-            dialect: driver.dialect(),
-            ..self.options
-        })?;
+        let (given, seed) = (self.options.given.clone(), self.options.seed);
+        let conducting = super::loaded(&driver, self.options)?;
         conducting.check()?;
-        let (all, which) = conducting.tables()?;
         let set = ScriptTables {
             name: self.name,
-            all,
+            made: conducting.tables()?,
             script: conducting.again(),
+            native: (self.name == "oltp").then(|| oltp::tables(&given, seed)),
         };
-        let threads = self.threads;
-        Build {
-            set,
-            which,
-            threads,
-        }
-        .perform(driver)
+        Ok(build_tables(&driver, &set, self.threads)?)
     }
 }
 
-struct ScriptTables {
+/// Tables, or other parts that can be filled side by side, numbered from 1.
+pub(in crate::cli) struct ScriptTables {
     name: &'static str,
-    /// Their names, with their rows.
-    all: Vec<(String, u64)>,
+    made: Tables,
     script: Again,
+    /// What makes them in the script's place: rows of sysbench's are made as fast as it makes them.
+    native: Option<OltpTables>,
 }
 
-impl TableSet for ScriptTables {
-    fn workload(&self) -> &'static str {
-        self.name
+fn fault(trouble: Trouble) -> Fault {
+    match trouble {
+        Trouble::Fault { fault, .. } => fault,
+        Trouble::Refused { message, .. } => Fault::Protocol(message),
+    }
+}
+
+impl ScriptTables {
+    /// The command that drops them.
+    pub(in crate::cli) fn cleanup(&self) -> String {
+        let cleanup = format!("diskproof-load cleanup {} {}", self.name, self.made.which);
+        cleanup.trim_end().to_owned()
     }
 
-    fn count(&self) -> usize {
-        self.all.len()
+    pub(in crate::cli) fn count(&self) -> usize {
+        self.made.parts.len()
     }
 
-    fn rows(&self, number: usize) -> u64 {
-        self.all[number - 1].1
+    /// Rows that a part is loaded with.
+    pub(in crate::cli) fn rows(&self, number: usize) -> u64 {
+        self.made.parts[number - 1].1
     }
 
-    fn name(&self, number: usize) -> String {
-        self.all[number - 1].0.clone()
+    pub(in crate::cli) fn name(&self, number: usize) -> &str {
+        &self.made.parts[number - 1].0
     }
 
-    fn build(
+    /// The tables that all parts are in.
+    pub(in crate::cli) fn tables(&self) -> Vec<String> {
+        let parts = self.made.parts.iter();
+        let own = self.made.names.clone();
+        own.unwrap_or_else(|| parts.map(|(name, _)| name.clone()).collect())
+    }
+
+    /// Makes what the parts share, before any of them.
+    pub(in crate::cli) fn begin(&self, admin: &mut dyn Admin) -> Result<(), Failure> {
+        self.script.define(admin).map_err(failure)
+    }
+
+    /// Builds what is better built when all parts are loaded.
+    pub(in crate::cli) fn finish(&self, admin: &mut dyn Admin) -> Result<(), Fault> {
+        self.script.index(admin).map_err(fault)
+    }
+
+    /// Makes one part; returns the rows loaded. `progress` is raised as rows are handed over.
+    pub(in crate::cli) fn build(
         &self,
         admin: &mut dyn Admin,
-        _dialect: Dialect,
+        dialect: Dialect,
         number: usize,
         progress: &Progress,
     ) -> Result<u64, Fault> {
-        let loaded = self.script.fill(number, admin, progress);
-        loaded.map_err(|trouble| match trouble {
-            Trouble::Fault { fault, .. } => fault,
-            Trouble::Refused { message, .. } => Fault::Protocol(message),
-        })
+        match &self.native {
+            Some(native) => native.build(admin, dialect, number, progress),
+            None => self.script.fill(number, admin, progress).map_err(fault),
+        }
     }
 }

@@ -1,11 +1,15 @@
 //! The scripts without a database: what they would send.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::*;
+use crate::driver::{Admin, Arg, Args, Fault, Reply};
+use crate::workload::tables::Progress;
 
 /// What the original of sql-bench reports at its own size.
 const FACTS: &str = include_str!("../../../tests/facts/sql-bench-operations.csv");
 
-fn script(name: &str, dialect: Dialect, given: &[(&str, &str)]) -> Conducting {
+pub(crate) fn script(name: &str, dialect: Dialect, given: &[(&str, &str)]) -> Conducting {
     let (name, text) = ALL.into_iter().find(|(own, _)| *own == name).unwrap();
     let given = given
         .iter()
@@ -375,4 +379,141 @@ fn appends_are_as_rare_as_asked() {
       assert(asked == 14)";
     let appends = visits("0.05", check);
     assert!((570..=830).contains(&appends), "5 % of 14,000: {appends}");
+}
+
+/// Keeps the rows that it is given, by table.
+#[derive(Default)]
+struct Keeper {
+    rows: BTreeMap<String, Vec<Vec<String>>>,
+    sql: Vec<String>,
+}
+
+impl Admin for Keeper {
+    fn server_version(&mut self) -> Result<String, Fault> {
+        unreachable!("nobody asks")
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<Reply, Fault> {
+        self.sql.push(sql.to_owned());
+        Ok(Reply::default())
+    }
+
+    fn query_column(&mut self, _: &str) -> Result<Vec<Option<String>>, Fault> {
+        unreachable!("nobody asks")
+    }
+
+    fn load(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        next_row: &mut dyn FnMut(&mut Args) -> bool,
+    ) -> Result<u64, Fault> {
+        let rows = self.rows.entry(table.to_owned()).or_default();
+        let (mut args, before) = (Args::default(), rows.len());
+        while next_row(&mut args) {
+            assert_eq!(args.values().len(), columns.len(), "{table}");
+            rows.push(args.values().iter().map(|arg| shown(arg, &args)).collect());
+        }
+        Ok((rows.len() - before) as u64)
+    }
+}
+
+fn shown(arg: &Arg, args: &Args) -> String {
+    match arg {
+        Arg::Int(value) => value.to_string(),
+        Arg::Text(range) => String::from_utf8(args.text(range).to_vec()).unwrap(),
+        Arg::Double(value) => panic!("{value}"),
+        Arg::Null => "NULL".into(),
+    }
+}
+
+/// One part of the tables that a script makes, by table.
+fn filled(name: &str, part: usize, given: &[(&str, &str)]) -> Keeper {
+    let conducting = script(name, Dialect::Postgres, given);
+    let (mut keeper, progress) = (Keeper::default(), Progress::default());
+    let loaded = conducting
+        .again()
+        .fill(part, &mut keeper, &progress)
+        .unwrap();
+    assert_eq!(loaded, conducting.tables().unwrap().parts[part - 1].1);
+    assert_eq!(loaded, progress.rows());
+    keeper
+}
+
+#[test]
+fn a_warehouse_is_the_same_in_any_data_set() {
+    let alone = filled("tpcc", 2, &[("warehouses", "1")]).rows;
+    assert_eq!(alone, filled("tpcc", 2, &[("warehouses", "3")]).rows);
+    let counts: Vec<_> = alone
+        .iter()
+        .map(|(name, rows)| (name.as_str(), rows.len()))
+        .collect();
+    let lines = alone["tpcc_order_line"].len();
+    assert!((299_000..301_000).contains(&lines), "{lines}");
+    assert_eq!(
+        counts,
+        [
+            ("tpcc_customer", 30_000),
+            ("tpcc_district", 10),
+            ("tpcc_history", 30_000),
+            ("tpcc_new_order", 9_000),
+            ("tpcc_order_line", lines),
+            ("tpcc_orders", 30_000),
+            ("tpcc_stock", 100_000),
+            ("tpcc_warehouse", 1),
+        ]
+    );
+    let column = |table: &str, at: usize| alone[table].iter().map(move |row| row[at].as_str());
+    // Each customer of a district has one order, and each order its lines.
+    let orders = alone["tpcc_orders"].iter();
+    let of_first: BTreeSet<_> = orders
+        .filter(|row| row[1] == "1")
+        .map(|row| &row[3])
+        .collect();
+    assert_eq!(of_first.len(), 3_000);
+    let counted: usize = column("tpcc_orders", 5)
+        .map(|count| count.parse::<usize>().unwrap())
+        .sum();
+    assert_eq!(counted, lines);
+    let counts: BTreeSet<_> = column("tpcc_orders", 5).collect();
+    assert_eq!(counts.len(), 11, "5 to 15: {counts:?}");
+    // The example of clause 4.3.2.3: 371 is PRICALLYOUGHT.
+    let first = alone["tpcc_customer"]
+        .iter()
+        .find(|row| row[1] == "1" && row[0] == "372");
+    assert_eq!(first.unwrap()[5], "PRICALLYOUGHT");
+    let original = column("tpcc_stock", 6).filter(|text| text.contains("ORIGINAL"));
+    let original = original.count();
+    assert!((9_500..10_500).contains(&original), "{original}");
+    for (table, at, lengths) in [
+        ("tpcc_stock", 6, 26..=50),
+        ("tpcc_customer", 20, 300..=500),
+        ("tpcc_customer", 11, 16..=16),
+        ("tpcc_order_line", 8, 24..=24),
+    ] {
+        assert!(
+            column(table, at).all(|text| lengths.contains(&text.len())),
+            "{table} {at}"
+        );
+    }
+}
+
+#[test]
+fn accounts_begin_alike_and_entries_are_none() {
+    let given = [("accounts", "20"), ("filler-bytes", "0")];
+    let accounts = filled("ledger", 1, &given);
+    for (row, id) in accounts.rows["ledger_accounts"].iter().zip(1..) {
+        assert_eq!(
+            row[..],
+            [id.to_string(), "1000000".into(), "0".into(), String::new()]
+        );
+    }
+    let all = [accounts.sql, filled("ledger", 2, &given).sql]
+        .concat()
+        .join("\n");
+    assert!(
+        all.contains("VARCHAR(1) NOT NULL"),
+        "no text of no length: {all}"
+    );
+    assert!(!all.contains("UNIQUE"), "{all}");
 }

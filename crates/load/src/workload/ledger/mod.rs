@@ -14,14 +14,16 @@ use crate::driver::{Dialect, Kind, Statement};
 
 mod acknowledgements;
 mod script;
-pub mod tables;
 #[cfg(test)]
 mod tests;
 
 pub use acknowledgements::Acknowledgements;
 pub use script::LedgerScript;
 use script::Plan;
-use tables::{ACCOUNTS, ENTRIES};
+
+// The tables, which cli/scripted/ledger.lua makes.
+const ACCOUNTS: &str = "ledger_accounts";
+const ENTRIES: &str = "ledger_entries";
 
 /// The most that one transfer moves; the least is 1.
 const MOST_MOVED: u64 = 1_000;

@@ -1,9 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::tables::{FIRST_BALANCE, LedgerTables};
 use super::*;
-use crate::driver::{Admin, Arg, Args, Fault, Reply};
-use crate::workload::tables::{Progress, TableSet};
+use crate::driver::{Arg, Args};
 use crate::workload::{Next, Script};
 
 fn ledger(accounts: u64) -> Ledger {
@@ -129,75 +127,4 @@ fn two_accounts_are_enough() {
         let entry = transaction(&ledger, &mut script).statements.remove(3).1;
         assert_eq!(BTreeSet::from([entry[2], entry[3]]), BTreeSet::from([1, 2]));
     }
-}
-
-/// Keeps what it is told.
-#[derive(Default)]
-struct Listener {
-    sql: Vec<String>,
-    rows: Vec<Vec<Arg>>,
-}
-
-impl Admin for Listener {
-    fn server_version(&mut self) -> Result<String, Fault> {
-        unreachable!("nobody asks")
-    }
-
-    fn execute(&mut self, sql: &str) -> Result<Reply, Fault> {
-        self.sql.push(sql.to_owned());
-        Ok(Reply::default())
-    }
-
-    fn query_column(&mut self, _: &str) -> Result<Vec<Option<String>>, Fault> {
-        unreachable!("nobody asks")
-    }
-
-    fn load(
-        &mut self,
-        _: &str,
-        columns: &[&str],
-        next_row: &mut dyn FnMut(&mut Args) -> bool,
-    ) -> Result<u64, Fault> {
-        let mut args = Args::default();
-        while next_row(&mut args) {
-            assert_eq!(args.values().len(), columns.len());
-            self.rows.push(args.values().to_vec());
-        }
-        Ok(self.rows.len() as u64)
-    }
-}
-
-#[test]
-fn accounts_begin_alike_and_entries_are_none() {
-    let set = LedgerTables {
-        accounts: 20,
-        filler_bytes: 0,
-        seed: 1,
-    };
-    let mut listener = Listener::default();
-    for number in 1..=set.count() {
-        let built = set.build(
-            &mut listener,
-            Dialect::Postgres,
-            number,
-            &Progress::default(),
-        );
-        assert_eq!(built.unwrap(), set.rows(number));
-    }
-    for (row, id) in listener.rows.iter().zip(1..) {
-        let alike = [
-            Arg::Int(id),
-            Arg::Int(FIRST_BALANCE),
-            Arg::Int(0),
-            Arg::Text(0..0),
-        ];
-        assert_eq!(row[..], alike);
-    }
-    assert_eq!(listener.rows.len(), 20);
-    let all = listener.sql.join("\n");
-    assert!(
-        all.contains("VARCHAR(1) NOT NULL"),
-        "no text of no length: {all}"
-    );
-    assert!(!all.contains("UNIQUE"), "{all}");
 }

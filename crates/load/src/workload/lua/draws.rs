@@ -151,12 +151,16 @@ pub(super) fn install(
     };
     host.set("varstring", lua.create_function(varstring)?)?;
     let own = Rc::clone(&draws);
-    // That many letters of an alphabet.
-    let letters = move |lua: &Lua, (alphabet, length): (mlua::String, usize)| {
-        let (alphabet, rng) = (alphabet.as_bytes(), &mut own.borrow_mut().rng);
-        let letter = |_| alphabet[rng.random_range(0..alphabet.len())];
-        lua.create_string((0..length).map(letter).collect::<Vec<u8>>())
-    };
+    // That many letters of an alphabet, or a number of them from the least to the most.
+    let letters =
+        move |lua: &Lua, (alphabet, least, most): (mlua::String, usize, Option<usize>)| {
+            let (alphabet, mut own) = (alphabet.as_bytes(), own.borrow_mut());
+            let length = most.map_or(least, |most| own.rng.random_range(least..=most.max(least)));
+            let last = alphabet.len() as u64;
+            let letter = |_| alphabet[usize::from(own.character(0, last))];
+            let letters: Vec<u8> = (0..length).map(letter).collect();
+            state::string(lua, &letters, most_bytes)
+        };
     host.set("letters", lua.create_function(letters)?)?;
     let shared = Arc::clone(setup);
     let unique = move |_: &Lua, (low, high): (f64, f64)| {

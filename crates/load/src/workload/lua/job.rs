@@ -11,7 +11,7 @@ use super::state::{State, text};
 use super::turns::{LuaTurns, Turns};
 use super::{LuaError, LuaOptions, Setup};
 use crate::driver::{self, Admin, Args, Fault, Statement};
-use crate::workload::tables::{self, Progress};
+use crate::workload::tables::Progress;
 use crate::workload::{Catalogue, Workload};
 
 // The steps of a turn, those beside the clients, and what hands many over at once (prelude/job.lua).
@@ -25,8 +25,7 @@ const STAGE: u32 = 23;
 const EXECUTE: u32 = 24;
 const COLUMN: u32 = 25;
 const KEEP: u32 = 26;
-const EXISTS: u32 = 27;
-const INDEXED: u32 = 28;
+const ATTEMPT: u32 = 27;
 const LOAD: u32 = 29;
 
 /// Why a script does not go on.
@@ -58,6 +57,8 @@ pub struct Description {
     pub options: Vec<Described>,
     /// Whether it runs for a time; else it is a job, which is done at some point.
     pub is_steady: bool,
+    /// Whether it has only tables, and its clients are not the script's.
+    pub is_native: bool,
     /// What each verb does.
     pub about: HashMap<String, String>,
 }
@@ -71,8 +72,8 @@ pub struct Described {
     pub kind: Kind,
     /// What stands for the value in the help.
     pub value: Option<String>,
-    /// The option that it does not go with.
-    pub conflicts: Option<String>,
+    /// The options that it does not go with.
+    pub conflicts: Vec<String>,
     /// The verbs that have it.
     pub verbs: Vec<String>,
 }
@@ -93,6 +94,11 @@ pub enum Kind {
     Seconds,
     /// Letters, digits and _.
     Word,
+    File,
+    /// Anything, or several of it.
+    Text {
+        many: bool,
+    },
     /// One of these, each with its meaning; or several of them.
     Choice {
         names: Vec<(String, String)>,
@@ -111,6 +117,10 @@ pub struct Plan {
     pub leaves: String,
     /// If its stages are all the same: what each client sends in one.
     pub queries_per_client: Option<u64>,
+    /// Whether clients lock tables, which have no transactions.
+    pub locks: bool,
+    /// Scripts in pgbench's language that its clients run: name, text and weight.
+    pub scripts: Vec<(String, String, u32)>,
 }
 
 /// A stage of the job.
@@ -187,12 +197,19 @@ impl Conducting {
             let sql: Option<String> = known.get("sql")?;
             statements.push((known.get("name")?, kind(&known)?, sql.unwrap_or_default()));
         }
+        let mut scripts = Vec::new();
+        let own: Option<Vec<Table>> = plan.get("scripts")?;
+        for own in own.unwrap_or_default() {
+            scripts.push((own.get("name")?, own.get("text")?, own.get("weight")?));
+        }
         Ok(Plan {
             mix: plan.get("mix")?,
             prepares: plan.get::<Option<bool>>("prepares")?.unwrap_or(false),
             statements,
             leaves: plan.get::<Option<String>>("leaves")?.unwrap_or_default(),
             queries_per_client: plan.get("queries_per_client")?,
+            locks: plan.get::<Option<bool>>("locks")?.unwrap_or(false),
+            scripts,
         })
     }
 
@@ -224,32 +241,46 @@ impl Conducting {
         self.perform("review", (errors, is_whole), admin)
     }
 
-    /// The tables that `fill` makes, each with its rows, and the options by which `cleanup` finds them.
-    pub fn tables(&self) -> Result<(Vec<(String, u64)>, String), LuaError> {
+    /// What `fill` makes, each part with its rows, and the options by which `cleanup` finds it.
+    pub fn tables(&self) -> Result<Tables, LuaError> {
         let (all, rest) = self.state.alone(&self.setup, "tables")?;
+        let lua = &self.state.lua;
         let listed = || -> mlua::Result<_> {
-            let all = Vec::<Table>::from_lua(all, &self.state.lua)?;
             let one = |own: Table| Ok((own.get("name")?, own.get("rows")?));
-            all.into_iter().map(one).collect()
+            let all = Vec::<Table>::from_lua(all, lua)?.into_iter().map(one);
+            let names = rest.get(1).cloned().unwrap_or(Value::Nil);
+            Ok(Tables {
+                parts: all.collect::<mlua::Result<_>>()?,
+                which: rest.first().map_or_else(String::new, text),
+                names: Option::from_lua(names, lua)?,
+            })
         };
-        let listed = listed().map_err(|error| LuaError(error.to_string()))?;
-        Ok((listed, rest.first().map_or_else(String::new, text)))
+        listed().map_err(|error| LuaError(error.to_string()))
+    }
+
+    /// The statements of a load that runs for a time.
+    pub fn catalogue(&self) -> Result<Catalogue, LuaError> {
+        let (table, _) = self.state.alone(&self.setup, "catalogue")?;
+        let catalogue = Table::from_lua(table, &self.state.lua).and_then(|own| catalogue(&own));
+        catalogue.map_err(|error| LuaError(error.to_string()))
     }
 
     /// The clients of a script that runs for a time.
     pub fn steady(&self, clients: u64) -> Result<impl Workload + use<>, LuaError> {
-        let (table, _) = self.state.alone(&self.setup, "catalogue")?;
-        let catalogue = Table::from_lua(table, &self.state.lua).and_then(|own| catalogue(&own));
-        let catalogue = catalogue.map_err(|error| LuaError(error.to_string()))?;
         Ok(LuaTurns {
             setup: Arc::clone(&self.setup),
-            catalogue: Arc::new(catalogue),
+            catalogue: Arc::new(self.catalogue()?),
             turns: Arc::new(Turns {
                 count: u64::MAX,
                 clients,
                 ..Turns::default()
             }),
         })
+    }
+
+    /// Holds what is in the tables to what it must be, and reports it.
+    pub fn verify(&mut self, admin: &mut dyn Admin) -> Result<(), Trouble> {
+        self.perform::<Value>("verify", (), admin).map(drop)
     }
 
     /// Drops what is left of earlier runs.
@@ -288,7 +319,7 @@ impl Conducting {
         progress: &Progress,
     ) -> Result<(u32, Value), Trouble> {
         loop {
-            let (op, first, second, third): (u32, Value, Value, Value) = course.resume(input)?;
+            let (op, first, second): (u32, Value, Value) = course.resume(input)?;
             let sql = text(&first);
             let answer = match op {
                 FAIL => {
@@ -299,14 +330,6 @@ impl Conducting {
                     return Err(Trouble::Refused { code, message: sql });
                 }
                 EXECUTE => admin.execute(&sql).map(|_| Value::Nil),
-                EXISTS => {
-                    let dialect = self.setup.options.dialect;
-                    tables::exists(admin, dialect, &sql).map(Value::Boolean)
-                }
-                INDEXED => {
-                    let dialect = self.setup.options.dialect;
-                    tables::has_index_on(admin, dialect, &sql, &text(&third)).map(Value::Boolean)
-                }
                 LOAD => {
                     let table = Table::from_lua(first, &self.state.lua)?;
                     load(&table, admin, progress)?.map(|loaded| Value::Number(loaded as f64))
@@ -320,6 +343,14 @@ impl Conducting {
                         } else {
                             Ok(Value::Table(self.state.lua.create_sequence_from(texts)?))
                         }
+                    }
+                    Err(fault) => Err(fault),
+                },
+                ATTEMPT => match admin.query_column(&sql) {
+                    Ok(_) => Ok(Value::Nil),
+                    Err(Fault::Server(error)) => {
+                        let complaint = self.state.lua.create_string(error.to_string())?;
+                        Ok(Value::String(complaint))
                     }
                     Err(fault) => Err(fault),
                 },
@@ -430,6 +461,16 @@ pub(super) fn bind(values: &[Value], args: &mut Args) {
     }
 }
 
+/// The tables that a script makes, in parts that are filled side by side.
+#[derive(Debug)]
+pub struct Tables {
+    /// Their names, with their rows.
+    pub parts: Vec<(String, u64)>,
+    pub which: String,
+    /// The tables' own names, if they are not those of the parts.
+    pub names: Option<Vec<String>>,
+}
+
 /// What makes the same script anew.
 #[derive(Debug)]
 pub struct Again(Arc<Setup>);
@@ -441,7 +482,19 @@ impl Again {
         conducting.perform::<Value>("close", (), admin).map(drop)
     }
 
-    /// Makes one of its tables, by its number from 1; returns the rows loaded.
+    /// Makes what all parts of the tables share, before the first of them; refuses if a table is there.
+    pub fn define(&self, admin: &mut dyn Admin) -> Result<(), Trouble> {
+        let mut conducting = self.conducting(0)?;
+        conducting.perform::<Value>("define", (), admin).map(drop)
+    }
+
+    /// Builds what is better built when all parts are filled.
+    pub fn index(&self, admin: &mut dyn Admin) -> Result<(), Trouble> {
+        let mut conducting = self.conducting(0)?;
+        conducting.perform::<Value>("index", (), admin).map(drop)
+    }
+
+    /// Makes one part, by its number from 1; returns the rows loaded.
     pub fn fill(
         &self,
         number: usize,
@@ -507,6 +560,10 @@ fn described(cmdline: Value, state: &State) -> mlua::Result<Description> {
             }
         } else if is("seconds")? {
             Kind::Seconds
+        } else if is("file")? {
+            Kind::File
+        } else if is("text")? {
+            Kind::Text { many: is("many")? }
         } else if let (Some(least), Some(most)) = (bound("least")?, bound("most")?) {
             if is("whole")? {
                 Kind::Whole {
@@ -528,7 +585,7 @@ fn described(cmdline: Value, state: &State) -> mlua::Result<Description> {
             },
             kind,
             value: option.get("value")?,
-            conflicts: option.get("conflicts")?,
+            conflicts: option.get::<Option<_>>("conflicts")?.unwrap_or_default(),
             verbs: option
                 .get::<Option<_>>("verbs")?
                 .unwrap_or_else(|| vec!["run".into()]),
@@ -537,6 +594,7 @@ fn described(cmdline: Value, state: &State) -> mlua::Result<Description> {
     Ok(Description {
         options,
         is_steady: cmdline.get::<Option<bool>>("steady")?.unwrap_or(false),
+        is_native: cmdline.get::<Option<bool>>("native")?.unwrap_or(false),
         about: cmdline.get("about")?,
     })
 }

@@ -31,7 +31,7 @@ pub use client::LuaClient;
 pub use draws::Laws;
 pub use fairness::Fairness;
 pub use hooks::{Hooks, Stat};
-pub use job::{Again, Conducting, Described, Kind, Plan, Trouble};
+pub use job::{Again, Conducting, Described, Kind, Plan, Tables, Trouble};
 pub use setting::Setting;
 pub use state::LARGEST_BYTES;
 pub use turns::LuaTurns;

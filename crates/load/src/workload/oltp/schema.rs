@@ -12,15 +12,6 @@ pub enum Schema {
 }
 
 impl Schema {
-    /// The name as it is written on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Numbered => "sbtestN",
-            Self::Single => "sbtest",
-        }
-    }
-
     /// The name of a table; the only one if tables have no numbers.
     #[must_use]
     pub fn table_name(self, number: usize) -> String {
@@ -35,15 +26,6 @@ impl Schema {
         match self {
             Self::Numbered => format!("k_{number}"),
             Self::Single => "k".to_owned(),
-        }
-    }
-
-    /// The other one.
-    #[must_use]
-    pub fn other(self) -> Self {
-        match self {
-            Self::Numbered => Self::Single,
-            Self::Single => Self::Numbered,
         }
     }
 }

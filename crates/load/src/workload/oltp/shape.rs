@@ -6,9 +6,7 @@ use super::{Counts, Mix, Schema};
 /// How long a drawn table is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum TablePer {
-    /// One table for the whole transaction, as the legacy script draws it
     Transaction,
-    /// A table for each group of statements, as sysbench 1.0 draws it
     Group,
 }
 
@@ -151,7 +149,7 @@ mod tests {
             (Mix::Insert, [0, 1, 0]),
             (Mix::Delete, [0, 1, 0]),
         ] {
-            assert_eq!(counted(mix, &shape(mix)), counts, "{}", mix.name());
+            assert_eq!(counted(mix, &shape(mix)), counts, "{mix:?}");
         }
     }
 

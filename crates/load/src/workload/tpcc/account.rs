@@ -1,6 +1,7 @@
 //! What the terminals entered, counted: the run's own proof of its shares and distributions.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -23,164 +24,6 @@ const FEWEST_LINES: usize = 5;
 /// (clause 2.7.2.2).
 const DEFERRED_LIMIT_S: u64 = 80;
 
-#[derive(Debug, Default)]
-struct Count(AtomicU64);
-
-impl Count {
-    fn add(&self, number: u64) {
-        self.0.fetch_add(number, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// Counts, shared by all clients.
-#[derive(Debug)]
-pub(super) struct Inputs {
-    transactions: [Count; 5],
-    rolled_back: Count,
-    lines: Count,
-    remote_lines: Count,
-    line_counts: [Count; LINE_COUNTS],
-    items: [Count; ITEM_BINS],
-    remote_payments: Count,
-    by_last_name: Count,
-    customers: [Count; CUSTOMER_BINS],
-    last_names: [Count; LAST_NAME_BINS],
-    districts: [Count; 10],
-    /// Deliveries that were queued, and those that are done.
-    queued: Count,
-    done: Count,
-    done_in_time: Count,
-    longest_us: AtomicU64,
-}
-
-impl Default for Inputs {
-    fn default() -> Self {
-        fn counts<const N: usize>() -> [Count; N] {
-            std::array::from_fn(|_| Count::default())
-        }
-        Self {
-            transactions: counts(),
-            rolled_back: Count::default(),
-            lines: Count::default(),
-            remote_lines: Count::default(),
-            line_counts: counts(),
-            items: counts(),
-            remote_payments: Count::default(),
-            by_last_name: Count::default(),
-            customers: counts(),
-            last_names: counts(),
-            districts: counts(),
-            queued: Count::default(),
-            done: Count::default(),
-            done_in_time: Count::default(),
-            longest_us: AtomicU64::new(0),
-        }
-    }
-}
-
-impl Inputs {
-    pub(super) fn begun(&self, kind: Kind) {
-        self.transactions[kind.place()].add(1);
-    }
-
-    pub(super) fn new_order(&self, order: &NewOrder) {
-        self.district(order.place.district);
-        self.customer(order.customer);
-        self.line_counts[order.lines.len() - FEWEST_LINES].add(1);
-        self.rolled_back.add(order.rolls_back.into());
-        for line in &order.lines {
-            self.lines.add(1);
-            let remote = line.supply_warehouse != order.place.warehouse;
-            self.remote_lines.add(remote.into());
-            // The unused item is none of those that are drawn.
-            if let Some(bin) = self.items.get(bin(line.item, ITEMS_A_BIN)) {
-                bin.add(1);
-            }
-        }
-    }
-
-    pub(super) fn payment(&self, payment: &Payment) {
-        self.district(payment.place.district);
-        let remote = payment.home.warehouse != payment.place.warehouse;
-        self.remote_payments.add(remote.into());
-        self.named(payment.customer);
-    }
-
-    pub(super) fn order_status(&self, status: &OrderStatus) {
-        self.district(status.place.district);
-        self.named(status.customer);
-    }
-
-    pub(super) fn delivery_queued(&self) {
-        self.queued.add(1);
-    }
-
-    pub(super) fn delivery_done(&self, since_queued: std::time::Duration) {
-        self.done.add(1);
-        let in_time = since_queued.as_secs() < DEFERRED_LIMIT_S;
-        self.done_in_time.add(in_time.into());
-        let us = u64::try_from(since_queued.as_micros()).unwrap_or(u64::MAX);
-        self.longest_us.fetch_max(us, Ordering::Relaxed);
-    }
-
-    fn named(&self, customer: Customer) {
-        match customer {
-            Customer::Number(number) => self.customer(number),
-            Customer::LastName(number) => {
-                self.by_last_name.add(1);
-                self.last_names[index(number / LAST_NAMES_A_BIN)].add(1);
-            }
-        }
-    }
-
-    fn customer(&self, number: u64) {
-        self.customers[bin(number, CUSTOMERS_A_BIN)].add(1);
-    }
-
-    fn district(&self, number: u64) {
-        self.districts[index(number - 1)].add(1);
-    }
-
-    pub(super) fn account(&self, run: Run) -> Account {
-        fn all(counts: &[Count]) -> Vec<u64> {
-            counts.iter().map(Count::get).collect()
-        }
-        Account {
-            warehouses: run.warehouses,
-            terminals: run.terminals,
-            think_times: run.deferred,
-            constants: run.constants,
-            load_constant: super::random::C_LOAD,
-            begun: all(&self.transactions),
-            rolled_back: self.rolled_back.get(),
-            lines: self.lines.get(),
-            remote_lines: self.remote_lines.get(),
-            line_counts: all(&self.line_counts),
-            items: all(&self.items),
-            remote_payments: self.remote_payments.get(),
-            by_last_name: self.by_last_name.get(),
-            customers: all(&self.customers),
-            last_names: all(&self.last_names),
-            districts: all(&self.districts),
-            deferred: run.deferred.then(|| Deferred {
-                queued: self.queued.get(),
-                done: self.done.get(),
-                done_in_time: self.done_in_time.get(),
-                longest_s: self.longest_us.load(Ordering::Relaxed) as f64 / 1e6,
-            }),
-        }
-    }
-}
-
-/// The bin of a number that is counted from 1.
-fn bin(number: u64, size: u64) -> usize {
-    index((number - 1) / size)
-}
-
 /// What a run is, beside its counts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run {
@@ -189,6 +32,43 @@ pub(super) struct Run {
     /// With keying and think times, and so with deferred deliveries.
     pub(super) deferred: bool,
     pub(super) constants: Constants,
+}
+
+/// Counts, shared by all clients: a transaction locks them once, for less than any statement takes.
+#[derive(Debug)]
+pub(super) struct Inputs(Mutex<Account>);
+
+impl Inputs {
+    pub(super) fn new(run: Run) -> Self {
+        Self(Mutex::new(Account {
+            warehouses: run.warehouses,
+            terminals: run.terminals,
+            think_times: run.deferred,
+            constants: run.constants,
+            load_constant: super::random::C_LOAD,
+            begun: vec![0; Kind::ALL.len()],
+            rolled_back: 0,
+            lines: 0,
+            remote_lines: 0,
+            line_counts: vec![0; LINE_COUNTS],
+            items: vec![0; ITEM_BINS],
+            remote_payments: 0,
+            by_last_name: 0,
+            customers: vec![0; CUSTOMER_BINS],
+            last_names: vec![0; LAST_NAME_BINS],
+            districts: vec![0; 10],
+            deferred: run.deferred.then(Deferred::default),
+        }))
+    }
+
+    pub(super) fn counted(&self) -> MutexGuard<'_, Account> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The bin of a number that is counted from 1.
+fn bin(number: u64, size: u64) -> usize {
+    index((number - 1) / size)
 }
 
 /// The counts since the clients began, the warm-up included: draws do not depend on the phase. A
@@ -226,8 +106,69 @@ pub struct Account {
     pub deferred: Option<Deferred>,
 }
 
+impl Account {
+    pub(super) fn begun(&mut self, kind: Kind) {
+        self.begun[kind.place()] += 1;
+    }
+
+    pub(super) fn new_order(&mut self, order: &NewOrder) {
+        self.district(order.place.district);
+        self.customer(order.customer);
+        self.line_counts[order.lines.len() - FEWEST_LINES] += 1;
+        self.rolled_back += u64::from(order.rolls_back);
+        for line in &order.lines {
+            self.lines += 1;
+            self.remote_lines += u64::from(line.supply_warehouse != order.place.warehouse);
+            // The unused item is none of those that are drawn.
+            if let Some(bin) = self.items.get_mut(bin(line.item, ITEMS_A_BIN)) {
+                *bin += 1;
+            }
+        }
+    }
+
+    pub(super) fn payment(&mut self, payment: &Payment) {
+        self.district(payment.place.district);
+        self.remote_payments += u64::from(payment.home.warehouse != payment.place.warehouse);
+        self.named(payment.customer);
+    }
+
+    pub(super) fn order_status(&mut self, status: &OrderStatus) {
+        self.district(status.place.district);
+        self.named(status.customer);
+    }
+
+    pub(super) fn delivery_queued(&mut self) {
+        self.deferred.get_or_insert_default().queued += 1;
+    }
+
+    pub(super) fn delivery_done(&mut self, since_queued: Duration) {
+        let deferred = self.deferred.get_or_insert_default();
+        deferred.done += 1;
+        deferred.done_in_time += u64::from(since_queued.as_secs() < DEFERRED_LIMIT_S);
+        deferred.longest_s = deferred.longest_s.max(since_queued.as_secs_f64());
+    }
+
+    fn named(&mut self, customer: Customer) {
+        match customer {
+            Customer::Number(number) => self.customer(number),
+            Customer::LastName(number) => {
+                self.by_last_name += 1;
+                self.last_names[index(number / LAST_NAMES_A_BIN)] += 1;
+            }
+        }
+    }
+
+    fn customer(&mut self, number: u64) {
+        self.customers[bin(number, CUSTOMERS_A_BIN)] += 1;
+    }
+
+    fn district(&mut self, number: u64) {
+        self.districts[index(number - 1)] += 1;
+    }
+}
+
 /// Deferred deliveries.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Deferred {
     pub queued: u64,
     pub done: u64,

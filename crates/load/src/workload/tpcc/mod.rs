@@ -11,17 +11,13 @@ use std::sync::{Arc, Mutex};
 use super::generator::client_generator;
 use super::ledger::Acknowledgements;
 use super::{Catalogue, Workload};
-use crate::driver::Dialect;
 use crate::driver::rows::Keep;
 
 mod account;
-pub mod consistency;
 mod inputs;
-mod population;
 pub mod random;
 mod script;
 mod statements;
-pub mod tables;
 #[cfg(test)]
 mod tests;
 mod times;
@@ -29,11 +25,9 @@ mod times;
 pub use account::{Account, Deferred};
 use account::{Inputs, Run};
 use inputs::{Draws, Place};
-pub use population::ORDERS_LOADED;
 use random::{Constants, DISTRICTS};
 pub use script::TpccScript;
 use script::{Plan, Role};
-use statements::Statements;
 
 /// Warehouses for which one client executes deferred deliveries: each has about one a minute.
 const WAREHOUSES_A_DELIVERER: u64 = 10;
@@ -61,12 +55,6 @@ pub fn deliverers(warehouses: u64) -> usize {
     random::index(warehouses.div_ceil(WAREHOUSES_A_DELIVERER))
 }
 
-/// Terminals of so many warehouses (clause 4.2.2).
-#[must_use]
-pub fn terminals(warehouses: u64) -> u64 {
-    warehouses * DISTRICTS
-}
-
 /// The workload with its catalogue, for one dialect.
 #[derive(Debug)]
 pub struct Tpcc {
@@ -77,11 +65,9 @@ pub struct Tpcc {
 }
 
 impl Tpcc {
+    /// The catalogue is that of cli/scripted/tpcc.lua.
     #[must_use]
-    pub fn new(options: TpccOptions, dialect: Dialect) -> Self {
-        let mut catalogue = Catalogue::default();
-        let statements = Statements::new(dialect, &mut catalogue);
-        catalogue.roll_back_with("ROLLBACK");
+    pub fn new(options: TpccOptions, mut catalogue: Catalogue) -> Self {
         let mut kinds = vec![
             "new_order",
             "payment",
@@ -94,16 +80,16 @@ impl Tpcc {
         }
         catalogue.tell_apart(&kinds);
         let constants = Constants::draw(options.seed);
+        let run = Run {
+            warehouses: options.warehouses,
+            terminals: options.terminals as u64,
+            deferred: options.think_times,
+            constants,
+        };
         Self {
             catalogue,
-            run: Run {
-                warehouses: options.warehouses,
-                terminals: options.terminals as u64,
-                deferred: options.think_times,
-                constants,
-            },
+            run,
             plan: Arc::new(Plan {
-                statements,
                 draws: Draws {
                     warehouses: options.warehouses,
                     constants,
@@ -112,7 +98,7 @@ impl Tpcc {
                 without_tables: !options.has_tables,
                 acknowledgements: options.acknowledgements,
                 dilation: options.dilation,
-                inputs: Inputs::default(),
+                inputs: Inputs::new(run),
                 queue: Mutex::new(VecDeque::new()),
             }),
             seed: options.seed,
@@ -149,9 +135,8 @@ impl Workload for Tpcc {
     }
 
     fn account(&self) -> Option<super::Account> {
-        Some(super::Account::Tpcc(Box::new(
-            self.plan.inputs.account(self.run),
-        )))
+        let account = self.plan.inputs.counted().clone();
+        Some(super::Account::Tpcc(Box::new(account)))
     }
 
     /// The check against the acknowledgements must know which order may be there without one.

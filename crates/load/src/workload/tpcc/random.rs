@@ -1,6 +1,6 @@
 //! The specification's random values: `NURand`, last names, strings.
 
-use rand::{Rng, RngExt};
+use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::workload::generator::generator;
@@ -40,13 +40,6 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Those with which the tables are loaded; only last names are drawn by `NURand` there.
-    pub(super) const LOAD: Self = Self {
-        last_name: C_LOAD,
-        customer: 0,
-        item: 0,
-    };
-
     /// Draws those of a run. The one for last names must differ from the load's by 65 to 119, but
     /// by neither 96 nor 112.
     #[must_use]
@@ -103,52 +96,17 @@ pub(super) fn push_last_name(number: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a random a-string of between `least` and `most` characters (clause 4.3.2.2).
-pub(super) fn push_string(least: usize, most: usize, random: &mut Random, out: &mut Vec<u8>) {
-    const CHARACTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    push_characters(CHARACTERS, random.random_range(least..=most), random, out);
-}
-
-/// Appends a random n-string, of digits (clause 4.3.2.2).
-pub(super) fn push_digits(length: usize, random: &mut Random, out: &mut Vec<u8>) {
-    push_characters(b"0123456789", length, random, out);
-}
-
-fn push_characters(from: &[u8], length: usize, random: &mut Random, out: &mut Vec<u8>) {
-    /// As many as 64 bits hold of the largest alphabet.
-    const PER_DRAW: usize = 10;
-    let base = from.len() as u64;
-    let end = out.len() + length;
-    while out.len() < end {
-        let mut bits = random.next_u64();
-        for _ in 0..PER_DRAW.min(end - out.len()) {
-            out.push(from[index(bits % base)]);
-            bits /= base;
-        }
-    }
-}
-
 /// Appends cents as an amount with two decimals.
 pub(super) fn push_amount(cents: i64, out: &mut Vec<u8>) {
-    push_fraction(cents, 2, out);
-}
-
-/// Appends a number of `unit`s of 10^-`decimals`, such as 57 with 4: 0.0057.
-pub(super) fn push_fraction(units: i64, decimals: usize, out: &mut Vec<u8>) {
-    let mut digits = itoa::Buffer::new();
-    let digits = digits.format(units.unsigned_abs());
-    if units < 0 {
+    let (whole, rest) = (cents.unsigned_abs() / 100, cents.unsigned_abs() % 100);
+    if cents < 0 {
         out.push(b'-');
     }
-    let whole = digits.len().saturating_sub(decimals);
-    out.extend_from_slice(if whole == 0 {
-        b"0"
-    } else {
-        &digits.as_bytes()[..whole]
-    });
-    out.push(b'.');
-    out.resize(out.len() + decimals.saturating_sub(digits.len()), b'0');
-    out.extend_from_slice(&digits.as_bytes()[whole..]);
+    out.extend_from_slice(itoa::Buffer::new().format(whole).as_bytes());
+    // The hundred keeps the zero of cents below ten.
+    out.extend_from_slice(itoa::Buffer::new().format(100 + rest).as_bytes());
+    let point = out.len() - 3;
+    out[point] = b'.';
 }
 
 #[cfg(test)]
@@ -178,7 +136,6 @@ mod tests {
         ] {
             assert_eq!(text(|out| push_amount(cents, out)), expected);
         }
-        assert_eq!(text(|out| push_fraction(57, 4, out)), "0.0057");
     }
 
     #[test]
@@ -207,16 +164,5 @@ mod tests {
         // modeling study of the TPC-C benchmark", SIGMOD 1993). Sorted by chance counts of ten, the
         // hottest have a little more.
         assert!((840_000..880_000).contains(&hot), "{hot}");
-    }
-
-    #[test]
-    fn strings_have_their_lengths() {
-        let mut random = generator(1, [2, 3]);
-        for _ in 0..200 {
-            let string = text(|out| push_string(14, 24, &mut random, out));
-            assert!((14..=24).contains(&string.len()) && string.is_ascii());
-            let digits = text(|out| push_digits(16, &mut random, out));
-            assert!(digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_digit()));
-        }
     }
 }

@@ -1,24 +1,24 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::inputs::{Customer, Kind};
-use super::tables::TpccTables;
 use super::*;
-use crate::driver::{Admin, Arg, Args, Fault, Reply};
+use crate::cli::scripted::tests::script;
+use crate::driver::{Args, Dialect};
 use crate::workload::generator::generator;
-use crate::workload::tables::{Progress, TableSet};
 use crate::workload::{Account, Next, Script};
 
 fn tpcc(warehouses: u64, think_times: bool) -> Tpcc {
     let options = TpccOptions {
         warehouses,
-        terminals: random::index(terminals(warehouses)),
+        terminals: random::index(warehouses * DISTRICTS),
         think_times,
         seed: 7,
         acknowledgements: None,
         dilation: 1,
         has_tables: false,
     };
-    Tpcc::new(options, Dialect::Postgres)
+    let script = script("tpcc", Dialect::Postgres, &[]);
+    Tpcc::new(options, script.catalogue().unwrap())
 }
 
 fn draws(warehouses: u64) -> Draws {
@@ -49,6 +49,46 @@ fn transaction(tpcc: &Tpcc, script: &mut TpccScript) -> (Vec<String>, Vec<Next>)
     }
     script.acknowledged().unwrap();
     (names, pauses)
+}
+
+#[test]
+fn statements_are_numbered_as_the_catalogue_has_them() {
+    let tpcc = tpcc(1, false);
+    let of = |statement: usize| {
+        let sql = tpcc.catalogue().statements()[statement].sql.clone();
+        (
+            tpcc.catalogue().types()[tpcc.catalogue().type_of(statement)]
+                .name
+                .clone(),
+            sql,
+        )
+    };
+    for (statement, name, words) in [
+        (statements::BEGIN_SNAPSHOT, "begin", "REPEATABLE READ"),
+        (statements::COMMIT, "commit", "COMMIT"),
+        (statements::ITEM, "item_select", "SELECT i_price"),
+        (
+            statements::BY_LAST_NAME,
+            "customer_by_last_name_select",
+            "ORDER BY c_first",
+        ),
+        (
+            statements::BAD_CUSTOMER_UPDATE,
+            "bad_credit_customer_update",
+            "c_data=?",
+        ),
+        (statements::LINES, "lines_select", "SELECT ol_i_id"),
+        (
+            statements::STOCK_COUNT,
+            "stock_count_select",
+            "COUNT(DISTINCT",
+        ),
+        (statements::STOCK + 9, "stock_select", "s_dist_10"),
+    ] {
+        let (found, sql) = of(statement);
+        assert_eq!(found, name);
+        assert!(sql.contains(words) && !sql.contains("  "), "{sql}");
+    }
 }
 
 #[test]
@@ -186,109 +226,4 @@ fn terminals_stand_in_different_districts() {
         })
         .collect();
     assert_eq!(places.len(), 20);
-}
-
-/// Keeps the rows that it is given, by table.
-#[derive(Default)]
-struct Keeper(BTreeMap<String, Vec<Vec<String>>>);
-
-impl Admin for Keeper {
-    fn server_version(&mut self) -> Result<String, Fault> {
-        unreachable!("nobody asks")
-    }
-
-    fn execute(&mut self, _: &str) -> Result<Reply, Fault> {
-        Ok(Reply::default())
-    }
-
-    fn query_column(&mut self, _: &str) -> Result<Vec<Option<String>>, Fault> {
-        unreachable!("nobody asks")
-    }
-
-    fn load(
-        &mut self,
-        table: &str,
-        columns: &[&str],
-        next_row: &mut dyn FnMut(&mut Args) -> bool,
-    ) -> Result<u64, Fault> {
-        let rows = self.0.entry(table.to_owned()).or_default();
-        let (mut args, before) = (Args::default(), rows.len());
-        while next_row(&mut args) {
-            assert_eq!(args.values().len(), columns.len(), "{table}");
-            rows.push(args.values().iter().map(|arg| shown(arg, &args)).collect());
-        }
-        Ok((rows.len() - before) as u64)
-    }
-}
-
-fn shown(arg: &Arg, args: &Args) -> String {
-    match arg {
-        Arg::Int(value) => value.to_string(),
-        Arg::Text(range) => String::from_utf8(args.text(range).to_vec()).unwrap(),
-        Arg::Double(value) => panic!("{value}"),
-        Arg::Null => "NULL".into(),
-    }
-}
-
-fn loaded(warehouses: u64, part: usize, seed: u64) -> BTreeMap<String, Vec<Vec<String>>> {
-    let set = TpccTables { warehouses, seed };
-    let mut keeper = Keeper::default();
-    let progress = Progress::default();
-    let rows = set
-        .build(&mut keeper, Dialect::Sqlite, part, &progress)
-        .unwrap();
-    assert_eq!(rows, set.rows(part));
-    assert_eq!(rows, progress.rows());
-    keeper.0
-}
-
-#[test]
-fn a_warehouse_is_the_same_in_any_data_set() {
-    let alone = loaded(1, 2, 1);
-    assert_eq!(alone, loaded(5, 2, 1));
-    assert_ne!(alone, loaded(1, 2, 2));
-    let counts: Vec<_> = alone
-        .iter()
-        .map(|(name, rows)| (name.as_str(), rows.len()))
-        .collect();
-    let lines = alone[tables::ORDER_LINE].len();
-    assert!((270_000..330_000).contains(&lines));
-    assert_eq!(
-        counts,
-        [
-            (tables::CUSTOMER, 30_000),
-            (tables::DISTRICT, 10),
-            (tables::HISTORY, 30_000),
-            (tables::NEW_ORDER, 9_000),
-            (tables::ORDER_LINE, lines),
-            (tables::ORDERS, 30_000),
-            (tables::STOCK, 100_000),
-            (tables::WAREHOUSE, 1),
-        ]
-    );
-    // Each customer of a district has one order.
-    let of_first: BTreeSet<_> = alone[tables::ORDERS]
-        .iter()
-        .filter(|row| row[1] == "1")
-        .map(|row| row[3].clone())
-        .collect();
-    assert_eq!(of_first.len(), 3_000);
-    let names = alone[tables::CUSTOMER]
-        .iter()
-        .filter(|row| row[1] == "1" && row[5] == "BARBARBAR");
-    assert!(names.count() > 0);
-    let original = alone[tables::STOCK]
-        .iter()
-        .filter(|row| row[16].contains("ORIGINAL"))
-        .count();
-    assert!((9_000..11_000).contains(&original), "{original}");
-}
-
-#[test]
-fn there_are_twelve_conditions() {
-    let numbers: Vec<_> = consistency::conditions()
-        .iter()
-        .map(|one| one.number)
-        .collect();
-    assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
 }

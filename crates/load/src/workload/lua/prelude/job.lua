@@ -7,13 +7,14 @@ if not host.is_ours then
   return client
 end
 local yield = host.yield
-local unpack = unpack
+local unpack, format = unpack, string.format
 local NEXT, FAIL, STEPS, LAST_STEPS = 10, 12, 30, 31
-local SEND, CALL, COME_AGAIN, STAGE, EXECUTE, COLUMN, KEEP, EXISTS, INDEXED, LOAD = 20, 21, 22, 23, 24, 25, 26, 27, 28, 29
+local SEND, CALL, COME_AGAIN, STAGE, EXECUTE, COLUMN, KEEP, ATTEMPT, LOAD = 20, 21, 22, 23, 24, 25, 26, 27, 29
 
-local job = { dialect = host.driver, clients = host.general.threads, letters = host.letters, tell = function(text)
-  host.print(text .. "\n")
-end }
+local job = { dialect = host.driver, clients = host.general.threads, letters = host.letters, clock_ns = host.clock_ns,
+  tell = function(text)
+    host.print(text .. "\n")
+  end }
 sysbench.job = job
 
 -- Beside the clients, on a connection of its own. `doing` says in a message what has failed. ------------
@@ -31,18 +32,40 @@ function job.value(sql, doing)
   return yield(COLUMN, sql, doing)[1]
 end
 
+-- What the server says against a query; nil: it answers.
+function job.attempt(sql, doing)
+  return yield(ATTEMPT, sql, doing)
+end
+
 -- Keeps the first column for the clients of the next stage; returns how many values it has.
 function job.keep(sql, doing)
   return yield(KEEP, sql, doing)
 end
 
+-- By dialect: whether there is a table, and a secondary index of it that begins with a column. PostgreSQL keeps names
+-- that are not quoted in small letters.
+local EXISTS = {
+  mysql = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '%s'",
+  pgsql = "SELECT COUNT(to_regclass('%s'))",
+  sqlite = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = '%s'",
+}
+local INDEXED = {
+  mysql = [[SELECT COUNT(*) FROM information_schema.statistics
+    WHERE table_schema = DATABASE() AND table_name = '%s' AND column_name = '%s' AND seq_in_index = 1]],
+  pgsql = [[SELECT COUNT(*) FROM pg_index i
+    JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+    WHERE i.indrelid = to_regclass('%s') AND i.indisvalid AND a.attname = lower('%s')]],
+  sqlite = [[SELECT COUNT(*) FROM pragma_index_list('%s') l
+    JOIN pragma_index_info(l.name) i WHERE i.seqno = 0 AND i.name = '%s']],
+}
+
+-- An empty table counts.
 function job.exists(name, doing)
-  return yield(EXISTS, name, doing)
+  return (tonumber(job.value(format(EXISTS[job.dialect], name), doing)) or 0) > 0
 end
 
--- Whether a secondary index of a table begins with this column.
 function job.indexed(name, column, doing)
-  return yield(INDEXED, name, doing, column)
+  return (tonumber(job.value(format(INDEXED[job.dialect], name, column), doing)) or 0) > 0
 end
 
 -- Fills a table in the way that is fastest: `row` returns the values of the row with this number, from 1. Returns
@@ -54,6 +77,108 @@ end
 -- Ends the program; the code is `arguments`, or one of docs/protocol.md.
 function job.refuse(code, message)
   yield(FAIL, message, code)
+end
+
+-- 64 bits that depend on all three: the finaliser of SplitMix64 (Steele, Lea and Flood 2014) over their Weyl sum.
+function job.scatter(first, second, third)
+  local mixed = first * 0x9E3779B97F4A7C15ULL + second * 0xD1B54A32D192ED03ULL + third * 0x8CB92BA72F3D8DD7ULL
+  mixed = bit.bxor(mixed, bit.rshift(mixed, 30)) * 0xBF58476D1CE4E5B9ULL
+  mixed = bit.bxor(mixed, bit.rshift(mixed, 27)) * 0x94D049BB133111EBULL
+  return bit.bxor(mixed, bit.rshift(mixed, 31))
+end
+
+-- The tables that a workload owns -------------------------------------------------------------------------
+
+function job.drop(names)
+  local dropped = 0
+  for _, name in ipairs(names) do
+    dropped = dropped + (job.exists(name, "looking for tables") and 1 or 0)
+  end
+  for _, name in ipairs(names) do
+    job.execute("DROP TABLE IF EXISTS " .. name, "dropping tables")
+  end
+  job.tell(format("%d table%s dropped", dropped, dropped == 1 and "" or "s"))
+end
+
+-- Only one family has a choice.
+function job.check_engine(engine)
+  if engine and job.dialect ~= "mysql" then
+    job.refuse("arguments", format("--engine %s: only the MySQL family has a choice of storage engines; leave it out", engine))
+  end
+end
+
+-- The command that drops what these options name.
+local function cleanup_of(which)
+  return format("diskproof-load cleanup %s%s", host.script, which and which ~= "" and " " .. which or "")
+end
+
+-- Checks of the tables before any client connects. `made_by` are the options by which `prepare` makes what the run
+-- needs, `which` those by which `cleanup` finds it.
+function job.owned(made_by, which)
+  local looking, owned = "looking at the tables", {}
+  local prepare = format("diskproof-load prepare %s %s", host.script, made_by)
+  local cleanup = cleanup_of(which)
+
+  function owned.value(sql)
+    return job.value(sql, looking)
+  end
+
+  function owned.exists(name)
+    return job.exists(name, looking)
+  end
+
+  -- Tables that are not what the run needs, and how to make them again.
+  function owned.remake(...)
+    job.refuse("tables", format("%s; make the tables again with `%s` and `%s`", format(...), cleanup, prepare))
+  end
+
+  function owned.require(name)
+    if not owned.exists(name) then
+      job.refuse("tables", format("table %s does not exist; make it with `%s`", name, prepare))
+    end
+  end
+
+  -- Refuses a table of this name that lacks columns of ours: it is somebody else's.
+  function owned.require_columns(name, columns)
+    columns = table.concat(columns, ", ")
+    local complaint = job.attempt(format("SELECT %s FROM %s LIMIT 1", columns, name), looking)
+    if complaint then
+      job.refuse("tables", format("table %s does not have the columns %s, so this workload did not make it (%s); choose another database",
+        name, columns, complaint))
+    end
+  end
+
+  -- Refuses to go on where tables bear our names and are not ours.
+  function owned.refuse_foreign(columns)
+    for name, own in pairs(columns) do
+      if owned.exists(name) then
+        owned.require_columns(name, own)
+      end
+    end
+  end
+
+  -- Refuses a table without this index, which queries of the run need.
+  function owned.require_index(name, column)
+    if not job.indexed(name, column, looking) then
+      owned.remake("table %s has no index on column %s", name, column)
+    end
+  end
+
+  -- Whether the table's storage engine has no transactions; elsewhere than in one family, all have.
+  function owned.lacks_transactions(name)
+    local has = job.dialect == "mysql" and owned.value(format([[SELECT e.transactions FROM information_schema.tables t
+      JOIN information_schema.engines e ON e.engine = t.engine
+      WHERE t.table_schema = DATABASE() AND t.table_name = '%s']], name))
+    return has and has:upper() ~= "YES"
+  end
+
+  function owned.require_transactions(name)
+    if owned.lacks_transactions(name) then
+      owned.remake("table %s has a storage engine without transactions", name)
+    end
+  end
+
+  return owned
 end
 
 -- Has a stage done. Its function `review` gets the number of errors, and whether all turns were taken; it
@@ -124,17 +249,30 @@ job.texts = host.texts
 
 local function course(name)
   client[name] = guarded(function(...)
-    yield(NEXT, _G[name](...))
+    local own = _G[name] or function() end
+    yield(NEXT, own(...))
   end)
 end
 
-for _, name in ipairs({ "check", "plan", "stages", "close", "cleanup", "tables", "fill", "catalogue" }) do
+for _, name in ipairs({ "check", "plan", "stages", "close", "cleanup", "tables", "fill", "index", "catalogue", "verify" }) do
   course(name)
 end
 
 client.load = guarded(function()
   load_script()
   yield(NEXT, sysbench.cmdline)
+end)
+
+-- Before the first part of the tables is filled; none of them may be there.
+client.define = guarded(function()
+  local parts, which, names = _G.tables()
+  for place, part in ipairs(names or parts) do
+    local name = names and names[place] or part.name
+    if job.exists(name, "looking for tables") then
+      job.refuse("tables", format("table %s exists already; drop the old tables with `%s` first", name, cleanup_of(which)))
+    end
+  end
+  yield(NEXT, _G.define and _G.define())
 end)
 
 client.review = guarded(function(...)

@@ -3,7 +3,7 @@
 use crate::driver::{Admin, Args, Dialect, Fault};
 use crate::workload::digits::Filling;
 use crate::workload::distribution::Law;
-use crate::workload::tables::{Progress, TableSet};
+use crate::workload::tables::Progress;
 
 mod rows;
 
@@ -14,7 +14,6 @@ use rows::Rows;
 #[derive(Debug, Clone)]
 pub struct OltpTables {
     pub schema: Schema,
-    pub tables: usize,
     pub rows: u64,
     /// Whether the numbers are unsigned, as before sysbench 1.0 (MySQL family only).
     pub unsigned: bool,
@@ -28,31 +27,16 @@ pub struct OltpTables {
 
 const COLUMNS: [&str; 4] = ["id", "k", "c", "pad"];
 
-impl TableSet for OltpTables {
-    fn workload(&self) -> &'static str {
-        "oltp"
-    }
-
-    fn count(&self) -> usize {
-        self.tables
-    }
-
-    fn rows(&self, _number: usize) -> u64 {
-        self.rows
-    }
-
-    fn name(&self, number: usize) -> String {
-        self.schema.table_name(number)
-    }
-
-    fn build(
+impl OltpTables {
+    /// Makes one table with its index; returns the rows loaded.
+    pub fn build(
         &self,
         admin: &mut dyn Admin,
         dialect: Dialect,
         number: usize,
         progress: &Progress,
     ) -> Result<u64, Fault> {
-        let name = self.name(number);
+        let name = self.schema.table_name(number);
         admin.execute(&self.definition(&name, dialect))?;
         let index = format!(
             "CREATE INDEX {} ON {name}(k)",
@@ -77,9 +61,7 @@ impl TableSet for OltpTables {
             }
         }
     }
-}
 
-impl OltpTables {
     fn load(
         &self,
         admin: &mut dyn Admin,
@@ -87,10 +69,14 @@ impl OltpTables {
         progress: &Progress,
     ) -> Result<u64, Fault> {
         let mut rows = Rows::new(number, self);
-        admin.load(&self.name(number), &COLUMNS, &mut |args: &mut Args| {
-            progress.row(rows.done(), self.rows);
-            rows.next(args)
-        })
+        admin.load(
+            &self.schema.table_name(number),
+            &COLUMNS,
+            &mut |args: &mut Args| {
+                progress.row(rows.done(), self.rows);
+                rows.next(args)
+            },
+        )
     }
 
     /// sysbench 0.4's rows differ by the ids alone, which the database chooses. An INSERT of 10,000
@@ -152,7 +138,6 @@ mod tests {
     fn definitions_follow_the_family() {
         let legacy = OltpTables {
             schema: Schema::Numbered,
-            tables: 1,
             rows: 500,
             unsigned: true,
             distribution: Choice::Special.into(),

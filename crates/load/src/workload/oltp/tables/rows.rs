@@ -59,7 +59,6 @@ mod tests {
     fn tables() -> OltpTables {
         OltpTables {
             schema: Schema::Numbered,
-            tables: 2,
             rows: 500,
             unsigned: false,
             distribution: Choice::Special.into(),

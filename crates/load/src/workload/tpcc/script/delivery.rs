@@ -5,6 +5,7 @@ use crate::driver::Args;
 use crate::driver::rows::Rows;
 use crate::workload::tpcc::inputs::Delivery;
 use crate::workload::tpcc::random::{DISTRICTS, push_amount};
+use crate::workload::tpcc::statements;
 
 /// PostgreSQL finds nothing if the oldest order was delivered while we waited for it, though there
 /// is a next one. So it is asked again before a district counts as without orders.
@@ -51,38 +52,37 @@ impl State {
     /// Orders are changed before they are read: a transaction always sees its own changes, however
     /// old the snapshot that it reads from.
     pub(super) fn next(&mut self, plan: &Plan, args: &mut Args) -> Step {
-        let statements = &plan.statements;
         if self.at == At::Delete && self.order.is_none() && !plan.without_tables {
             self.look_again();
         }
         let warehouse = self.input.warehouse;
         let order = [warehouse, self.district, self.order.unwrap_or(1)];
         let (statement, then) = match self.at {
-            At::Begin => (statements.begin, At::Oldest),
+            At::Begin => (statements::BEGIN, At::Oldest),
             At::Oldest => {
                 push_ints(&[warehouse, self.district], args);
-                (statements.oldest_new_order, At::Delete)
+                (statements::OLDEST_NEW_ORDER, At::Delete)
             }
             At::Delete => {
                 push_ints(&order, args);
-                (statements.new_order_delete, At::Carrier)
+                (statements::NEW_ORDER_DELETE, At::Carrier)
             }
             At::Carrier => {
                 push_ints(&[self.input.carrier], args);
                 push_ints(&order, args);
-                (statements.carrier_update, At::Customer)
+                (statements::CARRIER_UPDATE, At::Customer)
             }
             At::Customer => {
                 push_ints(&order, args);
-                (statements.order_customer, At::Lines)
+                (statements::ORDER_CUSTOMER, At::Lines)
             }
             At::Lines => {
                 push_ints(&order, args);
-                (statements.lines_update, At::Sum)
+                (statements::LINES_UPDATE, At::Sum)
             }
             At::Sum => {
                 push_ints(&order, args);
-                (statements.lines_sum, At::CustomerUpdate)
+                (statements::LINES_SUM, At::CustomerUpdate)
             }
             At::CustomerUpdate => {
                 let sum_cents = plan.value(self.sum_cents, "the lines of an order")?;
@@ -95,9 +95,9 @@ impl State {
                 } else {
                     At::Oldest
                 };
-                (statements.delivered_update, then)
+                (statements::DELIVERED_UPDATE, then)
             }
-            At::Commit => (statements.commit, At::Done),
+            At::Commit => (statements::COMMIT, At::Done),
             At::Done => return Ok(None),
         };
         self.at = then;

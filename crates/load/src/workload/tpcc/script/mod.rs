@@ -15,7 +15,6 @@ use rand::seq::SliceRandom;
 use super::account::Inputs;
 use super::inputs::{self, Customer, Delivery, Draws, Kind, Place};
 use super::random::{Random, push_last_name};
-use super::statements::Statements;
 use super::times;
 use crate::driver::rows::Rows;
 use crate::driver::{Args, Reply, StatementId};
@@ -31,7 +30,6 @@ pub(super) const DEFERRED: usize = Kind::ALL.len();
 /// Shared by all clients.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) statements: Statements,
     pub(super) draws: Draws,
     /// With keying and think times, and deliveries that are deferred.
     pub(super) deferred: bool,
@@ -128,22 +126,22 @@ impl TpccScript {
     fn enter(&mut self, place: Place) {
         let (before, kind) = (self.kind, self.deal());
         self.kind = kind;
-        self.plan.inputs.begun(kind);
+        self.plan.inputs.counted().begun(kind);
         let (draws, random) = (self.plan.draws, &mut self.random);
         self.current = match kind {
             Kind::NewOrder => {
                 let input = draws.new_order(place.warehouse, random);
-                self.plan.inputs.new_order(&input);
+                self.plan.inputs.counted().new_order(&input);
                 Current::NewOrder(new_order::State::new(input))
             }
             Kind::Payment => {
                 let input = draws.payment(place.warehouse, random);
-                self.plan.inputs.payment(&input);
+                self.plan.inputs.counted().payment(&input);
                 Current::Payment(payment::State::new(input))
             }
             Kind::OrderStatus => {
                 let input = draws.order_status(place.warehouse, random);
-                self.plan.inputs.order_status(&input);
+                self.plan.inputs.counted().order_status(&input);
                 Current::OrderStatus(reading::OrderStatusState::new(input))
             }
             Kind::Delivery => {
@@ -165,7 +163,7 @@ impl TpccScript {
     /// Queues the delivery; that is all its terminal waits for.
     fn hand_over(&mut self) {
         if let Current::Delivery(state) = std::mem::replace(&mut self.current, Current::None) {
-            self.plan.inputs.delivery_queued();
+            self.plan.inputs.counted().delivery_queued();
             self.plan.queue().push_back(Queued {
                 delivery: state.input,
                 at: Instant::now(),
@@ -287,6 +285,7 @@ impl Script for TpccScript {
         if let Some(queued_at) = self.queued_at.take() {
             self.plan
                 .inputs
+                .counted()
                 .delivery_done(queued_at.elapsed() / self.plan.dilation);
         }
         if let Some(file) = &self.plan.acknowledgements

@@ -5,6 +5,7 @@ use crate::driver::Args;
 use crate::driver::rows::Rows;
 use crate::workload::tpcc::inputs::NewOrder;
 use crate::workload::tpcc::random::{index, push_amount};
+use crate::workload::tpcc::statements;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
@@ -62,26 +63,25 @@ impl State {
     }
 
     pub(super) fn next(&mut self, plan: &Plan, args: &mut Args) -> Step {
-        let statements = &plan.statements;
         let place = self.input.place;
         let of_district = [place.warehouse, place.district];
         let (statement, then) = match self.at {
-            At::Begin => (statements.begin, At::NextOrder),
+            At::Begin => (statements::BEGIN, At::NextOrder),
             // Before anything else is read: if this waits for another order of the district, no
             // snapshot has been taken that would then be too old.
             At::NextOrder => {
                 push_ints(&of_district, args);
-                (statements.next_order, At::NextOrderUpdate)
+                (statements::NEXT_ORDER, At::NextOrderUpdate)
             }
             At::NextOrderUpdate => {
                 push_ints(&[self.order(plan)? + 1], args);
                 push_ints(&of_district, args);
-                (statements.next_order_update, At::Customer)
+                (statements::NEXT_ORDER_UPDATE, At::Customer)
             }
             At::Customer => {
                 push_ints(&of_district, args);
                 push_ints(&[self.input.customer], args);
-                (statements.customer_and_warehouse, At::Order)
+                (statements::CUSTOMER_AND_WAREHOUSE, At::Order)
             }
             At::Order => {
                 plan.value(self.customer_found, "a customer or the warehouse")?;
@@ -94,27 +94,27 @@ impl State {
                     &[self.input.customer, lines.len() as u64, is_local.into()],
                     args,
                 );
-                (statements.order_insert, At::NewOrder)
+                (statements::ORDER_INSERT, At::NewOrder)
             }
             At::NewOrder => {
                 push_ints(&[self.order(plan)?, place.district, place.warehouse], args);
-                (statements.new_order_insert, At::Item)
+                (statements::NEW_ORDER_INSERT, At::Item)
             }
             At::Item => {
                 self.price_cents = None;
                 push_ints(&[self.input.lines[self.line].item], args);
-                (statements.item, At::Stock)
+                (statements::ITEM, At::Stock)
             }
             At::Stock if self.is_unused() => {
                 self.rolled_back = true;
-                (statements.rollback, At::Done)
+                (statements::ROLLBACK, At::Done)
             }
             At::Stock => {
                 plan.value(self.price_cents, "an item")?;
                 self.stock = None;
                 let line = self.input.lines[self.line];
                 push_ints(&[line.item, line.supply_warehouse], args);
-                let first = statements.stock;
+                let first = statements::STOCK;
                 (first + index(place.district - 1), At::StockUpdate)
             }
             At::StockUpdate => {
@@ -131,18 +131,18 @@ impl State {
                     ],
                     args,
                 );
-                (statements.stock_update, At::Line)
+                (statements::STOCK_UPDATE, At::Line)
             }
             At::Line => {
                 self.push_line(plan, args)?;
                 self.line += 1;
                 let is_last = self.line == self.input.lines.len();
                 (
-                    statements.line_insert,
+                    statements::LINE_INSERT,
                     if is_last { At::Commit } else { At::Item },
                 )
             }
-            At::Commit => (statements.commit, At::Done),
+            At::Commit => (statements::COMMIT, At::Done),
             At::Done => return Ok(None),
         };
         self.at = then;

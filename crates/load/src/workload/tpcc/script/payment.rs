@@ -7,6 +7,7 @@ use crate::driver::Args;
 use crate::driver::rows::Rows;
 use crate::workload::tpcc::inputs::Payment;
 use crate::workload::tpcc::random::push_amount;
+use crate::workload::tpcc::statements;
 
 /// Length of a customer's miscellaneous data.
 const LONGEST_DATA: usize = 500;
@@ -54,39 +55,38 @@ impl State {
     }
 
     pub(super) fn next(&mut self, plan: &Plan, args: &mut Args) -> Step {
-        let statements = &plan.statements;
         let place = self.input.place;
         let of_district = [place.warehouse, place.district];
         let (statement, then) = match self.at {
-            At::Begin => (statements.begin, At::WarehouseUpdate),
+            At::Begin => (statements::BEGIN, At::WarehouseUpdate),
             At::WarehouseUpdate => {
                 self.push_paid(args);
                 push_ints(&[place.warehouse], args);
-                (statements.warehouse_update, At::Warehouse)
+                (statements::WAREHOUSE_UPDATE, At::Warehouse)
             }
             At::Warehouse => {
                 push_ints(&[place.warehouse], args);
-                (statements.warehouse, At::DistrictUpdate)
+                (statements::WAREHOUSE, At::DistrictUpdate)
             }
             At::DistrictUpdate => {
                 self.push_paid(args);
                 push_ints(&of_district, args);
-                (statements.district_update, At::District)
+                (statements::DISTRICT_UPDATE, At::District)
             }
             At::District => {
                 push_ints(&of_district, args);
-                (statements.district, At::ByLastName)
+                (statements::DISTRICT, At::ByLastName)
             }
             At::ByLastName if self.sought.push_name(args) => {
-                (statements.by_last_name, At::Customer)
+                (statements::BY_LAST_NAME, At::Customer)
             }
             At::ByLastName | At::Customer => {
                 self.sought.push_key(plan, args)?;
-                (statements.customer_locked, At::Data)
+                (statements::CUSTOMER_LOCKED, At::Data)
             }
             At::Data if self.bad_credit => {
                 self.sought.push_key(plan, args)?;
-                (statements.customer_data, At::CustomerUpdate)
+                (statements::CUSTOMER_DATA, At::CustomerUpdate)
             }
             At::Data | At::CustomerUpdate => {
                 plan.value(self.customer_found, "a customer")?;
@@ -98,9 +98,9 @@ impl State {
                 }
                 self.sought.push_key(plan, args)?;
                 let statement = if self.bad_credit {
-                    statements.bad_customer_update
+                    statements::BAD_CUSTOMER_UPDATE
                 } else {
-                    statements.customer_update
+                    statements::CUSTOMER_UPDATE
                 };
                 (statement, At::History)
             }
@@ -117,9 +117,9 @@ impl State {
                     out.extend_from_slice(b"    ");
                     out.extend_from_slice(&self.district_name);
                 });
-                (statements.history_insert, At::Commit)
+                (statements::HISTORY_INSERT, At::Commit)
             }
-            At::Commit => (statements.commit, At::Done),
+            At::Commit => (statements::COMMIT, At::Done),
             At::Done => return Ok(None),
         };
         self.at = then;

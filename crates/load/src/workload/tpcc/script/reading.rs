@@ -4,6 +4,7 @@ use super::{Plan, Sought, Step, push_ints};
 use crate::driver::Args;
 use crate::driver::rows::Rows;
 use crate::workload::tpcc::inputs::{OrderStatus, StockLevel};
+use crate::workload::tpcc::statements;
 
 /// A stock level is about the items of so many orders of the district, the last ones.
 const LAST_ORDERS: u64 = 20;
@@ -38,27 +39,26 @@ impl OrderStatusState {
     }
 
     pub(super) fn next(&mut self, plan: &Plan, args: &mut Args) -> Step {
-        let statements = &plan.statements;
         let (statement, then) = match self.at {
-            At::Begin => (statements.begin_snapshot, At::ByLastName),
+            At::Begin => (statements::BEGIN_SNAPSHOT, At::ByLastName),
             At::ByLastName if self.sought.push_name(args) => {
-                (statements.by_last_name, At::Customer)
+                (statements::BY_LAST_NAME, At::Customer)
             }
             At::ByLastName | At::Customer => {
                 self.sought.push_key(plan, args)?;
-                (statements.customer, At::LastOrder)
+                (statements::CUSTOMER, At::LastOrder)
             }
             At::LastOrder => {
                 self.sought.push_key(plan, args)?;
-                (statements.last_order, At::Lines)
+                (statements::LAST_ORDER, At::Lines)
             }
             At::Lines => {
                 let place = self.input.place;
                 let order = plan.value(self.order, "a customer's order")?;
                 push_ints(&[place.warehouse, place.district, order], args);
-                (statements.lines, At::Commit)
+                (statements::LINES, At::Commit)
             }
-            At::Commit => (statements.commit, At::Done),
+            At::Commit => (statements::COMMIT, At::Done),
             At::Done => return Ok(None),
         };
         self.at = then;
@@ -92,22 +92,21 @@ impl StockLevelState {
     }
 
     pub(super) fn next(&mut self, plan: &Plan, args: &mut Args) -> Step {
-        let statements = &plan.statements;
         let StockLevel { place, threshold } = self.input;
         let statement = match self.sent {
-            0 => statements.begin_read,
+            0 => statements::BEGIN_READ,
             1 => {
                 push_ints(&[place.warehouse, place.district], args);
-                statements.next_order_read
+                statements::NEXT_ORDER_READ
             }
             2 => {
                 let next = plan.value(self.next_order, "a district")?;
                 let first = next.saturating_sub(LAST_ORDERS);
                 push_ints(&[place.warehouse, place.district, first, next], args);
                 push_ints(&[place.warehouse, threshold], args);
-                statements.stock_count
+                statements::STOCK_COUNT
             }
-            3 => statements.commit,
+            3 => statements::COMMIT,
             _ => return Ok(None),
         };
         self.sent += 1;

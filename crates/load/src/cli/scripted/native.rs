@@ -1,0 +1,144 @@
+//! Workloads whose tables are a script's, and whose clients are not: speed forbids it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Plan, oltp, options, ready};
+use crate::cli::Stop;
+use crate::cli::args::Load;
+use crate::cli::connect::{Task, with_driver};
+use crate::cli::run::run_load;
+use crate::driver::Driver;
+use crate::target::Target;
+use crate::workload::ledger::{Acknowledgements, Ledger, LedgerOptions};
+use crate::workload::lua::LuaOptions;
+use crate::workload::oltp::Oltp;
+use crate::workload::script::{ScriptOptions, ScriptWorkload, Source, Value, Weighted};
+use crate::workload::sql::{Errand, Fence};
+use crate::workload::tpcc::{Tpcc, TpccOptions, deliverers};
+
+/// The percentile that TPC-C limits (clause 5.2.5.3).
+const LIMITED_PERCENTILE: f64 = 90.0;
+
+pub(super) fn run(
+    target: Target,
+    name: &'static str,
+    options: LuaOptions,
+    load: Load,
+) -> Result<(), Stop> {
+    with_driver(
+        target,
+        RunNative {
+            name,
+            options,
+            load,
+        },
+    )
+}
+
+struct RunNative {
+    name: &'static str,
+    options: LuaOptions,
+    load: Load,
+}
+
+impl Task for RunNative {
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let Self {
+            name,
+            options,
+            mut load,
+        } = self;
+        let given = options.given.clone();
+        let number = |name: &str| options::number::<u64>(&given, name);
+        let file: Option<PathBuf> = options::number(&given, "acknowledgements");
+        let acknowledgements = file
+            .as_deref()
+            .map(|path| create_acknowledgements(path, load.crowd.dilation))
+            .transpose()?;
+        let clients = load.crowd.clients;
+        let checked = ready(&driver, name, options, clients);
+        let (conducting, plan, kind) = checked.inspect_err(|_| forget(file.as_deref()))?;
+        let (seed, dialect) = (kind.seed, driver.dialect());
+        match name {
+            "ledger" => {
+                let options = LedgerOptions {
+                    accounts: number("accounts").unwrap_or(2),
+                    filler_bytes: options::number(&given, "filler-bytes").unwrap_or(0),
+                    seed,
+                    acknowledgements,
+                };
+                run_load(driver, Ledger::new(options, dialect), kind, &load)
+            }
+            "tpcc" => {
+                let think_times = given.iter().any(|(name, _)| name == "think-times");
+                let warehouses = number("warehouses").unwrap_or(1);
+                let options = TpccOptions {
+                    warehouses,
+                    terminals: clients as usize,
+                    think_times,
+                    seed,
+                    acknowledgements,
+                    dilation: load.crowd.dilation,
+                    has_tables: driver.has_tables(),
+                };
+                if think_times {
+                    // Further clients execute the deliveries.
+                    load.crowd.clients += u32::try_from(deliverers(warehouses)).unwrap_or(0);
+                }
+                if !load.output.percentiles.contains(&LIMITED_PERCENTILE) {
+                    load.output.percentiles.push(LIMITED_PERCENTILE);
+                }
+                let workload = Tpcc::new(options, conducting.catalogue()?);
+                drop(conducting);
+                run_load(driver, workload, kind, &load)
+            }
+            "oltp" => {
+                let options = oltp::run(&given, plan.locks, seed);
+                run_load(driver, Oltp::new(&options, dialect), kind, &load)
+            }
+            _ => {
+                let scale = number("scale").unwrap_or(1).cast_signed();
+                let options = ScriptOptions {
+                    files: weighted(plan),
+                    variables: vec![("scale".into(), Value::Int(scale))],
+                    protocol: kind.protocol,
+                    reconnect: number("reconnect"),
+                    seed,
+                    fence: Fence::none(dialect, Errand::Measured),
+                };
+                let workload = ScriptWorkload::new(options, dialect)?;
+                run_load(driver, workload, kind, &load)
+            }
+        }
+    }
+}
+
+fn weighted(plan: Plan) -> Vec<Weighted> {
+    let weighted = |(name, text, weight)| Weighted {
+        source: Source { name, text },
+        weight,
+    };
+    plan.scripts.into_iter().map(weighted).collect()
+}
+
+/// Makes the file of acknowledgements before anything is started.
+fn create_acknowledgements(path: &Path, dilation: u32) -> Result<Acknowledgements, Stop> {
+    Acknowledgements::create(path, dilation).map_err(|error| {
+        let why = match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                "exists already and may be another run's evidence; give a new file".to_owned()
+            }
+            _ => format!("cannot be created: {error}"),
+        };
+        Stop::Arguments(format!("--acknowledgements {}: {why}", path.display()))
+    })
+}
+
+/// Removes the file if no client has connected: it is empty, and the next run may use its name.
+fn forget(path: Option<&Path>) {
+    if let Some(path) = path {
+        let _ = fs::remove_file(path);
+    }
+}

@@ -1,0 +1,113 @@
+//! The OLTP workload's options, as its rows and clients have them.
+
+use clap::ValueEnum;
+
+use super::options::number;
+use crate::workload::digits::Filling;
+use crate::workload::distribution::{Choice, Law, Special};
+use crate::workload::oltp::tables::OltpTables;
+use crate::workload::oltp::{Bracket, Counts, Mix, OltpOptions, Schema, TablePer};
+
+type Given = [(String, Option<String>)];
+
+/// The storage engine of the tables, unless another is asked for.
+const DEFAULT_ENGINE: &str = "innodb";
+
+/// What was chosen, if anything was.
+fn chosen<T: ValueEnum>(given: &Given, name: &str) -> Option<T> {
+    let word: String = number(given, name)?;
+    T::from_str(&word, true).ok()
+}
+
+fn schema(given: &Given) -> Schema {
+    chosen(given, "schema").unwrap_or(Schema::Numbered)
+}
+
+fn mix(given: &Given) -> Mix {
+    chosen(given, "mix").unwrap_or(match schema(given) {
+        Schema::Numbered => Mix::ReadWrite,
+        Schema::Single => Mix::Complex,
+    })
+}
+
+fn law(given: &Given) -> Law {
+    let mut law = Law::from(chosen(given, "distribution").unwrap_or(Choice::Special));
+    match &mut law {
+        Law::Uniform => {}
+        Law::Special(special) | Law::Special1020(special) => {
+            *special = Special {
+                draws: number(given, "bell-draws").unwrap_or(special.draws),
+                window_percent: number(given, "special-window").unwrap_or(special.window_percent),
+                hot_percent: number(given, "special-hot").unwrap_or(special.hot_percent),
+            };
+        }
+        Law::Zipfian { exponent } => {
+            *exponent = number(given, "zipfian-exponent").unwrap_or(*exponent);
+        }
+        Law::Pareto { h } => *h = number(given, "pareto-h").unwrap_or(*h),
+        Law::Gaussian { draws } => *draws = number(given, "bell-draws").unwrap_or(*draws),
+    }
+    law
+}
+
+fn filling(given: &Given) -> Filling {
+    number(given, "compressible").map_or(Filling::RANDOM, Filling::compressible)
+}
+
+/// The tables that `prepare` makes.
+pub(super) fn tables(given: &Given, seed: u64) -> OltpTables {
+    let schema = schema(given);
+    let tables = OltpTables {
+        schema,
+        rows: number(given, "rows").unwrap_or(1),
+        unsigned: mix(given) == Mix::Complex || schema == Schema::Single,
+        distribution: law(given),
+        seed,
+        engine: number(given, "engine").unwrap_or_else(|| DEFAULT_ENGINE.to_owned()),
+        filling: filling(given),
+    };
+    if tables.filling != Filling::RANDOM {
+        let measured = tables.filling.measured();
+        tell!("LZ4 makes c and pad {measured:.2} times smaller");
+    }
+    tables
+}
+
+/// The options of a run; `locks`: the tables have no transactions.
+pub(super) fn run(given: &Given, locks: bool, seed: u64) -> OltpOptions {
+    let has = |wanted: &str| given.iter().any(|(name, _)| name == wanted);
+    let mix = mix(given);
+    let usual = Counts::of(mix);
+    let count = |name: &str, usual: u32| number(given, name).unwrap_or(usual);
+    OltpOptions {
+        schema: schema(given),
+        counts: Counts {
+            point_selects: count("point-selects", usual.point_selects),
+            simple_ranges: count("simple-ranges", usual.simple_ranges),
+            sum_ranges: count("sum-ranges", usual.sum_ranges),
+            order_ranges: count("order-ranges", usual.order_ranges),
+            distinct_ranges: count("distinct-ranges", usual.distinct_ranges),
+            index_updates: count("index-updates", usual.index_updates),
+            non_index_updates: count("non-index-updates", usual.non_index_updates),
+            delete_inserts: count("delete-inserts", usual.delete_inserts),
+        },
+        range_rows: number(given, "range-size").unwrap_or(1),
+        table_per: chosen::<TablePer>(given, "table-per")
+            .unwrap_or_else(|| mix.default_table_per()),
+        bracket: match () {
+            () if has("skip-trx") => Bracket::None,
+            () if locks => Bracket::Locks,
+            () => Bracket::Transaction,
+        },
+        update_before_delete: has("update-before-delete"),
+        reconnect: number(given, "reconnect"),
+        filling: filling(given),
+        ..OltpOptions::new(
+            mix,
+            number(given, "tables").unwrap_or(1),
+            number(given, "rows").unwrap_or(1),
+            law(given),
+            seed,
+        )
+    }
+}
