@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
+use super::scripted;
 use crate::target::without_password;
 
 const PASSWORD: &str =
@@ -236,6 +237,11 @@ fn wrong_value_tip(error: &Error) -> Option<String> {
     })
 }
 
+fn is_workload(word: &str, cli: &Command) -> bool {
+    let has = |verb: &Command| verb.find_subcommand(word).is_some();
+    cli.get_subcommands().any(has) || scripted::names().any(|own| own == word)
+}
+
 fn word_tip(word: &str, cli: &Command, words: &[OsString]) -> Option<String> {
     let verb = cli
         .get_subcommands()
@@ -249,11 +255,7 @@ fn word_tip(word: &str, cli: &Command, words: &[OsString]) -> Option<String> {
                 "{word} needs no preparation, because it makes and drops its own tables; start with `run {word}`"
             ));
         }
-    } else if word != verb
-        && cli
-            .get_subcommands()
-            .any(|verb| verb.find_subcommand(word).is_some())
-    {
+    } else if word != verb && is_workload(word, cli) {
         return Some(format!("the verb comes first: {verb} {word}"));
     }
     let dashed = word.replace('_', "-");

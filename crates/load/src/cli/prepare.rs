@@ -19,12 +19,11 @@ pub(super) fn build_tables<D: Driver>(
     set: &ScriptTables,
     asked_threads: Option<u16>,
 ) -> Result<(), Failure> {
-    let cleanup = set.cleanup();
+    let cleanup = &set.cleanup;
     say_when_interrupted(format!(
         "interrupted: some tables remain, the last ones unfinished; drop them with `{cleanup}`"
     ))?;
     let load = Load {
-        cleanup,
         started: Instant::now(),
         set,
         next: AtomicUsize::new(1),
@@ -66,8 +65,8 @@ fn load_all<D: Driver>(
 /// connection's transaction might not see yet.
 fn settle_all<D: Driver>(driver: &D, set: &ScriptTables) -> Result<(), Failure> {
     let mut admin = working(driver)?;
-    for name in set.tables() {
-        admin.settle(&name).map_err(|fault| {
+    for name in &set.names {
+        admin.settle(name).map_err(|fault| {
             Failure::from_fault(&format!("analysing the loaded table {name}"), &fault)
         })?;
     }
@@ -89,15 +88,13 @@ fn threads<D: Driver>(driver: &D, set: &ScriptTables, asked: Option<u16>) -> usi
     }
     // The server works as hard as we do: while one connection waits, another is served.
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    asked.map_or(2 * cores, usize::from).min(set.count())
+    asked.map_or(2 * cores, usize::from).min(set.parts.len())
 }
 
 /// A load in progress, shared by its threads.
 struct Load<'a> {
     started: Instant,
     set: &'a ScriptTables,
-    /// The command that drops them.
-    cleanup: String,
     /// The next table that no thread has taken.
     next: AtomicUsize,
     progress: Progress,
@@ -109,7 +106,7 @@ impl Load<'_> {
     fn build_some<D: Driver>(&self, driver: &D) -> Result<(), Failure> {
         let outcome = self.build_each(driver);
         if outcome.is_err() {
-            self.next.store(self.set.count() + 1, Ordering::Relaxed);
+            self.next.store(self.set.parts.len() + 1, Ordering::Relaxed);
         }
         outcome
     }
@@ -118,16 +115,15 @@ impl Load<'_> {
         let mut admin = working(driver)?;
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            if number > self.set.count() {
+            if number > self.set.parts.len() {
                 return Ok(());
             }
-            let name = self.set.name(number);
+            let (name, sent) = &self.set.parts[number - 1];
             let loaded = self
                 .set
                 .build(&mut *admin, driver.dialect(), number, &self.progress)
                 .map_err(|fault| self.failed(name, &fault))?;
-            let sent = self.set.rows(number);
-            if loaded != sent {
+            if loaded != *sent {
                 let message = format!("{name} holds {loaded} rows, but {sent} were sent");
                 return Err(Failure::new("tables", message));
             }
@@ -141,15 +137,13 @@ impl Load<'_> {
     fn failed(&self, name: &str, fault: &Fault) -> Failure {
         let doing = format!(
             "loading {name} (drop the unfinished tables with `{}`)",
-            self.cleanup
+            self.set.cleanup
         );
         Failure::from_fault(&doing, fault)
     }
 
     fn show_progress(&self) {
-        let all_rows: u64 = (1..=self.set.count())
-            .map(|number| self.set.rows(number))
-            .sum();
+        let all_rows: u64 = self.set.parts.iter().map(|(_, rows)| rows).sum();
         let mut shown = Instant::now();
         while !self.over.load(Ordering::Relaxed) {
             thread::park_timeout(PROGRESS_INTERVAL);

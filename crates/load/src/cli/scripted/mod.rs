@@ -195,7 +195,7 @@ impl Task for Cleanup {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let mut conducting = loaded(&driver, self.0)?;
         let mut admin = working(&driver)?;
-        Ok(conducting.clean_up(&mut *admin).map_err(failure)?)
+        conducting.clean_up(&mut *admin).map_err(stop)
     }
 }
 

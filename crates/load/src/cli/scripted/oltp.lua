@@ -6,6 +6,7 @@ local TABLES = { "run", "prepare" }
 local EVERYWHERE = { "run", "prepare", "cleanup" }
 -- More statements would make a transaction that no server is asked for.
 local MOST = 10000
+local HEADING = "Statements of a transaction"
 -- The index that ranges of values need is on this column.
 local INDEXED = "k"
 
@@ -58,20 +59,25 @@ sysbench.cmdline.options = {
     "How many times smaller LZ4 makes the columns c and pad; prepare and run alike [default: sysbench's random digits, less than 1.3]" },
   { name = "seed", value = "N", whole = true, least = 0, most = 9007199254740991, verbs = TABLES,
     "The same seed gives the same rows and the same draws [default: 1 to prepare, another one each time to run, since the same draws again would update rows to what they hold already]" },
-  { name = "point-selects", value = "N", whole = true, least = 0, most = MOST, "SELECTs by primary key [default: 10]" },
-  { name = "simple-ranges", value = "N", whole = true, least = 0, most = MOST, "SELECTs of a range of ids [default: 1]" },
-  { name = "sum-ranges", value = "N", whole = true, least = 0, most = MOST, "SELECTs of SUM(k) over a range [default: 1]" },
-  { name = "order-ranges", value = "N", whole = true, least = 0, most = MOST,
+  { name = "point-selects", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
+    "SELECTs by primary key [default: 10]" },
+  { name = "simple-ranges", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
+    "SELECTs of a range of ids [default: 1]" },
+  { name = "sum-ranges", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
+    "SELECTs of SUM(k) over a range [default: 1]" },
+  { name = "order-ranges", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
     "SELECTs of a range in the order of column c [default: 1]" },
-  { name = "distinct-ranges", value = "N", whole = true, least = 0, most = MOST,
+  { name = "distinct-ranges", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
     "SELECTs of a range's different values of c [default: 1]" },
-  { name = "index-updates", value = "N", whole = true, least = 0, most = MOST, "UPDATEs of the indexed column k [default: 1]" },
-  { name = "non-index-updates", value = "N", whole = true, least = 0, most = MOST,
+  { name = "index-updates", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
+    "UPDATEs of the indexed column k [default: 1]" },
+  { name = "non-index-updates", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
     "UPDATEs of column c, which has no index [default: 1]" },
-  { name = "delete-inserts", value = "N", whole = true, least = 0, most = MOST,
+  { name = "delete-inserts", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
     "DELETEs, each with the INSERT that puts the row back [default: 1]" },
-  { name = "range-size", value = "ROWS", whole = true, least = 1, most = 1000000, "Rows of a range", 100 },
-  { name = "update-before-delete",
+  { name = "range-size", heading = HEADING, value = "ROWS", whole = true, least = 1, most = 1000000,
+    "Rows of a range", 100 },
+  { name = "update-before-delete", heading = HEADING,
     "One more UPDATE of k, of the row that is then deleted: the 21 statements of sysbench 0.4.12 and older (--schema sbtest, --mix complex)", false },
   { name = "protocol", choices = { { "text" }, { "prepared" } },
     "Send parameters as text in the statement, or bind them to statements prepared once [default: as sysbench does: with sbtestN text for complex and insert, else prepared]" },

@@ -19,6 +19,9 @@ pub(super) fn arg(option: &Described) -> Arg {
     if let Some(default) = &option.default {
         arg = arg.default_value(default.clone());
     }
+    if let Some(heading) = &option.heading {
+        arg = arg.help_heading(heading.clone());
+    }
     arg = arg.conflicts_with_all(option.conflicts.clone());
     match &option.kind {
         Kind::Flag => arg.action(ArgAction::SetTrue),

@@ -25,9 +25,16 @@ impl Task for Prepare {
         let (given, seed) = (self.options.given.clone(), self.options.seed);
         let conducting = super::loaded(&driver, self.options)?;
         conducting.check()?;
+        let Tables {
+            parts,
+            which,
+            names,
+        } = conducting.tables()?;
+        let cleanup = format!("diskproof-load cleanup {} {which}", self.name);
         let set = ScriptTables {
-            name: self.name,
-            made: conducting.tables()?,
+            cleanup: cleanup.trim_end().to_owned(),
+            names: names.unwrap_or_else(|| parts.iter().map(|(name, _)| name.clone()).collect()),
+            parts,
             script: conducting.again(),
             native: (self.name == "oltp").then(|| oltp::tables(&given, seed)),
         };
@@ -37,8 +44,12 @@ impl Task for Prepare {
 
 /// Tables, or other parts that can be filled side by side, numbered from 1.
 pub(in crate::cli) struct ScriptTables {
-    name: &'static str,
-    made: Tables,
+    /// Their names, with the rows that they are loaded with.
+    pub(in crate::cli) parts: Vec<(String, u64)>,
+    /// The tables that all parts are in.
+    pub(in crate::cli) names: Vec<String>,
+    /// The command that drops them.
+    pub(in crate::cli) cleanup: String,
     script: Again,
     /// What makes them in the script's place: rows of sysbench's are made as fast as it makes them.
     native: Option<OltpTables>,
@@ -52,32 +63,6 @@ fn fault(trouble: Trouble) -> Fault {
 }
 
 impl ScriptTables {
-    /// The command that drops them.
-    pub(in crate::cli) fn cleanup(&self) -> String {
-        let cleanup = format!("diskproof-load cleanup {} {}", self.name, self.made.which);
-        cleanup.trim_end().to_owned()
-    }
-
-    pub(in crate::cli) fn count(&self) -> usize {
-        self.made.parts.len()
-    }
-
-    /// Rows that a part is loaded with.
-    pub(in crate::cli) fn rows(&self, number: usize) -> u64 {
-        self.made.parts[number - 1].1
-    }
-
-    pub(in crate::cli) fn name(&self, number: usize) -> &str {
-        &self.made.parts[number - 1].0
-    }
-
-    /// The tables that all parts are in.
-    pub(in crate::cli) fn tables(&self) -> Vec<String> {
-        let parts = self.made.parts.iter();
-        let own = self.made.names.clone();
-        own.unwrap_or_else(|| parts.map(|(name, _)| name.clone()).collect())
-    }
-
     /// Makes what the parts share, before any of them.
     pub(in crate::cli) fn begin(&self, admin: &mut dyn Admin) -> Result<(), Failure> {
         self.script.define(admin).map_err(failure)

@@ -72,6 +72,8 @@ pub struct Described {
     pub kind: Kind,
     /// What stands for the value in the help.
     pub value: Option<String>,
+    /// Of the group in the help that it is in.
+    pub heading: Option<String>,
     /// The options that it does not go with.
     pub conflicts: Vec<String>,
     /// The verbs that have it.
@@ -585,6 +587,7 @@ fn described(cmdline: Value, state: &State) -> mlua::Result<Description> {
             },
             kind,
             value: option.get("value")?,
+            heading: option.get("heading")?,
             conflicts: option.get::<Option<_>>("conflicts")?.unwrap_or_default(),
             verbs: option
                 .get::<Option<_>>("verbs")?
