@@ -25,6 +25,8 @@ sysbench.cmdline.options = {
     "The same seed gives the same fillers and the same transfers [default: 1 to prepare, another one each time to run]" },
   { name = "acknowledgements", value = "FILE", file = true, conflicts = { "retry" },
     "A new file to which a client adds the line CLIENT NUMBER MONOTONIC_US as soon as it has read the reply to a COMMIT, and before anything else. A client that does not know what became of its transaction then ends for good, and the run with the last of them; the tables must be as `prepare` made them" },
+  { name = "bear-errors", requires = "acknowledgements",
+    "A client whose transaction fails adds the line CLIENT NUMBER !CODE MONOTONIC_US instead, with `lost` for a lost connection, and continues with its next number", false },
   { name = "protocol", value = "PROTOCOL", choices = { { "text" }, { "prepared" } },
     "Send parameters as text in the statement, or bind them to statements prepared once", "prepared" },
 }

@@ -52,6 +52,7 @@ impl Task for RunNative {
         } = self;
         let given = options.given.clone();
         let number = |name: &str| options::number::<u64>(&given, name);
+        let has = |wanted: &str| given.iter().any(|(name, _)| name == wanted);
         let file: Option<PathBuf> = options::number(&given, "acknowledgements");
         let acknowledgements = file
             .as_deref()
@@ -68,11 +69,12 @@ impl Task for RunNative {
                     filler_bytes: options::number(&given, "filler-bytes").unwrap_or(0),
                     seed,
                     acknowledgements,
+                    bears_errors: has("bear-errors"),
                 };
                 run_load(driver, Ledger::new(options, dialect), kind, &load)
             }
             "tpcc" => {
-                let think_times = given.iter().any(|(name, _)| name == "think-times");
+                let think_times = has("think-times");
                 let warehouses = number("warehouses").unwrap_or(1);
                 let options = TpccOptions {
                     warehouses,

@@ -22,6 +22,9 @@ pub(super) fn arg(option: &Described) -> Arg {
     if let Some(heading) = &option.heading {
         arg = arg.help_heading(heading.clone());
     }
+    if let Some(other) = &option.requires {
+        arg = arg.requires(other.clone());
+    }
     arg = arg.conflicts_with_all(option.conflicts.clone());
     match &option.kind {
         Kind::Flag => arg.action(ArgAction::SetTrue),

@@ -76,6 +76,8 @@ pub struct Described {
     pub heading: Option<String>,
     /// The options that it does not go with.
     pub conflicts: Vec<String>,
+    /// The option without which it means nothing.
+    pub requires: Option<String>,
     /// The verbs that have it.
     pub verbs: Vec<String>,
 }
@@ -588,6 +590,7 @@ fn described(cmdline: Value, state: &State) -> mlua::Result<Description> {
             kind,
             value: option.get("value")?,
             heading: option.get("heading")?,
+            requires: option.get("requires")?,
             conflicts: option.get::<Option<_>>("conflicts")?.unwrap_or_default(),
             verbs: option
                 .get::<Option<_>>("verbs")?
