@@ -90,6 +90,8 @@ def test_each_cell_has_each_of_its_faults_and_none(tmp_path: Path) -> None:
     assert set(cuts.faults) == {"bad", "only"}
     with pytest.raises(RefusalError, match="block device only: no root here"):
         plan_cuts(study, no_power_cuts="no root here")
+    with pytest.raises(RefusalError, match="only loses power"):
+        plan_cuts(read(tmp_path, faults, "states = 5").study)
 
 
 def test_a_disk_gets_its_schedule() -> None:

@@ -37,6 +37,8 @@ def plan_cuts(study: Study, only: list[str] | None = None, no_power_cuts: str | 
         return None
     if study.faults and no_power_cuts is not None:
         raise RefusalError(f"a disk has [faults] as a block device only: {no_power_cuts}")
+    if study.faults and crash.states is not None:
+        raise RefusalError("`states` are those of a disk that only loses power: leave them, or [faults], out")
     ways = {
         storage: _ways(storage, study.storages[storage], crash, no_power_cuts)
         for storage in crash.storages or study.storages

@@ -69,7 +69,7 @@ def answer(safety: Safety) -> str:
         said.append(f"Nothing was lost or wrong in {cut_words.tries(sum(one.telling for one, _ in faulty))}.")
     elif kept:
         said.append(f"{kept} of {numbers.count(len(faulty), 'setting')} with a fault kept every commit.")
-    if not any(one.gone for one, _ in faulty):
+    if not any(one.gone for one, _ in faulty) and not only_time(safety):
         said.append("Every database came back when the disk was whole.")
     return " ".join(filter(None, [*said, _time(safety, every)]))
 
@@ -86,23 +86,30 @@ def _time(safety: Safety, every: Sequence[tuple[CutAnswer, Faulted]]) -> str:
     """Return the longest silence, and where faults only take time, what is left of the throughput."""
     faulty = [one for one in every if one[0].cell.fault != NO_FAULT]
     slowest, most = max(faulty, key=lambda one: one[1].silent_s.worst)
-    if not all(safety.faults[one.cell.fault].kind in ONLY_TIME for one, _ in faulty):
+    if not only_time(safety):
         ended = sum(faulted.ended_serving > 0 for _, faulted in faulty)
         return f"{ended} of {len(faulty)} served no more until then." if ended else ""
-    left = [
-        (faulted.commits_per_s / base.commits_per_s, one)
-        for one, faulted in faulty
-        if (base := without(every, one.cell)) and base.commits_per_s
-    ]
-    share = ""
+    left = [(share, one) for one, met in faulty if (share := _left(every, one.cell, met)) is not None]
+    said = ""
     if left:
         (least, a), (best, b) = (pick(left, key=lambda one: one[0]) for pick in (min, max))
-        share = (
+        said = (
             f" Commits fell to {least:.0%} ({name(safety, a.cell)}) to {best:.0%} ({name(safety, b.cell)}) "
             "of those without a fault."
         )
     silence = f"{cut_words.seconds(most.silent_s.worst)} ({name(safety, slowest.cell)})"
-    return f"The longest silence was {silence}.{share}"
+    return f"The longest silence was {silence}.{said}"
+
+
+def only_time(safety: Safety) -> bool:
+    """Whether the study's faults take time and nothing else."""
+    return all(one.kind in ONLY_TIME for one in safety.faults.values())
+
+
+def _left(every: Sequence[tuple[CutAnswer, Faulted]], cell: Cell, met: Faulted) -> float | None:
+    """Return the share of the commits that a fault leaves; None if it is not known."""
+    base = without(every, cell)
+    return met.commits_per_s / base.commits_per_s if base and base.commits_per_s else None
 
 
 def without(every: Sequence[tuple[CutAnswer, Faulted]], cell: Cell) -> Faulted | None:
@@ -118,26 +125,38 @@ def rows(safety: Safety) -> Iterator[Block]:
     if not every:
         return
     shown = every
-    if len(every) > MOST_ROWS:
+    if only_time(safety):
+        shown = [one for one in every if one[0].cell.fault != NO_FAULT]
+    elif len(every) > MOST_ROWS:
         shown = sorted(every, key=lambda one: (-one[1].unnoticed, -one[0].harmed, -one[1].ended_serving))
         shown = shown[:MOST_ROWS]
-    left_out = f"; {len(every) - len(shown)} others on the page" if len(shown) < len(every) else ""
+    left_out = ""
+    if len(shown) < len(every) and not only_time(safety):
+        left_out = f"; {len(every) - len(shown)} others on the page"
     factors = varying(safety)
     made = [
         Row(
             tuple(one.cell.level(factor) for factor in factors),
             tone=_tone(one, faulted),
-            figures=(
-                _harm(one, faulted),
-                _silent(faulted),
-                _told(one, faulted),
-                f"{faulted.commits_per_s:,.0f}",
-            ),
+            figures=_figures(safety, every, one, faulted),
         )
         for one, faulted in shown
     ]
     columns = ("lost or wrong", "silent", "reported by", "commits/s")
+    if only_time(safety):
+        columns = ("of the commits", "commits/s", "silent", "lost or wrong")
     yield Block(f"after the fault{left_out}", tuple(made), columns)
+
+
+def _figures(
+    safety: Safety, every: Sequence[tuple[CutAnswer, Faulted]], one: CutAnswer, met: Faulted
+) -> tuple[str, ...]:
+    commits, silent = f"{met.commits_per_s:,.0f}", _silent(met)
+    if not only_time(safety):
+        return _harm(one, met), silent, _told(one, met), commits
+    left = _left(every, one.cell, met)
+    share = numbers.NOT_OBSERVED if left is None else f"{left:.0%}"
+    return share, commits, silent, _harm(one, met)
 
 
 def _tone(one: CutAnswer, faulted: Faulted) -> Tone:
