@@ -59,6 +59,21 @@ total_size = "16 MiB"
 files = 4
 """
 
+PROGRAM = """question = "What is left of it?"
+[program]
+start = "setsid sleep 1000 & sleep 1000"
+load = "n=0; while :; do n=$((n+1)); echo begin $n; echo $n >>{directory}/log; sync; echo ack $n; done"
+check = "cat {directory}/log"
+[storages.it]
+virtual = "null"
+size = "600 MiB"
+below_floor = true
+[crash]
+cuts = 1
+ways = ["kill", "power"]
+"""
+"""A program whose server leaves its session."""
+
 COMMANDS = (
     'command = { directory = "disk/place", set_up = "mount -t tmpfs -o size=600m ours disk/place", '
     'tear_down = "! mountpoint -q disk/place || umount disk/place" }'
@@ -146,6 +161,10 @@ WORKS = (
         _study("postgresql", VIRTUAL, CUTS.format(ways='["power"]')),
         ("crash", "study.toml"),
         needs=("initdb",),
+    ),
+    Work("cuts of a program", 7.0, (*DISKS[:-1], "sleep"), PROGRAM, ("crash", "study.toml")),
+    Work(
+        "states of a program", 9.0, (*DISKS[:-1], "sleep"), PROGRAM, ("crash", "study.toml", "--states", "12")
     ),
     Work(
         "proof of mariadb",

@@ -16,7 +16,7 @@ from pathlib import Path
 from diskproof.crash.clients import ACKNOWLEDGEMENTS, Committing, NobodyAnsweredError, Waited
 from diskproof.refusal import RefusalError
 from diskproof.server.lifecycle import describe_end
-from diskproof.server.program import MOST_OUTPUT_BYTES, ProgramRunning, is_id
+from diskproof.server.program import LOAD, MOST_OUTPUT_BYTES, ProgramRunning, is_id
 from diskproof.system.dilation import REAL
 from diskproof.system.programs import PIPE, TimedOut, kill
 
@@ -48,7 +48,7 @@ class Promises(Committing):
         self._synced_us: int | None = None
 
     def _go_on(self) -> None:
-        self._process = self._running.begin(self._running.choice.load, PIPE)
+        self._process = self._running.begin(self._running.choice.load, PIPE, what=LOAD)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 

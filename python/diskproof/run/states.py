@@ -17,6 +17,9 @@ from diskproof.storage.kinds.base import StorageError
 MOST_SHRINKING = 40
 """States that are tried to make a counterexample smaller."""
 
+MOST_MOMENTS = 1000
+"""Moments of a run that are tried, evenly spread: what lies under the writes at risk is held for each."""
+
 MOST_NAMED = 8
 """Missing writes that are named."""
 
@@ -54,6 +57,8 @@ class StatesAttempt(CutAttempt):
         log = read_log(
             request_log(self.folder, disk), self.began_us, flushes_ignored=disk.facts.flushes_ignored
         )
+        moments = len(log.moments)
+        log.moments = log.moments[:: -(-moments // MOST_MOMENTS) or 1]
         digests = Digests(log)
         tried: set[int] = set()
         equal, harmful, ended = 0, None, True
@@ -72,7 +77,7 @@ class StatesAttempt(CutAttempt):
         if harmful is not None:
             harmful = self._smallest(log, harmful)
         self.seen = StatesSeen(
-            moments=len(log.moments),
+            moments=moments,
             checked=len(tried),
             equal=equal,
             all_of_them=ended,

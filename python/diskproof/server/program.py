@@ -33,6 +33,9 @@ from diskproof.system.processes import Starter
 MARK = "DISKPROOF_PROGRAM"
 """Environment variable of all processes of the program: one that leaves its session is found by it."""
 
+LOAD = "-load"
+"""What that variable ends with in processes of the load."""
+
 IDS = "check.txt"
 """File with what the check printed, beside the logs."""
 
@@ -109,18 +112,22 @@ class ProgramRunning(Running):
         super().__init__(kind.facts, dirs, settings)
         self.choice = kind.choice
         self._mark = secrets.token_hex(8)
-        self._starter = starter.with_variables({MARK: self._mark})
+        self._starter = starter
         self._log = ServerLog(dirs.error_log)
         self._complaint = ""
         self._sessions: list[programs.Process] = []
         self._server = self.begin(kind.choice.start) if kind.choice.start else None
 
-    def begin(self, command: str, stdout: int | None = None) -> programs.Process:
+    def begin(self, command: str, stdout: int | None = None, *, what: str = "") -> programs.Process:
         """Start one of its commands in a session of its own; its messages go to the log."""
         for name, value in self._settings.merged().items():
             command = command.replace(f"{{{name}}}", value)
         process = self._starter.start(
-            ["sh", "-c", command], log_file=self._dirs.error_log, cwd=self._dirs.run, stdout=stdout
+            ["sh", "-c", command],
+            log_file=self._dirs.error_log,
+            cwd=self._dirs.run,
+            stdout=stdout,
+            env={MARK: f"{self._mark}{what}"},
         )
         self._sessions.append(process)
         return process
@@ -193,7 +200,7 @@ class ProgramRunning(Running):
         """Tell by the session, or by the environment, which a program may have overwritten."""
         if self._is_in_session(process):
             return True
-        return process.environ().get(MARK) == self._mark
+        return process.environ().get(MARK, "").startswith(self._mark)
 
     def _is_in_session(self, process: psutil.Process) -> bool:
         try:
@@ -202,8 +209,14 @@ class ProgramRunning(Running):
             return True  # it has ended
 
     def strays(self) -> list[int]:
-        """Return the processes that have left their session, so that no signal to it reaches them."""
-        return [process.pid for process in self._processes() if not self._is_in_session(process)]
+        """Return the load's processes that have left its session, so that no signal to it reaches them."""
+        found = []
+        for process in self._processes():
+            with suppress(psutil.Error):
+                of_load = process.environ().get(MARK) == f"{self._mark}{LOAD}"
+                if of_load and not self._is_in_session(process):
+                    found.append(process.pid)
+        return found
 
     @property
     def alive(self) -> bool:
