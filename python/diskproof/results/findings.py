@@ -42,6 +42,9 @@ IMPORTED = "imported"
 ONE_CUT = "one cut"
 """The disks of a layout were not cut at the same moment."""
 
+ONE_STATE = "one state"
+"""A state of a disk did harm in one of two tries."""
+
 BINARY_LOG = "binary log"
 """The binary log was not compared with the tables."""
 

@@ -8,11 +8,14 @@ from diskproof.crash.loads import books_of
 from diskproof.crash.recovery import Verified, look, recover
 from diskproof.crash.states import Digests, Log, Moment, Part, State, read_log, states_of
 from diskproof.results.cut import LedgerOutcome, StateSeen, StatesSeen
+from diskproof.results.findings import ONE_STATE
 from diskproof.results.plan import Cell, PlannedCut
+from diskproof.results.trial import Finding
 from diskproof.run.bench import Bench
 from diskproof.run.cut import CutAttempt
 from diskproof.run.server_setup import data_set_name, start_in_own_time
 from diskproof.storage.kinds.base import StorageError
+from diskproof.wording import as_message, say
 
 MOST_SHRINKING = 40
 """States that are tried to make a counterexample smaller."""
@@ -59,9 +62,12 @@ class StatesAttempt(CutAttempt):
         )
         moments = len(log.moments)
         log.moments = log.moments[:: -(-moments // MOST_MOMENTS) or 1]
+        if not moments:  # nothing was at risk: there is one state
+            log.moments = [Moment(self.cut_us, len(log.writes), ())]
         digests = Digests(log)
         tried: set[int] = set()
         equal, harmful, ended = 0, None, True
+        latest: tuple[int, Verified | None] = (0, None)
         for state in states_of(log, self.planned.seed, self.kind.page_bytes):
             digest = digests.of(state)
             if digest in tried:
@@ -71,11 +77,16 @@ class StatesAttempt(CutAttempt):
                 ended = False
                 break
             tried.add(digest)
-            if self._does_harm(log, state):
+            if self._does_harm_twice(log, state):
                 harmful, ended = state, False
                 break
+            if state.moment.at_us > latest[0]:
+                latest = state.moment.at_us, self.verified
         if harmful is not None:
-            harmful = self._smallest(log, harmful)
+            smallest = self._smallest(log, harmful)
+            # Again, so that its logs are those that are kept.
+            harmful = next((one for one in (smallest, harmful) if self._does_harm(log, one)), None)
+        outcome = latest if harmful is None else (harmful.moment.at_us, self.verified)
         self.seen = StatesSeen(
             moments=moments,
             checked=len(tried),
@@ -83,10 +94,28 @@ class StatesAttempt(CutAttempt):
             all_of_them=ended,
             counterexample=None if harmful is None else self._named(log, harmful),
         )
-        if harmful is not None:  # again, so that its logs are those that are kept
-            self._does_harm(log, harmful)
+        self.cut_us, self.verified = outcome
         self.finished = self.verified is not None
         self.lap("verify_s")
+
+    def _does_harm_twice(self, log: Log, state: State) -> bool:
+        """Try a state that does harm again: what the same bytes do only once is no property of the state."""
+        if not self._does_harm(log, state):
+            return False
+        why = _harm(self.verified, self._outcome())
+        if self._does_harm(log, state):
+            return True
+        self.findings.append(
+            Finding(
+                check=ONE_STATE,
+                severity="warning",
+                message=say(
+                    "a state did harm once, and none when its bytes were tried again: {why}", why=why
+                ),
+                remedy=as_message("Run it again on a quiet machine: its recovery may have been disturbed."),
+            )
+        )
+        return False
 
     def _does_harm(self, log: Log, state: State) -> bool:
         """Recover from a state and compare: whether something was lost or damaged."""
@@ -157,6 +186,16 @@ def does_harm(verified: Verified, outcome: LedgerOutcome | None) -> bool:
     recovery = verified.recovery
     damaged = recovery.refused or recovery.complaints or recovery.damaged_tables
     return bool(damaged) or outcome is None or bool(outcome.lost) or outcome.is_broken
+
+
+def _harm(verified: Verified | None, outcome: LedgerOutcome | None) -> str:
+    """Return what harm was done, in short."""
+    assert verified is not None
+    recovery = verified.recovery
+    refused = [recovery.refused.text] if recovery.refused else []
+    reports = [*refused, *recovery.complaints, *recovery.damaged_tables]
+    lost = f"{outcome.lost} lost, {outcome.never_sent} never sent" if outcome else "nothing can be read"
+    return "; ".join([lost, *reports[:1]]).splitlines()[0]
 
 
 def state_of(seen: StateSeen) -> State:
