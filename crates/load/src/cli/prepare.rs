@@ -121,7 +121,7 @@ impl Load<'_> {
             let (name, sent) = &self.set.parts[number - 1];
             let loaded = self
                 .set
-                .build(&mut *admin, driver.dialect(), number, &self.progress)
+                .build(&mut *admin, number, &self.progress)
                 .map_err(|fault| self.failed(name, &fault))?;
             if loaded != *sent {
                 let message = format!("{name} holds {loaded} rows, but {sent} were sent");

@@ -111,6 +111,7 @@ impl Ready {
             output: self.output,
             fence: self.fence,
             is_ours: false,
+            rows: None,
         };
         Ok(LuaWorkload::new(options, watch)?)
     }

@@ -186,6 +186,7 @@ fn lua_options(name: &'static str, text: &'static str) -> LuaOptions {
         output: Output::Stderr,
         fence: Fence::none(Dialect::Mysql, Errand::Measured),
         is_ours: true,
+        rows: None,
     }
 }
 

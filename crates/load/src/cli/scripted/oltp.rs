@@ -5,13 +5,9 @@ use clap::ValueEnum;
 use super::options::number;
 use crate::workload::digits::Filling;
 use crate::workload::distribution::{Choice, Law, Special};
-use crate::workload::oltp::tables::OltpTables;
-use crate::workload::oltp::{Bracket, Counts, Mix, OltpOptions, Schema, TablePer};
+use crate::workload::oltp::{Bracket, Counts, Mix, OltpOptions, OltpRows, Schema, TablePer};
 
 type Given = [(String, Option<String>)];
-
-/// The storage engine of the tables, unless another is asked for.
-const DEFAULT_ENGINE: &str = "innodb";
 
 /// What was chosen, if anything was.
 fn chosen<T: ValueEnum>(given: &Given, name: &str) -> Option<T> {
@@ -54,23 +50,19 @@ fn filling(given: &Given) -> Filling {
     number(given, "compressible").map_or(Filling::RANDOM, Filling::compressible)
 }
 
-/// The tables that `prepare` makes.
-pub(super) fn tables(given: &Given, seed: u64) -> OltpTables {
-    let schema = schema(given);
-    let tables = OltpTables {
-        schema,
+/// The rows that `prepare` makes.
+pub(super) fn rows(given: &Given, seed: u64) -> OltpRows {
+    let rows = OltpRows {
         rows: number(given, "rows").unwrap_or(1),
-        unsigned: mix(given) == Mix::Complex || schema == Schema::Single,
         distribution: law(given),
         seed,
-        engine: number(given, "engine").unwrap_or_else(|| DEFAULT_ENGINE.to_owned()),
         filling: filling(given),
     };
-    if tables.filling != Filling::RANDOM {
-        let measured = tables.filling.measured();
+    if rows.filling != Filling::RANDOM {
+        let measured = rows.filling.measured();
         tell!("LZ4 makes c and pad {measured:.2} times smaller");
     }
-    tables
+    rows
 }
 
 /// The options of a run; `locks`: the tables have no transactions.

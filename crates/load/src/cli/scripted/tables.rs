@@ -5,10 +5,9 @@ use super::oltp;
 use crate::cli::Stop;
 use crate::cli::connect::Task;
 use crate::cli::prepare::build_tables;
-use crate::driver::{Admin, Dialect, Driver, Fault};
+use crate::driver::{Admin, Driver, Fault};
 use crate::engine::Failure;
 use crate::workload::lua::{Again, LuaOptions, Tables, Trouble};
-use crate::workload::oltp::tables::OltpTables;
 use crate::workload::tables::Progress;
 
 /// Makes them, several at a time.
@@ -22,8 +21,9 @@ impl Task for Prepare {
     const MAY_CREATE: bool = true;
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let (given, seed) = (self.options.given.clone(), self.options.seed);
-        let conducting = super::loaded(&driver, self.options)?;
+        let mut options = self.options;
+        options.rows = (self.name == "oltp").then(|| oltp::rows(&options.given, options.seed));
+        let conducting = super::loaded(&driver, options)?;
         conducting.check()?;
         let Tables {
             parts,
@@ -36,7 +36,6 @@ impl Task for Prepare {
             names: names.unwrap_or_else(|| parts.iter().map(|(name, _)| name.clone()).collect()),
             parts,
             script: conducting.again(),
-            native: (self.name == "oltp").then(|| oltp::tables(&given, seed)),
         };
         Ok(build_tables(&driver, &set, self.threads)?)
     }
@@ -51,8 +50,6 @@ pub(in crate::cli) struct ScriptTables {
     /// The command that drops them.
     pub(in crate::cli) cleanup: String,
     script: Again,
-    /// What makes them in the script's place: rows of sysbench's are made as fast as it makes them.
-    native: Option<OltpTables>,
 }
 
 fn fault(trouble: Trouble) -> Fault {
@@ -77,13 +74,9 @@ impl ScriptTables {
     pub(in crate::cli) fn build(
         &self,
         admin: &mut dyn Admin,
-        dialect: Dialect,
         number: usize,
         progress: &Progress,
     ) -> Result<u64, Fault> {
-        match &self.native {
-            Some(native) => native.build(admin, dialect, number, progress),
-            None => self.script.fill(number, admin, progress).map_err(fault),
-        }
+        self.script.fill(number, admin, progress).map_err(fault)
     }
 }

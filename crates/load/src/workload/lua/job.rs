@@ -149,6 +149,8 @@ pub struct Conducting {
     pub description: Description,
     setup: Arc<Setup>,
     state: State,
+    /// It chooses the draws; of a part of the tables, its number.
+    place: u64,
     stages: Option<Thread>,
     kept: Vec<String>,
     /// The present stage, and how many there were.
@@ -164,7 +166,6 @@ impl Conducting {
         Self::of(Setup::new(options, Arc::default()), 0)
     }
 
-    /// `place` chooses the draws.
     fn of(setup: Arc<Setup>, place: u64) -> Result<Self, LuaError> {
         let wrong = |error: mlua::Error| LuaError(error.to_string());
         let state = State::conducting(&setup, place).map_err(wrong)?;
@@ -173,6 +174,7 @@ impl Conducting {
             description: described(cmdline, &state).map_err(wrong)?,
             setup,
             state,
+            place,
             stages: None,
             kept: Vec::new(),
             turns: None,
@@ -336,7 +338,8 @@ impl Conducting {
                 EXECUTE => admin.execute(&sql).map(|_| Value::Nil),
                 LOAD => {
                     let table = Table::from_lua(first, &self.state.lua)?;
-                    load(&table, admin, progress)?.map(|loaded| Value::Number(loaded as f64))
+                    let loaded = self.load(&table, admin, progress)?;
+                    loaded.map(|loaded| Value::Number(loaded as f64))
                 }
                 COLUMN | KEEP => match admin.query_column(&sql) {
                     Ok(column) => {
@@ -367,6 +370,41 @@ impl Conducting {
             })?;
             input = answer.into_lua_multi(&self.state.lua)?;
         }
+    }
+
+    /// Fills a table with the rows that the script makes, or with those that are made for it.
+    fn load(
+        &self,
+        table: &Table,
+        admin: &mut dyn Admin,
+        progress: &Progress,
+    ) -> mlua::Result<Result<u64, Fault>> {
+        let columns: Vec<String> = table.get("columns")?;
+        let columns: Vec<_> = columns.iter().map(String::as_str).collect();
+        let (name, rows): (String, u64) = (table.get("name")?, table.get("rows")?);
+        let made: Option<Function> = table.get("row")?;
+        let row = match (made, &self.setup.options.rows) {
+            (Some(row), _) => row,
+            (None, Some(own)) => return Ok(own.load(self.place, &name, &columns, admin, progress)),
+            (None, None) => return Err(mlua::Error::runtime("a table without rows")),
+        };
+        let (mut done, mut mistake) = (0, None);
+        let loaded = admin.load(&name, &columns, &mut |args| {
+            if done == rows || mistake.is_some() {
+                return false;
+            }
+            progress.row(done, rows);
+            done += 1;
+            match row.call::<MultiValue>(done) {
+                Ok(mut values) => bind(values.make_contiguous(), args),
+                Err(error) => {
+                    mistake = Some(error);
+                    return false;
+                }
+            }
+            true
+        });
+        mistake.map_or(Ok(loaded), Err)
     }
 
     /// What a piece of Lua says in the script's state.
@@ -421,35 +459,6 @@ impl Conducting {
             },
         })
     }
-}
-
-/// Fills a table with the rows that the script makes.
-fn load(
-    table: &Table,
-    admin: &mut dyn Admin,
-    progress: &Progress,
-) -> mlua::Result<Result<u64, Fault>> {
-    let columns: Vec<String> = table.get("columns")?;
-    let columns: Vec<_> = columns.iter().map(String::as_str).collect();
-    let (rows, row): (u64, Function) = (table.get("rows")?, table.get("row")?);
-    let (mut done, mut mistake) = (0, None);
-    let name: String = table.get("name")?;
-    let loaded = admin.load(&name, &columns, &mut |args| {
-        if done == rows || mistake.is_some() {
-            return false;
-        }
-        progress.row(done, rows);
-        done += 1;
-        match row.call::<MultiValue>(done) {
-            Ok(mut values) => bind(values.make_contiguous(), args),
-            Err(error) => {
-                mistake = Some(error);
-                return false;
-            }
-        }
-        true
-    });
-    mistake.map_or(Ok(loaded), Err)
 }
 
 /// Values as a statement's parameters, without those that are nil.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::oltp::OltpRows;
 use super::sql::Fence;
 use super::{Catalogue, Workload};
 use crate::driver::rows::Keep;
@@ -82,6 +83,8 @@ pub struct LuaOptions {
     pub fence: Fence,
     /// Whether it comes with the program.
     pub is_ours: bool,
+    /// Rows that it loads without making them itself: sysbench's, as fast as it makes them.
+    pub rows: Option<OltpRows>,
 }
 
 /// The part that all clients of a workload share.

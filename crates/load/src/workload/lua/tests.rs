@@ -26,6 +26,7 @@ fn workload(text: &str, protocol: Protocol) -> Result<LuaWorkload, LuaError> {
         output: Output::Stderr,
         fence: Fence::new(Dialect::Mysql, Errand::Measured, Some("own")),
         is_ours: false,
+        rows: None,
     };
     LuaWorkload::new(options, Arc::default())
 }

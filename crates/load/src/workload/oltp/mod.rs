@@ -9,16 +9,17 @@ use crate::driver::{Dialect, Kind, ServerError, StatementId};
 
 mod counts;
 mod mix;
+mod rows;
 mod schema;
 mod script;
 mod shape;
 mod statements;
-pub mod tables;
 #[cfg(test)]
 mod tests;
 
 pub use counts::Counts;
 pub use mix::Mix;
+pub use rows::OltpRows;
 pub use schema::Schema;
 pub use script::OltpScript;
 use script::{Draws, Plan, PlannedStep};

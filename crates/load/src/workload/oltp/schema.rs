@@ -20,12 +20,4 @@ impl Schema {
             Self::Single => "sbtest".to_owned(),
         }
     }
-
-    /// The name of a table's index on column `k`.
-    pub(super) fn index_name(self, number: usize) -> String {
-        match self {
-            Self::Numbered => format!("k_{number}"),
-            Self::Single => "k".to_owned(),
-        }
-    }
 }

@@ -68,8 +68,8 @@ function job.indexed(name, column, doing)
   return (tonumber(job.value(format(INDEXED[job.dialect], name, column), doing)) or 0) > 0
 end
 
--- Fills a table in the way that is fastest: `row` returns the values of the row with this number, from 1. Returns
--- how many rows the table has then.
+-- Fills a table in the way that is fastest: `row` returns the values of the row with this number, from 1; without
+-- it, the program makes sysbench's rows. Returns how many rows the table has then.
 function job.load(name, columns, rows, row)
   return yield(LOAD, { name = name, columns = columns, rows = rows, row = row })
 end

@@ -1,13 +1,41 @@
 //! The rows of tables `sbtest1` to `sbtestN`.
 
-use super::OltpTables;
-use crate::driver::Args;
+use crate::driver::{Admin, Args, Fault};
 use crate::workload::digits::Filling;
-use crate::workload::distribution::Distribution;
+use crate::workload::distribution::{Distribution, Law};
 use crate::workload::generator::generator;
+use crate::workload::tables::Progress;
+
+/// The options of the rows.
+#[derive(Debug, Clone, Copy)]
+pub struct OltpRows {
+    pub rows: u64,
+    /// Distribution of column `k`, as in sysbench: it decides which part of the index updates hit.
+    pub distribution: Law,
+    pub seed: u64,
+    pub filling: Filling,
+}
+
+impl OltpRows {
+    /// Fills the table of this number; returns the rows loaded.
+    pub fn load(
+        &self,
+        number: u64,
+        name: &str,
+        columns: &[&str],
+        admin: &mut dyn Admin,
+        progress: &Progress,
+    ) -> Result<u64, Fault> {
+        let mut rows = Rows::new(number, self);
+        admin.load(name, columns, &mut |args: &mut Args| {
+            progress.row(rows.row, self.rows);
+            rows.next(args)
+        })
+    }
+}
 
 /// The rows of one table: a pure function of seed, table and row number.
-pub(super) struct Rows {
+struct Rows {
     table: u64,
     seed: u64,
     keys: Distribution,
@@ -17,9 +45,9 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(number: usize, tables: &OltpTables) -> Self {
+    fn new(number: u64, tables: &OltpRows) -> Self {
         Self {
-            table: number as u64,
+            table: number,
             seed: tables.seed,
             keys: Distribution::new(tables.distribution, tables.rows.max(1)),
             filling: tables.filling,
@@ -28,13 +56,8 @@ impl Rows {
         }
     }
 
-    /// Number of rows made.
-    pub(super) fn done(&self) -> u64 {
-        self.row
-    }
-
     /// Fills the next row's columns; false after the last.
-    pub(super) fn next(&mut self, args: &mut Args) -> bool {
+    fn next(&mut self, args: &mut Args) -> bool {
         if self.row == self.last {
             return false;
         }
@@ -54,21 +77,17 @@ mod tests {
     use super::*;
     use crate::driver::Arg;
     use crate::workload::distribution::Choice;
-    use crate::workload::oltp::Schema;
 
-    fn tables() -> OltpTables {
-        OltpTables {
-            schema: Schema::Numbered,
+    fn tables() -> OltpRows {
+        OltpRows {
             rows: 500,
-            unsigned: false,
             distribution: Choice::Special.into(),
             seed: 42,
-            engine: "innodb".into(),
             filling: Filling::RANDOM,
         }
     }
 
-    fn rows(number: usize, tables: &OltpTables) -> Vec<(Arg, Arg, Vec<u8>)> {
+    fn rows(number: u64, tables: &OltpRows) -> Vec<(Arg, Arg, Vec<u8>)> {
         let mut rows = Rows::new(number, tables);
         let mut args = Args::default();
         let mut all = Vec::new();
@@ -87,14 +106,14 @@ mod tests {
         let first = rows(1, &tables());
         assert_eq!(first.len(), 500);
         assert_eq!(first, rows(1, &tables()));
-        let longer = OltpTables {
+        let longer = OltpRows {
             rows: 600,
             ..tables()
         };
         let texts =
             |rows: &[(Arg, Arg, Vec<u8>)]| rows.iter().map(|row| row.2.clone()).collect::<Vec<_>>();
         assert_ne!(texts(&first), texts(&rows(2, &tables())));
-        let other_seed = OltpTables {
+        let other_seed = OltpRows {
             seed: 43,
             ..tables()
         };
