@@ -14,8 +14,9 @@ const OWN_SQL: &str = "slap always makes its own SQL; use `run script` for yours
 const ENGINE: &str =
     "choose the storage engine when the tables are made: `prepare oltp --engine NAME`";
 
-/// Options of sysbench, mysqlslap, sql-bench and pgbench; `_` and `-` are the same. What begins with dashes is an
-/// option of ours: the message gives the first that the command has. Other words are the message.
+/// Options of sysbench, mysqlslap, sql-bench and pgbench; `_` and `-` are the same. Some others are ours behind a
+/// prefix. What begins with dashes is an option of ours: the message gives the first that the command has. Other
+/// words are the message.
 const OPTIONS: &[(&str, &str)] = &[
     ("threads num-threads concurrency client -c", "--clients"),
     ("jobs -j", "--workers"),
@@ -59,20 +60,15 @@ const OPTIONS: &[(&str, &str)] = &[
         "test",
         "the workload is named after the verb: run oltp, run slap, run sqlbench",
     ),
-    ("oltp-skip-trx", "--skip-trx"),
-    ("oltp-point-selects", "--point-selects"),
-    ("oltp-range-size", "--range-size"),
     ("oltp-dist-type rand-type", "--distribution"),
     ("rand-spec-iter oltp-dist-iter", "--bell-draws"),
     ("rand-spec-pct oltp-dist-pct", "--special-window"),
     ("rand-spec-res oltp-dist-res", "--special-hot"),
-    ("rand-pareto-h", "--pareto-h"),
     ("rand-zipfian-exp", "--zipfian-exponent"),
     (
         "oltp-reconnect",
         "--reconnect, with 1 to reconnect for each transaction",
     ),
-    ("mysql-engine-trx", "--engine-trx"),
     ("rand-seed random-seed", "--seed"),
     ("percentile", "--percentiles"),
     ("warmup-time", "--warm-up"),
@@ -92,11 +88,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("mysql-ignore-errors max-tries", "--retry"),
     ("detach connect", "use --reconnect, if the workload has it"),
     ("auto-generate-sql -a", OWN_SQL),
-    ("auto-generate-sql-load-type", "--load-type"),
     ("auto-generate-sql-add-autoincrement", "--auto-increment"),
-    ("auto-generate-sql-guid-primary", "--guid-primary"),
-    ("auto-generate-sql-secondary-indexes", "--secondary-indexes"),
-    ("auto-generate-sql-write-number", "--write-number"),
     ("auto-generate-sql-unique-write-number", "--unique-write"),
     ("auto-generate-sql-unique-query-number", "--unique-queries"),
     ("number-int-cols -y", "--int-columns"),
@@ -217,6 +209,13 @@ fn option_tip(option: &str, command: &Command) -> Option<String> {
             "{}{ours}",
             if is_ours { "here it is " } else { "" }
         ));
+    }
+    let prefixes = ["oltp-", "mysql-", "rand-", "auto-generate-sql-"];
+    let mut shorter = prefixes
+        .iter()
+        .filter_map(|prefix| name.strip_prefix(prefix));
+    if let Some(name) = shorter.find(|name| has(name)) {
+        return Some(format!("here it is --{name}"));
     }
     (LENGTH.contains(&name) && has("clients") && !has("seconds")).then(|| {
         "this workload ends when all its work is done; --help lists the options that make it longer or shorter"

@@ -1,6 +1,6 @@
 //! sysbench's own options as a script reads them in `sysbench.opt`.
 
-use crate::target::{Endpoint, Server, Target};
+use crate::target::{Endpoint, Target};
 use crate::workload::lua::Setting;
 
 /// The options of a run that scripts ask for.
@@ -39,62 +39,35 @@ pub(in crate::cli) fn settings(target: &Target, run: &Run) -> Vec<(String, Setti
         ),
         ("db_debug", Setting::Bool(false)),
     ];
-    match target {
-        Target::Mysql(server) => {
-            all.push(("db_driver", text("mysql")));
-            all.extend(of_server(
-                server,
-                [
-                    "mysql_host",
-                    "mysql_port",
-                    "mysql_socket",
-                    "mysql_user",
-                    "mysql_db",
-                ],
-            ));
-        }
-        Target::Postgres(server) => {
-            all.push(("db_driver", text("pgsql")));
-            all.extend(of_server(
-                server,
-                [
-                    "pgsql_host",
-                    "pgsql_port",
-                    "pgsql_socket",
-                    "pgsql_user",
-                    "pgsql_db",
-                ],
-            ));
-        }
-        Target::Sqlite(_) => all.push(("db_driver", text("sqlite"))),
-        Target::Null(_) => {
-            all.push(("db_driver", text("mysql")));
-            all.push(("mysql_db", text("null")));
-        }
-    }
-    all.into_iter()
+    let (driver, server) = match target {
+        Target::Mysql(server) => ("mysql", Some(server)),
+        Target::Postgres(server) => ("pgsql", Some(server)),
+        Target::Sqlite(_) => ("sqlite", None),
+        Target::Null(_) => ("mysql", None),
+    };
+    all.push(("db_driver", text(driver)));
+    let mut all: Vec<_> = all
+        .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
-        .collect()
-}
-
-fn of_server(server: &Server, names: [&'static str; 5]) -> Vec<(&'static str, Setting)> {
-    let [host, port, socket, user, database] = names;
-    let mut all = vec![
-        (user, text(&server.user)),
-        (database, text(&server.database)),
-    ];
-    match &server.endpoint {
-        Endpoint::Unix(path) => {
-            all.push((host, text("localhost")));
-            all.push((socket, text(&path.display().to_string())));
+        .collect();
+    let mut add = |name: &str, value| all.push((format!("{driver}_{name}"), value));
+    match server {
+        Some(server) => {
+            add("user", text(&server.user));
+            add("db", text(&server.database));
+            match &server.endpoint {
+                Endpoint::Unix(path) => {
+                    add("host", text("localhost"));
+                    add("socket", text(&path.display().to_string()));
+                }
+                Endpoint::Tcp { host, port } => {
+                    add("host", text(host));
+                    add("port", Setting::Int((*port).into()));
+                }
+            }
         }
-        Endpoint::Tcp {
-            host: name,
-            port: number,
-        } => {
-            all.push((host, text(name)));
-            all.push((port, Setting::Int((*number).into())));
-        }
+        None if driver == "mysql" => add("db", text("null")),
+        None => {}
     }
     all
 }
