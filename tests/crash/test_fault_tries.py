@@ -77,7 +77,7 @@ def test_a_disk_that_begins_to_lie_loses_and_one_that_errs_is_told(tmp_path: Pat
     )
     none, lying, flush, full = (made[fault, "power"] for fault in ("none", "lying", "flush", "full"))
     assert none.lost == flush.lost == full.lost == 0
-    assert lying.lost and lying.is_unnoticed
+    assert lying.lost  # whether SQLite notices is chance: its file may be malformed
     for one in (none, lying, flush, full):
         assert one.trouble is not None
     assert none.trouble and not none.trouble.errors and none.trouble.hits is None
@@ -85,7 +85,7 @@ def test_a_disk_that_begins_to_lie_loses_and_one_that_errs_is_told(tmp_path: Pat
     assert flush.trouble and flush.trouble.errors.get("SQLITE_IOERR"), flush.trouble
     assert flush.trouble.serves_again_s is None and flush.trouble.silent_s > 0.5
     page = diskproof_here(tmp_path, "report", str(next((tmp_path / "runs" / "study").glob("*"))))
-    assert "unnoticed: lying" in page.stdout or "unnoticed: with lying" in page.stdout, page.stdout
+    assert "with lying (1 of 1)" in " ".join(page.stdout.split()), page.stdout
 
 
 @needs_virtual_disks

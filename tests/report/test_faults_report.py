@@ -4,6 +4,7 @@ from typing import Any
 
 from diskproof.analysis.answers import Analysis
 from diskproof.report.charts import faults as charts
+from diskproof.report.compose import to_do
 from diskproof.report.compose.answer import answer
 from diskproof.report.compose.faults import details, rows
 from diskproof.report.compose.one_screen import run
@@ -104,6 +105,7 @@ def test_faults_that_only_take_time_are_answered_by_what_is_left() -> None:
     [block] = rows(analysis.safety)
     [row] = block.rows
     assert row.figures == ("70%", "140", "0.31 s", "0 of 1")
+    assert "no commit may be lost" not in " ".join(to_do.actions(analysis))
 
 
 def test_the_fault_is_drawn_into_the_throughput() -> None:

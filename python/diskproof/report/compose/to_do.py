@@ -40,6 +40,9 @@ def actions(analysis: Analysis) -> list[str]:
     """Return what to do: what makes the run trustworthy and decides it, settings, then what gains speed."""
     if not analysis.complete:
         return [f"Continue with {analysis.plan.resumed_by}: the run is incomplete."]
+    if analysis.safety and analysis.safety.faults:  # what settings lose without one is another question
+        asked = [*_urgent(analysis), *_repair(analysis), *_surer(analysis)]
+        return list(dict.fromkeys(asked)) or ["Nothing: the study has its answer."]
     decisions = decide(analysis)
     settings = [
         one for each in decisions.durability for one in _settings(each, len(decisions.durability) > 1)
