@@ -13,6 +13,9 @@ REPOSITORY = Path(__file__).parents[2]
 
 NOBODY = 65534
 
+PYTHON = "/usr/bin/python3"
+"""The system's, because the one that runs the tests may lie in a folder that is root's alone."""
+
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
 STUDY = """
@@ -51,9 +54,9 @@ def test_a_wheel_runs_studies_for_a_user_who_has_nothing_else(place: Path) -> No
     command += ["--out", str(built)]
     subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
     (wheel,) = built.glob("*.whl")
-    site = place / "venv/lib" / f"python3.{sys.version_info.minor}" / "site-packages"
-    subprocess.run([sys.executable, "-m", "venv", place / "venv"], check=True)
-    pip = [str(place / "venv/bin/pip"), "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", place / "venv"], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(place / "venv/bin/python"), "install"]
+    pip += ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile"]
     subprocess.run([*pip, str(wheel)], check=True)
     locked = [*pip, "--require-hashes", "-r", str(REPOSITORY / "requirements/run.lock")]
     subprocess.run(locked, check=True)
@@ -78,7 +81,6 @@ def test_a_wheel_runs_studies_for_a_user_who_has_nothing_else(place: Path) -> No
         assert ended.returncode in (0, 12), ended.stderr
         return ended.stdout
 
-    assert (site / "diskproof/studies/quickstart.toml").is_file()
     assert "quickstart-sqlite" in diskproof("studies")
     assert "desktop-7200" in diskproof("disk", "list")
     assert "6 cells x" in diskproof("plan", "quickstart-sqlite")
