@@ -14,7 +14,7 @@ def test_a_first_study_can_be_planned_as_the_help_shows(tmp_path: Path) -> None:
     written = diskproof_here(tmp_path, "init")
     assert written.returncode == 0, written.stderr
     assert "study.toml is written. Next: `diskproof plan study.toml`" in written.stderr
-    for verb in ("run", "crash", "plan"):
+    for verb in ("crash", "plan"):
         assert EXAMPLES[verb].startswith(f"diskproof {verb} study.toml")
     planned = diskproof_here(tmp_path, *shlex.split(EXAMPLES["plan"])[1:])
     assert "4 cells x 5 blocks = 20 trials" in planned.stdout, planned.stderr

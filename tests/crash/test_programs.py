@@ -106,7 +106,8 @@ PROMISES = "echo begin 1; echo ack 1;"
         ({"load": "echo hello; sleep 60"}, "'hello': write `begin ID` and `ack ID` there"),
         ({"load": f"{PROMISES} yes 'begin 2'"}, "line 4 of what `load` printed is a second `begin 2`"),
         ({"load": f"{PROMISES} exit 3"}, "`load` ended before the cut (exit code 3)"),
-        ({"load": f"setsid sleep 60 & sleep 0.1; {PROMISES} sleep 60"}, "has left its session"),
+        ({"load": f"setsid sleep 60 & sleep 0.1; {PROMISES} sleep 60"}, "has left its process group"),
+        ({"load": f"set -m; sleep 60 & sleep 0.1; {PROMISES} sleep 60"}, "has left its process group"),
         ({"load": f"{PROMISES} sleep 60", "start": "sleep 60 & exit 0"}, "it has to stay in the foreground"),
     ],
 )

@@ -176,7 +176,6 @@ def test_a_cut_has_its_moments_in_the_trials_time(tmp_path: Path) -> None:
         ("dilation = 4", "dilation = 1000", "`design.dilation`"),
         ("dilation = 4", "dilation = 4\ncpus_count = 8", "cannot count more often than `dilation`, 4"),
         ("dilation = 4", "cpus_count = 1", "it needs `dilation`"),
-        ("dilation = 4", 'dilation = 4\nprecision = "3 %"', "use `until`"),
         ('virtual = "./volume.toml"', 'directory = "/tmp"', "`directory` keeps the machine's time"),
         ('virtual = "./volume.toml"', 'ram = "1 GiB"', "there is no virtual disk"),
         ('family = "mysql"', 'family = "mysql"\nimage = "mariadb:11"', "is in a container"),

@@ -106,10 +106,11 @@ WHOLE_TIMED = TimedChoice()
 
 
 def named(study: Path) -> Path:
-    """Return a study's file; a name without an end may be that of one that comes with diskproof."""
-    if study.suffix or study.exists():
+    """Return a study's file, or one that comes along: `NAME`, or `studies/NAME.toml` as in the pages."""
+    if study.exists():
         return study
-    return shipped().get(quickstart() if study.name == "quickstart" else str(study), study)
+    name = str(study).removeprefix("studies/").removesuffix(".toml")
+    return shipped().get(quickstart() if str(study) == "quickstart" else name, study)
 
 
 def quickstart() -> str:

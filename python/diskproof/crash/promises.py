@@ -58,11 +58,7 @@ class Promises(Committing):
             super().begin()
         except NobodyAnsweredError as error:
             raise PromiseError(f"{error}; its messages end with:\n{self._running.log_tail(10)}") from None
-        if strays := self._running.strays():
-            raise PromiseError(
-                f"process {strays[0]} of the program has left its session, so that it cannot be stopped with "
-                "it: keep it in the foreground, without `setsid` or a daemon's fork"
-            )
+        self._check_together()
 
     def wait(self, seconds: float) -> Waited:
         """Wait for the moment; half-way, `sync` makes durable what was acknowledged."""
@@ -74,8 +70,16 @@ class Promises(Committing):
         self._running.run("sync", sync)
         return super().wait(seconds / 2)
 
+    def _check_together(self) -> None:
+        if strays := self._running.strays(self._process.pid):
+            raise PromiseError(
+                f"process {strays[0]} of `load` has left its process group and cannot be stopped with "
+                "it: keep it in the foreground, without `setsid`, `set -m` or a daemon's fork"
+            )
+
     def freeze(self) -> None:
         """Stop the load: what it has printed by now is promised."""
+        self._check_together()
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGSTOP)
         self._frozen_us = self._now_us()
@@ -96,6 +100,8 @@ class Promises(Committing):
             os.killpg(self._process.pid, signal.SIGKILL)
         kill(self._process)
         self._reader.join(DRAIN_S)
+        if self._reader.is_alive():
+            self._wrong = self._wrong or f"what `load` printed could not be read within {DRAIN_S:g} s"
 
     def ask_to_end(self, limit_s: float) -> None:
         """Let the load end in good order, and kill it if it does not."""

@@ -134,11 +134,13 @@ class CutAttempt(Steps):
         clients.begin()
         draw = random.Random(self.planned.seed)  # noqa: S311 - a moment
         seconds = draw.uniform(self.crash.cut_after_s, self.crash.cut_before_s)
-        if self.bears_errors:
-            self._live_through(clients, seconds)
+        self._befell_us = self._now_us()
+        if self.fault is not None:
+            self._live_through(self.fault, seconds)
         else:
             waited = clients.wait(seconds)
             self.silent_because, self.put_off_s = waited.silent_because, waited.put_off_s
+        self._look_at(clients)
         self.lap("load_s")
 
     def _clients_of(self, running: Running) -> Committing:
@@ -155,14 +157,17 @@ class CutAttempt(Steps):
             bear_errors=self.bears_errors,
         )
 
-    def _live_through(self, clients: Committing, seconds: float) -> None:
-        """Let the fault come, and look at server and clients just before the death, busy or not."""
-        self._befell_us = self._now_us()
-        if self.fault is not None:
-            self.layout.befall(self.fault, self.planned.seed)
-            if self.fault.kind == "full":
-                self._fill_between(self.fault, seconds)
+    def _live_through(self, fault: Fault, seconds: float) -> None:
+        """Let the fault come, and wait for the death, busy or not."""
+        self.layout.befall(fault, self.planned.seed)
+        if fault.kind == "full":
+            self._fill_between(fault, seconds)
         self._live_until(seconds)
+
+    def _look_at(self, clients: Committing) -> None:
+        """Look at server and clients just before the death, in a study of faults."""
+        if not self.bears_errors:
+            return
         assert self._running is not None
         self._seen_us = self._now_us()
         self._seen = {
@@ -187,12 +192,14 @@ class CutAttempt(Steps):
     def die(self) -> None:
         """Die in the planned way, and read what was acknowledged."""
         assert self._clients is not None
-        self._clients.freeze()
+        if self.planned.way != "restart":
+            self._clients.freeze()
         match self.planned.way:
             case "restart":
                 assert self._running is not None
                 self.cut_us = self._now_us()
-                self._running.stop(self.bench.time.real_s(STOP_S))
+                if not self._running.stop(self.bench.time.real_s(STOP_S)):
+                    self.silent_because = as_message("the server did not stop in good order, and was killed")
                 self._kill()
             case "kill":
                 self.cut_us = self._now_us()

@@ -23,6 +23,10 @@ MOST_SHRINKING = 40
 MOST_MOMENTS = 1000
 """Moments of a run that are tried, evenly spread: what lies under the writes at risk is held for each."""
 
+LEFT_EARLY_US = 200
+"""An answer leaves before the model's time of it, by the path and the alarm's lead. A commit that came of it
+is no promise of a state before it."""
+
 MOST_NAMED = 8
 """Missing writes that are named."""
 
@@ -83,10 +87,14 @@ class StatesAttempt(CutAttempt):
             if state.moment.at_us > latest[0]:
                 latest = state.moment.at_us, self.verified
         if harmful is not None:
+            why = _harm(self.verified, self._outcome())
             smallest = self._smallest(log, harmful)
             # Again, so that its logs are those that are kept.
             harmful = next((one for one in (smallest, harmful) if self._does_harm(log, one)), None)
-        outcome = latest if harmful is None else (harmful.moment.at_us, self.verified)
+            latest = self.cut_us, self.verified
+            if harmful is None:
+                self._note_disturbed(why)
+        outcome = latest
         self.seen = StatesSeen(
             moments=moments,
             checked=len(tried),
@@ -105,17 +113,18 @@ class StatesAttempt(CutAttempt):
         why = _harm(self.verified, self._outcome())
         if self._does_harm(log, state):
             return True
+        self._note_disturbed(why)
+        return False
+
+    def _note_disturbed(self, why: str) -> None:
         self.findings.append(
             Finding(
                 check=ONE_STATE,
                 severity="warning",
-                message=say(
-                    "a state did harm once, and none when its bytes were tried again: {why}", why=why
-                ),
+                message=say("a state did harm, and none when its bytes were tried again: {why}", why=why),
                 remedy=as_message("Run it again on a quiet machine: its recovery may have been disturbed."),
             )
         )
-        return False
 
     def _does_harm(self, log: Log, state: State) -> bool:
         """Recover from a state and compare: whether something was lost or damaged."""
@@ -125,7 +134,7 @@ class StatesAttempt(CutAttempt):
         shutil.rmtree(dirs.log)
         dirs.log.mkdir()
         self._put(log, state)
-        self.cut_us = state.moment.at_us
+        self.cut_us = state.moment.at_us - LEFT_EARLY_US
         self._recovered = recover(
             self.layout.mount_again,
             lambda limit_s: start_in_own_time(self.bench, self.kind, dirs, asked, limit_s),

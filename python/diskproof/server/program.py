@@ -208,13 +208,13 @@ class ProgramRunning(Running):
         except ProcessLookupError:
             return True  # it has ended
 
-    def strays(self) -> list[int]:
-        """Return the load's processes that have left its session, so that no signal to it reaches them."""
+    def strays(self, load: int) -> list[int]:
+        """Return processes of the load that have left its group, so that no signal to it reaches them."""
         found = []
         for process in self._processes():
-            with suppress(psutil.Error):
+            with suppress(psutil.Error, ProcessLookupError):
                 of_load = process.environ().get(MARK) == f"{self._mark}{LOAD}"
-                if of_load and not self._is_in_session(process):
+                if of_load and os.getpgid(process.pid) != load:
                     found.append(process.pid)
         return found
 

@@ -1,5 +1,6 @@
 """Faults of a study as diskproof-disk takes them, and the one that is the file system's: no room."""
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,7 +70,9 @@ def fill_up(file: Path, leave_bytes: int) -> None:
             try:
                 os.posix_fallocate(descriptor, at, piece)
                 at += piece
-            except OSError:  # the file system needs some of it for itself
-                piece //= 2
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                piece //= 2  # the file system needs some of it for itself
     finally:
         os.close(descriptor)

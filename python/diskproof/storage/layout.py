@@ -260,7 +260,7 @@ class Layout:
     def make_room(self) -> None:
         """Give the room back."""
         for place in self._cut_places():
-            place.filler.unlink(missing_ok=True)
+            place.make_room()
 
     def is_read_only(self) -> bool:
         """Whether the kernel lets nothing be written to one of the file systems any more."""

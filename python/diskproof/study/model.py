@@ -303,6 +303,14 @@ class Study(Part):
                 raise mistake(f"this study has {', '.join(known)}, not `{level}`", *keys)
 
     @model_validator(mode="after")
+    def _states_lie_over_the_whole_run(self) -> Self:
+        if self.crash and self.crash.states and self.program and self.program.sync is not None:
+            raise mistake(
+                "states before the `sync` of a [program] promise nothing: leave it out", "crash", "states"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _faults_befall_disks_that_can_have_them(self) -> Self:
         for name, fault in self.faults.items():
             if name == NO_FAULT:

@@ -179,11 +179,16 @@ class VirtualPlace(_VirtualDiskPlace):
     def mount_again(self) -> None:
         """Mount the disk as the power's return left it, without what filled it."""
         self._mount()
-        self.filler.unlink(missing_ok=True)
+        self.make_room()
+
+    def make_room(self) -> None:
+        """Remove what fills the file system; a sick one, which refuses even that, was not filled."""
+        with suppress(OSError):
+            self.filler.unlink()
 
     def remount(self) -> None:
         """Unmount and mount again, so that neither page cache nor an old error is left."""
-        self.filler.unlink(missing_ok=True)
+        self.make_room()
         self._leave()
         self._mount()
 
