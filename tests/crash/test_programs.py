@@ -91,6 +91,8 @@ def started(folder: Path, starter: Starter, **commands: str) -> tuple[ProgramRun
     return running, Promises(running, folder / "log")
 
 
+OWN_GROUP = 'python3 -c \'import subprocess as s; s.Popen(["sleep", "60"], process_group=0)\''
+
 PROMISES = "echo begin 1; echo ack 1;"
 
 
@@ -107,7 +109,7 @@ PROMISES = "echo begin 1; echo ack 1;"
         ({"load": f"{PROMISES} yes 'begin 2'"}, "line 4 of what `load` printed is a second `begin 2`"),
         ({"load": f"{PROMISES} exit 3"}, "`load` ended before the cut (exit code 3)"),
         ({"load": f"setsid sleep 60 & sleep 0.1; {PROMISES} sleep 60"}, "has left its process group"),
-        ({"load": f"set -m; sleep 60 & sleep 0.1; {PROMISES} sleep 60"}, "has left its process group"),
+        ({"load": f"{OWN_GROUP}; {PROMISES} sleep 60"}, "has left its process group"),
         ({"load": f"{PROMISES} sleep 60", "start": "sleep 60 & exit 0"}, "it has to stay in the foreground"),
     ],
 )
