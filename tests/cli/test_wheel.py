@@ -46,7 +46,7 @@ def place() -> Iterator[Path]:
 
 
 @needs_root
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)  # cargo waits as long as Rust's tests are compiled beside
 def test_a_wheel_runs_studies_for_a_user_who_has_nothing_else(place: Path) -> None:
     built = place / "built"
     maturin = Path(sys.executable).with_name("maturin")
