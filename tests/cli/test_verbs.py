@@ -138,6 +138,11 @@ def test_the_studies_that_come_along_run_by_name(tmp_path: Path) -> None:
     assert "quickstart-sqlite How fast is an embedded database on" in listed
     text = diskproof_here(tmp_path, "studies", "quickstart").stdout
     assert text == (Path(__file__).parents[2] / "studies/quickstart.toml").read_text()
+    copied = diskproof_here(tmp_path, "studies", "limits-rarer", "--to", "mine")
+    assert copied.returncode == 0, copied.stderr
+    assert (tmp_path / "mine/waits/basket.sql").is_file() and (tmp_path / "mine/limits-rarer.toml").is_file()
+    assert diskproof_here(tmp_path, "studies", "limits-rarer", "--to", "mine").returncode == 2
+    assert diskproof_here(tmp_path, "studies", "--to", "mine").returncode == 2
     planned = diskproof_here(tmp_path, "plan", "quickstart-sqlite")
     assert planned.returncode == 0 and "6 cells x" in planned.stdout, planned.stderr
     for verb in ("plan", "studies"):

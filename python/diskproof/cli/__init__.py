@@ -49,7 +49,7 @@ EXAMPLES = {
     "compare": "diskproof compare runs/study/20260314-090000 runs/study/20260315-090000",
     "predict": "diskproof predict runs/study/20260314-090000 --on ebs-gp3 --on mine.toml",
     "advise": "diskproof advise runs/study/20260314-090000 --target '2000 transactions/s, p95 20 ms'",
-    "studies": "diskproof studies quickstart > mine.toml",
+    "studies": "diskproof studies quickstart --to mine",
     "audit": "diskproof audit old-sysbench.txt my.cnf",
     "schema": "diskproof schema > study.schema.json",
 }

@@ -1,5 +1,6 @@
 """The study file. Each option has its name, type, limits, default and meaning once, here or beside it."""
 
+import difflib
 from collections.abc import Iterable, Mapping
 from typing import Literal, Self
 
@@ -150,6 +151,13 @@ class Study(Part):
             for variable in tuning.variables:
                 if not any(f"{{{variable}}}" in command for command in self.program.commands):
                     raise mistake(f"no command has `{{{variable}}}`", "tunings", name, "variables")
+        known = {"directory", "run"}.union(*(tuning.variables for tuning in self.tunings.values()))
+        for word in self.program.braced:
+            without = [name for name, one in self.tunings.items() if word in known - set(one.variables)]
+            if word in known and without and word not in ("directory", "run"):
+                raise mistake(f"a command has `{{{word}}}`: give it a value", "tunings", without[0])
+            if word not in known and (close := difflib.get_close_matches(word, known, n=1)):
+                raise mistake(f"a command has `{{{word}}}`; did you mean `{{{close[0]}}}`?", "program")
         return self
 
     @field_validator("tunings")
@@ -328,8 +336,13 @@ class Study(Part):
                     *("faults", name, "after_s"),
                 )
             for storage in self.crash.storages or self.storages:
-                if why := self.storages[storage].why_never_cut():
-                    raise mistake(f"only virtual disks have faults, and of `{storage}` {why}", "faults", name)
+                asked = fault.storages is None or storage in fault.storages
+                if asked and self.storages[storage].why_never_cut():
+                    why = (
+                        f"only virtual disks have faults, and `{storage}` is none: give it `virtual`, or "
+                        "this fault other `storages`"
+                    )
+                    raise mistake(why, "faults", name)
         return self
 
     @model_validator(mode="after")

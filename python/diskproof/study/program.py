@@ -1,5 +1,6 @@
 """What `[program]` declares: a program of any language, by the commands that use it."""
 
+import re
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, StringConstraints, ValidationInfo, WithJsonSchema
@@ -61,6 +62,11 @@ class ProgramChoice(Part):
     limit_s: float = Field(
         60.0, gt=0, le=3600, description="Seconds that a command may take, and the load until its first `ack`"
     )
+
+    @property
+    def braced(self) -> list[str]:
+        """The words in braces of all commands, but those of the shell's own `${NAME}`."""
+        return [word for command in self.commands for word in re.findall(r"(?<!\$)\{(\w+)\}", command)]
 
     @property
     def commands(self) -> list[str]:

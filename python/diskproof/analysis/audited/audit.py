@@ -246,7 +246,7 @@ def place(source: Source) -> str:
 def _run_verdict(audited: Sequence[Audited], answers: Sequence[CheckAnswer]) -> Message:
     """Return what a recorded run supports: its trials that count, and what threatens them."""
     if not audited:
-        return say("It has no trials: it supports nothing.")
+        return say("It has no trial that measures speed, and audit looks at no other; `report` has its cuts.")
     counting = sum(one.valid for one in audited)
     counts: dict[str, Item | float] = {"counting": counting, "trials": len(audited)}
     if not counting:

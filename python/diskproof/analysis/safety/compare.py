@@ -57,6 +57,8 @@ MUST_EQUAL: tuple[tuple[str, Callable[[Cuts, CutAnswer], Item]], ...] = (
 
 
 def _reasons(first: Cuts, second: Cuts, one: CutAnswer, two: CutAnswer) -> Iterator[Message]:
+    if first.states or second.states:
+        yield say("states of one logged run were tried, and a number of states is no number of cuts")
     if one.way == "power" and first.keep != second.keep:
         yield say(
             "the writes that a power cut kept differ: {a} in the first run, {b} in the second",

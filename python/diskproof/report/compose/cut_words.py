@@ -148,15 +148,15 @@ def outcome(answer: CutAnswer) -> str:
 def _in_states(answer: CutAnswer) -> str:
     """Say what the states of logged runs showed: ``kept everything in 60 states, …``."""
     checked = count(sum(one.checked for one in answer.states), "state")
-    moments = f"cuts before {count(sum(one.moments for one in answer.states), 'flush', 'flushes')}"
+    moments = f"before {count(sum(one.moments for one in answer.states), 'flush', 'flushes')} of the run"
     if not answer.harmed:
         equal = sum(one.equal for one in answer.states)
         rest = ", which are all" if all(one.all_of_them for one in answer.states) else ""
-        return f"kept everything in {checked}{rest} ({moments}; {equal:,} further ones were equal)"
+        return f"kept everything in {checked}{rest} ({moments}; {equal:,} more had the same bytes)"
     worst = "lost the whole database" if answer.gone else "was damaged"
     if answer.with_loss and not answer.gone and answer.worst:
         worst = f"lost {_most(answer, answer.worst)}" + (" and was damaged" if answer.damaged else "")
-    return f"{worst} in the last of {checked} ({moments})"
+    return f"{worst} in the last of {checked} tried ({moments})"
 
 
 def counterexample(seen: StatesSeen) -> str:
@@ -164,9 +164,9 @@ def counterexample(seen: StatesSeen) -> str:
     found = seen.counterexample
     if found is None:
         return ""
-    risk = count(len(found.risk), "write")
     if not found.lost:
-        return f"the smallest counterexample lacks none of {risk} at risk: the rest never reached the disk"
+        return "the smallest counterexample lacks no write: what is lost was never sent to the disk"
+    risk = count(len(found.risk), "write")
     more = len(found.lost) - len(found.named)
     named = "; ".join([*found.named, *([f"{more} more"] if more > 0 else [])])
     return f"the smallest counterexample lacks {len(found.lost):,} of {risk} at risk: {named}"

@@ -269,7 +269,8 @@ def _by_settings(one: Lever) -> str:
 
 def _surer(analysis: Analysis) -> Iterator[str]:
     yield from filter(None, map(_remedy, cautions(analysis)))
-    if analysis.plan.scale:
+    crash = analysis.plan.crash
+    if analysis.plan.scale and not (crash and crash.states):
         yield "Run the study at a larger scale (`--scale`): this run is a small one."
     safety, limits = analysis.safety, analysis.limits
     if safety and not safety.faults and not any(one.way == "power" for one in safety.answers):
