@@ -62,10 +62,10 @@ def test_trials_with_the_same_fault_are_told_once_with_their_number() -> None:
     assert "invalid engine" in shown(AuditAnswer(subjects=[subject]))
 
 
-def test_a_run_without_trials_supports_nothing() -> None:
+def test_a_run_without_trials_is_none_for_the_audit() -> None:
     plan = make_plan()
     subject = audit_run_folder("runs/empty", plan, None, [], {})
-    assert "no trials" in subject.verdict.text
+    assert "no trial that measures speed" in subject.verdict.text
 
 
 def test_a_sound_result_fails_nothing_and_says_what_is_missing() -> None:
