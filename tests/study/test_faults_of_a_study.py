@@ -43,6 +43,10 @@ def read(folder: Path, faults: str, crash: str = "") -> StudyFile:
         ('kind = "full"\non = "write"', "`on` is no key of a `full`"),
         ('kind = "flip"\non = "flush"', "a flush has no bytes"),
         ('kind = "stall"\nfor_s = 0.5\nevery_s = 1', "`every_s` and `repeat` (2 or more) belong together"),
+        (
+            'kind = "error"\nfor_s = 0.5\nevery_s = 1\nrepeat = 3\ntimes = 1',
+            "give `times` or `repeat`, not both",
+        ),
         ('kind = "stall"\nfor_s = 2\nevery_s = 1\nrepeat = 3', "shorter than `every_s`"),
         ('kind = "error"\nchance = 0', "more than 0"),
         ('kind = "error"\ntimes = 0', "give 1 or more"),

@@ -57,7 +57,7 @@ class Trouble(Record):
     hits: int | None
     """Requests that the fault hit; None: it is none of a disk's."""
     errors: dict[str, int] = {}
-    """Transactions that failed, by the code that the client was told; `lost`: by a lost connection."""
+    """Transactions that failed, by the error code that the client got; `lost`: a lost connection."""
     bin_s: float
     course: list[int]
     """Acknowledged commits in each bin of time."""
@@ -78,6 +78,6 @@ class Trouble(Record):
     def is_reported(self) -> bool:
         """Whether the server reported it: it ended, or wrote of it into its log, or its disk is read-only.
 
-        An error that a client was told is of that transaction, and none of the others.
+        An error message to a client does not count: it speaks of that client's transaction alone.
         """
         return bool(self.stopped or self.gave_up or self.read_only or self.complaints)

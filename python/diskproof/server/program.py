@@ -7,7 +7,7 @@ import secrets
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -153,6 +153,8 @@ class ProgramRunning(Running):
                 time.sleep(POLL_S)
         finally:
             programs.kill(process)
+            if not any(map(_is_of(process.pid), psutil.pids())):
+                self._sessions.remove(process)  # its number may become another program's
         if process.returncode and what != "check":
             raise ServerFailedError(f"`{what}` failed ({describe_end(process.returncode)}){self._said()}")
         return process.returncode
@@ -278,6 +280,18 @@ class ProgramRunning(Running):
             programs.kill(process)
         if stuck := [one.what for one in left if not one.done]:
             raise ServerTooSlowError(f"killed, and still there: {', '.join(stuck)}")
+
+
+def _is_of(session: int) -> Callable[[int], bool]:
+    """Return what tells whether a process is of a session."""
+
+    def is_of(pid: int) -> bool:
+        try:
+            return os.getsid(pid) == session
+        except OSError:
+            return False
+
+    return is_of
 
 
 def is_id(text: str) -> bool:

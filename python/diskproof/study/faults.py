@@ -8,8 +8,8 @@ from diskproof.results.fault import Fault, FaultKind, OnRequest
 from diskproof.results.size import Size
 from diskproof.study.part import DAY_S, OfLevels
 
-MOST_REPEATS = 500
-"""The disk takes a schedule in one line of 64 KiB."""
+MOST_REPEATS = 300
+"""The disk takes a schedule in one line of 64 KiB, and one time may need 145 bytes of it."""
 
 _SHARED = {"kind", "role", "after_s", *OfLevels.model_fields}
 _BY_TIME = {"for_s", "every_s", "repeat"}
@@ -67,6 +67,8 @@ class FaultChoice(OfLevels):
             raise ValueError(f"a flush has no bytes: a `{self.kind}` is `on` reads or writes")
         if (self.every_s is None) != (self.repeat == 1):
             raise ValueError("`every_s` and `repeat` (2 or more) belong together")
+        if self.repeat > 1 and (self.times is not None or self.after_requests):
+            raise ValueError("requests are counted anew each time: give `times` or `repeat`, not both")
         if self.every_s is not None and (self.for_s is None or self.for_s >= self.every_s):
             raise ValueError("what comes again needs a `for_s` that is shorter than `every_s`")
         return self

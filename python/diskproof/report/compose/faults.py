@@ -189,7 +189,7 @@ def _silent(faulted: Faulted) -> str:
 
 
 def details(safety: Safety) -> Table:
-    """Return a row a cell and way: who was told what, and the median of the longest silences."""
+    """Return a table with a row for each cell and way to die."""
     answers = [one for one in safety.answers if one.faulted]
     heads = levels(varying(safety))
     columns: tuple[tuple[Column, Callable[[CutAnswer], str]], ...] = (

@@ -177,7 +177,7 @@ class VirtualPlace(_VirtualDiskPlace):
         self._disk.power_returns()
 
     def mount_again(self) -> None:
-        """Mount the disk as the power's return left it, without what filled it."""
+        """Mount the disk as it was left, without what filled it."""
         self._mount()
         self.make_room()
 
@@ -188,9 +188,8 @@ class VirtualPlace(_VirtualDiskPlace):
 
     def remount(self) -> None:
         """Unmount and mount again, so that neither page cache nor an old error is left."""
-        self.make_room()
         self._leave()
-        self._mount()
+        self.mount_again()
 
     @property
     def filler(self) -> Path:
