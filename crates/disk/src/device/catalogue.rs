@@ -1,5 +1,6 @@
 //! The device files that the program carries, by name.
 
+use super::changed::split;
 use super::named::Origin;
 use super::{Device, DeviceError};
 
@@ -12,13 +13,15 @@ pub fn names() -> Vec<&'static str> {
     BUILT_IN.iter().map(|(name, _)| *name).collect()
 }
 
-/// Opens a device by the name of a built-in one, or by the path of a file (`./mine.toml`).
+/// Opens a device by the name of a built-in one, or by the path of a file (`./mine.toml`), with other values
+/// than its own if they stand behind it (`dial?flush_us=300`).
 ///
 /// # Errors
 ///
 /// If there is no such device or its file is wrong.
 pub fn open(name: &str) -> Result<Device, DeviceError> {
-    Device::open(Origin::find(name, None)?)
+    let (name, changes) = split(name);
+    Device::open(Origin::find(name, None)?, changes)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Device files: a disk's parameters, each with its source, and the published figures it is held against.
 
 mod catalogue;
+mod changed;
 mod figure;
 mod kind;
 mod model;
@@ -61,11 +62,20 @@ impl Device {
     ///
     /// If the file cannot be read, or as `parse`.
     pub fn read(path: &Path) -> Result<Self, DeviceError> {
-        Self::open(Origin::file(path)?)
+        Self::open(Origin::file(path)?, None)
     }
 
-    fn open(origin: Origin) -> Result<Self, DeviceError> {
-        Self::from_toml(&origin.read()?, &origin.to_string())?.complete(origin)
+    fn open(origin: Origin, changes: Option<&str>) -> Result<Self, DeviceError> {
+        Self::as_in(&origin, changes)?.complete(origin)
+    }
+
+    /// Reads a device with the names of those that it is built of.
+    fn as_in(origin: &Origin, changes: Option<&str>) -> Result<Self, DeviceError> {
+        let (text, shown) = (origin.read()?, origin.to_string());
+        match changes {
+            Some(changes) => changed::read(&text, changes, &shown),
+            None => Self::from_toml(&text, &shown),
+        }
     }
 
     fn from_toml(text: &str, origin: &str) -> Result<Self, DeviceError> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::catalogue::BUILT_IN;
+use super::changed::split;
 use super::{Device, DeviceError, Model, names};
 use crate::file;
 
@@ -87,12 +88,13 @@ pub(super) fn look_up(
             "{here}: the device is built of more than {PARTS_AT_MOST} devices"
         )));
     }
-    let Model::Named(name) = model else {
+    let Model::Named(words) = model else {
         for part in model.parts_mut() {
             look_up(part, trail, parts)?;
         }
         return Ok(());
     };
+    let (name, changes) = split(words);
     let origin =
         Origin::find(name, here.folder()).map_err(|why| DeviceError(format!("{here}: {why}")))?;
     if trail.contains(&origin) {
@@ -102,7 +104,7 @@ pub(super) fn look_up(
             way.join(", which names ")
         )));
     }
-    let mut found = Device::from_toml(&origin.read()?, &origin.to_string())?.device;
+    let mut found = Device::as_in(&origin, changes)?.device;
     trail.push(origin);
     look_up(&mut found, trail, parts)?;
     trail.pop();
