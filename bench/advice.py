@@ -27,9 +27,9 @@ from diskproof.analysis.advised.search import search
 from diskproof.analysis.folder import gather_folder
 from diskproof.analysis.other_disk.predict import answer, load_key
 from diskproof.analysis.other_disk.records import Predicted
-from diskproof.cli.predict import simulate
 from diskproof.cli.sold import sold
 from diskproof.results.folder import RunFolder
+from diskproof.run.dials import simulate
 from diskproof.stats.grouping import grouped
 from diskproof.study.price_cards import shipped_cards
 

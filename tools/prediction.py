@@ -21,9 +21,10 @@ from diskproof.analysis.other_disk import errors
 from diskproof.analysis.other_disk.calibrated import Calibrated, Source, calibrate
 from diskproof.analysis.other_disk.predict import MEMORY, combined, load_key, scaled, sources_of
 from diskproof.analysis.other_disk.records import Predicted
-from diskproof.cli.predict import simulate, storages_were
+from diskproof.cli.predict import storages_were
 from diskproof.results.folder import RunFolder
 from diskproof.results.limit import Limit
+from diskproof.run.dials import simulate
 from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import number
 from paths import DOCS

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from diskproof.analysis.answers import Analysis, LevelDifference, LevelRisk
 from diskproof.analysis.cells import answer_cell
+from diskproof.analysis.dials import Curve, curves_of
 from diskproof.analysis.efficiency import answer_efficiency
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.analyse import answer_limits
@@ -21,6 +22,7 @@ from diskproof.audit.durability import risks_where
 from diskproof.audit.levels import observed_by_level
 from diskproof.audit.run import varying_factors
 from diskproof.results.cut import CutTrial
+from diskproof.results.dial import Dials
 from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
@@ -34,6 +36,7 @@ def analyse(
     series: Mapping[str, Sequence[float]],
     cuts: Sequence[CutTrial] = (),
     proofs: Sequence[ProofPair] = (),
+    dials: Dials | None = None,
 ) -> Analysis:
     """Return everything that the recorded trials of one run say, its cuts and its proofs.
 
@@ -48,6 +51,8 @@ def analyse(
     verdicts = make_verdicts(gathered)
     safety = answer_safety(plan, cuts, cells, verdicts)
     limits = answer_limits(gathered, proofs)
+    varying = varying_factors(plan.cells)
+    dials = dials or Dials()
     started = [*(trial.started_at for trial in trials), *(cut.started_at for cut in cuts)]
     return Analysis(
         plan=plan,
@@ -56,10 +61,12 @@ def analyse(
         complete=all(planned.id in run for planned in plan.trials) and (safety is None or safety.complete),
         trials_run=len(audited),
         trials_valid=sum(one.valid for one in audited),
-        varying=varying_factors(plan.cells),
+        varying=varying,
         cells=cells,
         verdicts=verdicts,
         rankings=make_rankings(gathered),
+        curves=curves_of(plan, cells, limits.cells if limits else [], dials, varying),
+        marks=dials.marks,
         findings=gathered.findings(),
         operations=answer_operations(gathered),
         beside=answer_published(gathered, limits),
@@ -74,6 +81,13 @@ def analyse(
         scatter=None if plan.imported else answer_scatter(gathered),
         limits=limits,
     )
+
+
+def curves_in(gathered: Gathered) -> list[Curve]:
+    """Return the curves of a run alone, without what holds their points back."""
+    plan = gathered.plan
+    cells = [answer_cell(gathered, cell) for cell in plan.cells]
+    return curves_of(plan, cells, [], Dials(), varying_factors(plan.cells))
 
 
 def _level_risks(gathered: Gathered) -> Iterator[LevelRisk]:

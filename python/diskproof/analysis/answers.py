@@ -4,11 +4,13 @@ from typing import Literal
 
 from pydantic import Field
 
+from diskproof.analysis.dials import Curve
 from diskproof.analysis.limits.records import Difference, Limits
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.analysis.published.shapes import Beside
 from diskproof.analysis.safety.shapes import CutComparison, Safety
 from diskproof.audit.host import host_busy
+from diskproof.results.dial import Mark
 from diskproof.results.factor import Factor
 from diskproof.results.load import Iterations
 from diskproof.results.machine import Machine
@@ -323,6 +325,10 @@ class Analysis(Record):
     verdicts: list[Verdict]
     rankings: list[Ranking] = Field(default_factory=list)
     """Of the factors with three levels or more."""
+    curves: list[Curve] = Field(default_factory=list)
+    """Throughput over a property of a disk, if the study varies one."""
+    marks: list[Mark] = Field(default_factory=list)
+    """Disks whose place on such a curve is known."""
     findings: list[RunFinding]
     operations: list[OperationAnswer] = Field(default_factory=list)
     """The operations of jobs, in the order in which they were run."""

@@ -30,6 +30,7 @@ def analyse_folder(folder: RunFolder) -> Analysis:
         _series_of(folder, plan, [*trials, *of_proofs]),
         folder.cuts(),
         proofs,
+        folder.dials(),
     )
 
 

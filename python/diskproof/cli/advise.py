@@ -15,7 +15,7 @@ from diskproof.analysis.other_disk.predict import MEMORY, answer
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED, TRIAL_INVALID
 from diskproof.cli.fenced import keep
 from diskproof.cli.forms import Form, put_in_form
-from diskproof.cli.predict import model_of, nothing, simulate, storages_were
+from diskproof.cli.predict import model_of, nothing, storages_were
 from diskproof.cli.runnable import OUT, Choice
 from diskproof.cli.screen import say
 from diskproof.cli.sold import sold
@@ -26,6 +26,7 @@ from diskproof.report.compose.advised import compose
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import NO_LEVEL, Plan
 from diskproof.results.size import Size
+from diskproof.run.dials import simulate
 from diskproof.study.condition import parse_condition
 from diskproof.study.price_cards import GIB, read_card, shipped_cards
 from diskproof.system.temporary import temporary_folder

@@ -9,15 +9,13 @@ from cyclopts import Parameter
 
 from diskproof import disk
 from diskproof.analysis.other_disk.predict import MEMORY, answer
-from diskproof.analysis.other_disk.records import Load, Predictions, Simulated
+from diskproof.analysis.other_disk.records import Predictions
 from diskproof.cli.exits import DONE
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.values.run import gathered
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.predicted import compose
-
-TIMELESS = "null"
-"""The device that stands for main memory: it takes no time."""
+from diskproof.run.dials import simulate
 
 
 def predict(
@@ -53,13 +51,6 @@ def predict(
         raise RefusalError(f"{run}: nothing could be predicted for these disks: {why}")
     put_in_form(format, compose(found), found)
     return DONE
-
-
-def simulate(device: str, loads: Sequence[Load]) -> list[Simulated]:
-    """Run loads on a device's model, in virtual time."""
-    asked = [load.model_dump(mode="json") for load in loads]
-    said = disk.simulate_loads(TIMELESS if device == MEMORY else device, asked)
-    return [Simulated.model_validate(one) for one in said]
 
 
 def model_of(device: str) -> str:

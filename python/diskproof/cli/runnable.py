@@ -15,7 +15,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.plan import Plan
 from diskproof.run.cut_rights import no_power_cuts
 from diskproof.run.option_files import with_option_files
-from diskproof.run.slower import with_dilation
+from diskproof.run.slower import with_dilation, without_late
 from diskproof.server.choice import with_present_servers
 from diskproof.server.registry import installed
 from diskproof.storage.kinds.ram import can_mount
@@ -23,6 +23,7 @@ from diskproof.study.design import AT_MOST_S
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile, read_study
 from diskproof.study.shipped import shipped
+from diskproof.wording import numbers
 
 OUT = Path("runs")
 
@@ -136,7 +137,9 @@ def read_study_here(
     present = with_present_servers(read_study(named(study), scale, to_cut=to_cut), basedirs or [])
     for name, reason in present.reasons.items():
         say(f"server `{name}` is optional and left out: {reason}")
-    file = with_dilation(with_option_files(present.file, options))
+    file, late = without_late(with_dilation(with_option_files(present.file, options)))
+    if late:
+        say(f"left out, as this machine cannot serve them in time: {numbers.listed(late)}")
     for note in file.notes:
         say(note)
     return file

@@ -1,7 +1,7 @@
 """The report of a run as one page that needs nothing else: no network, no other file, no database."""
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.charts import cells, cuts, faults, published, still
+from diskproof.report.charts import cells, cuts, dials, faults, published, still
 from diskproof.report.charts.curves import over_time
 from diskproof.report.charts.price import speed_against_price
 from diskproof.report.charts.split import time_split
@@ -36,6 +36,7 @@ def _answers(analysis: Analysis) -> list[Figure]:
     found = (
         faults.over_time(analysis),
         time_split(analysis) if analysis.plan.asks == "limits" else None,
+        dials.curve(analysis),
         cuts.speed_against_loss(analysis),
         cells.throughput(analysis),
         cells.throughput(analysis, cells.REQUESTS),

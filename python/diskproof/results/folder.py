@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from diskproof.reading import MIB, UnreadableError, read_bytes
 from diskproof.refusal import RefusalError, why_refused
 from diskproof.results.cut import CutTrial
+from diskproof.results.dial import Dials
 from diskproof.results.durable import append_line, make_folder, write_pieces, write_whole, writing
 from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
@@ -27,6 +28,8 @@ MOST_BYTES = 256 * MIB
 """A trial's record takes some 20 KB: more than ten thousand trials."""
 
 TRIALS, PROOFS, CUTS = "trials.jsonl", "proofs.jsonl", "cuts.jsonl"
+
+DIALS = "dial.json"
 
 Made = Trial | ProofPair | CutTrial
 
@@ -95,6 +98,11 @@ class RunFolder:
         """Write the facts of the machine."""
         with writing(self.path / "machine.json"):
             write_whole(self.path / "machine.json", machine.model_dump_json(indent=1))
+
+    def write_dials(self, dials: Dials) -> None:
+        """Write what the disks' models say of the run's curves."""
+        with writing(self.path / DIALS):
+            write_whole(self.path / DIALS, dials.model_dump_json(indent=1))
 
     def scripts(self, workload: str) -> Path:
         """Return the folder of a workload's script files."""
@@ -209,6 +217,10 @@ class RunFolder:
         """Read the machine's facts; None if the run ended before they were gathered."""
         name = "machine.json"
         return self._parsed(Machine, name, self._read(name)) if self._has(name) else None
+
+    def dials(self) -> Dials:
+        """Read what the disks' models say of the run's curves; nothing before its end."""
+        return self._parsed(Dials, DIALS, self._read(DIALS)) if self._has(DIALS) else Dials()
 
     def trials(self) -> list[Trial]:
         """Read the finished trials in the order they were run.

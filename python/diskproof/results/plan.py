@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from diskproof.results.crash import CutLoad, Keep, Must, Says, Way
+from diskproof.results.dial import DialPoint
 from diskproof.results.factor import CutFactor
 from diskproof.results.fault import Fault
 from diskproof.results.prices import Price
@@ -252,6 +253,8 @@ class Plan(Record):
     """The experiment that the study repeats."""
     prices: dict[str, list[Price]] = {}
     """What each storage is made of and costs, if the study says."""
+    dials: dict[str, DialPoint] = {}
+    """The storages that are points of a curve over a property of a disk."""
     metrics: dict[str, Metric] = {}
     """What a verdict on each workload is about; default: transactions per second."""
     loads: dict[str, Message] = {}

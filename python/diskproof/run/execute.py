@@ -7,6 +7,7 @@ from diskproof.refusal import RefusalError, refusal_of
 from diskproof.results.folder import RunFolder
 from diskproof.run.bench import Bench
 from diskproof.run.cuts import make_cuts
+from diskproof.run.dials import write_dials
 from diskproof.run.prove import NOTHING_TO_PROVE, Provable, check_request, provable, prove
 from diskproof.run.session import Progress, Request, session
 from diskproof.run.trials import run_trials
@@ -50,6 +51,7 @@ def make_steps(
 ) -> None:
     """Make the trials, then the proofs, then the cuts; `limits` are asked for when the trials are over."""
     run_trials(bench, progress)
+    write_dials(bench.folder)
     if request.pairs:
         prove(request, bench, progress, limits())
     if request.plan.crash is not None:

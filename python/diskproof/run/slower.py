@@ -29,6 +29,9 @@ SLEEP: dict[Protocol, str] = {"mysql": "SELECT SLEEP({seconds})", "postgresql": 
 PROBE_S = 0.05
 """How long a server is asked to sleep, in its own time."""
 
+SHORTLY = ("--seconds", "5", "--requests", "2000")
+"""How long a model is asked."""
+
 FOLLOWS = 0.8
 """A server that sleeps a smaller share of that by the lab's clock keeps other time."""
 
@@ -57,6 +60,29 @@ def with_dilation(file: StudyFile) -> StudyFile:
     return replace(file, study=study.model_copy(update={"design": design}))
 
 
+def without_late(file: StudyFile) -> tuple[StudyFile, list[str]]:
+    """Return a study without the values of a varied disk that cannot be served in time, and which those are.
+
+    They are those of which more than 1 in 100 synced writes would be late, as for `with_dilation`.
+    """
+    varied = {name: one for name, one in file.study.storages.items() if one.vary and not one.below_floor}
+    if not varied:
+        return file, []
+    late_us = LATE_PATHS * disk.floor_us() / file.study.design.slower
+    late = [
+        name
+        for name, storage in varied.items()
+        if late_us > ALLOWED_LATENESS_SHARE * append_us(str(storage.places()["data"].virtual))
+    ]
+    if len(late) == len(file.study.storages):
+        raise RefusalError(
+            f"this machine serves none of the varied disks in time: its path to a disk takes "
+            f"{late_us / LATE_PATHS:.0f} µs of the study's time; give slower values, or set a `dilation`"
+        )
+    kept = {name: storage for name, storage in file.study.storages.items() if name not in late}
+    return replace(file, study=file.study.model_copy(update={"storages": kept})), late
+
+
 def _devices(place: PlaceChoice) -> list[str]:
     """Return the published disks that a place is, or is composed of."""
     if place.composed is not None:
@@ -74,11 +100,14 @@ def quickest_us(device: str) -> float:
 
     In microseconds, of 4 KiB one after the other, by its model.
     """
-    read, append = (
-        disk.simulate(device, "--pattern", pattern, "--seconds", "5", "--requests", "2000")
-        for pattern in ("random-read", "synced-append")
-    )
-    return float(min(read["mean_us"], (append["mean_us"] + append["flush_median_us"]) / 2))
+    read = disk.simulate(device, "--pattern", "random-read", *SHORTLY)
+    return min(float(read["mean_us"]), append_us(device))
+
+
+def append_us(device: str) -> float:
+    """Return the mean latency of writes of 4 KiB and their flushes, in microseconds, by its model."""
+    append = disk.simulate(device, "--pattern", "synced-append", *SHORTLY)
+    return float(append["mean_us"] + append["flush_median_us"]) / 2
 
 
 def check_slower(own_time: TrialTime, servers: Iterable[ServerKind]) -> None:

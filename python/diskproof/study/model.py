@@ -15,6 +15,7 @@ from diskproof.results.record import Family, Role
 from diskproof.study.condition import Threshold
 from diskproof.study.crash import CrashChoice
 from diskproof.study.design import Design
+from diskproof.study.dials import expanded
 from diskproof.study.faults import FaultChoice
 from diskproof.study.hosts import HostsChoice
 from diskproof.study.loads import Workload
@@ -101,6 +102,12 @@ class Study(Part):
     prices: dict[Name, PriceCard] = Field(
         {}, description="Price cards of devices, by name; `bought` of a storage names them"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_dial_is_many_storages(cls, study: object) -> object:
+        """Put a storage for each value in the place of one that varies."""
+        return expanded(study)
 
     @model_validator(mode="before")
     @classmethod

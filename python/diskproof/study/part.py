@@ -121,9 +121,10 @@ OptionFile = Annotated[
 
 def _beside_the_study(device: str, info: ValidationInfo) -> str:
     folder = (info.context or {}).get(FOLDER)
-    if folder is None or not device.endswith(".toml"):
+    file, changes, values = device.partition("?")
+    if folder is None or not file.endswith(".toml"):
         return device
-    return str((folder / _home(Path(device))).absolute())
+    return str((folder / _home(Path(file))).absolute()) + changes + values
 
 
 Device = Annotated[str, StringConstraints(min_length=1), AfterValidator(_beside_the_study)]

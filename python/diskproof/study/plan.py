@@ -11,6 +11,7 @@ from diskproof.families import of
 from diskproof.results.plan import NO_LEVEL, Cell, Cuts, Phases, Plan, PlannedTrial, Scale
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.cuts import plan_cuts
+from diskproof.study.dials import point_of
 from diskproof.study.hosts import HostsChoice
 from diskproof.study.loads.base import Load
 from diskproof.study.model import Study
@@ -84,6 +85,11 @@ def make_plan(
             name: [study.prices[device].record(device) for device in storage.bought]
             for name, storage in study.storages.items()
             if storage.bought
+        },
+        dials={
+            name: point_of(name, storage.virtual, storage.vary)
+            for name, storage in study.storages.items()
+            if storage.virtual and storage.vary
         },
         warm_up_s=design.warm_up_s,
         measure_s=design.measure_s,

@@ -5,6 +5,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from diskproof.results.record import ROLES, Role
+from diskproof.study.dials import device_of
 from diskproof.study.part import Name
 from diskproof.study.placements import PLACEMENTS, Placement, expand
 from diskproof.study.places import PLACE_KINDS, PlaceChoice, PlaceKeys
@@ -28,6 +29,11 @@ class StorageChoice(PlaceKeys):
     ssd: PlaceChoice | None = Field(None, description="The SSD of a `placement`")
     pool: PoolProperties | None = Field(
         None, description="Properties of the ZFS pool of the `placement` ssd-as-cache"
+    )
+    vary: dict[str, list[float]] | None = Field(
+        None,
+        description="Of a `virtual` disk, one or two of its properties with their values, such as "
+        '`{ flush_us = [100, "1 ms"] }`: a storage for each of them ([dial.md](dial.md))',
     )
     bought: list[Name] = Field(
         [],
@@ -84,4 +90,7 @@ class StorageChoice(PlaceKeys):
         if self.data is not None:
             return {"data": self.data}
         given = set(PlaceKeys.model_fields) & self.model_fields_set
-        return {"data": PlaceChoice(**{key: getattr(self, key) for key in given})}
+        keys = {key: getattr(self, key) for key in given}
+        if self.virtual is not None:
+            keys["virtual"] = device_of(self.virtual, self.vary)
+        return {"data": PlaceChoice(**keys)}

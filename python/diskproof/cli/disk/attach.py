@@ -82,7 +82,8 @@ def attach(
 def _name(device: str, name: str | None) -> str:
     chosen = name
     if chosen is None:
-        chosen = Path(device).stem if device.endswith(".toml") else device
+        file = device.partition("?")[0]
+        chosen = Path(file).stem if file.endswith(".toml") else file
     if not NAME_PATTERN.fullmatch(chosen):
         raise RefusalError(
             f"`{chosen}` cannot name a disk: give up to 40 letters, digits, dots, dashes or underscores with "

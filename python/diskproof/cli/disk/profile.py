@@ -1,20 +1,29 @@
 """`diskproof disk profile`: what a directory, a block device or a virtual disk does, measured with fio."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from diskproof.analysis.analyse import curves_in
+from diskproof.analysis.dials import Curve
 from diskproof.cli.disk.bar import profile_display
 from diskproof.cli.disk.late import punctuality
 from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE, TRIAL_INVALID
 from diskproof.cli.screen import results, say
+from diskproof.cli.values.run import gathered
 from diskproof.profile.measure import profile as measure
 from diskproof.profile.place import Wanted
 from diskproof.profile.plan import FULL, QUICK
+from diskproof.refusal import RefusalError
 from diskproof.report import profile as told
-from diskproof.results.profile import write_profile
+from diskproof.report.compose.dials import here
+from diskproof.report.write import terminal
+from diskproof.results.dial import FLUSH, Mark
+from diskproof.results.profile import Profile, write_profile
+from diskproof.run.dials import flush_us_like
 from diskproof.storage.attached import find
 
 
@@ -29,6 +38,7 @@ def profile(
     seconds: float | None = None,
     record: Annotated[Path | None, Parameter(name="--json")] = None,
     out: Path | None = None,
+    mark: Path | None = None,
 ) -> int:
     """Measure a directory, a block device or an attached virtual disk with fio.
 
@@ -50,8 +60,13 @@ def profile(
         Write all figures to this file as JSON.
     out
         Write profile.json, the page and the pictures to this folder.
+    mark
+        Folder of a run with a curve over `flush_us`: show where this place lies on it.
 
     """
+    curves = [one for one in curves_in(gathered(mark)) if one.key == FLUSH] if mark else []
+    if mark and not curves:
+        raise RefusalError(f"{mark} has no curve over `{FLUSH}`: its study varies none")
     effort = QUICK if quick else FULL
     effort = effort if seconds is None else effort.lasting(seconds)
     told.check_writable(record, out)
@@ -72,4 +87,18 @@ def profile(
         for path in told.write_all(out, measured):
             say(f"written: {path}")
     told.render(measured, results)
+    if curves:
+        say_where(curves, measured)
     return TRIAL_INVALID if late.invalid or any(cell.error for cell in measured.cells) else DONE
+
+
+def say_where(curves: Sequence[Curve], measured: Profile) -> None:
+    """Print what a run's curves say of a disk with the flush that was measured."""
+    synced = measured.cell("synced-append", 4096)
+    if synced is None or synced.requests is None or synced.flushes is None:
+        raise RefusalError(
+            "no flush was measured: leave `--only` out, and profile a place that can be written"
+        )
+    took_us = synced.requests.mean_us + synced.flushes.mean_us
+    mark = Mark(name=measured.place.name, value=flush_us_like(took_us, curves[0].device))
+    terminal.write(here(curves, mark), results)

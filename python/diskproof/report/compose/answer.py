@@ -8,7 +8,7 @@ from diskproof.analysis.rankings import CONDITIONS
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.analysis.safety.worst import worst_way
 from diskproof.audit.run import ENOUGH_BLOCKS
-from diskproof.report.compose import cut_words, faults, limits_words, verdict_words
+from diskproof.report.compose import cut_words, dials, faults, limits_words, verdict_words
 from diskproof.report.compose.names import is_given
 from diskproof.results.factor import Factor
 from diskproof.stats.grouping import grouped
@@ -53,7 +53,8 @@ def answer(analysis: Analysis) -> str:
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
     if is_of_limits(analysis):
         return f"The database is held back by {_commonest(analysis)}{_proven(analysis)}."
-    return " ".join(filter(None, (_open(analysis) or _largest(analysis), cost(analysis))))
+    found = _open(analysis) or dials.answer(analysis.curves) or _largest(analysis)
+    return " ".join(filter(None, (found, cost(analysis))))
 
 
 def _proven(analysis: Analysis) -> str:

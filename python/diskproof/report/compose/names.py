@@ -1,10 +1,11 @@
 """What the names of storages and tuning levels stand for, in a few words each."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from diskproof.analysis.answers import Analysis
 from diskproof.families.facts import LEVELS, Level
+from diskproof.results.dial import DialPoint
 from diskproof.results.factor import Factor
 from diskproof.results.machine import Machine, Place, ServerFacts, VirtualFacts
 from diskproof.results.plan import Plan
@@ -77,7 +78,7 @@ def names(analysis: Analysis) -> str:
     used, tuned = (
         list(dict.fromkeys(one.level(factor) for one in cells)) for factor in ("storage", "tuning")
     )
-    storages = [f"{name} = {what}" for name, what in _storages(analysis.machine, used)]
+    storages = [f"{name} = {what}" for name, what in _storages(analysis.machine, used, analysis.plan.dials)]
     tunings = [f"{name} = {TUNINGS[name]}" for name in LEVELS if name in levels("tuning")]
     own = [f"{name} = {said}" for name in tuned if (said := _own_tuning(analysis, name))]
     said = "; ".join([*storages, *tunings, *own, *workloads(analysis)])
@@ -103,7 +104,7 @@ def in_short(analysis: Analysis, level: str) -> str:
 def storages(analysis: Analysis) -> dict[str, str]:
     """Return what each storage is, in a few words: main memory, a directory on vda."""
     used = list(dict.fromkeys(cell.storage for cell in analysis.plan.every_cell))
-    return dict(_storages(analysis.machine, used, with_titles=False))
+    return dict(_storages(analysis.machine, used, analysis.plan.dials, with_titles=False))
 
 
 def _own_tuning(analysis: Analysis, name: str) -> str:
@@ -139,13 +140,23 @@ def workloads(analysis: Analysis) -> Iterator[str]:
 
 
 def _storages(
-    machine: Machine | None, names: Sequence[str], *, with_titles: bool = True
+    machine: Machine | None,
+    names: Sequence[str],
+    dials: Mapping[str, DialPoint],
+    *,
+    with_titles: bool = True,
 ) -> Iterator[tuple[str, str]]:
-    """Yield storages with what each is; `with_titles`: of a model, which disk it imitates."""
+    """Yield storages with what each is; `with_titles`: of a model, which disk it imitates.
+
+    The points of a curve are one.
+    """
+    for point in dict.fromkeys(dials[name].dial for name in names if name in dials):
+        at = next(one for one in dials.values() if one.dial == point)
+        yield point, f"a model, `{at.device}`, with {numbers.listed(list(at.values))} varied"
     each = machine.each if machine else []
     by_host = [grouped(one.places, lambda place: place.storage) for one in each]
     flavours = {server.flavour for one in each for server in one.servers if server.family == "mysql"}
-    for name in names:
+    for name in [one for one in names if one not in dials]:
         hosts = [places[name] for places in by_host if name in places]
         virtual = [place.virtual for places in hosts for place in places if place.virtual]
         # Of one storage alone, only that it is a model needs words.

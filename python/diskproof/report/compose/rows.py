@@ -10,7 +10,7 @@ from diskproof.analysis.limits.records import Outcome as Proven
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.analysis.safety.speed import typical
 from diskproof.audit.run import ENOUGH_BLOCKS
-from diskproof.report.compose import cut_words, faults, limits_words, verdict_words
+from diskproof.report.compose import cut_words, dials, faults, limits_words, verdict_words
 from diskproof.report.compose.answer import asked, has_verdict, is_of_limits, worst_of_cells
 from diskproof.report.document import Bar, Scale, Tone
 from diskproof.report.intervals import at_least, bounds, confidence, estimate, in_milliseconds
@@ -80,8 +80,10 @@ def _speed(analysis: Analysis, weak: Collection[str]) -> Iterator[Block]:
             yield _single(analysis)
         return
     ranked = {one.factor for one in analysis.rankings}
+    yield from dials.blocks(analysis)
     for ranking in analysis.rankings:
-        yield _ranked(analysis, ranking)
+        if not (analysis.curves and ranking.factor == "storage"):
+            yield _ranked(analysis, ranking)
     yield from pairs(analysis, [one for one in asked(analysis) if one.factor not in ranked], weak)
 
 

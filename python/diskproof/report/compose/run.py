@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from diskproof.analysis.answers import Analysis
 from diskproof.report.compose import (
     cells,
+    dials,
     efficiency,
     findings,
     head,
@@ -49,6 +50,7 @@ def compose(
         *([verdicts.section(analysis)] if has_speed else []),
         safety.section(analysis),
         _to_do(to_do.actions(analysis)),
+        *([dials.section(analysis, drawn.get("curve", ()))] if analysis.curves else []),
         published.section(analysis, drawn.get("published", ())),
         head.prose(plan),
         *([cells.section(analysis)] if has_speed else []),

@@ -1,0 +1,161 @@
+"""A curve over a property of a disk: a row a value, and which value is enough."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.dials import Curve, CurvePoint, Need, figure_at
+from diskproof.report.compose import verdict_words
+from diskproof.report.compose.tables import figures, table
+from diskproof.report.document import Document, Figure, Paragraph, Section, Table
+from diskproof.report.intervals import bounds, confidence, estimate
+from diskproof.report.one_screen import Block, Row, absolute_scale
+from diskproof.results.dial import FLUSH, Mark
+from diskproof.results.limit import IN_WORDS
+from diskproof.results.plan import NO_LEVEL
+from diskproof.wording import numbers
+
+
+def title_of(key: str) -> str:
+    """Return a property as an axis has it: ``flush``, ``iops``."""
+    return re.sub(r"_us$|\.fixed$", "", key).replace("_", " ")
+
+
+def shown(key: str, value: float) -> str:
+    """Return a value with its unit if that is a time: ``300 µs``."""
+    return numbers.time(value) if key.endswith("_us") else numbers.number(value)
+
+
+def held(curve: Curve) -> str:
+    """Return what else tells a curve from the others: ``safest, 8 clients``."""
+    levels = [
+        verdict_words.subject(factor, level) for factor, level in curve.held.items() if level != NO_LEVEL
+    ]
+    others = [f"{title_of(key)} {shown(key, value)}" for key, value in curve.also.items()]
+    return ", ".join([*levels, *others])
+
+
+def answer(curves: Sequence[Curve]) -> str:
+    """Return where most of the throughput is lost, in a sentence; empty if no curve comes so low."""
+    half = [(curve, need) for curve in curves for need in curve.needs[-1:] if need.value is not None]
+    if not half:
+        return ""
+    first = half[0][0]
+    said = [f"{shown(curve.key, need.value or 0)}{_where(curve, ' (', ')')}" for curve, need in half]
+    lost = numbers.whole_percent(half[0][1].loss)
+    return (
+        f"Beside a {title_of(first.key)} of {shown(first.key, first.best.value)}, {lost} of the throughput "
+        f"is lost at {numbers.listed(said)}."
+    )
+
+
+def _where(curve: Curve, before: str, after: str = "") -> str:
+    return f"{before}{held(curve)}{after}" if held(curve) else ""
+
+
+def blocks(analysis: Analysis) -> Iterator[Block]:
+    """Yield the curves, a row a value, and the values that are enough."""
+    for curve in analysis.curves:
+        rows = tuple(_row(curve, point) for point in curve.points)
+        scale = absolute_scale([point.figure for point in curve.points])
+        yield Block(_of(curve), rows, ("transactions/s",), scale)
+    yield from _needs(analysis.curves)
+
+
+def _of(curve: Curve) -> str:
+    return f"{title_of(curve.key)} of {curve.dial}{_where(curve, ': ')}"
+
+
+def _row(curve: Curve, point: CurvePoint) -> Row:
+    limit = IN_WORDS[point.limit] if point.limit else ""
+    return Row((shown(curve.key, point.value),), limit, "plain", (point.figure,), (estimate(point.figure),))
+
+
+def _needs(curves: Sequence[Curve]) -> Iterator[Block]:
+    """Yield which value is enough to keep a share of the throughput: a row a curve."""
+    if curves:
+        losses = [f"lose {numbers.whole_percent(need.loss)}" for need in curves[0].needs]
+        rows = [
+            Row((held(curve) or curve.dial,), figures=tuple(_enough(curve, need) for need in curve.needs))
+            for curve in curves
+        ]
+        yield Block(f"{title_of(curves[0].key)} at which you", tuple(rows), tuple(losses))
+
+
+def _enough(curve: Curve, need: Need) -> str:
+    """Return a value; beyond the curve's far end if all of it is good enough."""
+    if need.value is None:
+        far = curve.points[0] if curve.best is curve.points[-1] else curve.points[-1]
+        return f"{'>' if far is curve.points[-1] else '<'} {shown(curve.key, far.value)}"
+    return shown(curve.key, need.value)
+
+
+def section(analysis: Analysis, drawn: Sequence[Figure]) -> Section:
+    """Return the curves as tables, with what the disk's model predicts of them."""
+    parts = [part for curve in analysis.curves for part in _tables(analysis, curve)]
+    return Section("The curve", (*drawn, *parts, *places(analysis.curves, analysis.marks)), "curve", "Curve")
+
+
+def places(curves: Sequence[Curve], marks: Sequence[Mark]) -> tuple[Table, ...]:
+    """Return where disks lie on curves over the time of a flush, with the throughput there; or nothing."""
+    over = [curve for curve in curves if curve.key == FLUSH]
+    on = [mark for mark in marks if any(figure_at(curve, mark.value) for curve in over)]
+    if not on:
+        return ()
+    columns = [(figures(held(curve) or "transactions/s"), partial(_throughput, curve)) for curve in over]
+    return (
+        table(
+            sorted(on, key=lambda mark: mark.value),
+            ("disk", lambda mark: mark.name),
+            (figures("flush"), lambda mark: shown(FLUSH, mark.value)),
+            *columns,
+            label="Where disks lie on the curve: transactions/s, by interpolation",
+        ),
+    )
+
+
+def here(curves: Sequence[Curve], mark: Mark) -> Document:
+    """Return where one disk lies on a run's curves: you are here."""
+    tables = places(curves, [mark])
+    said = f"A synced write on {mark.name} takes as long as with a flush of {shown(FLUSH, mark.value)}"
+    ends = " and ".join(shown(FLUSH, point.value) for point in (curves[0].points[0], curves[0].points[-1]))
+    beyond = "" if tables else f", which is not between the ends of the curve, {ends}"
+    return Document(
+        name="",
+        heading="You are here",
+        lead=(Paragraph(f"{said}{beyond}."),),
+        answer="",
+        sections=(Section("", tables),),
+    )
+
+
+def _throughput(curve: Curve, mark: Mark) -> str:
+    found = figure_at(curve, mark.value)
+    return f"{estimate(found)} ({bounds(found)})" if found else numbers.NOT_OBSERVED
+
+
+def _tables(analysis: Analysis, curve: Curve) -> tuple[Table, Table]:
+    of = _of(curve)
+    interval = figures(f"{confidence(analysis)} interval")
+
+    def value(at: float | None) -> str:
+        return numbers.NOT_OBSERVED if at is None else shown(curve.key, at)
+
+    points = table(
+        curve.points,
+        (figures(of), lambda point: value(point.value)),
+        (figures("transactions/s"), lambda point: estimate(point.figure)),
+        (interval, lambda point: bounds(point.figure)),
+        (figures("predicted"), lambda point: numbers.number(point.predicted)),
+        ("held back by", lambda point: IN_WORDS[point.limit] if point.limit else ""),
+        label=of,
+    )
+    needs = table(
+        curve.needs,
+        ("lost at most", lambda need: numbers.whole_percent(need.loss)),
+        (figures(of), lambda need: _enough(curve, need)),
+        (interval, lambda need: f"{value(need.low)} to {value(need.high)}"),
+        label=f"what is enough: {of}",
+    )
+    return points, needs

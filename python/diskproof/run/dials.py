@@ -1,0 +1,66 @@
+"""What the disks' models say of a run's curves: predictions of what was measured, and where disks lie."""
+
+from collections.abc import Iterator, Sequence
+
+from diskproof import disk
+from diskproof.analysis.folder import gather_folder
+from diskproof.analysis.gather import Gathered
+from diskproof.analysis.other_disk.calibrated import Source, calibrate
+from diskproof.analysis.other_disk.predict import MEMORY, load_key, predict, sources_of
+from diskproof.analysis.other_disk.records import Load, Simulated
+from diskproof.results.dial import FLUSH, Dials, Mark, PredictedPoint
+from diskproof.results.folder import RunFolder
+from diskproof.run.slower import append_us
+from diskproof.stats.grouping import grouped
+from diskproof.study.dials import device_of
+
+TIMELESS = "null"
+"""The device that stands for main memory: it takes no time."""
+
+
+def write_dials(folder: RunFolder) -> None:
+    """Predict the points of a run's curves from their ends, and write that beside the trials."""
+    plan = folder.plan()
+    if plan.dials:
+        keys = {key for point in plan.dials.values() for key in point.values}
+        devices = {point.device for point in plan.dials.values()}
+        marks = list(_catalogue(devices)) if FLUSH in keys else []
+        folder.write_dials(Dials(predicted=list(_predicted(gather_folder(folder))), marks=marks))
+
+
+def simulate(device: str, loads: Sequence[Load]) -> list[Simulated]:
+    """Run loads on a device's model, in virtual time."""
+    shown = TIMELESS if device == MEMORY else device
+    made = disk.simulate_loads(shown, [load.model_dump(mode="json") for load in loads])
+    return [Simulated.model_validate(one) for one in made]
+
+
+def _predicted(gathered: Gathered) -> Iterator[PredictedPoint]:
+    """Yield a prediction of each point between the ends of its curve."""
+    dials = gathered.plan.dials
+    sources = [one for one in sources_of(gathered, {}) if isinstance(one, Source)]
+    on_curve = [one for one in sources if one.cell.storage in dials]
+    curves = grouped(on_curve, lambda one: (dials[one.cell.storage].family, load_key(one.cell)))
+    for curve in curves.values():
+        first, *between, last = sorted(
+            curve, key=lambda one: next(iter(dials[one.cell.storage].values.values()))
+        )
+        known = calibrate([first, last], simulate) if between else []
+        for one in between if known else ():
+            for found in predict(known, [one.device], simulate):
+                if found.per_s is not None:
+                    yield PredictedPoint(cell=one.cell.id, per_s=found.per_s.estimate)
+
+
+def flush_us_like(took_us: float, device: str) -> float:
+    """Return the flush with which a device's synced write of 4 KiB takes so long, by its model."""
+    return took_us - 2 * append_us(device_of(device, {FLUSH: [0.0]}))
+
+
+def _catalogue(devices: set[str]) -> Iterator[Mark]:
+    """Yield the disks that come with diskproof, but for those that are varied and those without time."""
+    (like, *_) = sorted(devices)
+    for shown in disk.devices():
+        name = shown["name"]
+        if name not in devices and (value := flush_us_like(2 * append_us(name), like)) > 0:
+            yield Mark(name=name, value=value)
