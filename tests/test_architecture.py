@@ -11,7 +11,7 @@ FLOORS = [
     {"refusal", "visible", "wording"},
     {"reading"},
     {"results", "stats"},
-    {"families"},
+    {"families", "history"},
     {"database"},
     {"system"},
     {"study", "load", "disk", "fio"},

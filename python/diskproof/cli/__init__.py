@@ -29,6 +29,7 @@ VERBS = {
     "run": "Run a study, show progress, print the verdict.",
     "crash": "Cut the power again and again while clients commit, and count the losses.",
     "plan": "Show a study's cells, their order, the time it takes and the bytes it writes.",
+    "runs": "List the runs that lie here, a line each; give one a label.",
     "report": "Print the answer of a run on one screen, or the whole report, from its folder alone.",
     "compare": "Compare the same cells of two runs: ratio, interval, verdict.",
     "predict": "Predict what the loads of a run would do on other disks.",
@@ -45,7 +46,8 @@ EXAMPLES = {
     "run": "diskproof run quickstart",
     "crash": "diskproof crash study.toml --cuts 20",
     "plan": "diskproof plan study.toml --only safest",
-    "report": "diskproof report runs/study/20260314-090000 --html page.html",
+    "runs": "diskproof runs newest --label before",
+    "report": "diskproof report newest --html page.html",
     "compare": "diskproof compare runs/study/20260314-090000 runs/study/20260315-090000",
     "predict": "diskproof predict runs/study/20260314-090000 --on ebs-gp3 --on mine.toml",
     "advise": "diskproof advise runs/study/20260314-090000 --target '2000 transactions/s, p95 20 ms'",
@@ -106,10 +108,31 @@ def call(arguments: Sequence[str], *, apart: bool = False) -> int:
         return _refused(f"the output could not be written: {error.strerror}: {why_refused(error)}")
 
 
+OF_RUNS = ("report", "compare", "predict", "advise")
+"""Verbs whose words before the first option are runs."""
+
+
+def with_runs(arguments: Sequence[str]) -> list[str]:
+    """Return a command line with the folders of the runs that it calls `newest`, or by label or study."""
+    words = list(arguments)
+    if not words or words[0] not in OF_RUNS:
+        return words
+    from diskproof.history.shelf import find  # noqa: PLC0415 - `--help` needs no run
+
+    for at in range(1, len(words)):
+        if words[at].startswith("-"):
+            break
+        if not os.path.lexists(words[at]) and (run := find(words[at])) is not None:
+            say(f"{words[at]}: {run}")
+            words[at] = str(run)
+    return words
+
+
 def _answer(arguments: Sequence[str], *, apart: bool) -> int:
     """Run one command line; NotSaidError if what it says can no longer be written."""
     try:
         with ending_in_good_order():
+            arguments = with_runs(arguments)
             if apart and fenced.is_apart(arguments):
                 code = fenced.obey(arguments)
             else:

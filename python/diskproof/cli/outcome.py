@@ -11,12 +11,14 @@ from diskproof.cli.progress import progress_display
 from diskproof.cli.screen import complain, results, say
 from diskproof.refusal import NotWrittenError
 from diskproof.report import markdown
-from diskproof.report.compose import verdict_words
+from diskproof.report.compose import names, verdict_words
+from diskproof.report.compose.answer import answer as sentence
 from diskproof.report.compose.one_screen import run as answer
 from diskproof.report.intervals import with_bounds
 from diskproof.report.write import one_screen
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
+from diskproof.results.summary import Summary
 from diskproof.run.execute import StoppedError, execute
 from diskproof.run.session import Progress, Request
 from diskproof.study.condition import Condition
@@ -82,6 +84,9 @@ def write_reports(folder: RunFolder, analysis: Analysis) -> None:
     """Write the reports that a run folder holds."""
     from diskproof.report import html  # noqa: PLC0415 - drawing takes long to load; a refusal needs none of it
 
+    folder.write_summary(
+        Summary(question=analysis.plan.question, answer=sentence(analysis), tested=names.tested(analysis))
+    )
     picture = html.picture(analysis)
     for name, content in (
         ("report.html", html.render(folder, analysis)),

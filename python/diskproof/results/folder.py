@@ -22,6 +22,7 @@ from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
 from diskproof.results.record import Record
 from diskproof.results.series import Row, SeriesWriter, read_series
+from diskproof.results.summary import SUMMARY, Summary
 from diskproof.results.trial import Trial
 
 MOST_BYTES = 256 * MIB
@@ -98,6 +99,11 @@ class RunFolder:
         """Write the facts of the machine."""
         with writing(self.path / "machine.json"):
             write_whole(self.path / "machine.json", machine.model_dump_json(indent=1))
+
+    def write_summary(self, summary: Summary) -> None:
+        """Write what the run came to, for a list of runs."""
+        with writing(self.path / SUMMARY):
+            write_whole(self.path / SUMMARY, summary.model_dump_json())
 
     def write_dials(self, dials: Dials) -> None:
         """Write what the disks' models say of the run's curves."""

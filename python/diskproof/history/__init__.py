@@ -1,0 +1,1 @@
+"""Runs that were made before, where they lie: a folder is found by its name, its label or its study."""
