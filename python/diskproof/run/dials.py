@@ -42,10 +42,9 @@ def _predicted(gathered: Gathered) -> Iterator[PredictedPoint]:
     on_curve = [one for one in sources if one.cell.storage in dials]
     curves = grouped(on_curve, lambda one: (dials[one.cell.storage].family, load_key(one.cell)))
     for curve in curves.values():
-        first, *between, last = sorted(
-            curve, key=lambda one: next(iter(dials[one.cell.storage].values.values()))
-        )
-        known = calibrate([first, last], simulate) if between else []
+        ordered = sorted(curve, key=lambda one: dials[one.cell.storage].value)
+        between = ordered[1:-1]
+        known = calibrate([ordered[0], ordered[-1]], simulate) if between else []
         for one in between if known else ():
             for found in predict(known, [one.device], simulate):
                 if found.per_s is not None:
