@@ -64,7 +64,8 @@ def blocks(analysis: Analysis) -> Iterator[Block]:
 
 
 def _of(curve: Curve) -> str:
-    return f"{title_of(curve.key)} of {curve.dial}{_where(curve, ': ')}"
+    title = title_of(curve.key)
+    return f"{title if curve.dial == title else f'{title} of {curve.dial}'}{_where(curve, ': ')}"
 
 
 def _row(curve: Curve, point: CurvePoint) -> Row:

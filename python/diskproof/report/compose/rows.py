@@ -80,11 +80,12 @@ def _speed(analysis: Analysis, weak: Collection[str]) -> Iterator[Block]:
             yield _single(analysis)
         return
     ranked = {one.factor for one in analysis.rankings}
+    drawn = {"storage"} if analysis.curves else set()
     yield from dials.blocks(analysis)
     for ranking in analysis.rankings:
-        if not (analysis.curves and ranking.factor == "storage"):
+        if ranking.factor not in drawn:
             yield _ranked(analysis, ranking)
-    yield from pairs(analysis, [one for one in asked(analysis) if one.factor not in ranked], weak)
+    yield from pairs(analysis, [one for one in asked(analysis) if one.factor not in ranked | drawn], weak)
 
 
 def pairs(analysis: Analysis, found: Sequence[Verdict], weak: Collection[str] = ()) -> Iterator[Block]:
