@@ -16,6 +16,9 @@ from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL
 from diskproof.wording import numbers
 
+MOST_DRAWN = 2
+"""Curves whose values are rows with bars on a screen; of more each is one row."""
+
 
 def title_of(key: str) -> str:
     """Return a property as an axis has it: ``flush``, ``iops``."""
@@ -55,12 +58,26 @@ def _where(curve: Curve, before: str, after: str = "") -> str:
 
 
 def blocks(analysis: Analysis) -> Iterator[Block]:
-    """Yield the curves, a row a value, and the values that are enough."""
-    for curve in analysis.curves:
+    """Yield the curves, a row a value, or a row a curve if there are many; and the values that are enough."""
+    if len(analysis.curves) > MOST_DRAWN:
+        yield _many(analysis.curves)
+    for curve in analysis.curves[: 0 if len(analysis.curves) > MOST_DRAWN else None]:
         rows = tuple(_row(curve, point) for point in curve.points)
         scale = absolute_scale([point.figure for point in curve.points])
         yield Block(_of(curve), rows, ("transactions/s",), scale)
     yield from _needs(analysis.curves)
+
+
+def _many(curves: Sequence[Curve]) -> Block:
+    """Return many curves as figures, a row a curve and a column a value."""
+    values = sorted({point.value for curve in curves for point in curve.points})
+    rows = []
+    for curve in curves:
+        known = {point.value: estimate(point.figure) for point in curve.points}
+        rows.append(Row((held(curve),), figures=tuple(known.get(value, "") for value in values)))
+    key = curves[0].key
+    title = f"{title_of(key)}; transactions/s"
+    return Block(title, tuple(rows), tuple(shown(key, value) for value in values))
 
 
 def _of(curve: Curve) -> str:
