@@ -84,3 +84,38 @@ def test_damaged_and_hostile_folders_do_no_harm(shelf: Path) -> None:
         ["2026-03-14", "09:00", "mine"],
         ["2026-03-14", "09:00", "other"],
     ]
+
+
+STUDY = """
+question = "Is it still as fast?"
+[design]
+blocks = 5
+warm_up_s = 0
+measure_s = 0.5
+clients = [1]
+repeat_disturbed = false
+[servers.sqlite]
+family = "sqlite"
+[storages.memory]
+ram = "512 MiB"
+[tunings.fast]
+[workloads.load]
+mix = "update-non-index"
+tables = 1
+rows = 200
+"""
+
+
+def test_a_run_is_held_against_an_earlier_one(tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(STUDY)
+    missing = diskproof_here(tmp_path, "run", "study.toml", "--against", "before")
+    assert missing.returncode == 2
+    assert "runs has no run `before`" in missing.stderr
+    assert not (tmp_path / "runs").exists()
+
+    assert diskproof_here(tmp_path, "run", "study.toml").returncode in (0, 12)
+    diskproof_here(tmp_path, "runs", "newest", "--label", "before")
+    again = diskproof_here(tmp_path, "run", "study.toml", "--against", "before")
+    assert again.returncode in (0, 10, 12), again.stderr  # other work may slow all of the second run
+    assert "Conditions" in again.stdout
