@@ -264,7 +264,7 @@ def summary(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
     scaled = f" --scale {one.plan.scale.name}" if one.plan.scale else ""
     yield f"```\ndiskproof run studies/{one.study}.toml{scaled}\n```"
     yield f"{head.speed_design(one.plan)}; {head.speed_progress(analysis)}. {markdown.escape(machine(one))}"
-    yield markdown.escape(head.scale(one.plan))
+    yield markdown.escape(" ".join([head.scale(one.plan), head.left_out(one.plan)]).strip())
     yield ELSEWHERE
 
 

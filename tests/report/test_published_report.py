@@ -107,7 +107,7 @@ def repeated(make_run: MakeRun) -> Run:
 
 def test_markdown_as_a_whole(repeated: Run) -> None:
     report = markdown.render(repeated[1])
-    section = report[report.index("## Beside") : report.index("## What was expected")]
+    section = report[report.index("## Beside") : report.index("## Cells")]
     assert_matches_snapshot(section, SNAPSHOTS / "published.md")
 
 

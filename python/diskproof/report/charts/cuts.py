@@ -94,7 +94,7 @@ def _speed_panel(
 ) -> Panel:
     rows = [_speed_point(safety, answer, speed, encoding) for answer, speed in known]
     tops = [row[end] for row in rows for end in ("speed", "low", "high") if row[end] is not None]
-    x = _lost_axis("lost:Q", most, "acknowledged transactions lost in the worst cut")
+    x = _lost_axis("lost:Q", most, "acknowledged and lost in the worst cut")
     y = alt.Y(
         "speed:Q",
         title="transactions/s",
@@ -180,7 +180,7 @@ def _losses_panel(
     rows = [row for answer in answers for row in _loss_rows(safety, answer, encoding)]
     most_cuts = max(row.get("cuts", 2) for row in rows)
     scrolled = len(answers) > parts.MOST_CELLS_SHOWN
-    x = _lost_axis("lost:Q", most, "acknowledged transactions lost", scrolled=scrolled)
+    x = _lost_axis("lost:Q", most, "acknowledged and lost", scrolled=scrolled)
     size = alt.Size("cuts:Q", scale=alt.Scale(type="sqrt", domain=[1, most_cuts], range=[40, 200]))
     base = parts.stacked().encode(color=parts.colour(encoding))
     cuts = base.transform_filter("isValid(datum.cuts)").mark_circle(opacity=0.55, yOffset=8)

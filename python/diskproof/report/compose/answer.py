@@ -1,9 +1,8 @@
 """What a run comes to, in one sentence; with the rows below it needs no more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, Verdict
-from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.rankings import CONDITIONS
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.analysis.safety.worst import worst_way
@@ -14,8 +13,8 @@ from diskproof.results.factor import Factor
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers, say, us
 
-MOST_PARTS = 1
-"""Parts of a transaction's time that are named of a side without a limit."""
+MOST_INTERVALS = 2
+"""Of the ratios in the answer; the rows have them all."""
 
 MOST_KEPT = 2
 """Levels that kept every commit, by name; the rows have them all."""
@@ -48,28 +47,14 @@ def is_of_limits(analysis: Analysis) -> bool:
 def answer(analysis: Analysis) -> str:
     """Return the answer in one sentence; with the rows below it needs no more."""
     if analysis.safety and analysis.safety.made:
-        return " ".join(filter(None, (_open(analysis), _of_cuts(analysis.safety))))
+        speed = _largest(analysis) if has_verdict(analysis) else ""
+        return " ".join(filter(None, (speed, _of_cuts(analysis.safety))))
     if not has_verdict(analysis):
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
     if is_of_limits(analysis):
-        return f"The database is held back by {_commonest(analysis)}{_proven(analysis)}."
-    found = _open(analysis) or dials.answer(analysis.curves) or _largest(analysis)
+        return f"The database is held back by {held_back(analysis)}."
+    found = dials.answer(analysis.curves) or _largest(analysis)
     return " ".join(filter(None, (found, cost(analysis))))
-
-
-def _proven(analysis: Analysis) -> str:
-    """Return how many proofs came out as predicted; empty if none was made."""
-    proofs = analysis.limits.proofs if analysis.limits else []
-    hits = sum(one.outcome == "as predicted" for one in proofs)
-    return f"; {hits} of {numbers.count(len(proofs), 'proof')} came out as predicted" if proofs else ""
-
-
-def _open(analysis: Analysis) -> str:
-    """Return that the speed is open, and why; empty if a comparison is decided, or none was made."""
-    if not has_verdict(analysis) or _decided(analysis):
-        return ""
-    why = next((one.reasons[0].text for one in asked(analysis) if one.reasons), "")
-    return f"The speed is open{why and ': '}{why.partition(';')[0]}."
 
 
 def _decided(analysis: Analysis) -> list[Verdict]:
@@ -121,39 +106,18 @@ def _largest(analysis: Analysis) -> str:
     """Return how the levels that differ most compare, over all conditions in which they do."""
     most = _most_apart(analysis)
     if not most:
-        return f"No difference: what is decided is the same{_sureness(analysis)}."
+        return "What is decided is the same." if _decided(analysis) else "Which is faster is open."
     first = most[0]
     alike = (first.factor, first.level, first.baseline)
     every = [one.held for one in asked(analysis) if (one.factor, one.level, one.baseline) == alike]
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     ratios = [one.ratio.estimate for one in most if one.ratio]
     factor = _told_apart(most) if len(most) == 2 else None
-    apart = [_with_interval(factor, one) for one in most] if factor else []
-    # Two conditions stand beside their figures, lest these look like the ends of an interval.
+    apart = [verdict_words.subject(factor, one.held[factor]) for one in most] if factor else []
     where = "" if apart else verdict_words.places([one.held for one in most], every, "comparisons")
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""
     by = verdict_words.by_how_much(*ratios, where=apart)
-    sure = _sureness(analysis, most[0] if len(most) == 1 else None)
-    return f"{numbers.sentence_case(level)} is {likely}{by} {baseline}{where}{sure}."
-
-
-def _with_interval(factor: Factor, one: Verdict) -> str:
-    """Return a condition with the ends of its ratio: ``8 clients: 1.5 to 5.4``."""
-    ends = verdict_words.interval(one.outcome, one.ratio)
-    return f"{verdict_words.subject(factor, one.held[factor])}{ends and ': '}{ends}"
-
-
-def _sureness(analysis: Analysis, named: Verdict | None = None) -> str:
-    """Return the interval of the only ratio that is named, and how many are decided if not all are."""
-    ends = verdict_words.interval(named.outcome, named.ratio) if named else ""
-    said = (
-        [f"{ends}, {numbers.percent(named.ratio.confidence)} interval"]
-        if named and named.ratio and ends
-        else []
-    )
-    if len(_decided(analysis)) < (every := len(asked(analysis))):
-        said.append(f"{len(_decided(analysis))} of {every} comparisons decided")
-    return f" ({'; '.join(said)})" if said else ""
+    return f"{numbers.sentence_case(level)} is {likely}{by} {baseline}{where}."
 
 
 def _most_apart(analysis: Analysis) -> list[Verdict]:
@@ -187,12 +151,12 @@ def _of_cuts(safety: Safety) -> str:
     harmed = [one for one in worst if not one.is_whole]
     if not harmed:
         return f"{kept}."
-    most = worst_way(harmed)
+    most = max(harmed, key=lambda one: one.gone) if any(one.gone for one in harmed) else worst_way(harmed)
     whole_database = f"lost the whole database in {most.gone} of {cut_words.cuts(most.telling)}"
     if most.states:
         which = cut_words.counterexample(most.states[-1])
         return f"{kept}; {cut_words.level(most.cell)} {cut_words.outcome(most)}; {which}."
-    return f"{kept}; {cut_words.level(most.cell)} {whole_database if most.gone else cut_words.outcome(most)}."
+    return f"{kept}; {cut_words.level(most.cell)} {whole_database if most.gone else cut_words.worst(most)}."
 
 
 def _kept(whole: Sequence[CutAnswer], worst: Sequence[CutAnswer]) -> str:
@@ -211,72 +175,88 @@ def asked(analysis: Analysis) -> list[Verdict]:
 
 
 def held_back(analysis: Analysis) -> str:
-    """Return what holds each side of the comparison in the sentence back; empty if that is not known.
+    """Return what holds most cells back, then what holds the others; empty if nothing was counted.
 
-    ``disk: the log's flush (93%); dram: the CPUs (90%)``; if conditions differ in it, under the one in which
-    the sides differ most.
+    ``the log's flush on disk at safest (93%); the CPUs in 4 of 6 cells (76% to 96%)``.
     """
-    found = {one.cell.id: one for one in analysis.limits.cells} if analysis.limits else {}
-    if not found:
-        return ""
-    if not has_verdict(analysis):
-        return _commonest(analysis)
-    compared = _most_apart(analysis) or asked(analysis)[:1]
-    alike = len({(_kind(found, one.cell), _kind(found, one.baseline_cell)) for one in compared}) == 1
-    shown = compared if alike else [max(compared, key=_size)]
-    first = shown[0]
-    sides = {
-        verdict_words.subject(first.factor, level): _of_side([found[cell] for cell in cells if cell in found])
-        for level, cells in (
-            (first.level, [one.cell for one in shown]),
-            (first.baseline, [one.baseline_cell for one in shown]),
-        )
-    }
-    differing = {
-        factor: level
-        for factor, level in first.held.items()
-        if any(one.held.get(factor) != level for one in compared)
-    }
-    where = "" if alike else verdict_words.conditions(differing)
-    if len(set(sides.values())) == 1:
-        sides = {"both": next(iter(sides.values()))}
-    said = "; ".join(f"{level}: {what}" for level, what in sides.items())
-    before = f"{limits_words.NOT_ESTABLISHED} ("
-    if all(what.startswith(before) for what in sides.values()):
-        return f"{limits_words.NOT_ESTABLISHED}{where} ({said.replace(before, '').replace(')', '')})"
-    return f"{where.strip()}{where and ', '}{said}"
-
-
-def _kind(found: Mapping[str, CellLimit], cell: str) -> tuple[str | None, str]:
-    one = found.get(cell)
-    return (one.limit, limits_words.kind(one)) if one else (None, "")
-
-
-def _of_side(cells: Sequence[CellLimit]) -> str:
-    """Return the limit of one side with its share of the time; without a limit the largest parts of it."""
-    if not cells or cells[0].limit:
-        return (
-            f"{limits_words.bound_by(cells)}{limits_words.evidence(cells)}" if cells else numbers.NOT_OBSERVED
-        )
-    parts = limits_words.main_parts(cells[0].split, MOST_PARTS, limits_words.UNEXPLAINED)
-    known = f" ({parts})" if parts != numbers.NOT_OBSERVED else ""
-    return f"{limits_words.NOT_ESTABLISHED}{known}"
-
-
-def _commonest(analysis: Analysis) -> str:
-    """Return the limit of most cells, and in which it is: ``the log's flush on disk (93% of the time)``."""
     found = analysis.limits.cells if analysis.limits else []
+    if not found or not analysis.trials_valid:
+        return ""
     every = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in found]
     groups = grouped(found, lambda one: (one.limit, limits_words.kind(one) if one.limit else ""))
-    cells = max(groups.values(), key=lambda some: (some[0].limit is not None, len(some)))
-    held = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in cells]
-    where = verdict_words.places(held, every, "cells") if len(cells) < len(found) else ""
-    where = f" in all {len(found)} cells" if not where and len(found) > 1 else where
-    share = limits_words.evidence(cells, " of the time")
-    others = sorted((some for some in groups.values() if some is not cells), key=len, reverse=True)
-    if len(found) > 1 and others and not where.startswith(" on"):
-        rest = [f"{limits_words.bound_by(some)} in {len(some)}" for some in others]
-        share = f"{share}, by {numbers.listed(rest)}"
-    if is_given(analysis) and not cells[0].limit:
-        share = ": its CPUs, threads and disks were not observed"
-    return f"{limits_words.bound_by(cells)}{where}{share}"
+    ordered = sorted(groups.values(), key=lambda some: (some[0].limit is None, -len(some)))
+    said = []
+    for cells in ordered:
+        held = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in cells]
+        where = verdict_words.places(held, every, "cells") if len(cells) < len(found) else ""
+        if said and not cells[0].limit:
+            where = f" in {len(cells)}"
+        where = f" in all {len(found)} cells" if len(cells) == len(found) > 1 else where
+        share = limits_words.evidence(cells) if cells[0].limit or cells is ordered[0] else ""
+        if is_given(analysis) and not cells[0].limit:
+            share = ": its CPUs, threads and disks were not observed"
+        said.append(f"{limits_words.bound_by(cells[0])}{where}{share}")
+    return "; ".join(said)
+
+
+# ---------------------------------------------------------------- how sure
+
+
+def how_sure(analysis: Analysis) -> str:
+    """Return how far the answer can be trusted; empty if there is none."""
+    safety = analysis.safety
+    if safety and safety.made:
+        speed = _of_comparisons(analysis) if has_verdict(analysis) else ""
+        return "; ".join(filter(None, (speed, _of_enough_cuts(safety))))
+    if is_of_limits(analysis):
+        return _of_instruments(analysis)
+    if has_verdict(analysis):
+        return _of_comparisons(analysis)
+    counted = [one.figure.n for one in analysis.cells if one.figure]
+    return f"95% intervals, of {numbers.count(min(counted), 'trial')} each" if counted else ""
+
+
+def _of_comparisons(analysis: Analysis) -> str:
+    """Return how many comparisons are decided, and the intervals of the ratios that the answer names."""
+    every, decided = asked(analysis), _decided(analysis)
+    if not decided:
+        why = next((one.reasons[0].text for one in every if one.reasons), "")
+        return f"no comparison is decided{why and ': '}{why.partition(';')[0]}"
+    number = "all" if len(decided) == len(every) else f"{len(decided)} of"
+    said = f"{number} {numbers.count(len(every), 'comparison')} decided"
+    if few := sum(one.ratio.n < ENOUGH_BLOCKS for one in decided if one.ratio):
+        return f"{said}; {few} only likely: fewer than {ENOUGH_BLOCKS} blocks"
+    most = sorted(_most_apart(analysis), key=_size)
+    ends = list(filter(None, (verdict_words.interval(one.outcome, one.ratio) for one in most)))
+    if not 1 <= len(ends) <= MOST_INTERVALS:
+        return f"{said} (95% intervals)"
+    return f"{said} (95% {'interval' if len(ends) == 1 else 'intervals'}: {', '.join(ends)})"
+
+
+def _of_instruments(analysis: Analysis) -> str:
+    """Return in how many cells two instruments show a limit, and what came of its proofs."""
+    cells, proofs = (analysis.limits.cells, analysis.limits.proofs) if analysis.limits else ([], [])
+    shown = f"two instruments agree in {sum(bool(one.limit) for one in cells)} of "
+    hits = sum(one.outcome == "as predicted" for one in proofs)
+    proven = f"{hits} of {numbers.count(len(proofs), 'proof')} right" if proofs else "no proof"
+    return f"{shown}{numbers.count(len(cells), 'cell')}; {proven}"
+
+
+def _of_enough_cuts(safety: Safety) -> str:
+    """Return how many cuts there are, how rare a loss they would miss, and whether the controls are right."""
+    worst = [one for one in worst_of_cells(safety) if one.telling]
+    said = []
+    if worst and any(one.states for one in worst):
+        said.append(
+            f"{numbers.count(sum(seen.checked for one in worst for seen in one.states), 'state')} tried"
+        )
+    elif worst:
+        noun = cut_words.tries if safety.faults else cut_words.cuts
+        said.append(f"{noun(min(one.telling for one in worst))} of each")
+    if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share and not one.states]:
+        rare = cut_words.points(max(spared))
+        said.append(f"a loss in fewer than {rare} of them would not show")
+    held = sum(one.outcome == "holds" for one in safety.controls)
+    several = numbers.count(len(safety.controls), "control")
+    said.append(f"{held} of {several} right" if safety.controls else "no control")
+    return "; ".join(said)

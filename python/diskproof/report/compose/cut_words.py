@@ -17,6 +17,7 @@ from diskproof.results.cut import StatesSeen
 from diskproof.results.fault import NO_FAULT
 from diskproof.results.plan import NO_LEVEL, Cell, Control
 from diskproof.stats.proportions import Share
+from diskproof.study.program import PROGRAM
 from diskproof.wording.numbers import count, listed, percent, significant
 
 CAUSES: dict[Way, str] = {
@@ -192,17 +193,27 @@ def loss(answer: CutAnswer) -> str:
     return f"lost {most} ({answer.with_loss} of {cuts(answer.telling)}{everything})"
 
 
+def worst(answer: CutAnswer) -> str:
+    """Say the most that a cut of a cell took, to follow its name; the rows have how often."""
+    is_plain = answer.worst is not None and not answer.damaged
+    return f"lost {_most(answer, answer.worst)}" if is_plain and answer.worst else outcome(answer)
+
+
 def _gone(answer: CutAnswer) -> str:
     return f"lost the whole database in {answer.gone} of {cuts(answer.telling)}"
 
 
 def _most(answer: CutAnswer, worst: Moments) -> str:
     """Return the most transactions and the longest window, which may be of different cuts."""
+    of_program = answer.cell.server == PROGRAM
+    noun, lost = (
+        ("promise", count(worst.lost, "promise")) if of_program else ("commit", transactions(worst.lost))
+    )
     window_s = answer.window_s.worst if answer.window_s else worst.first_lost_before_s or 0.0
     if answer.open_windows:  # the load began too late to lose more
-        return f"{transactions(worst.lost)} and {seconds(window_s)} of commits, or more"
+        return f"{lost} and {seconds(window_s)} of {noun}s, or more"
     up_to = "" if 0 < window_s < LEAST_S else "up to "
-    return f"up to {transactions(worst.lost)} and {up_to}{seconds(window_s)} of commits"
+    return f"up to {lost} and {up_to}{seconds(window_s)} of {noun}s"
 
 
 def by_chance(pairs: Sequence[Unranked]) -> str:

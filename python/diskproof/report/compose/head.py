@@ -84,7 +84,7 @@ def speed_design(plan: Plan) -> str:
     """Return the shape of the speed trials: ``8 cells in 5 blocks, 10 s measured after 2 s of warm-up``."""
     if plan.imported:
         return _imported(plan)
-    return f"{count(len(plan.cells), 'cell')} in {blocks(plan)}, {measured_for(plan)}{left_out(plan)}"
+    return f"{count(len(plan.cells), 'cell')} in {blocks(plan)}, {measured_for(plan)}"
 
 
 def measured_for(plan: Plan) -> str:
@@ -114,11 +114,10 @@ def _named(workloads: list[str]) -> str:
 
 
 def left_out(plan: Plan) -> str:
-    """Return which optional servers the run is without: ``; without the optional server other, …``."""
-    if not plan.left_out:
+    """Return which servers that the study names were not measured; empty if all were."""
+    if not plan.left_out or plan.imported:
         return ""
-    noun = "server" if len(plan.left_out) == 1 else "servers"
-    return f"; without the optional {noun} {' and '.join(plan.left_out)}, which the machine did not have"
+    return f"{listed(plan.left_out)} not measured: this machine does not have it"
 
 
 def _imported(plan: Plan) -> str:
@@ -147,16 +146,10 @@ def _one_line(text: str) -> str:
 
 
 def prose(plan: Plan) -> Section:
-    """Return what the study's author wrote: what was expected, and how to read it."""
-    texts = (("What was expected", plan.expectation), ("How to read it", plan.analysis))
-    return Section(
-        "",
-        tuple(
-            Section(heading, tuple(map(Paragraph, paragraphs(text))))
-            for heading, text in texts
-            if text.strip()
-        ),
-    )
+    """Return what the study's author wrote before the run: what was expected, and how to read it."""
+    texts = (("Expected before the run", plan.expectation), ("How to read it", plan.analysis))
+    said = (Paragraph(one, lead) for lead, text in texts for one in paragraphs(text))
+    return Section("Notes of the study's author, not results", tuple(said))
 
 
 def paragraphs(text: str) -> list[str]:

@@ -28,8 +28,7 @@ from diskproof.wording.numbers import (
 
 NOTE = (
     "A limit is named only if two instruments show it, each by its own means, and fewer contradict it; "
-    "otherwise it is not established. Bound: the most that the busiest part could serve per second. What a "
-    "change would do is predicted, not measured."
+    "otherwise it is not established. What a change would do is predicted, not measured."
 )
 
 SPLIT_NOTE = (
@@ -39,7 +38,7 @@ SPLIT_NOTE = (
 
 SWEEP_NOTE = (
     "A sweep: cells that differ only in their clients. Knee: the number of clients from which they begin to "
-    "wait for each other, which is the bound times the smallest latency."
+    "wait for each other, which is the most per second times the smallest latency."
 )
 
 LAW_NOTE = (
@@ -137,7 +136,6 @@ def limits_table(analysis: Analysis, found: Limits) -> Table:
         analysis,
         found.cells,
         ("Held back by", lambda one: one.limit or words.NOT_ESTABLISHED),
-        (figures("Bound/s"), lambda one: number(one.bound_per_s)),
         ("Why, and what would free it", lambda one: one.sentence.text),
         label="What holds each cell back",
     )
@@ -178,7 +176,7 @@ def demands(analysis: Analysis, found: Limits) -> Table:
         (figures("Servers"), lambda row: f"{row.it.servers}"),
         (figures("Demand ms"), lambda row: milliseconds(row.it.demand_us)),
         (figures("Utilisation"), lambda row: whole_percent(row.it.utilisation)),
-        (figures("Bound/s"), lambda row: number(row.it.bound_per_s)),
+        (figures("At most/s"), lambda row: number(row.it.bound_per_s)),
         label="Service demands in every cell",
     )
 
@@ -212,7 +210,7 @@ def sweeps(analysis: Analysis, found: Limits) -> Table:
         ("Cells", lambda one: words.sweep_name(analysis, one)),
         ("Clients", lambda one: ", ".join(map(str, one.clients))),
         (figures("Smallest ms"), lambda one: milliseconds(one.smallest_latency_us)),
-        (figures("Bound/s"), lambda one: number(one.bound_per_s)),
+        (figures("At most/s"), lambda one: number(one.bound_per_s)),
         (figures("Knee"), lambda one: number(one.knee_clients)),
         *(
             (figures(title), lambda one, at=at: _law(one)[at])

@@ -45,13 +45,11 @@ SMALL_SHARE = 0.01
 # ---------------------------------------------------------------- cells
 
 
-def bound_by(cells: Sequence[CellLimit]) -> str:
-    """Return the limit that cells share: as all of them have it, or by its general name."""
-    limit = cells[0].limit
-    if limit is None:
+def bound_by(one: CellLimit) -> str:
+    """Return a limit in words: full CPUs and the speed of one are told apart."""
+    if one.limit is None:
         return NOT_ESTABLISHED
-    found = {one.bound_by.text for one in cells}
-    return found.pop() if len(found) == 1 else IN_WORDS[limit]
+    return one.bound_by.text if one.limit == "CPU" else IN_WORDS[one.limit]
 
 
 def kind(one: CellLimit) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from diskproof.analysis.answers import Analysis
+from diskproof.report.compose import names
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Column, Paragraph, Section, Table
@@ -105,7 +106,7 @@ def servers(facts: Machine) -> Table:
     return table(
         facts.servers,
         ("Server", lambda one: one.name),
-        ("Version", lambda one: f"{one.flavour} {one.version}"),
+        ("Version", names.program),
         ("Program", _program),
         label="Servers and their versions",
     )
@@ -119,16 +120,17 @@ def _program(server: ServerFacts) -> str:
 
 
 def places(facts: Machine) -> Table:
-    """Return a row a role of a storage: where it lies and on what."""
+    """Return a row a path of a storage: its roles, and what it lies on."""
+    has_roles = any(one.family != "program" for one in facts.servers)
     return table(
-        facts.places,
-        ("Storage", lambda one: one.storage),
-        ("Role", lambda one: one.role),
-        ("Path", lambda one: one.path),
-        ("File system", lambda one: one.filesystem),
-        ("Mounted at", lambda one: one.mount_point),
-        ("Options", lambda one: one.mount_options),
-        ("Device", lambda one: f"{_device_name(one)} ({one.device_number})"),
+        grouped(facts.places, lambda one: (one.storage, one.path)).values(),
+        ("Storage", lambda some: some[0].storage),
+        ("Holds", lambda some: ", ".join(one.role for one in some) if has_roles else "files"),
+        ("Path", lambda some: some[0].path),
+        ("File system", lambda some: some[0].filesystem),
+        ("Mounted at", lambda some: some[0].mount_point),
+        ("Options", lambda some: some[0].mount_options),
+        ("Device", lambda some: f"{_device_name(some[0])} ({some[0].device_number})"),
         label="Where each role of each storage lies",
         heads=2,
     )

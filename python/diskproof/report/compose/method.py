@@ -58,6 +58,11 @@ def facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
         yield "Costs of a trial", f"{duration(one.start_s)} to start, {duration(one.measure_s)} to measure"
     if plan.crash is not None:
         yield from safety_words.method(plan.crash)
+    if plan.dilation > 1:
+        yield (
+            "Slow time",
+            f"the clocks of server and load ran {plan.dilation} times slower; figures are by them",
+        )
     if scale := head.scale(plan):
         yield "Scale", scale
 

@@ -46,12 +46,17 @@ def slow_time(plan: Plan) -> str:
     if plan.dilation == 1:
         return ""
     each = "as one" if plan.cpus_count == 1 else f"{plan.cpus_count} times"
-    return f" (time {plan.dilation} times slower, each CPU counts {each})"
+    return f" (in time {plan.dilation} times slower, each CPU counts {each})"
 
 
 def servers(analysis: Analysis) -> str:
     """Return the servers that were tested; empty if they are not known."""
-    return numbers.listed(list(dict.fromkeys(f"{one.flavour} {one.version}" for one in _servers(analysis))))
+    return numbers.listed(list(dict.fromkeys(program(one) for one in _servers(analysis))))
+
+
+def program(one: ServerFacts) -> str:
+    """Return a server with its version; a program of the user's own has none."""
+    return "the study's program" if one.family == "program" else f"{one.flavour} {one.version}"
 
 
 def _servers(analysis: Analysis) -> list[ServerFacts]:

@@ -266,13 +266,13 @@ def _tpcc(analysis: Analysis) -> Iterator[Block]:
                 (verdict_words.cell_words(one.cell, analysis.varying),),
                 figures=(
                     estimate(one.new_orders_per_min),
-                    bounds(one.new_orders_per_min),
                     f"{sum(kept)} of {len(kept)}",
                     f"{one.consistent} of {one.checked}",
                 ),
+                interval=bounds(one.new_orders_per_min),
             )
         )
-    yield Block("TPC-C", tuple(rows), ("new orders/min", "95% interval", "times kept", "consistent"))
+    yield Block("TPC-C", tuple(rows), ("new orders/min", "times kept", "consistent"), most_figures=2)
 
 
 def cuts(safety: Safety) -> Iterator[Block]:
@@ -287,17 +287,20 @@ def cuts(safety: Safety) -> Iterator[Block]:
     speeds = {one.cell.id: typical(safety.speeds, one.cell) for one in answers}
     has_speed = any(one and one.throughput_per_s for one in speeds.values())
     ways = {one.way for one in answers}
+    has_risk = any(one.at_risk is not None for one in answers)
     rows = []
     for one in answers:
         share, speed = None if one.states else one.loss_share, speeds[one.cell.id]
-        figures = [worst_loss(one)]
+        figures = [str(one.at_risk)] if has_risk else []
+        figures.append(worst_loss(one))
         if has_speed:
             figures.append(estimate(speed.throughput_per_s if speed else None))
         tone: Tone = "plain" if one.is_whole else "alarm" if one.gone or one.damaged else "worse"
+        levels = (*((one.cell.server,) if several else ()), one.cell.storage, one.cell.tuning)
         rows.append(
             Row(
-                ((one.cell.server,) if several else ()) + (one.cell.storage, one.cell.tuning),
-                one.way if len(ways) > 1 else "",
+                (*levels, one.way) if len(ways) > 1 else levels,
+                f"{one.with_loss} of {one.telling}" if one.telling and not one.states else "",
                 "open" if not one.telling else tone,
                 (share,) if share else (),
                 tuple(figures),
@@ -305,8 +308,8 @@ def cuts(safety: Safety) -> Iterator[Block]:
             )
         )
     title = "cuts that lost something" if ways == {"power"} else f"lost something to {_dying(ways)}"
-    columns = ("at worst", *(("transactions/s",) if has_speed else ()))
-    yield Block(title, tuple(rows), columns, SHARES)
+    columns = [*(["at risk"] if has_risk else []), "worst loss", *(["per s"] if has_speed else [])]
+    yield Block(title, tuple(rows), tuple(columns), SHARES, "per s: transactions" if has_speed else "")
 
 
 def _dying(ways: Collection[Way]) -> str:
@@ -314,16 +317,15 @@ def _dying(ways: Collection[Way]) -> str:
 
 
 def worst_loss(one: CutAnswer) -> str:
-    """Return the worst that a cut took: ``nothing in 15 (at most 18%)``, ``1.0 s of commits, or more``."""
+    """Return the worst that a cut took, commits by their time: ``nothing``, ``1.0 s or more``."""
     if not one.telling or one.loss_share is None:
-        return "no cut proves anything"
+        return "not known"
     if one.gone:
-        return f"the whole database ({numbers.count(one.gone, 'cut')})"
+        return f"database, {numbers.count(one.gone, 'cut')}"
     if one.damaged:
-        return f"a damaged database ({numbers.count(one.damaged, 'cut')})"
+        return f"damage, {numbers.count(one.damaged, 'cut')}"
     if not one.with_loss:
-        if one.states:
-            return f"nothing in {numbers.count(sum(seen.checked for seen in one.states), 'state')}"
-        return f"nothing in {one.telling} (at most {cut_words.points(one.loss_share.high)})"
+        states = sum(seen.checked for seen in one.states)
+        return f"none in {numbers.count(states, 'state')}" if states else "nothing"
     window = cut_words.seconds(one.window_s.worst) if one.window_s else numbers.NOT_OBSERVED
-    return f"{window} of commits{', or more' if one.open_windows else ''}"
+    return f"{window}{' or more' if one.open_windows else ''}"

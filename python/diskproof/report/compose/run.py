@@ -28,7 +28,6 @@ from diskproof.report.compose import (
 from diskproof.report.compose.answer import answer
 from diskproof.report.document import Document, Figure, Item, Items, Section
 from diskproof.results.trial import Trial
-from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers
 
 Figures = Mapping[str, Sequence[Figure]]
@@ -52,7 +51,6 @@ def compose(
         _to_do(to_do.actions(analysis)),
         *([dials.section(analysis, drawn.get("curve", ()))] if analysis.curves else []),
         published.section(analysis, drawn.get("published", ())),
-        head.prose(plan),
         *([cells.section(analysis)] if has_speed else []),
         limits.section(analysis, drawn.get("limits", ())),
         operations.section(analysis),
@@ -63,6 +61,7 @@ def compose(
         *([Section("Charts", tuple(drawn["charts"]), "charts", "Charts")] if drawn.get("charts") else []),
         settings.differences(analysis),
         findings.section(analysis),
+        head.prose(plan),
         machine.section(analysis, trials),
         *([settings.section(analysis, trials)] if figures is not None else []),
         method.section(analysis, trials),
@@ -71,7 +70,7 @@ def compose(
         name=plan.study,
         heading=plan.question,
         answer=answer(analysis) or rows.single(analysis),
-        beside=one_screen.lines(analysis),
+        beside=one_screen.beside(analysis),
         picture=next(iter(drawn.get("answer", ())), None),
         lead=head.lead(analysis),
         about="; ".join(filter(None, (names.servers(analysis), head.progress(analysis), _disks(analysis)))),
@@ -81,10 +80,9 @@ def compose(
 
 
 def _disks(analysis: Analysis) -> str:
-    """Return what the only storage is, and which are models; of other storages the picture's key says it."""
-    alike = grouped(names.storages(analysis).items(), lambda one: one[1])
-    said = {what: f"{numbers.listed([name for name, _ in some])} = {what}" for what, some in alike.items()}
-    return "; ".join(one for what, one in said.items() if len(said) == 1 or what.startswith("a model"))
+    """Return what the storages are if all are alike; of others the picture's key says it."""
+    said = set(names.storages(analysis).values())
+    return f"on {said.pop()}" if len(said) == 1 else ""
 
 
 def _to_do(actions: Sequence[str]) -> Section:

@@ -233,7 +233,7 @@ _AFTERWARDS: tuple[Filled, ...] = (
     (figures("Binlog ahead, behind"), _binlog),
     (figures("Recovery median s"), lambda one: _seconds(one.recovery_s, "median")),
     (figures("worst s"), lambda one: _seconds(one.recovery_s, "worst")),
-    (figures("Torn writes"), _of_disks(lambda one: _number(one.torn_writes))),
+    (figures("Torn writes"), _of_disks(lambda one: _number(None if one.states else one.torn_writes))),
     (figures("Lost in the disks"), _of_disks(lambda one: size(one.lost_bytes))),
     (Column("Drawn"), _kept),
     (Column("Silent, by cuts"), lambda one: said.causes(one.silent) or "none"),

@@ -12,6 +12,7 @@ from diskproof.analysis.decisions import (
     decide,
 )
 from diskproof.analysis.safety.ranking import unranked
+from diskproof.analysis.safety.shapes import Safety
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.audit.host import host_busy
 from diskproof.audit.run import repeats
@@ -28,6 +29,9 @@ CUT_BY_ITSELF = "`diskproof init cut.toml --storage desktop-7200 && diskproof cr
 """Cuts the power of a model of a hard disk: two levels, 20 times each."""
 
 PROFILE = "`diskproof disk profile DIRECTORY --quick`"
+
+RARE, CUTS_FOR_RARE = 0.05, 59
+"""So many cuts without a loss show that at most that share loses something: 1 - 0.05**(1/n)."""
 
 MOST_SHOWN = 3
 """Of these, on one screen."""
@@ -275,9 +279,17 @@ def _surer(analysis: Analysis) -> Iterator[str]:
     safety, limits = analysis.safety, analysis.limits
     if safety and not safety.faults and not any(one.way == "power" for one in safety.answers):
         yield f"Only a virtual disk can lose power: {CUT_BY_ITSELF}."
-    elif safety and not safety.controls and not any(one.harmed for one in safety.answers):
+    elif safety and _is_rare_hidden(safety):
+        yield f"`--cuts {CUTS_FOR_RARE}` would show a loss in {numbers.percent(RARE)} of cuts."
+    if safety and not safety.controls and not any(one.harmed for one in safety.answers):
         yield "Name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
     is_asked = analysis.plan.asks == "limits"
     if is_asked and limits and not limits.proofs and any(one.what_if for one in limits.cells):
         command = f"`{analysis.plan.resume} --prove`" if analysis.plan.resume else "`--prove`"
         yield f"{command} tests what is said to hold it back."
+
+
+def _is_rare_hidden(safety: Safety) -> bool:
+    """Report whether so few cuts took nothing that a rare loss would not show."""
+    spared = (one for one in safety.answers if one.is_whole and not one.states and not safety.faults)
+    return any(one.loss_share is not None and one.loss_share.high > RARE for one in spared)

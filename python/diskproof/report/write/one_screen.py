@@ -1,5 +1,6 @@
 """One screen in the characters of a terminal: at most 24 lines of 80 columns."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,7 +26,7 @@ MOST_LEAD = 14
 MOST_LEVEL = 24
 """Columns of one level."""
 
-TAILS = ((3, 3, 3), (3, 2, 3), (3, 2, 2), (3, 1, 2), (2, 2, 2), (2, 1, 2), (1, 2, 2), (1, 1, 2), (1, 1, 1))
+TAILS = ((3, 3, 3), (3, 2, 2), (2, 3, 2), (2, 2, 2), (2, 1, 2), (2, 1, 1), (1, 2, 2), (1, 1, 2), (1, 1, 1))
 """Lines of each thing to know, how many things to do, and lines of facts: rows find room before words do, and
 a whole sentence before a second one."""
 
@@ -79,13 +80,23 @@ def _tail(screen: OneScreen, width: int, most_lines: int, most_actions: int) -> 
         actions = 0 if lead else actions + 1
         if actions >= most_actions:
             continue
-        wrapped = _wrapped(text, width - MOST_LEAD - 1)
-        if len(wrapped) > most_lines:
-            rest = " ".join(wrapped[most_lines - 1 :])
-            wrapped = [*wrapped[: most_lines - 1], f"{rest[: width - MOST_LEAD - 3].rstrip()} …"]
+        wrapped = _fitted(text, width - MOST_LEAD - 1, most_lines)
         for at, line in enumerate(wrapped):
             found.append(Text.assemble((f"{'' if at else lead:{MOST_LEAD}} ", "bold"), line))
     return found
+
+
+_CLAUSES = re.compile(r"(?<=[.;:,])\s|\s(?=\()")
+
+
+def _fitted(text: str, width: int, most: int) -> list[str]:
+    """Return a text in so many lines; one that has more loses whole clauses, for which a mark stands."""
+    ends = [len(text), *(found.start() for found in reversed([*_CLAUSES.finditer(text)]))]
+    for end in ends:
+        shown = text if end == len(text) else f"{text[:end].rstrip('.;:,')} …"
+        if len(wrapped := _wrapped(shown, width)) <= most:
+            return wrapped
+    return [*wrapped[: most - 1], f"{wrapped[most - 1][: width - 2].rstrip(' …')} …"]
 
 
 def _wrapped(text: str, width: int) -> list[str]:
