@@ -59,10 +59,7 @@ def time_split(analysis: Analysis) -> Figure | None:
         parts.stacked()
         .mark_bar(size=13, yOffset=9, opacity=1)
         .encode(
-            x=x,
-            x2="until:Q",
-            color=parts.colours("part", present_colours),
-            tooltip=parts.tooltip("shown"),
+            x=x, x2="until:Q", color=parts.colours("part", present_colours), tooltip=parts.tooltip("shown")
         )
     )
     panel = parts.stacked_panel(

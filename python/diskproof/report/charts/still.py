@@ -34,11 +34,7 @@ def _still(figure: Figure) -> Spec:
     drawings = [{**panel.complete_spec(), "width": WIDTH_PX, "title": panel.title} for panel in figure.panels]
     letters = int(WIDTH_PX * len(drawings[:COLUMNS]) / LETTER_PX)
     return {
-        "title": {
-            "text": figure.title,
-            "subtitle": textwrap.wrap(figure.caption, letters),
-            "offset": 14,
-        },
+        "title": {"text": figure.title, "subtitle": textwrap.wrap(figure.caption, letters), "offset": 14},
         "vconcat": [
             *([_legend(figure, letters)] if figure.keys else []),
             {"concat": drawings, "columns": COLUMNS},

@@ -3,13 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.advised.advise import LIKELY, SURE
-from diskproof.analysis.advised.records import (
-    Advice,
-    Candidate,
-    Configuration,
-    Measured,
-    Target,
-)
+from diskproof.analysis.advised.records import Advice, Candidate, Configuration, Measured, Target
 from diskproof.report.compose.predicted import HOW, SHORT, basis, weakened
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Paragraph, Section, Table

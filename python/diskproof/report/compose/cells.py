@@ -28,11 +28,7 @@ def section(analysis: Analysis) -> Section:
     if not analysis.cells:
         blocks: tuple[Block | Section, ...] = (Paragraph("No cell has been measured yet."),)
     else:
-        blocks = (
-            Paragraph(note(analysis)),
-            cells(analysis),
-            _costs(analysis),
-        )
+        blocks = (Paragraph(note(analysis)), cells(analysis), _costs(analysis))
     return Section("Cells", blocks, anchor="cells", contents="Cells")
 
 

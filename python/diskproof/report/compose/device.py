@@ -49,10 +49,7 @@ def compose(facts: dict[str, Any]) -> Document:
         name="",
         heading=facts["title"],
         lead=tuple(map(Paragraph, lead)),
-        sections=(
-            Section("", (parameters(facts["device"]),)),
-            Section("", (published(figures),)),
-        ),
+        sections=(Section("", (parameters(facts["device"]),)), Section("", (published(figures),))),
     )
 
 

@@ -24,9 +24,7 @@ def section(analysis: Analysis) -> Section:
 
 def items(found: Sequence[tuple[Finding, str]]) -> Items:
     """Return findings with their places as a list."""
-    return Items(
-        tuple(_item(finding, where) for finding, where in found),
-    )
+    return Items(tuple(_item(finding, where) for finding, where in found))
 
 
 def _item(finding: Finding, where: str) -> Item:

@@ -8,23 +8,10 @@ from diskproof.report.compose import limits_words as words
 from diskproof.report.compose.head import work
 from diskproof.report.compose.tables import Of, cells_table, figures, table
 from diskproof.report.compose.verdict_words import cell_words
-from diskproof.report.document import (
-    Figure,
-    Item,
-    Items,
-    Paragraph,
-    Section,
-    Table,
-)
+from diskproof.report.document import Figure, Item, Items, Paragraph, Section, Table
 from diskproof.report.intervals import with_bounds
 from diskproof.stats.grouping import grouped
-from diskproof.wording.numbers import (
-    NOT_OBSERVED,
-    milliseconds,
-    number,
-    sentence_case,
-    whole_percent,
-)
+from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number, sentence_case, whole_percent
 
 NOTE = (
     "A limit is named only if two instruments show it, each by its own means, and fewer contradict it; "

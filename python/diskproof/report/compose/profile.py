@@ -17,17 +17,7 @@ from diskproof.report.compose.probes import (
     title,
 )
 from diskproof.report.compose.tables import figures, table
-from diskproof.report.document import (
-    Block,
-    Code,
-    Document,
-    Figure,
-    Item,
-    Items,
-    Paragraph,
-    Section,
-    Table,
-)
+from diskproof.report.document import Block, Code, Document, Figure, Item, Items, Paragraph, Section, Table
 from diskproof.results.profile import DOUBTFUL, Pattern, Profile, ProfileCell, Stream
 from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, size
@@ -57,10 +47,7 @@ def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document
             Section("Place and machine", (facts(profile),), anchor="place", contents="Place"),
             Section(
                 "fio's jobs",
-                (
-                    Paragraph(JOBS_NOTE),
-                    Section(f"All {count(len(jobs), 'job')}", (Code(jobs),), folded=True),
-                ),
+                (Paragraph(JOBS_NOTE), Section(f"All {count(len(jobs), 'job')}", (Code(jobs),), folded=True)),
                 anchor="jobs",
                 contents="Jobs",
             ),

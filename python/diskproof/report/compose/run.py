@@ -34,11 +34,7 @@ Figures = Mapping[str, Sequence[Figure]]
 """Figures by the anchor of their section; that of the whole answer is the first of ``answer``."""
 
 
-def compose(
-    analysis: Analysis,
-    trials: Sequence[Trial] = (),
-    figures: Figures | None = None,
-) -> Document:
+def compose(analysis: Analysis, trials: Sequence[Trial] = (), figures: Figures | None = None) -> Document:
     """Return the report of a run; trials and figures are shown on a page alone."""
     plan = analysis.plan
     has_speed = head.has_speed(plan)

@@ -3,27 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.safety.shapes import (
-    CutAnswer,
-    CutFinding,
-    DocumentedAnswer,
-    Safety,
-    Spread,
-)
+from diskproof.analysis.safety.shapes import CutAnswer, CutFinding, DocumentedAnswer, Safety, Spread
 from diskproof.report.compose import cut_words as said
 from diskproof.report.compose import faults, findings, rows
 from diskproof.report.compose.answer import worst_of_cells
 from diskproof.report.compose.safety_words import TAKEN, TITLES
 from diskproof.report.compose.tables import figures, levels, table
-from diskproof.report.document import (
-    Block,
-    Column,
-    Item,
-    Items,
-    Paragraph,
-    Section,
-    Table,
-)
+from diskproof.report.document import Block, Column, Item, Items, Paragraph, Section, Table
 from diskproof.results.crash import OF_DISKS, Way
 from diskproof.results.factor import CutFactor
 from diskproof.results.plan import Cell
@@ -138,13 +124,7 @@ def _table(safety: Safety, way: Way, columns: Sequence[Filled], label: str) -> T
     # A figure that no cell has (a kill has no torn writes) needs no column.
     known = [one for one in columns if any(one[1](answer) != NOT_OBSERVED for answer in answers)]
     heads = levels(levels_shown(cells_of(safety)))
-    return table(
-        answers,
-        *heads,
-        *known,
-        label=label,
-        heads=len(heads),
-    )
+    return table(answers, *heads, *known, label=label, heads=len(heads))
 
 
 def levels_shown(cells: Sequence[Cell]) -> list[CutFactor]:

@@ -49,10 +49,7 @@ def method(crash: Cuts) -> Iterator[tuple[str, str]]:
         yield "After recovery", "the ids that its check prints are compared with what it acknowledged"
     elif crash.load == "tpcc":
         yield "Load of the cuts", f"TPC-C on {count(crash.warehouses, 'warehouse')}: {many}"
-        yield (
-            "After recovery",
-            "every acknowledged new order is looked up, TPC-C's conditions checked",
-        )
+        yield ("After recovery", "every acknowledged new order is looked up, TPC-C's conditions checked")
     else:
         yield "Load of the cuts", f"transfers between {crash.accounts:,} accounts: {many}"
         yield "After recovery", "every account and transfer is compared with what was written down"

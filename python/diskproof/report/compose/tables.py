@@ -33,10 +33,7 @@ CellRow = TypeVar("CellRow", bound=OfCell)
 
 
 def table(
-    rows: Iterable[Row],
-    *columns: tuple[Column | str, Callable[[Row], str]],
-    label: str = "",
-    heads: int = 1,
+    rows: Iterable[Row], *columns: tuple[Column | str, Callable[[Row], str]], label: str = "", heads: int = 1
 ) -> Table:
     """Return a table of columns, each with the function that fills it."""
     return Table(

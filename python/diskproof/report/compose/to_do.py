@@ -3,14 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis, Verdict
-from diskproof.analysis.decisions import (
-    Decisions,
-    Durability,
-    LevelChoice,
-    Lever,
-    OwnDisk,
-    decide,
-)
+from diskproof.analysis.decisions import Decisions, Durability, LevelChoice, Lever, OwnDisk, decide
 from diskproof.analysis.safety.ranking import unranked
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.analysis.thresholds import failed_controls

@@ -45,13 +45,7 @@ def config() -> dict[str, Any]:
             "titlePadding": 8,
         },
         "legend": {"disable": True},  # a figure has its keys
-        "title": {
-            "color": TEXT,
-            "fontSize": 12,
-            "fontWeight": 600,
-            "anchor": "start",
-            "subtitleColor": SOFT,
-        },
+        "title": {"color": TEXT, "fontSize": 12, "fontWeight": 600, "anchor": "start", "subtitleColor": SOFT},
         "text": {"color": TEXT, "fontSize": 11},
         "rule": {"color": SOFT},
     }
