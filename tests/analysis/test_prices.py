@@ -11,7 +11,7 @@ from diskproof.analysis.prices.shapes import CellPrice, Prices, StoragePrice
 from diskproof.families.durability import at_risk
 from diskproof.results.load import FileRequests, Iterations, Operation
 from diskproof.results.machine import Place, VirtualFacts
-from diskproof.results.plan import Cell, Plan
+from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding, Trial
 from diskproof.stats.intervals import Interval
 from support.prices import GB, make_price, with_prices
@@ -338,37 +338,13 @@ def test_requests_are_never_taken_from_what_was_not_measured() -> None:
 # ---------------------------------------------------------------- best buys
 
 
-def best(rates: dict[str, float], amounts: dict[str, float]) -> set[str]:
-    plan = with_prices(
-        make_plan(storages=tuple(rates), tunings=("safest",), clients=(8,)),
-        **{name: [make_price(f"of-{name}", price)] for name, price in amounts.items()},
-    )
-
-    def rate(cell: Cell) -> float:
-        return rates[cell.storage]
-
-    trials = make_trials(plan, rate, spread=0.001)
-    return {one.cell.storage for one in priced_cells(plan, trials).values() if one.on_front}
-
-
-def test_the_front_holds_what_nothing_beats() -> None:
-    rates = {"slow": 100.0, "quick": 500.0, "dear": 450.0, "dearest": 900.0}
-    assert best(rates, {"slow": 50.0, "quick": 100.0, "dear": 200.0, "dearest": 400.0}) == {
-        "slow",
-        "quick",
-        "dearest",
-    }
-    assert best({"slow": 100.0, "quick": 500.0}, {"slow": 50.0, "quick": 50.0}) == {"quick"}
-
-
 def test_each_storage_is_offered_at_its_best_number_of_clients_and_each_tuning_by_itself() -> None:
     plan = with_prices(make_plan(storages=("disk",), clients=(1, 8)), disk=[DISK])
     offered = [one for one in priced_cells(plan).values() if one.fastest]
     assert {(one.cell.tuning, one.cell.clients) for one in offered} == {("safest", 8), ("fast", 8)}
-    assert all(one.on_front for one in offered)
 
 
-def test_what_must_not_be_compared_is_on_no_front() -> None:
+def test_what_must_not_be_compared_is_not_the_fastest() -> None:
     plan = with_prices(make_plan(tunings=("safest",), clients=(8,)), dram=[SSD], disk=[DISK])
     bar = Finding(check="physics", severity="warning", message="a cache answered")
     trials = [
@@ -379,7 +355,7 @@ def test_what_must_not_be_compared_is_on_no_front() -> None:
     assert not by_storage["dram"].fastest
     assert by_storage["dram"].bars
     assert (by_storage["dram"].per_1000_per_s, by_storage["dram"].per_million) == (None, None)
-    assert by_storage["disk"].on_front
+    assert by_storage["disk"].fastest
 
 
 def test_a_job_is_priced_over_the_operations_that_all_its_storages_ran() -> None:

@@ -6,7 +6,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.report.charts import faults as charts
 from diskproof.report.compose import to_do
 from diskproof.report.compose.answer import answer
-from diskproof.report.compose.faults import details, rows
+from diskproof.report.compose.faults import rows
 from diskproof.report.compose.one_screen import run
 from diskproof.results.cut import CutTrial
 from diskproof.results.fault import Fault, Trouble
@@ -58,7 +58,6 @@ def test_what_is_lost_and_unnoticed_stands_first() -> None:
     analysis = of(crash, [met(hits=None), met(), told], {1: 9})
     assert answer(analysis).startswith("Lost or wrong, and unnoticed: with lying (1 of 1).")
     assert "1 of 2 settings with a fault kept every commit." in answer(analysis)
-    assert answer(analysis).endswith("1 of 2 served no more until then.")
     assert analysis.safety
     [block] = rows(analysis.safety)
     assert [(row.levels[-1], row.figures[0], row.tone) for row in block.rows] == [
@@ -67,8 +66,6 @@ def test_what_is_lost_and_unnoticed_stands_first() -> None:
         ("flush", "0 of 1", "plain"),
     ]
     assert block.rows[2].figures[1:3] == ("for good in 1", "clients, end")
-    table = details(analysis.safety)
-    assert "1030 7" in [entry for row in table.rows for entry in row]
     assert run(analysis).blocks
 
 
@@ -87,7 +84,6 @@ def test_what_the_server_reports_is_noticed_and_a_clients_error_is_not() -> None
     assert not gone.is_unnoticed
     said = answer(analysed(crash, [of_none(crash), gone]))
     assert "Lost or damaged, and reported: with lying (1 of 1)." in said
-    assert "came back" not in said
 
 
 def of_none(crash: Cuts) -> CutTrial:
@@ -98,8 +94,8 @@ def test_faults_that_only_take_time_are_answered_by_what_is_left() -> None:
     crash = plan_with(stalls=STALLS)
     analysis = of(crash, [met(200), met(140, silent_s=0.31)])
     assert answer(analysis) == (
-        "Nothing was lost or wrong in 1 try. The longest silence was 0.31 s (with stalls). Commits fell to "
-        "70% (with stalls) to 70% (with stalls) of those without a fault."
+        "1 of 1 setting with a fault kept every commit. The longest silence was 0.31 s (with stalls). "
+        "Commits fell to 70% (with stalls) of those without a fault."
     )
     assert analysis.safety
     [block] = rows(analysis.safety)

@@ -114,9 +114,7 @@ def test_every_table_has_an_entry_a_column(swept: Run) -> None:
     limits = limits_of(analysis)
     for table in (
         tables.limits_table(analysis, limits),
-        tables.signals(analysis, limits),
         tables.splits(analysis, limits),
-        tables.demands(analysis, limits),
         tables.sweeps(analysis, limits),
         tables.proofs(analysis, limits),
     ):
@@ -131,10 +129,6 @@ def test_a_cell_says_why_it_has_its_limit_or_none(run: Run) -> None:
     assert {row[3] for row in rows} == {"log flush", "CPU", words.NOT_ESTABLISHED}
 
 
-def test_what_contradicts_a_limit_is_told_too(run: Run) -> None:
-    assert "| CPU | contradicts it | kernel | 2 CPUs are 12% busy |" in markdown.render(run[1])
-
-
 def test_a_part_that_a_cell_does_not_have_is_left_empty(run: Run) -> None:
     _, analysis = run
     table = tables.splits(analysis, limits_of(analysis))
@@ -144,16 +138,6 @@ def test_a_part_that_a_cell_does_not_have_is_left_empty(run: Run) -> None:
     assert of_disk[titles.index("Log flush")] == "6.44 (79%)"
     of_memory = next(row for row in table.rows if row[:2] == ("dram", "safest"))
     assert of_memory[titles.index("Unexplained")] == "-0.0990 (-6%)"
-
-
-@pytest.mark.parametrize(("fixture", "fitted"), [("run", False), ("swept", True)])
-def test_the_law_has_columns_only_where_it_was_fitted(
-    request: pytest.FixtureRequest, fixture: str, fitted: bool
-) -> None:
-    _, analysis = request.getfixturevalue(fixture)
-    titles = [column.title for column in tables.sweeps(analysis, limits_of(analysis)).columns]
-    assert ("Contention" in titles) is fitted
-    assert ("Gunther" in markdown.render(analysis)) is fitted
 
 
 def test_json_has_it_all(run: Run) -> None:

@@ -80,8 +80,7 @@ def test_a_role_that_lies_elsewhere_is_said() -> None:
     assert names.names(change(run, machine__places=places)) == (
         "disk = a model of a published disk: desktop disk, 7200 rpm; "
         "split = a model of a published disk, which answers flushes without doing them: desktop disk, "
-        "7200 rpm, but redo on a model of a published disk: small SSD, the binary log (`binlog`) "
-        "stays with the data; "
+        "7200 rpm, but redo on a model of a published disk: small SSD; "
         "log-disk = a model of a published disk: small SSD."
     )
 
@@ -90,7 +89,7 @@ def test_a_level_of_the_users_own_is_said_with_what_it_may_lose() -> None:
     plan = make_plan(storages=("disk",), tunings=("safest", "mine"))
     run = run_of(plan)
     [safe, mine] = run.level_risks
-    assert "mine = each commit waits until it is on the disk" in names.names(run)
+    assert "mine = commits wait for the disk" in names.names(run)
     lost = change(mine, losses=[say("torn pages are not repaired")])
     assert "mine = after a power cut torn pages are not repaired" in names.names(
         change(run, level_risks=[safe, lost])
@@ -117,15 +116,3 @@ def test_each_machine_has_its_version_cpus_and_disks() -> None:
     run = analyse(plan, make_machines(plan, b=other), trials, make_series(trials))
     assert names.tested(run).startswith("MariaDB 10.11.11 and MariaDB 11.4.2 on 2 or 32 CPUs with ")
     assert "disk = a directory on vda or a directory on nvme0n1;" in names.names(run)
-
-
-def test_a_log_that_mariadb_maps_into_memory_is_said() -> None:
-    plan = make_plan(storages=("dram", "disk"), tunings=("safest",))
-    run = run_of(plan, "disk")
-    assert run.machine
-    said = "main memory, where MariaDB writes its log without system calls; "
-    assert said not in names.names(run)
-    places = [
-        change(place, path="/dev/shm/x") if place.storage == "dram" else place for place in run.machine.places
-    ]
-    assert said in names.names(change(run, machine__places=places))

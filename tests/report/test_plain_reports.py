@@ -180,7 +180,6 @@ def test_a_page_of_jobs_speaks_of_jobs(make_run: MakeRun) -> None:
     page = html.render(*job_run(make_run))
     assert '<a href="#operations">Operations</a>' in page
     assert 'class="bar"' in page
-    assert "Cost of a statement" in page
     assert "Throughput over time" not in page
     assert "transaction" not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
 

@@ -13,7 +13,7 @@ from diskproof.analysis.prices.shapes import Prices
 from diskproof.cli.screen import Screen
 from diskproof.report import csv, html, markdown
 from diskproof.report.charts import still
-from diskproof.report.charts.price import price_legend, speed_against_price
+from diskproof.report.charts.price import speed_against_price
 from diskproof.report.compose import money
 from diskproof.report.compose import prices as tables
 from diskproof.report.compose.run import compose
@@ -203,20 +203,11 @@ def test_it_has_a_point_a_storage_and_tuning_with_its_interval(priced: Run) -> N
     assert figure
     (panel,) = figure.panels
     points = [row for row in panel.rows if row["kind"] == "point"]
-    assert {(row["storage"], row["tuning"]) for row in points} == {
+    assert {(row["colour"], row["shape"]) for row in points} == {
         (storage, tuning) for storage in ("disk", "both") for tuning in ("safest", "fast")
     }
     assert all(row["low"] < row["speed"] < row["high"] for row in points)
     assert panel.marks == len(points)
-
-
-def test_a_front_goes_from_offer_to_offer_and_on_to_the_right(make_run: MakeRun) -> None:
-    plan = make_plan(storages=("disk", "dram"), tunings=("safest",), clients=(8,), blocks=2)
-    figure = speed_against_price(make_run(with_prices(plan, disk=[DISK], dram=[SSD]))[1])
-    assert figure
-    steps = [row for row in figure.panels[0].rows if row["kind"] == "line"]
-    assert [row["price2"] for row in steps] == [415.5, 415.5, pytest.approx(415.5 * 1.1)]
-    assert steps[0]["speed"] == steps[0]["speed2"] < steps[1]["speed2"] == steps[2]["speed"]
 
 
 def test_each_workload_has_a_panel(make_run: MakeRun) -> None:
@@ -226,17 +217,8 @@ def test_each_workload_has_a_panel(make_run: MakeRun) -> None:
     assert [panel.title for panel in figure.panels] == ["reads", "writes"]
 
 
-def test_a_load_on_bare_files_is_told_from_the_tunings(make_run: MakeRun) -> None:
-    both = make_plan(storages=("disk",), blocks=2, clients=(1,))
-    bare = make_plan(servers=("-",), storages=("disk",), tunings=("-",), workloads=("files",), blocks=2)
-    plan = change(both, cells=[*both.cells, *bare.cells], metrics={"files": "requests_per_s"})
-    encoding = price_legend(make_run(with_prices(plan, disk=[DISK]))[1])
-    assert list(encoding.shapes) == ["safest", "fast", "bare files"]
-
-
 def test_each_storage_is_named_once(make_run: MakeRun) -> None:
     _, analysis = crowd(make_run)
     figure = speed_against_price(analysis)
     assert figure
     assert sum(bool(row.get("label")) for row in figure.panels[0].rows) == 10
-    assert price_legend(analysis).colours == {}  # ten storages share eight colours: names tell them

@@ -177,7 +177,7 @@ def test_markdown_has_all_that_the_terminal_leaves_out() -> None:
     ):
         assert part in said
     assert "no database came back: 2" in said
-    assert "| Silent, by cuts | Broke off, by cuts |" in said
+    assert "| Not telling, by cuts |" in said
 
 
 def test_every_row_of_a_table_has_its_entries() -> None:

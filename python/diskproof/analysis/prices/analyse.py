@@ -185,29 +185,11 @@ def _common_parts(gathered: Gathered, cell: Cell) -> frozenset[str] | None:
 
 
 def _with_best(cells: Sequence[CellPrice]) -> list[CellPrice]:
-    """Mark the fastest number of clients of each storage and tuning, and of those the Pareto front."""
+    """Mark the fastest number of clients of each storage and tuning."""
     comparable = [one for one in cells if not one.bars]
-    fastest = [
-        max(group, key=lambda one: one.speed.estimate)
-        for group in grouped(comparable, lambda one: (*_offer(one.cell), one.cell.storage)).values()
-    ]
-    offers = grouped(fastest, lambda one: _offer(one.cell)).values()
-    front = [one for group in offers for one in group if not _beaten(one, group)]
-    best, fast = ({one.cell.id for one in some} for some in (front, fastest))
-    return [
-        one.model_copy(update={"fastest": one.cell.id in fast, "on_front": one.cell.id in best})
-        for one in cells
-    ]
-
-
-def _beaten(one: CellPrice, others: Sequence[CellPrice]) -> bool:
-    """Tell whether another is no dearer and no slower, and better in one of both."""
-    return any(
-        other.amount <= one.amount
-        and other.speed.estimate >= one.speed.estimate
-        and (other.amount, other.speed.estimate) != (one.amount, one.speed.estimate)
-        for other in others
-    )
+    groups = grouped(comparable, lambda one: (*_offer(one.cell), one.cell.storage)).values()
+    fast = {max(group, key=lambda one: one.speed.estimate).cell.id for group in groups}
+    return [one.model_copy(update={"fastest": one.cell.id in fast}) for one in cells]
 
 
 def _offer(cell: Cell) -> tuple[object, ...]:

@@ -71,8 +71,6 @@ class CellPrice(Record):
     """Why it must not be compared, as for verdicts."""
     fastest: bool = False
     """Whether no other number of clients was faster, all else equal; of cells that may be compared."""
-    on_front: bool = False
-    """Whether no other of the fastest was faster for as much or less (Pareto), all but the storage equal."""
 
 
 class Prices(Record):

@@ -27,15 +27,9 @@ def drawings(profile: Profile) -> list[Figure]:
         _panel(profile, RANDOM, "Random", "requests/s", lambda one: one.per_s),
         _panel(profile, SEQUENTIAL, "Sequential", "MB/s", lambda one: one.megabytes_per_s),
     ]
-    latency = [
-        _panel(profile, patterns, name, "milliseconds", lambda one: one.mean_us / 1000, tail=True)
-        for patterns, name in ((RANDOM, "Random"), (SEQUENTIAL, "Sequential"))
-    ]
     more = "How much more a disk answers when more requests are in flight."
-    mean = "Mean latency; a rule goes up to the 99th percentile if enough requests lie beyond it."
     made = (
         _by_depth("throughput", "Throughput by queue depth", more, throughput),
-        _by_depth("latency", "Latency by queue depth", mean, latency),
         flushes(profile),
     )
     return [figure for figure in made if figure]
@@ -50,24 +44,19 @@ def _panel(
     name: str,
     unit: str,
     figure: Callable[[Stream], float],
-    *,
-    tail: bool = False,
 ) -> Panel | None:
     rows = [_row(profile, cell, figure, unit) for pattern in patterns for cell in profile.measured(pattern)]
     if not rows:
         return None
-    figures = [value for row in rows for value in (row["figure"], row["tail"] if tail else None) if value]
     x = parts.doubling("depth", [row["depth"] for row in rows], "queue depth")
-    span = parts.Span.of(figures)
+    span = parts.Span.of([row["figure"] for row in rows])
     y = alt.Y("figure:Q", title=unit, scale=span.scale, axis=span.axis())
     base = alt.Chart().encode(x=x, y=y, color=parts.colours("direction", DIRECTIONS))
     dash = parts.dashes("size", dict(zip(SIZES, DASHES, strict=False)))
     lines = base.mark_line(strokeWidth=2, opacity=0.8).encode(strokeDash=dash)
     signs = parts.shapes("size", dict(zip(SIZES, SHAPES, strict=False)))
     marks = parts.points(base).encode(shape=signs, tooltip=parts.tooltip("shown"))
-    tails = base.transform_filter("isValid(datum.tail)").mark_rule(strokeWidth=2, opacity=0.35)
-    layers = [tails.encode(y2="tail:Q")] if tail else []
-    spec = parts.layered(*layers, lines, marks, height_px=PANEL_HEIGHT_PX)
+    spec = parts.layered(lines, marks, height_px=PANEL_HEIGHT_PX)
     return Panel(
         name, parts.described(f"{name}, {unit} by queue depth", rows, "shown"), spec, rows, len(rows)
     )
@@ -75,7 +64,7 @@ def _panel(
 
 def _row(profile: Profile, cell: ProfileCell, figure: Callable[[Stream], float], unit: str) -> Row:
     assert cell.requests is not None
-    probe, tail = cell.probe, cell.requests.percentiles_us.get("99")
+    probe = cell.probe
     blocks = sorted({other.probe.block_bytes for other in profile.measured(probe.pattern)})
     value = figure(cell.requests)
     return {
@@ -84,7 +73,6 @@ def _row(profile: Profile, cell: ProfileCell, figure: Callable[[Stream], float],
         "size": SIZES[0 if probe.block_bytes == blocks[0] else 1],
         "depth": probe.depth,
         "figure": value,
-        "tail": None if tail is None else tail / 1000,
         "shown": f"{number(value)} {unit}",
     }
 

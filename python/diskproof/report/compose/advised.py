@@ -86,42 +86,44 @@ def _figures(one: Target | Measured) -> str:
 
 
 def _answer(advice: Advice) -> Iterator[str]:
-    chosen, cheaper = advice.chosen, advice.cheaper
-    if chosen is None:
-        yield from _nearest(advice)
+    chosen, target, most = advice.chosen, advice.target.per_s, advice.most_per_s
+    if chosen is not None:
+        sure = f"probability {percent(SURE)} or more"
+        yield f"The cheapest disk that meets the target ({sure}) is {_named(chosen)}"
+        if advice.cheaper is not None:
+            test = " `--verify` finds out which to buy." if advice.verification is None else ""
+            yield f"A cheaper one meets it more probably than not: {_named(advice.cheaper)}{test}"
+        if advice.step_up is not None:
+            yield f"The next step up is {_priced(advice.step_up)}: {_does(advice.step_up)}."
+        elif advice.held_back_by is not None:
+            yield f"No dearer disk here does clearly more: the limit is then {IN_WORDS[advice.held_back_by]}."
         return
+    unknown = sum(one.probability is None for one in advice.candidates)
     yield (
-        f"The cheapest disk that meets the target with a probability of at least {percent(SURE)} is "
-        f"{_named(chosen)}"
+        f"None of {count(len(advice.candidates) - unknown, 'disk')} meets the target with a probability of "
+        f"at least {percent(SURE)}; {unknown} could not be predicted."
     )
-    if cheaper is not None:
-        test = " `--verify` finds out which to buy." if advice.verification is None else ""
-        yield f"A cheaper one meets it more probably than not: {_named(cheaper)}{test}"
-    if advice.step_up is not None:
-        yield (
-            f"The next step up is {advice.step_up.configuration.name}, for "
-            f"{_price(advice.step_up.configuration)} a month: {with_bounds(advice.step_up.predicted.per_s)} "
-            "transactions/s."
-        )
-    elif advice.held_back_by is not None:
-        yield f"No dearer disk here does clearly more. The limit is then {IN_WORDS[advice.held_back_by]}."
-    if advice.durability_costs is not None:
-        yield (
-            f"Commits that survive a power cut cost {advice.durability_costs:,.2f} "
-            f"{chosen.configuration.currency} a month more than commits that need not."
-        )
+    if target is not None and most is not None and most < target:
+        yield f"Even main memory would do only {number(most)} transactions/s: the load needs other CPUs."
+    if advice.nearest is not None:
+        yield f"The nearest is {_named(advice.nearest)}"
+
+
+def _priced(one: Candidate) -> str:
+    return f"{one.configuration.name}, for {_price(one.configuration)} a month"
+
+
+def _does(one: Candidate) -> str:
+    known = one.predicted
+    return f"{with_bounds(known.per_s)} transactions/s {'measured' if known.measured else 'predicted'}"
 
 
 def _named(one: Candidate) -> str:
     """Return a disk with its price, what is predicted of it, and how probably it meets the target."""
-    predicted = one.predicted
-    disturbed = (
-        f" The record was disturbed: {', '.join(predicted.weakened_by)}." if predicted.weakened_by else ""
-    )
+    disturbed = ", ".join(one.predicted.weakened_by)
     return (
-        f"{one.configuration.name}, for {_price(one.configuration)} a month. {with_bounds(predicted.per_s)} "
-        f"transactions/s {'were measured' if predicted.measured else 'are predicted'} ({_load(one)}), and "
-        f"the probability is {_chance(one.probability)}.{disturbed} {_keeps(one)}"
+        f"{_priced(one)}: {_does(one)} ({_load(one)}), probability {_chance(one.probability)}. {_keeps(one)}"
+        f"{f' The record was disturbed: {disturbed}.' if disturbed else ''}"
     )
 
 
@@ -144,32 +146,20 @@ def _bought(advice: Advice) -> Iterator[str]:
     if made is None:
         return
     sold, ran = _by_name(advice), {one.name: one for one in made.runs}
-    one = sold[made.cheapest] if made.cheapest is not None else None
     if all(did.meets is None for did in made.runs):
         yield "No run tested the target, so which disk to buy is not known."
-    elif one is None:
+    elif made.cheapest is None:
         yield "No disk met the target when it was run as a virtual disk."
     else:
-        yield (
-            f"Buy {one.configuration.name}, for {_price(one.configuration)} a month. As a virtual disk it "
-            f"did {_figures(ran[one.configuration.name])}, which meets the target ({_load(one)}). "
-            f"{_keeps(one)}"
-        )
+        one = sold[made.cheapest]
+        yield f"Buy {_priced(one)}. As a virtual disk it did {_figures(ran[made.cheapest])}. {_keeps(one)}"
     if advice.chosen is not None:
-        chosen = advice.chosen.configuration
-        became = TARGET_IS[ran[chosen.name].meets] if chosen.name in ran else "not run"
-        yield f"Advised was {chosen.name}, for {_price(chosen)} a month; the target: {became}."
+        name = advice.chosen.configuration.name
+        became = TARGET_IS[ran[name].meets] if name in ran else "not run"
+        yield f"Advised was {_priced(advice.chosen)}; the target: {became}."
     if made.not_run:
-        yield (
-            f"The search ended after {count(len(made.runs), 'run')}; {count(len(made.not_run), 'disk')} that "
-            f"may meet the target {'was' if len(made.not_run) == 1 else 'were'} not run. The cheapest is "
-            f"{made.not_run[0]}."
-        )
-    if all(did.within is False for did in made.runs):
-        yield (
-            "Every run is outside its predicted interval. Predictions are for the CPUs of the recorded run, "
-            "without other work on them."
-        )
+        several = count(len(made.not_run), "disk")
+        yield f"Not run: {several} that may meet the target, first {made.not_run[0]}."
 
 
 def _by_name(advice: Advice) -> dict[str, Candidate]:
@@ -197,24 +187,6 @@ def _verified(advice: Advice) -> tuple[Table, ...]:
             ("Run", lambda one: one.run),
         ),
     )
-
-
-def _nearest(advice: Advice) -> Iterator[str]:
-    """Yield that no disk meets the target, what main memory would do, and the nearest disk."""
-    unknown = sum(one.probability is None for one in advice.candidates)
-    none = f"None of {count(len(advice.candidates) - unknown, 'disk')}" if unknown else "No disk here"
-    more = f" Nothing could be predicted for {unknown} more." if unknown else ""
-    yield f"{none} meets the target with a probability of at least {percent(SURE)}.{more}"
-    target, most = advice.target.per_s, advice.most_per_s
-    if target is not None and most is not None and most < target:
-        yield (
-            f"Even main memory would do only {number(most)} transactions/s: the load needs other CPUs, "
-            "other settings or fewer statements."
-        )
-    nearest = advice.nearest
-    if nearest is not None:
-        rank = "cheapest that does so more probably than not" if nearest.meets_with(LIKELY) else "likeliest"
-        yield f"The {rank} is {_named(nearest)}"
 
 
 def _price(one: Configuration) -> str:

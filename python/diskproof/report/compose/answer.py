@@ -77,22 +77,17 @@ def cost(analysis: Analysis) -> str:
         return say("{time}", time=us(saved_us(one))).text
 
     spared = (one for one in asked(analysis) if one.flush_spared and one.outcome == "faster")
-    found = [one for one in spared if saved_us(one) > 0]
+    found = sorted((one for one in spared if saved_us(one) > 0), key=saved_us)
     if not found:
         return ""
-    said = []
-    by_storage = grouped(found, lambda one: one.held.get("storage", ""))
-    for storage, some in by_storage.items():
-        on = f" on {storage}" if len(by_storage) > 1 else ""
-        by_time = sorted(some, key=saved_us)
-        if len(some) == 1:
-            said.append(f"{saved(some[0])} more{on}")
-        elif len(some) == 2 and (factor := _told_apart(some)):
-            each = [f"{saved(one)} ({verdict_words.subject(factor, one.held[factor])})" for one in by_time]
-            said.append(f"{' to '.join(each)} more{on}")
-        else:
-            said.append(f"{saved(by_time[0])} to {saved(by_time[-1])} more{on}, by condition")
-    return f"A durable commit costs {numbers.listed(said)}."
+    ends = [found[0], found[-1]] if len(found) > 1 else found
+    apart = {level for one in found for level in one.held.items()}
+    told = {factor for factor, _ in apart if len([1 for other, _ in apart if other == factor]) > 1}
+    each = []
+    for one in ends:
+        where = verdict_words.listed({factor: one.held[factor] for factor in one.held if factor in told})
+        each.append(f"{saved(one)}{f' ({where})' if where else ''}")
+    return f"A durable commit costs {' to '.join(each)} more."
 
 
 def _told_apart(pair: Sequence[Verdict]) -> Factor | None:

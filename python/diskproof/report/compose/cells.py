@@ -1,12 +1,11 @@
 """What was measured: a row a cell."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.report.compose.head import work
 from diskproof.report.compose.tables import cells_table, figures
-from diskproof.report.document import Block, Column, Paragraph, Section, Table
+from diskproof.report.document import Column, Paragraph, Section, Table
 from diskproof.report.intervals import (
     at_least,
     bounds,
@@ -16,19 +15,16 @@ from diskproof.report.intervals import (
     in_milliseconds,
     percentiles,
 )
-from diskproof.results.counters import COSTS
 from diskproof.stats.intervals import Interval
-from diskproof.wording.numbers import milliseconds, number
+from diskproof.wording.numbers import milliseconds
 
 Filled = tuple[Column, Callable[[CellAnswer], str]]
 
 
 def section(analysis: Analysis) -> Section:
-    """Return the figures of the cells: a row a cell, and what a transaction costs."""
-    if not analysis.cells:
-        blocks: tuple[Block | Section, ...] = (Paragraph("No cell has been measured yet."),)
-    else:
-        blocks = (Paragraph(note(analysis)), cells(analysis), _costs(analysis))
+    """Return the figures of the cells: a row a cell."""
+    none = (Paragraph("No cell has been measured yet."),)
+    blocks = (Paragraph(note(analysis)), cells(analysis)) if analysis.cells else none
     return Section("Cells", blocks, anchor="cells", contents="Cells")
 
 
@@ -81,20 +77,10 @@ def _measures(analysis: Analysis) -> Iterator[Filled]:
         yield from measure("Mean ms", _mean_ms)
     if "seconds" in metrics:
         yield from measure("Seconds", _of_metric("seconds"))
-    if any(answer.iterations for answer in analysis.cells):
-        yield from ((figures(title), _span(name)) for title, name in SPAN.items())
 
 
 def _estimate(answer: CellAnswer, figure: Interval | None) -> str:
     return estimate(figure) + extrapolated(answer.extrapolated and answer.metric == "seconds")
-
-
-SPAN = {"Min s": "min_s", "Max s": "max_s", "Queries/client": "queries_per_client"}
-"""The shortest and the longest iteration, and how much each client did in one."""
-
-
-def _span(name: str) -> Callable[[CellAnswer], str]:
-    return lambda answer: number(getattr(answer.iterations, name) if answer.iterations else None)
 
 
 def _rate(answer: CellAnswer) -> str:
@@ -110,29 +96,3 @@ def _of_metric(metric: str) -> Callable[[CellAnswer], Interval | None]:
 
 def _mean_ms(answer: CellAnswer) -> Interval | None:
     return in_milliseconds(answer.latency_mean_us) if answer.latency_mean_us else None
-
-
-# ---------------------------------------------------------------- costs
-
-
-def _costs(analysis: Analysis) -> Section:
-    """Return what a transaction costs; an empty section for imported results, which report no cost."""
-    if analysis.plan.imported:
-        return Section("", ())
-    noun = work(analysis.plan)
-    said = "The median over the valid trials. n/a: not observed."
-    return Section(f"What one {noun} takes", (Paragraph(said), costs(analysis)), folded=True)
-
-
-def costs(analysis: Analysis) -> Table:
-    """Return a row a cell: what one transaction costs, as the median over its valid trials."""
-    return cells_table(
-        analysis,
-        analysis.cells,
-        *((figures(one.title), partial(_cost, one.per)) for one in COSTS),
-        label=f"Cost of a {work(analysis.plan)} in every cell",
-    )
-
-
-def _cost(name: str, answer: CellAnswer) -> str:
-    return number(answer.cost.get(name))

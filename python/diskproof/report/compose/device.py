@@ -10,23 +10,6 @@ from diskproof.report.document import Document, Paragraph, Section, Table
 from diskproof.results.profile import Probe
 from diskproof.wording.numbers import number, size
 
-UNITS = {
-    "bytes_per_s": "bytes/s",
-    "mb_per_s": "MB/s",
-    "mib_per_s": "MiB/s",
-    "per_s": "a second",
-    "bytes": "bytes",
-    "sectors": "sectors",
-    "us": "µs",
-    "ms": "ms",
-    "ns": "ns",
-    "s": "s",
-    "rpm": "1/min",
-    "iops": "requests/s",
-    "usd": "US dollars",
-}
-"""The last words of a parameter's name, and the unit that they mean."""
-
 MEASURES = {
     "iops": "requests/s",
     "megabytes_per_s": "MB/s",
@@ -58,7 +41,7 @@ def parameters(device: dict[str, Any]) -> Table:
     return table(
         _figures(device, ""),
         ("Parameter", lambda row: row[0]),
-        (figures_column("Value"), lambda row: _value(row[0], row[1])),
+        (figures_column("Value"), lambda row: _value(row[1])),
         ("Source", lambda row: row[2]),
     )
 
@@ -102,11 +85,8 @@ def _figures(tree: Any, path: str) -> Iterator[tuple[str, Any, str]]:  # noqa: A
         yield path, tree, "chosen"
 
 
-def _value(path: str, value: object) -> str:
-    name = path.rpartition(".")[2]
-    unit = next(
-        (shown for suffix, shown in UNITS.items() if name.endswith(f"_{suffix}") or name == suffix), ""
-    )
+def _value(value: object) -> str:
+    """Return a value; a parameter's name ends with its unit."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value).lower() if isinstance(value, bool) else str(value)
-    return f"{value:,} {unit}".strip()
+    return f"{value:,}"

@@ -1,8 +1,8 @@
 """What part of its storage's raw peak each cell moved."""
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.compose.tables import cells_table, figures
-from diskproof.report.document import Paragraph, Section, Table
+from diskproof.report.compose.tables import cells_table, figures, noted
+from diskproof.report.document import Section, Table
 from diskproof.report.intervals import bounds, confidence
 from diskproof.wording.numbers import number
 
@@ -16,8 +16,8 @@ NOTE = (
 
 def section(analysis: Analysis) -> Section:
     """Return the part about the raw peak; an empty one if none was measured."""
-    blocks = (Paragraph(NOTE), efficiency(analysis)) if analysis.efficiency else ()
-    return Section("Efficiency against the raw peak", blocks, anchor="efficiency", contents="Efficiency")
+    title = "Efficiency against the raw peak"
+    return noted(title, NOTE, efficiency(analysis), anchor="efficiency", contents="Efficiency")
 
 
 def efficiency(analysis: Analysis) -> Table:

@@ -1,11 +1,10 @@
 """What faults of the disks did: first what is wrong and unnoticed, then what was lost, then time."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.safety.shapes import CutAnswer, Faulted, Safety
 from diskproof.report.compose import cut_words
-from diskproof.report.compose.tables import figures, levels, table
-from diskproof.report.document import Column, Table, Tone
+from diskproof.report.document import Tone
 from diskproof.report.one_screen import Block, Row
 from diskproof.results.factor import CutFactor
 from diskproof.results.fault import NO_FAULT
@@ -17,9 +16,6 @@ FACTORS: tuple[CutFactor, ...] = ("server", "storage", "tuning", "fault", "clien
 
 MOST_NAMED = 3
 """Cells in a sentence."""
-
-MOST_ROWS = 10
-"""On one screen: those with most that is unnoticed, then with most harm."""
 
 ONLY_TIME = ("stall", "slow")
 """Kinds that take time and nothing else."""
@@ -59,46 +55,38 @@ def answer(safety: Safety) -> str:
         return "No try with a fault tells anything yet."
     quiet = sorted((one for one in faulty if one[1].unnoticed), key=lambda one: -one[1].unnoticed)
     loud = [one for one in faulty if one[0].harmed and not one[1].unnoticed]
-    said = []
-    if quiet:
-        said.append(f"Lost or wrong, and unnoticed: {_named(safety, quiet, 'unnoticed')}.")
-    if loud:
-        said.append(f"Lost or damaged, and reported: {_named(safety, loud, 'harmed')}.")
     kept = len(faulty) - len(quiet) - len(loud)
-    if not quiet and not loud:
-        said.append(f"Nothing was lost or wrong in {cut_words.tries(sum(one.telling for one, _ in faulty))}.")
-    elif kept:
-        said.append(f"{kept} of {numbers.count(len(faulty), 'setting')} with a fault kept every commit.")
-    if not any(one.gone for one, _ in faulty) and not only_time(safety):
-        said.append("Every database came back when the disk was whole.")
-    return " ".join(filter(None, [*said, _time(safety, every)]))
+    settings = numbers.count(len(faulty), "setting")
+    said = {
+        f"Lost or wrong, and unnoticed: {_named(safety, quiet)}.": quiet,
+        f"Lost or damaged, and reported: {_named(safety, loud)}.": loud,
+        f"{kept} of {settings} with a fault kept every commit.": kept,
+        _time(safety, every, faulty): only_time(safety),
+    }
+    return " ".join(text for text, applies in said.items() if applies)
 
 
-def _named(safety: Safety, some: Sequence[tuple[CutAnswer, Faulted]], what: str) -> str:
+def _named(safety: Safety, some: Sequence[tuple[CutAnswer, Faulted]]) -> str:
     named = [
-        f"{name(safety, one.cell)} ({met.unnoticed if what == 'unnoticed' else one.harmed} of {one.telling})"
-        for one, met in some
+        f"{name(safety, one.cell)} ({met.unnoticed or one.harmed} of {one.telling})" for one, met in some
     ]
     return numbers.listed(named, MOST_NAMED)
 
 
-def _time(safety: Safety, every: Sequence[tuple[CutAnswer, Faulted]]) -> str:
-    """Return the longest silence, and where faults only take time, what is left of the throughput."""
-    faulty = [one for one in every if one[0].cell.fault != NO_FAULT]
+def _time(
+    safety: Safety,
+    every: Sequence[tuple[CutAnswer, Faulted]],
+    faulty: Sequence[tuple[CutAnswer, Faulted]],
+) -> str:
+    """Return the longest silence, and the least that is left of the throughput."""
     slowest, most = max(faulty, key=lambda one: one[1].silent_s.worst)
-    if not only_time(safety):
-        ended = sum(faulted.ended_serving > 0 for _, faulted in faulty)
-        return f"{ended} of {len(faulty)} served no more until then." if ended else ""
     left = [(share, one) for one, met in faulty if (share := _left(every, one.cell, met)) is not None]
-    said = ""
-    if left:
-        (least, a), (best, b) = (pick(left, key=lambda one: one[0]) for pick in (min, max))
-        said = (
-            f" Commits fell to {least:.0%} ({name(safety, a.cell)}) to {best:.0%} ({name(safety, b.cell)}) "
-            "of those without a fault."
-        )
     silence = f"{cut_words.seconds(most.silent_s.worst)} ({name(safety, slowest.cell)})"
-    return f"The longest silence was {silence}.{said}"
+    said = f"The longest silence was {silence}."
+    if left:
+        least, cut = min(left, key=lambda one: one[0])
+        said += f" Commits fell to {least:.0%} ({name(safety, cut.cell)}) of those without a fault."
+    return said
 
 
 def only_time(safety: Safety) -> bool:
@@ -124,15 +112,7 @@ def rows(safety: Safety) -> Iterator[Block]:
     every = worst_of_cells(safety)
     if not every:
         return
-    shown = every
-    if only_time(safety):
-        shown = [one for one in every if one[0].cell.fault != NO_FAULT]
-    elif len(every) > MOST_ROWS:
-        shown = sorted(every, key=lambda one: (-one[1].unnoticed, -one[0].harmed, -one[1].ended_serving))
-        shown = shown[:MOST_ROWS]
-    left_out = ""
-    if len(shown) < len(every) and not only_time(safety):
-        left_out = f"; {len(every) - len(shown)} others on the page"
+    shown = [one for one in every if one[0].cell.fault != NO_FAULT] if only_time(safety) else every
     factors = varying(safety)
     made = [
         Row(
@@ -145,7 +125,7 @@ def rows(safety: Safety) -> Iterator[Block]:
     columns = ("lost or wrong", "silent", "reported by", "commits/s")
     if only_time(safety):
         columns = ("of the commits", "commits/s", "silent", "lost or wrong")
-    yield Block(f"after the fault{left_out}", tuple(made), columns)
+    yield Block("after the fault", tuple(made), columns)
 
 
 def _figures(
@@ -186,31 +166,3 @@ def _silent(faulted: Faulted) -> str:
     if faulted.ended_serving:
         return f"for good in {faulted.ended_serving}"
     return cut_words.seconds(faulted.silent_s.worst)
-
-
-def details(safety: Safety) -> Table:
-    """Return a table with a row for each cell and way to die."""
-    answers = [one for one in safety.answers if one.faulted]
-    heads = levels(varying(safety))
-    columns: tuple[tuple[Column, Callable[[CutAnswer], str]], ...] = (
-        (Column("Ends by"), lambda one: one.way),
-        (figures("Hit"), lambda one: f"{_of(one, 'hit')} of {one.telling}"),
-        (figures("Unnoticed"), lambda one: _of(one, "unnoticed")),
-        (Column("Clients were told"), _errors),
-        (figures("Log"), lambda one: _of(one, "logged")),
-        (figures("End"), lambda one: _of(one, "stopped")),
-        (figures("Read-only"), lambda one: _of(one, "read_only")),
-        (figures("Silent s"), lambda one: f"{one.faulted.silent_s.median:.2f}" if one.faulted else ""),
-        (figures("Commits/s"), lambda one: f"{one.faulted.commits_per_s:,.0f}" if one.faulted else ""),
-    )
-    return table(answers, *heads, *columns, label="What the faults did", heads=len(heads))
-
-
-def _of(one: CutAnswer, field: str) -> str:
-    value = getattr(one.faulted, field)
-    return numbers.NOT_OBSERVED if value is None else str(value)
-
-
-def _errors(one: CutAnswer) -> str:
-    errors = one.faulted.errors if one.faulted else {}
-    return ", ".join(f"{code} {times:,}" for code, times in errors.items()) or "nothing"

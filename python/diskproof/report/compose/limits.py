@@ -1,12 +1,11 @@
 """What holds each cell back: limits, the time of a transaction, demands, sweeps, proofs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.limits.records import Limits, ProofAnswer, Split, Sweep, Trouble
+from diskproof.analysis.limits.records import Limits, ProofAnswer, Split, Sweep
 from diskproof.report.compose import limits_words as words
-from diskproof.report.compose.head import work
-from diskproof.report.compose.tables import Of, cells_table, figures, table
+from diskproof.report.compose.tables import Of, cells_table, figures, noted, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Figure, Item, Items, Paragraph, Section, Table
 from diskproof.report.intervals import with_bounds
@@ -24,18 +23,10 @@ SPLIT_NOTE = (
 )
 
 SWEEP_NOTE = (
-    "A sweep: cells that differ only in their clients. Knee: the number of clients from which they begin to "
-    "wait for each other, which is the most per second times the smallest latency."
+    "A sweep: cells that differ only in their clients. Knee: from so many clients on they wait for each "
+    "other, which is the most per second times the smallest latency. Peak: so many have the most throughput, "
+    "by the Universal Scalability Law (Gunther 2007)."
 )
-
-LAW_NOTE = (
-    " One client, contention, coherency, and the number of clients with the most throughput: the Universal "
-    "Scalability Law (Gunther 2007), fitted to the throughputs, with its intervals. Residual: how far the "
-    "throughputs lie from it, relative to them."
-)
-
-LAW = ("One client/s", "Contention", "Coherency", "Peak", "Residual")
-"""The columns of the law, fitted to a sweep."""
 
 PROOF_NOTE = (
     "To prove a limit, one thing is changed that should matter if the limit is right. Each changed trial is "
@@ -55,63 +46,30 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
         (
             Paragraph(NOTE),
             limits_table(analysis, limits),
-            *_troubles(analysis, limits),
+            _troubles(analysis, limits),
             *drawn,
-            _sweeps(analysis, limits),
-            _proofs(analysis, limits),
-            _folded(words.split_title(analysis), SPLIT_NOTE, splits(analysis, limits)),
-            _folded("Demands", _demands_note(analysis), demands(analysis, limits)),
-            _folded("All signals", "", signals(analysis, limits)),
+            noted("Clients", SWEEP_NOTE, sweeps(analysis, limits)),
+            noted("Proofs", PROOF_NOTE, proofs(analysis, limits)),
+            noted(words.split_title(analysis), SPLIT_NOTE, splits(analysis, limits), folded=True),
         ),
         anchor="limits",
         contents="Limits",
     )
 
 
-def _folded(heading: str, note: str, content: Table) -> Section:
-    notes = (Paragraph(note),) if note else ()
-    return Section(heading, (*notes, content) if content.rows else (), folded=True)
-
-
 # ---------------------------------------------------------------- troubles, sweeps, proofs
 
 
-def _troubles(analysis: Analysis, limits: Limits) -> Iterator[Section]:
-    """Yield each trouble with the cells that have it: the remedy of many cells is said once."""
+def _troubles(analysis: Analysis, limits: Limits) -> Section:
+    """Return each trouble with the cells that have it: what many cells have is said once."""
     found = [(words.name(analysis, cell), one) for cell in limits.cells for one in cell.troubles]
-    items = tuple(map(_trouble, grouped(found, lambda one: (one[1].name, one[1].remedy)).values()))
-    made = Items(items)
-    yield Section("Known shapes of trouble", (made,))
-
-
-def _trouble(found: Sequence[tuple[str, Trouble]]) -> Item:
-    _, first = found[0]
-    more = len(found) - MOST_CELLS_NAMED
-    where = [*(cell for cell, _ in found[:MOST_CELLS_NAMED]), *([f"{more} more"] if more > 0 else [])]
-    others = [Paragraph(one.says.text, lead=cell) for cell, one in found[1:] if one.says != first.says]
-    remedy = Paragraph(first.remedy.text, lead="Remedy")
-    source = Paragraph(first.source, lead="Source")
-    return Item(
-        first.says.text,
-        lead=first.name,
-        name=f"({'; '.join(where)})",
-        tone="warning",
-        lines=(*others, remedy, source),
-    )
-
-
-def _sweeps(analysis: Analysis, limits: Limits) -> Section:
-    note = SWEEP_NOTE + (LAW_NOTE if any(one.scaling for one in limits.sweeps) else "")
-    return Section("Clients", (Paragraph(note), sweeps(analysis, limits)) if limits.sweeps else ())
-
-
-def _proofs(analysis: Analysis, limits: Limits) -> Section:
-    blocks = (Paragraph(PROOF_NOTE), proofs(analysis, limits))
-    return Section("Proofs", blocks if limits.proofs else ())
-
-
-def _proof_name(analysis: Analysis, proof: ProofAnswer) -> str:
-    return cell_words(analysis.plan.cell(proof.cell), analysis.varying)
+    items = []
+    for alike in grouped(found, lambda one: (one[1].name, one[1].remedy)).values():
+        more = [f"{len(alike) - MOST_CELLS_NAMED} more"] if len(alike) > MOST_CELLS_NAMED else []
+        first, where = alike[0][1], "; ".join([*(cell for cell, _ in alike[:MOST_CELLS_NAMED]), *more])
+        lines = (Paragraph(first.remedy.text, lead="Remedy"), Paragraph(first.source, lead="Source"))
+        items.append(Item(first.says.text, lead=first.name, name=f"({where})", tone="warning", lines=lines))
+    return Section("Known shapes of trouble", (Items(tuple(items)),))
 
 
 # ---------------------------------------------------------------- tables of cells
@@ -128,19 +86,6 @@ def limits_table(analysis: Analysis, found: Limits) -> Table:
     )
 
 
-def signals(analysis: Analysis, found: Limits) -> Table:
-    """Return a row a signal, those that contradict a limit among them."""
-    return cells_table(
-        analysis,
-        [Of(cell.cell, one) for cell in found.cells for one in cell.signals],
-        ("Limit", lambda row: row.it.limit),
-        ("Signal", lambda row: "supports it" if row.it.supports else "contradicts it"),
-        ("Instrument", lambda row: row.it.instrument),
-        ("What it says", lambda row: row.it.says.text),
-        label="Signals that support or contradict a limit",
-    )
-
-
 def splits(analysis: Analysis, found: Limits) -> Table:
     """Return a row a cell whose transactions can be split: their latency and its parts."""
     names = words.part_names(found.cells)
@@ -151,28 +96,6 @@ def splits(analysis: Analysis, found: Limits) -> Table:
         *((figures(sentence_case(name)), lambda row, name=name: _part(row.it, name)) for name in names),
         (figures("Unexplained"), lambda row: _time(row.it, words.unexplained_us(row.it))),
         label="Parts of the mean time in every cell",
-    )
-
-
-def demands(analysis: Analysis, found: Limits) -> Table:
-    """Return a row a centre that serves a cell's transactions: demand, utilisation, bound."""
-    return cells_table(
-        analysis,
-        [Of(cell.cell, one) for cell in found.cells for one in cell.demands],
-        ("Centre", lambda row: row.it.centre),
-        (figures("Servers"), lambda row: f"{row.it.servers}"),
-        (figures("Demand ms"), lambda row: milliseconds(row.it.demand_us)),
-        (figures("Utilisation"), lambda row: whole_percent(row.it.utilisation)),
-        (figures("At most/s"), lambda row: number(row.it.bound_per_s)),
-        label="Service demands in every cell",
-    )
-
-
-def _demands_note(analysis: Analysis) -> str:
-    return (
-        f"How long a {work(analysis.plan)} keeps each centre busy (Denning and Buzen 1978), how busy one of "
-        "its servers was, and what it could serve. n/a: the demand shrinks with load, as that of a flush "
-        "which commits share."
     )
 
 
@@ -191,7 +114,6 @@ def _time(split: Split, time_us: float) -> str:
 
 def sweeps(analysis: Analysis, found: Limits) -> Table:
     """Return a row a sweep of clients: its bounds, its knee, and the law if one was fitted."""
-    has_law = any(one.scaling for one in found.sweeps)
     return table(
         found.sweeps,
         ("Cells", lambda one: words.sweep_name(analysis, one)),
@@ -199,45 +121,31 @@ def sweeps(analysis: Analysis, found: Limits) -> Table:
         (figures("Smallest ms"), lambda one: milliseconds(one.smallest_latency_us)),
         (figures("At most/s"), lambda one: number(one.bound_per_s)),
         (figures("Knee"), lambda one: number(one.knee_clients)),
-        *(
-            (figures(title), lambda one, at=at: _law(one)[at])
-            for at, title in enumerate(LAW if has_law else ())
-        ),
+        (figures("Peak"), _peak),
         label="Bounds, knee and scalability of each sweep of clients",
     )
 
 
-def _law(sweep: Sweep) -> tuple[str, ...]:
-    law = sweep.scaling
-    if law is None:
-        return (NOT_OBSERVED,) * len(LAW)
-    return (
-        with_bounds(law.per_client_per_s),
-        with_bounds(law.contention),
-        with_bounds(law.coherency),
-        "none shown" if law.peak_clients is None else number(law.peak_clients),
-        whole_percent(law.residual),
-    )
+def _peak(sweep: Sweep) -> str:
+    """Return the number of clients with the most throughput by the Universal Scalability Law."""
+    if sweep.scaling is None:
+        return NOT_OBSERVED
+    return "none shown" if sweep.scaling.peak_clients is None else number(sweep.scaling.peak_clients)
 
 
 def proofs(analysis: Analysis, found: Limits) -> Table:
     """Return a row a proof: what was changed, what was predicted, and what came of it."""
     return table(
         found.proofs,
-        ("Cell", lambda one: _proof_name(analysis, one)),
+        ("Cell", lambda one: cell_words(analysis.plan.cell(one.cell), analysis.varying)),
         ("Limit", lambda one: one.limit),
         ("What was changed", lambda one: one.intervention.says.text),
         (figures("Predicted ratio"), _predicted),
         (figures("Measured ratio"), lambda one: with_bounds(one.measured)),
         ("Outcome", lambda one: one.outcome),
         ("How it was predicted", lambda one: one.basis.text),
-        *([("Left out", _left_out)] if any(one.left_out for one in found.proofs) else []),
         label="Interventions, what was predicted, and what was measured",
     )
-
-
-def _left_out(proof: ProofAnswer) -> str:
-    return "; ".join(why.text for why in proof.left_out)
 
 
 def _predicted(proof: ProofAnswer) -> str:

@@ -52,10 +52,6 @@ def facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
         yield "Intervals", f"{confidence(analysis)}, {kind}"
         yield "Different", "only after Holm's adjustment over all verdicts of the run"
         yield "The same", f"if the whole interval of a ratio lies within ±{percent(plan.same_within)}"
-    if one := analysis.scatter:
-        within = f", {_share(one.within)} within a trial" if one.within is not None else ""
-        yield "Scatter", f"{_share(one.block)} between blocks, {_share(one.start)} between starts{within}"
-        yield "Costs of a trial", f"{duration(one.start_s)} to start, {duration(one.measure_s)} to measure"
     if plan.crash is not None:
         yield from safety_words.method(plan.crash)
     if plan.dilation > 1:
@@ -69,10 +65,6 @@ def facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
 
 def _begun(analysis: Analysis) -> str:
     return "there already, and kept running" if is_given(analysis) else "restarted"
-
-
-def _share(deviation: float) -> str:
-    return percent(round(deviation, 3))
 
 
 def load_commands(analysis: Analysis, trials: Sequence[Trial]) -> tuple[tuple[str, str], ...]:

@@ -1,6 +1,6 @@
 """What the names of storages and tuning levels stand for, in a few words each."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from diskproof.analysis.answers import Analysis
@@ -12,12 +12,10 @@ from diskproof.results.plan import Plan
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers
 
-SHARED = "/dev/shm"  # noqa: S108 - named to be recognised
-
 TUNINGS: dict[Level, str] = {
-    "safest": "each commit waits until it is on the disk",
-    "fast": "no commit waits, so a crash of the machine may lose the last ones",
-    "unsafe": "a crash of the machine may destroy the database",
+    "safest": "commits wait for the disk",
+    "fast": "commits do not wait",
+    "unsafe": "nothing waits",
 }
 
 
@@ -90,19 +88,11 @@ def names(analysis: Analysis) -> str:
     return f"{said}." if said else ""
 
 
-SHORT: dict[str, str] = {
-    "safest": "commits wait for the disk",
-    "fast": "commits do not wait",
-    "unsafe": "nothing waits",
-}
-"""The levels in a key, which has few words."""
-
-
 def in_short(analysis: Analysis, level: str) -> str:
     """Return a level with what it is, as a key under a picture has it: ``dram = main memory``."""
     what = storages(analysis).get(level)
-    if what is None and level not in analysis.plan.tunings:
-        what = SHORT.get(level)
+    if what is None and level not in analysis.plan.tunings and level in LEVELS:
+        what = TUNINGS[level]
     return f"{level} = {what}" if what else level
 
 
@@ -160,35 +150,22 @@ def _storages(
         yield point, f"a model, `{at.device}`, with {numbers.listed(list(at.values))} varied"
     each = machine.each if machine else []
     by_host = [grouped(one.places, lambda place: place.storage) for one in each]
-    flavours = {server.flavour for one in each for server in one.servers if server.family == "mysql"}
     for name in [one for one in names if one not in dials]:
         hosts = [places[name] for places in by_host if name in places]
         virtual = [place.virtual for places in hosts for place in places if place.virtual]
         # Of one storage alone, only that it is a model needs words.
         if hosts and (len(names) > 1 or virtual):
-            kinds = dict.fromkeys(_roles(places, flavours, with_titles) for places in hosts)
+            kinds = dict.fromkeys(_roles(places, with_titles) for places in hosts)
             yield name, " or ".join(kinds)
 
 
-def _roles(places: Sequence[Place], flavours: Collection[str], with_titles: bool) -> str:
-    """Return what a storage is: where the data lie, and the roles that lie elsewhere.
-
-    `flavours`: of the MySQL family, whose commits may wait for the binary log. MariaDB takes /dev/shm for
-    persistent memory, and maps a redo log there.
-    """
+def _roles(places: Sequence[Place], with_titles: bool) -> str:
+    """Return what a storage is: where the data lie, and the roles that lie elsewhere."""
     said = {place.role: _place(place, with_titles) for place in places}
     data = said.get("data", next(iter(said.values())))
     elsewhere = grouped((role for role in said if said[role] != data), said.__getitem__)
-    stays = "the binary log (`binlog`) stays with the data"
-    mapped = "where MariaDB writes its log without system calls"
-    is_mapped = any(one.role == "redo" and PurePath(one.path).is_relative_to(SHARED) for one in places)
-    return ", ".join(
-        [
-            data,
-            *(f"but {numbers.listed(roles)} on {where}" for where, roles in elsewhere.items()),
-            *([stays] if "redo" in said and said["redo"] != data == said.get("binlog") and flavours else []),
-            *([mapped] if "MariaDB" in flavours and is_mapped else []),
-        ]
+    return ", but ".join(
+        [data, *(f"{numbers.listed(roles)} on {where}" for where, roles in elsewhere.items())]
     )
 
 

@@ -1,13 +1,11 @@
 """A profile of a disk: its figures by cell, the place, and the jobs that make them again."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from diskproof.report.compose.head import moment
 from diskproof.report.compose.machine import facts_table, host_facts
 from diskproof.report.compose.probes import (
     OTHERS,
-    PATTERNS,
     RANDOM,
     SEQUENTIAL,
     SYNCED,
@@ -19,7 +17,6 @@ from diskproof.report.compose.probes import (
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Block, Code, Document, Figure, Item, Items, Paragraph, Section, Table
 from diskproof.results.profile import DOUBTFUL, Pattern, Profile, ProfileCell, Stream
-from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, size
 
 JOBS_NOTE = (
@@ -43,7 +40,7 @@ def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document
         sections=(
             Section("Read this first", (notes,), anchor="notes"),
             Section("Charts", tuple(drawn) if drawn else nothing, anchor="charts", contents="Charts"),
-            Section("Figures", tuple(sections(profile)), anchor="figures", contents="Figures"),
+            Section("Figures", (cells(profile), flushes(profile)), anchor="figures", contents="Figures"),
             Section("Place and machine", (facts(profile),), anchor="place", contents="Place"),
             Section(
                 "fio's jobs",
@@ -93,35 +90,6 @@ def _per_s(cell: ProfileCell) -> float:
 
 def _megabytes_per_s(cell: ProfileCell) -> float:
     return cell.requests.megabytes_per_s if cell.requests else 0.0
-
-
-def sections(profile: Profile) -> Iterator[Section]:
-    """Yield all tables of figures under their headings."""
-    for heading, found in (
-        ("By queue depth, random: requests/s; sequential: MB/s", by_depth(profile)),
-        ("Every cell", cells(profile)),
-        ("The flushes among them", flushes(profile)),
-    ):
-        yield Section(heading, (replace(found, label=heading),))
-
-
-def by_depth(profile: Profile) -> Table:
-    """Return throughput, a column a queue depth: of requests at random offsets, of bytes in sequence."""
-    found = [cell for pattern in (*RANDOM, *SEQUENTIAL) for cell in profile.measured(pattern)]
-    depths = sorted({cell.probe.depth for cell in found})
-    rows = grouped(found, lambda cell: f"{PATTERNS[cell.probe.pattern]} {size(cell.probe.block_bytes)}")
-    return table(
-        [(name, {cell.probe.depth: cell for cell in some}) for name, some in rows.items()],
-        ("Queue depth", lambda row: row[0]),
-        *((figures(str(depth)), lambda row, depth=depth: _throughput(row[1].get(depth))) for depth in depths),
-    )
-
-
-def _throughput(cell: ProfileCell | None) -> str:
-    if cell is None:
-        return NOT_OBSERVED
-    is_random = cell.probe.pattern in RANDOM
-    return _marked(cell, number(_per_s(cell) if is_random else _megabytes_per_s(cell)))
 
 
 def cells(profile: Profile) -> Table:

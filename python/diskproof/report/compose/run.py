@@ -41,7 +41,6 @@ def compose(analysis: Analysis, trials: Sequence[Trial] = (), figures: Figures |
     drawn = figures or {}
     version = f" {analysis.machine.diskproof_version}" if analysis.machine else ""
     sections = [
-        *([Section("", (safety.alarms(analysis.safety),))] if analysis.safety else []),
         *([verdicts.section(analysis)] if has_speed else []),
         safety.section(analysis),
         _to_do(to_do.actions(analysis)),
@@ -58,8 +57,7 @@ def compose(analysis: Analysis, trials: Sequence[Trial] = (), figures: Figures |
         settings.differences(analysis),
         findings.section(analysis),
         head.prose(plan),
-        machine.section(analysis, trials),
-        *([settings.section(analysis, trials)] if figures is not None else []),
+        machine.section(analysis),
         method.section(analysis, trials),
     ]
     return Document(

@@ -3,41 +3,32 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.safety.shapes import CutAnswer, CutFinding, DocumentedAnswer, Safety, Spread
+from diskproof.analysis.safety.shapes import (
+    ControlOutcome,
+    CutAnswer,
+    CutFinding,
+    DocumentedAnswer,
+    Safety,
+    Spread,
+)
 from diskproof.report.compose import cut_words as said
-from diskproof.report.compose import faults, findings, rows
+from diskproof.report.compose import findings, rows
 from diskproof.report.compose.answer import worst_of_cells
 from diskproof.report.compose.safety_words import TAKEN, TITLES
 from diskproof.report.compose.tables import figures, levels, table
-from diskproof.report.document import Block, Column, Item, Items, Paragraph, Section, Table
+from diskproof.report.document import Block, Column, Item, Items, Paragraph, Section, Table, Tone
 from diskproof.results.crash import OF_DISKS, Way
 from diskproof.results.factor import CutFactor
 from diskproof.results.plan import Cell
-from diskproof.wording.numbers import NOT_OBSERVED, count, listed, size
+from diskproof.wording.numbers import NOT_OBSERVED, listed
 
 NOTE = (
-    "Lost: transactions that were acknowledged to a client and were missing after recovery. Median, mean "
-    "and worst are over all telling cuts, those without a loss among them. Window: from the first lost "
-    "acknowledgement to the cut; the worst loss and the worst window may be of different cuts. The share "
-    "of cuts with a loss has an exact two-sided 95% interval (Clopper and Pearson). If none or all of n "
-    "cuts lost something, it has a one-sided 95% bound (about 3/n). At risk: more commits had been "
-    "acknowledged since the last flush than there were clients. After a power cut it is also at risk if a"
-    " disk had writes that were not safe yet, or if something was taken. The other cuts had nothing to "
-    "take that is known of. There unasked: transactions that were committed while their answer was under "
-    "way; nothing is wrong with them. + after a window: in some cuts all acknowledged transactions were "
-    "lost. The window is then as long as the load, and the true one is at least that. All: in some cut "
-    "the whole database was lost."
+    "Lost: transactions that were acknowledged to a client and were missing after recovery. Window: from the "
+    "first of them to the cut; +: the load was too short to see all of it. All: in some cut the whole "
+    "database was lost. Shares: exact 95% intervals (Clopper, Pearson), or one-sided bounds. At risk: more "
+    "commits had been acknowledged since the last flush than there were clients, or a disk had writes that "
+    "were not safe yet."
 )
-
-
-def alarms(safety: Safety) -> Items:
-    """Return what is shown above everything else: controls that did not do what they must."""
-    ranks = {"failed": 0, "too weak": 1, "not tried": 2} if safety.complete else {"failed": 0}
-    broken = sorted(
-        (one for one in safety.controls if one.outcome in ranks), key=lambda one: ranks[one.outcome]
-    )
-    items = [Item(said.control(safety, one), lead=f"control {one.outcome}", tone="alarm") for one in broken]
-    return Items(tuple(items))
 
 
 def section(analysis: Analysis) -> Section:
@@ -55,8 +46,6 @@ def section(analysis: Analysis) -> Section:
 
 def _blocks(safety: Safety) -> Iterator[Block | Section]:
     yield from (one.table() for one in rows.cuts(safety))
-    if safety.faults:
-        yield faults.details(safety)
     yield Items(
         tuple(
             Item(reason, name=f"{said.level(one.cell)} ({TITLES[one.way].lower()})")
@@ -64,34 +53,33 @@ def _blocks(safety: Safety) -> Iterator[Block | Section]:
             for reason in said.reasons(safety, one)
         )
     )
-    yield Paragraph(controls(safety))
-    made = (Item(said.control(safety, one), lead=one.outcome) for one in safety.controls)
-    yield Section("The controls", (Items(tuple(made)),), folded=True)
+    yield _controls(safety)
     yield Items(tuple(Item(why, name=name, tone="warning") for name, why in safety.unverified.items()))
     for way in ways(safety):
-        after = Section(
-            "After the cuts: damage, recovery, the disks", (after_cuts(safety, way),), folded=True
-        )
-        taken = Paragraph(TAKEN[way])
-        yield Section(TITLES[way], (taken, cuts(safety, way), after))
+        yield Section(TITLES[way], (Paragraph(TAKEN[way]), cuts(safety, way)))
     yield Paragraph(NOTE)
     yield _documentation(safety)
     found = [(one.finding, where(one)) for one in safety.findings]
     yield Section("Findings of the cuts", (findings.items(found),))
 
 
-def controls(safety: Safety) -> str:
+def _controls(safety: Safety) -> Section:
     """Return what came of the controls, or that there are none."""
-    if not safety.controls and not safety.unasked:
-        return (
-            "The campaign has no controls. `controls` in `[crash]` names cells that must keep or lose "
-            "something. Without them, a campaign that detects no loss looks like one in which nothing is "
-            "lost."
-        )
-    held = sum(one.outcome == "holds" for one in safety.controls)
-    asked = f"{held} of {count(len(safety.controls), 'control')} did what they must."
-    unasked = f" Not asked: {'; '.join(map(said.unasked, safety.unasked))}." if safety.unasked else ""
-    return f"{asked}{unasked}"
+    none = Paragraph("No control: nothing shows that a campaign without a loss would detect one.")
+    items = [
+        Item(said.control(safety, one), lead=f"control {one.outcome}", tone=TONES[one.outcome])
+        for one in safety.controls
+    ]
+    items += [Item(said.unasked(one), lead="not asked", tone="warning") for one in safety.unasked]
+    return Section("The controls", (Items(tuple(items)) if items else none,))
+
+
+TONES: dict[ControlOutcome, Tone] = {
+    "holds": "note",
+    "failed": "alarm",
+    "too weak": "alarm",
+    "not tried": "warning",
+}
 
 
 def where(found: CutFinding, most: int = findings.MOST_PLACES) -> str:
@@ -110,21 +98,12 @@ def ways(safety: Safety) -> list[Way]:
 
 
 def cuts(safety: Safety, way: Way) -> Table:
-    """Return a row a cell: how many of its cuts lost something, and how much."""
-    return _table(safety, way, _LOSSES, f"Losses: {TITLES[way]}")
-
-
-def after_cuts(safety: Safety, way: Way) -> Table:
-    """Return a row a cell: damage, recovery, the binary log, and what the disks kept."""
-    return _table(safety, way, _AFTERWARDS, f"After the cuts: {TITLES[way]}")
-
-
-def _table(safety: Safety, way: Way, columns: Sequence[Filled], label: str) -> Table:
+    """Return a row a cell: how many of its cuts lost something, how much, and what was left."""
     answers = [one for one in safety.answers if one.way == way]
     # A figure that no cell has (a kill has no torn writes) needs no column.
-    known = [one for one in columns if any(one[1](answer) != NOT_OBSERVED for answer in answers)]
+    known = [one for one in _COLUMNS if any(one[1](answer) != NOT_OBSERVED for answer in answers)]
     heads = levels(levels_shown(cells_of(safety)))
-    return table(answers, *heads, *known, label=label, heads=len(heads))
+    return table(answers, *heads, *known, label=TITLES[way], heads=len(heads))
 
 
 def levels_shown(cells: Sequence[Cell]) -> list[CutFactor]:
@@ -144,43 +123,21 @@ def _number(figure: float | None) -> str:
     return NOT_OBSERVED if figure is None else f"{figure:,.0f}"
 
 
-def _of(spread: Spread | None, which: str) -> str:
-    """Return a number of transactions: whole, but for a mean or a median between two cuts."""
-    if spread is None:
-        return NOT_OBSERVED
-    value: float = getattr(spread, which)
-    return _number(value) if value == int(value) or value >= 100 else f"{value:.1f}"
-
-
 def _seconds(spread: Spread | None, which: str) -> str:
     return NOT_OBSERVED if spread is None else said.seconds(getattr(spread, which)).removesuffix(" s")
 
 
-def _window(answer: CutAnswer, which: str) -> str:
-    """Return a window; with a ``+`` if the load was too short to see all of it."""
-    shown = _seconds(answer.window_s, which)
-    return f"{shown}+" if answer.open_windows else shown
-
-
 def _worst_lost(answer: CutAnswer) -> str:
-    return "all" if answer.gone else _of(answer.lost, "worst")
+    return "all" if answer.gone else _number(answer.lost.worst if answer.lost else None)
 
 
 def _telling(figure: Callable[[CutAnswer], float | None]) -> Callable[[CutAnswer], str]:
     return lambda one: _number(figure(one)) if one.telling else NOT_OBSERVED
 
 
-def _of_disks(words: Callable[[CutAnswer], str]) -> Callable[[CutAnswer], str]:
-    return lambda one: NOT_OBSERVED if one.way not in OF_DISKS else words(one)
-
-
-def _share(answer: CutAnswer) -> str:
-    return said.interval(answer.loss_share) if answer.loss_share and not answer.states else NOT_OBSERVED
-
-
-def _kept(answer: CutAnswer) -> str:
-    drawn = [f"{keep} {one.cuts}" for keep, one in answer.kept.items()]
-    return ", ".join(drawn) or NOT_OBSERVED
+def _torn(answer: CutAnswer) -> str:
+    """Return the torn writes of cuts; states of a log have none."""
+    return NOT_OBSERVED if answer.way not in OF_DISKS or answer.states else _number(answer.torn_writes)
 
 
 def _binlog(answer: CutAnswer) -> str:
@@ -189,35 +146,24 @@ def _binlog(answer: CutAnswer) -> str:
     return f"{answer.binlog.cuts_binlog_only}, {answer.binlog.cuts_engine_only}"
 
 
-_damaged = _telling(lambda one: one.damaged)
+def _share(answer: CutAnswer) -> str:
+    return said.interval(answer.loss_share) if answer.loss_share and not answer.states else NOT_OBSERVED
 
-_LOSSES: tuple[Filled, ...] = (
+
+_COLUMNS: tuple[Filled, ...] = (
     (figures("Cuts"), lambda one: f"{one.telling} of {one.planned}"),
     (figures("States"), lambda one: _number(sum(seen.checked for seen in one.states) or None)),
     (figures("At risk"), _telling(lambda one: one.at_risk)),
     (figures("With loss"), lambda one: f"{one.with_loss} of {one.telling}"),
     (figures("Share, 95%"), _share),
-    (figures("Damaged"), _damaged),
-    (figures("Median lost"), lambda one: _of(one.lost, "median")),
-    (figures("Mean lost"), lambda one: _of(one.lost, "mean")),
+    (figures("Median lost"), lambda one: _number(one.lost.median if one.lost else None)),
     (figures("Worst"), _worst_lost),
-    (figures("Median window s"), lambda one: _window(one, "median")),
-    (figures("Window s"), lambda one: _window(one, "worst")),
-)
-
-_AFTERWARDS: tuple[Filled, ...] = (
-    (figures("Acknowledged"), _telling(lambda one: one.acknowledged)),
-    (figures("There unasked"), lambda one: _number(one.unacknowledged_present)),
-    (figures("Order broken"), lambda one: _number(one.out_of_order or None)),
+    (figures("Window s"), lambda one: f"{_seconds(one.window_s, 'worst')}{'+' * bool(one.open_windows)}"),
     (Column("Damage, by cuts"), lambda one: said.kinds(one.damage) or "none"),
     (figures("Binlog ahead, behind"), _binlog),
-    (figures("Recovery median s"), lambda one: _seconds(one.recovery_s, "median")),
-    (figures("worst s"), lambda one: _seconds(one.recovery_s, "worst")),
-    (figures("Torn writes"), _of_disks(lambda one: _number(None if one.states else one.torn_writes))),
-    (figures("Lost in the disks"), _of_disks(lambda one: size(one.lost_bytes))),
-    (Column("Drawn"), _kept),
-    (Column("Silent, by cuts"), lambda one: said.causes(one.silent) or "none"),
-    (Column("Broke off, by cuts"), lambda one: said.causes(one.unfinished) or "none"),
+    (figures("Recovery s"), lambda one: _seconds(one.recovery_s, "median")),
+    (figures("Torn writes"), _torn),
+    (Column("Not telling, by cuts"), lambda one: said.causes([*one.silent, *one.unfinished]) or "none"),
 )
 
 

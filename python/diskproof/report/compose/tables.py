@@ -6,7 +6,7 @@ from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.document import Column, Table
+from diskproof.report.document import Column, Paragraph, Section, Table
 from diskproof.results.factor import CutFactor, Factor
 from diskproof.results.plan import Cell
 
@@ -53,6 +53,14 @@ def cells_table(
     """Return a table of what is said of cells, with the levels that tell the cells apart before it."""
     heads = levels(shown_factors(analysis))
     return table(rows, *heads, *columns, label=label, heads=len(heads))
+
+
+def noted(
+    heading: str, note: str, content: Table, *, anchor: str = "", contents: str = "", folded: bool = False
+) -> Section:
+    """Return a table below a note, under a heading; an empty section if it has no rows."""
+    blocks = (Paragraph(note), content) if content.rows else ()
+    return Section(heading, blocks, anchor, contents, folded)
 
 
 def figures(title: str) -> Column:

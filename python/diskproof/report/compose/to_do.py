@@ -4,13 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.decisions import Decisions, Durability, LevelChoice, Lever, OwnDisk, decide
-from diskproof.analysis.safety.ranking import unranked
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.audit.host import host_busy
 from diskproof.audit.run import repeats
 from diskproof.families import of
-from diskproof.report.compose import cut_words, verdict_words
+from diskproof.report.compose import verdict_words
 from diskproof.report.compose.warnings import Caution, cautions
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import Plan
@@ -53,7 +52,6 @@ def actions(analysis: Analysis) -> list[str]:
         *settings[1:],
         *_replicas(decisions),
         *_disks(decisions),
-        *_chance(analysis),
         *_surer(analysis),
     ]
     return list(dict.fromkeys(found)) or ["Nothing: the study has its answer."]
@@ -95,28 +93,19 @@ def _what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
     needed = sorted(one.blocks_needed for one in verdicts if one.blocks_needed)
     soon = [one for one in needed if one <= MOST_TIMES_MORE * len(plan.blocks())]
     lengths = [one.advice for one in verdicts if one.advice]
+    decided = max(len(lengths), len(soon))
+    what = "what is open" if decided == len(verdicts) else f"{decided} of {len(verdicts)} open comparisons"
+    in_study = f"in `[design]` of the study to decide {what}"
     if len(lengths) * 2 > len(verdicts):
         most = max(lengths, key=lambda one: one.seconds)
-        said = f"`measure_s = {most.measure_s:g}` and `blocks = {most.blocks}`"
-        return f"Set {said} in `[design]` of the study{_would_decide(len(lengths), verdicts)}, in a new run"
-    if plan.at_most_s is not None:
-        return (
-            f"Continue with {plan.resumed_by} and a longer `--at-most`"
-            if plan.resume
-            else "Give it more time"
-        )
+        return f"Set `measure_s = {most.measure_s:g}` and `blocks = {most.blocks}` {in_study}, in a new run"
+    if plan.at_most_s is not None and plan.resume:
+        return f"Continue with {plan.resumed_by} and a longer `--at-most`"
     if plan.imported:
         return "Add more runs of each: they would narrow the intervals"
     if soon:
-        return f"Set `blocks = {soon[-1]}` in `[design]` of the study{_would_decide(len(soon), verdicts)}"
-    longer = f"Set a longer `measure_s` than {numbers.duration(plan.measure_s)} in `[design]` of the study"
-    return f"{longer}, on a quieter machine: more blocks will hardly decide what is open"
-
-
-def _would_decide(number: int, verdicts: Sequence[Verdict]) -> str:
-    every = len(verdicts)
-    what = "what is open" if number == every else f"{number} of {every} open comparisons"
-    return f" to decide {what}"
+        return f"Set `blocks = {soon[-1]}` {in_study}"
+    return "Set a longer `measure_s` in `[design]` of the study, on a quieter machine"
 
 
 # ---------------------------------------------------------------- settings
@@ -180,18 +169,6 @@ def _replicas(decisions: Decisions) -> Iterator[str]:
         yield f"Make replicas anew after a cut at {numbers.listed(apart)}: log and tables differed."
 
 
-def _chance(analysis: Analysis) -> Iterator[str]:
-    """Yield which order of settings the cuts do not show, and how many would."""
-    answers = analysis.safety.answers if analysis.safety and not analysis.safety.faults else []
-    needed = [one for one in unranked(answers) if one.cuts_needed]
-    if needed:
-        one = max(needed, key=lambda pair: pair.b.harmed / pair.b.telling - pair.a.harmed / pair.a.telling)
-        sides = [f"{cut_words.level(side.cell)} ({side.harmed} of {side.telling})" for side in (one.b, one.a)]
-        told = numbers.significant(one.cuts_needed or 0, 2)
-        more_often = f"{sides[0]} lost more often than {sides[1]}"
-        yield f"It may be chance that {more_often}: {told} cuts of each would tell."
-
-
 # ---------------------------------------------------------------- disks and limits
 
 
@@ -220,9 +197,7 @@ def _disks(decisions: Decisions) -> Iterator[str]:
 def _kept_by(disk: OwnDisk) -> str:
     if disk.unsent:
         return f"No flush reaches {disk.name}: it is mounted with `{disk.unsent}`."
-    if disk.has_no_cache:
-        return f"{disk.name} says that it has no cache to flush; only a power cut proves that."
-    if disk.flush_us is None:
+    if disk.has_no_cache or disk.flush_us is None:
         return f"Whether {disk.name} flushes was not seen: {PROFILE} times it."
     took = say("A flush of {disk} took {time}", disk=disk.name, time=us(disk.flush_us)).text
     if disk.is_too_fast_for_a_platter:
@@ -252,13 +227,8 @@ def _levers(analysis: Analysis, levers: Sequence[Lever]) -> Iterator[str]:
     for one in sorted(useful, key=lambda lever: -lever.what_if.ratio):
         best = {factor: one.best.level(factor) for factor in analysis.varying}
         where = verdict_words.where(boxes([best], every))
-        yield f"Against {IN_WORDS[one.limit]}{where}: {one.what_if.says.text} (predicted){_by_settings(one)}."
-
-
-def _by_settings(one: Lever) -> str:
-    if one.memory_variable and one.data_bytes:
-        return f"; `{one.memory_variable}` of {numbers.size(one.data_bytes)} or more would hold all data"
-    return ""
+        sized = f"; `{one.memory_variable}` decides it" if one.memory_variable else ""
+        yield f"Against {IN_WORDS[one.limit]}{where}: {one.what_if.says.text} (predicted){sized}."
 
 
 # ---------------------------------------------------------------- surer
