@@ -8,6 +8,7 @@ server as well, and the pages show both. These are measurements: leave the machi
 import argparse
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -33,7 +34,7 @@ from diskproof.results.plan import Plan
 from diskproof.server.choice import with_present_servers
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
-from diskproof.wording.numbers import NOT_OBSERVED, count, duration, number
+from diskproof.wording.numbers import NOT_OBSERVED, count, duration, listed, number
 from paths import DOCS, STUDIES
 from versions import changed_since
 
@@ -269,8 +270,14 @@ def summary(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
 
 
 def held_back(analysis: Analysis) -> str:
-    """Return how many cells have which limit."""
-    return limits_words.summary(analysis.limits) if analysis.limits else NOT_OBSERVED
+    """Return how many cells have which limit: ``log flush in 4 cells; not established in 1 cell``."""
+    if analysis.limits is None:
+        return NOT_OBSERVED
+    counted = Counter(one.limit for one in analysis.limits.cells if one.limit)
+    named = [f"{limit} in {count(number, 'cell')}" for limit, number in counted.items()]
+    without = sum(one.limit is None for one in analysis.limits.cells)
+    rest = [f"{limits_words.NOT_ESTABLISHED} in {count(without, 'cell')}"] if without else []
+    return "; ".join([*([listed(named, len(named))] if named else []), *rest])
 
 
 def headlines(one: Shown) -> Table:

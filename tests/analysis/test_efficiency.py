@@ -4,7 +4,7 @@ import pytest
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Efficiency
-from diskproof.report.compose import efficiency
+from diskproof.report.compose import further
 from diskproof.results.load import FileRequests
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding, Trial
@@ -125,7 +125,7 @@ def test_what_must_not_be_compared_has_none_and_is_no_peak() -> None:
 
 def test_the_table_names_the_peak() -> None:
     plan = both()
-    table = efficiency.efficiency(analyse(plan, make_machine(plan), trials_of(plan), {}))
+    table = further.efficiency(analyse(plan, make_machine(plan), trials_of(plan), {}))
     [row] = table.rows
     shown = dict(zip((column.title for column in table.columns), row, strict=True))
     assert (shown["Storage"], shown["Moved MB/s"], shown["Peak MB/s"]) == ("disk", "8.00", "80.0")

@@ -9,7 +9,7 @@ from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
 from diskproof.cli.progress import _trial_line
 from diskproof.report import markdown
-from diskproof.report.compose import cells, operations, verdict_words
+from diskproof.report.compose import cells, further, verdict_words
 from diskproof.report.write.markdown import table
 from diskproof.results.load import Operation, Rate
 from diskproof.results.plan import Plan
@@ -92,7 +92,7 @@ def test_an_extrapolated_time_counts_whole_and_is_marked() -> None:
     made = analysed(plan, trials)
     assert made.cells[0].figure is not None
     assert made.cells[0].figure.estimate == pytest.approx(1200)
-    [(_, one)] = operations.operations(made)
+    [(_, one)] = further.operations(made)
     of_cells, of_operations = (table(shown) for shown in (cells.cells(made), one))
     assert (of_cells.count("1,200+"), of_operations.count("1,200+")) == (2, 2)
     assert "+: seconds of operations that a time limit cut short are extrapolated" in cells.note(made)
@@ -189,17 +189,17 @@ def test_many_cells_have_a_table_of_operations_a_workload() -> None:
         parts = [operation("select", 1.0, planned=10 if is_small else 500)]
         parts += [] if is_small else [operation("insert", 9.0)]
         trials.append(change(trial, load__operations=parts))
-    (one, small), (other, large) = operations.operations(analysed(plan, trials))
+    (one, small), (other, large) = further.operations(analysed(plan, trials))
     assert (one, other) == workloads
     titles = [column.title for column in small.columns]
     assert titles == ["Test", "Operation", "Planned", "a s", "b s", "c s", "d s"]
     assert small.rows == (("insert", "select", "10", "1.00", "1.00", "1.00", "1.00"),)
     assert [row[1:3] for row in large.rows] == [("select", "500"), ("insert", "100")]
     shown = markdown.render(analysed(plan, trials))
-    assert shown.index("### small") < shown.index("### large")
+    assert shown.index("## Operations small") < shown.index("## Operations large")
     few = change(plan, cells=[cell for cell in plan.cells if cell.storage == "a"])
     kept = {cell.id for cell in few.cells}
-    [(workload, together)] = operations.operations(
+    [(workload, together)] = further.operations(
         analysed(few, [trial for trial in trials if trial.cell in kept])
     )
-    assert (workload, together.rows[0][2]) == (None, "10 to 500")
+    assert (workload, together.rows[0][2]) == ("", "10 to 500")

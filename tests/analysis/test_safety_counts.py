@@ -64,7 +64,6 @@ def test_a_campaign_without_a_telling_cut_has_no_figure() -> None:
     assert not answer.is_whole
     analysis = analysed(ALONE, [silent(cut) for cut in lossy(3, 4)])
     assert analysis.safety
-    assert [one.outcome for one in analysis.safety.verdicts] == ["not known"]
     assert on_safety(analysis)[0] == "has 2 cuts that prove nothing"
 
 

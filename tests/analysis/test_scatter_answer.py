@@ -8,7 +8,6 @@ import pytest
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
-from diskproof.report.compose import method
 from support.trials import change, make_machine, make_plan, make_trials
 
 
@@ -34,8 +33,6 @@ def test_scatter_is_told_by_level() -> None:
     assert scatter.start == pytest.approx(0.05, rel=0.35)
     assert scatter.within == pytest.approx(0.05 / math.sqrt(scatter.measure_s), rel=0.25)
     assert scatter.block < 0.03
-    facts = dict(method.facts(analysed(0.05, 0.05)))
-    assert facts["Scatter"].endswith(" within a trial") and " to start, " in facts["Costs of a trial"]
 
 
 def test_scatter_within_trials_asks_for_longer_ones() -> None:

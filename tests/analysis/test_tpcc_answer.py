@@ -4,8 +4,7 @@ import pytest
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
-from diskproof.report.compose.tpcc import section
-from diskproof.report.document import Table
+from diskproof.report.compose.further import responses
 from diskproof.results.load import TransactionType
 from diskproof.results.tpcc import DEFERRED, Deferred
 from support.tpcc import make_inputs, make_types
@@ -27,11 +26,7 @@ def answered(deferred: Deferred) -> Analysis:
 @pytest.mark.parametrize(("in_time", "kept"), [(89, "no"), (90, "yes")])
 def test_a_deferred_delivery_counts_from_its_queuing(in_time: int, kept: str) -> None:
     analysis = answered(Deferred(queued=120, done=100, done_in_time=in_time, longest_s=95.0))
-    (table,) = [
-        one
-        for one in section(analysis).blocks
-        if isinstance(one, Table) and one.label == "Response times of each kind of transaction"
-    ]
+    table = responses(analysis)
     rows = {row[table.heads]: row for row in table.rows}
     assert rows["deferred delivery"][-5:] == ("500", "n/a", "n/a", "80.0", kept)
     assert rows["new order"][-1] == "yes"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.analysis.analyse import analyse
 from diskproof.analysis.folder import analyse_folder
 from diskproof.cli.screen import Screen
 from diskproof.report.compose.answer import answer, how_sure
@@ -21,7 +22,8 @@ from support.cuts import control, make_crash_plan, make_cuts, with_cuts
 from support.limits import make_limits
 from support.runs import MakeRun, Run
 from support.snapshots import assert_matches_snapshot
-from support.trials import change, make_plan, make_trials
+from support.tpcc import make_inputs, make_types
+from support.trials import change, make_machine, make_plan, make_trials
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -58,6 +60,27 @@ def test_limits_have_a_row_a_cell_with_their_share_and_their_proof(make_run: Mak
     lines = printed(run(asked))
     assert_fits(lines)
     assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen-limits.txt")
+
+
+def test_a_power_cut_as_a_whole() -> None:
+    controls = [control("keep", "safest"), control("lose", "fast")]
+    crash = make_crash_plan(
+        storages=("ssd", "liar"), tunings=("safest", "fast", "unsafe"), cuts=15, controls=controls
+    )
+    plan = make_plan(storages=("ssd",), tunings=("safest", "fast", "unsafe"), clients=(8,), blocks=5)
+    plan, trials = with_cuts(plan, crash), make_trials(plan)
+    lines = printed(run(analyse(plan, make_machine(plan), trials, {}, make_cuts(crash))))
+    assert_fits(lines)
+    assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen-power-cut.txt")
+
+
+def test_tpcc_as_a_whole(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("disk", "ssd", "dram"), tunings=("safest", "fast"), clients=(8,), blocks=5)
+    recorded = {"load__tpcc": make_inputs(), "load__transaction_types": make_types(orders=2_000)}
+    trials = [change(one, **recorded) for one in make_trials(plan)]
+    lines = printed(run(make_run(plan, trials)[1]))
+    assert_fits(lines)
+    assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen-tpcc.txt")
 
 
 def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun) -> None:

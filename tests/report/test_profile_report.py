@@ -83,8 +83,8 @@ def full() -> Profile:
 def test_the_answer_says_what_the_disk_does(full: Profile) -> None:
     assert list(tables.answer(full)) == [
         "One client makes 400 durable writes a second (append + fdatasync 4 KiB): 2.50 ms each.",
-        "The disk answers 1,000 random reads of 4 KiB a second at depth 1, and up to 128,000 at depth 128.",
-        "In sequence it reads up to 8.19 MB/s and writes up to 8.19 MB/s.",
+        "Random reads a second: 1,000 at depth 1 and up to 128,000 at depth 128.",
+        "Sequential read 8.19 MB/s and sequential write 8.19 MB/s at most.",
     ]
     assert list(tables.answer(make())) == ["No figure that a database depends on was measured."]
     assert told.page(full).index("One client makes 400") < told.page(full).index("Charts</h2>")

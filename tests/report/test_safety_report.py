@@ -125,7 +125,7 @@ def test_a_campaign_that_was_too_weak_says_how_many_more_cuts_it_takes() -> None
     crash = make_crash_plan(tunings=("fast",), cuts=4, controls=[control("lose", "fast")])
     lucky = [make_cut(crash, planned, ledger=make_ledger(500)) for planned in crash.trials]
     said = " ".join(printed(analysed(crash, lucky, speed=False)).split())
-    assert "control too weak: the campaign is too weak" in said
+    assert "control too weak" in said
     assert "55 cuts more" in said
 
 
@@ -207,7 +207,7 @@ def test_csv_has_a_row_a_cut_behind_those_of_the_trials(tmp_path: Path) -> None:
 def test_json_carries_everything_and_reads_back() -> None:
     analysis = analysed(campaign())
     said = json.loads(analysis.model_dump_json())["safety"]
-    assert {"answers", "controls", "documented", "verdicts", "speeds", "findings"} <= said.keys()
+    assert {"answers", "controls", "documented", "speeds", "findings"} <= said.keys()
     assert Analysis.model_validate_json(analysis.model_dump_json()).safety == analysis.safety
 
 
@@ -236,7 +236,7 @@ def test_every_telling_cut_is_drawn() -> None:
     assert analysis.safety
     for panel, way in zip(figure.panels, WAYS, strict=True):
         answers = [one for one in analysis.safety.answers if one.way == way]
-        drawn = sum(row.get("cuts", 0) for row in panel.rows)
+        drawn = sum(row["cuts"] or 0 for row in panel.rows)
         assert drawn == sum(len(one.losses) - len(one.losses_of_gone) for one in answers)
         said = {row["name"].partition("; ")[2] for row in panel.rows} - {""}
         assert said == {f"DATABASE LOST: {cuts(one.gone)}" for one in answers if one.gone and one.losses}

@@ -214,7 +214,6 @@ def check_report(folder: RunFolder) -> None:
     assert all(float(row["requests_per_s"]) > 0 for row in rows)
     page = (folder.path / "report.html").read_text()
     assert "Requests" in page
-    assert "The load by hand" not in page, "its folder is gone"
 
 
 def test_more_open_files_than_are_allowed_are_refused_at_once(tmp_path: Path) -> None:

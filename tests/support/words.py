@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 
 from diskproof.analysis.answers import Analysis, Comparison
+from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.report.compose import cut_words, verdict_words
+from diskproof.report.compose.answer import worst_of_cells
 from diskproof.wording import Message
 
 
@@ -16,10 +18,14 @@ def compared(comparison: Comparison) -> list[str]:
     return [verdict_words.result(one) for one in comparison.cells]
 
 
+def worst_of(safety: Safety) -> list[CutAnswer]:
+    """Return of each cell that was cut the way to die that took most."""
+    return [one for one in worst_of_cells(safety) if one.made]
+
+
 def on_safety(analysis: Analysis) -> tuple[str, list[str]]:
-    """Return what is said of the only verdict on safety: what its cuts showed, and its reasons."""
+    """Return what is said of the only cell, or the only one that was harmed."""
     assert analysis.safety
-    [verdict] = analysis.safety.verdicts
-    answer = analysis.safety.answer(verdict.cell, verdict.way)
-    assert answer
+    found = worst_of(analysis.safety)
+    [answer] = [one for one in found if one.harmed] or found
     return cut_words.outcome(answer), list(cut_words.reasons(analysis.safety, answer))

@@ -105,13 +105,6 @@ class Table:
     """One a row, on the scale. Only a page draws them: the rows have their figures."""
 
 
-@dataclass(frozen=True)
-class Code:
-    """Pieces of code, each with its name."""
-
-    pieces: tuple[tuple[str, str], ...]
-
-
 # ---------------------------------------------------------------- pictures
 
 
@@ -158,7 +151,7 @@ class Figure:
 
 # ---------------------------------------------------------------- the whole
 
-Block = Paragraph | Items | Table | Code | Figure
+Block = Paragraph | Items | Table | Figure
 
 
 @dataclass(frozen=True)

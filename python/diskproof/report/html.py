@@ -17,13 +17,13 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
     first, *others = [*_answers(analysis), None]
     figures = {
         "answer": (first,),
-        "charts": (*others, cells.latency(analysis), over_time(folder, analysis, trials)),
+        "charts": (*others, over_time(folder, analysis, trials)),
         "published": (published.ratios(analysis),),
         "limits": [time_split(analysis)] if analysis.plan.asks != "limits" else [],
         "price": (speed_against_price(analysis),),
     }
     drawn = {anchor: [figure for figure in found if figure] for anchor, found in figures.items()}
-    return html.write(compose(analysis, trials, drawn))
+    return html.write(compose(analysis, drawn))
 
 
 def picture(analysis: Analysis) -> str:

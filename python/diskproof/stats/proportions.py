@@ -1,13 +1,11 @@
 """How often something happens, from how often it was seen: bounds that hold even for no case."""
 
 import math
-from statistics import NormalDist
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from diskproof.stats.distributions import special
-from diskproof.stats.intervals import POWER
 
 CONFIDENCE = 0.95
 
@@ -68,20 +66,6 @@ def trials_to_see(share_at_least: float, confidence: float = CONFIDENCE) -> int:
     if not 0 < share_at_least < 1:
         raise ValueError(f"the share must be between 0 and 1, not {share_at_least}")
     return math.ceil(math.log(1 - confidence) / math.log(1 - share_at_least))
-
-
-def trials_to_tell_apart(share_a: float, share_b: float) -> int | None:
-    """Return how many trials of each would probably tell two shares apart (5% two-sided, power 80%).
-
-    It is n = (z + z')^2 (a(1 - a) + b(1 - b)) / (a - b)^2, rounded up (Chow, Shao and Wang, "Sample Size
-    Calculations in Clinical Research", 2008, section 4.2.1). None: they are equal.
-    """
-    if share_a == share_b:
-        return None
-    normal = NormalDist()
-    spread = share_a * (1 - share_a) + share_b * (1 - share_b)
-    both = normal.inv_cdf(1 - (1 - CONFIDENCE) / 2) + normal.inv_cdf(POWER)
-    return math.ceil(both**2 * spread / (share_a - share_b) ** 2)
 
 
 def same_share_p(seen: int, n: int, other_seen: int, other_n: int) -> float:

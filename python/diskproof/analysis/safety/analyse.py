@@ -11,7 +11,6 @@ from diskproof.analysis.safety.documented import beside_documentation
 from diskproof.analysis.safety.faulted import faulted
 from diskproof.analysis.safety.shapes import CutAnswer, CutFinding, Safety
 from diskproof.analysis.safety.speed import speeds_beside
-from diskproof.analysis.safety.verdicts import make_safety_verdicts
 from diskproof.results.crash import Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.plan import Cuts, Plan
@@ -41,7 +40,6 @@ def answer_safety(
         controls=make_controls(crash, answers),
         unasked=unasked_controls(crash),
         documented=beside_documentation(crash, answers),
-        verdicts=make_safety_verdicts(plan, answers, speeds),
         speeds=speeds,
         findings=_findings(cuts),
         keep=crash.keep,

@@ -230,30 +230,6 @@ class DocumentedAnswer(Record):
     """The longest window that does not contradict the documented one."""
 
 
-SafetyOutcome = Literal["kept", "lost", "damaged", "unverified", "not known"]
-"""``unverified``: what was tried took nothing, and the power was not cut; ``not known``: no cut proves
-anything."""
-
-
-class SafetyVerdict(Record):
-    """One tuning level on one storage: what it gains, and what it loses.
-
-    ``report.compose.cut_words`` makes a sentence of it, of the answers, and of the verdict on speed that it
-    names.
-    """
-
-    cell: str
-    way: Way
-    """The one that took most, of those tried."""
-    cuts: int
-    """Telling ones that it rests on."""
-    outcome: SafetyOutcome
-    first: tuple[str, Way] | None = None
-    """Key of the first level's answer, which it is held against; None: it is the first level itself."""
-    speed_cell: str | None = None
-    """The measured cell whose verdict says how fast the level is; None: that was not found out."""
-
-
 class SpeedBeside(Record):
     """The speed of a cell whose server, storage and tuning were cut as well."""
 
@@ -290,7 +266,6 @@ class Safety(Record):
     unasked: list[Control]
     """Controls of the study that fit no cell and way of the campaign."""
     documented: list[DocumentedAnswer]
-    verdicts: list[SafetyVerdict]
     speeds: list[SpeedBeside]
     findings: list[CutFinding]
     keep: Keep

@@ -9,14 +9,10 @@ from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import Encoding, encode
-from diskproof.report.compose.head import work
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import (
-    at_least,
     confidence,
     extrapolated,
-    in_milliseconds,
-    percentiles,
     with_bounds,
 )
 from diskproof.results.plan import Metric
@@ -27,7 +23,6 @@ PANEL_HEIGHT_PX = 260
 WILD = 4
 """An interval is cut off so many times beyond the smallest or largest figure: two blocks can give any."""
 
-_PERCENTILE_SHAPES = {"p50": "circle", "p95": "diamond", "p99": "triangle-up"}
 
 # ---------------------------------------------------------------- throughput
 
@@ -133,40 +128,3 @@ def _throughput_row(analysis: Analysis, answer: CellAnswer, encoding: Encoding, 
         "high": interval.high,
         "interval": f"{with_bounds(interval)}{extrapolated(answer.extrapolated)} {measure.unit}",
     }
-
-
-# ---------------------------------------------------------------- latency
-
-
-def latency(analysis: Analysis) -> Figure | None:
-    """Return latency percentiles, a row a cell; None if no cell has any."""
-    encoding = encode(analysis.plan.cells)
-    rows = [
-        {
-            **parts.identity(analysis, answer, encoding),
-            "percentile": f"p{key}",
-            "latency": answer.latency_us[key].estimate / 1000,
-            "interval": f"p{key} {at_least(answer, key)}"
-            f"{with_bounds(in_milliseconds(answer.latency_us[key]))} ms",
-        }
-        for answer in analysis.cells
-        for key in percentiles([answer])
-        if answer.latency_us[key].estimate > 0
-    ]
-    if not rows:
-        return None
-    span = parts.Span.of([row["latency"] for row in rows])
-    x = alt.X("latency:Q", title="milliseconds", scale=span.scale, axis=span.axis(orient=parts.orient(rows)))
-    base = parts.stacked().encode(x=x, color=parts.colour(encoding))
-    spans = base.mark_line(strokeWidth=2, opacity=0.45, yOffset=8).encode(detail="cell:N")
-    marks = parts.points(base, yOffset=8).encode(
-        shape=parts.shapes("percentile", _PERCENTILE_SHAPES), tooltip=parts.tooltip("interval")
-    )
-    caption = (
-        f"How long a {work(analysis.plan)} takes: p50 (circle), p95 (diamond) and p99 (triangle). A "
-        "percentile with fewer than ten of them beyond it is left out."
-    )
-    panel = parts.stacked_panel(
-        "", parts.described("Latency percentiles", rows, "interval"), rows, spans, marks
-    )
-    return Figure("latency", "Latency", caption, (panel,), parts.keys(analysis, encoding, [panel]))

@@ -39,14 +39,13 @@ def over_time(folder: RunFolder, analysis: Analysis, trials: Sequence[Trial]) ->
     valid = counting(analysis, trials)
     most = max(FEWEST_POINTS_A_TRIAL, MOST_POINTS // max(len(trials), 1))
     encoding = encode(analysis.plan.cells)
-    panels, thinned = [], False
+    panels = []
     for cell in (one for one in analysis.plan.cells if analysis.plan.metric(one) != "seconds"):
         metric = analysis.plan.throughput(cell.id)
         curves = [(trial, read_curve(folder, trial.id, metric)) for trial in trials if trial.cell == cell.id]
         curves = [(trial, curve) for trial, curve in curves if curve]
         if not curves:
             continue
-        thinned = thinned or any(len(curve) > most for _, curve in curves)
         level = cell.level(encoding.colour)
         rows = [
             row
@@ -59,19 +58,11 @@ def over_time(folder: RunFolder, analysis: Analysis, trials: Sequence[Trial]) ->
         panels.append(Panel(name, described, spec, rows, len(curves)))
     if not panels:
         return None
-    averaged = " Neighbouring intervals are averaged to keep the page light." if thinned else ""
     caption = (
-        f"{_counted(analysis)} per second, a line a trial. The measured phase begins at 0; what lies before "
-        f"it is warm-up. A dashed line is a trial that does not count.{averaged}"
+        "Per second, a line a trial. The measured phase begins at 0; what lies before it is warm-up. A "
+        "dashed line is a trial that does not count. Of long runs, neighbouring intervals are averaged."
     )
     return Figure("time", "Throughput over time", caption, tuple(panels), keys(analysis, encoding, panels))
-
-
-def _counted(analysis: Analysis) -> str:
-    counted = {analysis.plan.throughput(cell.id) for cell in analysis.plan.cells}
-    if counted == {"requests_per_s"}:
-        return "Requests"
-    return "Transactions (on bare files: requests)" if "requests_per_s" in counted else "Transactions"
 
 
 def read_curve(folder: RunFolder, trial_id: str, metric: Metric = "transactions_per_s") -> Curve:

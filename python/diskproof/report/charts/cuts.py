@@ -14,7 +14,6 @@ from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import Encoding, encode
 from diskproof.report.compose import cut_words as said
-from diskproof.report.compose import safety_words
 from diskproof.report.compose.safety import cells_of, levels_shown, ways
 from diskproof.report.document import Figure, Panel
 from diskproof.report.intervals import confidence, with_bounds
@@ -70,7 +69,7 @@ def speed_against_loss(analysis: Analysis) -> Figure | None:
             ]
             if known:
                 of_server = f" in {server}" if len(servers) > 1 else ""
-                title = f"{safety_words.TITLES[way]}{of_server}"
+                title = f"{said.TITLES[way]}{of_server}"
                 panels.append(_speed_panel(safety, title, known, encoding, most))
     if not panels:
         return None
@@ -164,12 +163,9 @@ def losses(analysis: Analysis) -> Figure | None:
     for way in ways(safety):
         answers = [one for one in safety.answers if one.way == way and one.losses]
         if answers:
-            title = safety_words.TITLES[way]
+            title = said.TITLES[way]
             panels.append(_losses_panel(safety, title, answers, encoding, most))
-    caption = (
-        "Acknowledged transactions that each telling cut took; a larger mark: more cuts took as many. "
-        "The bar marks the median."
-    )
+    caption = "Acknowledged transactions that each telling cut took; a larger mark: more cuts took as many."
     title = "What each cut took"
     return Figure("losses", title, caption, tuple(panels), parts.keys(analysis, encoding, panels))
 
@@ -178,29 +174,22 @@ def _losses_panel(
     safety: Safety, title: str, answers: Sequence[CutAnswer], encoding: Encoding, most: int
 ) -> Panel:
     rows = [row for answer in answers for row in _loss_rows(safety, answer, encoding)]
-    most_cuts = max(row.get("cuts", 2) for row in rows)
+    most_cuts = max([2, *(row["cuts"] for row in rows if row["cuts"])])
     scrolled = len(answers) > parts.MOST_CELLS_SHOWN
     x = _lost_axis("lost:Q", most, "acknowledged and lost", scrolled=scrolled)
     size = alt.Size("cuts:Q", scale=alt.Scale(type="sqrt", domain=[1, most_cuts], range=[40, 200]))
-    base = parts.stacked().encode(color=parts.colour(encoding))
-    cuts = base.transform_filter("isValid(datum.cuts)").mark_circle(opacity=0.55, yOffset=8)
-    medians = base.transform_filter("isValid(datum.median)").mark_tick(thickness=3, size=15, yOffset=8)
-    layers = (
-        cuts.encode(x=x, size=size, tooltip=parts.tooltip("figure")),
-        medians.encode(x=_lost_axis("median:Q", most, "", scrolled=scrolled)),
-    )
-    told = [row for row in rows if "median" in row]
-    return parts.stacked_panel(title, parts.described(title, told, "figure"), rows, *layers)
+    base = parts.stacked().encode(color=parts.colour(encoding)).transform_filter("isValid(datum.cuts)")
+    marks = base.mark_circle(opacity=0.55, yOffset=8)
+    cuts = marks.encode(x=x, size=size, tooltip=parts.tooltip("figure"))
+    return parts.stacked_panel(title, parts.described(title, rows, "figure"), rows, cuts)
 
 
 def _loss_rows(safety: Safety, answer: CutAnswer, encoding: Encoding) -> Iterator[Row]:
-    assert answer.lost is not None
     identity = _identity(safety, answer.cell, encoding)
+    others = Counter(answer.losses) - Counter(answer.losses_of_gone)
     if answer.gone:  # in words: a mark on the axis would stand for a number of transactions
         identity["name"] += f"; DATABASE LOST: {said.cuts(answer.gone)}"
-    middle = f"{said.outcome(answer)}; {answer.lost.median:,.10g} in the median cut"
-    yield {**identity, "median": answer.lost.median, "figure": middle}
-    others = Counter(answer.losses) - Counter(answer.losses_of_gone)
+        yield {**identity, "lost": 0, "cuts": None, "figure": said.outcome(answer)}
     for lost, cuts in sorted(others.items()):
         figure = f"{said.transactions(lost)} lost in {said.cuts(cuts)}"
         yield {**identity, "lost": lost, "cuts": cuts, "figure": figure}

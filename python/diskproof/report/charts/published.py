@@ -13,7 +13,7 @@ from diskproof.report.compose.published_groups import Group, groups
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, extrapolated, with_bounds
 from diskproof.stats.intervals import Interval
-from diskproof.wording.numbers import count, number
+from diskproof.wording.numbers import number
 
 AGREES, DIFFERS, OPEN = "agrees", "differs", "open"
 FATES: dict[Mark, str] = {
@@ -27,10 +27,6 @@ FATES: dict[Mark, str] = {
 
 COLOUR_OF_FATE = {AGREES: COLOURS[0], DIFFERS: COLOURS[1], OPEN: INVALID_COLOUR}
 
-FAR = 10.0
-"""Ends of intervals that lie further from all ratios than this factor are cut off: they would press the
-ratios together."""
-
 
 def ratios(analysis: Analysis) -> Figure | None:
     """Return each ratio as published and as measured, a panel a published table, on one logarithmic scale."""
@@ -40,15 +36,10 @@ def ratios(analysis: Analysis) -> Figure | None:
         return None
     scale = _scale([row for _, rows in drawn for row in rows])
     panels = tuple(_ratio_panel(group, rows, scale) for group, rows in drawn)
-    left_out = sum(len(group.ratios) for group, _ in shown) - sum(len(rows) for _, rows in drawn)
-    rest = (
-        f" {count(left_out, 'ratio that was', 'ratios that were')} not measured: left out."
-        if left_out
-        else ""
-    )
     caption = (
         "How many times as fast the first is as the second: hollow as it was published, solid as it was "
-        f"measured, with its {confidence(analysis)} interval. The axis is logarithmic.{rest}"
+        f"measured, with its {confidence(analysis)} interval. The axis is logarithmic; what was not measured "
+        "is left out."
     )
     present = {FATES[row.mark] for _, rows in drawn for row in rows}
     legend_keys = tuple(
@@ -62,21 +53,16 @@ def _drawn(group: Group) -> list[BesideRatio]:
 
 
 def _scale(rows: Sequence[BesideRatio]) -> tuple[float, float]:
-    """Return the scale that shows all ratios and 1, and their intervals as far as they are near."""
+    """Return the scale that shows all ratios and 1; longer intervals are cut off at its ends."""
     middle = [1.0, *(row.published.ratio for row in rows), *(_of(row).estimate for row in rows)]
-    low, high = min(middle), max(middle)
-    ends = [end for row in rows for end in (_of(row).low, _of(row).high) if end is not None]
-    near = [min(max(end, low / FAR), high * FAR) for end in ends]
-    low, high = min(middle + near), max(middle + near)
-    margin = max((high / low) ** 0.04, 1.02)
-    return low / margin, high * margin
+    return min(middle) / 1.5, max(middle) * 1.5
 
 
 def _ratio_panel(group: Group, rows: Sequence[BesideRatio], scale: tuple[float, float]) -> Panel:
     data: list[Row] = [
         {
             "cell": f"{index}",
-            "name": _name(group, row, rows),
+            "name": group.name(row),
             "published": row.published.ratio,
             "measured": _of(row).estimate,
             "low": parts.within(_of(row).low, scale),
@@ -110,13 +96,6 @@ def _ratio_panel(group: Group, rows: Sequence[BesideRatio], scale: tuple[float, 
     return parts.stacked_panel(
         group.title, parts.described(title, data, "shown"), data, one, way, intervals, hollow, solid
     )
-
-
-def _name(group: Group, row: BesideRatio, rows: Sequence[BesideRatio]) -> str:
-    """Return a row's name; rows of the same name are numbered."""
-    name = group.name(row)
-    alike = [other for other in rows if group.name(other) == name]
-    return name if len(alike) == 1 else f"{name} ({alike.index(row) + 1})"
 
 
 def _of(row: BesideRatio) -> Interval:

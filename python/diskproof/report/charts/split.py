@@ -66,18 +66,13 @@ def time_split(analysis: Analysis) -> Figure | None:
         "", parts.described(said.split_title(analysis), _told(rows), "split"), rows, bars
     )
     keys = tuple(Key(name, colour=ink) for name, ink in present_colours.items())
-    return Figure("split", said.split_title(analysis), _caption(cells, shares=shares), (panel,), keys)
+    return Figure("split", said.split_title(analysis), CAPTION, (panel,), keys)
 
 
-def _caption(cells: list[CellLimit], *, shares: bool) -> str:
-    left_us = [said.unexplained_us(one.split) for one in cells if one.split]
-    parts = {
-        "The parts of the mean time, over all clients and valid trials.": True,
-        "The cells' times differ so much that shares are drawn; the time stands beside the name.": shares,
-        "Grey: what no part explains.": any(one > 0 for one in left_us),
-        "Where parts overlap, they add up to more than it takes.": any(one < 0 for one in left_us),
-    }
-    return " ".join(text for text, applies in parts.items() if applies)
+CAPTION = (
+    "The parts of the mean time, over all clients and valid trials. Grey: what no part explains. Where parts "
+    "overlap, they add up to more than it takes."
+)
 
 
 def _rows(analysis: Analysis, cell: CellLimit, *, shares: bool) -> Iterator[Row]:

@@ -48,7 +48,7 @@ def answer(analysis: Analysis) -> str:
     """Return the answer in one sentence; with the rows below it needs no more."""
     if analysis.safety and analysis.safety.made:
         speed = _largest(analysis) if has_verdict(analysis) else ""
-        return " ".join(filter(None, (speed, _of_cuts(analysis.safety))))
+        return " ".join(filter(None, (_of_cuts(analysis.safety), speed)))
     if not has_verdict(analysis):
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
     if is_of_limits(analysis):
@@ -80,9 +80,13 @@ def cost(analysis: Analysis) -> str:
     found = sorted((one for one in spared if saved_us(one) > 0), key=saved_us)
     if not found:
         return ""
-    ends = [found[0], found[-1]] if len(found) > 1 else found
+    ends = [found[0], found[-1]] if saved(found[0]) != saved(found[-1]) else found[:1]
     apart = {level for one in found for level in one.held.items()}
-    told = {factor for factor, _ in apart if len([1 for other, _ in apart if other == factor]) > 1}
+    told = (
+        set()
+        if len(ends) == 1
+        else {factor for factor, _ in apart if len([1 for other, _ in apart if other == factor]) > 1}
+    )
     each = []
     for one in ends:
         where = verdict_words.listed({factor: one.held[factor] for factor in one.held if factor in told})
@@ -180,7 +184,7 @@ def held_back(analysis: Analysis) -> str:
     every = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in found]
     groups = grouped(found, lambda one: (one.limit, limits_words.kind(one) if one.limit else ""))
     ordered = sorted(groups.values(), key=lambda some: (some[0].limit is None, -len(some)))
-    said = []
+    said: list[str] = []
     for cells in ordered:
         held = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in cells]
         where = verdict_words.places(held, every, "cells") if len(cells) < len(found) else ""
@@ -202,7 +206,7 @@ def how_sure(analysis: Analysis) -> str:
     safety = analysis.safety
     if safety and safety.made:
         speed = _of_comparisons(analysis) if has_verdict(analysis) else ""
-        return "; ".join(filter(None, (speed, _of_enough_cuts(safety))))
+        return "; ".join(filter(None, (_of_enough_cuts(safety), speed)))
     if is_of_limits(analysis):
         return _of_instruments(analysis)
     if has_verdict(analysis):

@@ -161,13 +161,12 @@ def lines(found: Found, subjects: int) -> list[str]:
     by_message = grouped(found.each, lambda one: one[1].message)
     whole = ranged(list(by_message))
     shown = {whole: found.each} if whole else by_message
-    lines = [_with_place(message.text, _places(each, subjects)) for message, each in shown.items()]
+    lines = []
+    for message, each in shown.items():
+        place = _places(each, subjects)
+        lines.append(f"{message.text} ({place})" if place else message.text)
     rest = len(lines) - MOST_EACH
     return [*lines[:MOST_EACH], f"and {rest} more like these: see --format json"] if rest > 0 else lines
-
-
-def _with_place(message: str, place: str) -> str:
-    return f"{message} ({place})" if place else message
 
 
 def _places(each: Sequence[tuple[str, Instance]], subjects: int) -> str:

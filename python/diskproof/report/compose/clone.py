@@ -38,7 +38,6 @@ def compose(clone: Clone) -> Document:
             Section("", (warnings,)),
             Section("Held back: these figures show how good the clone is", _figures(held) or (nothing,)),
             Section("Fitted: chosen to agree, so these figures show nothing", _figures(fitted)),
-            Section("Kinds that were tried", (_tried(clone),)),
             Section(
                 "What it cannot know", (Items(tuple(Item(one.text, mark="-") for one in clone.unknown)),)
             ),
@@ -47,7 +46,7 @@ def compose(clone: Clone) -> Document:
 
 
 def _figures(found: Sequence[ModelledFigure]) -> tuple[Block, ...]:
-    return (_table(found), Paragraph(score(found))) if found else ()
+    return (_table(found), Paragraph("clone/disk is a ratio; ! is beyond its goal.")) if found else ()
 
 
 def _table(found: Sequence[ModelledFigure]) -> Table:
@@ -86,22 +85,3 @@ def _ratio(title: str, row: Row) -> str:
         return ""
     figure = row[1][title]
     return f"{'!' if figure.within(figure.model) is False else ''}{number(figure.ratio(figure.model))}"
-
-
-def score(found: Sequence[ModelledFigure]) -> str:
-    """Return how many figures of each measure reach their goal."""
-    parts = []
-    for measure, goal in GOALS.items():
-        judged = [one.within(one.model) for one in found if one.measure == measure and goal is not None]
-        if judged:
-            reached = sum(one is True for one in judged)
-            parts.append(f"{MEASURES[measure]} within {100 * (goal or 0):.0f}%: {reached} of {len(judged)}")
-    return f"{'; '.join(parts)} (clone/disk is a ratio; ! is beyond its goal)"
-
-
-def _tried(clone: Clone) -> Table:
-    return table(
-        clone.tried,
-        ("Kind", lambda one: one.kind),
-        (figures_column("error of the fitted figures"), lambda one: f"{one.error:.2f}"),
-    )

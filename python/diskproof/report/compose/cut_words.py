@@ -12,10 +12,10 @@ from diskproof.analysis.safety.shapes import (
     Moments,
     Safety,
 )
-from diskproof.results.crash import Way
+from diskproof.results.crash import Keep, Way
 from diskproof.results.cut import StatesSeen
 from diskproof.results.fault import NO_FAULT
-from diskproof.results.plan import NO_LEVEL, Cell, Control
+from diskproof.results.plan import NO_LEVEL, Cell, Control, Cuts
 from diskproof.stats.proportions import Share
 from diskproof.study.program import PROGRAM
 from diskproof.wording.numbers import count, listed, percent, significant
@@ -69,14 +69,9 @@ def reasons(safety: Safety, answer: CutAnswer) -> Iterator[str]:
 def _of_the_power_cut(safety: Safety, answer: CutAnswer) -> str:
     """Say what is known of the power cut if another way to die took most."""
     power = safety.answer(answer.cell.id, "power")
-    if power is None or not power.made:
+    if power is None or not power.telling:
         return UNVERIFIED[answer.way]
-    if not power.telling:
-        return "power-cut safety is unverified: no power cut proves anything"
-    return (
-        f"to {CAUSES['power']} it {outcome(power)}: by chance, because it takes at least what "
-        f"{CAUSES[answer.way]} takes"
-    )
+    return f"by chance, {CAUSES['power']} took less: it {outcome(power)}"
 
 
 def _short(text: str) -> str:
@@ -100,20 +95,11 @@ def control(safety: Safety, one: ControlAnswer) -> str:
     if not did:
         return f"{must}, and no cut proves whether it does"
     said = f"{must}: it {listed(did)}"
-    if one.outcome == "too weak":
-        if any(answer.states for answer in answers):
-            return f"the campaign is too weak: {said}; more `--states` may show it"
-        torn = any(answer.torn_writes for answer in answers)
-        untorn = "no write was torn in any of them; " if one.must == "break" and not torn else ""
-        return f"the campaign is too weak: {said}; {untorn}{_how_to_see_it(one)}"
-    return said
-
-
-def _how_to_see_it(one: ControlAnswer) -> str:
+    if one.outcome != "too weak":
+        return said
     if one.rarer is None:
-        return "more cuts will hardly show any: check whether the level relaxes what it should"
-    share = percent(one.rarer.share)
-    return f"{cuts(one.rarer.more_cuts)} more would show what {share} of cuts do (95%)"
+        return f"{said}; check whether the level relaxes what it should"
+    return f"{said}; {cuts(one.rarer.more_cuts)} more would show what {percent(one.rarer.share)} of cuts do"
 
 
 def unasked(one: Control) -> str:
@@ -286,3 +272,63 @@ def transactions(number: int) -> str:
 def causes(found: Sequence[Cause], most: int = 3) -> str:
     """Return causes with how often each came: ``no commit was acknowledged (3)``."""
     return listed([f"{one.why.text} ({one.cuts})" for one in found], most)
+
+
+# ---------------------------------------------------------------- the campaign
+
+TITLES: dict[Way, str] = {
+    "power": "The power cut",
+    "stop": "The operating system stopped",
+    "kill": "The server killed",
+    "restart": "The server restarted",
+}
+
+TAKEN: dict[Way, str] = {
+    "power": "Taken: what only the page cache or a disk's volatile cache held.",
+    "stop": "Taken: what only the page cache held. The disks kept all that had reached them: this is no "
+    "power cut.",
+    "kill": "Taken: what only the server's own memory held. The page cache and the disks kept all that had "
+    "reached them: this is no power cut, and no proof against one.",
+    "restart": "Taken: what faults took. The server was stopped in good order, and its disks mounted again.",
+}
+
+_KEPT: dict[Keep, str] = {
+    "random": "drawn for each disk and cut: nothing, all, a random subset, or a prefix in time",
+    "nothing": "nothing",
+    "all": "all of it",
+    "subset": "a random subset",
+    "prefix": "a prefix in time",
+}
+
+
+def progress(safety: Safety) -> str:
+    """Return how far a campaign got: ``118 of 120 cuts, 115 valid``."""
+    text = f"{safety.made:,} of {count(safety.planned, 'cut')}"
+    if not safety.made:
+        return f"{text} made"
+    return f"{text}, all valid" if safety.telling == safety.made else f"{text}, {safety.telling:,} valid"
+
+
+def method(crash: Cuts) -> Iterator[tuple[str, str]]:
+    """Yield the facts of how the cuts were made."""
+    clients = listed([str(one) for one in sorted({cell.clients for cell in crash.cells})])
+    many = f"{clients} clients, each of which writes down what was acknowledged before it continues"
+    if crash.load == "program":
+        yield "Load of the cuts", "the program's own; what it prints is read outside the disk, until the cut"
+        yield "After recovery", "the ids that its check prints are compared with what it acknowledged"
+    elif crash.load == "tpcc":
+        yield "Load of the cuts", f"TPC-C on {count(crash.warehouses, 'warehouse')}: {many}"
+        yield ("After recovery", "every acknowledged new order is looked up, TPC-C's conditions checked")
+    else:
+        yield "Load of the cuts", f"transfers between {crash.accounts:,} accounts: {many}"
+        yield "After recovery", "every account and transfer is compared with what was written down"
+    cut = (
+        f"{count(len(crash.cells), 'cell')}, by {listed(list(dict.fromkeys(way for _, way in crash.deaths)))}"
+    )
+    order = f"in {count(crash.cuts, 'block')}, in a random order in each"
+    at = "at seeded moments of the load"
+    if crash.states is not None:
+        at = f"up to {crash.states:,} states of each log, before each of its flushes, until one does harm"
+    yield "Cuts", f"of {cut}, {order}; {at}"
+    if crash.states is None and any(way == "power" for _, way in crash.deaths):
+        yield "Left of unsafe writes", _KEPT[crash.keep]

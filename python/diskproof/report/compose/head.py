@@ -1,7 +1,7 @@
 """The head of a report: what a run is, how much of it there is, how it was made."""
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.compose import names, safety_words
+from diskproof.report.compose import cut_words, names
 from diskproof.report.document import Paragraph, Section
 from diskproof.results.plan import Phases, Plan
 from diskproof.wording.numbers import count, duration, listed
@@ -39,12 +39,10 @@ def made_on(analysis: Analysis) -> str:
     if analysis.machine is None or analysis.started_at is None:
         return ""
     crash = analysis.plan.crash
-    cutting = [cut.host for cut in crash.trials if cut.host] if crash else []
-    hosts = analysis.plan.hosts or sorted(set(cutting))
+    hosts = analysis.plan.hosts or sorted({cut.host for cut in crash.trials if cut.host} if crash else ())
     on = f"{count(len(hosts), 'host')} ({', '.join(hosts)})" if hosts else analysis.machine.host
-    if loads := analysis.plan.load_hosts:
-        on = f"host {hosts[0]}, with the load on {', '.join(loads)}"
-    return f"On {on}, started {moment(analysis.started_at)}"
+    load = f", the load on {', '.join(analysis.plan.load_hosts)}" if analysis.plan.load_hosts else ""
+    return f"On {on}{load}, started {moment(analysis.started_at)}"
 
 
 def moment(iso_time: str) -> str:
@@ -61,7 +59,7 @@ def progress(analysis: Analysis) -> str:
         results = count(analysis.trials_run, "result")
         return f"{results}, {_valid(analysis)}"
     parts = [speed_progress(analysis)] if has_speed(analysis.plan) else []
-    return "; ".join([*parts, *([safety_words.progress(analysis.safety)] if analysis.safety else [])])
+    return "; ".join([*parts, *([cut_words.progress(analysis.safety)] if analysis.safety else [])])
 
 
 def speed_progress(analysis: Analysis) -> str:

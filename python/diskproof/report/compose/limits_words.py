@@ -1,19 +1,18 @@
 """How a limit is said: under a verdict, in a cell, in a split of time."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.established import PARTS as PARTS_OF
-from diskproof.analysis.limits.records import CellLimit, Limits, Part, PartName, Split, Sweep
+from diskproof.analysis.limits.records import CellLimit, Part, PartName, Split, Sweep
 from diskproof.report.compose.head import work
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.results.factor import Factor
 from diskproof.results.limit import IN_WORDS
 from diskproof.stats.grouping import grouped
 from diskproof.wording import Message, Range, say, together, without_figures
-from diskproof.wording.numbers import NOT_OBSERVED, count, listed, whole_percent
+from diskproof.wording.numbers import NOT_OBSERVED, whole_percent
 
 TITLE = "What holds it back"
 
@@ -106,15 +105,6 @@ def _without(message: Message, name: str, **changed: Message) -> Message:
     """Return a message without the value that its form has in brackets."""
     rest = {key: changed.get(key, value) for key, value in message.values.items() if key != name}
     return Message(form=re.sub(rf" \(\{{{name}[^}}]*\}}\)", "", message.form), values=rest)
-
-
-def summary(limits: Limits) -> str:
-    """Return how many cells have which limit: ``log flush in 4 cells; not established in 1 cell``."""
-    counted = Counter(one.limit for one in limits.cells if one.limit)
-    named = [f"{limit} in {count(number, 'cell')}" for limit, number in counted.items()]
-    without = sum(one.limit is None for one in limits.cells)
-    rest = [f"{NOT_ESTABLISHED} in {count(without, 'cell')}"] if without else []
-    return "; ".join([*([listed(named, len(named))] if named else []), *rest])
 
 
 def name(analysis: Analysis, cell: CellLimit) -> str:

@@ -18,25 +18,14 @@ NO_MACHINE_IMPORTED = "Nothing is known of the machine: imported results do not 
 def section(analysis: Analysis) -> Section:
     """Return the facts of the machine, or why there are none."""
     facts = analysis.machine
+    blocks: tuple[Paragraph | Section, ...]
     if facts is None:
-        nothing = NO_MACHINE_IMPORTED if analysis.plan.imported else NO_MACHINE
-        blocks: tuple[Paragraph | Table | Section, ...] = (Paragraph(nothing),)
+        blocks = (Paragraph(NO_MACHINE_IMPORTED if analysis.plan.imported else NO_MACHINE),)
     else:
-        alone = (
-            machine(facts),
-            Section("Servers", (servers(facts),)),
-            Section("Places", (places(facts),)),
-            Section("Devices", (devices(facts),)),
-        )
-        of_hosts = (
-            Section(f"Host {name}", (machine(one), servers(one), places(one), devices(one)))
-            for name, one in facts.others.items()
-        )
-        of_loads = (Section(f"Load host {name}", (machine(one),)) for name, one in facts.loads.items())
+        hosts = {f"Host {name}": one for name, one in facts.others.items()} or {"": facts}
         blocks = (
-            *(() if facts.others else alone),
-            *of_hosts,
-            *of_loads,
+            *(Section(name, (machine(of), servers(of), places(of))) for name, of in hosts.items()),
+            *(Section(f"Load host {name}", (machine(one),)) for name, one in facts.loads.items()),
         )
     return Section("Machine", blocks, anchor="machine", contents="Machine")
 
@@ -95,27 +84,12 @@ def places(facts: Machine) -> Table:
         ("Holds", lambda some: ", ".join(one.role for one in some) if has_roles else "files"),
         ("Path", lambda some: some[0].path),
         ("File system", lambda some: some[0].filesystem),
-        ("Mounted at", lambda some: some[0].mount_point),
         ("Options", lambda some: some[0].mount_options),
         ("Device", lambda some: f"{_device_name(some[0])} ({some[0].device_number})"),
+        ("Size", lambda some: size(some[0].device.size_bytes) if some[0].device else NOT_OBSERVED),
+        ("Write cache", lambda some: (some[0].device and some[0].device.write_cache) or NOT_OBSERVED),
         label="Where each role of each storage lies",
         heads=2,
-    )
-
-
-def devices(facts: Machine) -> Table:
-    """Return a row a block device that a role lies on."""
-    kinds = {True: "rotating", False: "not rotating", None: NOT_OBSERVED}
-    return table(
-        {place.device.name: place.device for place in facts.places if place.device}.values(),
-        ("Device", lambda one: one.name),
-        ("Model", lambda one: one.model or NOT_OBSERVED),
-        ("Size", lambda one: size(one.size_bytes)),
-        ("Kind", lambda one: kinds[one.rotational]),
-        ("Write cache", lambda one: one.write_cache or NOT_OBSERVED),
-        ("Scheduler", lambda one: one.scheduler or NOT_OBSERVED),
-        ("Logical block", lambda one: size(one.logical_block_bytes)),
-        label="Block devices",
     )
 
 
@@ -123,7 +97,7 @@ def _device_name(place: Place) -> str:
     if place.device and place.virtual:
         return f"{place.device.name}, virtual: {place.virtual.title}"
     if place.device:
-        return place.device.name
+        return " ".join(filter(None, (place.device.name, place.device.model)))
     if place.pool:
         return _pool_name(place.pool)
     if place.virtual:

@@ -1,34 +1,20 @@
 """How it was measured, and the load by hand."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.compose import head, safety_words
+from diskproof.report.compose import cut_words, head
 from diskproof.report.compose.machine import facts_table
 from diskproof.report.compose.names import is_given
-from diskproof.report.compose.verdict_words import cell_words
-from diskproof.report.document import Code, Paragraph, Section
+from diskproof.report.document import Section
 from diskproof.report.intervals import confidence
-from diskproof.results.trial import Trial
 from diskproof.wording.numbers import count, duration, percent
 
-BY_HAND = "With the cell's server running, this command makes the same load."
 
-
-def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
-    """Return the facts of the method, and the commands of the load."""
-    commands = load_commands(analysis, trials)
-    return Section(
-        "How it was measured",
-        (
-            facts_table(tuple(facts(analysis)), "How it was measured"),
-            Section(
-                "The load by hand", (Paragraph(BY_HAND), Code(commands)) if commands else (), folded=True
-            ),
-        ),
-        anchor="method",
-        contents="Method",
-    )
+def section(analysis: Analysis) -> Section:
+    """Return the facts of the method."""
+    content = facts_table(tuple(facts(analysis)), "How it was measured")
+    return Section("How it was measured", (content,), anchor="method", contents="Method")
 
 
 def facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
@@ -53,7 +39,7 @@ def facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
         yield "Different", "only after Holm's adjustment over all verdicts of the run"
         yield "The same", f"if the whole interval of a ratio lies within ±{percent(plan.same_within)}"
     if plan.crash is not None:
-        yield from safety_words.method(plan.crash)
+        yield from cut_words.method(plan.crash)
     if plan.dilation > 1:
         yield (
             "Slow time",
@@ -65,13 +51,3 @@ def facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
 
 def _begun(analysis: Analysis) -> str:
     return "there already, and kept running" if is_given(analysis) else "restarted"
-
-
-def load_commands(analysis: Analysis, trials: Sequence[Trial]) -> tuple[tuple[str, str], ...]:
-    """Return for each cell the command that makes its load by hand; a load on bare files has none left."""
-    commands = {trial.cell: trial.load_command for trial in trials if trial.load_command}
-    return tuple(
-        (cell_words(cell, analysis.varying), commands[cell.id])
-        for cell in analysis.plan.cells
-        if cell.id in commands and cell.has_server
-    )

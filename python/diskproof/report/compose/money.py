@@ -3,9 +3,8 @@
 from decimal import Decimal
 
 from diskproof.analysis.prices.shapes import Prices
-from diskproof.results.prices import Price
 from diskproof.stats.intervals import Interval
-from diskproof.wording.numbers import NOT_OBSERVED, count, size
+from diskproof.wording.numbers import NOT_OBSERVED
 
 COARSE_FROM = 0.1
 """From this uncertainty on a third digit would be noise."""
@@ -40,25 +39,6 @@ def bought(devices: list[str]) -> str:
     """Return what a storage is made of: ``2 x sas + x25-e``."""
     counts = {name: devices.count(name) for name in devices}
     return " + ".join(name if count == 1 else f"{count} x {name}" for name, count in counts.items())
-
-
-def device(price: Price) -> str:
-    """Return a device's price as the study gives it: ``USD 160``, ``EUR 0.08 a month``."""
-    return f"{price.currency} {money(price.amount)}{' a month' if price.per == 'month' else ''}"
-
-
-def sold_size(price: Price) -> str:
-    """Return a device's size as it is sold: disks count in GB, memory in GiB."""
-    if price.size_bytes % 2**20 == 0:
-        return size(price.size_bytes)
-    return f"{price.size_bytes / 1e9:,.4g} GB"
-
-
-def life(price: Price) -> str:
-    """Return how long a device is paid for: ``3 years``, ``rented``."""
-    if price.per == "month":
-        return "rented"
-    return count(price.years, "year")
 
 
 def _plain(value: float, significant: int) -> str:

@@ -7,8 +7,8 @@ from diskproof.analysis.safety.ranking import whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.report.compose import cut_words, money, names, rows, to_do
 from diskproof.report.compose.answer import answer, held_back, how_sure, is_of_limits
+from diskproof.report.compose.findings import Caution, cautions
 from diskproof.report.compose.head import left_out, progress
-from diskproof.report.compose.warnings import Caution, cautions
 from diskproof.report.one_screen import OneScreen
 from diskproof.wording import numbers
 

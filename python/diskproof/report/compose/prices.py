@@ -1,6 +1,5 @@
 """What storages and their speed cost to buy."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -25,10 +24,7 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
     speeds = speed_prices(analysis, prices)
     if speeds.rows:
         blocks += [Paragraph(_speed_note(prices)), speeds]
-        if reasons := _not_durable(prices):
-            blocks.append(Paragraph(reasons))
-    sources = Section("Where the prices come from", (device_prices(prices),), folded=True)
-    return Section("Price of the storage", (*blocks, *drawn, sources), anchor="price", contents="Price")
+    return Section("Price of the storage", (*blocks, *drawn), anchor="price", contents="Price")
 
 
 def note(prices: Prices) -> str:
@@ -52,13 +48,6 @@ def _speed_note(prices: Prices) -> str:
         "commit, and it holds if the disk keeps what it has flushed. Intervals are inverted from the "
         "throughput's."
     )
-
-
-def _not_durable(prices: Prices) -> str:
-    """Return why transactions are not counted as durable, and in how many cells; empty if all are."""
-    reasons = Counter(one.not_durable.why for one in prices.cells if one.not_durable)
-    said = "; ".join(f"{reason.text} ({count(cells, 'cell')})" for reason, cells in reasons.items())
-    return f"Not counted as durable: {said}." if said else ""
 
 
 # ---------------------------------------------------------------- tables
@@ -117,16 +106,3 @@ def _durable(row: CellPrice) -> str:
     if row.per_million:
         return _quotient(row.per_million)
     return row.not_durable.kind if row.not_durable else NOT_COMPARABLE
-
-
-def device_prices(prices: Prices) -> Table:
-    """Return a row a device: its price as the study gives it, and the source."""
-    return table(
-        prices.devices,
-        ("Device", lambda one: one.device),
-        (figures("Price"), money.device),
-        (figures("Size"), money.sold_size),
-        ("Paid for", money.life),
-        ("Source", lambda one: one.source),
-        label="Devices, their prices and the sources of these",
-    )

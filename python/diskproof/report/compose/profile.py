@@ -15,21 +15,17 @@ from diskproof.report.compose.probes import (
     title,
 )
 from diskproof.report.compose.tables import figures, table
-from diskproof.report.document import Block, Code, Document, Figure, Item, Items, Paragraph, Section, Table
+from diskproof.report.document import Block, Document, Figure, Item, Items, Paragraph, Section, Table
 from diskproof.results.profile import DOUBTFUL, Pattern, Profile, ProfileCell, Stream
-from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, size
+from diskproof.wording import numbers
+from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number
 
-JOBS_NOTE = (
-    "Each job makes its cell's figures again: write it to a file and give that to fio. Jobs that write need "
-    "the place named again."
-)
 NOTHING_DRAWN = "There is nothing to draw: no cell that a chart shows was measured."
 
 
 def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document:
     """Return what a profile says; figures are shown on a page alone."""
     notes = Items(tuple(Item(note.text, tone="warning") for note in profile.notes))
-    jobs = tuple((probe(cell.probe), cell.job) for cell in profile.cells)
     lies = lies_on(profile.place)
     nothing: tuple[Block, ...] = (Paragraph(NOTHING_DRAWN),)
     return Document(
@@ -42,12 +38,6 @@ def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document
             Section("Charts", tuple(drawn) if drawn else nothing, anchor="charts", contents="Charts"),
             Section("Figures", (cells(profile), flushes(profile)), anchor="figures", contents="Figures"),
             Section("Place and machine", (facts(profile),), anchor="place", contents="Place"),
-            Section(
-                "fio's jobs",
-                (Paragraph(JOBS_NOTE), Section(f"All {count(len(jobs), 'job')}", (Code(jobs),), folded=True)),
-                anchor="jobs",
-                contents="Jobs",
-            ),
         ),
         foot=f"Made by diskproof {profile.diskproof_version} from the profile's record alone.",
     )
@@ -61,25 +51,18 @@ def answer(profile: Profile) -> Iterator[str]:
             f"One client makes {_marked(durable, number(per_s))} durable writes a second "
             f"({probe(durable.probe)}): {milliseconds(1e6 / per_s if per_s else None)} ms each."
         )
-    if reads := profile.measured("random-read"):
+    reads = profile.measured("random-read")
+    if reads:
         most = max(reads, key=_per_s)
-        up_to = f", and up to {_marked(most, number(_per_s(most)))} at depth {most.probe.depth}"
-        yield (
-            f"The disk answers {_marked(reads[0], number(_per_s(reads[0])))} random reads of "
-            f"{size(reads[0].probe.block_bytes)} a second at depth {reads[0].probe.depth}"
-            f"{up_to if most is not reads[0] else ''}."
-        )
-    rates = {
-        verb: max(found, key=_megabytes_per_s)
-        for verb, pattern in zip(("reads", "writes"), SEQUENTIAL, strict=True)
-        if (found := profile.measured(pattern))
-    }
+        said = [f"{_marked(one, number(_per_s(one)))} at depth {one.probe.depth}" for one in (reads[0], most)]
+        yield f"Random reads a second: {' and up to '.join(dict.fromkeys(said))}."
+    rates = [
+        f"{pattern.replace('-', ' ')} {_marked(most, number(_megabytes_per_s(most)))} MB/s"
+        for pattern in SEQUENTIAL
+        if (found := profile.measured(pattern)) and (most := max(found, key=_megabytes_per_s))
+    ]
     if rates:
-        said = [
-            f"{verb} up to {_marked(cell, number(_megabytes_per_s(cell)))} MB/s"
-            for verb, cell in rates.items()
-        ]
-        yield f"In sequence it {' and '.join(said)}."
+        yield f"{numbers.sentence_case(' and '.join(rates))} at most."
     if not (durable or reads or rates):
         yield "No figure that a database depends on was measured."
 

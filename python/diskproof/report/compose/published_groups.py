@@ -147,17 +147,8 @@ def compared(row: BesideRatio) -> str:
     return f"{subject(published.factor, published.level)} / {subject(published.factor, published.baseline)}"
 
 
-_COUNTED: Mapping[Mark, tuple[str, str]] = {
-    "agrees": ("agrees", "agree"),
-    "order agrees": ("agrees in order", "agree in order"),
-    "size differs": ("differs in size", "differ in size"),
-    "order differs": ("differs in order", "differ in order"),
-}
-"""A mark of one ratio, and of several."""
-
-
 def summary(analysis: Analysis) -> str:
-    """Return how many ratios have which mark: ``9 published ratios: 7 agree, 2 not measured``.
+    """Return how many ratios have which mark: ``9 published ratios: agrees 7, not measured 2``.
 
     Several measures of one comparison count once: they are of the same trials.
     """
@@ -165,11 +156,7 @@ def summary(analysis: Analysis) -> str:
     counts = Counter(row.mark for row in rows)
     if not rows:
         return "no ratio was published"
-    said = ", ".join(
-        f"{counts[mark]} {_COUNTED.get(mark, (mark, mark))[counts[mark] > 1]}"
-        for mark in MARKS
-        if counts[mark]
-    )
+    said = ", ".join(f"{mark} {counts[mark]}" for mark in MARKS if counts[mark])
     return f"{count(len(rows), 'published ratio')}: {said}"
 
 

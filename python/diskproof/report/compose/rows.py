@@ -67,8 +67,12 @@ MOST_TICKS = 9
 def blocks(analysis: Analysis, weak: Collection[str]) -> list[Block]:
     """Return what is compared; rows about the cells `weak` have a mark, unless all rows would."""
     limits = analysis.limits.cells if analysis.limits else []
-    found = [_limits(analysis, limits)] if is_of_limits(analysis) else list(_speed(analysis, weak))
-    found += [*_tpcc(analysis), *(cuts(analysis.safety) if analysis.safety else ())]
+    safety = analysis.safety
+    found = list(cuts(safety)) if safety else []
+    # Rows of cuts have the speed of their level.
+    if not safety or len(safety.speeds) < len(analysis.cells) or not found:
+        found += [_limits(analysis, limits)] if is_of_limits(analysis) else _speed(analysis, weak)
+    found += _tpcc(analysis)
     if all(row.is_weak for one in found for row in one.rows):  # a mark on all of them tells nothing apart
         return [replace(one, rows=tuple(replace(row, is_weak=False) for row in one.rows)) for one in found]
     return found

@@ -6,36 +6,31 @@ from diskproof.analysis.answers import Analysis
 from diskproof.report.compose import (
     cells,
     dials,
-    efficiency,
     findings,
+    further,
     head,
     limits,
     machine,
     method,
     names,
     one_screen,
-    operations,
     prices,
     published,
-    replay,
     rows,
     safety,
-    settings,
     to_do,
-    tpcc,
     verdicts,
 )
 from diskproof.report.compose.answer import answer
 from diskproof.report.document import Document, Figure, Item, Items, Section
-from diskproof.results.trial import Trial
 from diskproof.wording import numbers
 
 Figures = Mapping[str, Sequence[Figure]]
 """Figures by the anchor of their section; that of the whole answer is the first of ``answer``."""
 
 
-def compose(analysis: Analysis, trials: Sequence[Trial] = (), figures: Figures | None = None) -> Document:
-    """Return the report of a run; trials and figures are shown on a page alone."""
+def compose(analysis: Analysis, figures: Figures | None = None) -> Document:
+    """Return the report of a run; figures are shown on a page alone."""
     plan = analysis.plan
     has_speed = head.has_speed(plan)
     drawn = figures or {}
@@ -48,17 +43,13 @@ def compose(analysis: Analysis, trials: Sequence[Trial] = (), figures: Figures |
         published.section(analysis, drawn.get("published", ())),
         *([cells.section(analysis)] if has_speed else []),
         limits.section(analysis, drawn.get("limits", ())),
-        operations.section(analysis),
-        tpcc.section(analysis),
-        replay.section(analysis),
-        efficiency.section(analysis),
+        *further.sections(analysis),
         prices.section(analysis, drawn.get("price", ())),
         *([Section("Charts", tuple(drawn["charts"]), "charts", "Charts")] if drawn.get("charts") else []),
-        settings.differences(analysis),
         findings.section(analysis),
         head.prose(plan),
         machine.section(analysis),
-        method.section(analysis, trials),
+        method.section(analysis),
     ]
     return Document(
         name=plan.study,

@@ -14,7 +14,7 @@ from diskproof.analysis.safety.shapes import (
 from diskproof.report.compose import cut_words as said
 from diskproof.report.compose import findings, rows
 from diskproof.report.compose.answer import worst_of_cells
-from diskproof.report.compose.safety_words import TAKEN, TITLES
+from diskproof.report.compose.cut_words import TAKEN, TITLES
 from diskproof.report.compose.tables import figures, levels, table
 from diskproof.report.document import Block, Column, Item, Items, Paragraph, Section, Table, Tone
 from diskproof.results.crash import OF_DISKS, Way

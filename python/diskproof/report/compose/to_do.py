@@ -10,7 +10,7 @@ from diskproof.audit.host import host_busy
 from diskproof.audit.run import repeats
 from diskproof.families import of
 from diskproof.report.compose import verdict_words
-from diskproof.report.compose.warnings import Caution, cautions
+from diskproof.report.compose.findings import Caution, cautions
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import Plan
 from diskproof.stats.boxes import boxes

@@ -63,8 +63,6 @@ def _block(block: Block) -> str:
             return "\n".join(map(item, block.items))
         case Table():
             return table(block)
-        case doc.Code():
-            return "\n\n".join(f"{escape(name)}:\n\n{_indented(code)}" for name, code in block.pieces)
         case doc.Figure():
             return ""
 
@@ -94,10 +92,6 @@ def table(content: Table) -> str:
 
 def _row(entries: Sequence[str]) -> str:
     return "| " + " | ".join(map(escape, entries)) + " |"
-
-
-def _indented(code: str) -> str:
-    return "\n".join(f"    {line}" for line in code.splitlines())
 
 
 def escape(text: str) -> str:

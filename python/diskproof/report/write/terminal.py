@@ -81,9 +81,6 @@ def _block(block: doc.Block, console: Console, *, follows_table: bool) -> Iterat
             if follows_table:
                 yield Text()
             yield layout(block, console)
-        case doc.Code():
-            for name, code in block.pieces:
-                yield from (Text(name, style="bold"), Text(code))
         case doc.Figure():
             pass
 

@@ -1,0 +1,244 @@
+"""What only some runs have: jobs' operations, TPC-C, replays, a raw peak, levels whose variables differ."""
+
+from collections.abc import Sequence
+
+from diskproof.analysis.answers import Analysis, OperationFigure
+from diskproof.report.compose.tables import Of, cells_table, figures, levels, noted, shown_factors, table
+from diskproof.report.compose.verdict_words import cell_words
+from diskproof.report.document import Section, Table
+from diskproof.report.intervals import bounds, confidence, extrapolated, with_bounds
+from diskproof.results.plan import Cell
+from diskproof.stats.grouping import grouped
+from diskproof.wording.numbers import NOT_OBSERVED, number
+
+
+def sections(analysis: Analysis) -> tuple[Section, ...]:
+    """Return these parts; those that a run does not have are empty."""
+    manner = THOUGHT if all(one.think_times for one in analysis.tpcc) else UNTHOUGHT
+    unadjusted = UNADJUSTED if any(row.ratio for row in analysis.operations) else ""
+    return (
+        *(
+            noted(f"Operations {of}".strip(), f"{OPERATIONS_NOTE}{unadjusted}", one, anchor="operations")
+            for of, one in operations(analysis)
+        ),
+        noted("TPC-C", f"{manner} {PROOF}", orders(analysis), anchor="tpcc"),
+        noted("Response times of TPC-C", RESPONSES, responses(analysis)),
+        noted("Statements of the replay", STATEMENTS_NOTE, _statements(analysis), anchor="statements"),
+        noted("How true the replay was", CERTIFICATE, _certificate(analysis), anchor="replay"),
+        noted("Efficiency against the raw peak", PEAK_NOTE, efficiency(analysis), anchor="efficiency"),
+        noted("What differs between the tuning levels", LEVELS_NOTE, level_differences(analysis)),
+    )
+
+
+LEVELS_NOTE = "As the running servers answered, not as they were asked."
+
+STATEMENTS_NOTE = "Those that became faster or slower first, then those that take most time."
+
+
+# ---------------------------------------------------------------- jobs
+
+OPERATIONS_NOTE = (
+    "Seconds of each operation: the geometric mean over the valid trials. +: a time limit cut it short, and "
+    "the time of all that was planned is extrapolated. skipped: not run, and in no total. A ratio is one of "
+    "speeds, the second cell's over the first's."
+)
+
+UNADJUSTED = (
+    " Each ratio has an interval of its own. Unlike those of verdicts it is not adjusted for the number of "
+    "ratios. Of twenty operations that are equally fast, about one excludes 1 by chance."
+)
+
+
+A_PAIR = 2
+"""Cells that are compared operation by operation, whatever their workloads; more have no ratio to show."""
+
+
+def operations(analysis: Analysis) -> list[tuple[str, Table]]:
+    """Return for each workload a row an operation: the seconds in each cell, and the ratio of two.
+
+    As in sql-bench's own tables a ``+`` marks seconds that are extrapolated.
+    """
+    cells = [one for one in analysis.plan.cells if any(one.id in row.cells for row in analysis.operations)]
+    by_workload = grouped(cells, lambda one: one.workload if len(cells) > A_PAIR else "")
+    return [(workload, _operations(analysis, some)) for workload, some in by_workload.items()]
+
+
+def _operations(analysis: Analysis, cells: Sequence[Cell]) -> Table:
+    rows = [row for row in analysis.operations if any(one.id in row.cells for one in cells)]
+    varying = [factor for factor in analysis.varying if len({one.level(factor) for one in cells}) > 1]
+    titles = [_title(cell_words(cell, varying)) for cell in cells]
+    has_ratio = any(row.ratio for row in rows)
+    return table(
+        rows,
+        ("Test", lambda row: row.test),
+        ("Operation", lambda row: row.name),
+        (
+            figures("Planned"),
+            lambda row: _planned([row.cells[one.id] for one in cells if one.id in row.cells]),
+        ),
+        *(
+            (figures(title), lambda row, cell=cell: _seconds(row.cells.get(cell.id)))
+            for title, cell in zip(titles, cells, strict=True)
+        ),
+        *([(figures("Ratio"), lambda row: with_bounds(row.ratio))] if has_ratio else []),
+        label="Seconds of each operation in every cell",
+        heads=2,
+    )
+
+
+def _title(cell: str) -> str:
+    return f"{cell} s" if cell else "Seconds"
+
+
+def _planned(found: Sequence[OperationFigure]) -> str:
+    """Return how often the cells did it: jobs of one workload are equal, others may differ in their scale."""
+    fewest, most = min(one.planned for one in found), max(one.planned for one in found)
+    return f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+
+
+def _seconds(figure: OperationFigure | None) -> str:
+    if figure is None or (figure.seconds is None and not figure.skipped):
+        return NOT_OBSERVED
+    if figure.seconds is None:
+        return "skipped"
+    return f"{number(figure.seconds.estimate)}{extrapolated(figure.extrapolated)}"
+
+
+# ---------------------------------------------------------------- TPC-C
+
+UNTHOUGHT = (
+    "TPC-C-like, no think time: each client begins its next transaction at once. The new orders a minute are "
+    "no tpmC, and must not be compared with published TPC-C results."
+)
+
+THOUGHT = (
+    "With keying and think times as specified. The figures are not audited by the Transaction Processing "
+    "Performance Council, so they are no TPC results."
+)
+
+PROOF = (
+    "Consistent: trials after which all twelve consistency conditions of clause 3.3.2 held, and all tables "
+    "of clause 1.2.1 had its rows."
+)
+
+RESPONSES = (
+    "The longest 90th percentile of all trials beside the limit of clause 5.2.5.3. A deferred delivery may "
+    "take 80 s from its queuing (clause 2.7.2.2). Those in time are counted, without a percentile."
+)
+
+
+def orders(analysis: Analysis) -> Table:
+    """Return a row a cell: new orders a minute, and the proof that it was TPC-C."""
+    return cells_table(
+        analysis,
+        analysis.tpcc,
+        (figures("Warehouses"), lambda row: f"{row.warehouses:,}"),
+        (figures("New orders/min"), lambda row: with_bounds(row.new_orders_per_min)),
+        (
+            figures("Consistent"),
+            lambda row: f"{row.consistent} of {row.checked}" if row.checked else NOT_OBSERVED,
+        ),
+        label="New orders a minute, and whether it was TPC-C",
+    )
+
+
+def responses(analysis: Analysis) -> Table:
+    """Return a row a kind of transaction: how long it took, beside its limit."""
+    return cells_table(
+        analysis,
+        [Of(one.cell, it) for one in analysis.tpcc for it in one.responses],
+        ("Transaction", lambda row: row.it.name.replace("_", " ")),
+        (figures("Count"), lambda row: f"{row.it.count:,}"),
+        (figures("Mean ms"), lambda row: _ms(row.it.mean_us)),
+        (figures("p90 ms"), lambda row: _ms(row.it.p90_us)),
+        (figures("Limit s"), lambda row: number(row.it.limit_s)),
+        ("Kept", lambda row: {True: "yes", False: "no", None: NOT_OBSERVED}[row.it.kept]),
+        label="Response times of each kind of transaction",
+    )
+
+
+def _ms(us: float | None) -> str:
+    return NOT_OBSERVED if us is None else number(us / 1000)
+
+
+# ---------------------------------------------------------------- replays
+
+MOST_STATEMENTS = 20
+
+CERTIFICATE = (
+    "Of a cell's trials the least true one counts. Late: 99 statements in 100 were sent no later than this "
+    "behind the log's times; what their sessions still waited for is the server's."
+)
+
+
+def _statements(analysis: Analysis) -> Table:
+    decided = sorted(analysis.statements, key=lambda row: row.outcome == "inconclusive")
+    return table(
+        decided[:MOST_STATEMENTS],
+        *levels(shown_factors(analysis)),
+        ("Against", lambda row: row.baseline.level(row.factor)),
+        ("Statement", lambda row: row.statement),
+        (figures("Time"), lambda row: f"{row.share:.0%}"),
+        (figures("Speed"), lambda row: with_bounds(row.ratio)),
+        ("", lambda row: "open" if row.outcome == "inconclusive" else row.outcome),
+        label="Statements that became faster or slower, and those that take most",
+    )
+
+
+def _certificate(analysis: Analysis) -> Table:
+    return cells_table(
+        analysis,
+        analysis.replays,
+        (figures("Sent"), lambda row: f"{row.sent:.1%}"),
+        (figures("Late, ours, ms"), lambda row: number(row.own_p99_us / 1e3)),
+        (figures("Late, server's, ms"), lambda row: number(row.server_p99_us / 1e3)),
+        (figures("At once"), lambda row: number(row.concurrency)),
+        (
+            figures("In the log"),
+            lambda row: (
+                NOT_OBSERVED if row.recorded_concurrency is None else number(row.recorded_concurrency)
+            ),
+        ),
+        (figures("Other refusals"), lambda row: f"{row.other_refusals:,}"),
+        (figures("Other rows"), lambda row: f"{row.other_rows:.1%}"),
+        (figures("Overtook"), lambda row: f"{row.commits_overtook:,} of {row.commits:,}"),
+        label="How true the replays were",
+    )
+
+
+# ---------------------------------------------------------------- the raw peak, levels
+
+PEAK_NOTE = (
+    "Bytes per second that the server read from and wrote to its disks, over the raw peak. The peak is the "
+    "fastest sequential pass on files of the same storage in this run. A small share is no fault of the "
+    "server: small and synced requests take a disk's time by the request, not by the byte. Cells that must "
+    "not be compared are left out."
+)
+
+
+def efficiency(analysis: Analysis) -> Table:
+    """Return a row a cell whose storage's raw peak is known: what it moved, the peak, and their ratio."""
+    return cells_table(
+        analysis,
+        analysis.efficiency,
+        (figures("Moved MB/s"), lambda row: number(row.moved_mb_per_s.estimate)),
+        (figures("Peak MB/s"), lambda row: number(row.peak_mb_per_s.estimate)),
+        ("Peak of", lambda row: analysis.plan.cell(row.peak_cell).workload),
+        (figures("Efficiency"), lambda row: number(row.share.estimate)),
+        (figures(f"{confidence(analysis)} interval"), lambda row: bounds(row.share)),
+        label="What part of its raw peak each storage was asked for",
+    )
+
+
+def level_differences(analysis: Analysis) -> Table:
+    """Return a row a server variable in which tuning levels differ, with the value that each level has."""
+    found = list(dict.fromkeys(level for row in analysis.level_differences for level in row.values))
+    return table(
+        analysis.level_differences,
+        ("Server", lambda row: row.server),
+        ("Variable", lambda row: row.variable),
+        *((level, lambda row, level=level: row.values.get(level, NOT_OBSERVED)) for level in found),
+        ("Asked for", lambda row: "yes" if row.declared else "no: a side effect"),
+        label="Variables in which the tuning levels differ",
+        heads=2,
+    )
