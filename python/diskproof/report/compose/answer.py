@@ -82,11 +82,8 @@ def cost(analysis: Analysis) -> str:
         return ""
     ends = [found[0], found[-1]] if saved(found[0]) != saved(found[-1]) else found[:1]
     apart = {level for one in found for level in one.held.items()}
-    told = (
-        set()
-        if len(ends) == 1
-        else {factor for factor, _ in apart if len([1 for other, _ in apart if other == factor]) > 1}
-    )
+    factors = [factor for factor, _ in apart]
+    told = {one for one in factors if factors.count(one) > 1 and len(ends) > 1}
     each = []
     for one in ends:
         where = verdict_words.listed({factor: one.held[factor] for factor in one.held if factor in told})
