@@ -187,10 +187,12 @@ def _written(study: Study, made: Plan, given: str) -> str:
     holder = "virtual disks" if any(choice.virtual_disks for choice in choices) else "storage in memory"
     held = sum(_held_bytes(study, made, name) for name in used)
     sets = {(cell.server, cell.workload) for cell in made.cells if cell.has_server}
-    images = sum(study.load(workload).data_bytes for _, workload in sets)
-    but = f" but data sets of about {numbers.size(images)}, once, below --out" if images else ""
+    # A program of the user's own makes its data itself.
+    images = 0 if study.program else sum(study.load(workload).data_bytes for _, workload in sets)
+    kept = [f"data sets of about {numbers.size(images)}, once, below --out"] if images else []
     if made.crash and any(cut.way != "kill" for cut in made.crash.trials):
-        but += ", and the log of each cut's requests, which is kept only if the cut did harm"
+        kept.append("the log of each cut's requests, which is kept only if the cut did harm")
+    but = f" but {', and '.join(kept)}" if kept else ""
     return (
         f"nothing is written to your own disks{but}; {holder} will hold about {numbers.size(held)} in memory"
         f"{given and f'; {given}'}"

@@ -23,11 +23,10 @@ from diskproof.results.plan import Cell
 from diskproof.wording.numbers import NOT_OBSERVED, listed
 
 NOTE = (
-    "Lost: transactions that were acknowledged to a client and were missing after recovery. Window: from the "
-    "first of them to the cut; +: the load was too short to see all of it. All: in some cut the whole "
-    "database was lost. Shares: exact 95% intervals (Clopper, Pearson), or one-sided bounds. At risk: more "
-    "commits had been acknowledged since the last flush than there were clients, or a disk had writes that "
-    "were not safe yet."
+    "Lost: what was acknowledged to a client and was missing after recovery. Window: from the first of it to "
+    "the cut; +: the load was too short to see all of it. All: in some cut everything was lost. Shares: "
+    "exact 95% intervals (Clopper, Pearson), or one-sided bounds. At risk: more had been acknowledged since "
+    "the last flush than there were clients, or a disk had writes that were not safe yet."
 )
 
 
