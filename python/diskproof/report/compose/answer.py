@@ -233,8 +233,10 @@ def _of_instruments(analysis: Analysis) -> str:
     """Return in how many cells two instruments show a limit, and what came of its proofs."""
     cells, proofs = (analysis.limits.cells, analysis.limits.proofs) if analysis.limits else ([], [])
     shown = f"two instruments agree in {sum(bool(one.limit) for one in cells)} of "
-    hits = sum(one.outcome == "as predicted" for one in proofs)
-    proven = f"{hits} of {numbers.count(len(proofs), 'proof')} right" if proofs else "no proof"
+    tested = [one for one in proofs if one.outcome != "open"]
+    hits = sum(one.outcome == "as predicted" for one in tested)
+    proven = f"{numbers.count(len(proofs), 'proof')} open" if proofs else "no proof"
+    proven = f"{hits} of {numbers.count(len(tested), 'proof')} right" if tested else proven
     return f"{shown}{numbers.count(len(cells), 'cell')}; {proven}"
 
 
