@@ -173,29 +173,30 @@ def test_a_failed_control_is_reported_kept_and_replayed(tmp_path: Path) -> None:
 
 
 def test_a_kill_in_the_middle_leaves_nothing_and_the_rest_is_made_later(tmp_path: Path) -> None:
-    write_study(tmp_path, "sqlite", of("honest", "safest", "fast"))
-    process = begin(tmp_path, "crash", "study.toml", "--cuts", "2")
+    write_study(tmp_path, "sqlite", "at_once = 2\n" + of("honest", "safest", "fast"))
+    process = begin(tmp_path, "crash", "study.toml", "--cuts", "4")
     wait_for(lambda: list((tmp_path / "runs" / "study").glob("*/cuts.jsonl")))
-    time.sleep(0.8)  # anywhere in the next cut
+    time.sleep(0.8)  # anywhere in the next cuts
     [mark] = marks_in(tmp_path)
+    assert sorted(path.name for path in Path(f"/tmp/diskproof-{mark}").glob("run*")) == ["run", "run-2"]
     process.kill()
     process.communicate()
     made = len(run_of(tmp_path).cuts())
     cleaned = diskproof_here(tmp_path, "clean")
     assert cleaned.returncode == 0, cleaned.stdout
     assert_nothing_is_left(tmp_path, mark)
-    process = begin(tmp_path, "crash", "study.toml", "--cuts", "2", "--resume")
+    process = begin(tmp_path, "crash", "study.toml", "--cuts", "4", "--resume")
     wait_for(lambda: len(run_of(tmp_path).cuts()) > made)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130, err
-    assert "`diskproof crash study.toml --cuts 2 --resume`" in err
+    assert "`diskproof crash study.toml --cuts 4 --resume`" in err
     assert_nothing_is_left(tmp_path, mark)
-    done = diskproof_here(tmp_path, "crash", "study.toml", "--cuts", "3", "--resume")  # beyond its end
+    done = diskproof_here(tmp_path, "crash", "study.toml", "--cuts", "5", "--resume")  # beyond its end
     assert done.returncode == 0, done.stderr
-    assert [cut.finished for cut in run_of(tmp_path).cuts()] == [True] * 6
-    assert "6 of 6 cuts" in done.stdout
+    assert [cut.finished for cut in run_of(tmp_path).cuts()] == [True] * 10
+    assert "10 of 10 cuts" in done.stdout
     assert sorted(path.name for path in (run_of(tmp_path).path / "cuts").glob("c*")) == sorted(
         cut.id for cut in run_of(tmp_path).cuts() if cut.evidence
     )

@@ -1,6 +1,8 @@
 """A cut is recorded before its evidence is kept, and what earlier sessions recorded is remembered."""
 
+from contextlib import nullcontext
 from pathlib import Path
+from threading import Barrier
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -50,18 +52,22 @@ def broken_off(cut: CutTrial) -> CutTrial:
     return change(cut, finished=False, ledger=None, recovery=None, findings=[why])
 
 
-def make(bench: Bench, monkeypatch: pytest.MonkeyPatch, *cuts: CutTrial) -> None:
+def make(bench: Bench, monkeypatch: pytest.MonkeyPatch, *cuts: CutTrial, at_once: int = 1) -> None:
     """Go on with the campaign, in which these cuts come out."""
     coming = {cut.id: cut for cut in cuts}
     planned = [one for one in PLAN.trials if one.id in coming]
 
+    together = Barrier(at_once)
+
     def make_one(bench: Bench, planned: PlannedCut, cell: Cell) -> Attempt:
         del cell
+        together.wait(10)
         return Attempt(bench, coming[planned.id])
 
     monkeypatch.setattr(cuts_of_run, "make_cut", make_one)
     progress = SimpleNamespace(begins=lambda _: None, ends=lambda _: None)
-    cuts_of_run.make_cuts(change(PLAN, trials=planned), bench, cast("Any", progress))
+    monkeypatch.setattr(cuts_of_run, "lanes", lambda bench, _, count: nullcontext([bench] * count))
+    cuts_of_run.make_cuts(change(PLAN, trials=planned, at_once=at_once), bench, cast("Any", progress))
 
 
 def a_cut(number: int) -> CutTrial:
@@ -129,4 +135,14 @@ def test_a_server_that_never_started_ends_the_campaign_and_is_tried_anew_in_the_
         with pytest.raises(RefusalError, match="it did not start"):
             make(bench, monkeypatch, broken_off(a_cut(0)), broken_off(a_cut(1)))
     make(bench, monkeypatch, *(a_cut(number) for number in range(4)))
+    assert all(cut.finished for cut in bench.folder.cuts())
+
+
+def test_an_error_in_one_lane_ends_the_others_after_their_cut(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(RefusalError, match="it did not start"):
+        make(bench, monkeypatch, *(broken_off(a_cut(number)) for number in range(4)), at_once=2)
+    assert len(bench.folder.cuts()) == 2
+    make(bench, monkeypatch, *(a_cut(number) for number in range(4)), at_once=2)
     assert all(cut.finished for cut in bench.folder.cuts())

@@ -79,6 +79,7 @@ def make_bench(
         sockets=NOTHING,
         servers=servers,
         given={},
+        storages=NOTHING,
         layouts=layouts,
         places=[],
         images=NOTHING,

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from diskproof.refusal import RefusalError
 from diskproof.results.plan import Cuts
 from diskproof.study.costs import COPY_BYTES_PER_S, WRITE_BYTES_PER_S
 from diskproof.study.loads.base import FIXED_BYTES
@@ -129,6 +130,8 @@ def test_a_way_may_be_tried_on_some_storages_only() -> None:
         ("[[x]]", '[[crash.controls]]\nmust = "maybe"', "crash.controls number 1.must"),
         ("cuts = 4", 'keep = "some"', "crash.keep"),
         ("cuts = 4", "accounts = 1", "crash.accounts"),
+        ("cuts = 4", "at_once = 0", "crash.at_once"),
+        ("cuts = 4", "at_once = 1000", "crash.at_once"),
         ('servers = ["mariadb"]', 'servers = ["oracle"]', "this study has mariadb, lite, not `oracle`"),
         ('flushes = "ignored"', 'flushes = "honest"', "flushes"),
         ('flushes = "ignored"', 'flushes = "ignored"\npower_loss = "protected"', "leave one out"),
@@ -167,6 +170,34 @@ def test_a_plan_counts_what_cuts_copy_and_write(place: str, copies: int, *, wear
     load_bytes = len(small.trials) * 1.25 * WRITE_BYTES_PER_S
     copied = copies * (10_000 * (ROW_BYTES + 100) + FIXED_BYTES)
     assert small.estimated_bytes == pytest.approx(load_bytes + copied if wears else 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cpus", "at_once"),
+    [
+        ("", "", 2, 3),
+        ("", "", 1, 1),
+        ("cuts = 4", "cuts = 4\nat_once = 5", 1, 5),
+        ("cuts = 4", "cuts = 4\nat_once = 5\nstates = 9", 2, 1),
+        ('ram = "1 GiB"', 'directory = "/mnt"', 2, 1),
+        ("[crash]", "[design]\ndilation = 2\n[crash]", 2, 1),
+    ],
+)
+def test_cuts_are_made_at_once_if_each_can_have_its_own_disks(
+    old: str, new: str, cpus: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = cuts_of(study(old, new.replace("at_once = 5", "at_once = 1")))
+    monkeypatch.setattr("os.cpu_count", lambda: cpus)
+    plan = cuts_of(study(old, new))
+    assert plan.at_once == at_once
+    assert plan.trials == alone.trials
+    assert (plan.estimated_s < alone.estimated_s) == (at_once > alone.at_once)
+
+
+def test_cuts_at_once_need_storages_that_can_be_made_several_times() -> None:
+    text = study('ram = "1 GiB"', 'directory = "/mnt"').text.replace("cuts = 4", "cuts = 4\nat_once = 2")
+    with pytest.raises(RefusalError, match="`ram` has a place that is there only once: leave"):
+        plan_of(text)
 
 
 def test_a_study_of_bare_files_has_nothing_to_lose() -> None:

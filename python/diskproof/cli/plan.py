@@ -142,7 +142,8 @@ def check_as_run(file: StudyFile, made: Plan, out: Path) -> Plan:
 def _cuts_in_words(crash: Cuts) -> str:
     """Say how many cuts there are, how long they take, and where the power is not cut."""
     cuts, seconds = len(crash.trials), crash.estimated_s
-    said = [f"{crash.cuts} of each in each way = {cuts} cuts; about {duration(seconds)}"]
+    at_once = "" if crash.at_once == 1 else f", {crash.at_once} at once"
+    said = [f"{crash.cuts} of each in each way = {cuts} cuts{at_once}; about {duration(seconds)}"]
     reasons: dict[str, list[str]] = {}
     for cell in crash.cells:
         if cell.storage in crash.unverified:

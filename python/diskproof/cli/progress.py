@@ -87,7 +87,8 @@ class _Display(Watcher):
         self.trials = _Steps("", ids, plan.estimated_s, self._at_once)
         self.proofs = _Steps("pair ", [], 0.0)
         cuts = [planned.id for planned in crash.trials] if crash else []
-        at_once = len({planned.host for planned in crash.trials}) if crash else 1
+        hosts = len({planned.host for planned in crash.trials}) if crash else 1
+        at_once = max(hosts, crash.at_once) if crash else 1
         self.cuts = _Steps("cut ", cuts, crash.estimated_s if crash else 0.0, at_once)
 
     @property

@@ -62,7 +62,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         """Name a run folder; nothing is read or written yet."""
         self.path = path
-        self._images: Path | None = None
+        self._images: dict[int, Path] = {}
 
     @classmethod
     def create(cls, path: Path, study_text: str, plan: Plan) -> "RunFolder":
@@ -175,17 +175,18 @@ class RunFolder:
         with writing(path), suppress(FileNotFoundError):
             shutil.rmtree(path)
 
-    def images_folder(self) -> Path:
+    def images_folder(self, lane: int = 1) -> Path:
         """Return the folder of the disks' bytes from which logs of requests begin, made if need be.
 
-        Each opening of the run has its own, on any machine: a resumed session formats its disks again.
+        Each opening of the run has its own, on any machine: a resumed session formats its disks again. So has
+        each lane of cuts that are made at once.
         """
-        if self._images is None:
+        if lane not in self._images:
             path = self.path / "cuts" / "disks" / secrets.token_hex(4)
             with writing(path):
                 path.mkdir(parents=True)
-            self._images = path
-        return self._images
+            self._images[lane] = path
+        return self._images[lane]
 
     def series_writer(self, trial_id: str) -> SeriesWriter:
         """Begin one trial's time series; it is there once the writer is closed."""

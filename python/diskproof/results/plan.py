@@ -156,6 +156,8 @@ class Cuts(Record):
     """Why it can only be killed, by the storages where that is so."""
     cuts: int
     """Of each cell in each way."""
+    at_once: int = 1
+    """Cuts that are made beside each other: what they last depends on it, what they lose does not."""
     keep: Keep
     unreadable: bool = False
     """Whether the sector under a spinning head may come to be unreadable."""

@@ -21,7 +21,7 @@ from diskproof.run.sampler import Sampler, Watched
 from diskproof.storage.poolwatch import PoolWatch
 from diskproof.system.clocks import calendar_ahead_ns, calendar_set_ns
 from diskproof.system.cpus import allowed_cpus
-from diskproof.system.endings import was_stopped_since
+from diskproof.system.endings import check_going_on, was_stopped_since
 from diskproof.system.threads import Threads
 from diskproof.wording import Message, as_message, say, seconds
 
@@ -71,6 +71,7 @@ class Steps(ABC):
         """Take these steps, and clear up. If a part of ours fails, a finding says so and the run goes on."""
         try:
             for step in steps:
+                check_going_on()
                 step()
         except MISHAPS as error:
             self.fail(error)

@@ -12,6 +12,7 @@ from diskproof.run.elsewhere import Loaders
 from diskproof.server.base import ServerKind
 from diskproof.server.given import GivenServer
 from diskproof.storage.layout import Layout
+from diskproof.storage.places import Places
 from diskproof.storage.virtual import Slowness
 from diskproof.study.model import Study
 from diskproof.system.cpu_quota import CpuQuota
@@ -47,6 +48,8 @@ class Bench:
     given: dict[str, GivenServer]
     """Those that are there already."""
     layouts: dict[str, Layout]
+    storages: Places
+    """What the layouts are made of."""
     places: list[Place]
     images: GoldenImages
     time: TrialTime = REAL
@@ -55,6 +58,8 @@ class Bench:
     """What holds server and load to their share of the CPUs' time; None: they have all of it."""
     elsewhere: Loaders | None = None
     """The machines of the load; None: it runs on this one."""
+    lane: int = 1
+    """Which of the cuts that are made at once have this bench."""
     slowness: Mapping[str, Slowness] = field(default_factory=dict)
     """Extra time of virtual disks, by name, while clients are at work."""
 

@@ -95,18 +95,21 @@ def disk_limits(study: Study, plan: Plan) -> dict[str, int]:
     """Divide the memory among the virtual disks of a run, by their needs; refuse it if it is too small.
 
     Each disk alone would claim most of the free memory. Two could then promise more than there is, and the
-    kernel would kill one of them.
+    kernel would kill one of them. Cuts that are made at once have disks and a server each.
     """
     needs = _disk_needs(study, plan)
     if not needs:
         return {}
-    free = psutil.virtual_memory().available - max(_beside_disks(study, cell) for cell in plan.cells)
-    room, need = round(DISKS_SHARE * free), sum(needs.values())
+    lanes = plan.crash.at_once if plan.crash else 1
+    beside = lanes * max(_beside_disks(study, cell) for cell in plan.cells)
+    room = round(DISKS_SHARE * (psutil.virtual_memory().available - beside))
+    need = lanes * sum(needs.values())
     if need > room:
+        remedy = "set `at_once = 1` in [crash]" if lanes > 1 else "make two studies of the storages"
         raise RefusalError(
-            f"the virtual disks of this study ({len(needs)}) need about {numbers.size(need)} of memory, and "
-            f"{numbers.size(max(room, 0))} are free for them beside the servers: lower `memory`, "
-            f"{LESS_DATA}, or make two studies of the storages"
+            f"the virtual disks of this study ({lanes * len(needs)}) need about {numbers.size(need)} of "
+            f"memory, and {numbers.size(max(room, 0))} are free for them beside the servers: lower `memory`, "
+            f"{LESS_DATA}, or {remedy}"
         )
     return {key: room * one // need for key, one in needs.items()}
 

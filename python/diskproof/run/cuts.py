@@ -1,8 +1,10 @@
-"""The cuts of a run, one after another: each that is not recorded yet, and what is kept of it."""
+"""The cuts of a run, a few at once: each that is not recorded yet, and what is kept of it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from threading import Lock
 
 from diskproof.crash import evidence
 from diskproof.refusal import RefusalError
@@ -12,10 +14,12 @@ from diskproof.results.plan import Cell, Cuts, PlannedCut
 from diskproof.results.trial import Finding
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.cut import CutAttempt
+from diskproof.run.lanes import lanes
 from diskproof.run.server_setup import data_set_name
 from diskproof.run.session import Progress, check_disks
 from diskproof.run.states import StatesAttempt
 from diskproof.storage.virtual import ServedDisk
+from diskproof.system.endings import check_going_on
 from diskproof.wording import as_message, say
 
 MOST_UNFINISHED = 3
@@ -28,25 +32,62 @@ def make_cuts(plan: Cuts, bench: Bench, progress: Progress) -> None:
     RefusalError if a cell's server never starts, or its cuts break off again and again.
     """
     recorded = bench.folder.cuts()
-    done = {cut.id for cut in recorded if cut.finished}
-    shelf = evidence.Shelf(plan, recorded)
-    made = [cut for cut in recorded if cut.finished]
-    for cut in made:
+    finished = {cut.id: cut for cut in recorded if cut.finished}
+    for cut in finished.values():
         if cut.evidence is None:  # the campaign was killed while it kept the evidence
             bench.folder.drop_cut_folder(cut.id)
-    for planned in plan.trials:
-        if planned.id in done:
-            continue
-        cell = plan.cell(planned.cell)
-        layout = bench.layouts[cell.storage]
-        check_disks(layout)
-        progress.begins(planned)
-        attempt = make_cut(bench, planned, cell)
-        cut = _put_away(attempt, shelf)
-        progress.ends(cut)
-        made.append(cut)
-        check_disks(layout)
-        _check_sense(made)
+    left = [planned for planned in plan.trials if planned.id not in finished]
+    campaign = _Campaign(plan, left, progress, evidence.Shelf(plan, recorded), finished.values())
+    with lanes(bench, plan, min(plan.at_once, len(left))) as benches:
+        if len(benches) == 1:
+            campaign.work(bench)
+            return
+        with ThreadPoolExecutor(len(benches)) as pool:  # waits for them, also at an interruption
+            for lane in as_completed([pool.submit(campaign.work, own) for own in benches]):
+                lane.result()
+
+
+class _Campaign:
+    """The cuts that are left, for one lane or several."""
+
+    def __init__(
+        self,
+        plan: Cuts,
+        left: Iterable[PlannedCut],
+        progress: Progress,
+        shelf: evidence.Shelf,
+        made: Iterable[CutTrial],
+    ) -> None:
+        """Begin with the cuts that earlier sessions `made`."""
+        self._plan, self._progress, self._shelf = plan, progress, shelf
+        self._left, self._made = iter(left), list(made)
+        self._lock = Lock()
+        """Over the run folder and the progress, and over what is left."""
+
+    def work(self, bench: Bench) -> None:
+        """Make one cut after another on a bench until none is left; an error in one lane ends them all."""
+        try:
+            while (planned := self._next()) is not None:
+                cell = self._plan.cell(planned.cell)
+                layout = bench.layouts[cell.storage]
+                check_disks(layout)
+                attempt = make_cut(bench, planned, cell)
+                with self._lock:
+                    cut = _put_away(attempt, self._shelf)
+                    self._progress.ends(cut)
+                    self._made.append(cut)
+                    check_disks(layout)
+                    _check_sense(self._made)
+        except BaseException:
+            self._left = iter(())
+            raise
+
+    def _next(self) -> PlannedCut | None:
+        with self._lock:
+            check_going_on()
+            if (planned := next(self._left, None)) is not None:
+                self._progress.begins(planned)
+            return planned
 
 
 def make_cut(bench: Bench, planned: PlannedCut, cell: Cell) -> CutAttempt:
@@ -103,7 +144,7 @@ def _keep_evidence(attempt: CutAttempt, why: str) -> CutTrial:
 
 def _keep_what_replays(attempt: CutAttempt) -> None:
     """Keep the bytes that the logs of a cut begin with: once for all cuts that begin with the same."""
-    images = attempt.bench.folder.images_folder().absolute()
+    images = attempt.bench.folder.images_folder(attempt.bench.lane).absolute()
     data_set = data_set_name(attempt.cell.server, attempt.image)
     disks = attempt.layout.cut_disks()
 

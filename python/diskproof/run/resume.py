@@ -89,7 +89,7 @@ def _is_beginning(first: Plan, whole: Plan) -> bool:
     """
     if first.crash is None or whole.crash is None:
         return False
-    counted = ("cuts", "trials", "estimated_s", "estimated_bytes")
+    counted = ("cuts", "at_once", "trials", "estimated_s", "estimated_bytes")
     longer = first.crash.model_copy(update={name: getattr(whole.crash, name) for name in counted})
     trials = first.crash.trials
     return first.model_copy(update={"crash": longer}) == whole and trials == whole.crash.trials[: len(trials)]

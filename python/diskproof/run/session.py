@@ -222,6 +222,7 @@ def _set_up(
         servers=servers,
         given=given,
         layouts=layouts,
+        storages=storages,
         places=places,
         images=images,
     )

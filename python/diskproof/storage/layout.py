@@ -69,6 +69,13 @@ class Layout:
         limits = _limits_by_disk(self.places())
         self._throttled = places.throttled(limits) if limits else None
 
+    def beside(self, storage: StorageChoice, places: Places) -> "Layout":
+        """Return another layout of the same storage; its disks have the same names in records."""
+        other = Layout(self.name, storage, places)
+        for own, equal in zip(self.disks(), other.disks(), strict=True):
+            equal.facts = equal.facts.model_copy(update={"name": own.facts.name})
+        return other
+
     @classmethod
     def nowhere(cls, name: str) -> "Layout":
         """Return the storage of a server that is there already: no place of it is ours."""

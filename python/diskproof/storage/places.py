@@ -53,6 +53,10 @@ class Places:
         """Make a control group that limits its processes to the rates of some disks, by kernel name."""
         return ThrottledGroup(limits, self._journal)
 
+    def beside(self) -> "Places":
+        """Return places of the same run, made anew where they are asked for."""
+        return Places(self._journal, self._limits, self._dilation)
+
     def close(self) -> None:
         """Give all back, the last first."""
         for prepared in reversed(self._ready.values()):

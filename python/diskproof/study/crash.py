@@ -12,6 +12,8 @@ from diskproof.study.program import ProgramLoad
 
 MAX_CUTS = 100_000
 
+MOST_AT_ONCE = 16
+
 LIST, TABLE = "[list]", "[table]"
 """They distinguish mistakes in the two forms of a key; no part of its name."""
 
@@ -74,6 +76,13 @@ class CrashChoice(OfLevels):
         ge=1,
         le=MAX_CUTS,
         description="Cuts of each cell in each way; n cuts without a loss show that at most 3/n of cuts lose",
+    )
+    at_once: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_AT_ONCE,
+        description="Cuts made side by side, each on disks of its own. Default: 3 on two CPUs or more; 1 "
+        "with `states`, a `start`, `dilation`, hosts, or places not in memory",
     )
     ways: Annotated[
         Annotated[list[Way], Field(min_length=1), Distinct, Tag(LIST)]

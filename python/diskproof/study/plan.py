@@ -46,7 +46,7 @@ def make_plan(
     design = study.design
     compared = (hosts.compared if hosts else []) or [NO_LEVEL]
     cells = [cell for cell in _cells(study, compared) if not only or any(text in cell.id for text in only)]
-    crash = plan_cuts(study, only, no_power_cuts)
+    crash = plan_cuts(study, only, no_power_cuts, over_hosts=over_hosts)
     if not cells and crash is None:
         asked, known = " or ".join(f"`{text}`" for text in only or []), "\n  ".join(_ids(study))
         raise StudyError(f"no cell matches {asked}; the cells are:\n  {known}")

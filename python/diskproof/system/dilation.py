@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from diskproof.results.record import Record
+from diskproof.system import endings
 from diskproof.system.programs import environment
 
 Counted = TypeVar("Counted", bound=Record)
@@ -31,7 +32,7 @@ class TrialTime:
 
     def sleep(self, seconds: float) -> None:
         """Sleep for seconds of the trial."""
-        time.sleep(self.real_s(seconds))
+        endings.sleep(self.real_s(seconds))
 
     def real_s(self, seconds: float) -> float:
         """Return how long seconds of the trial take."""

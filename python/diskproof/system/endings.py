@@ -15,6 +15,9 @@ HANDLED = (*ENDING_SIGNALS, signal.SIGALRM, signal.SIGCONT)
 
 AGAIN_S = 0.01
 
+LOOK_S = 0.05
+"""Between two looks of a sleeping thread: only the main one is interrupted by a signal."""
+
 _came: list[int] = []
 """Signals that have interrupted this process."""
 
@@ -58,6 +61,20 @@ def ignore_endings() -> None:
     """Ignore all ending signals; `ending_in_good_order` restores them at its end."""
     for number in ENDING_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+
+
+def check_going_on() -> None:
+    """KeyboardInterrupt if the process was interrupted; for threads other than the main one."""
+    if _came:
+        raise KeyboardInterrupt
+
+
+def sleep(seconds: float) -> None:
+    """Sleep in any thread; KeyboardInterrupt ends it."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        check_going_on()
+        time.sleep(min(left, LOOK_S))
 
 
 def at_interruption(do: Callable[[], object]) -> None:
