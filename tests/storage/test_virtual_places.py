@@ -4,6 +4,7 @@ import mmap
 import os
 import platform
 import shutil
+import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -79,6 +80,27 @@ def test_a_data_set_is_put_back_as_it_was_in_a_moment(journal: Journal, kind: Fi
     places.close()
     assert left_of(journal.mark) == []
     assert list(processes_of(journal.mark)) == []
+
+
+def test_a_disk_that_a_container_still_has_mounted_is_waited_for(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = Places(journal)
+    layout = Layout("v", storage(filesystem="ext4"), places)
+    layout.fresh()
+    other = subprocess.Popen(["unshare", "--mount", "sleep", "1.5"])
+    time.sleep(0.5)  # it has mounts of its own by then
+    layout.fresh()  # FileExistsError, if the old file system came back with its names
+    assert other.wait() == 0
+    other = subprocess.Popen(["unshare", "--mount", "sleep", "5"])
+    time.sleep(0.5)
+    monkeypatch.setattr(filesystem, "LET_GO_S", 0.5)
+    with pytest.raises(StorageError, match="a process with mounts of its own, as a container is"):
+        layout.fresh()
+    other.kill()
+    other.wait()
+    places.close()
+    assert left_of(journal.mark) == []
 
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])

@@ -1,5 +1,6 @@
 """File systems on block devices: made, mounted, unmounted."""
 
+import errno
 import fcntl
 import os
 import platform
@@ -70,6 +71,9 @@ USABLE_SHARE = 0.9
 
 UNMOUNT_S = 5.0
 """How long to wait for a program that looks at every mount, as a desktop does."""
+
+LET_GO_S = 20.0
+"""How long others may take to leave a file system that was unmounted or whose disk is dead."""
 
 MOUNT_FAILURE = 32
 """mount(8)'s exit code if the kernel refused the file system; lower ones are failures of mount itself."""
@@ -187,8 +191,26 @@ def unmount_dead(mount_point: Path, device: Path) -> None:
 
 
 def forget_buffers(device: Path) -> None:
-    """Drop what the kernel holds of an unmounted device, whose bytes are about to change below it."""
-    descriptor = os.open(device, os.O_RDONLY)
+    """Drop what the kernel holds of an unmounted device, whose bytes are about to change below it.
+
+    A process that was given mounts of its own meanwhile, as a container is, has a copy of ours. The file
+    system then lives on, and would be mounted again with what it knew of the bytes before. StorageError if it
+    stays.
+    """
+    until = time.monotonic() + LET_GO_S
+    while True:
+        try:
+            descriptor = os.open(device, os.O_RDONLY | os.O_EXCL)
+            break
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            if time.monotonic() > until:
+                raise StorageError(
+                    f"{device} was unmounted and is still in use: a process with mounts of its own, as a "
+                    "container is, began while it was mounted; wait for its end"
+                ) from None
+            time.sleep(0.02)
     try:
         fcntl.ioctl(descriptor, FLUSH_BUFFERS, 0)
     finally:

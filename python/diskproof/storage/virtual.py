@@ -15,6 +15,7 @@ from diskproof.results.crash import Keep
 from diskproof.results.machine import VirtualFacts
 from diskproof.results.usage import DeviceUsage, Slowed, VirtualUse
 from diskproof.storage import loops
+from diskproof.storage.filesystem import LET_GO_S
 from diskproof.storage.kinds.base import StorageError, unused
 from diskproof.storage.waiting import compare
 from diskproof.system.journal import Journal
@@ -32,9 +33,6 @@ SOURCE = "diskproof"
 
 AS_IT_IS = "as-it-is"
 """Snapshot that a disk has only for a moment."""
-
-LET_GO_S = 20.0
-"""How long killed processes may take to leave a file system whose disk is dead."""
 
 _COUNTED = (
     *("seconds", "read", "write", "flush", "discard", "errors", "counters", "contents_bytes"),
