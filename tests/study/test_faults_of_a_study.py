@@ -98,6 +98,18 @@ def test_each_cell_has_each_of_its_faults_and_none(tmp_path: Path) -> None:
         plan_cuts(read(tmp_path, faults, "states = 5").study)
 
 
+def test_a_fault_may_come_before_some_deaths_alone(tmp_path: Path) -> None:
+    faults = (
+        '[faults.bad]\nkind = "error"\nways = ["restart"]\n[faults.never]\nkind = "error"\nways = ["stop"]\n'
+    )
+    cuts = plan_cuts(read(tmp_path, faults, 'ways = ["restart", "kill"]').study, ["sqlite"])
+    assert cuts is not None
+    deaths = [(cell.fault, way) for cell, way in cuts.deaths]
+    assert deaths == [("none", "restart"), ("none", "kill"), ("bad", "restart")]
+    assert [cell.fault for cell in cuts.cells] == ["none", "bad"]
+    assert len(cuts.trials) == cuts.cuts * len(deaths)
+
+
 def test_a_disk_gets_its_schedule() -> None:
     stalls = Fault(kind="stall", after_s=1, for_s=0.3, every_s=1, repeat=3)
     assert [(one["after_us"], one["for_us"]) for one in schedule_of(stalls)] == [

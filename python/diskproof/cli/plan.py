@@ -163,7 +163,7 @@ def _cut_table(crash: Cuts) -> Table:
     for way in ways:
         table.add_column(way, justify="right")
     for cell in crash.cells:
-        table.add_row(cell.id, *(str(crash.cuts) if way in crash.ways[cell.storage] else "-" for way in ways))
+        table.add_row(cell.id, *(str(crash.cuts) if (cell, way) in crash.deaths else "-" for way in ways))
     return table
 
 

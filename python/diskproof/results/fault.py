@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from diskproof.results.crash import WAYS, Way
 from diskproof.results.record import Record, Role
 
 FaultKind = Literal[
@@ -31,6 +32,8 @@ class Fault(Record):
     kind: FaultKind
     role: Role | None = None
     """Whose disk; None: all of them."""
+    ways: list[Way] = list(WAYS)
+    """The deaths before which it comes."""
     on: OnRequest | None = None
     after_s: float = 1.0
     for_s: float | None = None

@@ -188,7 +188,13 @@ class Cuts(Record):
     @property
     def deaths(self) -> list[tuple[Cell, Way]]:
         """Each cell with each of the ways in which it dies."""
-        return [(cell, way) for cell in self.cells for way in self.ways[cell.storage]]
+        faults = self.faults
+        return [
+            (cell, way)
+            for cell in self.cells
+            for way in self.ways[cell.storage]
+            if cell.fault not in faults or way in faults[cell.fault].ways
+        ]
 
     @model_validator(mode="before")
     @classmethod

@@ -50,15 +50,17 @@ def plan_cuts(
         storage: _ways(storage, study.storages[storage], crash, no_power_cuts)
         for storage in crash.storages or study.storages
     }
-    cells = [
-        cell
+    deaths = [
+        (cell, way)
         for cell in _cells(study, crash)
-        if ways[cell.storage] and (not only or any(text in cell.id for text in only))
+        for way in ways[cell.storage]
+        if cell.fault not in study.faults or way in study.faults[cell.fault].ways
+        if not only or any(text in cell.id for text in only)
     ]
-    if not cells:
+    if not deaths:
         return None
+    cells = list({cell.id: cell for cell, _ in deaths}.values())
     storages = dict.fromkeys(cell.storage for cell in cells)
-    deaths = [(cell, way) for cell in cells for way in ways[cell.storage]]
     dying = [cell for cell, _ in deaths] * crash.cuts
     tries = crash.states or 1
     load_s = (crash.cut_after_s + crash.cut_before_s) / 2

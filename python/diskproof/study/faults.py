@@ -4,14 +4,15 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ByteSize, Field, model_validator
 
+from diskproof.results.crash import WAYS, Way
 from diskproof.results.fault import Fault, FaultKind, OnRequest
 from diskproof.results.size import Size
-from diskproof.study.part import DAY_S, OfLevels
+from diskproof.study.part import DAY_S, Distinct, OfLevels
 
 MOST_REPEATS = 300
 """The disk takes a schedule in one line of 64 KiB, and one time may need 145 bytes of it."""
 
-_SHARED = {"kind", "role", "after_s", *OfLevels.model_fields}
+_SHARED = {"kind", "role", "ways", "after_s", *OfLevels.model_fields}
 _BY_TIME = {"for_s", "every_s", "repeat"}
 _BY_REQUEST = {"after_requests", "times", "chance"}
 
@@ -38,6 +39,9 @@ class FaultChoice(OfLevels):
     kind: FaultKind = Field(description="What the disk does: the [table of kinds](faults.md)")
     role: Literal["data", "redo", "binlog"] | None = Field(
         None, description="Only the disk with this role's files; give it a disk of its own. Default: all"
+    )
+    ways: Annotated[list[Way], Distinct] = Field(
+        list(WAYS), min_length=1, description="Only before these ways to die; default: all"
     )
     on: OnRequest | None = Field(
         None, description="Only these requests. Default: all that can have it; of `flip` and `zeroes` writes"
