@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.cli import call
+from diskproof.cli import crash as cli_crash
 from diskproof.crash.ledger import Ledger, LedgerError, compare, read_acknowledgements, read_failures
 from diskproof.crash.trouble import trouble
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
+from diskproof.run import cut_rights
+from diskproof.storage import kinds, virtual
 from diskproof.storage.faults import fill_up
 from support.command import diskproof_here
 from support.virtual import needs_virtual_disks
@@ -135,3 +139,60 @@ def test_silence_counts_from_the_fault_and_ends_with_a_commit() -> None:
 def test_what_fills_a_file_system_that_is_full_already_takes_nothing(tmp_path: Path) -> None:
     fill_up(tmp_path / "filler", 1 << 62)
     assert (tmp_path / "filler").stat().st_size == 0
+
+
+@needs_virtual_disks
+@pytest.mark.timeout(120)
+def test_what_a_lost_write_did_is_traced_to_it_and_replayed(tmp_path: Path) -> None:
+    lost = tries(
+        tmp_path,
+        server="sqlite",
+        family="sqlite",
+        disk="laptop-ssd-2012",
+        faults='[faults.lost]\nkind = "lost-write"\nafter_s = 0.3\nchance = 0.2\n',
+        crash='ways = ["kill"]\n',
+    )["lost", "kill"]
+    assert lost.has_harm and lost.trouble and lost.trouble.hits and lost.evidence
+    assert len(lost.trouble.struck) == min(lost.trouble.hits, 8)
+    assert any("sbtest.db-wal (at " in one for one in lost.trouble.struck), lost.trouble.struck
+    [run] = (tmp_path / "runs" / "study").glob("*")
+    read_me = (run / lost.evidence / "READ-ME.txt").read_text()
+    assert f"The fault hit {lost.trouble.hits:,} requests" in read_me and lost.trouble.struck[0] in read_me
+    again = diskproof_here(tmp_path, "crash", "--replay", str(run / lost.evidence))
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "the result is the same" in again.stdout
+
+
+@pytest.mark.skipif(bool(virtual.missing_means(block=False)), reason="no virtual disk here")
+@pytest.mark.timeout(120)
+def test_a_disk_that_is_served_as_a_directory_has_faults_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for a user without root, who has neither loop devices nor power cuts."""
+    monkeypatch.setattr(kinds.virtual, "as_directory", lambda: True)
+    for module in (cli_crash, cut_rights):
+        monkeypatch.setattr(module, "no_power_cuts", lambda: "no root here")
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    faults = (
+        '[faults.flush]\nkind = "error"\non = "flush"\nafter_s = 0.3\n'
+        '[faults.lost]\nkind = "lost-write"\nafter_s = 0.3\nchance = 0.2\n'
+        '[faults.full]\nkind = "full"\nafter_s = 0.3\n'
+    )
+    text = STUDY.format(
+        server="sqlite",
+        family="sqlite",
+        disk="laptop-ssd-2012",
+        faults=faults,
+        crash='ways = ["restart", "power"]\n[[crash.controls]]\nfaults = ["none"]\nmust = "keep"\n',
+    )
+    (tmp_path / "study.toml").write_text(text)
+    assert call(["crash", "study.toml"]) == 0
+    [path] = (tmp_path / "runs" / "study").glob("*")
+    made = {cut.cell.rpartition("/")[2]: cut for cut in RunFolder.open(path).cuts()}
+    assert {cut.way for cut in made.values()} == {"restart"}
+    none, flush, lost, full = (made[fault] for fault in ("none", "flush", "lost", "full"))
+    assert not none.has_harm and none.tells
+    assert flush.trouble and flush.trouble.hits and flush.trouble.errors.get("SQLITE_IOERR")
+    assert lost.trouble and lost.trouble.hits and lost.has_harm
+    assert full.trouble and full.trouble.errors and not full.lost  # a write-back tells only the next flush

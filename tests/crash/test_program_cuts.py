@@ -1,5 +1,6 @@
 """Programs of the user's own: what they promise, what a cut leaves of it, and loads and checks that err."""
 
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -185,3 +186,22 @@ def test_rename_without_fsync_of_the_directory_loses_and_with_it_does_not(tmp_pa
     assert cuts["directory-synced"].lost == 0
     assert cuts["directory-synced"].acknowledged
     assert cuts["nothing-synced"].lost
+
+
+@needs_virtual_disks
+@pytest.mark.timeout(120)
+def test_a_program_on_a_disk_with_faults_may_end_and_is_checked_all_the_same(tmp_path: Path) -> None:
+    text = (STUDIES / "programs" / "rename.toml").read_text()
+    before, _, _ = text.partition("[[crash.controls]]")
+    shutil.copy(STUDIES / "programs" / "rename.py", tmp_path)
+    (tmp_path / "study.toml").write_text(
+        before.replace("[crash]", '[faults.flush]\nkind = "error"\non = "flush"\nafter_s = 0.1\n[crash]')
+    )
+    done = diskproof_here(tmp_path, "crash", "study.toml", "--cuts", "1", "--only", "/directory-synced")
+    assert done.returncode == 0, done.stdout + done.stderr
+    [run] = (tmp_path / "runs" / "study").glob("*")
+    none, flush = sorted(RunFolder.open(run).cuts(), key=lambda cut: not cut.cell.endswith("none"))
+    for cut in (none, flush):
+        assert cut.tells and cut.acknowledged and not cut.has_harm, cut
+    assert none.trouble and not none.trouble.gave_up
+    assert flush.trouble and flush.trouble.hits and flush.trouble.gave_up, "it ends at the first error"

@@ -33,7 +33,7 @@ class Attempt:
         self.told: list[Any] = []
         self.ledger = None
         self.cut_us = 1
-        self.cuts_disks = False
+        self.is_logged = False
 
     def record(self, evidence: str | None) -> CutTrial:
         return change(self._cut, evidence=evidence, findings=[*self._cut.findings, *self.findings])

@@ -51,17 +51,12 @@ def make_bench(
     disks: Mapping[str, list[str]],
     *,
     cpus: tuple[int, ...] = (),
-    slowable: bool = True,
     variables: str = "",
     turns_us: Mapping[str, list[float]] | None = None,
 ) -> Bench:
     """Return a bench whose storage `disk` has virtual disks, by role; their platters turn in `turns_us`."""
     turns_us = turns_us or {}
-    at = {
-        name: disk(name, slowable=slowable, turns_us=turns_us.get(name, []))
-        for names in disks.values()
-        for name in names
-    }
+    at = {name: disk(name, turns_us.get(name, [])) for names in disks.values() for name in names}
 
     def disks_of(role: Role) -> list[SimpleNamespace]:
         return [at[name] for name in disks.get(role, [])]
@@ -86,8 +81,8 @@ def make_bench(
     )
 
 
-def disk(name: str, *, slowable: bool, turns_us: list[float]) -> SimpleNamespace:
-    return SimpleNamespace(facts=make_facts(name=name, turns_us=turns_us), can_be_slowed=slowable)
+def disk(name: str, turns_us: list[float]) -> SimpleNamespace:
+    return SimpleNamespace(facts=make_facts(name=name, turns_us=turns_us))
 
 
 def trial_with(uses: Mapping[str, tuple[float | None, float | None, float | None]], **settings: str) -> Trial:
@@ -231,11 +226,8 @@ def test_disks_of_different_speeds_have_no_whole_turns_in_common() -> None:
     assert "different speeds" in str(chosen(mixed, "disk", reading, cell=bare))
 
 
-@pytest.mark.parametrize("slowable", [True, False])
-def test_elsewhere_settings_are_relaxed_and_nothing_else(slowable: bool) -> None:
-    """A disk served as a directory has no faults: it is one that cannot be slowed."""
-    disks = {} if slowable else {"data": ["a"], "redo": ["a"], "binlog": ["a"]}
-    bench = make_bench(disks, slowable=slowable, variables='sync-binlog = 1, "innodb_io_capacity" = 100')
+def test_elsewhere_settings_are_relaxed_and_nothing_else() -> None:
+    bench = make_bench({}, variables='sync-binlog = 1, "innodb_io_capacity" = 100')
     cell = change(PLAN.cells[0], tuning="mine")
     found = way(chosen(bench, "log flush", SPINNING, cell=cell))
     assert found.intervention.change == "flushes relaxed"

@@ -487,7 +487,6 @@ def test_a_disk_is_slowed_by_as_much_as_was_asked_and_no_longer(journal: Journal
     layout.fresh()
     [one] = layout.disks_of("data")
     assert isinstance(one, virtual.VirtualDisk)
-    assert one.can_be_slowed
     layout.slow({"another": virtual.Slowness(on="read", add_us=9000.0)})
     assert one.use().slowed is None
     layout.slow({one.facts.name: virtual.Slowness(on="read", add_us=5000.0)})

@@ -153,6 +153,13 @@ def explain(folder: Path, cut: CutTrial, why: str, cut_us: int) -> None:
     for name, said in HOLDS.items():
         if any(folder.glob(name)):
             lines += [f"{head:<20}{text}" for head, text in zip_longest([name], said, fillvalue="")]
+    if cut.trouble is not None and cut.trouble.struck:
+        lines += [
+            "",
+            f"The fault hit {cut.trouble.hits:,} requests; the first, by the files just before the death:",
+            "",
+        ]
+        lines += [f"    {one}" for one in cut.trouble.struck]
     if (folder / REPLAY).exists():
         lines += [
             "",

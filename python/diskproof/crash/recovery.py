@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diskproof.crash.loads import LEDGER, Books, Held
-from diskproof.results.cut import Recovery
+from diskproof.results.cut import LedgerOutcome, Recovery
 from diskproof.results.findings import BINARY_LOG
 from diskproof.results.trial import Finding
 from diskproof.server.base import Running, ServerError, ServerFailedError, ServerTooSlowError
@@ -118,6 +118,13 @@ def look(recovered: Recovered, books: Books = LEDGER) -> Verified:
         # What a replica would get, and what the tables hold.
         found |= {"binlog_only": len(logged - ledger.keys), "engine_only": len(ledger.keys - logged)}
     return Verified(recovery.model_copy(update=found), ledger, findings)
+
+
+def does_harm(verified: Verified, outcome: LedgerOutcome | None) -> bool:
+    """Tell whether something is lost or damaged."""
+    recovery = verified.recovery
+    damaged = recovery.refused or recovery.complaints or recovery.damaged_tables
+    return bool(damaged) or outcome is None or bool(outcome.lost) or outcome.is_broken
 
 
 def _logged(running: Running, books: Books) -> tuple[set[tuple[int, ...]] | None, list[Finding]]:

@@ -59,6 +59,8 @@ class Trouble(Record):
     lasted_s: float
     hits: int | None
     """Requests that the fault hit; None: it is none of a disk's."""
+    struck: list[str] = []
+    """The first of them, in words, if the try did harm; times are counted from the first answer."""
     errors: dict[str, int] = {}
     """Transactions that failed, by the error code that the client got; `lost`: a lost connection."""
     bin_s: float

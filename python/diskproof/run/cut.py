@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from diskproof.crash.clients import Clients, Committing
@@ -11,7 +12,7 @@ from diskproof.crash.ledger import Acknowledgement, Failure, told_since
 from diskproof.crash.loads import Held, books_of, outcome_of, read_failed, read_told
 from diskproof.crash.moment import apart, disk_at_cut
 from diskproof.crash.promises import Promises
-from diskproof.crash.recovery import Recovered, Verified, look, recover
+from diskproof.crash.recovery import Recovered, Verified, does_harm, look, recover
 from diskproof.crash.trouble import trouble
 from diskproof.refusal import RefusalError
 from diskproof.results.crash import OF_DISKS
@@ -29,6 +30,9 @@ from diskproof.server.base import Dirs, Running, ServerError, Settings
 from diskproof.server.program import ProgramRunning
 from diskproof.storage.virtual import PowerCut
 from diskproof.wording import Message, as_message
+
+TIME_ALONE = ("stall", "slow")
+"""Faults that change no byte; the study may be about throughput, which a log costs some of."""
 
 STOP_S = 60.0
 """How long an orderly stop may take."""
@@ -79,6 +83,12 @@ class CutAttempt(Steps):
         return self.planned.way in OF_DISKS
 
     @property
+    def is_logged(self) -> bool:
+        """Whether its disks log their requests: those that are cut, and those with faults of their data."""
+        spoils = any(fault.kind not in TIME_ALONE for fault in self.plan.faults.values())
+        return self.cuts_disks or (spoils and bool(self.layout.cut_disks()))
+
+    @property
     def bears_errors(self) -> bool:
         """Whether the study has faults: clients then go on after errors, also where there is none."""
         return bool(self.plan.faults)
@@ -99,7 +109,7 @@ class CutAttempt(Steps):
         self.layout.suit(self.kind.page_bytes)
         self.layout.draw_anew(self.planned.seed, self.planned.block)
         dirs = self._dirs("server")
-        if self.cuts_disks:
+        if self.is_logged:
             if not self.layout.keeps(data_set_name(self.cell.server, self.image)):
                 restore_data(self.layout, self.kind, self.image, dirs, self.cell.server)
             self.layout.track(lambda disk: request_log(self.folder, disk))
@@ -176,6 +186,9 @@ class CutAttempt(Steps):
             "read_only": self.layout.is_read_only(),
             "complaints": self._running.complaints(),
         }
+        if self.fault is not None and self.fault.kind not in TIME_ALONE:
+            with suppress(OSError):  # a damaged file system need not say where its files are
+                self._seen["struck"] = self.layout.struck()
 
     def _fill_between(self, fault: Fault, seconds: float) -> None:
         """Take all room of the file systems, and give it back if the study says so before the death."""
@@ -277,6 +290,8 @@ class CutAttempt(Steps):
         self.let_disks_take_time(on=False)
         self.verified = look(self._recovered, books_of(self.bench.study, self.bench.starter))
         self.findings += self.verified.findings
+        if self.trouble is not None and not does_harm(self.verified, self._outcome()):
+            self.trouble = self.trouble.model_copy(update={"struck": []})
         self.finished = True
         self.lap("verify_s")
 

@@ -3,6 +3,7 @@
 import os
 
 from diskproof.refusal import RefusalError
+from diskproof.results.crash import OF_DISKS
 from diskproof.results.plan import Plan
 
 CUTS_NEED_ROOT = "a power cut needs loop devices and mounts: run as root"
@@ -17,5 +18,5 @@ def no_power_cuts() -> str | None:
 
 def check_may_cut(plan: Plan) -> None:
     """Refuse cuts that another machine has planned and that cannot be made here."""
-    if plan.crash and no_power_cuts() and any(cut.way != "kill" for cut in plan.crash.trials):
+    if plan.crash and no_power_cuts() and any(cut.way in OF_DISKS for cut in plan.crash.trials):
         raise RefusalError(CUTS_NEED_ROOT)

@@ -136,7 +136,7 @@ def _keep_evidence(attempt: CutAttempt, why: str) -> CutTrial:
     """Complete the folder of a cut so that it can be examined and replayed; return the cut's record."""
     cut = attempt.record(evidence=str(attempt.folder.relative_to(attempt.bench.folder.path.absolute())))
     evidence.keep(attempt.folder, cut, attempt.told or [], attempt.ledger, attempt.cut_us)
-    if attempt.cuts_disks:
+    if attempt.is_logged:
         _keep_what_replays(attempt)
     evidence.explain(attempt.folder, cut, why, attempt.cut_us)
     return cut

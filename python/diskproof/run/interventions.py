@@ -198,7 +198,7 @@ def _slower(subject: Subject, roles: Sequence[Role], on: Literal["read", "flush"
     disks: list[ServedDisk] = []
     for role in roles:
         of_role = layout.disks_of(role)
-        if not of_role or not all(disk.can_be_slowed for disk in of_role):
+        if not of_role:
             return f"`{role}` does not lie on a virtual disk: only those can be slowed"
         disks += [disk for disk in of_role if disk not in disks]
     means_us = _means_us(subject.trials, [disk.facts.name for disk in disks], on)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from diskproof.crash.evidence import request_log
 from diskproof.crash.loads import books_of
-from diskproof.crash.recovery import Verified, look, recover
+from diskproof.crash.recovery import Verified, does_harm, look, recover
 from diskproof.crash.states import Digests, Log, Moment, Part, State, read_log, states_of
 from diskproof.results.cut import LedgerOutcome, StateSeen, StatesSeen
 from diskproof.results.findings import ONE_STATE
@@ -14,6 +14,7 @@ from diskproof.results.trial import Finding
 from diskproof.run.bench import Bench
 from diskproof.run.cut import CutAttempt
 from diskproof.run.server_setup import data_set_name, start_in_own_time
+from diskproof.storage.extents import Owners
 from diskproof.storage.kinds.base import StorageError
 from diskproof.wording import as_message, say
 
@@ -29,8 +30,6 @@ is no promise of a state before it."""
 
 MOST_NAMED = 8
 """Missing writes that are named."""
-
-OWN_BLOCKS = "the file system's own blocks"
 
 
 class StatesAttempt(CutAttempt):
@@ -180,7 +179,7 @@ class StatesAttempt(CutAttempt):
         except (StorageError, OSError):
             pass
         else:
-            named = (_part_in_words(log, part, owners.of(*log.place(part))) for part in state.lost)
+            named = (_part_in_words(log, part, owners) for part in state.lost)
         return StateSeen(
             at_us=state.moment.at_us,
             arrived=state.moment.arrived,
@@ -188,13 +187,6 @@ class StatesAttempt(CutAttempt):
             lost=list(state.lost),
             named=list(named)[:MOST_NAMED],
         )
-
-
-def does_harm(verified: Verified, outcome: LedgerOutcome | None) -> bool:
-    """Tell whether something is lost or damaged."""
-    recovery = verified.recovery
-    damaged = recovery.refused or recovery.complaints or recovery.damaged_tables
-    return bool(damaged) or outcome is None or bool(outcome.lost) or outcome.is_broken
 
 
 def _harm(verified: Verified | None, outcome: LedgerOutcome | None) -> str:
@@ -213,10 +205,8 @@ def state_of(seen: StateSeen) -> State:
     return State(moment, tuple(seen.lost))
 
 
-def _part_in_words(log: Log, part: Part, files: list[str]) -> str:
+def _part_in_words(log: Log, part: Part, owners: Owners) -> str:
     write, first, end = part
-    offset, length = log.place(part)
     is_whole = end - first == log.sectors(write)
     torn = "" if is_whole else f"the last of {log.writes[write].length:,} bytes written at once: "
-    where = ", ".join(files) or OWN_BLOCKS
-    return f"{torn}{length:,} bytes of {where} (at {offset:,} of the disk)"
+    return f"{torn}{owners.in_words(*log.place(part))}"

@@ -14,6 +14,9 @@ MOST_EXTENTS = 512
 """Of one file; later ones have no name."""
 
 
+OWN_BLOCKS = "the file system's own blocks"
+
+
 class Owners:
     """The files of a mounted file system by the places of their bytes."""
 
@@ -32,6 +35,13 @@ class Owners:
         last = bisect_right(self._extents, (offset + length,))
         return list(dict.fromkeys(name for start, end, name in self._extents[:last] if end > offset))
 
+    def in_words(self, offset: int, length: int) -> str:
+        """Say which bytes these are; without files if the file system says nothing of any."""
+        if not self._extents:
+            return f"{length:,} bytes at {offset:,} of the disk"
+        where = ", ".join(self.of(offset, length)) or OWN_BLOCKS
+        return f"{length:,} bytes of {where} (at {offset:,} of the disk)"
+
 
 def _extents(path: Path) -> Iterator[tuple[int, int]]:
     with suppress(OSError):  # it is gone, or its file system does not tell
@@ -43,6 +53,7 @@ def _extents(path: Path) -> Iterator[tuple[int, int]]:
             count = HEADER.unpack_from(asked)[3]
             for number in range(min(count, MOST_EXTENTS)):
                 _, physical, length, *_ = EXTENT.unpack_from(asked, HEADER.size + number * EXTENT.size)
-                yield physical, length
+                if physical:  # its place is known
+                    yield physical, length
         finally:
             os.close(descriptor)

@@ -17,7 +17,7 @@ from diskproof.results.trial import RestoredBy
 from diskproof.storage.extents import Owners
 from diskproof.storage.faults import fill_up, schedule_of
 from diskproof.storage.kinds.base import Prepared, StorageError
-from diskproof.storage.kinds.virtual import VirtualPlace
+from diskproof.storage.kinds.virtual import VirtualDiskPlace, VirtualPlace
 from diskproof.storage.places import Places, check
 from diskproof.storage.poolwatch import PoolWatch
 from diskproof.storage.throttle import check_throttle
@@ -132,8 +132,7 @@ class Layout:
     def slow_no_longer(self) -> None:
         """Let every virtual disk answer as its model again."""
         for disk in self.disks():
-            if disk.can_be_slowed:
-                disk.slow(None)
+            disk.slow(None)
 
     def places(self) -> list[Place]:
         """Describe where each role lies, as the kernel reports it."""
@@ -253,34 +252,46 @@ class Layout:
 
     def heal(self) -> int:
         """End all faults and return how many requests they hit."""
-        hits = sum(disk.befallen() for disk in self.cut_disks())
-        for disk in self.cut_disks():
+        hits: int = sum(fault["requests"] for disk in self.disks() for fault in disk.befallen())
+        for disk in self.disks():
             disk.befall([])
         return hits
 
+    def struck(self) -> list[str]:
+        """Say which requests faults have hit first, by the files as they are now."""
+        owners = {disk.facts.name: Owners(one.folder) for one in self._virtual_places() for disk in one.disks}
+        return [
+            f"after {request['after_us'] / 1e6:.3f} s: {request['request']}"
+            + (f" of {owners[disk.facts.name].in_words(*place)} {disk.facts.name}" if place[1] else "")
+            for disk in self.disks()
+            for fault in disk.befallen()
+            for request in fault["first"]
+            for place in [(request["offset_bytes"], request["length_bytes"])]
+        ]
+
     def fill(self, fault: Fault) -> None:
         """Take the room of the file systems with a fault's role, but for what it leaves."""
-        for place in self._cut_places():
+        for place in self._virtual_places():
             if fault.role is None or place is self._at[fault.role]:
                 fill_up(place.filler, fault.leave_bytes)
 
     def make_room(self) -> None:
         """Give the room back."""
-        for place in self._cut_places():
+        for place in self._virtual_places():
             place.make_room()
 
     def is_read_only(self) -> bool:
         """Whether the kernel lets nothing be written to one of the file systems any more."""
-        options = [mount_of(place.folder).options.split(",") for place in self._cut_places()]
+        options = [mount_of(place.folder).options.split(",") for place in self._virtual_places()]
         return any(READ_ONLY & set(some) for some in options)
 
     def remount(self) -> None:
         """Unmount and mount every disk again, as an administrator does after errors."""
-        for place in self._cut_places():
+        for place in self._virtual_places():
             place.remount()
 
     def _faulted(self, fault: Fault) -> list[ServedDisk]:
-        return self.cut_disks() if fault.role is None else self.cut_disks_of(fault.role)
+        return self.disks() if fault.role is None else self.disks_of(fault.role)
 
     def power_returns(self) -> None:
         """Restore the power of all disks, unmounted and with nothing left of what the kernel held."""
@@ -323,7 +334,10 @@ class Layout:
 
     def _cut_places(self) -> list[VirtualPlace]:
         """Return the places whose power can be cut: a directory, a pool and a real disk keep theirs."""
-        return [place for place, _ in self._roles_by_place() if isinstance(place, VirtualPlace)]
+        return [place for place in self._virtual_places() if isinstance(place, VirtualPlace)]
+
+    def _virtual_places(self) -> list[VirtualDiskPlace]:
+        return [place for place, _ in self._roles_by_place() if isinstance(place, VirtualDiskPlace)]
 
     def _roles_by_place(self) -> list[tuple[Prepared, list[Role]]]:
         """Return every place once, with the roles that lie there."""

@@ -154,11 +154,6 @@ class ServedDisk:
             self.tracking = None
             self.control.ask("track", on=False)
 
-    @property
-    def can_be_slowed(self) -> bool:
-        """Whether it can have faults: a directory cannot."""
-        return self.block_name is not None
-
     def slow(self, how: Slowness | None) -> None:
         """Answer some requests later than its model from now on; None: as its model again."""
         schedule = [] if how is None else [{"fault": "slow", "on": how.on, "add_us": how.add_us}]
@@ -169,9 +164,9 @@ class ServedDisk:
         """Have these faults from now on, in the disk's own time; none: as its model again."""
         self.control.ask("faults", schedule=list(schedule), seed=seed)
 
-    def befallen(self) -> int:
-        """Return how many requests the present faults have hit."""
-        return sum(one["requests"] for one in self.control.ask("statistics")["faults"])
+    def befallen(self) -> list[disk.Facts]:
+        """Return what the present faults have hit: each the number of `requests`, and the `first` of them."""
+        return list(self.control.ask("statistics")["faults"])
 
     def begin_anew(self) -> None:
         """Let its model start fresh with its seed while it is unmounted; its bytes stay."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from diskproof.refusal import RefusalError
-from diskproof.results.crash import Way
+from diskproof.results.crash import OF_DISKS, Way
 from diskproof.results.fault import NO_FAULT
 from diskproof.results.plan import CUT_LOAD, NO_LEVEL, Cell, Control, Cuts, Documented, PlannedCut
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
@@ -42,8 +42,6 @@ def plan_cuts(
     crash = study.crash
     if crash is None:
         return None
-    if study.faults and no_power_cuts is not None:
-        raise RefusalError(f"a disk has [faults] as a block device only: {no_power_cuts}")
     if study.faults and crash.states is not None:
         raise RefusalError("`states` are those of a disk that only loses power: leave them, or [faults], out")
     ways = {
@@ -141,8 +139,10 @@ def _ways(name: str, storage: StorageChoice, crash: CrashChoice, no_power_cuts: 
     asked = crash.ways_on(name)
     if crash.states is not None:
         return [way for way in asked if way == "power"] if _unverified(storage) is None else []
-    if asked and (_unverified(storage) or no_power_cuts) is not None:
+    if asked and _unverified(storage) is not None:
         return ["kill"]
+    if asked and no_power_cuts is not None:
+        return [way for way in asked if way not in OF_DISKS] or ["kill"]
     return asked
 
 

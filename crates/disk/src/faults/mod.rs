@@ -15,7 +15,7 @@ use std::ops::Range;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-pub use schedule::{Befallen, Fault, What};
+pub use schedule::{Befallen, Fault, Hit, What};
 pub use unreadable::Unreadable;
 
 use crate::device::Build;
@@ -37,6 +37,7 @@ struct Active {
     /// Requests that it could have affected, and those that it did.
     met: u64,
     befallen: u64,
+    first: Vec<Hit>,
     /// Sectors of a latent error that were not written since.
     unreadable: Unreadable,
 }
@@ -82,6 +83,9 @@ pub struct Flip {
     pub offset_bytes: u64,
     pub mask: u8,
 }
+
+/// Requests of each fault that are named.
+const HITS_AT_MOST: usize = 8;
 
 /// A misdirected write goes so many sectors astray at most: what lies near is likely to be data too.
 const SECTORS_ASTRAY: u64 = 2048;
@@ -145,6 +149,7 @@ impl Faults {
                 fault,
                 met: 0,
                 befallen: 0,
+                first: Vec::new(),
                 unreadable,
             })
         });
@@ -186,7 +191,7 @@ impl Faults {
         self.schedule.is_empty()
     }
 
-    /// Number of requests that each fault of the schedule affected.
+    /// The requests that each fault of the schedule affected.
     #[must_use]
     pub fn befallen(&self) -> Vec<Befallen> {
         let faults = self.schedule.iter();
@@ -194,6 +199,7 @@ impl Faults {
             .map(|active| Befallen {
                 fault: active.fault.fault,
                 requests: active.befallen,
+                first: active.first.clone(),
             })
             .collect()
     }
@@ -221,7 +227,17 @@ impl Active {
             return false;
         }
         let befalls = self.random.random_bool(fault.chance);
-        self.befallen += u64::from(befalls);
+        if befalls {
+            self.befallen += 1;
+            if self.first.len() < HITS_AT_MOST {
+                self.first.push(Hit {
+                    request: request.kind,
+                    offset_bytes: request.offset_bytes,
+                    length_bytes: request.length_bytes,
+                    after_us: since / NANOS_PER_US,
+                });
+            }
+        }
         befalls
     }
 

@@ -69,11 +69,24 @@ pub struct Fault {
     pub add_us: Option<f64>,
 }
 
-/// Number of requests that a fault affected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// The requests that a fault affected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Befallen {
     pub fault: What,
+    /// Their number.
     pub requests: u64,
+    /// The first of them.
+    pub first: Vec<Hit>,
+}
+
+/// A request that a fault affected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Hit {
+    pub request: Kind,
+    pub offset_bytes: u64,
+    pub length_bytes: u64,
+    /// When it came, since the schedule was put to work.
+    pub after_us: u64,
 }
 
 fn always() -> f64 {

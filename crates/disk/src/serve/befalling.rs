@@ -1,11 +1,12 @@
 //! Faults of a served disk: what its schedule does to each request.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::faults::{Befallen, Befalls, Failure, Fault, Faults};
+use crate::faults::{Befallen, Befalls, Failure, Fault, Faults, Lands};
 use crate::request::{Nanos, Request};
 
 /// The schedule at work, if any.
@@ -73,6 +74,30 @@ pub(super) fn errno(failure: Failure) -> fuser::Errno {
         Failure::Io => fuser::Errno::EIO,
         Failure::NoSpace => fuser::Errno::ENOSPC,
     }
+}
+
+/// The bytes that a write puts on the disk, and where; none if it is lost.
+pub(super) fn landing<'bytes>(
+    bytes: &'bytes [u8],
+    offset_bytes: u64,
+    request: Request,
+    befalls: &Befalls,
+) -> (u64, Cow<'bytes, [u8]>) {
+    let (place, kept) = match befalls.lands {
+        Lands::InPlace => (offset_bytes, u64::MAX),
+        Lands::Nowhere => (offset_bytes, 0),
+        Lands::InPart(kept) => (
+            offset_bytes,
+            (request.offset_bytes + kept).saturating_sub(offset_bytes),
+        ),
+        Lands::Astray(place) => (place, u64::MAX),
+    };
+    let kept = usize::try_from(kept).map_or(bytes.len(), |kept| kept.min(bytes.len()));
+    let mut bytes = Cow::Borrowed(&bytes[..kept]);
+    if !befalls.flips.is_empty() || !befalls.zeroes.is_empty() {
+        spoil(bytes.to_mut(), offset_bytes, befalls);
+    }
+    (place, bytes)
 }
 
 /// Makes bytes read or written there wrong, as a fault has them. A request that is not whole sectors has

@@ -12,13 +12,14 @@ use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 
 use super::alarm::Alarm;
 use super::answer::Answer;
-use super::befalling::Befalling;
+use super::befalling::{self, Befalling};
 use super::clock::Clock;
 pub(super) use super::core::Arrival;
 use super::core::{Core, Due, Power};
 use super::statistics::{Answered, QueueDepth, Report, Statistics};
 use super::tracking::Tracking;
 use crate::account::Medium;
+use crate::account::log::{Asked, Record};
 use crate::request::{Kind, Nanos, Request};
 use crate::timing::Timing;
 
@@ -103,16 +104,6 @@ impl Engine {
     }
 
     /// Takes a request after its bytes have been processed, and answers it when the model does.
-    pub(super) fn arrive(&self, request: Request, arrived: Nanos, answer: Answer) {
-        let arrival = Arrival {
-            request,
-            arrived,
-            ..Arrival::default()
-        };
-        self.arrive_with(arrival, answer);
-    }
-
-    /// The same of a request that has a number in the account, or that a fault delays.
     pub(super) fn arrive_with(&self, arrival: Arrival, answer: Answer) {
         let Arrival {
             request,
@@ -144,6 +135,51 @@ impl Engine {
         drop(core);
         self.statistics.lock().count(request);
         self.send(due);
+    }
+
+    /// Takes a request that brings no bytes, as its faults have it; `record` is its place in the account.
+    pub(super) fn arrive(
+        &self,
+        request: Request,
+        record: impl FnOnce(Asked) -> Record,
+        arrived: Nanos,
+        answer: Answer,
+    ) {
+        let befalls = self.faults.befalls(request, arrived);
+        if let Some(failure) = befalls.fails {
+            return self.refuse(request, arrived, answer, befalling::errno(failure));
+        }
+        if befalls.ignored {
+            return self.pretend(request, arrived, answer);
+        }
+        let arrival = Arrival {
+            request,
+            ticket: self.tracking.asked(
+                record,
+                request.offset_bytes,
+                request.length_bytes,
+                arrived,
+            ),
+            arrived,
+            delay: befalls.delay,
+        };
+        self.arrive_with(arrival, answer);
+    }
+
+    /// Fails a request that has changed nothing and is in no log yet.
+    pub(super) fn refuse(&self, request: Request, arrived: Nanos, answer: Answer, errno: Errno) {
+        let Request {
+            kind,
+            offset_bytes,
+            length_bytes,
+        } = request;
+        let failed = |asked| Record::Failed {
+            request: kind,
+            asked,
+        };
+        self.tracking
+            .asked(failed, offset_bytes, length_bytes, arrived);
+        self.fail(kind, answer, errno);
     }
 
     /// Answers a flush at once and does nothing else, as a device that lies. The account's log has no
@@ -429,7 +465,7 @@ mod tests {
             let answer = Answer::Then(Box::new(move |outcome| {
                 let _ = answered.send(outcome.is_ok());
             }));
-            engine.arrive(Request::flush(), arrived, answer);
+            engine.arrive(Request::flush(), Record::Flush, arrived, answer);
             assert_eq!(answers.try_recv(), Ok(good));
         }
     }
@@ -440,7 +476,12 @@ mod tests {
         assert_eq!(engine.report().below_path, None);
         for length_ms in [10, 19, 20, 30] {
             let answer = Answer::Then(Box::new(|_| ()));
-            engine.arrive(Request::read(0, length_ms), engine.now(), answer);
+            engine.arrive(
+                Request::read(0, length_ms),
+                Record::Read,
+                engine.now(),
+                answer,
+            );
         }
         std::thread::scope(|threads| {
             threads.spawn(|| engine.schedule());

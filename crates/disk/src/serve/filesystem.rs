@@ -1,6 +1,5 @@
 //! The kernel's side: a file system with one file, `disk`, which has a disk's size and never changes it.
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io;
 use std::sync::Arc;
@@ -16,11 +15,10 @@ use parking_lot::{Mutex, MutexGuard};
 use rustix::fs::FallocateFlags;
 
 use super::answer::Answer;
-use super::befalling::{self, spoil};
+use super::befalling::{self, landing, spoil};
 use super::engine::{Arrival, Engine};
 use crate::account::log::Record;
 use crate::contents::{Contents, ContentsError};
-use crate::faults::Lands;
 use crate::request::{Kind, Nanos, Request};
 
 /// The file's name in the mount.
@@ -92,22 +90,6 @@ impl OneFile {
             }
         }
         None
-    }
-
-    /// Fails a request that has changed nothing and is in no log yet.
-    fn refuse(&self, request: Request, arrived: Nanos, answer: Answer, errno: Errno) {
-        let Request {
-            kind,
-            offset_bytes,
-            length_bytes,
-        } = request;
-        let failed = |asked| Record::Failed {
-            request: kind,
-            asked,
-        };
-        let tracking = self.engine.tracking();
-        tracking.asked(failed, offset_bytes, length_bytes, arrived);
-        self.engine.fail(kind, answer, errno);
     }
 
     /// Bytes of a read that lie within the disk.
@@ -239,12 +221,14 @@ impl Filesystem for OneFile {
         let request = sectors(Kind::Read, offset, length);
         if tracking.is_unreadable(offset, length) {
             let answer = Answer::Read(reply, Vec::new());
-            return self.refuse(request, arrived, answer, Errno::EIO);
+            return self.engine.refuse(request, arrived, answer, Errno::EIO);
         }
         let befalls = self.engine.faults().befalls(request, arrived);
         if let Some(failure) = befalls.fails {
             let answer = Answer::Read(reply, Vec::new());
-            return self.refuse(request, arrived, answer, befalling::errno(failure));
+            return self
+                .engine
+                .refuse(request, arrived, answer, befalling::errno(failure));
         }
         let Some(contents) = self.powered(arrived) else {
             let answer = Answer::Read(reply, Vec::new());
@@ -265,7 +249,7 @@ impl Filesystem for OneFile {
                 };
                 self.engine.arrive_with(arrival, answer);
             }
-            Err(error) => self.refuse(request, arrived, answer, errno(&error)),
+            Err(error) => self.engine.refuse(request, arrived, answer, errno(&error)),
         }
     }
 
@@ -290,33 +274,24 @@ impl Filesystem for OneFile {
         }
         let befalls = self.engine.faults().befalls(request, arrived);
         if let Some(failure) = befalls.fails {
-            return self.refuse(request, arrived, answer, befalling::errno(failure));
+            return self
+                .engine
+                .refuse(request, arrived, answer, befalling::errno(failure));
         }
-        let mut bytes = Cow::Borrowed(bytes);
-        if !befalls.flips.is_empty() || !befalls.zeroes.is_empty() {
-            spoil(bytes.to_mut(), offset, &befalls);
-        }
-        let written = offset..offset + u64::from(length);
-        let written = match befalls.lands {
-            Lands::InPlace => written,
-            Lands::Nowhere => offset..offset,
-            Lands::InPart(kept) => offset..written.end.min(request.offset_bytes + kept),
-            Lands::Astray(place) => place..place + u64::from(length),
-        };
-        let kept = usize::try_from(written.end - written.start).expect("a request is bounded");
-        let bytes = &bytes[..kept];
+        let (place, bytes) = landing(bytes, offset, request, &befalls);
+        let written = place..place + bytes.len() as u64;
         let tracking = self.engine.tracking();
         let Some(mut contents) = self.powered(arrived) else {
             return self.engine.fail(Kind::Write, answer, Errno::EIO);
         };
         if !tracking.may_write(written.clone()) {
             drop(contents);
-            return self.refuse(request, arrived, answer, Errno::EIO);
+            return self.engine.refuse(request, arrived, answer, Errno::EIO);
         }
         let (ticket, outcome) = if written.is_empty() {
             (None, Ok(()))
         } else {
-            tracking.write(&mut contents, written.start, bytes, arrived)
+            tracking.write(&mut contents, place, &bytes, arrived)
         };
         if outcome.is_ok() {
             tracking.rewritten(ticket, written.clone());
@@ -346,20 +321,7 @@ impl Filesystem for OneFile {
         if self.engine.is_cut(arrived) {
             return self.engine.fail(Kind::Flush, answer, Errno::EIO);
         }
-        let befalls = self.engine.faults().befalls(request, arrived);
-        if let Some(failure) = befalls.fails {
-            return self.refuse(request, arrived, answer, befalling::errno(failure));
-        }
-        if befalls.ignored {
-            return self.engine.pretend(request, arrived, answer);
-        }
-        let arrival = Arrival {
-            request,
-            ticket: self.engine.tracking().asked(Record::Flush, 0, 0, arrived),
-            arrived,
-            delay: befalls.delay,
-        };
-        self.engine.arrive_with(arrival, answer);
+        self.engine.arrive(request, Record::Flush, arrived, answer);
     }
 
     /// A loop device discards and writes zeroes in this way. Room cannot be reserved.
@@ -392,7 +354,9 @@ impl Filesystem for OneFile {
         }
         let befalls = self.engine.faults().befalls(request, arrived);
         if let Some(failure) = befalls.fails {
-            return self.refuse(request, arrived, answer, befalling::errno(failure));
+            return self
+                .engine
+                .refuse(request, arrived, answer, befalling::errno(failure));
         }
         let tracking = self.engine.tracking();
         let Some(mut contents) = self.powered(arrived) else {
@@ -400,7 +364,7 @@ impl Filesystem for OneFile {
         };
         if !tracking.may_write(offset..offset + length) {
             drop(contents);
-            return self.refuse(request, arrived, answer, Errno::EIO);
+            return self.engine.refuse(request, arrived, answer, Errno::EIO);
         }
         let (ticket, outcome) = tracking.discard(&mut contents, offset, length, arrived);
         if outcome.is_ok() {

@@ -174,9 +174,6 @@ fn begin_faults(options: &Options, engine: &Engine) -> anyhow::Result<()> {
     let Some(Schedule { schedule, seed }) = &options.faults else {
         return Ok(());
     };
-    if options.form == Form::Directory {
-        bail!("a disk served as a directory cannot have faults; serve it as a file");
-    }
     let put = engine
         .faults()
         .schedule(schedule.clone(), *seed, engine.now());

@@ -78,9 +78,6 @@ impl Disk {
 
     /// Puts a schedule of faults to work.
     pub(super) fn befall(&self, faults: Schedule) -> anyhow::Result<Value> {
-        if matches!(self.kept, Kept::Names(..)) {
-            bail!("a disk served as a directory cannot have faults; serve it as a file");
-        }
         let scheduled = faults.schedule.len();
         let (engine, Schedule { schedule, seed }) = (&self.engine, faults);
         let put = engine.faults().schedule(schedule, seed, engine.now());

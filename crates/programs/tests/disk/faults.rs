@@ -60,12 +60,25 @@ fn requests_of_one_kind_fail_and_no_others() {
     }
     let statistics = served.statistics();
     assert_eq!(statistics["flush"]["errors"], 2);
+    let [befallen] = &statistics["faults"].as_array().expect("a list")[..] else {
+        panic!("one fault");
+    };
     assert_eq!(
-        statistics["faults"],
-        json!([{"fault": "error", "requests": 2}])
+        (&befallen["fault"], &befallen["requests"]),
+        (&json!("error"), &json!(2))
     );
+    assert_eq!(befallen["first"].as_array().expect("two").len(), 2);
     schedule(&served, &json!([{"fault": "error", "on": "write"}]));
     assert_eq!(write(&file, 3), Some(Errno::IO));
+    let first = &served.statistics()["faults"][0]["first"][0];
+    assert_eq!(
+        (
+            &first["request"],
+            &first["offset_bytes"],
+            &first["length_bytes"]
+        ),
+        (&json!("write"), &json!(3 * BLOCK), &json!(BLOCK))
+    );
     served.control(&["faults", "none"]);
     let mut bytes = [7; BLOCK];
     file.read_exact_at(&mut bytes, 3 * BLOCK as u64)

@@ -5,6 +5,7 @@
 mod served;
 
 mod bytes;
+mod faults;
 mod names;
 mod room;
 mod snapshots;

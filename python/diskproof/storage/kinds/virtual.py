@@ -24,11 +24,13 @@ from diskproof.storage.filesystem import (
 from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, Prepared, StorageError, command, unused
 from diskproof.storage.path_cost import path_us
 from diskproof.storage.virtual import (
+    PowerCut,
     ServedDisk,
     VirtualDisk,
     Wanted,
     attach,
     attach_directory,
+    cut_at_once,
     missing_means,
 )
 from diskproof.study.places import PlaceChoice
@@ -99,7 +101,7 @@ def prepare(
     return VirtualPlace(attached, choice, journal)
 
 
-class _VirtualDiskPlace(Prepared):
+class VirtualDiskPlace(Prepared):
     """A virtual disk, which keeps data sets as snapshots of itself."""
 
     def __init__(self, folder: Path, served: ServedDisk) -> None:
@@ -116,8 +118,22 @@ class _VirtualDiskPlace(Prepared):
         """Tell whether something is kept under a name."""
         return name in self._kept
 
+    @property
+    def filler(self) -> Path:
+        """The file that fills the file system."""
+        return self.folder / FILLER
 
-class VirtualPlace(_VirtualDiskPlace):
+    def make_room(self) -> None:
+        """Remove what fills the file system; a sick one, which refuses even that, was not filled."""
+        with suppress(OSError):
+            self.filler.unlink()
+
+    def remount(self) -> None:
+        """Let nothing be left of what the kernel held of files, nor of an old error."""
+        raise NotImplementedError
+
+
+class VirtualPlace(VirtualDiskPlace):
     """A mounted virtual disk.
 
     A loaded database is kept as a snapshot of the whole disk and put back in a moment, whatever its
@@ -181,20 +197,17 @@ class VirtualPlace(_VirtualDiskPlace):
         self._mount()
         self.make_room()
 
-    def make_room(self) -> None:
-        """Remove what fills the file system; a sick one, which refuses even that, was not filled."""
-        with suppress(OSError):
-            self.filler.unlink()
-
     def remount(self) -> None:
-        """Unmount and mount again, so that neither page cache nor an old error is left."""
-        self._leave()
-        self.mount_again()
+        """Unmount and mount again, as an administrator does after errors.
 
-    @property
-    def filler(self) -> Path:
-        """The file that fills the file system."""
-        return self.folder / FILLER
+        The log of its requests, if there is one, ends in between, with a cut that takes nothing.
+        """
+        self._leave()
+        if self._disk.tracking is not None:
+            cut_at_once([(self._disk, PowerCut(seed=0, keep="all"))])
+            self.power_returns()
+            self._disk.track_no_longer()
+        self.mount_again()
 
     def export(self, name: str, to: Path) -> None:
         """Copy the disk as it was kept under a name."""
@@ -249,7 +262,7 @@ class VirtualPlace(_VirtualDiskPlace):
             self._mounted_from = self._disk.block
 
 
-class VirtualDirectory(_VirtualDiskPlace):
+class VirtualDirectory(VirtualDiskPlace):
     """A virtual disk as a directory: files on it, but no file system of the kernel's and no loop device."""
 
     def __init__(self, served: ServedDisk, mount: Path) -> None:
@@ -275,6 +288,14 @@ class VirtualDirectory(_VirtualDiskPlace):
             return False
         self._disk.restore(name)
         return True
+
+    def remount(self) -> None:
+        """Put everything back as it is on the disk: a restore makes the kernel forget all files."""
+        self.make_room()
+        with suppress(StorageError):  # it reports what could not be written before
+            command(["sync", "--file-system", str(self.folder)])
+        self._disk.control.set_timing(on=False)
+        self._disk.begin_anew()
 
     def close(self) -> None:
         """Detach; where that cannot be, the journal's undo goes further."""

@@ -2,12 +2,14 @@
 
 use fuser::{Errno, ReplyData, ReplyWrite};
 
-use super::transfer::Unit;
+use super::transfer::{Part, Unit};
 use super::{Directory, State};
+use crate::account::log::Record;
 use crate::contents::ContentsError;
 use crate::directory::{BLOCK_BYTES, Cleared, Number, Piece, Run, Sync};
 use crate::request::{Kind, Nanos, Request};
 use crate::serve::answer::Answer;
+use crate::serve::befalling::{landing, spoil};
 use crate::serve::filesystem::errno;
 
 /// What a sync must cover.
@@ -34,28 +36,28 @@ impl Directory {
             Ok(pieces) => pieces,
             Err(error) => return reply.error(error),
         };
-        let outcome = self.read_pieces(&pieces);
+        let parts = self.parts(Kind::Read, &pieces, unit, arrived);
+        let outcome = parts.and_then(|parts| Ok((self.read_pieces(&pieces, &parts)?, parts)));
         drop(state);
         match outcome {
-            Ok(bytes) => {
-                let answer = Answer::Read(reply, bytes);
-                self.transfer(Kind::Read, &pieces, unit, arrived, answer);
-            }
-            Err(error) => {
+            Ok((bytes, parts)) => self.transfer(parts, arrived, Answer::Read(reply, bytes)),
+            Err(errno) => {
                 let answer = Answer::Read(reply, Vec::new());
-                self.engine.fail(Kind::Read, answer, errno(&error));
+                self.engine.fail(Kind::Read, answer, errno);
             }
         }
     }
 
-    fn read_pieces(&self, pieces: &[Piece]) -> Result<Vec<u8>, ContentsError> {
+    fn read_pieces(&self, pieces: &[Piece], parts: &[Option<Part>]) -> Result<Vec<u8>, Errno> {
         let contents = self.contents.lock();
         let mut bytes = vec![0; pieces.iter().map(length).sum()];
         let mut rest = &mut bytes[..];
-        for piece in pieces {
-            let (part, after) = rest.split_at_mut(length(piece));
-            if let Some(disk) = piece.disk_bytes {
-                contents.read(disk, part)?;
+        for (piece, part) in pieces.iter().zip(parts) {
+            let (here, after) = rest.split_at_mut(length(piece));
+            if let (Some(disk), Some(part)) = (piece.disk_bytes, part) {
+                let outcome = contents.read(disk, here);
+                outcome.map_err(|error| errno(&error))?;
+                spoil(here, disk, &part.befalls);
             }
             rest = after;
         }
@@ -74,42 +76,58 @@ impl Directory {
         let arrived = self.engine.now();
         let written = u32::try_from(bytes.len()).expect("a request is bounded");
         let answer = Answer::Written(reply, written);
-        let pieces = match number.and_then(|number| self.place(number, offset, bytes)) {
-            Ok(pieces) => pieces,
+        let placed = number.and_then(|number| self.place(number, (offset, bytes), unit, arrived));
+        let parts = match placed {
+            Ok(parts) => parts,
             Err(error) => return self.engine.fail(Kind::Write, answer, error),
         };
         let answer = match (durable, number) {
             (Some(durable), Ok(number)) => self.then_sync(number, durable, answer),
             _ => answer,
         };
-        self.transfer(Kind::Write, &pieces, unit, arrived, answer);
+        self.transfer(parts, arrived, answer);
     }
 
-    /// Finds a place on the disk for the bytes and puts them there; all or nothing.
-    fn place(&self, number: Number, offset: u64, bytes: &[u8]) -> Result<Vec<Piece>, Errno> {
+    /// Finds a place on the disk for the bytes and puts them there; all or nothing, but for faults.
+    fn place(
+        &self,
+        number: Number,
+        (offset, bytes): (u64, &[u8]),
+        unit: Unit,
+        arrived: Nanos,
+    ) -> Result<Vec<Option<Part>>, Errno> {
         let mut state = self.state();
         let moment = state.moment();
         let size_before = state.tree.attributes(number)?.size;
         let pieces = state
             .tree
             .write(number, offset, bytes.len() as u64, moment)?;
-        if let Err(error) = self.write_pieces(&pieces, bytes) {
-            if offset + bytes.len() as u64 > size_before {
-                let cleared = state.tree.truncate(number, size_before, moment)?;
-                self.clear(&cleared)?;
-            }
-            return Err(errno(&error));
+        let parts = self.parts(Kind::Write, &pieces, unit, arrived);
+        let written = parts.and_then(|parts| {
+            let outcome = self.write_pieces(&pieces, &parts, bytes);
+            outcome.map_err(|error| errno(&error)).map(|()| parts)
+        });
+        if written.is_err() && offset + bytes.len() as u64 > size_before {
+            let cleared = state.tree.truncate(number, size_before, moment)?;
+            self.clear(&cleared)?;
         }
-        Ok(pieces)
+        written
     }
 
-    fn write_pieces(&self, pieces: &[Piece], bytes: &[u8]) -> Result<(), ContentsError> {
+    fn write_pieces(
+        &self,
+        pieces: &[Piece],
+        parts: &[Option<Part>],
+        bytes: &[u8],
+    ) -> Result<(), ContentsError> {
         let mut contents = self.contents.lock();
         let mut rest = bytes;
-        for piece in pieces {
-            let (part, after) = rest.split_at(length(piece));
+        for (piece, part) in pieces.iter().zip(parts) {
+            let (here, after) = rest.split_at(length(piece));
             let disk = piece.disk_bytes.expect("what was written has blocks");
-            contents.write(disk, part)?;
+            let part = part.as_ref().expect("so it has a request");
+            let (place, here) = landing(here, disk, part.request, &part.befalls);
+            contents.write(place, &here)?;
             rest = after;
         }
         Ok(())
@@ -173,7 +191,7 @@ impl Directory {
     fn carry_out(&self, sync: Sync<Answer>, at: Nanos) {
         match sync {
             Sync::Wait => {}
-            Sync::Flush(answer) => self.engine.arrive(Request::flush(), at, answer),
+            Sync::Flush(answer) => self.flush(at, answer),
             Sync::Commit { offset_bytes } => {
                 let directory = self.clone();
                 let written = Answer::Then(Box::new(move |outcome| match outcome {
@@ -181,7 +199,7 @@ impl Directory {
                     Err(errno) => directory.end_commit(Err(errno)),
                 }));
                 let block = Request::write(offset_bytes, BLOCK_BYTES);
-                self.engine.arrive(block, at, written);
+                self.engine.arrive(block, Record::Write, at, written);
             }
         }
     }
@@ -189,7 +207,12 @@ impl Directory {
     fn flush_commit(&self, at: Nanos) {
         let directory = self.clone();
         let flushed = Answer::Then(Box::new(move |outcome| directory.end_commit(outcome)));
-        self.engine.arrive(Request::flush(), at, flushed);
+        self.flush(at, flushed);
+    }
+
+    fn flush(&self, at: Nanos, answer: Answer) {
+        self.engine
+            .arrive(Request::flush(), Record::Flush, at, answer);
     }
 
     fn end_commit(&self, outcome: Result<Nanos, Errno>) {

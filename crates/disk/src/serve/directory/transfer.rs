@@ -8,8 +8,11 @@ use parking_lot::Mutex;
 
 use super::Directory;
 use crate::directory::{BLOCK_BYTES, Piece};
+use crate::faults::Befalls;
 use crate::request::{Kind, Nanos, Request};
 use crate::serve::answer::Answer;
+use crate::serve::befalling;
+use crate::serve::engine::Arrival;
 
 const SECTOR_BYTES: u64 = 512;
 
@@ -30,29 +33,52 @@ impl Unit {
     }
 }
 
+/// A piece of a transfer that lies on the disk, and its faults.
+pub(super) struct Part {
+    pub(super) request: Request,
+    pub(super) befalls: Befalls,
+}
+
 impl Directory {
-    /// Answers when the disk has done all pieces; at once if all are holes.
-    pub(super) fn transfer(
+    /// The disk's requests for some pieces, `None` for a hole; the error if a fault fails one.
+    pub(super) fn parts(
         &self,
         kind: Kind,
         pieces: &[Piece],
         unit: Unit,
         arrived: Nanos,
-        answer: Answer,
-    ) {
-        let requests: Vec<Request> = pieces
-            .iter()
-            .filter_map(|piece| request(kind, piece, unit))
-            .collect();
-        match requests[..] {
+    ) -> Result<Vec<Option<Part>>, Errno> {
+        let befallen = |request| {
+            let befalls = self.engine.faults().befalls(request, arrived);
+            match befalls.fails {
+                Some(failure) => Err(befalling::errno(failure)),
+                None => Ok(Part { request, befalls }),
+            }
+        };
+        let requests = pieces.iter().map(|piece| request(kind, piece, unit));
+        requests
+            .map(|request| request.map(befallen).transpose())
+            .collect()
+    }
+
+    /// Answers when the disk has done all parts; at once if all are holes.
+    pub(super) fn transfer(&self, parts: Vec<Option<Part>>, arrived: Nanos, answer: Answer) {
+        let arrivals = parts.into_iter().flatten().map(|part| Arrival {
+            request: part.request,
+            ticket: None,
+            arrived,
+            delay: part.befalls.delay,
+        });
+        let arrivals: Vec<Arrival> = arrivals.collect();
+        match arrivals[..] {
             [] => answer.send(arrived),
-            [one] => self.engine.arrive(one, arrived, answer),
+            [one] => self.engine.arrive_with(one, answer),
             _ => {
-                let whole = Arc::new(Whole::new(requests.len(), answer));
-                for request in requests {
+                let whole = Arc::new(Whole::new(arrivals.len(), answer));
+                for arrival in arrivals {
                     let whole = whole.clone();
                     let part = Answer::Then(Box::new(move |outcome| whole.part_done(outcome)));
-                    self.engine.arrive(request, arrived, part);
+                    self.engine.arrive_with(arrival, part);
                 }
             }
         }
