@@ -92,8 +92,12 @@ def test_each_cell_has_each_of_its_faults_and_none(tmp_path: Path) -> None:
     assert cuts.cells[0].id == "mariadb/disk/safest/none/1c"
     assert len(cuts.trials) == 2 * len(levels)
     assert set(cuts.faults) == {"bad", "only"}
-    with pytest.raises(RefusalError, match="block device only: no root here"):
-        plan_cuts(study, no_power_cuts="no root here")
+    without_root = plan_cuts(study, no_power_cuts="no root here")
+    assert without_root and without_root.ways == {"disk": ["kill"]}
+    orderly = plan_cuts(
+        read(tmp_path, faults, 'ways = ["restart", "power"]').study, no_power_cuts="no root here"
+    )
+    assert orderly and orderly.ways == {"disk": ["restart"]}
     with pytest.raises(RefusalError, match="only loses power"):
         plan_cuts(read(tmp_path, faults, "states = 5").study)
 

@@ -15,6 +15,7 @@ from diskproof.results.cut import CutTrial, StateSeen
 from diskproof.results.plan import Cuts
 from diskproof.results.record import Record, Role
 from diskproof.storage.virtual import ServedDisk
+from diskproof.wording import numbers
 
 MOST_KEPT = 10
 """Cuts of one cell in one way whose evidence is kept. Further ones show the same, and each log is as large as
@@ -137,8 +138,8 @@ def keep(
                 folder / "lost.csv", ("id", "acknowledged_at_us"), ((*one.key, one.at_us) for one in lost)
             )
         else:
-            numbers = ((one.client, one.number, one.at_us) for one in lost)
-            _write_rows(folder / "lost.csv", ("client", "number", "acknowledged_at_us"), numbers)
+            rows = ((one.client, one.number, one.at_us) for one in lost)
+            _write_rows(folder / "lost.csv", ("client", "number", "acknowledged_at_us"), rows)
     (folder / RECORD).write_text(cut.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 
@@ -154,11 +155,8 @@ def explain(folder: Path, cut: CutTrial, why: str, cut_us: int) -> None:
         if any(folder.glob(name)):
             lines += [f"{head:<20}{text}" for head, text in zip_longest([name], said, fillvalue="")]
     if cut.trouble is not None and cut.trouble.struck:
-        lines += [
-            "",
-            f"The fault hit {cut.trouble.hits:,} requests; the first, by the files just before the death:",
-            "",
-        ]
+        hits = numbers.count(cut.trouble.hits or 0, "request")
+        lines += ["", f"The fault hit {hits}; the first, by the files just before the death:", ""]
         lines += [f"    {one}" for one in cut.trouble.struck]
     if (folder / REPLAY).exists():
         lines += [

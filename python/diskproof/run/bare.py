@@ -19,8 +19,8 @@ from diskproof.run.bench import Bench
 from diskproof.run.slower import FOLLOWS, OwnTimeError
 from diskproof.storage.copy import settle
 from diskproof.storage.kinds.base import StorageError
-from diskproof.storage.layout import seed_of
 from diskproof.storage.proof import prove_placement
+from diskproof.study.cuts import seed_of
 from diskproof.study.loads.fileio import Fileio
 from diskproof.system.counters import open_files
 from diskproof.system.mounts import device_number

@@ -19,7 +19,7 @@ from diskproof.run.interventions import Subject, Way, as_begun, choose
 from diskproof.run.resume import folder_to_resume
 from diskproof.run.session import PlannedPair, Progress, Request, check_disks
 from diskproof.run.trials import run_trial
-from diskproof.storage.layout import seed_of
+from diskproof.study.cuts import seed_of
 from diskproof.study.servers import THEIRS
 from diskproof.wording import Range, say
 

@@ -6,10 +6,9 @@ import os
 import platform
 import re
 import shutil
-import time
 from pathlib import Path
 
-from diskproof.storage.kinds.base import LESS_ROOM, CommandFailedError, StorageError, command
+from diskproof.storage.kinds.base import LESS_ROOM, CommandFailedError, StorageError, command, patiently
 from diskproof.study.places import FileSystem
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import is_mounted_from
@@ -168,14 +167,14 @@ def mount_again(device: Path, mount_point: Path, options: str | None) -> None:
 
 def unmount(mount_point: Path, device: Path) -> None:
     """Unmount a device; StorageError if it stays in use. Other mounts at the same place stay."""
-    until = time.monotonic() + UNMOUNT_S
-    while is_mounted_from(mount_point, str(device)):
-        try:
+
+    def is_away() -> bool:
+        if is_there := is_mounted_from(mount_point, str(device)):
             command(["umount", str(mount_point)])
-        except StorageError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.05)
+        return not is_there
+
+    while not patiently(is_away, UNMOUNT_S):
+        pass
 
 
 def unmount_dead(mount_point: Path, device: Path) -> None:
@@ -197,21 +196,20 @@ def forget_buffers(device: Path) -> None:
     system then lives on, and would be mounted again with what it knew of the bytes before. StorageError if it
     stays.
     """
-    until = time.monotonic() + LET_GO_S
-    while True:
-        try:
-            descriptor = os.open(device, os.O_RDONLY | os.O_EXCL)
-            break
-        except OSError as error:
-            if error.errno != errno.EBUSY:
-                raise
-            if time.monotonic() > until:
-                raise StorageError(
-                    f"{device} was unmounted and is still in use: a process with mounts of its own, as a "
-                    "container is, began while it was mounted; wait for its end"
-                ) from None
-            time.sleep(0.02)
+    descriptor = patiently(lambda: _open_alone(device), LET_GO_S)
     try:
         fcntl.ioctl(descriptor, FLUSH_BUFFERS, 0)
     finally:
         os.close(descriptor)
+
+
+def _open_alone(device: Path) -> int:
+    try:
+        return os.open(device, os.O_RDONLY | os.O_EXCL)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        raise StorageError(
+            f"{device} was unmounted and is still in use: a process with mounts of its own, as a container "
+            "is, began while it was mounted; wait for its end"
+        ) from None

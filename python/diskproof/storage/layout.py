@@ -1,7 +1,5 @@
 """A layout gives every role its place, fresh for every trial."""
 
-import hashlib
-import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +20,7 @@ from diskproof.storage.places import Places, check
 from diskproof.storage.poolwatch import PoolWatch
 from diskproof.storage.throttle import check_throttle
 from diskproof.storage.virtual import PowerCut, ServedDisk, Slowness, Tracking, cut_at_once
+from diskproof.study.cuts import seed_of
 from diskproof.study.places import PlaceChoice
 from diskproof.study.storages import StorageChoice
 from diskproof.system.mounts import Mount, block_device, device_number, mount_of
@@ -247,7 +246,8 @@ class Layout:
 
     def befall(self, fault: Fault, seed: int) -> None:
         """Let the disks of a fault's role have it from now on, each with draws of its own."""
-        for number, disk in enumerate(self._faulted(fault)):
+        disks = self.disks() if fault.role is None else self.disks_of(fault.role)
+        for number, disk in enumerate(disks):
             disk.befall(schedule_of(fault), seed_of(seed, "fault", number))
 
     def heal(self) -> int:
@@ -261,8 +261,8 @@ class Layout:
         """Say which requests faults have hit first, by the files as they are now."""
         owners = {disk.facts.name: Owners(one.folder) for one in self._virtual_places() for disk in one.disks}
         return [
-            f"after {request['after_us'] / 1e6:.3f} s: {request['request']}"
-            + (f" of {owners[disk.facts.name].in_words(*place)} {disk.facts.name}" if place[1] else "")
+            f"{disk.facts.name}, after {request['after_us'] / 1e6:.3f} s: {request['request']}"
+            + (f" of {owners[disk.facts.name].in_words(*place)}" if place[1] else "")
             for disk in self.disks()
             for fault in disk.befallen()
             for request in fault["first"]
@@ -289,9 +289,6 @@ class Layout:
         """Unmount and mount every disk again, as an administrator does after errors."""
         for place in self._virtual_places():
             place.remount()
-
-    def _faulted(self, fault: Fault) -> list[ServedDisk]:
-        return self.disks() if fault.role is None else self.disks_of(fault.role)
 
     def power_returns(self) -> None:
         """Restore the power of all disks, unmounted and with nothing left of what the kernel held."""
@@ -343,12 +340,6 @@ class Layout:
         """Return every place once, with the roles that lie there."""
         once = {id(place): place for place in self._at.values()}
         return [(place, [role for role in ROLES if self._at[role] is place]) for place in once.values()]
-
-
-def seed_of(*parts: object) -> int:
-    """Return a seed of 53 bits, which every reader of JSON keeps, from what makes it unique."""
-    digest = hashlib.sha256(json.dumps(parts).encode()).digest()
-    return int.from_bytes(digest[:8]) >> 11
 
 
 def _limits(choice: PlaceChoice) -> dict[str, int]:

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -16,7 +15,7 @@ from diskproof.results.machine import VirtualFacts
 from diskproof.results.usage import DeviceUsage, Slowed, VirtualUse
 from diskproof.storage import loops
 from diskproof.storage.filesystem import LET_GO_S
-from diskproof.storage.kinds.base import StorageError, unused
+from diskproof.storage.kinds.base import patiently, unused
 from diskproof.storage.waiting import compare
 from diskproof.system.journal import Journal
 from diskproof.system.loops import loops_on
@@ -284,14 +283,7 @@ def _describe(block: Path, ready: disk.Facts) -> None:
 
 def _let_go(block: Path, file: Path) -> None:
     """Detach the loop device from a dead disk, once a detached file system has released it."""
-    until = time.monotonic() + LET_GO_S
-    while True:
-        try:
-            return loops.detach(block, file)
-        except StorageError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.02)
+    patiently(lambda: loops.detach(block, file), LET_GO_S)
 
 
 def attach_directory(wanted: Wanted, journal: Journal) -> tuple[ServedDisk, Path]:

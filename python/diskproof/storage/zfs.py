@@ -12,7 +12,8 @@ from typing import Literal
 
 import psutil
 
-from diskproof.storage.kinds.base import StorageError, command
+from diskproof.storage.kinds.base import POLL_S, StorageError, command
+from diskproof.storage.kinds.base import patiently as again
 from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
 from diskproof.system.programs import in_memory
@@ -32,7 +33,6 @@ START_LIMIT_S = 10.0
 BUSY_LIMIT_S = 10.0
 """zfs-fuse releases a file system some hundredths of a second after the unmount, not at once."""
 
-POLL_S = 0.02
 
 DEFAULT_ARC_BYTES = 128 * 2**20
 """zfs-fuse's own default, passed explicitly: this memory serves reads."""
@@ -115,16 +115,7 @@ PASSES = ("busy", f"exit code {-signal.SIGPIPE}")
 
 def patiently(argv: Sequence[str]) -> None:
     """Run a command of ZFS again while something is busy; StorageError after the limit."""
-    end = time.monotonic() + BUSY_LIMIT_S
-    while True:
-        try:
-            command(argv)
-        except StorageError as error:
-            if not any(sign in str(error) for sign in PASSES) or time.monotonic() > end:
-                raise
-        else:
-            return
-        time.sleep(POLL_S)
+    again(lambda: command(argv), BUSY_LIMIT_S, PASSES)
 
 
 def _check_arc(arc_bytes: int | None) -> None:

@@ -162,15 +162,15 @@ def _order(deaths: Sequence[tuple[Cell, Way]], cuts: int, seed: int) -> list[Pla
             position=position,
             cell=pairs[index][0],
             way=pairs[index][1],
-            seed=_seed_of(seed, block, *pairs[index]),
+            seed=seed_of(seed, block, *pairs[index]),
         )
         for block in range(1, cuts + 1)
         for position, index in enumerate(random.permutation(len(pairs)), start=1)
     ]
 
 
-def _seed_of(*parts: object) -> int:
-    """Return a cut's own seed, of 53 bits: every reader of JSON keeps them."""
+def seed_of(*parts: object) -> int:
+    """Return a seed of 53 bits, which every reader of JSON keeps, from what makes it unique."""
     digest = hashlib.sha256(json.dumps(parts).encode()).digest()
     return int.from_bytes(digest[:8]) >> 11
 

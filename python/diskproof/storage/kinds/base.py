@@ -3,10 +3,11 @@
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from diskproof.refusal import RefusalError
 from diskproof.results.machine import PoolFacts, VirtualFacts
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 SCRATCH = re.compile(r"diskproof-[0-9a-f]{8}(-\d+)?")
 """Names of the folders that runs make inside a place."""
+
+POLL_S = 0.02
+
+Made = TypeVar("Made")
 
 MemoryLimits = Mapping[str, int]
 """Memory limit of each virtual disk's contents in bytes, by its key (`PlaceChoice.disk_keys`)."""
@@ -212,6 +217,18 @@ def nearest(path: Path) -> Path:
 def free_bytes(path: Path) -> int:
     """Return the bytes that an unprivileged user may still write to a path's file system."""
     return shutil.disk_usage(path).free
+
+
+def patiently(act: Callable[[], Made], limit_s: float, passes: Sequence[str] = ("",)) -> Made:
+    """Do something again while it fails for one of the reasons that pass; StorageError after the limit."""
+    end = time.monotonic() + limit_s
+    while True:
+        try:
+            return act()
+        except StorageError as error:
+            if not any(sign in str(error) for sign in passes) or time.monotonic() > end:
+                raise
+        time.sleep(POLL_S)
 
 
 def command(argv: Sequence[str], *, limit_s: float = COMMAND_LIMIT_S) -> str:
