@@ -186,8 +186,13 @@ class CutAttempt(Steps):
             "read_only": self.layout.is_read_only(),
             "complaints": self._running.complaints(),
         }
+        if self.planned.way != "restart":
+            self._name_hits()
+
+    def _name_hits(self) -> None:
+        """Name what was hit as long as the files are there; a damaged file system need not say where."""
         if self.fault is not None and self.fault.kind not in TIME_ALONE:
-            with suppress(OSError):  # a damaged file system need not say where its files are
+            with suppress(OSError):
                 self._seen["struck"] = self.layout.struck()
 
     def _fill_between(self, fault: Fault, seconds: float) -> None:
@@ -252,6 +257,8 @@ class CutAttempt(Steps):
     def come_back(self) -> None:
         """Restore the power with what survived, and nothing that the kernel held; faults are over."""
         if self.bears_errors:
+            if self.planned.way == "restart":  # a stop writes, too
+                self._name_hits()
             hits = self.layout.heal()
             after_s = min(one.after_s for one in ([self.fault] if self.fault else self.plan.faults.values()))
             known = self.fault is not None and self.fault.kind != "full"
