@@ -5,6 +5,7 @@ import os
 import platform
 import shutil
 import subprocess
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -82,23 +83,25 @@ def test_a_data_set_is_put_back_as_it_was_in_a_moment(journal: Journal, kind: Fi
     assert list(processes_of(journal.mark)) == []
 
 
-def test_a_disk_that_a_container_still_has_mounted_is_waited_for(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch
+def test_a_disk_that_another_still_has_mounted_is_waited_for(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """As a container has, whose mounts begin as a copy of all that there are."""
     places = Places(journal)
     layout = Layout("v", storage(filesystem="ext4"), places)
-    layout.fresh()
-    other = subprocess.Popen(["unshare", "--mount", "sleep", "1.5"])
-    time.sleep(0.5)  # it has mounts of its own by then
+    folder = layout.fresh()["data"].parent
+    held = tmp_path / "held"
+    held.mkdir()
+    subprocess.run(["mount", "--bind", folder, held], check=True)
+    leaves = threading.Timer(1.0, subprocess.run, [["umount", held]])
+    leaves.start()
     layout.fresh()  # FileExistsError, if the old file system came back with its names
-    assert other.wait() == 0
-    other = subprocess.Popen(["unshare", "--mount", "sleep", "5"])
-    time.sleep(0.5)
-    monkeypatch.setattr(filesystem, "LET_GO_S", 0.5)
-    with pytest.raises(StorageError, match="a process with mounts of its own, as a container is"):
+    leaves.join()
+    subprocess.run(["mount", "--bind", folder, held], check=True)
+    with monkeypatch.context() as hurried, pytest.raises(StorageError, match="as a container is"):
+        hurried.setattr(filesystem, "LET_GO_S", 0.5)
         layout.fresh()
-    other.kill()
-    other.wait()
+    subprocess.run(["umount", held], check=True)
     places.close()
     assert left_of(journal.mark) == []
 

@@ -167,14 +167,8 @@ def mount_again(device: Path, mount_point: Path, options: str | None) -> None:
 
 def unmount(mount_point: Path, device: Path) -> None:
     """Unmount a device; StorageError if it stays in use. Other mounts at the same place stay."""
-
-    def is_away() -> bool:
-        if is_there := is_mounted_from(mount_point, str(device)):
-            command(["umount", str(mount_point)])
-        return not is_there
-
-    while not patiently(is_away, UNMOUNT_S):
-        pass
+    while is_mounted_from(mount_point, str(device)):
+        patiently(lambda: command(["umount", str(mount_point)]), UNMOUNT_S)
 
 
 def unmount_dead(mount_point: Path, device: Path) -> None:

@@ -93,12 +93,9 @@ def _at_once(study: Study, crash: CrashChoice, storages: Iterable[str]) -> int:
             f"`at_once` needs storages that can be made several times, and `{shared[0]}` has a place that "
             "is there only once: leave `at_once` out, or use virtual disks"
         )
-    if crash.states is not None:
-        return 1
     has_server = study.program is not None and study.program.start is not None  # its port may be taken
-    if shared or has_server or study.design.slower > 1 or (os.cpu_count() or 1) < 2:
-        return crash.at_once or 1
-    return crash.at_once or USUAL_AT_ONCE
+    alone = shared or has_server or study.design.slower > 1 or (os.cpu_count() or 1) < 2
+    return 1 if crash.states else crash.at_once or (1 if alone else USUAL_AT_ONCE)
 
 
 def _cells(study: Study, crash: CrashChoice) -> list[Cell]:
