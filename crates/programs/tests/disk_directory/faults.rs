@@ -12,7 +12,7 @@ use crate::served::Served;
 
 const BLOCK: usize = 4096;
 
-fn schedule(served: &Served, schedule: Value) {
+fn schedule(served: &Served, schedule: &Value) {
     let path = served.folder.path().join("faults");
     let faults = json!({"schedule": schedule, "seed": 1});
     fs::write(&path, faults.to_string()).expect("written");
@@ -42,7 +42,7 @@ fn writes_and_flushes_fail_once_and_the_next_is_done() {
         ("flush", "error", Errno::IO),
         ("write", "no-space", Errno::NOSPC),
     ] {
-        schedule(&served, json!([{"fault": fault, "on": on, "times": 1}]));
+        schedule(&served, &json!([{"fault": fault, "on": on, "times": 1}]));
         assert_eq!(write(&served, on), Err(errno), "{on}");
         assert_eq!(served.statistics()["faults"][0]["requests"], 1);
         assert_eq!(write(&served, on), Ok(()), "{on}");
@@ -60,16 +60,16 @@ fn what_is_written_comes_back_wrong_and_nobody_says_so() {
         (json!({"fault": "misdirected", "times": 1}), BLOCK),
     ] {
         let name = fault["fault"].as_str().expect("named").to_owned();
-        schedule(&served, json!([fault]));
+        schedule(&served, &json!([fault]));
         assert_eq!(write(&served, &name), Ok(()));
-        schedule(&served, json!([]));
+        schedule(&served, &json!([]));
         let read = on_disk(&served, &name);
         let differ = read.iter().filter(|byte| **byte != 7).count();
         assert_eq!((read.len(), differ), (BLOCK, wrong), "{name}");
     }
     schedule(
         &served,
-        json!([{"fault": "zeroes", "on": "read", "times": 1}]),
+        &json!([{"fault": "zeroes", "on": "read", "times": 1}]),
     );
     assert_ne!(on_disk(&served, "lost"), [7; BLOCK]);
 }
@@ -77,7 +77,7 @@ fn what_is_written_comes_back_wrong_and_nobody_says_so() {
 #[test]
 fn a_stall_holds_back_what_comes_in_it() {
     let served = directory(&["--size", "64 MiB", "--timing", "on"]);
-    schedule(&served, json!([{"fault": "stall", "for_us": 300_000}]));
+    schedule(&served, &json!([{"fault": "stall", "for_us": 300_000}]));
     let began = Instant::now();
     assert_eq!(write(&served, "file"), Ok(()));
     assert!(began.elapsed() > Duration::from_millis(200));
