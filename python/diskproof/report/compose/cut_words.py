@@ -329,6 +329,9 @@ def method(crash: Cuts) -> Iterator[tuple[str, str]]:
     at = "at seeded moments of the load"
     if crash.states is not None:
         at = f"up to {crash.states:,} states of each log, before each of its flushes, until one does harm"
-    yield "Cuts", f"of {cut}, {order}; {at}"
+    shared = (
+        "" if crash.at_once == 1 else f"; {crash.at_once} at once, so its seconds are of a shared machine"
+    )
+    yield "Cuts", f"of {cut}, {order}; {at}{shared}"
     if crash.states is None and any(way == "power" for _, way in crash.deaths):
         yield "Left of unsafe writes", _KEPT[crash.keep]
