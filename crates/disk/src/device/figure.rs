@@ -21,8 +21,4 @@ impl<T> Figure<T> {
             source: "assumed: the model's default".to_owned(),
         }
     }
-
-    pub fn is_assumed(&self) -> bool {
-        self.source.starts_with("assumed")
-    }
 }

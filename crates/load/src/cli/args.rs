@@ -75,10 +75,6 @@ pub(super) struct Output {
     #[arg(long, value_name = "LIST", default_value = "50,95,99", value_delimiter = ',', value_parser = percentile)]
     pub(super) percentiles: Vec<f64>,
 
-    /// Print the distribution of the transactions' latencies after the summary
-    #[arg(long, conflicts_with = "json")]
-    pub(super) histogram: bool,
-
     /// Print JSON lines for a program (docs/protocol.md) instead of text
     #[arg(long)]
     pub(super) json: bool,

@@ -226,7 +226,6 @@ fn report(output: &Output) -> Box<dyn Report> {
             Plain(io::BufWriter::new(stdout())),
             !output.report_interval.is_zero(),
             in_order(&output.percentiles),
-            output.histogram,
         ))
     }
 }

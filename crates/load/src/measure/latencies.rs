@@ -5,8 +5,6 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use serde::{Serialize, Serializer};
 
-use super::bars::{Bar, bars};
-
 /// One hour: what takes longer is counted as one hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 /// A bucket's width is below a thousandth of its value.
@@ -64,7 +62,6 @@ impl Latencies {
                 .map(|&p| (p, in_us(histogram.value_at_percentile(p))))
                 .collect(),
             histogram: None,
-            bars: Vec::new(),
         })
     }
 
@@ -73,14 +70,7 @@ impl Latencies {
     pub fn summary_with_histogram(&self, percentiles: &[f64]) -> Option<LatencySummary> {
         let mut summary = self.summary(percentiles)?;
         summary.histogram = self.histogram.as_ref().map(encoded);
-        summary.bars = self.bars();
         Some(summary)
-    }
-
-    /// The distribution in few rows, from the shortest latency to the longest.
-    #[must_use]
-    pub fn bars(&self) -> Vec<Bar> {
-        self.histogram.as_ref().map_or_else(Vec::new, bars)
     }
 }
 
@@ -106,9 +96,6 @@ pub struct LatencySummary {
     /// HDR V2, deflated, base64; values in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub histogram: Option<String>,
-    /// The same in few rows, to be drawn.
-    #[serde(skip)]
-    pub bars: Vec<Bar>,
 }
 
 /// A percentile with fewer values beyond it is moved by a few strange ones.

@@ -1,12 +1,10 @@
 //! Measurements: time, latencies, counts. Nothing here depends on a database.
 
-mod bars;
 mod clock;
 mod latencies;
 mod schedule;
 mod tally;
 
-pub use bars::Bar;
 pub use clock::Clock;
 pub use latencies::{Latencies, LatencySummary};
 pub use schedule::{Period, Phase, Schedule};

@@ -1,7 +1,6 @@
 //! The output of a run: events, as JSON lines or as text for a person.
 
 mod event;
-mod histogram;
 mod json;
 mod open_loop;
 mod operations;

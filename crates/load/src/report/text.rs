@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use super::histogram;
 use super::open_loop;
 use super::operations::{self, OperationLines};
 use super::{Event, Interval, Ready, Report, Summary};
@@ -25,8 +24,6 @@ pub struct TextReport<W> {
     intervals: bool,
     /// Those that were asked for, in order.
     percentiles: Vec<f64>,
-    /// The distribution of latencies is shown only if the user asked for it.
-    histogram: bool,
     lines: usize,
     clients: usize,
     server_version: String,
@@ -34,12 +31,11 @@ pub struct TextReport<W> {
 }
 
 impl<W: Write> TextReport<W> {
-    pub fn new(out: W, intervals: bool, percentiles: Vec<f64>, histogram: bool) -> Self {
+    pub fn new(out: W, intervals: bool, percentiles: Vec<f64>) -> Self {
         Self {
             out,
             intervals,
             percentiles,
-            histogram,
             lines: 0,
             clients: 0,
             server_version: String::new(),
@@ -238,9 +234,6 @@ impl<W: Write> TextReport<W> {
             .chain([whole]);
         if all.into_iter().any(has_unsupported) {
             writeln!(self.out, "  {UNSUPPORTED} fewer than ten lie beyond it")?;
-        }
-        if self.histogram {
-            histogram::write(&whole.bars, &mut self.out)?;
         }
         Ok(())
     }

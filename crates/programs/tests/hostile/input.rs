@@ -11,7 +11,7 @@ use crate::case::{each, run, run_with, seeds};
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Options of a run, and values that fit some of them.
-const OPTIONS: [&str; 22] = [
+const OPTIONS: [&str; 21] = [
     "--url",
     "--clients",
     "--workers",
@@ -22,7 +22,6 @@ const OPTIONS: [&str; 22] = [
     "--arrivals",
     "--report-interval",
     "--percentiles",
-    "--histogram",
     "--json",
     "--lockstep",
     "--retry",

@@ -24,7 +24,7 @@ const COMMANDS: [&str; 18] = [
     "run oltp --rows 1 --mix complex --seconds 0.2 --clients 2 --warm-up 0.1",
     "run oltp --rows 1 --mix read-write --transactions 3 --report-interval 0.05",
     "run oltp --rows 1 --mix point-select --seconds 0.2 --rate 100 --json",
-    "run oltp --rows 1 --tables 3 --mix write-only --seconds 0.1 --histogram",
+    "run oltp --rows 1 --tables 3 --mix write-only --seconds 0.1",
     "run conditions --tables 1 --seconds 0.1",
     "run ledger --accounts 2 --filler-bytes 1 --seconds 0.1 --json",
     "run script --seconds 0.1",

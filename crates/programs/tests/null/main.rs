@@ -297,23 +297,6 @@ fn an_open_loop_in_words() {
 }
 
 #[test]
-fn the_distribution_is_printed_where_it_is_asked_for() {
-    let text = text(&["--transactions", "500", "--histogram"]);
-    let rows: Vec<_> = text.lines().filter(|line| line.contains(" |")).collect();
-    assert!((1..120).contains(&rows.len()), "{text}");
-    assert!(
-        rows.iter().any(|row| row.contains(&"*".repeat(50))),
-        "{text}"
-    );
-    let counts = rows.iter().map(|row| row.split_whitespace().nth(1));
-    let count: u64 = counts
-        .map(|count| count.expect("a count").parse::<u64>().expect("a number"))
-        .sum();
-    assert_eq!(count, 500);
-    assert!(rows[rows.len() - 1].contains("100.000"), "{text}");
-}
-
-#[test]
 fn percentiles_with_little_behind_them_are_marked() {
     let arguments = [
         "--mix",
@@ -412,6 +395,5 @@ fn wrong_arguments_are_refused_before_anything_starts() {
     refused(&["--url", "null:", "--retry", "40P01"], "such as 1213");
     refused(&["--url", "null:", "--retry", "none,1213"], "\"none\"");
     refused(&["--url", "null:", "--retry", ""], "such as 1213");
-    refused(&["--url", "null:", "--histogram"], "--json");
     refused(&[], "--url");
 }

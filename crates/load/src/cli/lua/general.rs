@@ -27,7 +27,6 @@ pub(in crate::cli) fn settings(target: &Target, run: &Run) -> Vec<(String, Setti
         ("rate", Setting::Double(run.rate)),
         ("report_interval", Setting::Double(run.report_interval_s)),
         ("percentile", Setting::Double(run.percentile)),
-        ("histogram", Setting::Bool(false)),
         ("forced_shutdown", text("off")),
         ("debug", Setting::Bool(false)),
         ("validate", Setting::Bool(false)),

@@ -11,7 +11,7 @@ const GENERAL: &[(&str, Option<&str>)] = &[
     ("rate", Some("0")),
     ("report-interval", Some("0")),
     ("percentile", Some("95")),
-    ("histogram", Some("off")),
+    ("histogram", None),
     ("verbosity", Some("3")),
     ("debug", Some("off")),
     ("validate", Some("off")),
@@ -68,7 +68,8 @@ const FORMER: [(&str, &str); 4] = [
 ];
 
 /// Options that change what a run does, and that have no counterpart here.
-const REFUSED: [(&str, &str); 7] = [
+const REFUSED: [(&str, &str); 8] = [
+    ("histogram", "`diskproof-load run lua --json` has it whole"),
     ("report-checkpoints", "give --report-interval instead"),
     ("luajit-cmd", "leave it out"),
     ("config-file", "write its options on the command line"),

@@ -323,7 +323,6 @@ impl Line {
                     .into_iter()
                     .filter(|&percentile| percentile > 0.0)
                     .collect(),
-                histogram: self.words.is_on("histogram"),
                 json: false,
                 lockstep: false,
             },
