@@ -13,7 +13,6 @@ macro_rules! tell {
 mod args;
 mod connect;
 mod describe;
-mod familiar;
 mod import;
 mod kernel_fence;
 mod lua;
@@ -32,10 +31,11 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::driver;
+use crate::target::without_password;
 use import::ImportArgs;
 use kernel_fence::reader::FenceArgs;
 use lua::args::{OnceLua, RunLua};
@@ -193,16 +193,32 @@ fn parse() -> Result<Asked, clap::Error> {
     let mut declared = scripted::declare(Cli::command(), first);
     declared.build();
     let words = lua::args::set_apart(words.clone(), &declared);
-    let parsed = declared
-        .clone()
-        .try_get_matches_from(&words)
-        .and_then(|matches| {
-            if let Some(asked) = scripted::asked(&matches) {
-                return Ok(Asked::Scripted(asked));
-            }
-            Cli::from_arg_matches(&matches).map(|cli| Asked::Native(Box::new(cli)))
-        });
-    parsed.map_err(|error| familiar::explain(error, &declared, &words))
+    let parsed = declared.try_get_matches_from(&words).and_then(|matches| {
+        if let Some(asked) = scripted::asked(&matches) {
+            return Ok(Asked::Scripted(asked));
+        }
+        Cli::from_arg_matches(&matches).map(|cli| Asked::Native(Box::new(cli)))
+    });
+    parsed.map_err(|mut error| {
+        hide_password(&mut error);
+        error
+    })
+}
+
+/// A URL in the wrong place would be repeated in the message, with its password.
+fn hide_password(error: &mut clap::Error) {
+    for kind in [
+        ContextKind::InvalidArg,
+        ContextKind::InvalidSubcommand,
+        ContextKind::InvalidValue,
+    ] {
+        if let Some(ContextValue::String(word)) = error.get(kind)
+            && word.contains("://")
+        {
+            let hidden = without_password(word);
+            error.insert(kind, ContextValue::String(hidden));
+        }
+    }
 }
 
 fn obey(verb: Verb) -> Result<(), Stop> {

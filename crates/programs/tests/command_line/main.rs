@@ -1,6 +1,5 @@
 //! Wrong command lines: refused before anything is started, in words that say what to write.
 
-mod familiar;
 mod output;
 mod refusals;
 mod signals;

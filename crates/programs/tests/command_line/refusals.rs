@@ -169,3 +169,20 @@ fn a_heading_ends_with_its_group() {
     assert!(counts.contains("--point-selects") && !counts.contains("--clients"));
     assert!(general.contains("--clients") && general.contains("--json"));
 }
+
+#[test]
+fn a_slip_of_the_pen_is_told_what_is_similar() {
+    assert!(refusal("run oltp --cleints 4").contains("'--clients'"));
+    assert!(refusal("runn oltp").contains("'run'"));
+}
+
+#[test]
+fn a_program_is_told_as_well() {
+    let output = load("run oltp --json --threads 4");
+    assert_eq!(output.status.code(), Some(2));
+    let line = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        line.contains(r#""event":"failed","code":"arguments""#),
+        "{line}"
+    );
+}
