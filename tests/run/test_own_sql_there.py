@@ -119,7 +119,7 @@ COPIES = {
         "",
     ),
     "CSV": ('ALTER TABLE c ADD t TEXT;\nCOPY c (t) FROM stdin CSV;\n\\.gitignore\n"a\nb"\n\\.\n', 0, ""),
-    "not reached": ("\\if 0\nCOPY c (a) FROM stdin;\nx\n\\.\n\\endif\nINSERT INTO c VALUES (1);\n", 0, ""),
+    "a command": ("\\if 0\nSELECT 1;\n\\endif\n", 1, "commands are for scripts that are measured"),
     "a program": ("COPY c FROM PROGRAM 'id';\n", 1, "COPY"),
 }
 

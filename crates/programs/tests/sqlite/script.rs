@@ -89,6 +89,13 @@ fn what_scripts_ask_for_is_what_is_done() {
         "CREATE TABLE t (a INT); INSERT INTO t VALUES (1)",
     );
     SCRIPT.succeed("prepare", &url, &["--file", &schema]);
+    let counted = scripts.write("counted.sql", "\\set n 1\nINSERT INTO t VALUES (:n)");
+    let refused = SCRIPT.call("prepare", &url, &["--file", &counted]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        said.contains("counted.sql:1: commands are for scripts that are measured"),
+        "{said}"
+    );
     let hot = scripts.write(
         "hot.sql",
         "\\set n :n + 1\n\\if :n % 2 = 0\nSELECT 'even' FROM t WHERE a < :n;\n\\endif\nSELECT 'always';",
@@ -129,21 +136,26 @@ fn what_scripts_ask_for_is_what_is_done() {
 fn wrong_scripts_are_refused_before_anything_starts() {
     let scripts = Scripts::new();
     let gone = format!("sqlite:{}/gone.db", scripts.directory().display());
+    let refused_by = |verb: &str, arguments: &[&str], words: &str| {
+        let output = SCRIPT.call(verb, &gone, arguments);
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{complaint}");
+        assert!(complaint.contains(words), "{complaint}");
+    };
     let refused = |arguments: &[&str], words: &str| {
         for verb in ["run", "prepare", "cleanup"] {
-            let output = SCRIPT.call(verb, &gone, arguments);
-            let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(output.status.code(), Some(2), "{complaint}");
-            assert!(complaint.contains(words), "{complaint}");
+            refused_by(verb, arguments, words);
         }
     };
     refused(&[], "--file");
     let bad = scripts.write("bad.sql", "SELECT 1;\n\\set id random(1, :rows\n");
-    refused(
+    refused_by(
+        "run",
         &["--file", &bad],
         "bad.sql:2: nothing has set rows yet; use \\set above, or give --variable rows=VALUE\n  \\set id random(1, :rows\n",
     );
-    refused(
+    refused_by(
+        "run",
         &["--file", &bad, "--variable", "rows=5"],
         "bad.sql:2: \")\" is missing here\n  \\set id random(1, :rows\n                         ^",
     );

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::archive::{is_archive, restored};
@@ -117,11 +116,9 @@ impl<const MAKES: bool> Task for RunOnce<MAKES> {
         refuse_long(&mut *admin, driver.dialect(), &all)?;
         let mut done = 0;
         for once in &mut all {
-            once.run(
-                whole,
-                |statement, rows| send(&mut *admin, statement, rows, &mut done),
-                |us| thread::sleep(Duration::from_micros(us)),
-            )
+            once.run(whole, |statement, rows| {
+                send(&mut *admin, statement, rows, &mut done)
+            })
             .map_err(|error| Failure::new("script", error.to_string()))??;
         }
         tell!("{done} statement{} done", if done == 1 { "" } else { "s" });

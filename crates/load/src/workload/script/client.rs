@@ -90,7 +90,7 @@ impl ScriptClient {
 }
 
 /// The length of a sleep.
-pub(super) fn sleep_us(number: Value, unit_us: u64, at: usize) -> Result<u64, Mistake> {
+fn sleep_us(number: Value, unit_us: u64, at: usize) -> Result<u64, Mistake> {
     number
         .to_int()
         .ok()

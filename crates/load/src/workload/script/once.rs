@@ -6,16 +6,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-
-use super::client::{put_value, sleep_us};
+use super::client::put_value;
 use super::expression::unset;
-use super::parser::{Parser, State, Step, Variables};
+use super::parser::{State, Variables};
 use super::source::tell;
 use super::value::Value;
 use super::{ScriptError, built_in, initial, preset};
 use crate::driver::{Dialect, Lines, Unreadable};
-use crate::workload::generator::client_generator;
 use crate::workload::sql::{
     Fate, Fence, Mistake, Names, Piece, Pieces, Place, Scanned, Unread, in_short, not_text,
 };
@@ -61,12 +58,12 @@ pub struct Once {
     name: String,
     dialect: Dialect,
     fence: Fence,
-    steps: Vec<Step>,
+    /// Statements that the first reading found.
+    count: usize,
     known: Variables,
     variables: Vec<Option<Value>>,
     /// Variables that nobody has named: in a string of a dump, their names are text.
     unasked: HashSet<usize>,
-    rng: Xoshiro256PlusPlus,
     names: Names,
     /// The databases that the file makes, drops or enters, each with the line where it is first named.
     databases: BTreeMap<String, usize>,
@@ -137,11 +134,10 @@ impl Once {
             name: name.to_owned(),
             dialect,
             fence,
-            steps: Vec::new(),
+            count: 0,
             known,
             variables: Vec::new(),
             unasked,
-            rng: client_generator(seed, 0),
             names: Names::new(),
             databases: BTreeMap::new(),
             left_out: BTreeMap::new(),
@@ -177,7 +173,7 @@ impl Once {
                 Piece::Delimiter { .. } => Ok(()),
                 Piece::Command { at, end } => {
                     open = pieces.line_of(*at);
-                    self.look_at_command(&pieces.text()[*at..*end], *at, open, &mut state)
+                    self.look_at_command(&pieces.text()[*at..*end], *at, open)
                 }
                 Piece::Statement(scanned) => {
                     let line = pieces.line_of(scanned.start);
@@ -200,7 +196,6 @@ impl Once {
                 self.name, mistake.message
             )));
         }
-        self.steps = state.steps;
         self.known = known;
         Ok(())
     }
@@ -215,25 +210,22 @@ impl Once {
         passed.map_err(|unread| self.failed(pieces, unread))
     }
 
-    /// A command of ours, or one of psql's that leads to a database.
-    fn look_at_command(
-        &mut self,
-        line: &[u8],
-        at: usize,
-        number: usize,
-        state: &mut State<'_>,
-    ) -> Result<(), Mistake> {
-        let place = |mistake: Mistake| Mistake::new(at + mistake.at, mistake.message);
+    /// A command of psql's: one that leads to a database, or one that `pg_dump` writes around a dump.
+    fn look_at_command(&mut self, line: &[u8], at: usize, number: usize) -> Result<(), Mistake> {
         if let Some(database) = connects(line, self.dialect) {
             self.leave_out(DATABASES, line, number);
             self.databases.entry(database).or_insert(number);
             return Ok(());
         }
-        let text = std::str::from_utf8(line)
-            .map_err(|error| Mistake::new(at + error.valid_up_to(), "not UTF-8 text"))?;
-        Parser::new(text, self.dialect, state)
-            .command(0)
-            .map_err(place)
+        let is_dumps = line.starts_with(b"\\restrict") || line.starts_with(b"\\unrestrict");
+        if is_dumps && self.dialect == Dialect::Postgres {
+            return Ok(());
+        }
+        Err(Mistake::new(
+            at,
+            "commands are for scripts that are measured; a file that is run once has statements, and values \
+             by --variable",
+        ))
     }
 
     fn look_at(
@@ -246,6 +238,7 @@ impl Once {
         if !state.statement(text, scanned, self.dialect)? {
             return Ok(());
         }
+        self.count += 1;
         let sql = &text[scanned.start..scanned.end];
         if let Some((at, what)) = not_text(sql, self.dialect) {
             return Err(Mistake::new(scanned.start + at, what));
@@ -358,75 +351,34 @@ impl Once {
         self.longest_bytes
     }
 
-    /// The second reading: gives every statement that is to be sent to `send`, and lengths of pauses
-    /// to `sleep`. `whole`: statements about databases are sent, too.
+    /// The second reading: gives every statement that is to be sent to `send`. `whole`: statements about
+    /// databases are sent, too.
     pub fn run<E>(
         &mut self,
         whole: bool,
         mut send: impl FnMut(&Statement<'_>, Option<&mut Rows<'_>>) -> Result<(), E>,
-        mut sleep: impl FnMut(u64),
     ) -> Result<Result<(), E>, ScriptError> {
         let mut pieces = self.pieces()?;
-        let steps = std::mem::take(&mut self.steps);
         let mut read = 0;
-        let mut number = 0;
-        while let Some(step) = steps.get(number) {
-            number += 1;
-            let outcome = match step {
-                Step::Set { slot, to } => to
-                    .evaluate(&self.variables, &mut self.rng)
-                    .map(|value| self.variables[*slot] = Some(value)),
-                Step::Unless { condition, target } => condition
-                    .evaluate(&self.variables, &mut self.rng)
-                    .map(|value| {
-                        if !value.is_true() {
-                            number = *target;
-                        }
-                    }),
-                Step::Jump(target) => {
-                    number = *target;
-                    Ok(())
+        while read < self.count {
+            let piece = pieces
+                .read()
+                .map_err(|unread| self.failed(&mut pieces, unread))?;
+            let scanned = match piece {
+                Piece::Statement(scanned) if scanned.end > scanned.start => scanned,
+                Piece::End => {
+                    let what = "the file has changed while it was read";
+                    return Err(ScriptError(format!("{}: {what}", self.name)));
                 }
-                Step::Sleep {
-                    number,
-                    unit_us,
-                    at,
-                } => number
-                    .evaluate(&self.variables, &mut self.rng)
-                    .and_then(|number| sleep_us(number, *unit_us, *at).map_err(Box::new))
-                    .map(&mut sleep),
-                Step::Send { first, count } => {
-                    while read < first + count {
-                        let piece = pieces
-                            .read()
-                            .map_err(|unread| self.failed(&mut pieces, unread))?;
-                        let scanned = match piece {
-                            Piece::Statement(scanned) if scanned.end > scanned.start => scanned,
-                            Piece::End => {
-                                let what = "the file has changed while it was read";
-                                return Err(ScriptError(format!("{}: {what}", self.name)));
-                            }
-                            _ => continue,
-                        };
-                        read += 1;
-                        let has_rows = self.has_rows(&pieces, &scanned);
-                        if read <= *first {
-                            if has_rows {
-                                self.pass_rows(&mut pieces)?;
-                            }
-                            continue;
-                        }
-                        match self.send(&mut pieces, &scanned, has_rows, whole, &mut send) {
-                            Ok(Ok(())) => {}
-                            Ok(Err(error)) => return Ok(Err(error)),
-                            Err(unread) => return Err(self.failed(&mut pieces, unread)),
-                        }
-                    }
-                    Ok(())
-                }
+                _ => continue,
             };
-            outcome
-                .map_err(|mistake| ScriptError(format!("{}: {}", self.name, mistake.message)))?;
+            read += 1;
+            let has_rows = self.has_rows(&pieces, &scanned);
+            match self.send(&mut pieces, &scanned, has_rows, whole, &mut send) {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => return Ok(Err(error)),
+                Err(unread) => return Err(self.failed(&mut pieces, unread)),
+            }
         }
         Ok(Ok(()))
     }

@@ -108,7 +108,7 @@ pub(super) fn parse(
         at = match next_piece(text.as_bytes(), at, dialect, delimiter.as_deref())? {
             Piece::End => break,
             Piece::Command { at, end } => {
-                Parser::new(text, dialect, &mut state).command(at)?;
+                Parser::new(text, &mut state).command(at)?;
                 end
             }
             Piece::Delimiter { end, text } => {
@@ -158,7 +158,7 @@ const REFUSED: [(&str, &str); 7] = [
 pub(super) struct State<'b> {
     known: Known<'b>,
     branches: Vec<Branch>,
-    pub(super) steps: Vec<Step>,
+    steps: Vec<Step>,
     /// Whether rows may follow a COPY … FROM stdin.
     pub(super) takes_rows: bool,
     /// Statements up to here.
@@ -170,9 +170,8 @@ pub(super) struct State<'b> {
 }
 
 /// Reads a command of a script.
-pub(super) struct Parser<'a, 'b, 'c> {
+struct Parser<'a, 'b, 'c> {
     text: &'a str,
-    dialect: Dialect,
     state: &'c mut State<'b>,
 }
 
@@ -312,16 +311,12 @@ impl<'b> State<'b> {
 }
 
 impl<'a, 'b, 'c> Parser<'a, 'b, 'c> {
-    pub(super) fn new(text: &'a str, dialect: Dialect, state: &'c mut State<'b>) -> Self {
-        Self {
-            text,
-            dialect,
-            state,
-        }
+    fn new(text: &'a str, state: &'c mut State<'b>) -> Self {
+        Self { text, state }
     }
 
     /// Takes the backslash command that stands here.
-    pub(super) fn command(&mut self, at: usize) -> Result<(), Mistake> {
+    fn command(&mut self, at: usize) -> Result<(), Mistake> {
         self.state.follows = false;
         let name = &self.text[at + 1..][..name_bytes(&self.text[at + 1..])];
         let arguments = at + 1 + name.len();
@@ -357,8 +352,6 @@ impl<'a, 'b, 'c> Parser<'a, 'b, 'c> {
                 self.end_branch(at)?;
                 self.nothing_more(arguments)?;
             }
-            // psql's: pg_dump writes them around a dump.
-            "restrict" | "unrestrict" if self.dialect == Dialect::Postgres => {}
             _ => return Err(self.refusal(name, at)),
         }
         Ok(())

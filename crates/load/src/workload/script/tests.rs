@@ -118,10 +118,6 @@ fn dumps_run_as_they_stand() {
             .to_string()
             .contains("needs the text")
     );
-    assert_eq!(
-        first("\\restrict aB3\n\nSELECT 1;\n\\unrestrict aB3\n"),
-        ["SELECT 1"]
-    );
 }
 
 #[test]
