@@ -5,9 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::outside::say_when_interrupted;
-use super::scripted::ScriptTables;
+use super::scripted::failure;
 use crate::driver::{Admin, Driver, Fault};
 use crate::engine::Failure;
+use crate::workload::lua::{Tables, Trouble};
 use crate::workload::tables::Progress;
 
 /// Time between two reports of progress.
@@ -16,25 +17,27 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 /// Builds all tables with as many connections as were asked for; refuses if one of them exists.
 pub(super) fn build_tables<D: Driver>(
     driver: &D,
-    set: &ScriptTables,
+    set: &Tables,
+    cleanup: &str,
     asked_threads: Option<u16>,
 ) -> Result<(), Failure> {
-    let cleanup = &set.cleanup;
     say_when_interrupted(format!(
         "interrupted: some tables remain, the last ones unfinished; drop them with `{cleanup}`"
     ))?;
     let load = Load {
         started: Instant::now(),
         set,
+        cleanup,
         next: AtomicUsize::new(1),
         progress: Progress::default(),
         over: AtomicBool::new(false),
     };
-    let preparing = |fault| load.failed("the tables", &fault);
     let mut admin = working(driver)?;
-    set.begin(&mut *admin)?;
+    set.script.define(&mut *admin).map_err(failure)?;
     load_all(&load, driver, asked_threads)?;
-    set.finish(&mut *admin).map_err(preparing)?;
+    set.script
+        .index(&mut *admin)
+        .map_err(|trouble| load.failed("the tables", trouble))?;
     drop(admin);
     settle_all(driver, set)
 }
@@ -63,7 +66,7 @@ fn load_all<D: Driver>(
 
 /// When all are loaded and one after the other: PostgreSQL takes stock of no row that another
 /// connection's transaction might not see yet.
-fn settle_all<D: Driver>(driver: &D, set: &ScriptTables) -> Result<(), Failure> {
+fn settle_all<D: Driver>(driver: &D, set: &Tables) -> Result<(), Failure> {
     let mut admin = working(driver)?;
     for name in &set.names {
         admin.settle(name).map_err(|fault| {
@@ -81,7 +84,7 @@ pub(super) fn working<D: Driver>(driver: &D) -> Result<Box<dyn Admin>, Failure> 
     Ok(admin)
 }
 
-fn threads<D: Driver>(driver: &D, set: &ScriptTables, asked: Option<u16>) -> usize {
+fn threads<D: Driver>(driver: &D, set: &Tables, asked: Option<u16>) -> usize {
     // One writer at a time is all that a blocking database (SQLite) lets in.
     if driver.blocks() {
         return 1;
@@ -94,7 +97,9 @@ fn threads<D: Driver>(driver: &D, set: &ScriptTables, asked: Option<u16>) -> usi
 /// A load in progress, shared by its threads.
 struct Load<'a> {
     started: Instant,
-    set: &'a ScriptTables,
+    set: &'a Tables,
+    /// The command that drops them.
+    cleanup: &'a str,
     /// The next table that no thread has taken.
     next: AtomicUsize,
     progress: Progress,
@@ -121,8 +126,9 @@ impl Load<'_> {
             let (name, sent) = &self.set.parts[number - 1];
             let loaded = self
                 .set
-                .build(&mut *admin, number, &self.progress)
-                .map_err(|fault| self.failed(name, &fault))?;
+                .script
+                .fill(number, &mut *admin, &self.progress)
+                .map_err(|trouble| self.failed(name, trouble))?;
             if loaded != *sent {
                 let message = format!("{name} holds {loaded} rows, but {sent} were sent");
                 return Err(Failure::new("tables", message));
@@ -134,12 +140,16 @@ impl Load<'_> {
         }
     }
 
-    fn failed(&self, name: &str, fault: &Fault) -> Failure {
+    fn failed(&self, name: &str, trouble: Trouble) -> Failure {
+        let fault = match trouble {
+            Trouble::Fault { fault, .. } => fault,
+            Trouble::Refused { message, .. } => Fault::Protocol(message),
+        };
         let doing = format!(
             "loading {name} (drop the unfinished tables with `{}`)",
-            self.set.cleanup
+            self.cleanup
         );
-        Failure::from_fault(&doing, fault)
+        Failure::from_fault(&doing, &fault)
     }
 
     fn show_progress(&self) {

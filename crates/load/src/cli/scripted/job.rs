@@ -91,7 +91,7 @@ impl Job for ScriptedJob {
     }
 }
 
-pub(super) fn failure(trouble: Trouble) -> Failure {
+pub(in crate::cli) fn failure(trouble: Trouble) -> Failure {
     match trouble {
         Trouble::Refused { code, message } => Failure::new(&code, message),
         Trouble::Fault { doing, fault } => Failure::from_fault(&doing, &fault),

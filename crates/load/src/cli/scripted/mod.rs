@@ -20,9 +20,9 @@ use crate::engine::Failure;
 use crate::workload::distribution::Choice;
 use crate::workload::lua::{Conducting, LuaOptions, Output, Plan, Setting, Trouble};
 use crate::workload::sql::{Errand, Fence};
-use job::{ScriptedJob, failure};
+use job::ScriptedJob;
+pub(super) use job::failure;
 use tables::Prepare;
-pub(super) use tables::ScriptTables;
 
 /// Their names, and their texts.
 const ALL: [(&str, &str); 7] = [

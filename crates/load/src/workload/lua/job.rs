@@ -254,11 +254,15 @@ impl Conducting {
         let listed = || -> mlua::Result<_> {
             let one = |own: Table| Ok((own.get("name")?, own.get("rows")?));
             let all = Vec::<Table>::from_lua(all, lua)?.into_iter().map(one);
+            let parts = all.collect::<mlua::Result<Vec<(String, u64)>>>()?;
             let names = rest.get(1).cloned().unwrap_or(Value::Nil);
+            let names: Option<Vec<String>> = Option::from_lua(names, lua)?;
             Ok(Tables {
-                parts: all.collect::<mlua::Result<_>>()?,
+                names: names
+                    .unwrap_or_else(|| parts.iter().map(|(name, _)| name.clone()).collect()),
+                parts,
                 which: rest.first().map_or_else(String::new, text),
-                names: Option::from_lua(names, lua)?,
+                script: self.again(),
             })
         };
         listed().map_err(|error| LuaError(error.to_string()))
@@ -474,14 +478,16 @@ pub(super) fn bind(values: &[Value], args: &mut Args) {
     }
 }
 
-/// The tables that a script makes, in parts that are filled side by side.
+/// The tables that a script makes, in parts that are filled side by side, numbered from 1.
 #[derive(Debug)]
 pub struct Tables {
     /// Their names, with their rows.
     pub parts: Vec<(String, u64)>,
+    /// The options by which `cleanup` finds them.
     pub which: String,
-    /// The tables' own names, if they are not those of the parts.
-    pub names: Option<Vec<String>>,
+    /// The tables that all parts are in.
+    pub names: Vec<String>,
+    pub script: Again,
 }
 
 /// What makes the same script anew.
