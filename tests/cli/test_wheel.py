@@ -70,7 +70,7 @@ def test_a_wheel_runs_studies_for_a_user_who_has_nothing_else(place: Path) -> No
         ended = subprocess.run(
             [place / "venv/bin/diskproof", *arguments],
             cwd=home,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"},
+            env={"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONPYCACHEPREFIX": str(home / "compiled")},
             user=NOBODY,
             group=NOBODY,
             extra_groups=[],

@@ -95,7 +95,7 @@ def test_two_machines_load_a_third(cluster: list[Host]) -> None:
 @needs_mariadb
 def test_a_load_host_that_dies_voids_the_trial(cluster: list[Host]) -> None:
     a, _b, c = cluster
-    study = a.write("killed", STUDY.format(servers=MARIADB, blocks=2, measure_s=3))
+    study = a.write("killed", f"{STUDY.format(servers=MARIADB, blocks=2, measure_s=3)}rate = 50\n")
     head = a.start("run", study, "--hosts")
     wait_for(lambda: running(c, "diskproof-load run"))
     wait_for(lambda: running(a, "mariadbd"))

@@ -34,6 +34,7 @@ ram = "400 MiB"
 mix = "read-only"
 tables = 1
 rows = 100
+rate = 50
 """
 
 GATES = """

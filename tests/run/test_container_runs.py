@@ -30,6 +30,7 @@ directory = "here"
 [workloads.load]
 mix = "read-only"
 rows = 300
+rate = 100
 """
 
 

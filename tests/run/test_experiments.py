@@ -14,7 +14,7 @@ from support.servers import needs_mariadb
 from support.virtual import needs_virtual_disks
 
 STUDIES = Path(__file__).parents[2] / "studies"
-EXPERIMENTS = sorted(path for path in STUDIES.glob("*.toml") if read_study(path).study.published)
+EXPERIMENTS = sorted(path for path in STUDIES.glob("*.toml") if "\n[published]\n" in path.read_text())
 
 OF_A_BUSY_MACHINE = {"lateness", "host-busy", "client", "littles-law", "stopped", "short"}
 """What makes a trial invalid where others work beside it: no fault of a study, and no reason to fail."""

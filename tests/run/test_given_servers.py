@@ -33,6 +33,7 @@ url = "{url}"
 [workloads.load]
 mix = "{mix}"
 rows = 300
+rate = 100
 """
 
 READS = """

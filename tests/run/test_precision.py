@@ -28,6 +28,7 @@ directory = "place"
 mix = "point-select"
 tables = 1
 rows = 500
+rate = 300
 """
 
 

@@ -56,6 +56,7 @@ ram = "600 MiB"
 mix = "{mix}"
 tables = 2
 rows = 500
+{rate}
 """
 
 
@@ -67,8 +68,10 @@ def write_study(
     blocks: int = 2,
     measure_s: float = 0.5,
     tuning: str = "",
+    rate: str = "rate = 50",
 ) -> None:
-    text = STUDY.format(family=family, mix=mix, blocks=blocks, measure_s=measure_s, tuning=tuning)
+    """Write a study whose load leaves the processors to other tests, unless its `rate` is empty."""
+    text = STUDY.format(family=family, mix=mix, blocks=blocks, measure_s=measure_s, tuning=tuning, rate=rate)
     (folder / "study.toml").write_text(text)
 
 
@@ -110,7 +113,7 @@ def test_a_whole_run(tmp_path: Path, family: str) -> None:
     if not [line for line in doctor_lines(tmp_path) if line.startswith("ok") and family in line]:
         pytest.skip(f"no {family} server on this machine")
     # PostgreSQL looks for a deadlock after a second: both clients may spend a shorter trial in one.
-    write_study(tmp_path, family, measure_s=2.5 if family == "postgresql" else 1)
+    write_study(tmp_path, family, measure_s=2.5 if family == "postgresql" else 1, rate="")
     if family == "postgresql":
         open_for_others(tmp_path)
     result = diskproof_here(tmp_path, "run", "study.toml")
@@ -484,7 +487,7 @@ def test_a_terminal_that_closes_ends_the_run_in_good_order(tmp_path: Path) -> No
 
 
 def test_a_threshold_that_is_not_proved_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
-    write_study(tmp_path, mix="point-select", blocks=1)
+    write_study(tmp_path, mix="point-select", blocks=1, rate="")
     claim = 'thresholds = ["ratio of storage dram to disk >= 1000"]\n'
     study = tmp_path / "study.toml"
     study.write_text(claim + study.read_text())
