@@ -22,3 +22,14 @@ impl<T> Figure<T> {
         }
     }
 }
+
+impl<T: Copy + PartialOrd + std::fmt::Display> Figure<T> {
+    /// Refuses a value out of bounds; `name` is its key.
+    pub fn within(&self, name: &str, least: T, most: T) -> Result<(), String> {
+        if self.value >= least && self.value <= most {
+            return Ok(());
+        }
+        let value = &self.value;
+        Err(format!("{name} is {value}; it may be {least} to {most}"))
+    }
+}

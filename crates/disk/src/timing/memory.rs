@@ -21,19 +21,8 @@ pub struct MemoryParameters {
 impl device::Kind for MemoryParameters {
     fn check(&self) -> Result<(), String> {
         check_capacity(self.capacity_bytes.value, 512)?;
-        if !(0.0..=1e7).contains(&self.latency_us.value) {
-            return Err(format!(
-                "latency_us is {}; it may be 0 to 10^7",
-                self.latency_us.value
-            ));
-        }
-        if !(1.0..=1e7).contains(&self.mb_per_s.value) {
-            return Err(format!(
-                "mb_per_s is {}; it may be 1 to 10^7",
-                self.mb_per_s.value
-            ));
-        }
-        Ok(())
+        self.latency_us.within("latency_us", 0.0, 1e7)?;
+        self.mb_per_s.within("mb_per_s", 1.0, 1e7)
     }
 
     fn build(&self, _build: Build) -> Box<dyn Timing> {

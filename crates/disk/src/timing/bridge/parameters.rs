@@ -52,29 +52,11 @@ fn passed() -> Figure<FlushHandling> {
     Figure::assumed(FlushHandling::Passed)
 }
 
-const DEPTHS: std::ops::RangeInclusive<u32> = 1..=65_536;
-
 impl Kind for BridgeParameters {
     fn check(&self) -> Result<(), String> {
-        let (command_us, rate) = (self.command_us.value, self.bus_mb_per_s.value);
-        if !(0.0..=1e6).contains(&command_us) {
-            return Err(format!(
-                "bridge.command_us is {command_us}; it may be 0 to a million"
-            ));
-        }
-        if !(0.01..=1e6).contains(&rate) {
-            return Err(format!(
-                "bridge.bus_mb_per_s is {rate}; it may be 0.01 to a million"
-            ));
-        }
-        if !DEPTHS.contains(&self.queue_depth.value) {
-            return Err(format!(
-                "bridge.queue_depth is {}; it may be {} to {}",
-                self.queue_depth.value,
-                DEPTHS.start(),
-                DEPTHS.end()
-            ));
-        }
+        self.command_us.within("bridge.command_us", 0.0, 1e6)?;
+        self.bus_mb_per_s.within("bridge.bus_mb_per_s", 0.01, 1e6)?;
+        self.queue_depth.within("bridge.queue_depth", 1, 65_536)?;
         self.disk
             .check()
             .map_err(|why| format!("bridge.disk: {why}"))

@@ -93,19 +93,14 @@ impl Kind for CacheParameters {
                  to 1, and the first no larger than the second"
             ));
         }
-        let idle_ms = self.destage_after_idle_ms.value;
-        if !(0.0..=1e9).contains(&idle_ms) {
-            return Err(format!(
-                "cache.destage_after_idle_ms is {idle_ms}; it may be 0 to 1e9"
-            ));
-        }
+        let idle_ms = &self.destage_after_idle_ms;
+        idle_ms.within("cache.destage_after_idle_ms", 0.0, 1e9)?;
         self.front
             .check()
             .map_err(|why| format!("cache.front: {why}"))?;
         self.back
             .check()
-            .map_err(|why| format!("cache.back: {why}"))?;
-        Ok(())
+            .map_err(|why| format!("cache.back: {why}"))
     }
 
     fn build(&self, build: Build) -> Box<dyn Timing> {

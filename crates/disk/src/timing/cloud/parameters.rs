@@ -86,47 +86,39 @@ fn no() -> Figure<bool> {
 
 impl Kind for CloudParameters {
     fn check(&self) -> Result<(), String> {
-        within("read_median_us", self.read_median_us.value, 0.0, 1e7)?;
-        within("write_median_us", self.write_median_us.value, 0.0, 1e7)?;
-        within("sigma", self.sigma.value, 0.0, 3.0)?;
-        within("flush_us", self.flush_us.value, 0.0, 1e7)?;
-        within("flush_ios", self.flush_ios.value as f64, 0.0, 16.0)?;
-        within(
-            "concurrency",
-            f64::from(self.concurrency.value),
-            1.0,
-            65_536.0,
-        )?;
-        within("mib_per_s", self.mib_per_s.value, 0.1, 1e6)?;
+        self.read_median_us.within("read_median_us", 0.0, 1e7)?;
+        self.write_median_us.within("write_median_us", 0.0, 1e7)?;
+        self.sigma.within("sigma", 0.0, 3.0)?;
+        self.flush_us.within("flush_us", 0.0, 1e7)?;
+        self.flush_ios.within("flush_ios", 0, 16)?;
+        self.concurrency.within("concurrency", 1, 65_536)?;
+        self.mib_per_s.within("mib_per_s", 0.1, 1e6)?;
         if let Some(iops) = &self.write_iops {
-            within("write_iops", iops.value, 1.0, 1e8)?;
+            iops.within("write_iops", 1.0, 1e8)?;
         }
         if let Some(rate) = &self.write_mib_per_s {
-            within("write_mib_per_s", rate.value, 0.1, 1e6)?;
+            rate.within("write_mib_per_s", 0.1, 1e6)?;
         }
-        within("io_bytes", self.io_bytes.value as f64, 512.0, 16_777_216.0)?;
+        self.io_bytes.within("io_bytes", 512, 16_777_216)?;
         check_capacity(self.capacity_bytes.value, 512)?;
         match &self.iops {
-            IopsLimit::Fixed(iops) => within("iops.fixed", iops.value, 1.0, 1e8)?,
+            IopsLimit::Fixed(iops) => iops.within("iops.fixed", 1.0, 1e8)?,
             IopsLimit::BySize {
                 per_gib,
                 least,
                 most,
             } => {
-                within("iops.by_size.per_gib", per_gib.value, 0.0, 1e6)?;
-                within("iops.by_size.least", least.value, 1.0, 1e8)?;
-                within("iops.by_size.most", most.value, least.value, 1e8)?;
+                per_gib.within("iops.by_size.per_gib", 0.0, 1e6)?;
+                least.within("iops.by_size.least", 1.0, 1e8)?;
+                most.within("iops.by_size.most", least.value, 1e8)?;
             }
         }
         if let Some(burst) = &self.burst {
-            within("burst.iops", burst.iops.value, 1.0, 1e8)?;
-            within("burst.most_credits", burst.most_credits.value, 1.0, 1e12)?;
-            within(
-                "burst.credits",
-                burst.credits.value,
-                0.0,
-                burst.most_credits.value,
-            )?;
+            burst.iops.within("burst.iops", 1.0, 1e8)?;
+            burst.most_credits.within("burst.most_credits", 1.0, 1e12)?;
+            burst
+                .credits
+                .within("burst.credits", 0.0, burst.most_credits.value)?;
         }
         Ok(())
     }
@@ -155,13 +147,5 @@ impl CloudParameters {
                 (per_gib.value * gib).clamp(least.value, most.value)
             }
         }
-    }
-}
-
-fn within(name: &str, value: f64, least: f64, most: f64) -> Result<(), String> {
-    if (least..=most).contains(&value) {
-        Ok(())
-    } else {
-        Err(format!("{name} is {value}; it may be {least} to {most}"))
     }
 }

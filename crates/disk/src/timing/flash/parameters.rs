@@ -159,7 +159,7 @@ impl FlashParameters {
             ("linger_ms", &self.linger_ms, 0.0),
         ];
         for (name, figure, least) in times {
-            within(name, figure.value, least, 1e7)?;
+            figure.within(name, least, 1e7)?;
         }
         if self.read_spread_us.value > self.read_us.value {
             return Err(format!(
@@ -167,40 +167,18 @@ impl FlashParameters {
                 self.read_spread_us.value, self.read_us.value
             ));
         }
-        within("channel_mb_per_s", self.channel_mb_per_s.value, 1.0, 1e6)?;
-        within(
-            "interface_mb_per_s",
-            self.interface_mb_per_s.value,
-            1.0,
-            1e6,
-        )?;
-        within(
-            "over_provisioning",
-            self.over_provisioning.value,
-            0.01,
-            10.0,
-        )?;
-        within("filled", self.filled.value, 0.0, 1.0)?;
-        within("compressed_share", self.compressed_share.value, 0.05, 1.0)?;
-        within("channels", f64::from(self.channels.value), 1.0, 256.0)?;
-        within(
-            "dies_per_channel",
-            f64::from(self.dies_per_channel.value),
-            1.0,
-            256.0,
-        )?;
-        within(
-            "pages_per_block",
-            f64::from(self.pages_per_block.value),
-            1.0,
-            65_536.0,
-        )?;
-        within(
-            "queue_depth",
-            f64::from(self.queue_depth.value),
-            1.0,
-            65_536.0,
-        )
+        self.channel_mb_per_s.within("channel_mb_per_s", 1.0, 1e6)?;
+        self.interface_mb_per_s
+            .within("interface_mb_per_s", 1.0, 1e6)?;
+        self.over_provisioning
+            .within("over_provisioning", 0.01, 10.0)?;
+        self.filled.within("filled", 0.0, 1.0)?;
+        self.compressed_share
+            .within("compressed_share", 0.05, 1.0)?;
+        self.channels.within("channels", 1, 256)?;
+        self.dies_per_channel.within("dies_per_channel", 1, 256)?;
+        self.pages_per_block.within("pages_per_block", 1, 65_536)?;
+        self.queue_depth.within("queue_depth", 1, 65_536)
     }
 
     fn check_sizes(&self) -> Result<(), String> {
@@ -246,13 +224,5 @@ impl FlashParameters {
             ));
         }
         Ok(())
-    }
-}
-
-fn within(name: &str, value: f64, least: f64, most: f64) -> Result<(), String> {
-    if (least..=most).contains(&value) {
-        Ok(())
-    } else {
-        Err(format!("{name} is {value}; it may be {least} to {most}"))
     }
 }

@@ -41,20 +41,13 @@ fn idle_ms() -> Figure<f64> {
     Figure::assumed(1000.0)
 }
 
-const LOGS: std::ops::RangeInclusive<u64> = 4 << 20..=64 << 30;
 const SMALLEST_SEGMENT: u64 = 2 << 20;
 const SEGMENT_GRAIN: u64 = 4096;
 
 impl Kind for LogParameters {
     fn check(&self) -> Result<(), String> {
         let (log, segment) = (self.log_bytes.value, self.segment_bytes.value);
-        if !LOGS.contains(&log) {
-            return Err(format!(
-                "log.log_bytes is {log}; it may be {} to {}",
-                LOGS.start(),
-                LOGS.end()
-            ));
-        }
+        self.log_bytes.within("log.log_bytes", 4 << 20, 64 << 30)?;
         if segment < SMALLEST_SEGMENT || segment > log / 2 || !segment.is_multiple_of(SEGMENT_GRAIN)
         {
             return Err(format!(
@@ -62,18 +55,9 @@ impl Kind for LogParameters {
                  in steps of {SEGMENT_GRAIN}"
             ));
         }
-        let share = self.destage_above_share.value;
-        if !(0.0..=1.0).contains(&share) {
-            return Err(format!(
-                "log.destage_above_share is {share}; it may be 0 to 1"
-            ));
-        }
-        let idle_ms = self.destage_after_idle_ms.value;
-        if !(0.0..=1e9).contains(&idle_ms) {
-            return Err(format!(
-                "log.destage_after_idle_ms is {idle_ms}; it may be 0 to 1e9"
-            ));
-        }
+        let (share, idle_ms) = (&self.destage_above_share, &self.destage_after_idle_ms);
+        share.within("log.destage_above_share", 0.0, 1.0)?;
+        idle_ms.within("log.destage_after_idle_ms", 0.0, 1e9)?;
         self.front
             .check()
             .map_err(|why| format!("log.front: {why}"))?;

@@ -125,34 +125,14 @@ impl Kind for SpinningParameters {
 
 impl SpinningParameters {
     fn check_ranges(&self) -> Result<(), String> {
-        let within = |name: &str, value: f64, least: f64, most: f64| {
-            if value >= least && value <= most {
-                return Ok(());
-            }
-            Err(format!("{name} is {value}; it may be {least} to {most}"))
-        };
-        within("rpm", f64::from(self.rpm.value), 60.0, 100_000.0)?;
-        within(
-            "queue_depth",
-            f64::from(self.queue_depth.value),
-            1.0,
-            f64::from(MOST_COMMANDS),
-        )?;
-        within(
-            "write_cache_commands",
-            f64::from(self.write_cache_commands.value),
-            1.0,
-            f64::from(MOST_COMMANDS),
-        )?;
-        within(
-            "read_segments",
-            f64::from(self.read_segments.value),
-            1.0,
-            1024.0,
-        )?;
+        self.rpm.within("rpm", 60, 100_000)?;
+        self.queue_depth.within("queue_depth", 1, MOST_COMMANDS)?;
+        self.write_cache_commands
+            .within("write_cache_commands", 1, MOST_COMMANDS)?;
+        self.read_segments.within("read_segments", 1, 1024)?;
         // Without ageing a command far from the others could wait forever.
-        within("ageing", self.ageing.value, 0.000_1, 10.0)?;
-        within("write_back_share", self.write_back_share.value, 0.0, 1.0)?;
+        self.ageing.within("ageing", 0.000_1, 10.0)?;
+        self.write_back_share.within("write_back_share", 0.0, 1.0)?;
         for (name, time) in [
             ("track_to_track_seek_us", &self.track_to_track_seek_us),
             ("average_seek_us", &self.average_seek_us),
@@ -162,14 +142,14 @@ impl SpinningParameters {
             ("write_back_idle_us", &self.write_back_idle_us),
             ("write_back_oldest_us", &self.write_back_oldest_us),
         ] {
-            within(name, time.value, 0.0, 1e9)?;
+            time.within(name, 0.0, 1e9)?;
         }
         for (name, rate) in [
             ("outer_mb_per_s", &self.outer_mb_per_s),
             ("inner_mb_per_s", &self.inner_mb_per_s),
             ("interface_mb_per_s", &self.interface_mb_per_s),
         ] {
-            within(name, rate.value, 0.001, 1e6)?;
+            rate.within(name, 0.001, 1e6)?;
         }
         Ok(())
     }
