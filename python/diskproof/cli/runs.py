@@ -22,7 +22,7 @@ def runs(
     all: bool = False,  # noqa: A002 - the option's own name
     out: Path = RUNS,
 ) -> None:
-    """List the runs below `runs/`, the newest first; give one a label.
+    """List the runs that lie here, a line each; give one a label.
 
     Parameters
     ----------
