@@ -46,11 +46,6 @@ MUST: dict[Must, str] = {
 }
 """What a control did if its outcome was the known one."""
 
-NOT_SEEN = (
-    "In brackets: in how many of the stops and power cuts something was at risk, and how many writes were "
-    "torn, without which no page is torn."
-)
-
 BINARY_LOG = (
     "Ahead: in so many cuts the log had transactions that the tables had not, at most so many; a replica "
     "then has more than its source. Behind: the reverse. Settings that never differed are left out."
@@ -122,7 +117,6 @@ def page(found: Sequence[Campaign]) -> Iterator[str]:
     told: dict[str, str] = {}
     for one in found:
         yield from chapter(one, told)
-    yield from not_seen(found)
     yield from binary_logs(found)
     yield "## Recovery, and the time of a cut"
     yield RECOVERY
@@ -317,36 +311,6 @@ def contradicting(found: Sequence[Campaign]) -> Iterator[str]:
     lines = [line for reason, items in by_reason.items() for line in (*items, f"  - {escape(reason)}")]
     yield "## Against the documentation"
     yield "\n".join(lines) or "No row."
-
-
-def not_seen(found: Sequence[Campaign]) -> Iterator[str]:
-    """Yield the documented losses that were not seen, by explanation."""
-    yield "## Documented as possible, and not seen"
-    by_reason: dict[tuple[str, ...], list[str]] = {}
-    for one in found:
-        rows = [row for row in one.safety.documented if row.outcome == "not seen"]
-        for tuning in dict.fromkeys(row.cell.tuning for row in rows):
-            its_own = [row for row in rows if row.cell.tuning == tuning]
-            reasons = tuple(dict.fromkeys(_explained(row) for row in its_own))
-            item = f"- **{escape(one.title)}, `{tuning}`**: {_none_in(map(one.answer, its_own))}"
-            by_reason.setdefault(reasons, []).append(item)
-    yield NOT_SEEN if by_reason else "None: every documented loss was seen."
-    if by_reason:
-        lines = (
-            line
-            for reasons, items in by_reason.items()
-            for line in (*items, *(f"  - {escape(reason)}" for reason in reasons))
-        )
-        yield "\n".join(lines)
-
-
-def _none_in(answers: Iterable[CutAnswer]) -> str:
-    """Return in how many cuts nothing was seen, and whether they could have shown it."""
-    found = list(answers)
-    asked = [one for one in found if one.at_risk is not None]
-    at_risk, torn = sum(one.at_risk or 0 for one in asked), sum(one.torn_writes for one in asked)
-    text = said.cuts(sum(one.telling for one in found))
-    return f"{text} ({at_risk} of {sum(one.telling for one in asked)}, {count(torn, 'torn write')})"
 
 
 def _death(answer: CutAnswer) -> str:
