@@ -1,5 +1,6 @@
 """Faults in a study file: what befalls the disks while clients commit, and when."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import ByteSize, Field, model_validator
@@ -7,7 +8,9 @@ from pydantic import ByteSize, Field, model_validator
 from diskproof.results.crash import WAYS, Way
 from diskproof.results.fault import Fault, FaultKind, OnRequest
 from diskproof.results.size import Size
-from diskproof.study.part import DAY_S, Distinct, OfLevels
+from diskproof.study.crash import CrashChoice
+from diskproof.study.part import DAY_S, Distinct, OfLevels, mistake
+from diskproof.study.storages import StorageChoice
 
 MOST_REPEATS = 300
 """The disk takes a schedule in one line of 64 KiB, and one time may need 145 bytes of it."""
@@ -58,6 +61,25 @@ class FaultChoice(OfLevels):
     )
     add_ms: float | None = Field(None, gt=0, le=1e6, description="Of `slow`: what is added to each answer")
     leave: Annotated[Size, Field(ge=0)] = Field(ByteSize(0), description="Of `full`: room that is left")
+
+    def check_crash(self, name: str, crash: CrashChoice, storages: Mapping[str, StorageChoice]) -> None:
+        """Refuse cuts whose clients, moment or storages do not go with the fault."""
+        if crash.load != "ledger":
+            raise mistake("its clients end at the first error: leave `load` out", "crash", "load")
+        if self.after_s >= crash.cut_after_s:
+            raise mistake(
+                f"it begins when the server may be dead already, after {crash.cut_after_s:g} s: "
+                "raise `cut_after_s` of [crash]",
+                *("faults", name, "after_s"),
+            )
+        for storage in crash.storages or storages:
+            asked = self.storages is None or storage in self.storages
+            if asked and storages[storage].why_never_cut():
+                why = (
+                    f"only virtual disks have faults, and `{storage}` is none: give it `virtual`, or "
+                    "this fault other `storages`"
+                )
+                raise mistake(why, "faults", name)
 
     @model_validator(mode="after")
     def _keys_are_of_the_kind(self) -> Self:

@@ -1,6 +1,5 @@
 """The study file. Each option has its name, type, limits, default and meaning once, here or beside it."""
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Literal, Self
 
@@ -152,19 +151,7 @@ class Study(Part):
             raise mistake("the load of a [program] is its own command: leave this out", "crash", key)
         if self.design.dilation != 1:
             raise mistake("a [program] keeps the machine's time: leave this out", "design", "dilation")
-        for name, tuning in self.tunings.items():
-            if tuning.base != AS_IT_IS or tuning.option_file:
-                raise mistake("a [program] has only `variables` here", "tunings", name)
-            for variable in tuning.variables:
-                if not any(f"{{{variable}}}" in command for command in self.program.commands):
-                    raise mistake(f"no command has `{{{variable}}}`", "tunings", name, "variables")
-        known = {"directory", "run"}.union(*(tuning.variables for tuning in self.tunings.values()))
-        for word in self.program.braced:
-            without = [name for name, one in self.tunings.items() if word in known - set(one.variables)]
-            if word in known and without and word not in ("directory", "run"):
-                raise mistake(f"a command has `{{{word}}}`: give it a value", "tunings", without[0])
-            if word not in known and (close := difflib.get_close_matches(word, known, n=1)):
-                raise mistake(f"a command has `{{{word}}}`; did you mean `{{{close[0]}}}`?", "program")
+        self.program.check_tunings(self.tunings)
         return self
 
     @field_validator("tunings")
@@ -334,22 +321,7 @@ class Study(Part):
                 raise mistake("faults come while clients commit, before a death: add [crash]", "faults", name)
             if self.program is not None and self.program.sync is not None:
                 raise mistake("a [program] with a `sync` has none yet: leave it out", "faults", name)
-            if self.crash.load != "ledger":
-                raise mistake("its clients end at the first error: leave `load` out", "crash", "load")
-            if fault.after_s >= self.crash.cut_after_s:
-                raise mistake(
-                    f"it begins when the server may be dead already, after {self.crash.cut_after_s:g} s: "
-                    "raise `cut_after_s` of [crash]",
-                    *("faults", name, "after_s"),
-                )
-            for storage in self.crash.storages or self.storages:
-                asked = fault.storages is None or storage in fault.storages
-                if asked and self.storages[storage].why_never_cut():
-                    why = (
-                        f"only virtual disks have faults, and `{storage}` is none: give it `virtual`, or "
-                        "this fault other `storages`"
-                    )
-                    raise mistake(why, "faults", name)
+            fault.check_crash(name, self.crash, self.storages)
         return self
 
     @model_validator(mode="after")

@@ -1,15 +1,21 @@
 """What `[program]` declares: a program of any language, by the commands that use it."""
 
+import difflib
 import re
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, StringConstraints, ValidationInfo, WithJsonSchema
 
 from diskproof.study.loads.base import Timed
-from diskproof.study.part import KeptFile, Part, kept_file
+from diskproof.study.part import AS_IT_IS, KeptFile, Part, kept_file, mistake
+from diskproof.study.tuning import Tuning
 
 PROGRAM = "program"
 """Its name among a study's servers."""
+
+OWN_WORDS = ("directory", "run")
+"""Words in braces that every command has."""
 
 MAX_FILE_BYTES = 2**20
 
@@ -62,6 +68,22 @@ class ProgramChoice(Part):
     limit_s: float = Field(
         60.0, gt=0, le=3600, description="Seconds that a command may take, and the load until its first `ack`"
     )
+
+    def check_tunings(self, tunings: Mapping[str, Tuning]) -> None:
+        """Refuse tunings that no command uses, and words in braces that no tuning has."""
+        for name, tuning in tunings.items():
+            if tuning.base != AS_IT_IS or tuning.option_file:
+                raise mistake("a [program] has only `variables` here", "tunings", name)
+            for variable in tuning.variables:
+                if not any(f"{{{variable}}}" in command for command in self.commands):
+                    raise mistake(f"no command has `{{{variable}}}`", "tunings", name, "variables")
+        known = set(OWN_WORDS).union(*(tuning.variables for tuning in tunings.values()))
+        for word in self.braced:
+            without = [name for name, one in tunings.items() if word in known - set(one.variables)]
+            if word in known and without and word not in OWN_WORDS:
+                raise mistake(f"a command has `{{{word}}}`: give it a value", "tunings", without[0])
+            if word not in known and (close := difflib.get_close_matches(word, known, n=1)):
+                raise mistake(f"a command has `{{{word}}}`; did you mean `{{{close[0]}}}`?", PROGRAM)
 
     @property
     def braced(self) -> list[str]:
