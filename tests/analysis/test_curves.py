@@ -5,6 +5,8 @@ import pytest
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.dials import crossing, figure_at
+from diskproof.report.charts.dials import curve
+from diskproof.report.compose import rows
 from diskproof.report.compose.dials import answer, blocks, here
 from diskproof.results.dial import DialPoint, Dials, Mark, PredictedPoint
 from diskproof.results.plan import Cell, Plan
@@ -47,6 +49,32 @@ def test_what_is_needed_lies_where_the_share_is_lost() -> None:
     assert (half.low, half.value, half.high) == pytest.approx((1_130, 1_130, 1_130), rel=0.1)
 
 
+def test_a_prediction_is_drawn_only_where_there_is_one() -> None:
+    plan = dial_plan()
+    with_one = Dials(predicted=[PredictedPoint(cell=plan.cells[2].id, per_s=480)])
+    for known, drawn in ((Dials(), False), (with_one, True)):
+        figure = curve(analysed(plan, known))
+        assert figure is not None
+        shown = [row for panel in figure.panels for row in panel.rows if row.get("predicted") is not None]
+        assert [len(shown) > 0, any("predicted" in key.words for key in figure.keys)] == [drawn, drawn]
+
+
+def test_a_single_block_has_no_interval_of_what_is_needed() -> None:
+    plan = change(make_plan(storages=tuple(dial_plan().dials), tunings=("safest",), clients=(8,), blocks=1))
+    (found,) = analysed(change(plan, dials=dial_plan().dials)).curves
+    assert found.needs[-1].value is not None
+    assert (found.needs[-1].low, found.needs[-1].high) == (None, None)
+
+
+def test_other_storages_stay_beside_a_curve() -> None:
+    dial = dial_plan()
+    plan = make_plan(storages=("dram", *dial.dials), tunings=("safest",), clients=(8,))
+    plan = change(plan, dials=dial.dials)
+    trials = make_trials(plan, lambda cell: 9000 if cell.storage == "dram" else of_flush(cell), spread=0.001)
+    shown = rows.blocks(analyse(plan, make_machine(plan), trials, {}), ())
+    assert any("dram" in level for block in shown for row in block.rows for level in row.levels)
+
+
 def test_more_may_be_better() -> None:
     plan = dial_plan("iops.fixed")
     rising = make_trials(plan, lambda cell: float(cell.storage[5:]) / 10, spread=0.001)
@@ -80,5 +108,5 @@ def test_rows_name_values_and_limits_and_the_sentence_the_loss() -> None:
     assert [row.levels for row in first.rows] == [("100 µs",), ("1.0 ms",), ("10 ms",)]
     assert needs.columns == ("lose 5%", "lose 10%", "lose 50%")
     assert answer(analysis.curves).startswith(
-        "Beside a flush of 100 µs, 50% of the throughput is lost at 1.1 ms"
+        "50% of the throughput at flush 100 µs is lost at 1.1 ms"
     )

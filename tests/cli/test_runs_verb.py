@@ -32,9 +32,9 @@ def listed(folder: Path, *words: str) -> list[str]:
 def test_the_newest_stands_first_with_what_it_came_to(shelf: Path) -> None:
     lines = listed(shelf)
     assert lines[0].split()[:3] == ["2026-03-15", "09:00", "mine"]
-    assert "not reported yet" in lines[0]
+    assert "no answer here" in lines[0]
     (shelf / "runs" / "mine" / LATE / "answer.json").write_text(
-        '{"question": "Which disk?", "answer": "The \\u001b[31mSSD.", "tested": ""}'
+        '{"question": "Which disk?", "answer": "The \\u001b[31mSSD."}'
     )
     assert "The \N{REPLACEMENT CHARACTER}[31mSSD." in listed(shelf, "mine")[0]
 
@@ -50,12 +50,23 @@ def test_words_mean_runs_where_a_command_takes_one(shelf: Path) -> None:
     assert unknown.returncode == 2
 
 
+def test_a_copy_under_another_name_is_no_run_of_the_list(shelf: Path) -> None:
+    (shelf / "runs" / "mine" / LATE).rename(shelf / "runs" / "mine" / "old-run")
+    assert not any(one.path.name == "old-run" for one in runs_in(shelf / "runs"))
+
+
 def test_a_label_is_one_runs_alone(shelf: Path) -> None:
     for which in (EARLY, LATE):
         diskproof_here(shelf, "runs", f"mine/{which}", "--label", "best")
     assert [one.path.name for one in runs_in(shelf / "runs") if one.label == "best"] == [LATE]
     diskproof_here(shelf, "runs", "best", "--label", "")
     assert find("best", shelf / "runs") is None
+    assert not (shelf / "runs" / "other" / EARLY / "label").exists()
+
+
+def test_a_label_comes_before_a_study_of_its_name(shelf: Path) -> None:
+    diskproof_here(shelf, "runs", f"mine/{EARLY}", "--label", "other")
+    assert find("other", shelf / "runs") == shelf / "runs" / "mine" / EARLY
 
 
 @pytest.mark.parametrize(
@@ -63,7 +74,7 @@ def test_a_label_is_one_runs_alone(shelf: Path) -> None:
     [
         (["nothing"], "no run that `nothing` means"),
         (["nothing", "--label", "x"], "has no run `nothing`"),
-        (["mine", "--label", "a b"], "a label has at most 40"),
+        (["mine", "--label", "a b"], "at most 40 letters"),
         (["--out", "nowhere"], "nowhere has no runs"),
     ],
 )

@@ -73,13 +73,15 @@ def test_a_device_file_beside_the_study_can_be_varied(tmp_path: Path) -> None:
         ("vary = { flush_us = [-1] }", "above 0"),
         ("vary = { flush_us = [inf] }", "above 0"),
         ('vary = { "a b" = [1] }', "disk show"),
+        ('vary = { flush_us = [1] }\n[storages.dial-1us]\nvirtual = "null"', "would be called `dial-1us`"),
+        ('vary = { flush_us = [1] }\n[storages.b]\nvirtual = "null"\nvary = { flush_us = [2] }', "one storage"),
     ],
 )
 def test_what_cannot_be_varied_is_refused_with_its_line(tmp_path: Path, vary: str, said: str) -> None:
     with pytest.raises(StudyError) as refused:
         read(tmp_path, vary)
     assert said in str(refused.value)
-    assert "study.toml:8: `storages.dial.vary" in str(refused.value)
+    assert str(refused.value).startswith(f"{tmp_path / 'study.toml'}:")
 
 
 def test_only_a_virtual_disk_can_be_varied(tmp_path: Path) -> None:
@@ -87,3 +89,21 @@ def test_only_a_virtual_disk_can_be_varied(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(study.format(vary="vary = { flush_us = [1] }"))
     with pytest.raises(StudyError, match="only a storage that is `virtual`"):
         read_study(tmp_path / "study.toml")
+
+
+def test_whoever_names_the_storage_means_all_its_points(tmp_path: Path) -> None:
+    text = STUDY.format(vary="vary = { flush_us = [1000, 2000] }")
+    crash = '[crash]\nstorages = ["dial"]\nways = { power = ["dial"], kill = ["other"] }\n'
+    (tmp_path / "study.toml").write_text(text + crash.replace('storages = ["dial"]\n', ""))
+    ways = read_study(tmp_path / "study.toml").study.crash
+    assert ways is not None
+    assert ways.ways == {"power": ["dial-1ms", "dial-2ms"], "kill": ["other"]}
+    (tmp_path / "study.toml").write_text(text + '[crash]\nstorages = ["dial"]\n')
+    cut = read_study(tmp_path / "study.toml").study.crash
+    assert cut is not None
+    assert cut.storages == ["dial-1ms", "dial-2ms"]
+
+
+def test_large_values_keep_all_their_digits(tmp_path: Path) -> None:
+    file = read(tmp_path, 'vary = { "iops.fixed" = [500000, 1000000] }')
+    assert list(file.study.storages)[:2] == ["dial-500000", "dial-1000000"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.results.dial import Dials
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.limit import Limit
-from diskproof.results.plan import THROUGHPUTS, Plan
+from diskproof.results.plan import THROUGHPUTS, Metric, Plan
 from diskproof.results.record import Record
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
@@ -41,7 +41,7 @@ class Need(Record):
     value: float | None
     """By interpolation of logarithms; None: the curve does not come so low."""
     low: float | None = None
-    """The same for the ends of the intervals; None: that end's curve does not come so low."""
+    """The same for the ends of the points' intervals; None: there are none, or they do not come so low."""
     high: float | None = None
 
 
@@ -52,6 +52,7 @@ class Curve(Record):
     device: str
     key: str
     """The property's name in the device's file."""
+    metric: Metric
     held: dict[Factor, str]
     """The factors that vary in the study, but for the storage, with their levels here."""
     also: dict[str, float]
@@ -92,6 +93,7 @@ def curves_of(
                     dial=at.dial,
                     device=at.device,
                     key=key,
+                    metric=some[0].metric,
                     held=dict(_held(some[0], varying)),
                     also={name: at.values[name] for name in second},
                     points=points,
@@ -129,12 +131,15 @@ def _need(points: Sequence[CurvePoint], loss: float) -> Need:
     falling = points[0].figure.estimate >= points[-1].figure.estimate
     way = list(points) if falling else list(reversed(points))
     level = way[0].figure.estimate * (1 - loss)
-    value, *ends = (
-        crossing([(one.value, getattr(one.figure, end) or one.figure.estimate) for one in way], level)
-        for end in ("estimate", "low", "high")
-    )
+    values = [one.value for one in way]
+
+    def at(end: Literal["estimate", "low", "high"]) -> float | None:
+        figures = [getattr(one.figure, end) for one in way]
+        return None if None in figures else crossing(list(zip(values, figures, strict=True)), level)
+
+    ends = at("low"), at("high")
     low, high = ends if falling else reversed(ends)
-    return Need(loss=loss, value=value, low=low, high=high)
+    return Need(loss=loss, value=at("estimate"), low=low, high=high)
 
 
 def crossing(curve: Sequence[tuple[float, float]], level: float) -> float | None:

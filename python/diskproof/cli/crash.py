@@ -57,7 +57,7 @@ def crash(
     study = study or program
     if study is None:
         raise RefusalError("no study file: name one, or give a kept cut with --replay RUN/cuts/ID")
-    file = _with_crash(choice.read(study, to_cut=True), cuts, states)
+    file = _with_crash(choice.read(study, to_cut=True, resume=resume), cuts, states)
     plan = make_plan(file, choice.only, no_power_cuts(), over_hosts=choice.hosts, cuts_alone=True)
     further = [] if cuts is None else ["--cuts", str(cuts)]
     further += [] if states is None else ["--states", str(states)]

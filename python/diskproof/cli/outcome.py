@@ -11,7 +11,7 @@ from diskproof.cli.progress import progress_display
 from diskproof.cli.screen import complain, results, say
 from diskproof.refusal import NotWrittenError
 from diskproof.report import markdown
-from diskproof.report.compose import names, verdict_words
+from diskproof.report.compose import verdict_words
 from diskproof.report.compose.answer import answer as sentence
 from diskproof.report.compose.one_screen import run as answer
 from diskproof.report.intervals import with_bounds
@@ -85,7 +85,7 @@ def write_reports(folder: RunFolder, analysis: Analysis) -> None:
     from diskproof.report import html  # noqa: PLC0415 - drawing takes long to load; a refusal needs none of it
 
     folder.write_summary(
-        Summary(question=analysis.plan.question, answer=sentence(analysis), tested=names.tested(analysis))
+        Summary(question=analysis.plan.question, answer=sentence(analysis))
     )
     picture = html.picture(analysis)
     for name, content in (

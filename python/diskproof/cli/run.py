@@ -3,17 +3,16 @@
 from pathlib import Path
 
 from diskproof.analysis.limits.thresholds import FEWEST_PAIRS
-from diskproof.cli.compare import compare
 from diskproof.cli.exits import DONE, TRIAL_INVALID
 from diskproof.cli.outcome import see_through
 from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
+from diskproof.cli.screen import say
 from diskproof.history.shelf import find
 from diskproof.hosts.over import execute_over_hosts
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
 from diskproof.run.execute import execute
-from diskproof.run.resume import earlier_runs
-from diskproof.run.session import Request
+from diskproof.run.session import Progress, Request
 
 MOST_PAIRS = 1_000
 
@@ -50,16 +49,22 @@ def run(
         raise RefusalError(f"--pairs is a number from {FEWEST_PAIRS} to {MOST_PAIRS}, not {pairs}")
     asked = (pairs or FEWEST_PAIRS) if prove else 0
     earlier = None if against is None else _earlier(against, choice.out)
-    file = choice.read(study)
+    file = choice.read(study, resume=resume)
     further = ["--prove"] if prove else []
     further += ["--pairs", str(pairs)] if pairs is not None else []
     going_on = choice.resuming("run", study, further)
     plan = choice.plan(file).model_copy(update={"resume": going_on})
     request = Request(file=file, plan=plan, out=choice.out, resume=resume, pairs=asked)
-    code = see_through(request, "trials", going_on, execute_over_hosts if choice.hosts else execute)
-    if earlier is None or code not in (DONE, TRIAL_INVALID):
+    made: list[RunFolder] = []
+
+    def remembering(request: Request, progress: Progress) -> RunFolder:
+        made.append((execute_over_hosts if choice.hosts else execute)(request, progress))
+        return made[-1]
+
+    code = see_through(request, "trials", going_on, remembering)
+    if earlier is None or not made or code not in (DONE, TRIAL_INVALID):
         return code
-    return compare(earlier, earlier_runs(choice.out, file.name)[0], fail_if=["slower"]) or code
+    return _compared(earlier, made[-1].path) or code
 
 
 def _earlier(against: str, out: Path) -> Path:
@@ -68,3 +73,13 @@ def _earlier(against: str, out: Path) -> Path:
     if found is None:
         raise RefusalError(f"--against: {out} has no run `{against}`: `diskproof runs` lists them")
     return RunFolder.open(found).path
+
+
+def _compared(earlier: Path, now: Path) -> int:
+    """Compare two runs as `compare` does, in the fence; return its exit code."""
+    from diskproof.cli import call  # noqa: PLC0415 - it has this verb
+
+    if earlier.resolve() == now.resolve():
+        say(f"--against: {earlier} is the run that was resumed, so there is nothing to compare")
+        return DONE
+    return call(["compare", str(earlier), str(now), "--fail-if", "slower"], apart=True)

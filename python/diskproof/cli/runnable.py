@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +12,11 @@ from cyclopts import Parameter
 from diskproof.cli.screen import say
 from diskproof.cli.values.options import options
 from diskproof.refusal import RefusalError
+from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan
 from diskproof.run.cut_rights import no_power_cuts
 from diskproof.run.option_files import with_option_files
+from diskproof.run.resume import earlier_runs
 from diskproof.run.slower import with_dilation, without_late
 from diskproof.server.choice import with_present_servers
 from diskproof.server.registry import installed
@@ -44,9 +46,11 @@ class Choice:
     hosts: bool = False
     """Use the machines of the study's [hosts], each of which has joined with `diskproof host`."""
 
-    def read(self, study: Path, *, to_cut: bool = False) -> StudyFile:
-        """Read a study as this machine can run it; `to_cut` adds a `[crash]` if it has none."""
-        return read_study_here(study, self.scale, self.basedir, to_cut=to_cut)
+    def read(self, study: Path, *, to_cut: bool = False, resume: bool = False) -> StudyFile:
+        """Read a study as this machine can run it, or resume it; `to_cut` adds a `[crash]` if it has none."""
+        runs = earlier_runs(self.out, named(study).stem) if resume else []
+        kept = RunFolder.open(runs[0]).plan().dials or None if runs else None
+        return read_study_here(study, self.scale, self.basedir, to_cut=to_cut, kept=kept)
 
     def resuming(self, verb: str, study: Path, further: Sequence[str] = ()) -> str:
         """Return the command that resumes a run: with the same cells on the same servers."""
@@ -128,16 +132,22 @@ def quickstart() -> str:
 
 
 def read_study_here(
-    study: Path, scale: str | None, basedirs: list[str] | None, *, to_cut: bool = False
+    study: Path,
+    scale: str | None,
+    basedirs: list[str] | None,
+    *,
+    to_cut: bool = False,
+    kept: Collection[str] | None = None,
 ) -> StudyFile:
     """Read a study at a scale, without the optional servers that this machine does not have.
 
-    `basedirs` are the folders of servers, each ``NAME=DIR``.
+    `basedirs` are the folders of servers, each ``NAME=DIR``; `kept` the values of a varied disk that a run
+    to be resumed has.
     """
     present = with_present_servers(read_study(named(study), scale, to_cut=to_cut), basedirs or [])
     for name, reason in present.reasons.items():
         say(f"server `{name}` is optional and left out: {reason}")
-    file, late = without_late(with_dilation(with_option_files(present.file, options)))
+    file, late = without_late(with_dilation(with_option_files(present.file, options)), kept)
     if late:
         say(f"left out, as this machine cannot serve them in time: {numbers.listed(late)}")
     for note in file.notes:

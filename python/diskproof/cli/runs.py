@@ -7,6 +7,7 @@ from rich.table import Table
 from diskproof.cli.screen import results, say
 from diskproof.history.shelf import RUNS, Shelved, find, put_label, runs_in
 from diskproof.refusal import RefusalError
+from diskproof.results.summary import NEWEST
 from diskproof.study.part import NAME_PATTERN
 from diskproof.visible import visible
 from diskproof.wording import numbers
@@ -37,11 +38,13 @@ def runs(
 
     """
     if label is not None:
-        run = find(which or "newest", out)
+        run = find(which or NEWEST, out)
         if run is None:
-            raise RefusalError(f"{out} has no run `{which or 'newest'}`: `diskproof runs` lists them")
-        if label and not NAME_PATTERN.fullmatch(label):
-            raise RefusalError("a label has at most 40 letters, digits, dots, dashes and underscores")
+            raise RefusalError(f"{out} has no run `{which or NEWEST}`: `diskproof runs` lists them")
+        if label == NEWEST or (label and not NAME_PATTERN.fullmatch(label)):
+            raise RefusalError(
+                f"a label is not `{NEWEST}`, and has at most 40 letters, digits, dots, dashes and underscores"
+            )
         put_label(run, label, out)
         say(f"{run}: {label or 'no label'}")
         return
@@ -71,5 +74,5 @@ def _when(one: Shelved) -> str:
 
 def _came_to(one: Shelved) -> str:
     if one.summary is None:
-        return "not reported yet"
+        return "no answer here: `diskproof report` has it"
     return visible(one.summary.answer or one.summary.question)

@@ -74,6 +74,8 @@ def failure(cut: CutTrial, plan: Cuts) -> str | None:
         return "the database is damaged, or contradicts itself"
     if cut.trouble is not None and cut.is_unnoticed:
         return "something is lost or wrong, and neither server nor checks have said so"
+    if cut.lost and cut.trouble is not None:
+        return f"{cut.lost} acknowledged transactions are lost after a fault"
     if cut.lost and _must_be_kept(cut, plan):
         return f"{cut.lost} acknowledged transactions are lost, and none may be"
     return None

@@ -1,5 +1,6 @@
 """The runs below a folder: what each was of and came to, and which one a word means."""
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +12,10 @@ from diskproof.results.summary import NEWEST, Summary, label_of, summary_of, wri
 
 RUNS = Path("runs")
 """Root of the runs of a working directory."""
+
+
+RUN_NAME = re.compile(r"\d{8}-\d{6}")
+"""A run's folder is called after its beginning, in UTC; a copy with another name is no run of this list."""
 
 
 @dataclass(frozen=True)
@@ -34,20 +39,26 @@ class Shelved:
 
 def runs_in(root: Path) -> Iterator[Shelved]:
     """Yield the runs below a root, the newest first: ``ROOT/STUDY/TIME``."""
-    found = sorted(root.glob("*/*-*/plan.json"), key=lambda plan: plan.parent.name, reverse=True)
-    for plan in found:
+    named = [plan for plan in root.glob("*/*-*/plan.json") if RUN_NAME.fullmatch(plan.parent.name)]
+    for plan in sorted(named, key=lambda plan: plan.parent.name, reverse=True):
         with suppress(UnreadableError, RefusalError):
             yield Shelved(plan.parent, summary_of(plan.parent), label_of(plan.parent))
 
 
 def find(word: str, root: Path = RUNS) -> Path | None:
-    """Return the folder of the newest run that a word means, or None; `newest` means any."""
-    return next((one.path for one in runs_in(root) if word == NEWEST or one.is_called(word)), None)
+    """Return the folder of the newest run that a word means, or None; `newest` means any.
+
+    A label comes before a study of that name.
+    """
+    found = list(runs_in(root))
+    labelled = (one.path for one in found if word and one.label == word)
+    others = (one.path for one in found if word == NEWEST or one.is_called(word))
+    return next(labelled, None) or next(others, None)
 
 
 def put_label(run: Path, label: str, root: Path) -> None:
     """Give a run a label, and take it from the one that had it."""
-    for other in runs_in(root):
+    for other in runs_in(root) if label else ():
         if other.label == label:
             write_label(other.path, "")
     write_label(run, label)

@@ -29,6 +29,7 @@ from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import NO_LEVEL, Plan
 from diskproof.results.trial import Trial
+from diskproof.run.dials import write_dials
 from diskproof.run.execute import stopping
 from diskproof.run.prove import NOTHING_TO_PROVE, check_request, provable
 from diskproof.run.resume import changed_machine, folder_to_resume, resumed_plan
@@ -96,6 +97,7 @@ def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
             if request.resume:
                 folder.write_plan(resumed_plan(folder.plan(), request.plan))
             _Head(request, folder, name, hands, progress, _roles(hosts, chosen)).run()
+    write_dials(folder, progress.note)
     return folder
 
 

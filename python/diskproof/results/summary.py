@@ -20,8 +20,6 @@ class Summary(Record):
 
     question: str
     answer: str
-    tested: str
-    """The servers with their versions, and what does not vary."""
 
 
 def summary_of(run: Path) -> Summary | None:

@@ -1,6 +1,6 @@
 """What the disks' models say of a run's curves: predictions of what was measured, and where disks lie."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from diskproof import disk
 from diskproof.analysis.folder import gather_folder
@@ -8,6 +8,7 @@ from diskproof.analysis.gather import Gathered
 from diskproof.analysis.other_disk.calibrated import Source, calibrate
 from diskproof.analysis.other_disk.predict import MEMORY, load_key, predict, sources_of
 from diskproof.analysis.other_disk.records import Load, Simulated
+from diskproof.refusal import RefusalError
 from diskproof.results.dial import FLUSH, Dials, Mark, PredictedPoint
 from diskproof.results.folder import RunFolder
 from diskproof.run.slower import append_us
@@ -18,14 +19,20 @@ TIMELESS = "null"
 """The device that stands for main memory: it takes no time."""
 
 
-def write_dials(folder: RunFolder) -> None:
-    """Predict the points of a run's curves from their ends, and write that beside the trials."""
-    plan = folder.plan()
-    if plan.dials:
-        keys = {key for point in plan.dials.values() for key in point.values}
-        devices = {point.device for point in plan.dials.values()}
-        marks = list(_catalogue(devices)) if FLUSH in keys else []
+def write_dials(folder: RunFolder, note: Callable[[str], None]) -> None:
+    """Predict the points of a run's curves from their ends, and write that beside the trials.
+
+    What a model cannot say is left out: the trials are worth more than that.
+    """
+    points = folder.plan().dials.values()
+    if not points:
+        return
+    try:
+        over_flush = [point.device for point in points if next(iter(point.values)) == FLUSH]
+        marks = list(_catalogue(over_flush[0])) if over_flush else []
         folder.write_dials(Dials(predicted=list(_predicted(gather_folder(folder))), marks=marks))
+    except RefusalError as error:
+        note(f"the curve has no prediction: {error}")
 
 
 def simulate(device: str, loads: Sequence[Load]) -> list[Simulated]:
@@ -56,10 +63,9 @@ def flush_us_like(took_us: float, device: str) -> float:
     return took_us - 2 * append_us(device_of(device, {FLUSH: [0.0]}))
 
 
-def _catalogue(devices: set[str]) -> Iterator[Mark]:
-    """Yield the disks that come with diskproof, but for those that are varied and those without time."""
-    (like, *_) = sorted(devices)
+def _catalogue(varied: str) -> Iterator[Mark]:
+    """Yield the disks that come with diskproof, but for the one that is varied and those without time."""
     for shown in disk.devices():
         name = shown["name"]
-        if name not in devices and (value := flush_us_like(2 * append_us(name), like)) > 0:
+        if name != varied and (value := flush_us_like(2 * append_us(name), varied)) > 0:
             yield Mark(name=name, value=value)

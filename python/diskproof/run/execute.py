@@ -43,6 +43,7 @@ def execute(request: Request, progress: Progress) -> RunFolder:
         check_request(request)
     with session(request, progress) as bench, stopping(bench.folder):
         make_steps(request, bench, progress, lambda: _provable(bench.folder, progress))
+    write_dials(bench.folder, progress.note)
     return bench.folder
 
 
@@ -51,7 +52,6 @@ def make_steps(
 ) -> None:
     """Make the trials, then the proofs, then the cuts; `limits` are asked for when the trials are over."""
     run_trials(bench, progress)
-    write_dials(bench.folder)
     if request.pairs:
         prove(request, bench, progress, limits())
     if request.plan.crash is not None:

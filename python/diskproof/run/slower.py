@@ -1,7 +1,7 @@
 """Slow time of trials: how slow a study's disks need it, and whether a server follows."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import get_args
 
@@ -13,6 +13,7 @@ from diskproof.results.usage import ALLOWED_LATENESS_SHARE
 from diskproof.run.bench import RUNTIME
 from diskproof.server.base import Running, ServerKind
 from diskproof.study.design import Dilation
+from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyFile
 from diskproof.system.cpu_quota import why_no_quota
@@ -60,27 +61,38 @@ def with_dilation(file: StudyFile) -> StudyFile:
     return replace(file, study=study.model_copy(update={"design": design}))
 
 
-def without_late(file: StudyFile) -> tuple[StudyFile, list[str]]:
+def without_late(file: StudyFile, kept: Collection[str] | None = None) -> tuple[StudyFile, list[str]]:
     """Return a study without the values of a varied disk that cannot be served in time, and which those are.
 
-    They are those of which more than 1 in 100 synced writes would be late, as for `with_dilation`.
+    They are those of which more than 1 in 100 synced writes would be late, as for `with_dilation`; of a run
+    that is resumed, those that it has not `kept`, because the path to a disk takes another time today.
     """
     varied = {name: one for name, one in file.study.storages.items() if one.vary and not one.below_floor}
     if not varied:
         return file, []
-    late_us = LATE_PATHS * disk.floor_us() / file.study.design.slower
+    late_us = LATE_PATHS * disk.floor_us() / file.study.design.slower if kept is None else 0.0
     late = [
         name
         for name, storage in varied.items()
-        if late_us > ALLOWED_LATENESS_SHARE * append_us(str(storage.places()["data"].virtual))
+        if (kept is not None and name not in kept)
+        or late_us > ALLOWED_LATENESS_SHARE * append_us(str(storage.places()["data"].virtual))
     ]
     if len(late) == len(file.study.storages):
         raise RefusalError(
             f"this machine serves none of the varied disks in time: its path to a disk takes "
             f"{late_us / LATE_PATHS:.0f} µs of the study's time; give slower values, or set a `dilation`"
         )
-    kept = {name: storage for name, storage in file.study.storages.items() if name not in late}
-    return replace(file, study=file.study.model_copy(update={"storages": kept})), late
+    return replace(file, study=_without(file.study, late)), late
+
+
+def _without(study: Study, late: Collection[str]) -> Study:
+    """Return a study without some storages, also where its cuts name them."""
+    storages = {name: storage for name, storage in study.storages.items() if name not in late}
+    crash = study.crash
+    if crash and crash.storages:
+        cut = [name for name in crash.storages if name not in late]
+        crash = crash.model_copy(update={"storages": cut})
+    return study.model_copy(update={"storages": storages, "crash": crash})
 
 
 def _devices(place: PlaceChoice) -> list[str]:

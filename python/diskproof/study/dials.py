@@ -34,9 +34,14 @@ def expanded(study: object) -> object:
     }
     if not made:
         return study
+    if len(made) > 1:
+        raise mistake("one storage of a study varies: make a second study", "storages", list(made)[1], "vary")
     storages: dict[str, Any] = {}
     for name, storage in study["storages"].items():
-        storages |= made.get(name, {name: storage})
+        points = made.get(name, {name: storage})
+        if clash := sorted(storages.keys() & points.keys()):
+            raise mistake(f"two storages would be called `{clash[0]}`: rename one", "storages", name)
+        storages |= points
     names = {name: list(points) for name, points in made.items()}
     return {key: _renamed(part, names) if key in OF_STORAGES else part for key, part in study.items()} | {
         "storages": storages
@@ -94,20 +99,32 @@ def _value(key: str, given: object, keys: tuple[str, ...]) -> float:
 
 def _short(key: str, value: float) -> str:
     if not key.endswith("_us"):
-        return f"{value:g}"
+        return f"{value:.12g}"
     unit = next((unit for unit in ("s", "ms") if value >= UNITS_US[unit]), "us")
-    return f"{value / UNITS_US[unit]:g}{unit}"
+    return f"{value / UNITS_US[unit]:.12g}{unit}"
 
 
 def _renamed(part: object, names: Mapping[str, list[str]]) -> object:
-    """Return a part of a study with all storages in the place of the one that stands for them."""
+    """Return a part of a study with all storages in the place of the one that stands for them.
+
+    Storages stand in lists: under ``storages``, and under each way of ``ways``.
+    """
     if isinstance(part, list):
         return [_renamed(one, names) for one in part]
     if not isinstance(part, dict):
         return part
     return {
-        key: [one for name in value for one in names.get(name, [name])]
-        if key == "storages" and isinstance(value, list) and all(isinstance(name, str) for name in value)
-        else _renamed(value, names)
+        key: _each(value, names) if key == "storages" else _of_ways(value, names) if key == "ways" else
+        _renamed(value, names)
         for key, value in part.items()
     }
+
+
+def _of_ways(value: object, names: Mapping[str, list[str]]) -> object:
+    return {way: _each(some, names) for way, some in value.items()} if isinstance(value, dict) else value
+
+
+def _each(value: object, names: Mapping[str, list[str]]) -> object:
+    if not isinstance(value, list):
+        return value
+    return [one for name in value for one in (names.get(name, [name]) if isinstance(name, str) else [name])]

@@ -10,11 +10,12 @@ from diskproof.analysis.dials import Curve
 from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row, Span
 from diskproof.report.charts.style import COLOURS
-from diskproof.report.compose.dials import held, shown, title_of
+from diskproof.report.compose.dials import held, shown, title_of, unit_of
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, with_bounds
 from diskproof.results.dial import FLUSH
 from diskproof.results.limit import IN_WORDS
+from diskproof.wording import numbers
 
 HEIGHT_PX = 300
 
@@ -22,7 +23,7 @@ MOST_CURVES = len(COLOURS)
 
 
 def curve(analysis: Analysis) -> Figure | None:
-    """Return the curves of the run in one panel a device, if it varies a property; None if not."""
+    """Return the curves of the run, if it varies a property of a disk; None if not."""
     curves = analysis.curves[:MOST_CURVES]
     if not curves:
         return None
@@ -30,7 +31,8 @@ def curve(analysis: Analysis) -> Figure | None:
     rows = [row for one in curves for row in _rows(one)]
     x = _axis(key, [row["x"] for row in rows])
     span = Span.of([row[end] for row in rows for end in ("figure", "low", "high") if row[end] is not None])
-    y = alt.Y("figure:Q", title="transactions/s", scale=span.scale, axis=span.axis())
+    unit = unit_of(curves[0])
+    y = alt.Y("figure:Q", title=unit, scale=span.scale, axis=span.axis())
     by_name = {held(one) or one.dial: colour for one, colour in zip(curves, COLOURS, strict=False)}
     base = (
         alt.Chart()
@@ -56,7 +58,7 @@ def curve(analysis: Analysis) -> Figure | None:
     if any(row["predicted"] is not None for row in rows):
         keys.append(Key("predicted by the disk's model from both ends", dash=(4, 3)))
     keys.append(Key(f"bar: {confidence(analysis)} interval"))
-    caption = f"Transactions per second by {title_of(key)} of a plain device; both axes may be logarithmic."
+    caption = f"{numbers.sentence_case(unit)} by {title_of(key)} of {curves[0].device}."
     return Figure(
         "curve",
         f"Throughput by {title_of(key)}",
@@ -67,7 +69,9 @@ def curve(analysis: Analysis) -> Figure | None:
 
 
 def _rows(one: Curve) -> list[Row]:
-    ends = {point.cell: point.figure.estimate for point in (one.points[0], one.points[-1])}
+    is_predicted = any(point.predicted is not None for point in one.points)
+    known = (one.points[0], one.points[-1]) if is_predicted else ()
+    ends = {point.cell: point.figure.estimate for point in known}
     return [
         {
             "name": held(one) or one.dial,
@@ -77,7 +81,7 @@ def _rows(one: Curve) -> list[Row]:
             "high": point.figure.high,
             "predicted": ends.get(point.cell, point.predicted),
             "limit": IN_WORDS[point.limit] if point.limit else "",
-            "said": f"{shown(one.key, point.value)}: {with_bounds(point.figure)} transactions/s",
+            "said": f"{shown(one.key, point.value)}: {with_bounds(point.figure)} {unit_of(one)}",
         }
         for point in one.points
     ]

@@ -1,7 +1,8 @@
 """A curve over a property of a disk: a row a value, and which value is enough."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from diskproof.analysis.answers import Analysis
@@ -23,6 +24,11 @@ MOST_DRAWN = 2
 def title_of(key: str) -> str:
     """Return a property as an axis has it: ``flush``, ``iops``."""
     return re.sub(r"_us$|\.fixed$", "", key).replace("_", " ")
+
+
+def unit_of(curve: Curve) -> str:
+    """Return what a curve's figures count."""
+    return "requests/s" if curve.metric == "requests_per_s" else "transactions/s"
 
 
 def shown(key: str, value: float) -> str:
@@ -48,8 +54,8 @@ def answer(curves: Sequence[Curve]) -> str:
     said = [f"{shown(curve.key, need.value or 0)}{_where(curve, ' (', ')')}" for curve, need in half]
     lost = numbers.whole_percent(half[0][1].loss)
     return (
-        f"Beside a {title_of(first.key)} of {shown(first.key, first.best.value)}, {lost} of the throughput "
-        f"is lost at {numbers.listed(said)}."
+        f"{lost} of the throughput at {title_of(first.key)} {shown(first.key, first.best.value)} is lost at "
+        f"{numbers.listed(said)}."
     )
 
 
@@ -57,14 +63,14 @@ def _where(curve: Curve, before: str, after: str = "") -> str:
     return f"{before}{held(curve)}{after}" if held(curve) else ""
 
 
-def blocks(analysis: Analysis) -> Iterator[Block]:
+def blocks(analysis: Analysis, weak: Collection[str] = ()) -> Iterator[Block]:
     """Yield the curves, a row a value, or a row a curve if there are many; and the values that are enough."""
     if len(analysis.curves) > MOST_DRAWN:
         yield _many(analysis.curves)
     for curve in analysis.curves[: 0 if len(analysis.curves) > MOST_DRAWN else None]:
-        rows = tuple(_row(curve, point) for point in curve.points)
+        rows = tuple(replace(_row(curve, one), is_weak=one.cell in weak) for one in curve.points)
         scale = absolute_scale([point.figure for point in curve.points])
-        yield Block(_of(curve), rows, ("transactions/s",), scale)
+        yield Block(_of(curve), rows, (unit_of(curve),), scale)
     yield from _needs(analysis.curves)
 
 
@@ -76,7 +82,7 @@ def _many(curves: Sequence[Curve]) -> Block:
         known = {point.value: estimate(point.figure) for point in curve.points}
         rows.append(Row((held(curve),), figures=tuple(known.get(value, "") for value in values)))
     key = curves[0].key
-    title = f"{title_of(key)}; transactions/s"
+    title = f"{title_of(key)}; {unit_of(curves[0])}"
     return Block(title, tuple(rows), tuple(shown(key, value) for value in values))
 
 
@@ -121,14 +127,14 @@ def places(curves: Sequence[Curve], marks: Sequence[Mark]) -> tuple[Table, ...]:
     on = [mark for mark in marks if any(figure_at(curve, mark.value) for curve in over)]
     if not on:
         return ()
-    columns = [(figures(held(curve) or "transactions/s"), partial(_throughput, curve)) for curve in over]
+    columns = [(figures(held(curve) or unit_of(curve)), partial(_throughput, curve)) for curve in over]
     return (
         table(
             sorted(on, key=lambda mark: mark.value),
             ("disk", lambda mark: mark.name),
             (figures("flush"), lambda mark: shown(FLUSH, mark.value)),
             *columns,
-            label="Where disks lie on the curve: transactions/s, by interpolation",
+            label="Where disks lie on the curve, by interpolation",
         ),
     )
 
@@ -136,7 +142,10 @@ def places(curves: Sequence[Curve], marks: Sequence[Mark]) -> tuple[Table, ...]:
 def here(curves: Sequence[Curve], mark: Mark) -> Document:
     """Return where one disk lies on a run's curves: you are here."""
     tables = places(curves, [mark])
-    said = f"A synced write on {mark.name} takes as long as with a flush of {shown(FLUSH, mark.value)}"
+    if mark.value <= 0:
+        said = f"A synced write on {mark.name} is quicker than one on {curves[0].device} without any flush"
+    else:
+        said = f"A synced write on {mark.name} takes as long as with a flush of {shown(FLUSH, mark.value)}"
     ends = " and ".join(shown(FLUSH, point.value) for point in (curves[0].points[0], curves[0].points[-1]))
     beyond = "" if tables else f", which is not between the ends of the curve, {ends}"
     return Document(
@@ -163,7 +172,7 @@ def _tables(analysis: Analysis, curve: Curve) -> tuple[Table, Table]:
     points = table(
         curve.points,
         (figures(of), lambda point: value(point.value)),
-        (figures("transactions/s"), lambda point: estimate(point.figure)),
+        (figures(unit_of(curve)), lambda point: estimate(point.figure)),
         (interval, lambda point: bounds(point.figure)),
         (figures("predicted"), lambda point: numbers.number(point.predicted)),
         ("held back by", lambda point: IN_WORDS[point.limit] if point.limit else ""),
@@ -173,7 +182,7 @@ def _tables(analysis: Analysis, curve: Curve) -> tuple[Table, Table]:
         curve.needs,
         ("lost at most", lambda need: numbers.whole_percent(need.loss)),
         (figures(of), lambda need: _enough(curve, need)),
-        (interval, lambda need: f"{value(need.low)} to {value(need.high)}"),
+        (figures("by the points' intervals"), lambda need: f"{value(need.low)} to {value(need.high)}"),
         label=f"what is enough: {of}",
     )
     return points, needs

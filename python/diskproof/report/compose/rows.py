@@ -84,12 +84,13 @@ def _speed(analysis: Analysis, weak: Collection[str]) -> Iterator[Block]:
             yield _single(analysis)
         return
     ranked = {one.factor for one in analysis.rankings}
-    drawn = {"storage"} if analysis.curves else set()
-    yield from dials.blocks(analysis)
+    drawn = analysis.plan.dials if analysis.curves else {}
+    yield from dials.blocks(analysis, weak)
     for ranking in analysis.rankings:
-        if ranking.factor not in drawn:
+        if not all(one.level in drawn for one in ranking.placed):
             yield _ranked(analysis, ranking)
-    yield from pairs(analysis, [one for one in asked(analysis) if one.factor not in ranked | drawn], weak)
+    found = [one for one in asked(analysis) if one.factor not in ranked]
+    yield from pairs(analysis, [one for one in found if not {one.level, one.baseline} <= drawn.keys()], weak)
 
 
 def pairs(analysis: Analysis, found: Sequence[Verdict], weak: Collection[str] = ()) -> Iterator[Block]:
