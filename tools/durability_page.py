@@ -51,11 +51,6 @@ BINARY_LOG = (
     "then has more than its source. Behind: the reverse. Settings that never differed are left out."
 )
 
-RECOVERY = (
-    "Seconds. Recovery is mounting and the server's own start after a stop or a power cut, at the disk's own "
-    "speed; a cut is the mean of all of it, from the data's restore to the last check."
-)
-
 TORN_PAGES = (
     "This study asks what a half-written page does to a database. Pages are written all the time and lie in "
     "the disk's cache when the power fails, so some of their sectors are lost."
@@ -118,9 +113,6 @@ def page(found: Sequence[Campaign]) -> Iterator[str]:
     for one in found:
         yield from chapter(one, told)
     yield from binary_logs(found)
-    yield "## Recovery, and the time of a cut"
-    yield RECOVERY
-    yield pipe_table(how_long(found))
     yield "## Controls"
     yield "\n".join(controls(found))
     yield "## How it was made"
@@ -366,24 +358,3 @@ def _parted(answer: CutAnswer | None) -> str:
     return ", ".join(shown) or f"0/{log.asked}"
 
 
-def how_long(found: Sequence[Campaign]) -> Table:
-    """Return a row a server: how long recovery took, and a cut."""
-    titles = ("Recovery, median", "Worst", "A cut")
-    columns = (Column("Server"), *(Column(title, figures=True) for title in titles))
-    return Table(columns, tuple((one.title, *_recovered(one), _cut_s(one)) for one in found))
-
-
-def _recovered(one: Campaign) -> tuple[str, str]:
-    times = [
-        (cut.recovery.mount_s or 0.0) + cut.recovery.server_s
-        for cut in one.cuts
-        if cut.way != "kill" and cut.recovery and cut.recovery.server_s is not None
-    ]
-    if not times:
-        return NOT_OBSERVED, NOT_OBSERVED
-    return number(median(times)), number(max(times))
-
-
-def _cut_s(one: Campaign) -> str:
-    finished = [cut.timings.total_s for cut in one.cuts if cut.finished]
-    return number(fmean(finished)) if finished else NOT_OBSERVED
