@@ -1,9 +1,8 @@
 """The text of docs/durability.md, from the cuts of each server."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import fmean, median
 
 import durability_table
 from diskproof.analysis.safety.analyse import answer_safety
@@ -17,7 +16,7 @@ from diskproof.results.cut import CutTrial
 from diskproof.results.machine import ServerFacts
 from diskproof.results.plan import Cuts, Plan
 from diskproof.stats.proportions import share
-from diskproof.wording.numbers import NOT_OBSERVED, count, number
+from diskproof.wording.numbers import NOT_OBSERVED, count
 from durability_made import Part, made_by
 
 TRUTH, TORN = CAMPAIGNS = ("durability-truth", "torn-pages")
@@ -356,5 +355,3 @@ def _parted(answer: CutAnswer | None) -> str:
     behind = f"behind {log.cuts_engine_only}/{log.asked}: {log.worst_engine_only:,}"
     shown = [ahead] * bool(log.cuts_binlog_only) + [behind] * bool(log.cuts_engine_only)
     return ", ".join(shown) or f"0/{log.asked}"
-
-

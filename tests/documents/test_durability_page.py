@@ -218,7 +218,7 @@ def test_where_the_binary_log_and_the_tables_part_is_told_by_setting_and_death()
         for cut in make_cuts(CRASH)
     ]
     text = page(campaign(cuts=behind))
-    said = text[text.index("## The binary log against the tables") : text.index("## Recovery")]
+    said = text[text.index("## The binary log against the tables") : text.index("## Controls")]
     [fast] = [line.split(" | ")[1:] for line in said.splitlines() if line.startswith("| MariaDB")]
     assert fast == [
         "fast",

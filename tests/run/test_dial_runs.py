@@ -43,8 +43,9 @@ def test_a_run_draws_the_curve_and_a_disk_finds_its_place_on_it(tmp_path: Path) 
     assert {mark.name for mark in folder.dials().marks} > {"desktop-7200", "ebs-gp3"}
     (curve,) = analyse_folder(folder).curves
     fast, *_, slow = curve.points
-    assert (fast.value, slow.value) == (5_000, 50_000)
-    assert 5 < fast.figure.estimate / slow.figure.estimate < 11
+    assert slow.value == 50_000
+    # With one client a commit waits for one flush. Other work may void the trials of the quickest disk.
+    assert 0.5 < fast.figure.estimate / slow.figure.estimate / (slow.value / fast.value) < 1.1
     if len(curve.points) == 3 and curve.points[1].predicted:
         assert curve.points[1].predicted == pytest.approx(curve.points[1].figure.estimate, rel=0.3)
     assert "flush of dial" in result.stdout

@@ -74,7 +74,10 @@ def test_a_device_file_beside_the_study_can_be_varied(tmp_path: Path) -> None:
         ("vary = { flush_us = [inf] }", "above 0"),
         ('vary = { "a b" = [1] }', "disk show"),
         ('vary = { flush_us = [1] }\n[storages.dial-1us]\nvirtual = "null"', "would be called `dial-1us`"),
-        ('vary = { flush_us = [1] }\n[storages.b]\nvirtual = "null"\nvary = { flush_us = [2] }', "one storage"),
+        (
+            'vary = { flush_us = [1] }\n[storages.b]\nvirtual = "null"\nvary = { flush_us = [2] }',
+            "one storage",
+        ),
     ],
 )
 def test_what_cannot_be_varied_is_refused_with_its_line(tmp_path: Path, vary: str, said: str) -> None:

@@ -84,9 +84,7 @@ def write_reports(folder: RunFolder, analysis: Analysis) -> None:
     """Write the reports that a run folder holds."""
     from diskproof.report import html  # noqa: PLC0415 - drawing takes long to load; a refusal needs none of it
 
-    folder.write_summary(
-        Summary(question=analysis.plan.question, answer=sentence(analysis))
-    )
+    folder.write_summary(Summary(question=analysis.plan.question, answer=sentence(analysis)))
     picture = html.picture(analysis)
     for name, content in (
         ("report.html", html.render(folder, analysis)),

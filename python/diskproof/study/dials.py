@@ -114,8 +114,11 @@ def _renamed(part: object, names: Mapping[str, list[str]]) -> object:
     if not isinstance(part, dict):
         return part
     return {
-        key: _each(value, names) if key == "storages" else _of_ways(value, names) if key == "ways" else
-        _renamed(value, names)
+        key: _each(value, names)
+        if key == "storages"
+        else _of_ways(value, names)
+        if key == "ways"
+        else _renamed(value, names)
         for key, value in part.items()
     }
 
