@@ -1,8 +1,13 @@
 """A cut is recorded before its evidence is kept, and what earlier sessions recorded is remembered."""
 
-from contextlib import nullcontext
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -16,7 +21,9 @@ from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Cell, PlannedCut
 from diskproof.results.trial import Finding
 from diskproof.run import cuts as cuts_of_run
+from diskproof.run.attempt import Steps
 from diskproof.run.bench import Bench
+from diskproof.system.endings import HANDLED, at_interruption, ending_in_good_order, sleep
 from support.cuts import make_crash_plan, make_cut, refused, with_cuts
 from support.trials import change, make_plan
 
@@ -35,6 +42,9 @@ class Attempt:
         self.cut_us = 1
         self.is_logged = False
 
+    def go(self) -> None:
+        """Be made."""
+
     def record(self, evidence: str | None) -> CutTrial:
         return change(self._cut, evidence=evidence, findings=[*self._cut.findings, *self.findings])
 
@@ -44,7 +54,30 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(cuts_of_run, "check_disks", lambda _: None)
     layouts = {cell.storage: None for cell in PLAN.cells}
     folder = RunFolder.create(tmp_path / "run", "question = '?'", with_cuts(make_plan(), PLAN))
-    return cast("Bench", SimpleNamespace(folder=folder, layouts=layouts))
+    return cast("Bench", SimpleNamespace(folder=folder, layouts=layouts, lane=1))
+
+
+@pytest.fixture
+def signals() -> Iterator[None]:
+    """Take ending signals as a run does, and be as before at the end."""
+    before, hook = {number: signal.getsignal(number) for number in HANDLED}, sys.unraisablehook
+    at_interruption(nothing)
+    try:
+        with ending_in_good_order():
+            yield
+    finally:
+        with ending_in_good_order():  # forgets the signals that came
+            pass
+        sys.unraisablehook = hook
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def interrupt() -> None:
+    """Interrupt the main thread, and wait until that was noted."""
+    os.kill(os.getpid(), signal.SIGINT)
+    with suppress(KeyboardInterrupt):
+        sleep(10)
 
 
 def broken_off(cut: CutTrial) -> CutTrial:
@@ -52,22 +85,49 @@ def broken_off(cut: CutTrial) -> CutTrial:
     return change(cut, finished=False, ledger=None, recovery=None, findings=[why])
 
 
-def make(bench: Bench, monkeypatch: pytest.MonkeyPatch, *cuts: CutTrial, at_once: int = 1) -> None:
-    """Go on with the campaign, in which these cuts come out."""
+def nothing(*_: object) -> None:
+    """Do nothing."""
+
+
+def make(
+    bench: Bench,
+    monkeypatch: pytest.MonkeyPatch,
+    *cuts: CutTrial,
+    at_once: int = 1,
+    kind: type[Attempt] = Attempt,
+    note: Callable[[str], object] = nothing,
+    at_end: Callable[[], object] = nothing,
+) -> set[int]:
+    """Go on with the campaign, in which these cuts come out; return the lanes that made them.
+
+    `note` gets what is shown, and `at_end` is called when the lanes' disks are given back.
+    """
     coming = {cut.id: cut for cut in cuts}
     planned = [one for one in PLAN.trials if one.id in coming]
 
     together = Barrier(at_once)
+    used: set[int] = set()
 
     def make_one(bench: Bench, planned: PlannedCut, cell: Cell) -> Attempt:
         del cell
         together.wait(10)
-        return Attempt(bench, coming[planned.id])
+        used.add(bench.lane)
+        attempt = kind(bench, coming[planned.id])
+        attempt.go()
+        return attempt
+
+    @contextmanager
+    def lanes(bench: Bench, _: object, count: int) -> Iterator[list[SimpleNamespace]]:
+        try:
+            yield [SimpleNamespace(**vars(bench) | {"lane": number}) for number in range(1, count + 1)]
+        finally:
+            at_end()
 
     monkeypatch.setattr(cuts_of_run, "make_cut", make_one)
-    progress = SimpleNamespace(begins=lambda _: None, ends=lambda _: None)
-    monkeypatch.setattr(cuts_of_run, "lanes", lambda bench, _, count: nullcontext([bench] * count))
+    monkeypatch.setattr(cuts_of_run, "lanes", lanes)
+    progress = SimpleNamespace(begins=nothing, ends=nothing, note=note)
     cuts_of_run.make_cuts(change(PLAN, trials=planned, at_once=at_once), bench, cast("Any", progress))
+    return used
 
 
 def a_cut(number: int) -> CutTrial:
@@ -144,5 +204,69 @@ def test_an_error_in_one_lane_ends_the_others_after_their_cut(
     with pytest.raises(RefusalError, match="it did not start"):
         make(bench, monkeypatch, *(broken_off(a_cut(number)) for number in range(4)), at_once=2)
     assert len(bench.folder.cuts()) == 2
-    make(bench, monkeypatch, *(a_cut(number) for number in range(4)), at_once=2)
+    assert make(bench, monkeypatch, *(a_cut(number) for number in range(4)), at_once=2) == {1, 2}
     assert all(cut.finished for cut in bench.folder.cuts())
+
+
+class Struck(Attempt):
+    """A cut whose server dies by the signal that ends the run, while it is verified."""
+
+    def go(self) -> None:
+        Steps.take(cast("Any", self), self.verify)
+
+    def verify(self) -> None:
+        if self.bench.lane == 2:  # finds damage, and is done
+            interrupt()
+            return
+        with suppress(KeyboardInterrupt):
+            sleep(10)
+        raise RefusalError("the server has gone away")
+
+    def fail(self, error: Exception) -> None:
+        self.findings.append(Finding(check=START, severity="invalid", message=str(error)))
+
+    def clear(self) -> None: ...
+
+
+@pytest.mark.usefixtures("signals")
+def test_what_the_end_of_the_run_breaks_is_no_cut(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        make(bench, monkeypatch, lost(0), lost(1), at_once=2, kind=Struck)
+    assert bench.folder.cuts() == [], "neither damaged nor broken off: both are made again"
+
+
+class Slower(Attempt):
+    """The first lane fails, and the other one goes on until that was noted, and is interrupted."""
+
+    noted, ended = Event(), Event()
+
+    def go(self) -> None:
+        if self.bench.lane == 1:
+            raise RefusalError("the disk is gone")
+        assert self.noted.wait(10)
+        interrupt()
+        time.sleep(0.3)
+        self.ended.set()
+
+
+@pytest.mark.usefixtures("signals")
+def test_lanes_have_ended_before_their_disks_are_given_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes: list[str] = []
+    had_ended: list[bool] = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        Slower.noted.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        make(
+            *(bench, monkeypatch, a_cut(0), a_cut(1)),
+            at_once=2,
+            kind=Slower,
+            note=note,
+            at_end=lambda: had_ended.append(Slower.ended.is_set()),
+        )
+    assert had_ended == [True]
+    assert notes == ["the run ends here, when the cuts under way have finished"]

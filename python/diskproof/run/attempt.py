@@ -68,12 +68,18 @@ class Steps(ABC):
             disk.control.set_timing(on=on)
 
     def take(self, *steps: Callable[[], None]) -> None:
-        """Take these steps, and clear up. If a part of ours fails, a finding says so and the run goes on."""
+        """Take these steps, and clear up. If a part of ours fails, a finding says so and the run goes on.
+
+        KeyboardInterrupt in any thread if the run was interrupted: its programs may have ended before.
+        """
         try:
             for step in steps:
                 check_going_on()
                 step()
+            check_going_on()
         except MISHAPS as error:
+            # Not if what failed was ended by the signal that ends the run.
+            check_going_on()
             self.fail(error)
         finally:
             self.clear()

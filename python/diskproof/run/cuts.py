@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from pathlib import Path
 from threading import Lock
 
@@ -42,9 +42,17 @@ def make_cuts(plan: Cuts, bench: Bench, progress: Progress) -> None:
         if len(benches) == 1:
             campaign.work(bench)
             return
-        with ThreadPoolExecutor(len(benches)) as pool:  # waits for them, also at an interruption
-            for lane in as_completed([pool.submit(campaign.work, own) for own in benches]):
-                lane.result()
+        # The first interruption may end a wait, and all others are ignored: so there are two.
+        with ThreadPoolExecutor(len(benches)) as pool:
+            at_work = [pool.submit(campaign.work, own) for own in benches]
+            try:
+                for lane in as_completed(at_work):
+                    lane.result()
+            except Exception:
+                progress.note("the run ends here, when the cuts under way have finished")
+                raise
+            finally:
+                wait(at_work)
 
 
 class _Campaign:
