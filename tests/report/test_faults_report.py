@@ -104,6 +104,24 @@ def test_faults_that_only_take_time_are_answered_by_what_is_left() -> None:
     assert "no commit may be lost" not in " ".join(to_do.actions(analysis))
 
 
+def test_a_fault_that_hit_nothing_proves_nothing() -> None:
+    crash = plan_with(lying=LYING, flush=FLUSH)
+    analysis = of(crash, [met(hits=None), met(hits=0), met()])
+    assert answer(analysis) == "1 of 1 setting with a fault kept every commit."
+    assert analysis.safety
+    [block] = rows(analysis.safety)
+    assert [row.figures[0] for row in block.rows] == ["0 of 1", "0 of 1, hit nothing", "0 of 1"]
+    lost = of(crash, [met(hits=None), met(hits=0), met()], {1: 3})
+    assert "Lost or wrong, and unnoticed: with lying (1 of 1)." in answer(lost), "a loss counts in any case"
+    assert lost.safety
+    assert next(iter(rows(lost.safety))).rows[1].figures[0] == "1 of 1, 1 unnoticed, hit nothing"
+
+
+def test_a_stall_in_which_nothing_was_asked_is_no_measurement() -> None:
+    analysis = of(plan_with(stalls=STALLS), [met(200), met(199, hits=0)])
+    assert answer(analysis) == "No try with a fault tells anything yet."
+
+
 def test_the_fault_is_drawn_into_the_throughput() -> None:
     crash = plan_with(stalls=STALLS, flush=FLUSH)
     figure = charts.over_time(of(crash, [met(200), met(140), met(50)]))

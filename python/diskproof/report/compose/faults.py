@@ -41,16 +41,21 @@ def name(safety: Safety, cell: Cell) -> str:
 
 
 def worst_of_cells(safety: Safety) -> list[tuple[CutAnswer, Faulted]]:
-    """Return of each cell the way of dying with most that was unnoticed, then with most harm."""
+    """Return of each cell the way of dying with most that was unnoticed, then with most harm, then hits."""
     met = [(one, one.faulted) for one in safety.answers if one.faulted]
     of_cells = grouped(met, lambda one: one[0].cell.id).values()
-    return [max(ways, key=lambda one: (one[1].unnoticed, one[0].gone, one[0].harmed)) for ways in of_cells]
+    return [
+        max(ways, key=lambda one: (one[1].unnoticed, one[0].gone, one[0].harmed, one[1].hit or 0))
+        for ways in of_cells
+    ]
 
 
 def answer(safety: Safety) -> str:
     """Return what came of the faults in a few sentences."""
     every = worst_of_cells(safety)
-    faulty = [one for one in every if one[0].cell.fault != NO_FAULT]
+    # A fault that hit nothing proves nothing; a loss beside it counts all the same.
+    told = [one for one in every if one[1].hit != 0 or one[0].harmed]
+    faulty = [one for one in told if one[0].cell.fault != NO_FAULT]
     if not faulty:
         return "No try with a fault tells anything yet."
     quiet = sorted((one for one in faulty if one[1].unnoticed), key=lambda one: -one[1].unnoticed)
@@ -144,9 +149,10 @@ def _tone(one: CutAnswer, faulted: Faulted) -> Tone:
 
 
 def _harm(one: CutAnswer, faulted: Faulted) -> str:
-    """Return how many tries did harm: ``3 of 30, 2 unnoticed``."""
+    """Return how many tries did harm: ``3 of 30, 2 unnoticed``, or ``0 of 30, hit nothing``."""
     unnoticed = f", {faulted.unnoticed} unnoticed" if faulted.unnoticed else ""
-    return f"{one.harmed} of {one.telling}{unnoticed}"
+    missed = ", hit nothing" if faulted.hit == 0 else ""
+    return f"{one.harmed} of {one.telling}{unnoticed}{missed}"
 
 
 def _told(one: CutAnswer, faulted: Faulted) -> str:
