@@ -39,6 +39,10 @@ cuts = 4
 ways = ["kill", "power"]
 """
 
+WORKLOAD = '[workloads.load]\nmix = "read-only"\n'
+
+WITHIN = '[[crash.documented]]\ntunings = ["lazy"]\nsays = "may lose"\nwithin_s = 1'
+
 
 def study(old: str = "", new: str = "") -> StudyFile:
     assert old in STUDY
@@ -173,7 +177,7 @@ def test_a_plan_counts_what_cuts_copy_and_write(place: str, copies: int, *, wear
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "cpus", "at_once"),
+    ("old", "new", "cpus", "expected"),
     [
         ("", "", 2, 3),
         ("", "", 1, 1),
@@ -181,17 +185,41 @@ def test_a_plan_counts_what_cuts_copy_and_write(place: str, copies: int, *, wear
         ("cuts = 4", "cuts = 4\nat_once = 5\nstates = 9", 2, 1),
         ('ram = "1 GiB"', 'directory = "/mnt"', 2, 1),
         ("[crash]", "[design]\ndilation = 2\n[crash]", 2, 1),
+        ("[crash]", f"{WORKLOAD}[crash]", 2, 1),
+        ("[crash]\n", f"{WORKLOAD}[crash]\nat_once = 5\n", 2, 5),
+        ('["kill", "power"]', f'["power"]\n{WITHIN}', 2, 1),
+        ('["kill", "power"]', f'["power"]\nat_once = 5\n{WITHIN}', 2, 5),
+        ('["kill", "power"]', f'["power"]\n{WITHIN.replace("within_s = 1", "")}', 2, 3),
     ],
 )
-def test_cuts_are_made_at_once_if_each_can_have_its_own_disks(
-    old: str, new: str, cpus: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+def test_cuts_are_made_at_once_if_each_can_have_its_own_disks_and_none_is_timed(
+    old: str, new: str, cpus: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cpus)))
     alone = cuts_of(study(old, new.replace("at_once = 5", "at_once = 1")))
-    monkeypatch.setattr("os.cpu_count", lambda: cpus)
     plan = cuts_of(study(old, new))
-    assert plan.at_once == at_once
+    assert plan.at_once == expected
     assert plan.trials == alone.trials
-    assert (plan.estimated_s < alone.estimated_s) == (at_once > alone.at_once)
+    assert (plan.estimated_s < alone.estimated_s) == (expected > alone.at_once)
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [("", 1), ("at_once = 2", 2)])
+def test_a_program_may_use_what_is_there_only_once(chosen: str, expected: int) -> None:
+    program = f"""
+question = "?"
+[program]
+load = "load {{directory}}"
+check = "check {{directory}}"
+[storages.ssd]
+virtual = "laptop-ssd-2012"
+size = "1 GiB"
+[tunings.as-is]
+[crash]
+{chosen}
+"""
+    plan = plan_of(program)
+    assert plan.crash is not None
+    assert plan.crash.at_once == expected
 
 
 def test_cuts_at_once_need_storages_that_can_be_made_several_times() -> None:

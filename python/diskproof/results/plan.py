@@ -157,7 +157,8 @@ class Cuts(Record):
     cuts: int
     """Of each cell in each way."""
     at_once: int = 1
-    """Cuts that are made beside each other: what they last depends on it, what they lose does not."""
+    """Cuts that are made beside each other. They share the CPUs, so that they take longer, and a level that
+    waits for no disk commits and loses less than alone."""
     keep: Keep
     unreadable: bool = False
     """Whether the sector under a spinning head may come to be unreadable."""

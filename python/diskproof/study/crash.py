@@ -81,8 +81,9 @@ class CrashChoice(OfLevels):
         None,
         ge=1,
         le=MOST_AT_ONCE,
-        description="Cuts made side by side, each on disks of its own. Default: 3 on two CPUs or more; 1 "
-        "with `states`, a `start`, `dilation`, hosts, or places not in memory",
+        description="Cuts side by side, on own disks and shared CPUs. Default: 3, fewer if memory is short; "
+        "1 with workloads, `within_s`, `[program]`, `states`, `dilation`, hosts, one CPU, or places not in "
+        "memory",
     )
     ways: Annotated[
         Annotated[list[Way], Field(min_length=1), Distinct, Tag(LIST)]

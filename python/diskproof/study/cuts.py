@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.crash import CrashChoice, OfCellsChoice
 from diskproof.study.model import Study
 from diskproof.study.storages import StorageChoice
+from diskproof.system.cpus import usable
 
 AS_DECLARED = {
     *("cuts", "keep", "unreadable", "load", "warehouses", "accounts", "filler_bytes"),
@@ -93,8 +93,10 @@ def _at_once(study: Study, crash: CrashChoice, storages: Iterable[str]) -> int:
             f"`at_once` needs storages that can be made several times, and `{shared[0]}` has a place that "
             "is there only once: leave `at_once` out, or use virtual disks"
         )
-    has_server = study.program is not None and study.program.start is not None  # its port may be taken
-    alone = shared or has_server or study.design.slower > 1 or (os.cpu_count() or 1) < 2
+    # Speed, and the time within which something is lost, are those of a cut that has the CPUs to itself. A
+    # program may use a fixed port, or a file in /tmp.
+    measures = study.workloads or any(one.within_s is not None for one in crash.documented)
+    alone = shared or measures or study.program or study.design.slower > 1 or len(usable()) < 2
     return 1 if crash.states else crash.at_once or (1 if alone else USUAL_AT_ONCE)
 
 
