@@ -10,7 +10,9 @@ from diskproof.cli import call
 from diskproof.crash import evidence
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import Recovery
+from diskproof.run import replay as replaying
 from diskproof.run.replay import check_study, differences, open_evidence
+from diskproof.run.session import Progress, Request
 from diskproof.study.model import Study
 from diskproof.study.read import StudyFile
 from diskproof.wording import say
@@ -18,7 +20,7 @@ from support.cuts import make_crash_plan, make_cut, make_ledger, refused, with_c
 from support.runs import write_run
 from support.trials import change, make_machine, make_plan
 
-CRASH = make_crash_plan(tunings=("safest",), cuts=1)
+CRASH = make_crash_plan(tunings=("safest",), cuts=1, at_once=3)
 CUT = make_cut(CRASH, CRASH.trials[0], ledger=make_ledger(900, lost=3, window_s=0.1))
 
 
@@ -74,6 +76,23 @@ def test_a_folder_outside_its_run_is_refused_with_a_remedy(kept: Path, tmp_path:
     alone = shutil.copytree(kept, tmp_path / "alone" / "cuts" / CUT.id)
     with pytest.raises(RefusalError, match="copy the whole RUN folder"):
         open_evidence(alone)
+
+
+def test_a_replay_takes_the_memory_of_one_cut(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Request] = []
+
+    def taken(request: Request, *_: object, **__: object) -> None:
+        asked.append(request)
+        raise RefusalError("enough")
+
+    monkeypatch.setattr(replaying, "session", taken)
+    found = open_evidence(kept)
+    file = StudyFile("study", found.run.study_text(), Study.model_construct(question="?", crash=None))
+    with pytest.raises(RefusalError, match="enough"):
+        replaying.replay(found, file, Progress())
+    crash = asked[0].plan.crash
+    assert crash is not None
+    assert (crash.cells, crash.at_once) == ([found.cell], 1)
 
 
 def test_a_ledger_on_one_side_only_is_a_difference() -> None:

@@ -7,7 +7,8 @@ import psutil
 import pytest
 
 from diskproof.refusal import RefusalError
-from diskproof.run.capacity import DISKS_SHARE, check_room, disk_limits
+from diskproof.results.plan import Plan
+from diskproof.run.capacity import DISKS_SHARE, check_room, disk_limits, fitting
 from diskproof.server.base import ServerError
 from diskproof.server.choice import find_chosen
 from diskproof.storage.layout import LOG_BYTES
@@ -57,6 +58,10 @@ COMPOSED = """
 [storages.made]
 composed = { how = "block-cache", front = "null", back = "fujitsu-mbc2073rc" }
 """
+RAM = """
+[storages.memory]
+ram = "4 GiB"
+"""
 ELSEWHERE = """
 [storages.elsewhere]
 directory = "/tmp/elsewhere"
@@ -65,7 +70,27 @@ directory = "/tmp/elsewhere"
 
 @pytest.fixture(autouse=True)
 def free(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=FREE_BYTES))
+    monkeypatch.setattr(
+        psutil, "virtual_memory", lambda: SimpleNamespace(available=FREE_BYTES, total=2 * FREE_BYTES)
+    )
+
+
+CUTS = """
+[crash]
+accounts = {accounts}
+filler_bytes = 4000
+{more}
+"""
+
+
+def planned(
+    storages: str, accounts: int = 1000, more: str = "", rows: int | None = None
+) -> tuple[Study, Plan]:
+    """Return a study with cuts, and with a workload if that has rows."""
+    text = STUDY.format(rows=rows) if rows else STUDY.partition("[workloads")[0]
+    text += storages + CUTS.format(accounts=accounts, more=more)
+    study = parse_study(text, "study.toml")
+    return study, make_plan(StudyFile("study", text, study)).with_every_cell()
 
 
 def limits(storages: str, rows: int = 1000) -> tuple[Study, dict[str, int]]:
@@ -130,3 +155,53 @@ def test_a_run_that_does_not_fit_is_refused_with_a_remedy() -> None:
 
 def test_a_run_without_virtual_disks_is_not_concerned() -> None:
     assert limits(ELSEWHERE, rows=9_000_000)[1] == {}
+
+
+@pytest.fixture
+def two_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+
+
+@pytest.mark.usefixtures("two_cpus")
+@pytest.mark.parametrize(("accounts", "lanes"), [(1000, 3), (120_000, 2), (250_000, 1)])
+def test_as_many_cuts_at_once_as_fit_into_memory(accounts: int, lanes: int) -> None:
+    study, plan = planned(ONE, accounts)
+    made = fitting(study, plan)
+    assert plan.crash is not None
+    assert made.crash is not None
+    assert (plan.crash.at_once, made.crash.at_once) == (3, lanes)
+    assert made.crash.estimated_s == pytest.approx(plan.crash.estimated_s * 3 / lanes)
+    assert made.crash.trials == plan.crash.trials
+    own, beside = disk_limits(study, made), disk_limits(study, made, beside=True)
+    assert sum(own.values()) + (lanes - 1) * sum(beside.values()) <= DISKS_SHARE * (FREE_BYTES - lanes * GIB)
+
+
+def test_a_number_of_cuts_at_once_that_is_asked_for_is_refused_if_it_does_not_fit() -> None:
+    study, plan = planned(ONE, 250_000, "at_once = 3")
+    assert fitting(study, plan) == plan
+    with pytest.raises(RefusalError, match=r"disks of this study \(3\) .* or set `at_once = 1` in \[crash\]"):
+        disk_limits(study, plan)
+
+
+def test_a_trials_disk_leaves_lanes_what_cuts_need() -> None:
+    study, plan = planned(ONE, 1000, "at_once = 3", rows=1_000_000)
+    [own], [beside] = disk_limits(study, plan).values(), disk_limits(study, plan, beside=True).values()
+    trial = study.workloads["load"].data_bytes
+    assert own > beside + trial, "no lane beside the first one holds the data sets of trials"
+    assert own + 2 * beside == pytest.approx(DISKS_SHARE * (FREE_BYTES - 3 * GIB), rel=1e-6)
+    # What is only measured is there once.
+    study, plan = planned(ONE + TWO, 1000, 'at_once = 3\nstorages = ["one"]', rows=1000)
+    limits = disk_limits(study, plan)
+    assert limits.keys() - disk_limits(study, plan, beside=True).keys() == {
+        place.key for place in study.storages["two"].places().values()
+    }
+
+
+@pytest.mark.usefixtures("two_cpus")
+def test_each_lane_has_a_data_set_in_memory_of_its_own(tmp_path: Path) -> None:
+    made = fitting(*planned(RAM, 600_000))
+    assert made.crash is not None
+    assert made.crash.at_once == 2
+    study, plan = planned(RAM, 1000, "at_once = 16")
+    with pytest.raises(RefusalError, match=r"needs about 19\.19 GiB .* or fewer cuts `at_once`"):
+        check_room(study, plan, {}, tmp_path)

@@ -10,6 +10,7 @@ from diskproof.cli.runnable import WHOLE, Choice, read_study_here
 from diskproof.cli.screen import results, say
 from diskproof.hosts.over import execute_over_hosts
 from diskproof.refusal import RefusalError
+from diskproof.run.capacity import fitting
 from diskproof.run.cut_rights import CUTS_NEED_ROOT, no_power_cuts
 from diskproof.run.execute import execute
 from diskproof.run.replay import check_study, open_evidence
@@ -62,7 +63,7 @@ def crash(
     further = [] if cuts is None else ["--cuts", str(cuts)]
     further += [] if states is None else ["--states", str(states)]
     going_on = choice.resuming("crash", study, further)
-    plan = plan.model_copy(update={"resume": going_on})
+    plan = fitting(file.study, plan).model_copy(update={"resume": going_on})
     request = Request(file=file, plan=plan, out=choice.out, resume=resume)
     return see_through(request, "cuts", going_on, execute_over_hosts if choice.hosts else execute)
 

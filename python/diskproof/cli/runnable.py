@@ -14,6 +14,7 @@ from diskproof.cli.values.options import options
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan
+from diskproof.run.capacity import fitting
 from diskproof.run.cut_rights import no_power_cuts
 from diskproof.run.option_files import with_option_files
 from diskproof.run.resume import earlier_runs
@@ -80,7 +81,8 @@ class TimedChoice(Choice):
 
     def plan(self, file: StudyFile) -> Plan:
         """Return the plan of the chosen cells."""
-        return make_plan(file, self.only, no_power_cuts(), self._at_most_s(file), over_hosts=self.hosts)
+        made = make_plan(file, self.only, no_power_cuts(), self._at_most_s(file), over_hosts=self.hosts)
+        return fitting(file.study, made)
 
     def resuming(self, verb: str, study: Path, further: Sequence[str] = ()) -> str:
         """Return the command that resumes a run: with as much time."""

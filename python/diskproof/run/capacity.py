@@ -1,12 +1,12 @@
 """Checks that a run fits: on every storage, beside the data sets, into memory; and that servers get there."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
 
 from diskproof.refusal import RefusalError
-from diskproof.results.plan import Cell, Plan
+from diskproof.results.plan import CUT_LOAD, Cell, Plan
 from diskproof.results.record import Role
 from diskproof.run.dataset import is_loaded
 from diskproof.server.base import ServerKind
@@ -20,7 +20,7 @@ from diskproof.storage.layout import LOG_BYTES, check_layout
 from diskproof.storage.members import CAPACITY_BYTES
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
-from diskproof.study.plan import load_seconds
+from diskproof.study.plan import load_seconds, placed
 from diskproof.wording import numbers
 
 LOGGED_BYTES_PER_S = 10_000_000
@@ -83,51 +83,75 @@ def _check_memory(study: Study, plan: Plan) -> None:
     """Refuse a buffer pool and a data set in main memory that do not fit together."""
     available = psutil.virtual_memory().available
     for cell in plan.cells:
-        need = _beside_disks(study, cell)
+        lanes, need = _lanes(plan, cell), _beside_disks(study, plan, cell)
         if need > available:
+            less_data = f", or {LESS_DATA}" if need > lanes * cell.memory_bytes else ""
             raise RefusalError(
                 f"{cell.id} needs about {numbers.size(need)} of memory, {numbers.size(available)} are free: "
-                f"lower `memory` in [design]{f', or {LESS_DATA}' if need > cell.memory_bytes else ''}"
+                f"lower `memory` in [design]{less_data}{', or fewer cuts `at_once`' if lanes > 1 else ''}"
             )
 
 
-def disk_limits(study: Study, plan: Plan) -> dict[str, int]:
+def fitting(study: Study, plan: Plan) -> Plan:
+    """Return the plan with as many cuts at once as fit into memory, if the study does not say how many."""
+    while study.crash and study.crash.at_once is None and plan.crash and plan.crash.at_once > 1:
+        here = placed(study, plan.with_every_cell())
+        try:
+            _check_memory(study, here)
+            disk_limits(study, here)
+            break
+        except RefusalError:
+            lanes = plan.crash.at_once
+            fewer = {"at_once": lanes - 1, "estimated_s": plan.crash.estimated_s * lanes / (lanes - 1)}
+            plan = plan.model_copy(update={"crash": plan.crash.model_copy(update=fewer)})
+    return plan
+
+
+def disk_limits(study: Study, plan: Plan, *, beside: bool = False) -> dict[str, int]:
     """Divide the memory among the virtual disks of a run, by their needs; refuse it if it is too small.
 
     Each disk alone would claim most of the free memory. Two could then promise more than there is, and the
-    kernel would kill one of them. Cuts that are made at once have disks and a server each.
+    kernel would kill one of them. Cuts that are made at once have disks and a server each: `beside` returns
+    the limits of those that lanes beside the first one have, which hold no data sets of trials.
     """
-    needs = _disk_needs(study, plan)
+    needs = _disk_needs(study, plan.cells)
     if not needs:
         return {}
     lanes = plan.crash.at_once if plan.crash else 1
-    beside = lanes * max(_beside_disks(study, cell) for cell in plan.cells)
-    room = round(DISKS_SHARE * (psutil.virtual_memory().available - beside))
-    need = lanes * sum(needs.values())
+    further = _disk_needs(study, [cell for cell in plan.cells if cell.workload == CUT_LOAD])
+    others = max(_beside_disks(study, plan, cell) for cell in plan.cells)
+    room = round(DISKS_SHARE * (psutil.virtual_memory().available - others))
+    need = sum(needs.values()) + (lanes - 1) * sum(further.values())
     if need > room:
         remedy = "set `at_once = 1` in [crash]" if lanes > 1 else "make two studies of the storages"
         raise RefusalError(
-            f"the virtual disks of this study ({lanes * len(needs)}) need about {numbers.size(need)} of "
-            f"memory, and {numbers.size(max(room, 0))} are free for them beside the servers: lower `memory`, "
-            f"{LESS_DATA}, or {remedy}"
+            f"the virtual disks of this study ({len(needs) + (lanes - 1) * len(further)}) need about "
+            f"{numbers.size(need)} of memory, and {numbers.size(max(room, 0))} are free for them beside the "
+            f"servers: lower `memory`, {LESS_DATA}, or {remedy}"
         )
-    return {key: room * one // need for key, one in needs.items()}
+    return {key: room * one // need for key, one in (further if beside else needs).items()}
 
 
-def _beside_disks(study: Study, cell: Cell) -> int:
+def _lanes(plan: Plan, cell: Cell) -> int:
+    """Return how many cells like this one are at work at a time: trials are alone."""
+    return plan.crash.at_once if plan.crash and cell.workload == CUT_LOAD else 1
+
+
+def _beside_disks(study: Study, plan: Plan, cell: Cell) -> int:
     """Return the memory that a cell takes apart from virtual disks: the server's, and a data set in tmpfs."""
     at = study.storages[cell.storage].places()["data"]
-    return cell.memory_bytes + (study.load(cell.workload).data_bytes if at.kind == "ram" else 0)
+    in_tmpfs = study.load(cell.workload).data_bytes if at.kind == "ram" else 0
+    return _lanes(plan, cell) * (cell.memory_bytes + in_tmpfs)
 
 
-def _disk_needs(study: Study, plan: Plan) -> dict[str, int]:
+def _disk_needs(study: Study, cells: Sequence[Cell]) -> dict[str, int]:
     """Estimate what each virtual disk will hold, by its key: kept data sets, and a trial's own.
 
     Each data disk of a pool may hold its part of that, in a mirror all of it; so may its log and its cache.
     """
     needs: dict[str, int] = {}
-    for name in dict.fromkeys(cell.storage for cell in plan.cells):
-        kept = {(cell.server, cell.workload) for cell in plan.cells if cell.storage == name}
+    for name in dict.fromkeys(cell.storage for cell in cells):
+        kept = {(cell.server, cell.workload) for cell in cells if cell.storage == name}
         sets = [study.load(workload).held_bytes for _, workload in kept]
         places = study.storages[name].places()
         for choice in {choice.key: choice for choice in places.values()}.values():

@@ -96,7 +96,7 @@ def replay(found: Evidence, file: StudyFile, progress: Progress) -> list[Message
     `file` is the study of the run, read again.
     """
     # The run's plan with nothing in it but the cell that was cut.
-    cut_alone = found.plan.model_copy(update={"cells": [found.cell], "trials": []})
+    cut_alone = found.plan.model_copy(update={"cells": [found.cell], "trials": [], "at_once": 1})
     plan = found.run.plan().model_copy(update={"cells": [], "trials": [], "crash": cut_alone})
     study = file.study.model_copy(update={"crash": file.study.crash or CrashChoice()})
     request = Request(file=replace(file, study=study), plan=plan, out=found.run.path.parent.parent)

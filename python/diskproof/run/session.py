@@ -140,9 +140,8 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
             times = folder.plan() if folder else plan
             own_time = TrialTime(times.dilation, times.cpus_count)
             check_slower(own_time, servers.values())
-            places = stack.enter_context(
-                closing(Places(journal, disk_limits(study, here), own_time.dilation))
-            )
+            limits, beside = disk_limits(study, here), disk_limits(study, here, beside=True)
+            places = stack.enter_context(closing(Places(journal, limits, own_time.dilation, beside)))
             bench = _set_up(
                 request, whole, servers, given, images, journal, places, folder, division, wake_up_us
             )

@@ -29,13 +29,20 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
 class Places:
     """Every place of one run; storages that name the same place share it, since they run one at a time."""
 
-    def __init__(self, journal: Journal, limits: MemoryLimits = NO_LIMITS, dilation: int = 1) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        limits: MemoryLimits = NO_LIMITS,
+        dilation: int = 1,
+        beside: MemoryLimits = NO_LIMITS,
+    ) -> None:
         """Make places for the run of `journal`; `limits` are its virtual disks' memory limits.
 
-        Their time passes `dilation` times slower than the machine's.
+        Their time passes `dilation` times slower than the machine's. `beside` are the limits of the places
+        that are made beside these.
         """
         self._journal = journal
-        self._limits = limits
+        self._limits, self._beside = limits, beside
         self._dilation = dilation
         self._ready: dict[str, Prepared] = {}
 
@@ -55,7 +62,7 @@ class Places:
 
     def beside(self) -> "Places":
         """Return places of the same run, made anew where they are asked for."""
-        return Places(self._journal, self._limits, self._dilation)
+        return Places(self._journal, self._beside, self._dilation)
 
     def close(self) -> None:
         """Give all back, the last first."""
