@@ -222,6 +222,13 @@ def test_the_disks_of_a_composed_one_are_asked(tmp_path: Path, monkeypatch: pyte
     assert with_dilation(read_study(tmp_path / "study.toml")).study.design.slower == 16
 
 
+def test_a_synced_append_is_a_mean_of_means(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk whose flushes are mostly quick has a median far below what they take together."""
+    said = {"mean_us": 10.0, "flush_mean_us": 30.0, "flush_median_us": 2.0}
+    monkeypatch.setattr(disk, "simulate", lambda *_: said)
+    assert slower.append_us("some-disk") == 20.0
+
+
 def load_program(*arguments: str) -> "subprocess.CompletedProcess[str]":
     argv = [str(load.program()), *arguments]
     return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)

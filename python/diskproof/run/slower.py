@@ -119,7 +119,7 @@ def quickest_us(device: str) -> float:
 def append_us(device: str) -> float:
     """Return the mean latency of writes of 4 KiB and their flushes, in microseconds, by its model."""
     append = disk.simulate(device, "--pattern", "synced-append", *SHORTLY)
-    return float(append["mean_us"] + append["flush_median_us"]) / 2
+    return float(append["mean_us"] + append["flush_mean_us"]) / 2
 
 
 def check_slower(own_time: TrialTime, servers: Iterable[ServerKind]) -> None:

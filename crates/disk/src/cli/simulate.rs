@@ -197,6 +197,7 @@ impl Simulate {
             "p95_us": us(outcome.latency_ns.value_at_quantile(0.95)),
             "p99_us": us(outcome.latency_ns.value_at_quantile(0.99)),
             "max_us": us(outcome.latency_ns.max()),
+            "flush_mean_us": outcome.flush_latency_ns.mean() / 1e3,
             "flush_median_us": us(outcome.flush_latency_ns.value_at_quantile(0.5)),
             "counters": timing.counters(),
         });
