@@ -161,12 +161,14 @@ impl Faults {
     }
 
     /// The faults of a request that arrives at `now`, no earlier than the request before. If
-    /// several would fail it, the first in the schedule does; delays add up.
-    pub fn befalls(&mut self, request: Request, now: Nanos) -> Befalls {
+    /// several would fail it, the first in the schedule does; delays add up. One without bytes, such
+    /// as a journal's block, meets no fault that changes bytes: it would be spent on nothing.
+    pub fn befalls(&mut self, request: Request, has_bytes: bool, now: Nanos) -> Befalls {
         let since = now.saturating_sub(self.began);
         let mut befalls = Befalls::default();
         for active in &mut self.schedule {
-            if active.meets(request, since, self.sector_bytes) {
+            let can = has_bytes || !active.fault.fault.changes_bytes();
+            if can && active.meets(request, since, self.sector_bytes) {
                 active.befall(request, self.began, self.sector_bytes, &mut befalls);
             }
         }

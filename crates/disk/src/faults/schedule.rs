@@ -103,6 +103,14 @@ impl What {
         name.as_str().expect("a word").to_owned()
     }
 
+    /// Whether it changes what is read, or what a write leaves.
+    pub(super) fn changes_bytes(self) -> bool {
+        matches!(
+            self,
+            Self::Corrupt | Self::Zeroes | Self::Lost | Self::Torn | Self::Misdirected
+        )
+    }
+
     fn befalls(self) -> &'static [Kind] {
         match self {
             Self::Error | Self::Slow | Self::Stall => {

@@ -17,7 +17,7 @@ fn faults(schedule: Value) -> Faults {
 
 /// What befalls requests that arrive so many microseconds after the schedule was given.
 fn at(faults: &mut Faults, us: u64, request: Request) -> Befalls {
-    faults.befalls(request, BEGAN + us * NANOS_PER_US)
+    faults.befalls(request, true, BEGAN + us * NANOS_PER_US)
 }
 
 fn fails(faults: &mut Faults, us: u64, request: Request) -> Option<Failure> {
@@ -131,6 +131,30 @@ fn a_write_that_fails_makes_no_sector_good() {
     assert!(fails(&mut faults, 0, read).is_some());
     assert_eq!(write(&mut faults, 0, 0, 512), None);
     assert_eq!(fails(&mut faults, 0, read), None);
+}
+
+#[test]
+fn a_request_without_bytes_uses_up_no_fault_that_changes_bytes() {
+    let mut faults = faults(json!([
+        {"fault": "corrupt", "times": 1},
+        {"fault": "zeroes", "times": 1},
+        {"fault": "torn", "times": 1},
+        {"fault": "misdirected", "times": 1},
+        {"fault": "lost", "times": 1},
+        {"fault": "error", "after_requests": 1, "times": 1},
+    ]));
+    let block = Request::write(4096, 4096);
+    let none = Befalls::default();
+    assert_eq!(faults.befalls(block, false, BEGAN), none);
+    let failed = faults.befalls(block, false, BEGAN).fails;
+    assert_eq!(failed, Some(Failure::Io), "an error comes all the same");
+    let hit = |faults: &Faults| -> Vec<u64> {
+        let befallen = faults.befallen();
+        befallen.iter().map(|one| one.requests).collect()
+    };
+    assert_eq!(hit(&faults), [0, 0, 0, 0, 0, 1]);
+    assert_eq!(at(&mut faults, 0, block).lands, Lands::Nowhere);
+    assert_eq!(hit(&faults), [1; 6]);
 }
 
 #[test]

@@ -44,12 +44,13 @@ impl Befalling {
         Ok(())
     }
 
-    pub(super) fn befalls(&self, request: Request, now: Nanos) -> Befalls {
+    pub(super) fn befalls(&self, request: Request, has_bytes: bool, now: Nanos) -> Befalls {
         if !self.on.load(Ordering::Relaxed) {
             return Befalls::default();
         }
         let mut faults = self.faults.lock();
-        let befalls = faults.as_mut().map(|faults| faults.befalls(request, now));
+        let faults = faults.as_mut();
+        let befalls = faults.map(|faults| faults.befalls(request, has_bytes, now));
         befalls.unwrap_or_default()
     }
 

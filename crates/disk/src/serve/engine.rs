@@ -145,7 +145,7 @@ impl Engine {
         arrived: Nanos,
         answer: Answer,
     ) {
-        let befalls = self.faults.befalls(request, arrived);
+        let befalls = self.faults.befalls(request, false, arrived);
         if let Some(failure) = befalls.fails {
             return self.refuse(request, arrived, answer, befalling::errno(failure));
         }

@@ -223,7 +223,7 @@ impl Filesystem for OneFile {
             let answer = Answer::Read(reply, Vec::new());
             return self.engine.refuse(request, arrived, answer, Errno::EIO);
         }
-        let befalls = self.engine.faults().befalls(request, arrived);
+        let befalls = self.engine.faults().befalls(request, true, arrived);
         if let Some(failure) = befalls.fails {
             let answer = Answer::Read(reply, Vec::new());
             return self
@@ -272,7 +272,7 @@ impl Filesystem for OneFile {
         if self.engine.is_cut(arrived) {
             return self.engine.fail(Kind::Write, answer, Errno::EIO);
         }
-        let befalls = self.engine.faults().befalls(request, arrived);
+        let befalls = self.engine.faults().befalls(request, true, arrived);
         if let Some(failure) = befalls.fails {
             return self
                 .engine
@@ -352,7 +352,7 @@ impl Filesystem for OneFile {
         if self.engine.is_cut(arrived) {
             return self.engine.fail(Kind::Discard, answer, Errno::EIO);
         }
-        let befalls = self.engine.faults().befalls(request, arrived);
+        let befalls = self.engine.faults().befalls(request, true, arrived);
         if let Some(failure) = befalls.fails {
             return self
                 .engine

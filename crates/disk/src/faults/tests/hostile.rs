@@ -91,7 +91,7 @@ fn try_schedule(schedule: &Value, seed: u64) {
             Request::write(at, 4096),
             Request::flush(),
         ] {
-            let befalls = faults.befalls(request, now);
+            let befalls = faults.befalls(request, true, now);
             assert!(befalls.delay.answered(now, 1_000_000) >= now);
             for flip in befalls.flips {
                 assert!((at..at + 4096).contains(&flip.offset_bytes));

@@ -7,6 +7,7 @@ use super::{Directory, State};
 use crate::account::log::Record;
 use crate::contents::ContentsError;
 use crate::directory::{BLOCK_BYTES, Cleared, Number, Piece, Run, Sync};
+use crate::faults::Lands;
 use crate::request::{Kind, Nanos, Request};
 use crate::serve::answer::Answer;
 use crate::serve::befalling::{landing, spoil};
@@ -104,7 +105,7 @@ impl Directory {
             .write(number, offset, bytes.len() as u64, moment)?;
         let parts = self.parts(Kind::Write, &pieces, unit, arrived);
         let written = parts.and_then(|parts| {
-            let outcome = self.write_pieces(&pieces, &parts, bytes);
+            let outcome = self.write_pieces(&pieces, &parts, bytes, arrived);
             outcome.map_err(|error| errno(&error)).map(|()| parts)
         });
         if written.is_err() && offset + bytes.len() as u64 > size_before {
@@ -119,6 +120,7 @@ impl Directory {
         pieces: &[Piece],
         parts: &[Option<Part>],
         bytes: &[u8],
+        arrived: Nanos,
     ) -> Result<(), ContentsError> {
         let mut contents = self.contents.lock();
         let mut rest = bytes;
@@ -128,6 +130,13 @@ impl Directory {
             let part = part.as_ref().expect("so it has a request");
             let (place, here) = landing(here, disk, part.request, &part.befalls);
             contents.write(place, &here)?;
+            // A block is written as a whole, also behind the end of its file.
+            let written = if part.befalls.lands == Lands::InPlace {
+                part.request.offset_bytes..part.request.end_bytes()
+            } else {
+                place..place + here.len() as u64
+            };
+            self.engine.faults().written(written, arrived);
             rest = after;
         }
         Ok(())

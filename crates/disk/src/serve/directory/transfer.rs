@@ -49,7 +49,7 @@ impl Directory {
         arrived: Nanos,
     ) -> Result<Vec<Option<Part>>, Errno> {
         let befallen = |request| {
-            let befalls = self.engine.faults().befalls(request, arrived);
+            let befalls = self.engine.faults().befalls(request, true, arrived);
             match befalls.fails {
                 Some(failure) => Err(befalling::errno(failure)),
                 None => Ok(Part { request, befalls }),
