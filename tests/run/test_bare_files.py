@@ -201,7 +201,6 @@ def check_report(folder: RunFolder) -> None:
     assert "Requests/s" in text
     assert "MB/s" in text
     assert "Transactions" not in text
-    assert "What one request takes" in text
     assert not re.search(r"in -|at -| of memory", text)
     here, memory = (one for one in analysis.cells if one.cell.workload == "reads")
     assert here.figure

