@@ -8,6 +8,7 @@ from diskproof.crash.evidence import MOST_EXPECTED, MOST_KEPT, READ_ME, REPLAY, 
 from diskproof.crash.ledger import Acknowledgement, Ledger
 from diskproof.results.crash import Must, Says
 from diskproof.results.cut import CutTrial
+from diskproof.results.fault import Trouble
 from diskproof.results.plan import Control, Cuts, Documented
 from support.cuts import make_crash_plan, make_cut, make_ledger, refused, unfinished
 from support.trials import change
@@ -44,6 +45,14 @@ def test_a_loss_is_a_failure_if_all_must_be_kept() -> None:
     assert failure(lossy(), documented("may lose")) is None
     assert "3 acknowledged" in str(failure(lossy(), controlled("keep")))
     assert "3 acknowledged" in str(failure(lossy(), documented("kept")))
+
+
+def test_a_loss_after_a_fault_is_kept_although_nothing_was_promised() -> None:
+    met = Trouble(
+        lasted_s=1.0, hits=1, bin_s=0.1, course=[1], silent_s=0.1, serves_again_s=None, stopped=True
+    )
+    assert "3 acknowledged" in str(failure(change(lossy(), trouble=met), PLAN))
+    assert failure(change(a_cut(ledger=make_ledger(100)), trouble=met), PLAN) is None
 
 
 def test_promises_for_other_ways_or_storages_do_not_count() -> None:

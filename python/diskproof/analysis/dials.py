@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.results.dial import Dials
 from diskproof.results.factor import FACTORS, Factor
@@ -80,10 +82,9 @@ def curves_of(
     found = [
         one for one in cells if one.cell.storage in plan.dials and one.figure and one.metric in THROUGHPUTS
     ]
+    families = grouped(found, lambda one: (plan.dials[one.cell.storage].family, _held(one, varying)))
     curves = []
-    for some in grouped(
-        found, lambda one: (plan.dials[one.cell.storage].family, _held(one, varying))
-    ).values():
+    for some in families.values():
         at = plan.dials[some[0].cell.storage]
         key, *second = at.values
         points = sorted(_points(plan, some, predicted, held_back), key=lambda one: one.value)
@@ -161,19 +162,17 @@ def figure_at(curve: Curve, value: float) -> Interval | None:
 
     None beyond the ends of the curve.
     """
-    for before, after in pairwise(curve.points):
-        if before.value <= value <= after.value:
-            share = math.log(value / before.value) / math.log(after.value / before.value)
-            ends = [
-                _between(getattr(before.figure, end), getattr(after.figure, end), share)
-                for end in ("estimate", "low", "high")
-            ]
-            blocks = min(before.figure.n, after.figure.n)
-            return Interval(estimate=ends[0] or 0.0, low=ends[1], high=ends[2], n=blocks)
-    return None
-
-
-def _between(first: float | None, second: float | None, share: float) -> float | None:
-    if first is None or second is None or first <= 0 or second <= 0:
+    values = [point.value for point in curve.points]
+    if not values[0] <= value <= values[-1]:
         return None
-    return math.exp((1 - share) * math.log(first) + share * math.log(second))
+
+    def at(end: Literal["estimate", "low", "high"]) -> float | None:
+        figures = [getattr(point.figure, end) for point in curve.points]
+        if None in figures:
+            return None
+        return math.exp(np.interp(math.log(value), np.log(values), np.log(figures)))
+
+    estimate = at("estimate")
+    assert estimate is not None
+    blocks = min(point.figure.n for point in curve.points)
+    return Interval(estimate=estimate, low=at("low"), high=at("high"), n=blocks)

@@ -16,11 +16,12 @@ from diskproof.cli.exits import DONE, THRESHOLD_FAILED, TRIAL_INVALID
 from diskproof.cli.fenced import keep
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.predict import model_of, nothing, storages_were
-from diskproof.cli.runnable import OUT, Choice
+from diskproof.cli.runnable import Choice
 from diskproof.cli.screen import say
 from diskproof.cli.sold import sold
 from diskproof.cli.values.run import gathered
 from diskproof.cli.verify import verify as run_verification
+from diskproof.history.shelf import RUNS
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.advised import compose
 from diskproof.results.folder import RunFolder
@@ -45,7 +46,7 @@ def advise(
     was: list[str] | None = None,
     verify: bool = False,
     basedir: list[str] | None = None,
-    out: Path = OUT,
+    out: Path = RUNS,
     page: Annotated[Path | None, Parameter(name="--html")] = None,
     format: Form = "text",  # noqa: A002
 ) -> int:
@@ -90,7 +91,7 @@ def advise(
     currencies = sorted({one.currency for one in cards})
     if len(currencies) > 1:
         raise RefusalError(f"the price cards have different currencies: {', '.join(currencies)}")
-    if not verify and (basedir or out != OUT):
+    if not verify and (basedir or out != RUNS):
         raise RefusalError("--basedir and --out need --verify: without it nothing is run")
     recorded = gathered(run)
     counting = _of_one_load(recorded.plan, load)

@@ -11,11 +11,11 @@ from pathlib import Path
 from diskproof import disk
 from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.plan import check_as_run
-from diskproof.cli.runnable import OUT
 from diskproof.cli.screen import say
 from diskproof.families import FAMILIES, Family, of
 from diskproof.families.address import parse
 from diskproof.families.facts import LEVELS, Level
+from diskproof.history.shelf import RUNS
 from diskproof.refusal import RefusalError
 from diskproof.results.durable import write_whole, writing
 from diskproof.server.base import ServerNotFoundError
@@ -137,7 +137,7 @@ def init(
         text = _study(study, storages, family, levels, _data_bytes(data), _clients(clients or CLIENTS))
     file = StudyFile(study.stem, text, parse_study(text, str(study)))
     try:
-        check_as_run(file, make_plan(file), OUT)
+        check_as_run(file, make_plan(file), RUNS)
     except ServerNotFoundError as refused:
         named = (
             "" if NOT_INHERITED in os.environ else f"; set {NOT_INHERITED}, and the study names that variable"

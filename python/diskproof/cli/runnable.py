@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from diskproof.cli.screen import say
 from diskproof.cli.values.options import options
+from diskproof.history.shelf import RUNS
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan
@@ -28,8 +29,6 @@ from diskproof.study.read import StudyFile, read_study
 from diskproof.study.shipped import shipped
 from diskproof.wording import numbers
 
-OUT = Path("runs")
-
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +41,7 @@ class Choice:
     """Only cells with this text in their id; can be repeated."""
     basedir: list[str] | None = None
     """Folder of one of the study's servers, as NAME=DIR; can be repeated."""
-    out: Path = OUT
+    out: Path = RUNS
     """Folder for runs and for loaded data sets."""
     hosts: bool = False
     """Use the machines of the study's [hosts], each of which has joined with `diskproof host`."""
@@ -59,7 +58,7 @@ class Choice:
         words += ["--scale", self.scale] if self.scale else []
         words += [word for part in self.only or [] for word in ("--only", part)]
         words += [word for part in self.basedir or [] for word in ("--basedir", part)]
-        words += ["--out", str(self.out)] if self.out != OUT else []
+        words += ["--out", str(self.out)] if self.out != RUNS else []
         words += ["--hosts"] if self.hosts else []
         return shlex.join([*words, "--resume"])
 

@@ -1,21 +1,19 @@
 """The runs below a folder: what each was of and came to, and which one a word means."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from diskproof.reading import UnreadableError
 from diskproof.refusal import RefusalError
 from diskproof.results.summary import NEWEST, Summary, label_of, summary_of, write_label
 
 RUNS = Path("runs")
 """Root of the runs of a working directory."""
 
-
 RUN_NAME = re.compile(r"\d{8}-\d{6}")
-"""A run's folder is called after its beginning, in UTC; a copy with another name is no run of this list."""
+"""A run's folder is called after its beginning, in UTC. A copy with another name would sort as the newest."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +35,18 @@ class Shelved:
         return word in (self.label, self.study, self.path.name, f"{self.study}/{self.path.name}")
 
 
+def folders(studies: Iterable[Path]) -> list[Path]:
+    """Return the run folders below the folders of studies, the newest first."""
+    plans = (plan for study in studies for plan in study.glob("*/plan.json"))
+    runs = [plan.parent for plan in plans if RUN_NAME.fullmatch(plan.parent.name)]
+    return sorted(runs, key=lambda run: run.name, reverse=True)
+
+
 def runs_in(root: Path) -> Iterator[Shelved]:
     """Yield the runs below a root, the newest first: ``ROOT/STUDY/TIME``."""
-    named = [plan for plan in root.glob("*/*-*/plan.json") if RUN_NAME.fullmatch(plan.parent.name)]
-    for plan in sorted(named, key=lambda plan: plan.parent.name, reverse=True):
-        with suppress(UnreadableError, RefusalError):
-            yield Shelved(plan.parent, summary_of(plan.parent), label_of(plan.parent))
+    for run in folders(root.glob("*")):
+        with suppress(RefusalError):
+            yield Shelved(run, summary_of(run), label_of(run))
 
 
 def find(word: str, root: Path = RUNS) -> Path | None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from diskproof.history.shelf import folders
 from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.machine import Machine, differences
 from diskproof.results.plan import Plan
@@ -10,9 +11,7 @@ from diskproof.study.read import StudyError, StudyFile
 
 def earlier_runs(out: Path, study: str) -> list[Path]:
     """Return the folders of a study's runs, the newest first."""
-    return sorted(
-        (path for path in (out / study).glob("*-*") if (path / "plan.json").is_file()), reverse=True
-    )
+    return folders([out / study])
 
 
 def folder_to_resume(out: Path, file: StudyFile, plan: Plan) -> RunFolder:

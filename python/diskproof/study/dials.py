@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 from diskproof.results.dial import DialPoint
+from diskproof.study.condition import TIMES
 from diskproof.study.part import mistake
 
 MOST_PROPERTIES = 2
@@ -14,7 +15,7 @@ MOST_PROPERTIES = 2
 
 PROPERTY = re.compile(r"[a-z][a-z0-9_.]*")
 
-UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
+UNITS_US = TIMES | {"µs": 1.0}
 
 OF_STORAGES = ("tunings", "workloads", "faults", "crash")
 """Parts of a study that name storages."""
@@ -104,30 +105,22 @@ def _short(key: str, value: float) -> str:
     return f"{value / UNITS_US[unit]:.12g}{unit}"
 
 
-def _renamed(part: object, names: Mapping[str, list[str]]) -> object:
+def _renamed(part: object, names: Mapping[str, list[str]], *, of_storages: bool = False) -> object:
     """Return a part of a study with all storages in the place of the one that stands for them.
 
-    Storages stand in lists: under ``storages``, and under each way of ``ways``.
+    `of_storages`: its lists are names of storages, as below ``storages``, and below each way of ``ways``.
     """
-    if isinstance(part, list):
-        return [_renamed(one, names) for one in part]
-    if not isinstance(part, dict):
+    if isinstance(part, dict):
+        return {
+            key: _renamed(
+                value,
+                names,
+                of_storages=of_storages or key == "storages" or (key == "ways" and isinstance(value, dict)),
+            )
+            for key, value in part.items()
+        }
+    if not isinstance(part, list):
         return part
-    return {
-        key: _each(value, names)
-        if key == "storages"
-        else _of_ways(value, names)
-        if key == "ways"
-        else _renamed(value, names)
-        for key, value in part.items()
-    }
-
-
-def _of_ways(value: object, names: Mapping[str, list[str]]) -> object:
-    return {way: _each(some, names) for way, some in value.items()} if isinstance(value, dict) else value
-
-
-def _each(value: object, names: Mapping[str, list[str]]) -> object:
-    if not isinstance(value, list):
-        return value
-    return [one for name in value for one in (names.get(name, [name]) if isinstance(name, str) else [name])]
+    if not of_storages:
+        return [_renamed(one, names) for one in part]
+    return [one for name in part for one in (names.get(name, [name]) if isinstance(name, str) else [name])]

@@ -19,7 +19,7 @@ class Unranked(Record):
 
 
 def whole_losses_by_chance(answers: Sequence[CutAnswer]) -> Iterator[Unranked]:
-    """Yield pairs of which one alone lost whole databases, and the cuts do not show more than chance.
+    """Yield pairs of settings of which only one lost whole databases, perhaps by chance.
 
     They differ only in level or storage, and died in the same way. Each pair has Fisher's exact test (1922)
     for itself: if that shows no difference, a test adjusted for several pairs shows none either.

@@ -45,7 +45,7 @@ SMALL_SHARE = 0.01
 
 
 def bound_by(one: CellLimit) -> str:
-    """Return a limit in words: full CPUs and the speed of one are told apart."""
+    """Return a limit in words. `CPU` has two forms: all CPUs are busy, or one thread runs no faster."""
     if one.limit is None:
         return NOT_ESTABLISHED
     return one.bound_by.text if one.limit == "CPU" else IN_WORDS[one.limit]
