@@ -61,6 +61,16 @@ def test_a_run_draws_the_curve_and_a_disk_finds_its_place_on_it(tmp_path: Path) 
     assert "is not a run folder" in other.stderr
 
 
+def test_a_property_that_the_disk_does_not_have_is_named_with_its_storage(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        STUDY.replace('flush_us = [10, "5 ms", "15 ms", "50 ms"]', "flush_time = [10, 20]")
+    )
+    result = diskproof_here(tmp_path, "plan", "study.toml")
+    assert result.returncode == 2
+    assert "storage `dial-10`: " in result.stderr
+    assert "unknown field `flush_time`, expected one of" in result.stderr
+
+
 def test_a_machine_too_slow_for_all_values_is_told_before(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY.replace('[10, "5 ms", "15 ms", "50 ms"]', "[1, 2]"))
     result = diskproof_here(tmp_path, "plan", "study.toml")

@@ -16,6 +16,7 @@ from diskproof.study.design import Dilation
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyFile
+from diskproof.study.storages import StorageChoice
 from diskproof.system.cpu_quota import why_no_quota
 from diskproof.system.dilation import TrialTime
 
@@ -75,7 +76,7 @@ def without_late(file: StudyFile, kept: Collection[str] | None = None) -> tuple[
         name
         for name, storage in varied.items()
         if (kept is not None and name not in kept)
-        or late_us > ALLOWED_LATENESS_SHARE * append_us(str(storage.places()["data"].virtual))
+        or late_us > ALLOWED_LATENESS_SHARE * _append_us_of(name, storage)
     ]
     if len(late) == len(file.study.storages):
         raise RefusalError(
@@ -83,6 +84,13 @@ def without_late(file: StudyFile, kept: Collection[str] | None = None) -> tuple[
             f"{late_us / LATE_PATHS:.0f} µs of the study's time; give slower values, or set a `dilation`"
         )
     return replace(file, study=_without(file.study, late)), late
+
+
+def _append_us_of(name: str, storage: StorageChoice) -> float:
+    try:
+        return append_us(str(storage.places()["data"].virtual))
+    except disk.DiskError as error:
+        raise RefusalError(f"storage `{name}`: {error}") from None
 
 
 def _without(study: Study, late: Collection[str]) -> Study:
