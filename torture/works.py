@@ -59,6 +59,14 @@ total_size = "16 MiB"
 files = 4
 """
 
+FAULTS = """[faults.flush]
+kind = "error"
+on = "flush"
+times = 1
+after_s = 0.2
+""" + CUTS.format(ways='["kill", "power"]').replace("cuts = 1", "cuts = 2\nat_once = 3")
+"""Several tries at once, half of them with a disk that errs."""
+
 PROGRAM = """question = "What is left of it?"
 [program]
 start = "setsid sleep 1000 & sleep 1000"
@@ -162,6 +170,7 @@ WORKS = (
         ("crash", "study.toml"),
         needs=("initdb",),
     ),
+    Work("faults under sqlite", 9.0, DISKS, _study("sqlite", VIRTUAL, FAULTS), ("crash", "study.toml")),
     Work("cuts of a program", 7.0, (*DISKS[:-1], "sleep"), PROGRAM, ("crash", "study.toml")),
     Work(
         "states of a program", 9.0, (*DISKS[:-1], "sleep"), PROGRAM, ("crash", "study.toml", "--states", "12")
