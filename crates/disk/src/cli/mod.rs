@@ -16,7 +16,7 @@ mod size;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use output::Unread;
 
@@ -41,6 +41,12 @@ enum Verb {
     Clock(clock::Clock),
     #[command(name = crate::serve::PROBE, hide = true)]
     Probe(probe::Probe),
+}
+
+/// The command line as it is declared, for its man pages.
+#[must_use]
+pub fn command() -> clap::Command {
+    Arguments::command()
 }
 
 /// Runs the program: 0 done, 1 failed, 2 refused.

@@ -150,6 +150,14 @@ enum Cleanup {
     Lua(Box<OnceLua>),
 }
 
+/// The command line as it is declared, with all workloads, for its man pages.
+#[must_use]
+pub fn command() -> clap::Command {
+    scripted::names().fold(Cli::command(), |cli, name| {
+        scripted::declare(cli, [Some("help"), Some(name)])
+    })
+}
+
 /// The whole program.
 #[must_use]
 pub fn main() -> ExitCode {
