@@ -19,9 +19,6 @@ OPERATIONS = "../crates/load/tests/facts/sql-bench-operations.csv"
 
 BY_HAND = "<!-- from here on written by hand; every command of ours is run by a test -->"
 
-MOST_SQL = 150
-"""Characters of a statement that are shown."""
-
 INTRODUCTION = """After this page you can choose a workload, and repeat what another tool measured.
 
 A workload runs in a study, as `[workloads.NAME]` with its `kind` and keys, or alone, as `diskproof-load \
@@ -146,17 +143,11 @@ def _oltp() -> list[str]:
     of_mix = {mix: _statements("oltp", ["--mix", mix]) for mix in mixes}
     rows = ["| mix | statements of a transaction, in their order |", "|---|---|"]
     rows += [f"| `{mix}` | {', '.join(one['name'] for one in found)} |" for mix, found in of_mix.items()]
-    # The mix `insert` lets the database number its rows; the transactions put a deleted row back.
-    every = {(one["name"], one["sql"]): one for found in of_mix.values() for one in found}
-    return ["\n".join(rows), _table(list(every.values()))]
+    return ["\n".join(rows)]
 
 
 def _sqlbench() -> list[str]:
     return [f"[The operations of each test]({OPERATIONS}), with their counts at scale 1."]
-
-
-def _conditions() -> list[str]:
-    return [_table(_statements("conditions", ["--tables", "1", "--tables-per-visit", "1"]))]
 
 
 LEDGER = """\
@@ -179,7 +170,7 @@ it."""
 
 
 def _ledger() -> list[str]:
-    return [LEDGER, _table(_statements("ledger", []))]
+    return [LEDGER]
 
 
 def _script() -> list[str]:
@@ -224,7 +215,7 @@ STATEMENTS = {
     "oltp": _oltp,
     "slap": list,
     "sqlbench": _sqlbench,
-    "conditions": _conditions,
+    "conditions": list,
     "replay": list,
     "script": _script,
     "lua": _lua,
@@ -236,15 +227,3 @@ STATEMENTS = {
 def _statements(kind: str, arguments: list[str]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = load.rehearse(kind, arguments)["statements"]
     return found
-
-
-def _table(statements: list[dict[str, Any]]) -> str:
-    rows = ["| statement | SQL |", "|---|---|"]
-    rows += [f"| {one['name']} | {_sql(one['sql'])} |" for one in statements if one["sql"]]
-    return "\n".join(rows)
-
-
-def _sql(text: str) -> str:
-    one_line = " ".join(text.split()).replace("|", "\\|")
-    shown = one_line if len(one_line) <= MOST_SQL else f"{one_line[:MOST_SQL]}…"
-    return f"`{shown}`" if shown else ""
