@@ -72,7 +72,7 @@ def test_a_slow_network_is_the_limit() -> None:
     cell = limit_of(plan, made)
     assert cell.limit == "network"
     assert {one.instrument for one in cell.supporting} == {"clients", "threads"}
-    assert "for its 20 round trips" in cell.sentence.text
+    assert " of the mean time; round trips take " in cell.sentence.text
 
 
 def test_the_load_is_no_party_at_the_databases_cpus() -> None:

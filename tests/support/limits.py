@@ -22,7 +22,6 @@ from diskproof.analysis.limits.records import (
 from diskproof.results.limit import Intervention
 from diskproof.results.plan import Cell, Plan
 from diskproof.stats.intervals import Interval
-from diskproof.wording import say, us
 from support.trials import is_ram, typical_rate
 
 CPU_US = 1500.0
@@ -85,10 +84,6 @@ def _log_flush(cell: Cell, latency_us: float) -> CellLimit:
         limit="log flush",
         where=f"{cell.storage} (redo)",
         bound_by="the redo log's flush",
-        evidence=[
-            say("each commit waits {time} for the disk, 79% of a transaction", time=us(flush_us)),
-            say("the CPUs are 12% busy"),
-        ],
         signals=[
             Signal(limit="log flush", instrument="clients", supports=True, says=said),
             Signal(limit="log flush", instrument="clients", supports=True, says="only writes wait"),
@@ -143,7 +138,6 @@ def _cpu(cell: Cell, latency_us: float) -> CellLimit:
         limit="CPU",
         where="server",
         bound_by="the CPUs",
-        evidence=["the 2 CPUs are 96% busy (of that the server 71%)"],
         signals=[
             Signal(limit="CPU", instrument="kernel", supports=True, says="2 CPUs are 96% busy"),
             Signal(limit="CPU", instrument="threads", supports=True, says="3.1 threads compute in the mean"),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from diskproof.analysis.limits.records import Instrument, PartName, Signal, Split
+from diskproof.analysis.limits.records import Instrument, Signal, Split
 from diskproof.analysis.limits.thresholds import CLEARLY, INSTRUMENTS_NEEDED, LITTLE
 from diskproof.results.limit import IN_WORDS, Limit
 from diskproof.wording import NOTHING, Message, say, share
@@ -25,16 +25,6 @@ OBSERVED_BY: dict[Instrument, str] = {
     "virtual disk": "the virtual disk's figures",
 }
 """What each instrument observes, as a plural."""
-
-PARTS: dict[Limit, tuple[PartName, ...]] = {
-    "log flush": ("log flush",),
-    "data reads": ("data reads",),
-    "page writes": ("page writes",),
-    "CPU": ("CPU", "waiting for a CPU"),
-    "locks": ("locks",),
-    "load generator": ("load generator",),
-    "network": ("network",),
-}
 
 
 @dataclass(frozen=True)
@@ -104,7 +94,7 @@ def _count(instruments: set[Instrument], limit: Limit) -> int:
 def _by_time(limits: Sequence[Limit], split: Split | None) -> Limit | None:
     if split is None:
         return None
-    taken = sorted(((split.part(*PARTS.get(limit, ())), limit) for limit in limits), reverse=True)
+    taken = sorted(((split.at(limit), limit) for limit in limits), reverse=True)
     return taken[0][1] if taken[0][0] > CLEARLY * taken[1][0] else None
 
 

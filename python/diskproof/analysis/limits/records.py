@@ -8,7 +8,7 @@ from diskproof.results.limit import Intervention, Limit
 from diskproof.results.plan import Cell
 from diskproof.results.record import Record
 from diskproof.stats.intervals import Interval
-from diskproof.wording import NOTHING, Message, say
+from diskproof.wording import NOTHING, Message, say, share, us
 
 Instrument = Literal["clients", "server", "kernel", "threads", "virtual disk"]
 """The source of a signal: the load generator's clock, the server's own account, the kernel's counters, the
@@ -37,6 +37,17 @@ PartName = Literal[
     "network",
 ]
 
+PARTS: dict[Limit, tuple[PartName, ...]] = {
+    "log flush": ("log flush",),
+    "data reads": ("data reads",),
+    "page writes": ("page writes",),
+    "CPU": ("CPU", "waiting for a CPU"),
+    "locks": ("locks",),
+    "load generator": ("load generator",),
+    "network": ("network",),
+}
+"""What is waited for, or computed, at each limit."""
+
 
 class Part(Record):
     """A part of a mean transaction's time."""
@@ -63,6 +74,10 @@ class Split(Record):
     def part(self, *names: PartName) -> float:
         """Return the time of some parts; 0 of a part that was not found."""
         return sum(part.mean_us for part in self.parts if part.name in names)
+
+    def at(self, limit: Limit) -> float:
+        """Return the time that is spent at a limit; 0 if no part is."""
+        return self.part(*PARTS.get(limit, ()))
 
 
 class Difference(Record):
@@ -136,8 +151,6 @@ class CellLimit(Record):
     """Why no limit is established."""
     bound_by: Message = NOTHING
     """The limit as this cell has it: ``the redo log's flush``."""
-    evidence: list[Message] = Field(default_factory=list)
-    """The main figures behind the limit."""
     where: str | None = None
     """The device, role or party concerned: ``disk (redo)``."""
     signals: list[Signal] = Field(default_factory=list)
@@ -166,11 +179,22 @@ class CellLimit(Record):
         return sorted(for_it, key=lambda one: one is not first[one.instrument])
 
     @property
+    def share_of_time(self) -> float | None:
+        """The part of the mean time that is spent at its limit; None if that is not known."""
+        if self.limit is None or self.split is None or self.split.latency_us <= 0:
+            return None
+        return min(self.split.at(self.limit) / self.split.latency_us, 1.0)
+
+    @property
     def sentence(self) -> Message:
         """The whole answer: the limit, its evidence, and what a change would give."""
         if self.limit is None:
             return say("not established: {why}.", why=self.missing)
-        found = say("bound by {what}: {evidence:/; }.", what=self.bound_by, evidence=self.evidence)
+        evidence = [one.says for one in self.supporting]
+        if self.share_of_time and self.split:
+            time = us(self.split.at(self.limit))
+            evidence.insert(0, say("{time}, {part} of the mean time", time=time, part=share(self.share_of_time)))
+        found = say("bound by {what}: {evidence:/; }.", what=self.bound_by, evidence=evidence[:2])
         return say("{found} {then:cap}.", found=found, then=self.what_if.says) if self.what_if else found
 
 

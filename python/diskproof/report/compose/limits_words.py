@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.limits.established import PARTS as PARTS_OF
 from diskproof.analysis.limits.records import CellLimit, Part, PartName, Split, Sweep
 from diskproof.report.compose.head import work
 from diskproof.report.compose.verdict_words import cell_words
@@ -61,13 +60,6 @@ def kind(one: CellLimit) -> str:
     return one.bound_by.text if one.limit == "CPU" else ""
 
 
-def share_of(one: CellLimit) -> float | None:
-    """Return what part of a transaction's time a cell spends at its limit; None if that is not known."""
-    if one.limit is None or one.split is None or one.split.latency_us <= 0:
-        return None
-    return min(one.split.part(*PARTS_OF.get(one.limit, ())) / one.split.latency_us, 1.0)
-
-
 def evidence(cells: Sequence[CellLimit], of: str = "") -> str:
     """Return in brackets what part of a transaction cells spend at the limit that they share.
 
@@ -76,7 +68,7 @@ def evidence(cells: Sequence[CellLimit], of: str = "") -> str:
     limit = cells[0].limit
     if limit is None:
         return f": {text}" if (text := why_open(cells)) else ""
-    shares = [share for one in cells if (share := share_of(one)) is not None]
+    shares = [share for one in cells if (share := one.share_of_time) is not None]
     if not any(shares):
         return ""
     return say(" ({part}{of})", of=of, part=Range(low=min(shares), high=max(shares), unit="share")).text

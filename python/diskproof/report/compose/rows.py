@@ -228,7 +228,7 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
     proofs = {one.cell: one for one in (analysis.limits.proofs if analysis.limits else [])}
     rows = []
     for one in limits:
-        share = limits_words.share_of(one)
+        share = one.share_of_time
         proof = proofs.get(one.cell.id)
         figures: tuple[str, ...] = ("", "") if proofs else ()
         tone: Tone = "plain" if one.limit else "open"
