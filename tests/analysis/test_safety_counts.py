@@ -40,8 +40,7 @@ def test_losses_are_counted_over_all_telling_cuts() -> None:
     assert answer.loss_share
     assert (answer.loss_share.seen, answer.loss_share.n) == (3, 10)
     assert (round(answer.loss_share.low, 3), round(answer.loss_share.high, 3)) == (0.067, 0.652)
-    assert answer.worst
-    assert (answer.worst.lost, answer.worst.first_lost_before_s) == (100, 0.5)
+    assert answer.most_lost == 100
 
 
 def test_cuts_that_prove_nothing_are_counted_apart_with_their_reasons() -> None:
@@ -60,7 +59,7 @@ def test_cuts_that_prove_nothing_are_counted_apart_with_their_reasons() -> None:
 
 def test_a_campaign_without_a_telling_cut_has_no_figure() -> None:
     answer = only(ALONE, [silent(cut) for cut in lossy(3, 4)])
-    assert (answer.loss_share, answer.damage_share, answer.lost, answer.window_s) == (None,) * 4
+    assert (answer.loss_share, answer.lost, answer.window_s) == (None,) * 3
     assert not answer.is_whole
     analysis = analysed(ALONE, [silent(cut) for cut in lossy(3, 4)])
     assert analysis.safety
@@ -222,14 +221,3 @@ def test_the_binary_log_is_held_against_the_tables() -> None:
     assert (binlog.asked, binlog.cuts_binlog_only, binlog.worst_binlog_only) == (2, 1, 5)
     assert (binlog.cuts_engine_only, binlog.worst_engine_only) == (1, 2)
 
-
-def test_what_the_disks_drew_is_told_with_the_losses_under_it() -> None:
-    answer = only(
-        ALONE,
-        [change(cut, disks=[change(disk, kept=kept) for disk in cut.disks])
-         for cut, kept in zip(lossy(0, 9, 9, 0), ("all", "nothing", "nothing", "nothing"), strict=True)],
-    )  # fmt: skip
-    assert {keep: (one.cuts, one.with_loss) for keep, one in answer.kept.items()} == {
-        "all": (1, 0),
-        "nothing": (3, 2),
-    }

@@ -12,7 +12,6 @@ from diskproof.analysis.safety.shapes import CutComparison, Safety
 from diskproof.audit.host import host_busy
 from diskproof.results.dial import Mark
 from diskproof.results.factor import Factor
-from diskproof.results.load import Iterations
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Metric, Plan
 from diskproof.results.record import Record
@@ -54,15 +53,11 @@ class CellAnswer(Record):
     cost: dict[str, float | None]
     """What one transaction takes of the machine, by `Counter.per`, as the median over the valid trials. None:
     not observed. What speed costs to buy is another matter: `prices`."""
-    errors_per_transaction: float | None
-    """Errors that clients met, retried ones included, per completed transaction."""
     block_speeds: dict[int, float] = Field(default_factory=dict)
     """How fast each valid trial was, by block: transactions per second; 1 over the seconds of a job, or
     over the mean latency at a set rate."""
     operations_run: list[str] = Field(default_factory=list)
     """Keys of a job's operations that every valid trial ran."""
-    iterations: Iterations | None = None
-    """A job's iterations over all valid trials: their mean, the shortest and the longest."""
     data: DataFacts | None = None
     """The data set, as the first valid trial had it."""
     sizes: dict[str, int] = Field(default_factory=dict)
@@ -205,21 +200,6 @@ class TpccResponse(Record):
     """Whether each trial kept the limit; None: not observed."""
 
 
-class TpccShare(Record):
-    """A share of what TPC-C's terminals entered, over all valid trials."""
-
-    name: str
-    seen: int
-    of: int
-    specified: float | None = None
-    """None: the specification has only a least share."""
-
-    @property
-    def share(self) -> float:
-        """The share; `of` must be above 0."""
-        return self.seen / self.of
-
-
 class TpccAnswer(Record):
     """What the valid trials of a cell say of TPC-C."""
 
@@ -228,9 +208,6 @@ class TpccAnswer(Record):
     think_times: bool
     new_orders_per_min: Interval | None
     responses: list[TpccResponse]
-    shares: list[TpccShare]
-    distributions_p: float | None
-    """The smallest p of the inputs' distributions in any trial, adjusted for the number of all tests."""
     checked: int
     """Trials after which the tables were checked."""
     consistent: int

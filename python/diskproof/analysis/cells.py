@@ -6,7 +6,7 @@ from statistics import median
 from diskproof.analysis.answers import CellAnswer
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.results.counters import COSTS
-from diskproof.results.load import Iterations, Latency
+from diskproof.results.load import Latency
 from diskproof.results.plan import Cell
 from diskproof.stats.intervals import Interval, geometric_mean_interval
 from diskproof.stats.quantiles import known_percentiles
@@ -22,8 +22,6 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
     # One distribution of the latencies of many different operations says nothing.
     alike = [one.load for one in valid if held and (one.load.iterations or not one.load.operations)]
     latencies = [load.latency_us for load in alike if load.latency_us is not None]
-    transactions = sum(one.load.transactions or 0 for one in valid)
-    met = sum(error.count for one in valid for error in one.load.errors)
     return CellAnswer(
         cell=cell,
         valid=len(valid),
@@ -43,10 +41,8 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
             {name for one in latencies for name in one.percentiles if one.is_bound(name)}, key=float
         ),
         cost=_cost(valid),
-        errors_per_transaction=met / transactions if transactions else None,
         block_speeds=gathered.speeds(cell) if held else {},
         operations_run=sorted(gathered.parts(cell)),
-        iterations=_iterations([one.load.iterations for one in valid if one.load.iterations]),
         data=valid[0].trial.data if valid else None,
         sizes=_sizes(valid[0]) if valid else {},
         settings=valid[0].trial.settings if valid else [],
@@ -69,23 +65,6 @@ def _sizes(one: Audited) -> dict[str, int]:
     if load.iterations:
         return {**sizes, "queries a client": load.iterations.queries_per_client}
     return sizes | {f"of `{one.key}` planned": one.planned for one in load.operations}
-
-
-def _iterations(trials: Sequence[Iterations]) -> Iterations | None:
-    """Return the iterations of all trials as one."""
-    if not trials:
-        return None
-    counts = [one.count for one in trials if one.count is not None]
-    count = sum(counts) if len(counts) == len(trials) else None
-    # An imported result does not say how many they were: each trial's mean counts alike.
-    weighted = [one.mean_s * (one.count if count and one.count else 1) for one in trials]
-    return Iterations(
-        count=count,
-        mean_s=sum(weighted) / (count or len(trials)),
-        min_s=min(one.min_s for one in trials),
-        max_s=max(one.max_s for one in trials),
-        queries_per_client=trials[0].queries_per_client,
-    )
 
 
 def _percentiles(latencies: Sequence[Latency]) -> dict[str, Interval]:

@@ -3,7 +3,7 @@
 Each conclusion is a record of what was measured or cut. Where nothing was, its fields are empty.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from pydantic import Field
 
@@ -68,12 +68,6 @@ class LevelChoice(Record):
         """Whether a power cut takes nothing by its settings, and took nothing: cuts alone prove little."""
         return self.losses == [] and bool(self.cuts) and all(one.is_whole for one in self.cuts)
 
-    @property
-    def window_s(self) -> float | None:
-        """The longest time before a cut in which commits were lost; None if it is not known."""
-        known = [one.window_s.worst for one in self.cuts if one.telling and one.window_s]
-        return max(known) if self.cuts and len(known) == len(self.cuts) else None
-
 
 class Durability(Record):
     """Which level of a server keeps every commit, and what the others trade."""
@@ -94,17 +88,12 @@ class Lever(Record):
     """A change that is predicted to make cells faster which share a limit."""
 
     limit: Limit
-    cells: list[Cell]
     best: Cell
-    """The one that gains most."""
+    """Of the cells, the one that gains most."""
     what_if: WhatIf
     """What that one gains."""
     memory_variable: str | None = None
     """What sizes the memory for data, if reads hold the cells back and all data would fit into more."""
-    data_bytes: int | None = None
-    """How much that is; None as before."""
-    relaxed: dict[str, str] = Field(default_factory=dict)
-    """The variables with which no commit waits for a log's flush, if that holds it back."""
 
 
 class Decisions(Record):
@@ -270,19 +259,10 @@ def _levers(analysis: Analysis) -> Iterator[Lever]:
         grows = limit == "data reads" and (best.data_bytes or 0) > best.cell.memory_bytes
         yield Lever(
             limit=limit,
-            cells=[one.cell for one in alike],
             best=best.cell,
             what_if=best.what_if,
             memory_variable=family.memory_variable if family and grows else None,
-            data_bytes=best.data_bytes if grows else None,
-            relaxed=family.relaxed(_observed(analysis, best.cell)) if family and limit == "log flush" else {},
         )
-
-
-def _observed(analysis: Analysis, cell: Cell) -> Mapping[str, str | None]:
-    """Return the server variables of a cell, as the server reported them."""
-    found = next((one.settings for one in analysis.cells if one.cell.id == cell.id), [])
-    return {one.name: one.observed for one in found}
 
 
 def _what_is_changed(one: CellLimit) -> tuple[Limit, str]:

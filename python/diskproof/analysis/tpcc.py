@@ -2,19 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.answers import TpccAnswer, TpccResponse, TpccShare
+from diskproof.analysis.answers import TpccAnswer, TpccResponse
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.audit.tpcc import (
-    DEFERRED_LIMIT_S,
-    LIMITS_S,
-    PERCENTILE,
-    a_minute,
-    smallest_p,
-    specified_shares,
-)
+from diskproof.audit.tpcc import DEFERRED_LIMIT_S, LIMITS_S, PERCENTILE, a_minute
 from diskproof.results.load import LoadResult
 from diskproof.results.plan import Cell
-from diskproof.results.tpcc import DEFERRED, KINDS, Inputs
+from diskproof.results.tpcc import DEFERRED, Inputs
 from diskproof.stats.intervals import geometric_mean_interval
 
 
@@ -30,7 +23,6 @@ def answer_tpcc(gathered: Gathered) -> list[TpccAnswer]:
 def _answer(cell: Cell, trials: Sequence[Audited]) -> TpccAnswer:
     inputs = [one.load.tpcc for one in trials if one.load.tpcc]
     rates = [rate for one in trials if (rate := a_minute(one.load))]
-    each_p = [p for one in inputs if (p := smallest_p(one)) is not None]
     checked = [one.trial.tables for one in trials if one.trial.tables]
     return TpccAnswer(
         cell=cell,
@@ -38,8 +30,6 @@ def _answer(cell: Cell, trials: Sequence[Audited]) -> TpccAnswer:
         think_times=inputs[0].think_times,
         new_orders_per_min=geometric_mean_interval(rates) if rates else None,
         responses=[*_responses([one.load for one in trials]), *_deferred(inputs)],
-        shares=list(_shares(inputs)),
-        distributions_p=min(1.0, min(each_p) * len(each_p)) if each_p else None,
         checked=len(checked),
         consistent=sum(one.holds for one in checked),
         trials=len(trials),
@@ -81,18 +71,4 @@ def _deferred(inputs: Sequence[Inputs]) -> Iterator[TpccResponse]:
             p90_us=None,
             limit_s=DEFERRED_LIMIT_S,
             kept=all(one.keeps_limit for one in done),
-        )
-
-
-def _shares(inputs: Sequence[Inputs]) -> Iterator[TpccShare]:
-    """Yield the shares that the specification has, over all trials together."""
-    begun = {kind: sum(one.drawn(kind) for one in inputs) for kind in KINDS}
-    every = sum(begun.values())
-    yield from (TpccShare(name=f"{kind} transactions", seen=count, of=every) for kind, count in begun.items())
-    for trials in zip(*map(specified_shares, inputs), strict=True):
-        yield TpccShare(
-            name=trials[0].name,
-            seen=sum(one.seen for one in trials),
-            of=sum(one.of for one in trials),
-            specified=trials[0].share,
         )

@@ -1,13 +1,14 @@
 """The cuts of one cell in one way, counted."""
 
 from collections.abc import Iterable, Sequence
-from statistics import fmean, median
+from statistics import median
 
-from diskproof.analysis.safety.shapes import Binlog, Cause, CutAnswer, Damage, Gravest, Kept, Moments, Spread
-from diskproof.results.crash import OF_DISKS, Keep, Way
+from diskproof.analysis.safety.shapes import Binlog, Cause, CutAnswer, Damage, Gravest, Spread
+from diskproof.results.crash import OF_DISKS, Way
 from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
 from diskproof.results.plan import Cell
 from diskproof.stats.grouping import grouped
+from diskproof.stats.intervals import Interval, geometric_mean_interval
 from diskproof.stats.proportions import share
 from diskproof.wording import Message, as_message, say, together, without_figures
 
@@ -36,7 +37,6 @@ def count(cell: Cell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAn
         loss_share=share(with_loss, len(telling)) if telling else None,
         gone=sum(cut.is_gone for cut in telling),
         damaged=damaged,
-        damage_share=share(damaged, len(telling)) if telling else None,
         damage=_damage(telling),
         harmed=sum(cut.has_harm for cut in telling),
         at_risk=None
@@ -47,17 +47,14 @@ def count(cell: Cell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAn
         losses=losses,
         losses_of_gone=[cut.lost for cut in telling if cut.is_gone and cut.lost is not None],
         acknowledged=sum(_acknowledged(cut) for cut in telling),
-        unacknowledged_present=sum(cut.ledger.unacknowledged_present for cut in telling if cut.ledger),
-        out_of_order=sum(bool(cut.ledger.out_of_order) for cut in telling if cut.ledger),
+        commits_per_s=_commits_per_s([cut for cut in telling if not cut.states]),
         window_s=spread([window for cut in telling if (window := window_s(cut)) is not None]),
         open_windows=sum(cut.ledger is not None and _has_lost_all(cut.ledger) for cut in telling),
         recovery_s=spread([time for cut in telling if (time := _recovery_s(cut.recovery)) is not None]),
         binlog=_binlog([cut.recovery for cut in telling if cut.recovery]),
         torn_writes=sum(disk.torn_writes for cut in telling for disk in cut.disks),
-        lost_bytes=sum(disk.lost_bytes for cut in telling for disk in cut.disks),
-        kept=_kept(telling) if way == "power" else {},
         states=[cut.states for cut in telling if cut.states],
-        worst=_worst(telling),
+        most_lost=max((cut.ledger.lost for cut in telling if cut.ledger and cut.ledger.lost), default=None),
         gravest=_gravest(telling),
     )
 
@@ -92,10 +89,10 @@ def _has_lost_all(ledger: LedgerOutcome) -> bool:
 
 
 def spread(values: Sequence[float]) -> Spread | None:
-    """Return the middle, the mean and the largest of some values; None of none."""
+    """Return the middle and the largest of some values; None of none."""
     if not values:
         return None
-    return Spread(median=median(values), mean=fmean(values), worst=max(values), n=len(values))
+    return Spread(median=median(values), worst=max(values), n=len(values))
 
 
 def _causes(whys: Iterable[Message | None]) -> list[Cause]:
@@ -107,6 +104,12 @@ def _causes(whys: Iterable[Message | None]) -> list[Cause]:
 
 def _acknowledged(cut: CutTrial) -> int:
     return cut.ledger.acknowledged if cut.ledger else cut.acknowledged or 0
+
+
+def _commits_per_s(cuts: Sequence[CutTrial]) -> Interval | None:
+    """Return how fast commits were acknowledged; the seconds of the load begin as its clients connect."""
+    rates = [_acknowledged(cut) / cut.timings.load_s for cut in cuts if cut.timings.load_s > 0]
+    return geometric_mean_interval(known) if (known := [rate for rate in rates if rate > 0]) else None
 
 
 def _recovery_s(recovery: Recovery | None) -> float | None:
@@ -151,24 +154,6 @@ def _binlog(recoveries: Sequence[Recovery]) -> Binlog | None:
     )
 
 
-def _kept(telling: Sequence[CutTrial]) -> dict[Keep, Kept]:
-    drawn = [
-        (keep, cut.has_loss) for cut in telling for keep in dict.fromkeys(disk.kept for disk in cut.disks)
-    ]
-    return {
-        keep: Kept(cuts=len(found), with_loss=sum(has_loss for _, has_loss in found))
-        for keep, found in sorted(grouped(drawn, lambda one: one[0]).items())
-    }
-
-
-def _worst(telling: Sequence[CutTrial]) -> Moments | None:
-    """Return the cut with most lost, of those whose moments are known; None if none lost any."""
-    candidates = [cut for cut in telling if cut.ledger is not None and cut.ledger.lost]
-    if not candidates:
-        return None
-    return moments(max(candidates, key=lambda cut: (cut.lost or 0, window_s(cut) or 0.0)))
-
-
 def _gravest(telling: Sequence[CutTrial]) -> Gravest | None:
     """Return the cut that harmed most; no amount of lost transactions outweighs a damaged database."""
     harmed = [cut for cut in telling if cut.has_harm]
@@ -176,19 +161,3 @@ def _gravest(telling: Sequence[CutTrial]) -> Gravest | None:
         return None
     cut = max(harmed, key=lambda cut: (cut.is_gone, cut.is_damaged, cut.lost or 0, window_s(cut) or 0.0))
     return Gravest(id=cut.id, evidence=cut.evidence)
-
-
-def moments(cut: CutTrial) -> Moments:
-    """Return a cut as a line of time; it must have a ledger."""
-    assert cut.ledger is not None
-    return Moments(
-        id=cut.id,
-        cell=cut.cell,
-        way=cut.way,
-        last_flush_before_s={disk.name: disk.last_flush_before_s for disk in cut.disks},
-        last_kept_before_s=cut.ledger.last_kept_before_s,
-        first_lost_before_s=cut.ledger.first_lost_before_s,
-        last_acknowledged_before_s=cut.ledger.last_acknowledged_before_s,
-        lost=cut.ledger.lost,
-        evidence=cut.evidence,
-    )

@@ -30,14 +30,12 @@ def beside_documentation(plan: Cuts, answers: Sequence[CutAnswer]) -> list[Docum
 
 
 def _answer(answer: CutAnswer, documented: Documented) -> DocumentedAnswer:
-    within_s, window_s = documented.within_s, _longest_s(answer)
-    over = within_s is not None and window_s > within_s
+    within_s = documented.within_s
     return DocumentedAnswer(
         cell=answer.cell,
         way=answer.way,
         documented=documented,
         outcome=decide(answer, documented),
-        over_s=window_s - within_s if over and within_s is not None else None,
         allowed_s=allowed_s(within_s) if within_s is not None else None,
     )
 

@@ -19,7 +19,6 @@ class Spread(Record):
     """A figure over several cuts."""
 
     median: float
-    mean: float
     worst: float
     """The largest."""
     n: int
@@ -50,28 +49,6 @@ class Binlog(Record):
     cuts_engine_only: int
     """Cuts after which the tables held transactions that the log had not."""
     worst_engine_only: int
-
-
-class Kept(Record):
-    """The power cuts in which a disk drew one policy of what it kept."""
-
-    cuts: int
-    with_loss: int
-
-
-class Moments(Record):
-    """One cut as a line of time, in seconds before it."""
-
-    id: str
-    cell: str
-    way: Way
-    last_flush_before_s: dict[str, float | None]
-    """By disk; None: it answered no flush since the load began."""
-    last_kept_before_s: float | None
-    first_lost_before_s: float | None
-    last_acknowledged_before_s: float | None
-    lost: int
-    evidence: str | None
 
 
 class Cause(Record):
@@ -135,7 +112,6 @@ class CutAnswer(Record):
     gone: int
     """Those among them after which nothing could be read: no database came back, or its tables did not."""
     damaged: int
-    damage_share: Share | None
     damage: Damage
     damage_reports: list[Message] = Field(default_factory=list)
     """What each damaged cut reports first: a line of the log, a refusal or what a check found; each once."""
@@ -152,9 +128,8 @@ class CutAnswer(Record):
     """Those among them after which nothing could be read: all that was acknowledged."""
     acknowledged: int
     """Transactions acknowledged in all telling cuts together."""
-    unacknowledged_present: int
-    out_of_order: int = 0
-    """Cuts that lost something although something later of the same program was there."""
+    commits_per_s: Interval | None = None
+    """How fast they were acknowledged until the cut: geometric mean over the cuts. None of logged runs."""
     window_s: Spread | None
     """From the acknowledgement of the first that is lost to the cut; 0 of cuts without a loss."""
     open_windows: int = 0
@@ -165,17 +140,12 @@ class CutAnswer(Record):
     binlog: Binlog | None
     torn_writes: int
     """In all cuts together."""
-    lost_bytes: int
-    """Of writes that disks held and had not made safe, in all cuts together."""
-    kept: dict[Keep, Kept] = Field(default_factory=dict)
-    """What the power cuts drew, by policy; a cut of several disks may be among several."""
     states: list[StatesSeen] = Field(default_factory=list)
     """What the logs of the telling cuts were searched for; empty: they were cut at random moments."""
     settings: dict[str, str] = Field(default_factory=dict)
     """The variables of its level, as the server reported them before a telling cut."""
-    worst: Moments | None = None
-    """The cut with most transactions lost, of those after which the ledger could be read; None if none
-    was."""
+    most_lost: int | None = None
+    """Of the cuts after which the ledger could be read; None if none of them lost any."""
     faulted: Faulted | None = None
     """None in a study without faults."""
     gravest: Gravest | None = None
@@ -224,8 +194,6 @@ class DocumentedAnswer(Record):
     way: Way
     documented: Documented
     outcome: Agreement
-    over_s: float | None = None
-    """By how much the longest window exceeds the documented one."""
     allowed_s: float | None = None
     """The longest window that does not contradict the documented one."""
 

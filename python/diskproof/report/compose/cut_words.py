@@ -9,7 +9,6 @@ from diskproof.analysis.safety.shapes import (
     CutAnswer,
     CutComparison,
     Damage,
-    Moments,
     Safety,
 )
 from diskproof.results.crash import Keep, Way
@@ -141,8 +140,8 @@ def _in_states(answer: CutAnswer) -> str:
         rest = ", which are all" if all(one.all_of_them for one in answer.states) else ""
         return f"kept everything in {checked}{rest} ({moments}; {equal:,} more had the same bytes)"
     worst = "lost the whole database" if answer.gone else "was damaged"
-    if answer.with_loss and not answer.gone and answer.worst:
-        worst = f"lost {_most(answer, answer.worst)}" + (" and was damaged" if answer.damaged else "")
+    if answer.with_loss and not answer.gone and answer.most_lost:
+        worst = f"lost {_most(answer, answer.most_lost)}" + (" and was damaged" if answer.damaged else "")
     return f"{worst} in the last of {checked} tried ({moments})"
 
 
@@ -167,9 +166,9 @@ def at_most(share: Share) -> str:
 def loss(answer: CutAnswer) -> str:
     """Say in how many cuts all was lost, and the most that one of the others took."""
     gone = _gone(answer) if answer.gone else ""
-    if answer.worst is None:
+    if answer.most_lost is None:
         return gone
-    most = _most(answer, answer.worst)
+    most = _most(answer, answer.most_lost)
     if gone:
         return f"{gone}, and in others {most}"
     # The windows of these are as long as the load: that is no property of the setting.
@@ -181,21 +180,20 @@ def loss(answer: CutAnswer) -> str:
 
 def worst(answer: CutAnswer) -> str:
     """Say the most that a cut of a cell took, to follow its name; the rows have how often."""
-    is_plain = answer.worst is not None and not answer.damaged
-    return f"lost {_most(answer, answer.worst)}" if is_plain and answer.worst else outcome(answer)
+    if answer.most_lost and not answer.damaged:
+        return f"lost {_most(answer, answer.most_lost)}"
+    return outcome(answer)
 
 
 def _gone(answer: CutAnswer) -> str:
     return f"lost the whole database in {answer.gone} of {cuts(answer.telling)}"
 
 
-def _most(answer: CutAnswer, worst: Moments) -> str:
+def _most(answer: CutAnswer, most: int) -> str:
     """Return the most transactions and the longest window, which may be of different cuts."""
     of_program = answer.cell.server == PROGRAM
-    noun, lost = (
-        ("promise", count(worst.lost, "promise")) if of_program else ("commit", transactions(worst.lost))
-    )
-    window_s = answer.window_s.worst if answer.window_s else worst.first_lost_before_s or 0.0
+    noun, lost = ("promise", count(most, "promise")) if of_program else ("commit", transactions(most))
+    window_s = answer.window_s.worst if answer.window_s else 0.0
     if answer.open_windows:  # the load began too late to lose more
         return f"{lost} and {seconds(window_s)} of {noun}s, or more"
     up_to = "" if 0 < window_s < LEAST_S else "up to "
