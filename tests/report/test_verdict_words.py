@@ -16,9 +16,9 @@ from diskproof.wording.numbers import listed
         ("slower", 0.75, 0.75, 0.75, "25%"),
         ("faster", 250.3, 230.0, 272.0, "230 to 270"),
         ("faster", 1.25, 1.2, 1.31, "20% to 31%"),
-        ("faster", 1.5, 0.9, 2.5, "between 10% slower and 2.5 times as fast"),
-        ("the same", 1.0061, 0.9981, 1.0142, "between 0.2% slower and 1.4% faster"),
-        ("inconclusive", 1.1, 1.05, 1.2, "between 5.0% faster and 20% faster"),
+        ("faster", 1.5, 0.9, 2.5, "-10% to x2.5"),
+        ("the same", 1.0061, 0.9981, 1.0142, "-0.2% to +1.4%"),
+        ("inconclusive", 1.1, 1.05, 1.2, "+5.0% to +20%"),
     ],
 )
 def test_an_interval_goes_in_the_direction_of_its_outcome(

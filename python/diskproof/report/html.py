@@ -41,6 +41,5 @@ def _answers(analysis: Analysis) -> list[Figure]:
         cells.throughput(analysis),
         cells.throughput(analysis, cells.REQUESTS),
         cells.throughput(analysis, cells.SECONDS),
-        cuts.losses(analysis),
     )
     return [*filter(None, found)]

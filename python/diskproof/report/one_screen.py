@@ -17,6 +17,9 @@ def absolute_scale(figures: Sequence[Interval]) -> Scale:
     return Scale(0.0, high, ((0.0, "0"), (high, number(high))), logarithmic=False)
 
 
+SHARES = Scale(0.0, 1.0, ((0.0, "0%"), (0.5, "50%"), (1.0, "100%")), logarithmic=False)
+
+
 @dataclass(frozen=True)
 class Row:
     """One thing that is compared."""
@@ -32,7 +35,7 @@ class Row:
     is_weak: bool = False
     """Whether the warning below the rows is about it."""
     interval: str = ""
-    """The ends of the bar in the words of `said`: ``4.1 to 5.5``. A terminal has the bar alone."""
+    """The ends of the bar in the words of `said`: ``4.1 to 5.5``."""
 
     @property
     def bar(self) -> Bar | None:
@@ -78,7 +81,7 @@ class Block:
             for some in ([row.levels for row in self.rows], [row.figures for row in self.rows])
         )
         said, interval = any(row.said for row in self.rows), any(row.interval for row in self.rows)
-        titles = [self.title, *[""] * (depth - 1), *[""] * said, *["interval"] * interval]
+        titles = [self.title, *[""] * (depth - 1), *[""] * said, *["95% interval"] * interval]
         figures = _padded(self.columns, width)
         return Table(
             (*map(Column, titles), *(Column(title, figures=True) for title in figures)),
@@ -126,6 +129,7 @@ def _one_of(rows: Sequence[Row]) -> Row:
         said=said[0] if len(said) == 1 else _range(by_size),
         drawn=tuple(one for row in rows for one in row.drawn),
         figures=(),
+        interval="",
         is_weak=any(row.is_weak for row in rows),
     )
 

@@ -44,8 +44,6 @@ def count(cell: Cell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAn
         else sum(cut.had_something_at_risk(cell.clients) for cut in telling),
         damage_reports=list(dict.fromkeys(one for cut in telling if (one := _first_report(cut.recovery)))),
         lost=spread(losses),
-        losses=losses,
-        losses_of_gone=[cut.lost for cut in telling if cut.is_gone and cut.lost is not None],
         acknowledged=sum(_acknowledged(cut) for cut in telling),
         commits_per_s=_commits_per_s([cut for cut in telling if not cut.states]),
         window_s=spread([window for cut in telling if (window := window_s(cut)) is not None]),

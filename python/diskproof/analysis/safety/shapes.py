@@ -122,10 +122,6 @@ class CutAnswer(Record):
     for kills: no disk knows."""
     lost: Spread | None
     """Acknowledged transactions lost, 0 of cuts without a loss; None if no telling cut knows."""
-    losses: list[int] = Field(default_factory=list)
-    """The same, of each telling cut that knows, in the order in which they were made."""
-    losses_of_gone: list[int] = Field(default_factory=list)
-    """Those among them after which nothing could be read: all that was acknowledged."""
     acknowledged: int
     """Transactions acknowledged in all telling cuts together."""
     commits_per_s: Interval | None = None

@@ -1,20 +1,19 @@
-"""What a run comes to, in one sentence; with the rows below it needs no more."""
+"""What a run comes to, in one sentence, and how sure that is; with the rows below it needs no more."""
 
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, Verdict
+from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.rankings import CONDITIONS
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.analysis.safety.worst import worst_way
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import cut_words, dials, faults, limits_words, verdict_words
 from diskproof.report.compose.names import is_given
+from diskproof.report.intervals import confidence
 from diskproof.results.factor import Factor
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers, say, us
-
-MOST_INTERVALS = 2
-"""Of the ratios in the answer; the rows have them all."""
 
 MOST_KEPT = 2
 """Levels that kept every commit, by name; the rows have them all."""
@@ -46,15 +45,24 @@ def is_of_limits(analysis: Analysis) -> bool:
 
 def answer(analysis: Analysis) -> str:
     """Return the answer in one sentence; with the rows below it needs no more."""
-    if analysis.safety and analysis.safety.made:
-        speed = _largest(analysis) if has_verdict(analysis) else ""
-        return " ".join(filter(None, (_of_cuts(analysis.safety), speed)))
+    safety = analysis.safety
+    if safety and safety.made:
+        speed = _largest(analysis) if has_verdict(analysis) else "" if safety.faults else _gained(safety)
+        return " ".join(filter(None, (_of_cuts(safety), speed)))
     if not has_verdict(analysis):
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
     if is_of_limits(analysis):
-        return f"The database is held back by {held_back(analysis)}."
+        return _of_limits(analysis)
     found = dials.answer(analysis.curves) or _largest(analysis)
     return " ".join(filter(None, (found, cost(analysis))))
+
+
+# ---------------------------------------------------------------- comparisons
+
+
+def asked(analysis: Analysis) -> list[Verdict]:
+    """Return the verdicts that the study asks for: not those on conditions, unless there are no others."""
+    return [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
 
 
 def _decided(analysis: Analysis) -> list[Verdict]:
@@ -62,7 +70,7 @@ def _decided(analysis: Analysis) -> list[Verdict]:
 
 
 def cost(analysis: Analysis) -> str:
-    """Return what a durable commit costs: ``A durable commit costs 280 µs to 1.8 ms more on disk.``.
+    """Return what a durable commit costs: ``A durable commit takes 280 µs to 1.8 ms longer than …``.
 
     Empty if no level here spares its flush, or no difference was shown.
     """
@@ -88,7 +96,7 @@ def cost(analysis: Analysis) -> str:
     for one in ends:
         where = verdict_words.listed({factor: one.held[factor] for factor in one.held if factor in told})
         each.append(f"{saved(one)}{f' ({where})' if where else ''}")
-    return f"A durable commit costs {' to '.join(each)} more."
+    return f"A durable commit takes {' to '.join(each)} longer than one that does not wait for the disk."
 
 
 def _told_apart(pair: Sequence[Verdict]) -> Factor | None:
@@ -100,7 +108,13 @@ def _told_apart(pair: Sequence[Verdict]) -> Factor | None:
 
 def _largest(analysis: Analysis) -> str:
     """Return how the levels that differ most compare, over all conditions in which they do."""
-    most = _most_apart(analysis)
+    decided = [one for one in asked(analysis) if one.outcome in ("faster", "slower") and one.ratio]
+    # What spares a flush is said as the cost of a commit.
+    groups = grouped(
+        [one for one in decided if not one.flush_spared] or decided,
+        lambda one: (one.factor, one.level, one.baseline, one.outcome),
+    )
+    most = max(groups.values(), key=lambda some: max(map(_size, some)), default=[])
     if not most:
         return "What is decided is the same." if _decided(analysis) else "Which is faster is open."
     first = most[0]
@@ -116,19 +130,11 @@ def _largest(analysis: Analysis) -> str:
     return f"{numbers.sentence_case(level)} is {likely}{by} {baseline}{where}."
 
 
-def _most_apart(analysis: Analysis) -> list[Verdict]:
-    """Return the comparisons of the two levels that differ most; none if nothing differs."""
-    decided = [one for one in asked(analysis) if one.outcome in ("faster", "slower") and one.ratio]
-    # What spares a flush is said as the cost of a commit.
-    groups = grouped(
-        [one for one in decided if not one.flush_spared] or decided,
-        lambda one: (one.factor, one.level, one.baseline, one.outcome),
-    )
-    return max(groups.values(), key=lambda some: max(map(_size, some)), default=[])
-
-
 def _size(one: Verdict) -> float:
     return max(one.ratio.estimate, 1 / one.ratio.estimate) if one.ratio else 1.0
+
+
+# ---------------------------------------------------------------- cuts
 
 
 def _of_cuts(safety: Safety) -> str:
@@ -160,39 +166,76 @@ def _kept(whole: Sequence[CutAnswer], worst: Sequence[CutAnswer]) -> str:
     return f"{named if len(whole) <= MOST_KEPT else f'{len(whole)} of {len(worst)} levels'} kept every commit"
 
 
+def _gained(safety: Safety) -> str:
+    """Return how fast the fastest level commits beside one that kept every commit; empty if none is faster."""
+    known = [(one, one.commits_per_s) for one in worst_of_cells(safety) if one.telling]
+    ratios = [
+        (other_speed.estimate / speed.estimate, other, one)
+        for one, speed in known
+        for other, other_speed in known
+        if one.is_whole and speed and other_speed
+        if (other.cell.server, other.cell.storage) == (one.cell.server, one.cell.storage)
+    ]
+    ratio, fastest, kept = max(ratios, key=lambda one: one[0], default=(1.0, None, None))
+    if fastest is None or kept is None or ratio <= 1:
+        return ""
+    by = verdict_words.by_how_much(ratio)
+    level = numbers.sentence_case(fastest.cell.tuning)
+    return f"{level} commits {by} {kept.cell.tuning} on {kept.cell.storage}, until the cut."
+
+
 def worst_of_cells(safety: Safety) -> list[CutAnswer]:
     """Return of each cell the way of dying that took most."""
     return [worst_way(dying) for dying in grouped(safety.answers, lambda one: one.cell.id).values()]
 
 
-def asked(analysis: Analysis) -> list[Verdict]:
-    """Return the verdicts that the study asks for: not those on conditions, unless there are no others."""
-    return [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
+# ---------------------------------------------------------------- limits
+
+
+def _of_limits(analysis: Analysis) -> str:
+    """Return for how many cells the limit is known, and which it is: ``2 of 8 cases answered: …``."""
+    cells = analysis.limits.cells if analysis.limits else []
+    named = [one for one in cells if one.limit]
+    many = f"{len(named)} of {numbers.count(len(cells), 'case')} answered"
+    return f"{many}: the database is held back by {_limits(analysis, named)}." if named else f"{many}."
 
 
 def held_back(analysis: Analysis) -> str:
     """Return what holds most cells back, then what holds the others; empty if nothing was counted.
 
-    ``the log's flush on disk at safest (93%); the CPUs in 4 of 6 cells (76% to 96%)``.
+    ``the log's flush on disk at safest (93% of the time); not established in 2 of 6 cases: …``.
     """
-    found = analysis.limits.cells if analysis.limits else []
-    if not found or not analysis.trials_valid:
-        return ""
-    every = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in found]
-    groups = grouped(found, lambda one: (one.limit, limits_words.kind(one) if one.limit else ""))
-    ordered = sorted(groups.values(), key=lambda some: (some[0].limit is None, -len(some)))
-    said: list[str] = []
-    for cells in ordered:
-        held = [{factor: one.cell.level(factor) for factor in analysis.varying} for one in cells]
-        where = verdict_words.places(held, every, "cells") if len(cells) < len(found) else ""
-        if said and not cells[0].limit:
-            where = f" in {len(cells)}"
-        where = f" in all {len(found)} cells" if len(cells) == len(found) > 1 else where
-        share = limits_words.evidence(cells) if cells[0].limit or cells is ordered[0] else ""
-        if is_given(analysis) and not cells[0].limit:
-            share = ": its CPUs, threads and disks were not observed"
-        said.append(f"{limits_words.bound_by(cells[0])}{where}{share}")
+    cells = analysis.limits.cells if analysis.limits and analysis.trials_valid else []
+    named = [one for one in cells if one.limit]
+    return "; ".join(filter(None, (_limits(analysis, named), open_limits(analysis))))
+
+
+def _limits(analysis: Analysis, named: Sequence[CellLimit]) -> str:
+    cells = analysis.limits.cells if analysis.limits else []
+
+    def held(some: Sequence[CellLimit]) -> list[verdict_words.Levels]:
+        return [{factor: one.cell.level(factor) for factor in analysis.varying} for one in some]
+
+    said = []
+    for bound, some in sorted(grouped(named, limits_words.bound_by).items(), key=lambda one: -len(one[1])):
+        where = verdict_words.places(held(some), held(cells), "cases") if len(some) < len(cells) else ""
+        of = "" if said else " of the time"
+        said.append(f"{bound}{where}{limits_words.share(some, of)}")
     return "; ".join(said)
+
+
+def open_limits(analysis: Analysis) -> str:
+    """Return in how many cells no limit is established, and the most frequent reason."""
+    cells = analysis.limits.cells if analysis.limits and analysis.trials_valid else []
+    unknown = [one for one in cells if not one.limit]
+    if not unknown:
+        return ""
+    number = "any" if len(unknown) == len(cells) else f"{len(unknown)}"
+    why = limits_words.why_open(unknown)
+    if is_given(analysis):
+        why = "its CPUs, threads and disks were not observed"
+    where = f" in {number} of {numbers.count(len(cells), 'case')}" if len(cells) > 1 else ""
+    return f"{limits_words.NOT_ESTABLISHED}{where}{why and ': '}{why}"
 
 
 # ---------------------------------------------------------------- how sure
@@ -202,8 +245,8 @@ def how_sure(analysis: Analysis) -> str:
     """Return how far the answer can be trusted; empty if there is none."""
     safety = analysis.safety
     if safety and safety.made:
-        speed = _of_comparisons(analysis) if has_verdict(analysis) else ""
-        return "; ".join(filter(None, (_of_enough_cuts(safety), speed)))
+        speed = f"; speed: {_of_comparisons(analysis)}" if has_verdict(analysis) else ""
+        return f"{_of_enough_cuts(safety)}{speed}"
     if is_of_limits(analysis):
         return _of_instruments(analysis)
     if has_verdict(analysis):
@@ -213,31 +256,26 @@ def how_sure(analysis: Analysis) -> str:
 
 
 def _of_comparisons(analysis: Analysis) -> str:
-    """Return how many comparisons are decided, and the intervals of the ratios that the answer names."""
+    """Return how many comparisons are decided; the rows have their intervals."""
     every, decided = asked(analysis), _decided(analysis)
     if not decided:
         why = next((one.reasons[0].text for one in every if one.reasons), "")
         return f"no comparison is decided{why and ': '}{why.partition(';')[0]}"
     number = "all" if len(decided) == len(every) else f"{len(decided)} of"
-    said = f"{number} {numbers.count(len(every), 'comparison')} decided"
-    if few := sum(one.ratio.n < ENOUGH_BLOCKS for one in decided if one.ratio):
-        return f"{said}; {few} only likely: fewer than {ENOUGH_BLOCKS} blocks"
-    most = sorted(_most_apart(analysis), key=_size)
-    ends = list(filter(None, (verdict_words.interval(one.outcome, one.ratio) for one in most)))
-    if not 1 <= len(ends) <= MOST_INTERVALS:
-        return f"{said} (95% intervals)"
-    return f"{said} (95% {'interval' if len(ends) == 1 else 'intervals'}: {', '.join(ends)})"
+    said = f"{number} {numbers.count(len(every), 'comparison')} decided ({confidence(analysis)})"
+    few = sum(one.ratio.n < ENOUGH_BLOCKS for one in decided if one.ratio)
+    return f"{said}; {few} only likely: fewer than {ENOUGH_BLOCKS} blocks" if few else said
 
 
 def _of_instruments(analysis: Analysis) -> str:
-    """Return in how many cells two instruments show a limit, and what came of its proofs."""
+    """Return that instruments agree, and what came of the changes that were made to test it."""
     cells, proofs = (analysis.limits.cells, analysis.limits.proofs) if analysis.limits else ([], [])
-    shown = f"two instruments agree in {sum(bool(one.limit) for one in cells)} of "
     tested = [one for one in proofs if one.outcome != "open"]
     hits = sum(one.outcome == "as predicted" for one in tested)
-    proven = f"{numbers.count(len(proofs), 'proof')} open" if proofs else "no proof"
-    proven = f"{hits} of {numbers.count(len(tested), 'proof')} right" if tested else proven
-    return f"{shown}{numbers.count(len(cells), 'cell')}; {proven}"
+    proven = f"{numbers.count(len(proofs), 'test')} by a change undecided" if proofs else "no change was tested"
+    proven = f"{hits} of {numbers.count(len(tested), 'change')} had the predicted effect" if tested else proven
+    agree = "two independent measurements agree on each answer; " if any(one.limit for one in cells) else ""
+    return f"{agree}{proven}"
 
 
 def _of_enough_cuts(safety: Safety) -> str:
@@ -252,9 +290,8 @@ def _of_enough_cuts(safety: Safety) -> str:
         noun = cut_words.tries if safety.faults else cut_words.cuts
         said.append(f"{noun(min(one.telling for one in worst))} of each")
     if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share and not one.states]:
-        rare = cut_words.points(max(spared))
-        said.append(f"a loss in fewer than {rare} of them would not show")
-    held = sum(one.outcome == "holds" for one in safety.controls)
-    several = numbers.count(len(safety.controls), "control")
-    said.append(f"{held} of {several} right" if safety.controls else "no control")
+        said.append(f"a loss in fewer than {cut_words.points(max(spared))} of them would not show")
+    held, several = sum(one.outcome == "holds" for one in safety.controls), len(safety.controls)
+    outcomes = f"{held} of {numbers.count(several, 'outcome')} known beforehand came out right"
+    said.append(outcomes if several else "no outcome known beforehand was checked")
     return "; ".join(said)

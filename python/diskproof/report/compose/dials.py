@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.dials import Curve, CurvePoint, Need, figure_at
+from diskproof.analysis.dials import Curve, Need, figure_at
 from diskproof.report.compose import verdict_words
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Document, Figure, Paragraph, Section, Table
-from diskproof.report.intervals import bounds, confidence, estimate
+from diskproof.report.intervals import bounds, estimate
 from diskproof.report.one_screen import Block, Row, absolute_scale
 from diskproof.results.dial import FLUSH, Mark
 from diskproof.results.limit import IN_WORDS
@@ -67,10 +66,8 @@ def blocks(analysis: Analysis, weak: Collection[str] = ()) -> Iterator[Block]:
     """Yield the curves, a row a value, or a row a curve if there are many; and the values that are enough."""
     if len(analysis.curves) > MOST_DRAWN:
         yield _many(analysis.curves)
-    for curve in analysis.curves[: 0 if len(analysis.curves) > MOST_DRAWN else None]:
-        rows = tuple(replace(_row(curve, one), is_weak=one.cell in weak) for one in curve.points)
-        scale = absolute_scale([point.figure for point in curve.points])
-        yield Block(_of(curve), rows, (unit_of(curve),), scale)
+    else:
+        yield from (_points(curve, weak) for curve in analysis.curves)
     yield from _needs(analysis.curves)
 
 
@@ -91,9 +88,22 @@ def _of(curve: Curve) -> str:
     return f"{title if curve.dial == title else f'{title} of {curve.dial}'}{_where(curve, ': ')}"
 
 
-def _row(curve: Curve, point: CurvePoint) -> Row:
-    limit = IN_WORDS[point.limit] if point.limit else ""
-    return Row((shown(curve.key, point.value),), limit, "plain", (point.figure,), (estimate(point.figure),))
+def _points(curve: Curve, weak: Collection[str] = ()) -> Block:
+    """Return a row a value: the figure with its interval, what holds it back, and what was predicted."""
+    rows = tuple(
+        Row(
+            (shown(curve.key, one.value),),
+            estimate(one.figure),
+            "plain",
+            (one.figure,),
+            (IN_WORDS[one.limit] if one.limit else "", numbers.number(one.predicted)),
+            one.cell in weak,
+            bounds(one.figure),
+        )
+        for one in curve.points
+    )
+    columns, scale = ("held back by", "predicted"), absolute_scale([one.figure for one in curve.points])
+    return Block(f"{_of(curve)}; {unit_of(curve)}", rows, columns, scale, most_figures=1)
 
 
 def _needs(curves: Sequence[Curve]) -> Iterator[Block]:
@@ -116,8 +126,8 @@ def _enough(curve: Curve, need: Need) -> str:
 
 
 def section(analysis: Analysis, drawn: Sequence[Figure]) -> Section:
-    """Return the curves as tables, with what the disk's model predicts of them."""
-    parts = [part for curve in analysis.curves for part in _tables(analysis, curve)]
+    """Return the curves as tables."""
+    parts = [one.table() for one in (*map(_points, analysis.curves), *_needs(analysis.curves))]
     return Section("The curve", (*drawn, *parts, *places(analysis.curves, analysis.marks)), "curve", "Curve")
 
 
@@ -161,28 +171,3 @@ def _throughput(curve: Curve, mark: Mark) -> str:
     found = figure_at(curve, mark.value)
     return f"{estimate(found)} ({bounds(found)})" if found else numbers.NOT_OBSERVED
 
-
-def _tables(analysis: Analysis, curve: Curve) -> tuple[Table, Table]:
-    of = _of(curve)
-    interval = figures(f"{confidence(analysis)} interval")
-
-    def value(at: float | None) -> str:
-        return numbers.NOT_OBSERVED if at is None else shown(curve.key, at)
-
-    points = table(
-        curve.points,
-        (figures(of), lambda point: value(point.value)),
-        (figures(unit_of(curve)), lambda point: estimate(point.figure)),
-        (interval, lambda point: bounds(point.figure)),
-        (figures("predicted"), lambda point: numbers.number(point.predicted)),
-        ("held back by", lambda point: IN_WORDS[point.limit] if point.limit else ""),
-        label=of,
-    )
-    needs = table(
-        curve.needs,
-        ("lost at most", lambda need: numbers.whole_percent(need.loss)),
-        (figures(of), lambda need: _enough(curve, need)),
-        (figures("by the points' intervals"), lambda need: f"{value(need.low)} to {value(need.high)}"),
-        label=f"what is enough: {of}",
-    )
-    return points, needs

@@ -74,6 +74,11 @@ class Caution:
         """The finding, that of one trial if it stands for several."""
         return first_of(self.finding.message).text.rstrip(".")
 
+    @property
+    def in_short(self) -> str:
+        """The first clause; the findings have all of it."""
+        return self.text.partition(": ")[0].partition("; ")[0]
+
 
 def cautions(analysis: Analysis) -> list[Caution]:
     """Return the warnings, one a check: those of invalid trials first, then by how many they concern."""

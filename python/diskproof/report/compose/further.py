@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, OperationFigure
+from diskproof.report.compose.rows import tpcc
 from diskproof.report.compose.tables import Of, cells_table, figures, levels, noted, shown_factors, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Section, Table
@@ -21,7 +22,10 @@ def sections(analysis: Analysis) -> tuple[Section, ...]:
             noted(f"Operations {of}".strip(), f"{OPERATIONS_NOTE}{unadjusted}", one, anchor="operations")
             for of, one in operations(analysis)
         ),
-        noted("TPC-C", f"{manner} {PROOF}", orders(analysis), anchor="tpcc"),
+        *(
+            noted("TPC-C", f"{manner} {PROOF}", one.table(), anchor="tpcc")
+            for one in tpcc(analysis)
+        ),
         noted("Response times of TPC-C", RESPONSES, responses(analysis)),
         noted("Statements of the replay", STATEMENTS_NOTE, _statements(analysis), anchor="statements"),
         noted("How true the replay was", CERTIFICATE, _certificate(analysis), anchor="replay"),
@@ -125,21 +129,6 @@ RESPONSES = (
     "The longest 90th percentile of all trials beside the limit of clause 5.2.5.3. A deferred delivery may "
     "take 80 s from its queuing (clause 2.7.2.2). Those in time are counted, without a percentile."
 )
-
-
-def orders(analysis: Analysis) -> Table:
-    """Return a row a cell: new orders a minute, and the proof that it was TPC-C."""
-    return cells_table(
-        analysis,
-        analysis.tpcc,
-        (figures("Warehouses"), lambda row: f"{row.warehouses:,}"),
-        (figures("New orders/min"), lambda row: with_bounds(row.new_orders_per_min)),
-        (
-            figures("Consistent"),
-            lambda row: f"{row.consistent} of {row.checked}" if row.checked else NOT_OBSERVED,
-        ),
-        label="New orders a minute, and whether it was TPC-C",
-    )
 
 
 def responses(analysis: Analysis) -> Table:

@@ -70,8 +70,7 @@ def speed_progress(analysis: Analysis) -> str:
 
 def _valid(analysis: Analysis) -> str:
     if analysis.trials_valid == analysis.trials_run:
-        disturbed = {trial for one in analysis.disturbances for trial in one.trials}
-        return f"all valid, {len(disturbed):,} disturbed" if disturbed else "all valid"
+        return "all valid"
     return f"{analysis.trials_valid:,} valid" if analysis.trials_valid else "none valid"
 
 

@@ -3,23 +3,18 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.limits.records import Limits, ProofAnswer, Split, Sweep
+from diskproof.analysis.limits.records import Limits, ProofAnswer, Sweep
 from diskproof.report.compose import limits_words as words
-from diskproof.report.compose.tables import Of, cells_table, figures, noted, table
+from diskproof.report.compose.tables import cells_table, figures, noted, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Figure, Item, Items, Paragraph, Section, Table
 from diskproof.report.intervals import with_bounds
 from diskproof.stats.grouping import grouped
-from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number, sentence_case, whole_percent
+from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number
 
 NOTE = (
     "A limit is named only if two instruments show it, each by its own means, and fewer contradict it; "
     "otherwise it is not established. What a change would do is predicted, not measured."
-)
-
-SPLIT_NOTE = (
-    "The parts of the mean time, in ms and as shares; empty: none was found. Unexplained: what is left of "
-    "the latency; below 0 the parts overlap."
 )
 
 SWEEP_NOTE = (
@@ -50,7 +45,6 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
             *drawn,
             noted("Clients", SWEEP_NOTE, sweeps(analysis, limits)),
             noted("Proofs", PROOF_NOTE, proofs(analysis, limits)),
-            noted(words.split_title(analysis), SPLIT_NOTE, splits(analysis, limits), folded=True),
         ),
         anchor="limits",
         contents="Limits",
@@ -84,29 +78,6 @@ def limits_table(analysis: Analysis, found: Limits) -> Table:
         ("Why, and what would free it", lambda one: one.sentence.text),
         label="What holds each cell back",
     )
-
-
-def splits(analysis: Analysis, found: Limits) -> Table:
-    """Return a row a cell whose transactions can be split: their latency and its parts."""
-    names = words.part_names(found.cells)
-    return cells_table(
-        analysis,
-        [Of(one.cell, one.split) for one in found.cells if one.split],
-        (figures("Mean ms"), lambda row: milliseconds(row.it.latency_us)),
-        *((figures(sentence_case(name)), lambda row, name=name: _part(row.it, name)) for name in names),
-        (figures("Unexplained"), lambda row: _time(row.it, words.unexplained_us(row.it))),
-        label="Parts of the mean time in every cell",
-    )
-
-
-def _part(split: Split, name: str) -> str:
-    found = words.part(split, name)
-    return _time(split, found.mean_us) if found else ""
-
-
-def _time(split: Split, time_us: float) -> str:
-    of_all = f" ({whole_percent(time_us / split.latency_us)})" if split.latency_us > 0 else ""
-    return f"{milliseconds(time_us)}{of_all}"
 
 
 # ---------------------------------------------------------------- tables of sweeps and proofs

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.limits.records import CellLimit, Part, PartName, Split, Sweep
+from diskproof.analysis.limits.records import CellLimit, PartName, Split, Sweep
 from diskproof.report.compose.head import work
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.results.factor import Factor
@@ -50,25 +50,9 @@ def bound_by(one: CellLimit) -> str:
     return one.bound_by.text if one.limit == "CPU" else IN_WORDS[one.limit]
 
 
-def kind(one: CellLimit) -> str:
-    """Return what tells limits of one name apart: CPUs that are full, and clients that compute.
-
-    Of a cell without a limit, the reason without its figures.
-    """
-    if one.limit is None:
-        return str(without_figures(_without_evidence(one.missing)))
-    return one.bound_by.text if one.limit == "CPU" else ""
-
-
-def evidence(cells: Sequence[CellLimit], of: str = "") -> str:
-    """Return in brackets what part of a transaction cells spend at the limit that they share.
-
-    Of cells without a limit, the most frequent reason after a colon. Empty if nothing is known.
-    """
-    limit = cells[0].limit
-    if limit is None:
-        return f": {text}" if (text := why_open(cells)) else ""
-    shares = [share for one in cells if (share := one.share_of_time) is not None]
+def share(cells: Sequence[CellLimit], of: str = "") -> str:
+    """Return in brackets what part of the time cells spend at their limit; empty if that is not known."""
+    shares = [part for one in cells if (part := one.share_of_time) is not None]
     if not any(shares):
         return ""
     return say(" ({part}{of})", of=of, part=Range(low=min(shares), high=max(shares), unit="share")).text
@@ -78,9 +62,8 @@ def why_open(cells: Sequence[CellLimit]) -> str:
     """Return the most frequent reason why cells have no limit; empty if no cell has any."""
     reasons = [_without_evidence(one.missing) for one in cells]
     alike = max(grouped(reasons, without_figures).values(), key=len)
-    of = "" if len(alike) == len(cells) else f"in {len(alike)} of {len(cells)} "
-    text = together(alike).text
-    return f"{of}{text}" if text else ""
+    text = together(alike).text.partition("; ")[0]
+    return f"{text}, in {len(alike)}" if text and len(alike) < len(cells) else text
 
 
 def _without_evidence(missing: Message) -> Message:
@@ -129,13 +112,13 @@ def unexplained_us(split: Split) -> float:
     return 0.0 if abs(left) <= ROUNDING * split.latency_us else left
 
 
-def main_parts(split: Split | None, most: int = MOST_PARTS, but: str = "") -> str:
-    """Return the largest parts of a transaction's time: ``log flush 93%, CPU 4%``; one is left out."""
+def main_parts(split: Split | None) -> str:
+    """Return the largest parts of a transaction's time: ``log flush 93%, CPU 4%``."""
     if split is None or split.latency_us <= 0:
         return NOT_OBSERVED
-    shares = [(name, time_us / split.latency_us) for name, time_us in parts(split) if name != but]
+    shares = [(name, time_us / split.latency_us) for name, time_us in parts(split)]
     largest = sorted((one for one in shares if one[1] >= SMALL_SHARE), key=lambda one: -one[1])
-    return ", ".join(f"{name} {whole_percent(part)}" for name, part in largest[:most]) or NOT_OBSERVED
+    return ", ".join(f"{name} {whole_percent(part)}" for name, part in largest[:MOST_PARTS]) or NOT_OBSERVED
 
 
 def part_names(cells: Sequence[CellLimit]) -> list[PartName]:
@@ -143,7 +126,3 @@ def part_names(cells: Sequence[CellLimit]) -> list[PartName]:
     found = {part.name for one in cells if one.split for part in one.split.parts}
     return [name for name in PARTS if name in found]
 
-
-def part(split: Split, name: str) -> Part | None:
-    """Return a part of a transaction's time; None if the cell has none of that name."""
-    return next((one for one in split.parts if one.name == name), None)

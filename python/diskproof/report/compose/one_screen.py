@@ -1,12 +1,13 @@
 """The answer of a run on one screen: what is compared, what holds it back, what to do, what to beware of."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.ranking import whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
+from diskproof.audit.host import host_busy
 from diskproof.report.compose import cut_words, money, names, rows, to_do
-from diskproof.report.compose.answer import answer, held_back, how_sure, is_of_limits
+from diskproof.report.compose.answer import answer, held_back, how_sure, is_of_limits, open_limits
 from diskproof.report.compose.findings import Caution, cautions
 from diskproof.report.compose.head import left_out, progress
 from diskproof.report.one_screen import OneScreen
@@ -16,7 +17,9 @@ from diskproof.wording import numbers
 def run(analysis: Analysis) -> OneScreen:
     """Return a run on one screen."""
     warned = cautions(analysis)
-    blocks = rows.blocks(analysis, _weak(analysis, warned))
+    about = set(warned[0].cells) if warned else set()
+    # A mark on all rows tells nothing apart.
+    blocks = rows.blocks(analysis, about if len(about) < len(analysis.cells) else ())
     is_weak = any(row.is_weak for one in blocks for row in one.rows)
     return OneScreen(
         question=analysis.plan.question,
@@ -28,16 +31,15 @@ def run(analysis: Analysis) -> OneScreen:
 
 
 MOST_WORDS = 60
-"""Beside the picture of a page; of more, the last things to do are left to the page below."""
+"""Beside the picture of a page; of more, the second thing to do is left to the page below."""
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     """Return what to know beside the picture of a page."""
-    found = list(lines(analysis))
-    more = [at for at, (lead, _) in enumerate(found) if not lead]
-    while more and sum(len(text.split()) for _, text in found) > MOST_WORDS:
-        del found[more.pop()]
-    return tuple(found)
+    found = lines(analysis)
+    if sum(len(text.split()) for _, text in found) <= MOST_WORDS:
+        return found
+    return tuple(one for one in found if one[0])
 
 
 def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
@@ -45,15 +47,23 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
 
     A thing to do after the first has no word before.
     """
-    prices, actions = analysis.prices, to_do.actions(analysis)[: to_do.MOST_SHOWN]
+    warned = [
+        (f"{'' if at else mark}{one.in_short}{one.where}", one) for at, one in enumerate(cautions(analysis))
+    ]
+    busy = [text for text, one in warned if one.finding.check == host_busy.name]
+    prices = analysis.prices
     storages = [f"{row.storage} {money.money(row.amount)}" for row in prices.storages] if prices else []
     found = (
         ("ALARM", _alarm(analysis.safety)),
-        ("How sure", how_sure(analysis)),
-        ("Held back by", "" if is_of_limits(analysis) else held_back(analysis)),
+        ("How sure", ", on a busy machine: ".join(filter(None, (how_sure(analysis), *busy[:1])))),
+        *(
+            [("Not answered", open_limits(analysis))]
+            if is_of_limits(analysis)
+            else [("Held back by", held_back(analysis))]
+        ),
         ("Price", f"in {money.priced(prices)}: {'; '.join(storages)}" if prices else ""),
-        *(("" if at else "To do", one) for at, one in enumerate(actions)),
-        ("Beware", _beware(analysis, cautions(analysis), mark)),
+        *(("" if at else "To do", one.line) for at, one in enumerate(to_do.first(analysis))),
+        ("Beware", _beware(analysis, [one for one in warned if one[0] not in busy])),
     )
     return tuple((lead, text) for lead, text in found if text)
 
@@ -61,25 +71,9 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
 def facts(analysis: Analysis) -> str:
     """Return what was tested, how much of it there is, and what its storages are."""
     state = "" if analysis.complete else "INCOMPLETE. "
-    tested = names.tested(analysis)
     storages = "; ".join(f"{name} = {what}" for name, what in names.storages(analysis).items())
-    loads = list(names.workloads(analysis))
-    load = loads[0].partition(" = ")[2] if len(loads) == 1 else ""
-    parts = [f"{state}{tested}", f"{progress(analysis)}", storages]
-    parts.append(numbers.sentence_case(load))
+    parts = [f"{state}{names.tested(analysis)}", progress(analysis), storages]
     return ". ".join(part for part in parts if part)
-
-
-def _weak(analysis: Analysis, warned: Sequence[Caution]) -> Collection[str]:
-    """Return the cells that the warning on the screen is about; empty if it is about all of them."""
-    cells = set(warned[0].cells) if warned else set()
-    return cells if len(cells) < len(analysis.cells) else ()
-
-
-def _chance(safety: Safety | None) -> str:
-    """Return that a level may have lost whole databases by chance; empty if the cuts tell."""
-    chance = list(whole_losses_by_chance(safety.answers if safety and not safety.faults else []))
-    return cut_words.by_chance(chance) if chance else ""
 
 
 def _alarm(safety: Safety | None) -> str:
@@ -89,13 +83,13 @@ def _alarm(safety: Safety | None) -> str:
     return "; ".join(cut_words.control(safety, one) for one in safety.controls if one.outcome == "failed")
 
 
-def _beware(analysis: Analysis, warned: Sequence[Caution], mark: str) -> str:
+def _beware(analysis: Analysis, warned: Sequence[tuple[str, Caution]]) -> str:
     """Return the gravest warning, and how many others there are."""
-    gravest = f"{mark}{warned[0].text}{warned[0].where}" if warned else ""
-    if warned and warned[0].finding.severity == "invalid":
-        found = [gravest]
-    else:
-        found = [*filter(None, (left_out(analysis.plan), _chance(analysis.safety), gravest))]
-    others = len(warned) - (gravest in found[:1])
-    more = f"; {numbers.count(others, 'more warning')}" if others else ""
-    return f"{found[0]}{more}" if found else ""
+    answers = analysis.safety.answers if analysis.safety and not analysis.safety.faults else []
+    chance = list(whole_losses_by_chance(answers))
+    found = [left_out(analysis.plan), cut_words.by_chance(chance) if chance else "", *(text for text, _ in warned)]
+    if warned and warned[0][1].finding.severity == "invalid":
+        found = [text for text, _ in warned]
+    first, *others = [*filter(None, found), ""]
+    more = f"; {numbers.count(len(others) - 1, 'more warning')}" if len(others) > 1 else ""
+    return f"{first}{more}"

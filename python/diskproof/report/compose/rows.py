@@ -7,17 +7,14 @@ from dataclasses import replace
 from diskproof.analysis.answers import Analysis, CellAnswer, CellComparison, Outcome, Ranking, Verdict
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.limits.records import Outcome as Proven
-from diskproof.analysis.safety.shapes import CutAnswer, Safety
-from diskproof.analysis.safety.speed import typical
 from diskproof.audit.run import ENOUGH_BLOCKS
-from diskproof.report.compose import cut_words, dials, faults, limits_words, verdict_words
-from diskproof.report.compose.answer import asked, has_verdict, is_of_limits, worst_of_cells
+from diskproof.report.compose import dials, limits_words, verdict_words
+from diskproof.report.compose.answer import asked, has_verdict, is_of_limits
+from diskproof.report.compose.safety import on_screen
 from diskproof.report.document import Bar, Scale, Tone
 from diskproof.report.intervals import at_least, bounds, confidence, estimate, in_milliseconds
-from diskproof.report.one_screen import Block, Row
-from diskproof.results.crash import Way
+from diskproof.report.one_screen import SHARES, Block, Row
 from diskproof.results.factor import Factor
-from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL, Cell, Metric
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
@@ -68,11 +65,11 @@ def blocks(analysis: Analysis, weak: Collection[str]) -> list[Block]:
     """Return what is compared; rows about the cells `weak` have a mark, unless all rows would."""
     limits = analysis.limits.cells if analysis.limits else []
     safety = analysis.safety
-    found = list(cuts(safety)) if safety else []
+    found = list(on_screen(safety)) if safety else []
     # Rows of cuts have the speed of their level.
     if not safety or len(safety.speeds) < len(analysis.cells) or not found:
         found += [_limits(analysis, limits)] if is_of_limits(analysis) else _speed(analysis, weak)
-    found += _tpcc(analysis)
+    found += tpcc(analysis)
     if all(row.is_weak for one in found for row in one.rows):  # a mark on all of them tells nothing apart
         return [replace(one, rows=tuple(replace(row, is_weak=False) for row in one.rows)) for one in found]
     return found
@@ -228,109 +225,44 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
     proofs = {one.cell: one for one in (analysis.limits.proofs if analysis.limits else [])}
     rows = []
     for one in limits:
-        share = one.share_of_time
-        proof = proofs.get(one.cell.id)
-        figures: tuple[str, ...] = ("", "") if proofs else ()
+        share, proof = one.share_of_time, proofs.get(one.cell.id)
+        figures = ["" if share is None else numbers.whole_percent(share)]
         tone: Tone = "plain" if one.limit else "open"
         if proof is not None:
             measured = proof.measured and _percents(proof.measured.low, proof.measured.high)
-            figures = (_percents(proof.predicted_low, proof.predicted_high), measured or numbers.NOT_OBSERVED)
+            figures += [_percents(proof.predicted_low, proof.predicted_high), measured or "undecided"]
             tone = TONES_OF_PROOFS[proof.outcome]
-        rows.append(
-            Row(
-                _cell_levels(one.cell, analysis.varying),
-                IN_WORDS[one.limit] if one.limit else "not established",
-                tone,
-                () if share is None else (Bar(share, 0.0, share),),
-                figures,
-            )
-        )
-    columns = ("predicted", "measured") if proofs else ()
+        bar = () if share is None else (Bar(share, 0.0, share),)
+        levels = _cell_levels(one.cell, analysis.varying)
+        rows.append(Row(levels, limits_words.bound_by(one), tone, bar, tuple(figures)))
     change = "slowed" if all(one.predicted_high < 1 for one in proofs.values()) else "changed"
-    title = f"held back by{f'; % of speed left if {change}' if proofs else ''}"
+    title = f"held back by{f'; speed left if {change}' if proofs else ''}"
+    columns = ("of time", *(("predicted", "measured") if proofs else ()))
     return Block(title, tuple(rows), columns, None if proofs else SHARES)
 
 
 def _percents(low: float | None, high: float | None) -> str:
-    """Return the ends of a ratio in percent, the unit left to the heading: ``52 to 81``, ``57``."""
-    return " to ".join(dict.fromkeys(f"{100 * one:.0f}" for one in (low, high) if one is not None))
+    """Return the ends of a ratio in percent: ``52 to 81%``, ``57%``."""
+    return f"{' to '.join(dict.fromkeys(f'{100 * one:.0f}' for one in (low, high) if one is not None))}%"
 
 
-SHARES = Scale(0.0, 1.0, ((0.0, "0%"), (0.5, "50%"), (1.0, "100%")), logarithmic=False)
-
-
-def _tpcc(analysis: Analysis) -> Iterator[Block]:
+def tpcc(analysis: Analysis) -> Iterator[Block]:
     """Yield what TPC-C's specification asks: new orders a minute, times kept, tables consistent."""
-    if not analysis.tpcc:
-        return
     rows = []
     for one in analysis.tpcc:
         kept = [response.kept for response in one.responses if response.kept is not None]
         rows.append(
             Row(
                 (verdict_words.cell_words(one.cell, analysis.varying),),
+                estimate(one.new_orders_per_min),
                 figures=(
-                    estimate(one.new_orders_per_min),
                     f"{sum(kept)} of {len(kept)}",
-                    f"{one.consistent} of {one.checked}",
+                    f"{one.consistent} of {one.checked}" if one.checked else numbers.NOT_OBSERVED,
+                    f"{one.warehouses:,}",
                 ),
                 interval=bounds(one.new_orders_per_min),
             )
         )
-    yield Block("TPC-C", tuple(rows), ("new orders/min", "times kept", "consistent"), most_figures=2)
-
-
-def cuts(safety: Safety) -> Iterator[Block]:
-    """Yield a row a level: the share of cuts that took something, the worst that one took, and its speed."""
-    if safety.faults:
-        yield from faults.rows(safety)
-        return
-    answers = [one for one in worst_of_cells(safety) if one.made]
-    if not answers:
-        return
-    several = len({one.cell.server for one in answers}) > 1
-    speeds = {one.cell.id: typical(safety.speeds, one.cell) for one in answers}
-    has_speed = any(one and one.throughput_per_s for one in speeds.values())
-    ways = {one.way for one in answers}
-    has_risk = any(one.at_risk is not None for one in answers)
-    rows = []
-    for one in answers:
-        share, speed = None if one.states else one.loss_share, speeds[one.cell.id]
-        figures = [str(one.at_risk)] if has_risk else []
-        figures.append(worst_loss(one))
-        if has_speed:
-            figures.append(estimate(speed.throughput_per_s if speed else None))
-        tone: Tone = "plain" if one.is_whole else "alarm" if one.gone or one.damaged else "worse"
-        levels = (*((one.cell.server,) if several else ()), one.cell.storage, one.cell.tuning)
-        rows.append(
-            Row(
-                (*levels, one.way) if len(ways) > 1 else levels,
-                f"{one.with_loss} of {one.telling}" if one.telling and not one.states else "",
-                "open" if not one.telling else tone,
-                (share,) if share else (),
-                tuple(figures),
-                interval=cut_words.interval(share) if share else "",
-            )
-        )
-    title = "cuts that lost something" if ways == {"power"} else f"lost something to {_dying(ways)}"
-    columns = [*(["at risk"] if has_risk else []), "worst loss", *(["per s"] if has_speed else [])]
-    yield Block(title, tuple(rows), tuple(columns), SHARES, "per s: transactions" if has_speed else "")
-
-
-def _dying(ways: Collection[Way]) -> str:
-    return numbers.listed(sorted(cut_words.CAUSES[way] for way in ways))
-
-
-def worst_loss(one: CutAnswer) -> str:
-    """Return the worst that a cut took, commits by their time: ``nothing``, ``1.0 s or more``."""
-    if not one.telling or one.loss_share is None:
-        return "not known"
-    if one.gone:
-        return f"database, {numbers.count(one.gone, 'cut')}"
-    if one.damaged:
-        return f"damage, {numbers.count(one.damaged, 'cut')}"
-    if not one.with_loss:
-        states = sum(seen.checked for seen in one.states)
-        return f"none in {numbers.count(states, 'state')}" if states else "nothing"
-    window = cut_words.seconds(one.window_s.worst) if one.window_s else numbers.NOT_OBSERVED
-    return f"{window}{' or more' if one.open_windows else ''}"
+    columns = ("times kept", "consistent", "warehouses")
+    if rows:
+        yield Block("TPC-C, new orders/min", tuple(rows), columns, most_figures=2)

@@ -70,8 +70,8 @@ def _disks(analysis: Analysis) -> str:
     return f"on {said.pop()}" if len(said) == 1 else ""
 
 
-def _to_do(actions: Sequence[str]) -> Section:
+def _to_do(actions: Sequence[to_do.Action]) -> Section:
     """Return all that is to do, if it is more than the first screen has."""
-    items = tuple(Item(numbers.sentence_case(one), "-") for one in actions)
+    items = tuple(Item(numbers.sentence_case(one.text), "-", lead=one.of) for one in actions)
     blocks = (Items(items),) if len(items) > 1 else ()
     return Section("What to do", blocks, "to-do", "What to do")

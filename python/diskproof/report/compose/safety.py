@@ -1,6 +1,6 @@
-"""What the cuts showed: verdicts, a table for each way to die and never one for all, documentation."""
+"""What the cuts showed: a row a level, a table for each way to die and never one for all, documentation."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import (
@@ -11,22 +11,28 @@ from diskproof.analysis.safety.shapes import (
     Safety,
     Spread,
 )
+from diskproof.analysis.safety.speed import typical
 from diskproof.report.compose import cut_words as said
-from diskproof.report.compose import findings, rows
+from diskproof.report.compose import faults, findings
 from diskproof.report.compose.answer import worst_of_cells
 from diskproof.report.compose.cut_words import TAKEN, TITLES
-from diskproof.report.compose.tables import figures, levels, table
-from diskproof.report.document import Block, Column, Item, Items, Paragraph, Section, Table, Tone
+from diskproof.report.compose.tables import levels, table
+from diskproof.report.document import Block as PageBlock
+from diskproof.report.document import Item, Items, Paragraph, Section, Table, Tone
+from diskproof.report.intervals import estimate
+from diskproof.report.one_screen import SHARES, Block, Row
 from diskproof.results.crash import OF_DISKS, Way
 from diskproof.results.factor import CutFactor
 from diskproof.results.plan import Cell
-from diskproof.wording.numbers import NOT_OBSERVED, listed
+from diskproof.stats.intervals import Interval
+from diskproof.wording.numbers import NOT_OBSERVED, count, listed
 
 NOTE = (
-    "Lost: what was acknowledged to a client and was missing after recovery. Window: from the first of it to "
-    "the cut; +: the load was too short to see all of it. All: in some cut everything was lost. Shares: "
-    "exact 95% intervals (Clopper, Pearson), or one-sided bounds. At risk: more had been acknowledged since "
-    "the last flush than there were clients, or a disk had writes that were not safe yet."
+    "Lost: what was acknowledged to a client and was missing after recovery. Worst: how long before the cut "
+    "the first of it was acknowledged; over: the load was too short to see all of it. Intervals: exact, 95% "
+    "(Clopper, Pearson), or one-sided bounds. Commits/s: until the cut, or as measured alone. At risk: cuts in "
+    "which more had been acknowledged since the last flush than there were clients, or a disk had writes that "
+    "were not safe yet."
 )
 
 
@@ -35,7 +41,7 @@ def section(analysis: Analysis) -> Section:
     safety = analysis.safety
     if safety is None:
         return Section("", ())
-    blocks: Iterator[Block | Section] = (
+    blocks: Iterator[PageBlock | Section] = (
         _blocks(safety)
         if safety.made
         else iter([Paragraph("No cut has been made yet. Continue with `--resume`.")])
@@ -43,8 +49,13 @@ def section(analysis: Analysis) -> Section:
     return Section("Safety", tuple(blocks), anchor="safety", contents="Safety")
 
 
-def _blocks(safety: Safety) -> Iterator[Block | Section]:
-    yield from (one.table() for one in rows.cuts(safety))
+def _blocks(safety: Safety) -> Iterator[PageBlock | Section]:
+    if safety.faults:
+        yield from (one.table() for one in faults.rows(safety))
+    for way in ways(safety):
+        found = [one for one in safety.answers if one.way == way]
+        yield Section(TITLES[way], (Paragraph(TAKEN[way]), rows(safety, found).table()))
+    yield Paragraph(NOTE)
     yield Items(
         tuple(
             Item(reason, name=f"{said.level(one.cell)} ({TITLES[one.way].lower()})")
@@ -54,10 +65,7 @@ def _blocks(safety: Safety) -> Iterator[Block | Section]:
     )
     yield _controls(safety)
     yield Items(tuple(Item(why, name=name, tone="warning") for name, why in safety.unverified.items()))
-    for way in ways(safety):
-        yield Section(TITLES[way], (Paragraph(TAKEN[way]), cuts(safety, way)))
-    yield Paragraph(NOTE)
-    yield _documentation(safety)
+    yield Section("Beside the documentation", (documented(safety),))
     found = [(one.finding, where(one)) for one in safety.findings]
     yield Section("Findings of the cuts", (findings.items(found),))
 
@@ -70,7 +78,7 @@ def _controls(safety: Safety) -> Section:
         for one in safety.controls
     ]
     items += [Item(said.unasked(one), lead="not asked", tone="warning") for one in safety.unasked]
-    return Section("The controls", (Items(tuple(items)) if items else none,))
+    return Section("The controls: outcomes known beforehand", (Items(tuple(items)) if items else none,))
 
 
 TONES: dict[ControlOutcome, Tone] = {
@@ -88,21 +96,55 @@ def where(found: CutFinding, most: int = findings.MOST_PLACES) -> str:
 
 # ---------------------------------------------------------------- a row a cell
 
-Filled = tuple[Column, Callable[[CutAnswer], str]]
-
 
 def ways(safety: Safety) -> list[Way]:
     """Return the ways in which something has died, the worst first."""
     return list(dict.fromkeys(one.way for one in safety.answers if one.made))
 
 
-def cuts(safety: Safety, way: Way) -> Table:
-    """Return a row a cell: how many of its cuts lost something, how much, and what was left."""
-    answers = [one for one in safety.answers if one.way == way]
-    # A figure that no cell has (a kill has no torn writes) needs no column.
-    known = [one for one in _COLUMNS if any(one[1](answer) != NOT_OBSERVED for answer in answers)]
-    heads = levels(levels_shown(cells_of(safety)))
-    return table(answers, *heads, *known, label=TITLES[way], heads=len(heads))
+def on_screen(safety: Safety) -> Iterator[Block]:
+    """Yield a row a level, with what the way to die that took most took; in a study of faults what they did."""
+    if safety.faults:
+        yield from faults.rows(safety)
+    elif answers := [one for one in worst_of_cells(safety) if one.made]:
+        yield rows(safety, answers)
+
+
+def rows(safety: Safety, answers: Sequence[CutAnswer]) -> Block:
+    """Return a row a cell: the share of its cuts that lost something, the most that one took, its speed.
+
+    A table has more; a figure that no cell has (a kill has no torn writes) needs no column.
+    """
+    factors, speeds = levels_shown([one.cell for one in answers]), speeds_of(safety)
+    dying = {one.way for one in answers}
+
+    def speed(one: CutAnswer) -> str:
+        return estimate(speeds.get(one.cell.id))
+
+    columns: dict[str, Callable[[CutAnswer], str]] = {"worst loss": worst_loss, "commits/s": speed, **_COLUMNS}
+    known = {
+        title: entry
+        for title, entry in columns.items()
+        if title == "worst loss" or any(entry(one) != NOT_OBSERVED for one in answers)
+    }
+    made = []
+    for one in answers:
+        share = None if one.states else one.loss_share
+        tone: Tone = "plain" if one.is_whole else "alarm" if one.gone or one.damaged else "worse"
+        names = tuple(one.cell.level(factor) for factor in factors)
+        made.append(
+            Row(
+                (*names, one.way) if len(dying) > 1 else names,
+                f"{one.with_loss} of {one.telling}" if one.telling and not one.states else "",
+                tone if one.telling else "open",
+                (share,) if share else (),
+                tuple(entry(one) for entry in known.values()),
+                interval=said.interval(share) if share else "",
+            )
+        )
+    causes = listed(sorted(said.CAUSES[way] for way in dying))
+    title = "cuts that lost something" if dying == {"power"} else f"lost something to {causes}"
+    return Block(title, tuple(made), tuple(known), SHARES, most_figures=1 + ("commits/s" in known))
 
 
 def levels_shown(cells: Sequence[Cell]) -> list[CutFactor]:
@@ -118,20 +160,31 @@ def cells_of(safety: Safety) -> list[Cell]:
     return list({one.cell.id: one.cell for one in safety.answers}.values())
 
 
+def speeds_of(safety: Safety) -> Mapping[str, Interval | None]:
+    """Return how fast each cell commits: as measured if all were, else until they were cut."""
+    measured = {one.id: typical(safety.speeds, one) for one in cells_of(safety)}
+    if all(one and one.throughput_per_s for one in measured.values()):
+        return {cell: one.throughput_per_s for cell, one in measured.items() if one}
+    return {one.cell.id: one.commits_per_s for one in reversed(safety.answers)}
+
+
+def worst_loss(one: CutAnswer) -> str:
+    """Return the worst that a cut took, commits by their time: ``nothing``, ``over 1.0 s``."""
+    if not one.telling or one.loss_share is None:
+        return "not known"
+    if one.gone:
+        return "database"
+    if one.damaged:
+        return f"damage, {said.cuts(one.damaged)}"
+    if not one.with_loss:
+        states = sum(seen.checked for seen in one.states)
+        return f"none in {count(states, 'state')}" if states else "nothing"
+    window = said.seconds(one.window_s.worst) if one.window_s else NOT_OBSERVED
+    return f"{'over ' if one.open_windows else ''}{window}"
+
+
 def _number(figure: float | None) -> str:
     return NOT_OBSERVED if figure is None else f"{figure:,.0f}"
-
-
-def _seconds(spread: Spread | None, which: str) -> str:
-    return NOT_OBSERVED if spread is None else said.seconds(getattr(spread, which)).removesuffix(" s")
-
-
-def _worst_lost(answer: CutAnswer) -> str:
-    return "all" if answer.gone else _number(answer.lost.worst if answer.lost else None)
-
-
-def _telling(figure: Callable[[CutAnswer], float | None]) -> Callable[[CutAnswer], str]:
-    return lambda one: _number(figure(one)) if one.telling else NOT_OBSERVED
 
 
 def _torn(answer: CutAnswer) -> str:
@@ -145,32 +198,23 @@ def _binlog(answer: CutAnswer) -> str:
     return f"{answer.binlog.cuts_binlog_only}, {answer.binlog.cuts_engine_only}"
 
 
-def _share(answer: CutAnswer) -> str:
-    return said.interval(answer.loss_share) if answer.loss_share and not answer.states else NOT_OBSERVED
+def _median_s(spread: Spread | None) -> str:
+    return NOT_OBSERVED if spread is None else said.seconds(spread.median).removesuffix(" s")
 
 
-_COLUMNS: tuple[Filled, ...] = (
-    (figures("Cuts"), lambda one: f"{one.telling} of {one.planned}"),
-    (figures("States"), lambda one: _number(sum(seen.checked for seen in one.states) or None)),
-    (figures("At risk"), _telling(lambda one: one.at_risk)),
-    (figures("With loss"), lambda one: f"{one.with_loss} of {one.telling}"),
-    (figures("Share, 95%"), _share),
-    (figures("Median lost"), lambda one: _number(one.lost.median if one.lost else None)),
-    (figures("Worst"), _worst_lost),
-    (figures("Window s"), lambda one: f"{_seconds(one.window_s, 'worst')}{'+' * bool(one.open_windows)}"),
-    (Column("Damage, by cuts"), lambda one: said.kinds(one.damage) or "none"),
-    (figures("Binlog ahead, behind"), _binlog),
-    (figures("Recovery s"), lambda one: _seconds(one.recovery_s, "median")),
-    (figures("Torn writes"), _torn),
-    (Column("Not telling, by cuts"), lambda one: said.causes([*one.silent, *one.unfinished]) or "none"),
-)
+_COLUMNS: Mapping[str, Callable[[CutAnswer], str]] = {
+    "at risk": lambda one: _number(one.at_risk) if one.telling else NOT_OBSERVED,
+    "most lost": lambda one: "all" if one.gone else _number(one.lost.worst if one.lost else None),
+    "median": lambda one: _number(one.lost.median if one.lost else None),
+    "damage, by cuts": lambda one: said.kinds(one.damage) or "none",
+    "binlog ahead, behind": _binlog,
+    "recovery s": lambda one: _median_s(one.recovery_s),
+    "torn writes": _torn,
+    "not telling, by cuts": lambda one: said.causes([*one.silent, *one.unfinished]) or "none",
+}
 
 
 # ---------------------------------------------------------------- documentation
-
-
-def _documentation(safety: Safety) -> Section:
-    return Section("Beside the documentation", (documented(safety),))
 
 
 def documented(safety: Safety) -> Table:

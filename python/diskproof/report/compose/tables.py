@@ -55,13 +55,13 @@ def cells_table(
     return table(rows, *heads, *columns, label=label, heads=len(heads))
 
 
-def noted(heading: str, note: str, content: Table, *, anchor: str = "", folded: bool = False) -> Section:
+def noted(heading: str, note: str, content: Table, *, anchor: str = "") -> Section:
     """Return a table below a note, under a heading; an empty section if it has no rows.
 
     One with an anchor is listed among the contents.
     """
     blocks = (Paragraph(note), content) if content.rows else ()
-    return Section(heading, blocks, anchor, heading if anchor else "", folded)
+    return Section(heading, blocks, anchor, heading if anchor else "")
 
 
 def figures(title: str) -> Column:

@@ -1,10 +1,10 @@
-"""What to do after a run, the most urgent first: a short sentence each."""
+"""What to do after a run, the most urgent first: about the measurement, and about the database."""
 
 from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
 
 from diskproof.analysis.answers import Analysis, Verdict
-from diskproof.analysis.decisions import Decisions, Durability, LevelChoice, Lever, OwnDisk, decide
-from diskproof.analysis.safety.shapes import Safety
+from diskproof.analysis.decisions import Decisions, Durability, LevelChoice, OwnDisk, decide
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.audit.host import host_busy
 from diskproof.audit.run import repeats
@@ -25,51 +25,55 @@ PROFILE = "`diskproof disk profile DIRECTORY --quick`"
 RARE, CUTS_FOR_RARE = 0.05, 59
 """So many cuts without a loss show that at most that share loses something: 1 - 0.05**(1/n)."""
 
-MOST_SHOWN = 3
-"""Of these, on one screen."""
-
 MOST_TIMES_MORE = 10
 """Nobody measures more times as many blocks to decide a verdict."""
 
 
-def actions(analysis: Analysis) -> list[str]:
-    """Return what to do: what makes the run trustworthy and decides it, settings, then what gains speed."""
+class Action(NamedTuple):
+    """One thing to do, a command first if there is one."""
+
+    of: Literal["measurement", "database"]
+    text: str
+
+    @property
+    def line(self) -> str:
+        """What it is about, and the text."""
+        return f"{numbers.sentence_case(self.of)}: {self.text}"
+
+
+def actions(analysis: Analysis) -> list[Action]:
+    """Return what to do: what makes the run trustworthy and decides it, settings, then what makes it surer."""
     if not analysis.complete:
-        return [f"Continue with {analysis.plan.resumed_by}: the run is incomplete."]
-    if analysis.safety and analysis.safety.faults:  # what settings lose without one is another question
-        asked = [*_urgent(analysis), *_repair(analysis), *_surer(analysis)]
-        return list(dict.fromkeys(asked)) or ["Nothing: the study has its answer."]
-    decisions = decide(analysis)
-    settings = [
-        one for each in decisions.durability for one in _settings(each, len(decisions.durability) > 1)
-    ]
+        return [Action("measurement", f"{analysis.plan.resumed_by} continues it: the run is incomplete.")]
+    # What settings lose without a fault is another question.
+    has_faults = analysis.safety is not None and bool(analysis.safety.faults)
+    advice = () if has_faults else _for_the_database(analysis)
     found = [
-        *_urgent(analysis),
-        *_lying(analysis, decisions),
-        *_repair(analysis),
-        *settings[:1],
-        *_speed(analysis, decisions),
-        *settings[1:],
-        *_replicas(decisions),
-        *_disks(decisions),
-        *_surer(analysis),
+        *(Action("measurement", text) for text in (*_urgent(analysis), *_repair(analysis))),
+        *(Action("database", text) for text in advice),
+        *(Action("measurement", text) for text in _surer(analysis)),
     ]
-    return list(dict.fromkeys(found)) or ["Nothing: the study has its answer."]
+    return list(dict.fromkeys(found)) or [Action("measurement", "nothing, the study has its answer.")]
+
+
+def first(analysis: Analysis) -> list[Action]:
+    """Return the most urgent thing to do, and the most urgent one of the other kind."""
+    return [some[0] for some in grouped(actions(analysis), lambda one: one.of).values()]
+
+
+# ---------------------------------------------------------------- the measurement
 
 
 def _urgent(analysis: Analysis) -> Iterator[str]:
     if failed_controls(analysis):
-        yield "Find out why a control failed: until then the cuts prove nothing."
+        yield "find out why an outcome known beforehand came out wrong: until then the cuts prove nothing."
     if analysis.trials_valid < analysis.trials_run:
-        invalid = [one for one in cautions(analysis) if one.finding.severity == "invalid"]
-        remedy = next((one.finding.remedy.text for one in invalid if one.finding.remedy), "")
-        first, then = "Measure what is invalid again", f": {analysis.plan.resumed_by}"
-        if remedy:
-            first, then = numbers.sentence_case(remedy.rstrip(".")), f"; then {analysis.plan.resumed_by}"
-        yield f"{first}{'' if analysis.plan.imported else then}."
-
-
-# ---------------------------------------------------------------- what is open
+        invalid = (one for one in cautions(analysis) if one.finding.severity == "invalid")
+        remedy = next((one.finding.remedy.text.rstrip(".") for one in invalid if one.finding.remedy), "")
+        if analysis.plan.imported:
+            yield f"{remedy or 'measure what is invalid again'}."
+        else:
+            yield f"{analysis.plan.resumed_by} measures what is invalid again{remedy and '; before: '}{remedy}."
 
 
 def _repair(analysis: Analysis) -> Iterator[str]:
@@ -83,9 +87,9 @@ def _repair(analysis: Analysis) -> Iterator[str]:
 
 
 def _remedy(one: Caution) -> str:
-    """Return the remedy of a warning as a sentence; that of invalid trials is said with their measuring."""
+    """Return the remedy of a warning; that of invalid trials is said with their measuring."""
     known = one.finding.remedy and one.finding.severity != "invalid"
-    return f"{numbers.sentence_case(one.finding.remedy.text.rstrip('.'))}." if known else ""
+    return f"{one.finding.remedy.text.rstrip('.')}." if known else ""
 
 
 def _what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
@@ -95,20 +99,55 @@ def _what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
     lengths = [one.advice for one in verdicts if one.advice]
     decided = max(len(lengths), len(soon))
     what = "what is open" if decided == len(verdicts) else f"{decided} of {len(verdicts)} open comparisons"
-    in_study = f"in `[design]` of the study to decide {what}"
     if len(lengths) * 2 > len(verdicts):
         most = max(lengths, key=lambda one: one.seconds)
-        return f"Set `measure_s = {most.measure_s:g}` and `blocks = {most.blocks}` {in_study}, in a new run"
-    if plan.at_most_s is not None and plan.resume:
-        return f"Continue with {plan.resumed_by} and a longer `--at-most`"
+        return f"`measure_s = {most.measure_s:g}` and `blocks = {most.blocks}` in a new run would decide {what}"
     if plan.imported:
-        return "Add more runs of each: they would narrow the intervals"
+        return "add more runs of each: they would narrow the intervals"
+    if plan.at_most_s is not None and plan.resume:
+        return f"{plan.resumed_by} with a longer `--at-most` goes on"
+    if soon and plan.resume:
+        return f"`{plan.resume} --until-decided` decides {what}, by {soon[-1]} blocks"
     if soon:
-        return f"Set `blocks = {soon[-1]}` {in_study}"
-    return "Set a longer `measure_s` in `[design]` of the study, on a quieter machine"
+        return f"`blocks = {soon[-1]}` in `[design]` would decide {what}"
+    return "set a longer `measure_s` in `[design]` of the study, on a quieter machine"
 
 
-# ---------------------------------------------------------------- settings
+def _surer(analysis: Analysis) -> Iterator[str]:
+    yield from filter(None, map(_remedy, cautions(analysis)))
+    crash, safety, limits = analysis.plan.crash, analysis.safety, analysis.limits
+    if analysis.plan.scale and not (crash and crash.states):
+        yield "run the study at a larger scale (`--scale`): this run is a small one."
+    if safety and not safety.faults:
+        spared = [one.loss_share.high for one in safety.answers if one.is_whole and one.loss_share]
+        if not any(one.way == "power" for one in safety.answers):
+            yield f"{CUT_BY_ITSELF} cuts power: only a virtual disk can lose it."
+        elif any(share > RARE for share in spared) and not any(one.states for one in safety.answers):
+            yield f"`--cuts {CUTS_FOR_RARE}` would show a loss in {numbers.percent(RARE)} of cuts."
+    if safety and not safety.controls and not any(one.harmed for one in safety.answers):
+        yield "name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
+    is_asked = analysis.plan.asks == "limits" and limits
+    if is_asked and limits and not limits.proofs and any(one.what_if for one in limits.cells):
+        command = f"{analysis.plan.resume} --prove".strip()
+        yield f"`{command}` tests what is said to hold it back."
+
+
+# ---------------------------------------------------------------- the database
+
+
+def _for_the_database(analysis: Analysis) -> Iterator[str]:
+    decisions = decide(analysis)
+    several = len(decisions.durability) > 1
+    settings = [one for each in decisions.durability for one in _settings(each, several)]
+    # A study of cuts asks what is lost, one of limits what makes it faster.
+    speed = [*_speed(analysis, decisions)] if analysis.plan.crash is None else []
+    yield from _lying(analysis, decisions)
+    if analysis.plan.asks == "limits":
+        yield from (*speed, *settings)
+    else:
+        yield from (*settings[:1], *speed, *settings[1:])
+    yield from _replicas(decisions)
+    yield from _disks(decisions)
 
 
 def _settings(one: Durability, several: bool) -> Iterator[str]:
@@ -159,17 +198,14 @@ def _gain(choice: LevelChoice) -> str:
 def _replicas(decisions: Decisions) -> Iterator[str]:
     """Yield at which levels a cut left the binary log, which replicas read, and the tables different."""
     levels = [level for one in decisions.durability for level in (one.safe, *one.others)]
-    found = {level.tuning: [cut for cut in level.cuts if cut.binlog] for level in levels}
+    found = {level.tuning: [cut.binlog for cut in level.cuts if cut.binlog] for level in levels}
     apart = [
         f"`{tuning}`"
-        for tuning, cuts in found.items()
-        if any(log.cuts_binlog_only + log.cuts_engine_only for cut in cuts if (log := cut.binlog))
+        for tuning, logs in found.items()
+        if any(log.cuts_binlog_only + log.cuts_engine_only for log in logs)
     ]
     if apart:
-        yield f"Make replicas anew after a cut at {numbers.listed(apart)}: log and tables differed."
-
-
-# ---------------------------------------------------------------- disks and limits
+        yield f"make replicas anew after a cut at {numbers.listed(apart)}: log and tables differed."
 
 
 def _lying(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
@@ -178,81 +214,40 @@ def _lying(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
     ignoring = {one.storage for one in places if one.virtual and one.virtual.flushes_ignored}
     lost = [cut.cell.storage for one in decisions.durability for cut in one.lost_on]
     if lying := [one for one in dict.fromkeys(lost) if one in ignoring]:
-        yield (
-            f"No setting helps on {numbers.listed(lying)}, which flushes nothing. "
-            f"Test yours: {PROFILE} times its flush."
-        )
+        yield f"{PROFILE} tests whether your disk flushes: on {numbers.listed(lying)} no setting helps."
 
 
 def _disks(decisions: Decisions) -> Iterator[str]:
     """Yield whether the disks that commits rely on keep them, and how to count what a level loses."""
     for disk in {one.name: one for each in decisions.durability for one in each.own_disks}.values():
         yield _kept_by(disk)
-    for other in (level for one in decisions.durability for level in one.others):
-        if not other.cuts and not other.losses and not other.may_ruin:
-            yield f"To count what `{other.tuning}` loses: {CUT_BY_ITSELF}."
-            return
+    others = (level for one in decisions.durability for level in one.others)
+    uncounted = (one for one in others if not one.cuts and not one.losses and not one.may_ruin)
+    yield from (f"{CUT_BY_ITSELF} counts what `{one.tuning}` loses." for one in [*uncounted][:1])
 
 
 def _kept_by(disk: OwnDisk) -> str:
     if disk.unsent:
-        return f"No flush reaches {disk.name}: it is mounted with `{disk.unsent}`."
+        return f"no flush reaches {disk.name}: it is mounted with `{disk.unsent}`."
     if disk.has_no_cache or disk.flush_us is None:
-        return f"Whether {disk.name} flushes was not seen: {PROFILE} times it."
-    took = say("A flush of {disk} took {time}", disk=disk.name, time=us(disk.flush_us)).text
+        return f"{PROFILE} times whether {disk.name} flushes: that was not seen."
+    took = say("a flush of {disk} took {time}", disk=disk.name, time=us(disk.flush_us)).text
     if disk.is_too_fast_for_a_platter:
         return f"{took}: a protected cache, or one that ignores flushes. Ask its maker which it is."
     return f"{took}, long enough to reach the medium; only a power cut proves that it does."
 
 
 def _speed(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
-    if analysis.plan.crash is not None:  # the question is what is lost
-        return
-    yield from _levers(analysis, decisions.levers)
-    if analysis.plan.asks == "limits":
-        yield from _troubles(analysis)
-
-
-def _troubles(analysis: Analysis) -> Iterator[str]:
-    """Yield the remedies of known problems, that of most cells first."""
-    cells = analysis.limits.cells if analysis.limits else []
-    found = [trouble for one in cells for trouble in one.troubles]
-    for alike in sorted(grouped(found, lambda one: (one.name, one.remedy)).values(), key=len, reverse=True):
-        yield f"Against {alike[0].name}: {alike[0].remedy.text.rstrip('.')}."
-
-
-def _levers(analysis: Analysis, levers: Sequence[Lever]) -> Iterator[str]:
+    """Yield what makes it faster, and in a study of limits the remedies of known problems, most cells first."""
     every = [{factor: cell.level(factor) for factor in analysis.varying} for cell in analysis.plan.cells]
-    useful = [one for one in levers if analysis.plan.asks == "limits" or one.limit != "CPU"]
+    asks = analysis.plan.asks == "limits"
+    useful = [one for one in decisions.levers if asks or one.limit != "CPU"]
     for one in sorted(useful, key=lambda lever: -lever.what_if.ratio):
         best = {factor: one.best.level(factor) for factor in analysis.varying}
         where = verdict_words.where(boxes([best], every))
         sized = f"; `{one.memory_variable}` decides it" if one.memory_variable else ""
-        yield f"Against {IN_WORDS[one.limit]}{where}: {one.what_if.says.text} (predicted){sized}."
-
-
-# ---------------------------------------------------------------- surer
-
-
-def _surer(analysis: Analysis) -> Iterator[str]:
-    yield from filter(None, map(_remedy, cautions(analysis)))
-    crash = analysis.plan.crash
-    if analysis.plan.scale and not (crash and crash.states):
-        yield "Run the study at a larger scale (`--scale`): this run is a small one."
-    safety, limits = analysis.safety, analysis.limits
-    if safety and not safety.faults and not any(one.way == "power" for one in safety.answers):
-        yield f"Only a virtual disk can lose power: {CUT_BY_ITSELF}."
-    elif safety and _is_rare_hidden(safety):
-        yield f"`--cuts {CUTS_FOR_RARE}` would show a loss in {numbers.percent(RARE)} of cuts."
-    if safety and not safety.controls and not any(one.harmed for one in safety.answers):
-        yield "Name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
-    is_asked = analysis.plan.asks == "limits"
-    if is_asked and limits and not limits.proofs and any(one.what_if for one in limits.cells):
-        command = f"`{analysis.plan.resume} --prove`" if analysis.plan.resume else "`--prove`"
-        yield f"{command} tests what is said to hold it back."
-
-
-def _is_rare_hidden(safety: Safety) -> bool:
-    """Report whether so few cuts took nothing that a rare loss would not show."""
-    spared = (one for one in safety.answers if one.is_whole and not one.states and not safety.faults)
-    return any(one.loss_share is not None and one.loss_share.high > RARE for one in spared)
+        yield f"against {IN_WORDS[one.limit]}{where}: {one.what_if.says.text} (predicted){sized}."
+    cells = analysis.limits.cells if asks and analysis.limits else []
+    found = grouped((trouble for one in cells for trouble in one.troubles), lambda one: (one.name, one.remedy))
+    for alike in sorted(found.values(), key=len, reverse=True):
+        yield f"against {alike[0].name}: {alike[0].remedy.text.rstrip('.')}."

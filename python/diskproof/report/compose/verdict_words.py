@@ -171,12 +171,12 @@ def amount(*ratios: float) -> str:
 def interval(outcome: Outcome, ratio: Interval | None) -> str:
     """Return the ends of a ratio's interval in the words of its outcome: ``4.1 to 5.5`` times slower.
 
-    Of no difference: ``between 10% slower and 11% faster``. Empty without an interval.
+    Of no difference as an axis has it: ``-10% to +11%``. Empty without an interval.
     """
     if ratio is None or ratio.low is None or ratio.high is None:
         return ""
     if outcome not in ("faster", "slower") or (ratio.low < 1) != (ratio.high < 1):
-        return between(ratio.low, ratio.high)
+        return f"{_end(ratio.low)} to {_end(ratio.high)}"
     if max(ratio.estimate, 1 / ratio.estimate) >= TIMES_FROM:
         both = sorted(max(one, 1 / one) for one in (ratio.low, ratio.high))
         low, high = (_two_digits(one) if one < 99.5 else significant(one, 2) for one in both)
@@ -185,17 +185,11 @@ def interval(outcome: Outcome, ratio: Interval | None) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def between(low: float, high: float) -> str:
-    """Return the ends of a ratio's interval in words: ``between 10% slower and 11% faster``."""
-    return f"between {_end(low)} and {_end(high)}"
-
-
 def _end(ratio: float) -> str:
-    if ratio <= 1 / TIMES_FROM:
-        return f"{_two_digits(1 / ratio)} times slower"
-    if ratio >= TIMES_FROM:
-        return f"{_two_digits(ratio)} times as fast"
-    return f"{_points(abs(ratio - 1))} {'slower' if ratio < 1 else 'faster'}"
+    """Return an end of an interval that holds both directions: ``-10%``, ``x2.5``, ``1/2.5``."""
+    if 1 / TIMES_FROM < ratio < TIMES_FROM:
+        return f"{'+' if ratio >= 1 else '-'}{_points(abs(ratio - 1))}"
+    return f"x{_two_digits(ratio)}" if ratio > 1 else f"1/{_two_digits(1 / ratio)}"
 
 
 def _range(ends: Sequence[tuple[str, str]], unit: str = "") -> str:

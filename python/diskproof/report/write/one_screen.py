@@ -17,11 +17,14 @@ WIDTH, HEIGHT = 80, 24
 MARGIN, GAP = 2, 2
 """Blanks before a row, and between its parts."""
 
-MOST_BAR, FEWEST_BAR = 28, 12
+MOST_BAR, FEWEST_BAR = 28, 8
 """Columns of a bar."""
 
 MOST_LEAD = 14
 """Columns of the words before what to know."""
+
+TO_DO, MOST_LINES = "To do", 3
+"""What is to do loses only whole sentences: so many lines of each are shown before rows find room."""
 
 MOST_LEVEL = 24
 """Columns of one level."""
@@ -75,25 +78,30 @@ def _cut_off(lines: Sequence[Text], most: int) -> list[Text]:
 
 def _tail(screen: OneScreen, width: int, most_lines: int, most_actions: int) -> list[Text]:
     found = _cut_off([Text(line) for line in _wrapped(screen.answer, width - 2)], max(most_lines, 2))
-    actions = 0
+    actions, is_to_do = 0, False
     for lead, text in screen.lines:
-        actions = 0 if lead else actions + 1
+        actions, is_to_do = (0, lead == TO_DO) if lead else (actions + 1, is_to_do)
         if actions >= most_actions:
             continue
-        wrapped = _fitted(text, width - MOST_LEAD - 1, most_lines)
+        if is_to_do:
+            wrapped = _fitted(text, width - MOST_LEAD - 1, MOST_LINES, _SENTENCES, "")
+        else:
+            wrapped = _fitted(text, width - MOST_LEAD - 1, most_lines)
         for at, line in enumerate(wrapped):
             found.append(Text.assemble((f"{'' if at else lead:{MOST_LEAD}} ", "bold"), line))
     return found
 
 
-_CLAUSES = re.compile(r"(?<=[.;:,])\s|\s(?=\()")
+_CLAUSES, _SENTENCES = re.compile(r"(?<=[.;:,])\s|\s(?=\()"), re.compile(r"(?<=[.;])\s")
 
 
-def _fitted(text: str, width: int, most: int) -> list[str]:
-    """Return a text in so many lines; one that has more loses whole clauses, for which a mark stands."""
-    ends = [len(text), *(found.start() for found in reversed([*_CLAUSES.finditer(text)]))]
+def _fitted(
+    text: str, width: int, most: int, parts: re.Pattern[str] = _CLAUSES, mark: str = " …"
+) -> list[str]:
+    """Return a text in so many lines; one that has more loses whole parts, for which a mark stands."""
+    ends = [len(text), *(found.start() for found in reversed([*parts.finditer(text)]))]
     for end in ends:
-        shown = text if end == len(text) else f"{text[:end].rstrip('.;:,')} …"
+        shown = text if end == len(text) else f"{text[:end].rstrip('.;:,')}{mark or '.'}"
         if len(wrapped := _wrapped(shown, width)) <= most:
             return wrapped
     return [*wrapped[: most - 1], f"{wrapped[most - 1][: width - 2].rstrip(' …')} …"]
@@ -135,6 +143,7 @@ class Columns:
 
     levels: tuple[int, ...]
     said: int
+    interval: int
     bar: int
     """0: there is none, or no room for one."""
     figures: tuple[int, ...]
@@ -142,7 +151,7 @@ class Columns:
     @property
     def left(self) -> int:
         """What stands before the bar."""
-        return MARGIN + sum(wide + GAP for wide in self.levels) + self.said
+        return MARGIN + sum(wide + GAP for wide in self.levels) + self.said + self.interval
 
     @property
     def all(self) -> int:
@@ -160,14 +169,20 @@ def _columns(blocks: Sequence[Block], width: int) -> Columns:
     number = max((len(row.figures) for row in rows), default=0)
     texts = [*(block.columns for block in blocks), *(row.figures for row in rows)]
     figures = [_widest(at, texts) for at in range(number)]
-    made = Columns(tuple(levels), said, 0, tuple(figures))
+    interval = max((len(row.interval) for row in rows), default=0)
+    made = Columns(tuple(levels), said + GAP * bool(interval), interval, 0, tuple(figures))
     while made.figures and made.all > width:
         made = replace(made, figures=made.figures[:-1])
-    while levels and made.left > width:
+    if made.left > width:
+        made = replace(made, interval=0)
+    while made.left > width and max(levels, default=0) > 1:
         levels[levels.index(max(levels))] -= 1
         made = replace(made, levels=tuple(levels))
-    bar = min(MOST_BAR, width - made.all - GAP * bool(said)) if any(block.scale for block in blocks) else 0
-    return replace(made, said=said + GAP * bool(said), bar=bar) if bar >= FEWEST_BAR else made
+    bar = min(MOST_BAR, width - made.all - GAP) if any(block.scale for block in blocks) else 0
+    if bar < FEWEST_BAR:
+        return made
+    last = {"interval": made.interval + GAP} if made.interval else {"said": made.said + GAP}
+    return replace(made, bar=bar, **last)
 
 
 def _widest(at: int, texts: Iterable[Sequence[str]]) -> int:
@@ -215,6 +230,7 @@ def _row(row: Row, before: tuple[str, ...], columns: Columns, scale: Scale | Non
         text.append(f"{'' if repeated else _short(level, wide):<{wide}}{'':{GAP}}")
     result = f"{row.said}{' !' if row.is_weak else ''}"
     text.append(Text(f"{result:<{columns.said}}", style=STYLES[row.tone]))
+    text.append(f"{row.interval[: columns.interval]:<{columns.interval}}")
     bar = _bar(row, scale, columns.bar, signs) if scale else " " * columns.bar
     text.append(Text(bar, style=STYLES[row.tone]))
     for figure, wide in zip(row.figures, columns.figures, strict=False):
