@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 from diskproof.report.document import Bar, Column, Document, Figure, Paragraph, Scale, Section, Table, Tone
-from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
 from diskproof.stats.proportions import Share
 from diskproof.wording.numbers import geometric_mean, number
@@ -69,11 +67,6 @@ class Block:
         rows = tuple(replace(row, figures=row.figures[shown]) for row in self.rows)
         return replace(self, rows=rows, columns=self.columns[shown])
 
-    @property
-    def has_ratios(self) -> bool:
-        """Whether its bars are ratios, with equal speed among them."""
-        return self.scale is not None and self.scale.middle is not None
-
     def table(self) -> Table:
         """Return the rows as a table, which has their intervals in words as well."""
         depth, width = (
@@ -105,49 +98,16 @@ def _padded(entries: Sequence[str], width: int) -> tuple[str, ...]:
     return (*entries[:width], *[""] * (width - len(entries)))
 
 
-MOST_LEVELS = 30
-"""Columns of the levels of several rows that are drawn as one."""
+LAST: tuple[Tone, ...] = ("same", "open")
+"""Results whose rows give room to the others."""
 
 
-def merged(block: Block, tones: Sequence[Tone] = ("open", "same")) -> Block:
-    """Return a block with one row for each of these results, with the range of what its rows say."""
-    if not block.has_ratios:
-        return block
-    alike = grouped(block.rows, lambda row: row.tone if row.tone in tones else row)
-    return replace(block, rows=tuple(_one_of(rows) if len(rows) > 1 else rows[0] for rows in alike.values()))
-
-
-def _one_of(rows: Sequence[Row]) -> Row:
-    """Return several rows as one, its bar from the lowest end to the highest."""
-    said = list(dict.fromkeys(row.said for row in rows))
-    levels = tuple(map(_listed, zip_longest(*(row.levels for row in rows), fillvalue="")))
-    levels = levels if sum(map(len, levels)) <= MOST_LEVELS else (f"{len(rows)} conditions",)
-    by_size = sorted((row for row in rows if row.bar), key=lambda row: row.bar.estimate if row.bar else 0.0)
-    return replace(
-        rows[0],
-        levels=levels,
-        said=said[0] if len(said) == 1 else _range(by_size),
-        drawn=tuple(one for row in rows for one in row.drawn),
-        figures=(),
-        interval="",
-        is_weak=any(row.is_weak for row in rows),
-    )
-
-
-def _listed(levels: Sequence[str]) -> str:
-    """Return levels of one factor: ``1, 8 clients``."""
-    *others, last = dict.fromkeys(filter(None, levels))
-    noun = last.partition(" ")[2]
-    alike = noun and all(one.partition(" ")[2].rstrip("s") == noun.rstrip("s") for one in others)
-    return ", ".join([*(one.partition(" ")[0] if alike else one for one in others), last])
-
-
-def _range(rows: Sequence[Row]) -> str:
-    """Return what the ends of a range say: ``25% to 38% slower``."""
-    if not rows:
-        return ""
-    first, last = (rows[0], rows[-1]) if rows[-1].tone == "better" else (rows[-1], rows[0])
-    return f"{first.said.split()[0]} to {last.said}"
+def foremost(blocks: Sequence[Block], most: int) -> list[Block]:
+    """Return blocks with at most so many rows in their order: those that are decided, and then the first."""
+    ranked = sorted((row for block in blocks for row in block.rows), key=lambda row: row.tone in LAST)
+    kept = set(map(id, ranked[:most]))
+    shown = (replace(one, rows=tuple(row for row in one.rows if id(row) in kept)) for one in blocks)
+    return [one for one in shown if one.rows]
 
 
 @dataclass(frozen=True)

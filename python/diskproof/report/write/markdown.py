@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.report import document as doc
 from diskproof.report.document import Block, Item, Items, Paragraph, Section, Table
-from diskproof.report.one_screen import Block as OneScreenBlock
-from diskproof.report.one_screen import OneScreen, merged
+from diskproof.report.one_screen import OneScreen
 from diskproof.visible import visible
 
 _CODE_SPAN = re.compile(r"(`[^`]+`)")
@@ -14,20 +13,13 @@ _SPECIAL = re.compile(r"([\\`*\[<|~]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])|^[#>+=-
 """What Markdown or HTML would read as markup; an underscore only at the edge of a word."""
 
 
-MOST_ROWS = 16
-"""Rows of the answer's table; of more, those with one result are one."""
-
-
 def write(screen: OneScreen, picture: str = "") -> str:
-    """Return the answer in at most 30 lines, and the rest folded; what came from elsewhere is escaped."""
-    blocks: list[OneScreenBlock] = [one for one in screen.blocks if one.rows]
-    if sum(len(one.rows) for one in blocks) > MOST_ROWS:
-        blocks = [merged(one) for one in blocks]
+    """Return the answer, and the rest folded; what came from elsewhere is escaped."""
     rest = [part for one in screen.rest for part in section(one)]
     parts = [
         f"# {escape(screen.question)}",
         escape(" ".join(filter(None, (screen.answer, screen.facts)))),
-        *(table(one.table()) for one in blocks),
+        *(table(one.table()) for one in screen.blocks if one.rows),
         "\n".join(_beside(*one) for one in screen.lines),
         f"![The answer]({picture})" if picture else "",
         *(["<details><summary>The whole report</summary>", *rest, "</details>"] if rest else []),

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from diskproof.report.document import Scale
-from diskproof.report.one_screen import Block, OneScreen, Row, merged
+from diskproof.report.one_screen import Block, OneScreen, Row, foremost
 from diskproof.report.write.terminal import STYLES
 from diskproof.wording.numbers import count, unbroken
 
@@ -53,18 +53,16 @@ def write(screen: OneScreen, console: Console, last: Sequence[str] = ()) -> None
 
 
 def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: str = UNICODE) -> list[Text]:
-    """Return the lines of a screen; rows that find no room are drawn together, or counted."""
+    """Return the lines of a screen; rows that find no room are counted."""
     question = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
     facts = [Text(line, style="dim") for line in _wrapped(screen.facts, width - 2)]
     whole = [one.for_screen() for one in screen.blocks if one.rows]
-    shapes = [whole, [merged(one) for one in whole], [merged(one, tuple(STYLES)) for one in whole]]
-    for blocks in shapes:
-        for *most, most_facts in TAILS:
-            head, tail = [*question, *_cut_off(facts, most_facts)], _tail(screen, width, *most)
-            if len(head) + _height(blocks) + 1 + len(tail) <= height:
-                return [*head, *_drawn(blocks, width, signs), Text(), *tail]
-    head, tail = [*question, *_cut_off(facts, 2)], _tail(screen, width, 1, 2)
-    rows = _cut(shapes[-1], screen, width, height - len(head) - 1 - len(tail), signs)
+    for *most, most_facts in TAILS:
+        head, tail = [*question, *_cut_off(facts, most_facts)], _tail(screen, width, *most)
+        if len(head) + _height(whole) + 1 + len(tail) <= height:
+            return [*head, *_drawn(whole, width, signs), Text(), *tail]
+    head, tail = [*question, *_cut_off(facts, 1)], _tail(screen, width, 1, 1)
+    rows = _cut(whole, screen, width, height - len(head) - 1 - len(tail), signs)
     return [*head, *rows, Text(), *tail]
 
 
@@ -118,18 +116,13 @@ def _wrapped(text: str, width: int) -> list[str]:
 # ---------------------------------------------------------------- rows
 
 
-def _cut(shape: Sequence[Block], screen: OneScreen, width: int, room: int, signs: str) -> Iterator[Text]:
-    """Yield the blocks that fit into so many lines; the other rows are counted."""
-    shown: list[Block] = []
-    for block in shape:
-        if _height([*shown, block]) > room - 1:
-            left = room - 2 - _height(shown) - (not shown)
-            if left > 0:
-                shown.append(replace(block, rows=block.rows[:left]))
-            break
-        shown.append(block)
+def _cut(blocks: Sequence[Block], screen: OneScreen, width: int, room: int, signs: str) -> Iterator[Text]:
+    """Yield the foremost rows that fit into so many lines; the others are counted."""
+    every = sum(len(one.rows) for one in blocks)
+    fitting = (some for most in range(every, -1, -1) if _height(some := foremost(blocks, most)) < room)
+    shown = next(fitting, [])
     yield from _drawn(shown, width, signs)
-    hidden = sum(len(one.rows) for one in screen.blocks) - sum(len(one.rows) for one in shown)
+    hidden = every - sum(len(one.rows) for one in shown)
     yield Text(f"  {count(hidden, 'more row')}: {screen.whole}", style="dim")
 
 
