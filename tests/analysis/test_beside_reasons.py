@@ -386,25 +386,6 @@ def test_skipped_operations_are_counted_with_their_reason() -> None:
     assert sample(why.skipped_operations, other_test) == []
 
 
-def test_extrapolated_seconds_are_named() -> None:
-    plan = two_cells()
-    cut = Operation(test="insert", name="a", clients=1, planned=9, count=3, seconds=1.0, extrapolated_s=3.0)
-    trials = [
-        change(trial, load__operations=[cut]) if "disk" in trial.cell else trial
-        for trial in make_trials(plan)
-    ]
-    about_seconds = ratio(0.1, "disk", "ssd", measure="seconds")
-    [said] = sample(why.extrapolated_seconds, replace(case_of(plan, trials), published=about_seconds))
-    assert said.startswith("the seconds on `disk` are in part extrapolated")
-    assert (
-        sample(why.extrapolated_seconds, replace(case_of(plan, make_trials(plan)), published=about_seconds))
-        == []
-    )
-
-
-# ---------------------------------------------------------------- what the checks said
-
-
 def test_a_setting_that_did_not_hold_is_said_where_it_was() -> None:
     plan = two_cells()
     missing = Finding(
@@ -490,15 +471,6 @@ def test_a_note_tells_only_where_there_is_a_ratio_to_explain() -> None:
     trials = [change(trial, findings=[note, chatter]) for trial in make_trials(plan)]
     assert sample(why.telling_findings, case_of(plan, trials)) == ["no flush was seen"]
     assert sample(why.telling_findings, case_of(plan, trials, None)) == []
-
-
-def test_the_scale_says_what_it_makes_smaller() -> None:
-    plan = two_cells()
-    scaled = change(plan, scale=Scale(name="short", shrinks="a tenth of the rows", carries="the order"))
-    assert sample(why.smaller_scale, case_of(scaled, make_trials(plan))) == [
-        "scale `short`: the head of the report says what it makes smaller"
-    ]
-    assert sample(why.smaller_scale, case_of(plan, make_trials(plan))) == []
 
 
 def test_where_nothing_explains_it_that_is_said() -> None:

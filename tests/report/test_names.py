@@ -44,12 +44,12 @@ def test_server_version_cpus_and_memory_are_said_first() -> None:
 
 def test_a_lone_model_of_a_disk_is_named_as_one() -> None:
     plan = make_plan(storages=("disk",), tunings=("safest",))
-    said = "disk = a model of a published disk: desktop disk, 7200 rpm."
+    said = "disk = a virtual disk (desktop disk, 7200 rpm)."
     assert names.names(run_of(plan, "disk")) == said
     assert names.names(run_of(plan)) == "", "a disk of the machine that is alone needs no words"
 
 
-def test_a_model_of_ones_own_is_no_published_disk() -> None:
+def test_a_model_of_ones_own_has_its_own_title() -> None:
     plan = make_plan(storages=("disk",), tunings=("safest",))
     run = run_of(plan, "disk")
     assert run.machine
@@ -57,12 +57,7 @@ def test_a_model_of_ones_own_is_no_published_disk() -> None:
         change(one, virtual__device="my/mine.toml", virtual__title="Clone of vda")
         for one in run.machine.places
     ]
-    said = names.names(change(run, machine__places=own))
-    assert said == "disk = a model from the device file `mine.toml`: Clone of vda."
-    of_two = [change(one, kind="composed") for one in own]
-    assert (
-        names.names(change(run, machine__places=of_two)) == "disk = models of two disks as one: Clone of vda."
-    )
+    assert names.names(change(run, machine__places=own)) == "disk = a virtual disk (Clone of vda)."
 
 
 def test_a_role_that_lies_elsewhere_is_said() -> None:
@@ -78,10 +73,9 @@ def test_a_role_that_lies_elsewhere_is_said() -> None:
         for place in run.machine.places
     ]
     assert names.names(change(run, machine__places=places)) == (
-        "disk = a model of a published disk: desktop disk, 7200 rpm; "
-        "split = a model of a published disk, which answers flushes without doing them: desktop disk, "
-        "7200 rpm, but redo on a model of a published disk: small SSD; "
-        "log-disk = a model of a published disk: small SSD."
+        "disk = a virtual disk (desktop disk, 7200 rpm); "
+        "split = a virtual disk (desktop disk, 7200 rpm), which ignores flushes, but redo on a virtual disk "
+        "(small SSD); log-disk = a virtual disk (small SSD)."
     )
 
 

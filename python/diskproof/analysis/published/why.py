@@ -299,16 +299,6 @@ def invalid_trials(case: Case) -> Iterator[Message]:
             )
 
 
-def extrapolated_seconds(case: Case) -> Iterator[Message]:
-    """Find seconds that are in part extrapolated."""
-    sides = [side for side in case.sides if side.extrapolated]
-    if sides and case.published.measure == "seconds":
-        yield say(
-            "the seconds on {sides} are in part extrapolated, because a time limit cut operations short",
-            sides=[say("`{side}`", side=case.name(side)) for side in sides],
-        )
-
-
 def open_order(case: Case) -> Iterator[Message]:
     """Find an interval that holds more than one order."""
     if case.order != "open" or case.measured is None:
@@ -348,13 +338,6 @@ def levels_left_open(case: Case) -> Iterator[Message]:
         )
 
 
-def smaller_scale(case: Case) -> Iterator[Message]:
-    """Say that the run is of another size; the head of a report says what that changes."""
-    scale = case.gathered.plan.scale
-    if scale:
-        yield say("scale `{scale}`: the head of the report says what it makes smaller", scale=scale.name)
-
-
 REASONS: tuple[Reason, ...] = (
     open_order,
     open_size,
@@ -368,7 +351,6 @@ REASONS: tuple[Reason, ...] = (
     server_flushes_alone,
     telling_findings,
     skipped_operations,
-    extrapolated_seconds,
 )
 """The strongest evidence first."""
 
@@ -379,7 +361,6 @@ CONDITIONS: tuple[Reason, ...] = (
     commits_do_not_wait,
     engine_without_transactions,
     levels_left_open,
-    smaller_scale,
 )
 """What is so here, and may have been so in the original, and what differs by the study's own words."""
 

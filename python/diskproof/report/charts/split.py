@@ -10,6 +10,7 @@ from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import COLOURS, INVALID_COLOUR
 from diskproof.report.compose import limits_words as said
+from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Figure, Key
 from diskproof.wording.numbers import milliseconds
 from diskproof.wording.numbers import whole_percent as share_of
@@ -83,7 +84,7 @@ def _rows(analysis: Analysis, cell: CellLimit, *, shares: bool) -> Iterator[Row]
     over = f", the parts overlap by {milliseconds(-left_us)} ms" if left_us < 0 else ""
     identity = {
         "cell": cell.cell.id,
-        "name": f"{said.name(analysis, cell)}: {milliseconds(split.latency_us)} ms{over}",
+        "name": f"{cell_words(cell.cell, analysis.varying)}: {milliseconds(split.latency_us)} ms{over}",
         "split": said.main_parts(split),
     }
     at_us = 0.0

@@ -89,13 +89,15 @@ def cost(analysis: Analysis) -> str:
     if not found:
         return ""
     ends = [found[0], found[-1]] if saved(found[0]) != saved(found[-1]) else found[:1]
-    apart = {level for one in found for level in one.held.items()}
-    factors = [factor for factor, _ in apart]
-    told = {one for one in factors if factors.count(one) > 1 and len(ends) > 1}
-    each = []
-    for one in ends:
-        where = verdict_words.listed({factor: one.held[factor] for factor in one.held if factor in told})
-        each.append(f"{saved(one)}{f' ({where})' if where else ''}")
+    # What all of them share needs no words.
+    shared = set.intersection(*(set(one.held.items()) for one in found))
+    apart = [
+        {factor: level for factor, level in one.held.items() if (factor, level) not in shared} for one in ends
+    ]
+    each = [
+        f"{saved(one)} ({verdict_words.listed(held)})" if held and len(ends) > 1 else saved(one)
+        for one, held in zip(ends, apart, strict=True)
+    ]
     return f"A durable commit takes {' to '.join(each)} longer than one that does not wait for the disk."
 
 

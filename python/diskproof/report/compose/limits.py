@@ -56,7 +56,7 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
 
 def _troubles(analysis: Analysis, limits: Limits) -> Section:
     """Return each trouble with the cells that have it: what many cells have is said once."""
-    found = [(words.name(analysis, cell), one) for cell in limits.cells for one in cell.troubles]
+    found = [(cell_words(cell.cell, analysis.varying), one) for cell in limits.cells for one in cell.troubles]
     items = []
     for alike in grouped(found, lambda one: (one[1].name, one[1].remedy)).values():
         more = [f"{len(alike) - MOST_CELLS_NAMED} more"] if len(alike) > MOST_CELLS_NAMED else []

@@ -82,11 +82,6 @@ def _without(message: Message, name: str, **changed: Message) -> Message:
     return Message(form=re.sub(rf" \(\{{{name}[^}}]*\}}\)", "", message.form), values=rest)
 
 
-def name(analysis: Analysis, cell: CellLimit) -> str:
-    """Return a cell in words."""
-    return cell_words(cell.cell, analysis.varying)
-
-
 def sweep_name(analysis: Analysis, sweep: Sweep) -> str:
     """Return what the cells of a sweep have in common."""
     rest: list[Factor] = [factor for factor in analysis.varying if factor != "clients"]

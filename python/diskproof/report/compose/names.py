@@ -1,13 +1,11 @@
 """What the names of storages and tuning levels stand for, in a few words each."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePath
+from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.families.facts import LEVELS, Level
-from diskproof.results.dial import DialPoint
 from diskproof.results.factor import Factor
-from diskproof.results.machine import Machine, Place, ServerFacts, VirtualFacts
+from diskproof.results.machine import Place, ServerFacts
 from diskproof.results.plan import Plan
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers
@@ -72,20 +70,16 @@ def is_given(analysis: Analysis) -> bool:
 
 def names(analysis: Analysis) -> str:
     """Return what workloads, storages and levels are; of one alone, only the workload needs words."""
-    cells = analysis.plan.every_cell
-
-    def levels(factor: Factor) -> Sequence[str]:
-        found = list(dict.fromkeys(one.level(factor) for one in cells))
-        return found if len(found) > 1 else ()
-
-    used, tuned = (
-        list(dict.fromkeys(one.level(factor) for one in cells)) for factor in ("storage", "tuning")
-    )
-    storages = [f"{name} = {what}" for name, what in _storages(analysis.machine, used, analysis.plan.dials)]
-    tunings = [f"{name} = {TUNINGS[name]}" for name in LEVELS if name in levels("tuning")]
-    own = [f"{name} = {said}" for name in tuned if (said := _own_tuning(analysis, name))]
-    said = "; ".join([*storages, *tunings, *own, *workloads(analysis)])
+    tuned = _levels(analysis, "tuning")
+    tunings = [(name, TUNINGS[name]) for name in LEVELS if name in tuned and len(tuned) > 1]
+    own = [(name, said) for name in tuned if (said := _own_tuning(analysis, name))]
+    each = [f"{name} = {what}" for name, what in (*storages(analysis).items(), *tunings, *own)]
+    said = "; ".join([*each, *workloads(analysis)])
     return f"{said}." if said else ""
+
+
+def _levels(analysis: Analysis, factor: Factor) -> list[str]:
+    return list(dict.fromkeys(cell.level(factor) for cell in analysis.plan.every_cell))
 
 
 def in_short(analysis: Analysis, level: str) -> str:
@@ -97,9 +91,20 @@ def in_short(analysis: Analysis, level: str) -> str:
 
 
 def storages(analysis: Analysis) -> dict[str, str]:
-    """Return what each storage is, in a few words: main memory, a directory on vda."""
-    used = list(dict.fromkeys(cell.storage for cell in analysis.plan.every_cell))
-    return dict(_storages(analysis.machine, used, analysis.plan.dials, with_titles=False))
+    """Return what each storage is: ``main memory``, ``a directory on vda``; the points of a curve are one."""
+    used, dials = _levels(analysis, "storage"), analysis.plan.dials
+    found = {}
+    for one in (dials[name] for name in used if name in dials):
+        found[one.dial] = f"a model, `{one.device}`, with {numbers.listed(list(one.values))} varied"
+    each = analysis.machine.each if analysis.machine else []
+    by_host = [grouped(one.places, lambda place: place.storage) for one in each]
+    for name in [one for one in used if one not in dials]:
+        hosts = [places[name] for places in by_host if name in places]
+        virtual = [place.virtual for places in hosts for place in places if place.virtual]
+        # Of one storage alone, only that it is a model needs words.
+        if hosts and (len(used) > 1 or virtual):
+            found[name] = " or ".join(dict.fromkeys(_roles(places) for places in hosts))
+    return found
 
 
 def _own_tuning(analysis: Analysis, name: str) -> str:
@@ -134,34 +139,9 @@ def workloads(analysis: Analysis) -> Iterator[str]:
         yield f"{name} = {words.text}{f', {numbers.size(data.data_bytes)} of data' if data else ''}"
 
 
-def _storages(
-    machine: Machine | None,
-    names: Sequence[str],
-    dials: Mapping[str, DialPoint],
-    *,
-    with_titles: bool = True,
-) -> Iterator[tuple[str, str]]:
-    """Yield storages with what each is; `with_titles`: of a model, which disk it imitates.
-
-    The points of a curve are one.
-    """
-    for point in dict.fromkeys(dials[name].dial for name in names if name in dials):
-        at = next(one for one in dials.values() if one.dial == point)
-        yield point, f"a model, `{at.device}`, with {numbers.listed(list(at.values))} varied"
-    each = machine.each if machine else []
-    by_host = [grouped(one.places, lambda place: place.storage) for one in each]
-    for name in [one for one in names if one not in dials]:
-        hosts = [places[name] for places in by_host if name in places]
-        virtual = [place.virtual for places in hosts for place in places if place.virtual]
-        # Of one storage alone, only that it is a model needs words.
-        if hosts and (len(names) > 1 or virtual):
-            kinds = dict.fromkeys(_roles(places, with_titles) for places in hosts)
-            yield name, " or ".join(kinds)
-
-
-def _roles(places: Sequence[Place], with_titles: bool) -> str:
+def _roles(places: Sequence[Place]) -> str:
     """Return what a storage is: where the data lie, and the roles that lie elsewhere."""
-    said = {place.role: _place(place, with_titles) for place in places}
+    said = {place.role: _place(place) for place in places}
     data = said.get("data", next(iter(said.values())))
     elsewhere = grouped((role for role in said if said[role] != data), said.__getitem__)
     return ", but ".join(
@@ -169,23 +149,13 @@ def _roles(places: Sequence[Place], with_titles: bool) -> str:
     )
 
 
-def _place(place: Place, with_titles: bool) -> str:
+def _place(place: Place) -> str:
     on = f" on {place.device.name}" if place.device else ""
     if place.in_memory:
         return "main memory"
     if place.virtual:
-        ignored = ", which answers flushes without doing them" if place.virtual.flushes_ignored else ""
-        which = f": {place.virtual.title.removeprefix('A ')}" if with_titles else ""
-        return f"{_model(place, place.virtual)}{ignored}{which}"
+        ignored = ", which ignores flushes" if place.virtual.flushes_ignored else ""
+        return f"a virtual disk ({place.virtual.title.removeprefix('A ')}){ignored}"
     if place.pool:
         return f"a ZFS pool of {numbers.count(len(place.pool.members), 'disk')}"
     return f"a directory{on}" if place.kind == "directory" else f"{place.filesystem}{on}"
-
-
-def _model(place: Place, virtual: VirtualFacts) -> str:
-    """Return where the model of a virtual disk comes from: only those of the catalogue are published."""
-    if place.kind == "composed":
-        return "models of two disks as one"
-    if virtual.device.endswith(".toml"):
-        return f"a model from the device file `{PurePath(virtual.device).name}`"
-    return "a model of a published disk"

@@ -15,7 +15,7 @@ from diskproof.report.compose.probes import (
     title,
 )
 from diskproof.report.compose.tables import figures, table
-from diskproof.report.document import Block, Document, Figure, Item, Items, Paragraph, Section, Table
+from diskproof.report.document import Block, Column, Document, Figure, Item, Items, Paragraph, Section, Table
 from diskproof.results.profile import DOUBTFUL, Pattern, Profile, ProfileCell, Stream
 from diskproof.wording import numbers
 from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number
@@ -75,6 +75,15 @@ def _megabytes_per_s(cell: ProfileCell) -> float:
     return cell.requests.megabytes_per_s if cell.requests else 0.0
 
 
+Timed = tuple[ProfileCell, Stream]
+
+TIMES: tuple[tuple[Column, Callable[[Timed], str]], ...] = (
+    (figures("mean ms"), lambda row: milliseconds(row[1].mean_us)),
+    (figures("p99 ms"), lambda row: milliseconds(row[1].percentiles_us.get("99"))),
+    (figures("max ms"), lambda row: milliseconds(row[1].max_us)),
+)
+
+
 def cells(profile: Profile) -> Table:
     """Return a row a cell; n/a: too few requests lie beyond a percentile."""
     return table(
@@ -82,9 +91,7 @@ def cells(profile: Profile) -> Table:
         ("Cell", lambda row: probe(row[0].probe)),
         (figures("Requests/s"), lambda row: _marked(row[0], number(row[1].per_s))),
         (figures("MB/s"), lambda row: _marked(row[0], number(row[1].megabytes_per_s))),
-        (figures("mean ms"), lambda row: milliseconds(row[1].mean_us)),
-        (figures("p99 ms"), lambda row: number(_ms(row[1], "99"))),
-        (figures("max ms"), lambda row: milliseconds(row[1].max_us)),
+        *TIMES,
     )
 
 
@@ -94,16 +101,13 @@ def flushes(profile: Profile) -> Table:
         _streams(profile, OTHERS, lambda cell: cell.flushes),
         ("After", lambda row: probe(row[0].probe)),
         (figures("Flushes/s"), lambda row: number(row[1].per_s)),
-        (figures("mean ms"), lambda row: milliseconds(row[1].mean_us)),
-        (figures("p50 ms"), lambda row: number(_ms(row[1], "50"))),
-        (figures("p99 ms"), lambda row: number(_ms(row[1], "99"))),
-        (figures("max ms"), lambda row: milliseconds(row[1].max_us)),
+        *TIMES,
     )
 
 
 def _streams(
     profile: Profile, patterns: Sequence[Pattern], stream_of: Callable[[ProfileCell], Stream | None]
-) -> list[tuple[ProfileCell, Stream]]:
+) -> list[Timed]:
     found = (cell for pattern in patterns for cell in profile.measured(pattern))
     return [(cell, stream) for cell in found if (stream := stream_of(cell))]
 
@@ -124,8 +128,3 @@ def facts(profile: Profile) -> Table:
 
 def _marked(cell: ProfileCell, figure: str) -> str:
     return f"{figure}{DOUBTFUL}" if cell.doubt else figure
-
-
-def _ms(stream: Stream, percentile: str) -> float | None:
-    known = stream.percentiles_us.get(percentile)
-    return None if known is None else known / 1000
