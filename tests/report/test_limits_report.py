@@ -115,7 +115,6 @@ def test_every_table_has_an_entry_a_column(swept: Run) -> None:
     limits = limits_of(analysis)
     for table in (
         tables.limits_table(analysis, limits),
-        tables.sweeps(analysis, limits),
         tables.proofs(analysis, limits),
     ):
         assert table.rows

@@ -94,9 +94,13 @@ def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun)
     assert_fits(lines)
     [block] = [one for one in shown.blocks if "lost something" in one.title]
     assert [row.levels[-1] for row in block.rows][:2] == ["safest", "fast"]
-    assert (block.rows[0].said, block.rows[0].figures[:2]) == ("0 of 4", ("4", "nothing"))
-    assert block.columns == ("at risk", "worst loss", "per s")
-    assert "a loss in fewer than 53% of them would not show; 1 of 1 control right" in how_sure(analysis)
+    assert (block.rows[0].said, block.rows[0].interval, block.rows[0].figures[0]) == (
+        "0 of 4",
+        "at most 53%",
+        "nothing",
+    )
+    assert block.columns[:3] == ("worst loss", "commits/s", "at risk") and block.most_figures == 2
+    assert "a loss in fewer than 53% of them would not show; 1 of 1 outcome known before" in how_sure(analysis)
     assert any(line.strip().startswith("To do") for line in lines)
 
 
@@ -132,7 +136,7 @@ def test_what_was_never_cut_from_power_is_not_called_safe(make_run: MakeRun, way
         folder.append_cut(cut)
     analysis = analyse_folder(folder)
     said, to_do = answer(analysis), " ".join(printed(run(analysis), 200))
-    assert ("Only a virtual disk can lose power: diskproof init" in to_do) == ("power" not in ways), to_do
+    assert ("&& diskproof crash cut.toml cuts power: only a virtual disk can lose it" in to_do) == ("power" not in ways), to_do
     assert said.startswith("safest on ssd kept every commit")
     assert ("power-cut safety is unverified" in said) == ("power" not in ways), said
 
@@ -183,14 +187,15 @@ def screen(rows: int) -> OneScreen:
     return OneScreen("Which?", "facts", "A answers.", (block,), words)
 
 
-def test_rows_come_before_words_and_what_finds_no_room_is_drawn_together() -> None:
+def test_rows_come_before_words_and_those_that_find_no_room_are_counted() -> None:
     few, many = printed(screen(3)), printed(screen(11))
     assert sum("level" in line for line in few) == 3
     assert sum(line.endswith("…") for line in few) == 3, "each thing to know has three lines"
     assert sum("level" in line for line in many) == 11 and len(many) <= 24
     assert all(sum(lead in line for line in many) for lead in ("Held back by", "To do", "Beware"))
-    [together] = [line for line in printed(screen(30)) if " same " in line and "half" not in line]
-    assert "10 conditions" in together
+    decided = [line for line in printed(screen(30)) if "level" in line]
+    assert len(decided) == 10 and all("20% slower" in line for line in decided), "those come first"
+    assert any("20 more rows: --full" in line for line in printed(screen(30)))
     assert_fits(printed(screen(300)))
 
 

@@ -145,7 +145,7 @@ def test_the_picture_of_prices_is_drawn_with_the_storages_names(
     assert_quiet(opened)
 
 
-def test_the_pictures_of_the_cuts_are_drawn_and_a_failed_control_is_read_out_first(
+def test_the_picture_of_the_cuts_is_drawn_and_a_failed_control_is_read_out_first(
     make_run: MakeRun, open_page: OpenPage
 ) -> None:
     crash = make_crash_plan(cuts=4, controls=[control("keep", "fast")])
@@ -155,7 +155,6 @@ def test_the_pictures_of_the_cuts_are_drawn_and_a_failed_control_is_read_out_fir
     opened = open_page((folder, analyse_folder(folder)))
     page = opened.page
     assert page.locator("#figure-speed-loss .mark-symbol.role-mark path").count() == 2
-    assert page.locator("#figure-losses .mark-symbol.role-mark path").count() >= 2
     assert "control failed" in (page.locator("[role=alert]").text_content() or "")
     assert_quiet(opened)
 
@@ -249,7 +248,7 @@ def test_paper_shows_what_is_folded_away(quickstart: Run, open_page: OpenPage) -
     opened = open_page(quickstart)
     opened.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     opened.page.emulate_media(media="print")
-    assert opened.page.is_visible("text=The parts of the mean time, in ms and as shares")
+    assert opened.page.is_visible("text=Names: dram = main memory")
     assert not opened.page.is_visible("nav")
     wide = "all => all.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.ariaLabel)"
     opened.page.set_viewport_size({"width": PAPER_PX, "height": 1000})
@@ -269,7 +268,7 @@ def test_tables_have_heads_and_names(quickstart: Run, open_page: OpenPage) -> No
 
 def test_the_first_screen_answers(quickstart: Run, open_page: OpenPage) -> None:
     page = open_page(quickstart, 1000, limits=make_limits(quickstart[1].plan)).page
-    assert "A durable commit costs" in page.inner_text(".answer")
+    assert "A durable commit takes" in page.inner_text(".answer")
     picture = page.locator("header svg[role=img]").first.bounding_box()
     assert picture and picture["y"] + picture["height"] <= 900
     assert page.locator(".beside dt").all_text_contents() == [

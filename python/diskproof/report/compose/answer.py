@@ -169,7 +169,7 @@ def _kept(whole: Sequence[CutAnswer], worst: Sequence[CutAnswer]) -> str:
 
 
 def _gained(safety: Safety) -> str:
-    """Return how fast the fastest level commits beside one that kept every commit; empty if none is faster."""
+    """Return how fast the fastest level commits beside one that kept every commit; empty: none is faster."""
     known = [(one, one.commits_per_s) for one in worst_of_cells(safety) if one.telling]
     ratios = [
         (other_speed.estimate / speed.estimate, other, one)

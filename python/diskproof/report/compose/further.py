@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, OperationFigure
 from diskproof.report.compose.rows import tpcc
-from diskproof.report.compose.tables import Of, cells_table, figures, levels, noted, shown_factors, table
+from diskproof.report.compose.tables import cells_table, figures, levels, noted, shown_factors, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Section, Table
 from diskproof.report.intervals import bounds, confidence, extrapolated, with_bounds
@@ -26,7 +26,6 @@ def sections(analysis: Analysis) -> tuple[Section, ...]:
             noted("TPC-C", f"{manner} {PROOF}", one.table(), anchor="tpcc")
             for one in tpcc(analysis)
         ),
-        noted("Response times of TPC-C", RESPONSES, responses(analysis)),
         noted("Statements of the replay", STATEMENTS_NOTE, _statements(analysis), anchor="statements"),
         noted("How true the replay was", CERTIFICATE, _certificate(analysis), anchor="replay"),
         noted("Efficiency against the raw peak", PEAK_NOTE, efficiency(analysis), anchor="efficiency"),
@@ -42,14 +41,13 @@ STATEMENTS_NOTE = "Those that became faster or slower first, then those that tak
 # ---------------------------------------------------------------- jobs
 
 OPERATIONS_NOTE = (
-    "Seconds of each operation: the geometric mean over the valid trials. +: a time limit cut it short, and "
-    "the time of all that was planned is extrapolated. skipped: not run, and in no total. A ratio is one of "
-    "speeds, the second cell's over the first's."
+    "Seconds: the geometric mean over the valid trials. +: extrapolated beyond a time limit. skipped: not "
+    "run, and in no total."
 )
 
 UNADJUSTED = (
-    " Each ratio has an interval of its own. Unlike those of verdicts it is not adjusted for the number of "
-    "ratios. Of twenty operations that are equally fast, about one excludes 1 by chance."
+    " A ratio is one of speeds, the second cell's over the first's, with an interval of its own: it is not "
+    "adjusted for the number of ratios, of which about one in twenty excludes 1 by chance."
 )
 
 
@@ -110,54 +108,18 @@ def _seconds(figure: OperationFigure | None) -> str:
 
 # ---------------------------------------------------------------- TPC-C
 
-UNTHOUGHT = (
-    "TPC-C-like, no think time: each client begins its next transaction at once. The new orders a minute are "
-    "no tpmC, and must not be compared with published TPC-C results."
-)
+UNTHOUGHT = "TPC-C-like, no think time: the new orders a minute are no tpmC, and no published ones compare."
 
-THOUGHT = (
-    "With keying and think times as specified. The figures are not audited by the Transaction Processing "
-    "Performance Council, so they are no TPC results."
-)
+THOUGHT = "With keying and think times as specified, but not audited: the figures are no TPC results."
 
-PROOF = (
-    "Consistent: trials after which all twelve consistency conditions of clause 3.3.2 held, and all tables "
-    "of clause 1.2.1 had its rows."
-)
-
-RESPONSES = (
-    "The longest 90th percentile of all trials beside the limit of clause 5.2.5.3. A deferred delivery may "
-    "take 80 s from its queuing (clause 2.7.2.2). Those in time are counted, without a percentile."
-)
-
-
-def responses(analysis: Analysis) -> Table:
-    """Return a row a kind of transaction: how long it took, beside its limit."""
-    return cells_table(
-        analysis,
-        [Of(one.cell, it) for one in analysis.tpcc for it in one.responses],
-        ("Transaction", lambda row: row.it.name.replace("_", " ")),
-        (figures("Count"), lambda row: f"{row.it.count:,}"),
-        (figures("Mean ms"), lambda row: _ms(row.it.mean_us)),
-        (figures("p90 ms"), lambda row: _ms(row.it.p90_us)),
-        (figures("Limit s"), lambda row: number(row.it.limit_s)),
-        ("Kept", lambda row: {True: "yes", False: "no", None: NOT_OBSERVED}[row.it.kept]),
-        label="Response times of each kind of transaction",
-    )
-
-
-def _ms(us: float | None) -> str:
-    return NOT_OBSERVED if us is None else number(us / 1000)
+PROOF = "Consistent: trials after which the conditions of clause 3.3.2 held, and all tables had their rows."
 
 
 # ---------------------------------------------------------------- replays
 
 MOST_STATEMENTS = 20
 
-CERTIFICATE = (
-    "Of a cell's trials the least true one counts. Late: 99 statements in 100 were sent no later than this "
-    "behind the log's times; what their sessions still waited for is the server's."
-)
+CERTIFICATE = "The least true trial of each cell. Late: at most so far behind the log were 99 statements in 100."
 
 
 def _statements(analysis: Analysis) -> Table:
@@ -198,10 +160,8 @@ def _certificate(analysis: Analysis) -> Table:
 # ---------------------------------------------------------------- the raw peak, levels
 
 PEAK_NOTE = (
-    "Bytes per second that the server read from and wrote to its disks, over the raw peak. The peak is the "
-    "fastest sequential pass on files of the same storage in this run. A small share is no fault of the "
-    "server: small and synced requests take a disk's time by the request, not by the byte. Cells that must "
-    "not be compared are left out."
+    "Bytes a second that the server moved, over the fastest sequential pass on files of the same storage. "
+    "Small and synced requests take a disk's time by the request, not by the byte: a small share is no fault."
 )
 
 

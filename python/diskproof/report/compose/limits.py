@@ -1,32 +1,20 @@
-"""What holds each cell back: limits, the time of a transaction, demands, sweeps, proofs."""
+"""What holds each cell back: limits, known shapes of trouble, proofs."""
 
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.limits.records import Limits, ProofAnswer, Sweep
+from diskproof.analysis.limits.records import Limits, ProofAnswer
 from diskproof.report.compose import limits_words as words
 from diskproof.report.compose.tables import cells_table, figures, noted, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Figure, Item, Items, Paragraph, Section, Table
 from diskproof.report.intervals import with_bounds
 from diskproof.stats.grouping import grouped
-from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number
+from diskproof.wording.numbers import number
 
-NOTE = (
-    "A limit is named only if two instruments show it, each by its own means, and fewer contradict it; "
-    "otherwise it is not established. What a change would do is predicted, not measured."
-)
+NOTE = "Named if two instruments show it and fewer contradict it. What a change would do is predicted."
 
-SWEEP_NOTE = (
-    "A sweep: cells that differ only in their clients. Knee: from so many clients on they wait for each "
-    "other, which is the most per second times the smallest latency. Peak: so many have the most throughput, "
-    "by the Universal Scalability Law (Gunther 2007)."
-)
-
-PROOF_NOTE = (
-    "To prove a limit, one thing is changed that should matter if the limit is right. Each changed trial is "
-    "compared with one of the cell as it is. The prediction was made before either was run."
-)
+PROOF_NOTE = "Each change should matter if the limit is right. Its effect was predicted before the trials."
 
 MOST_CELLS_NAMED = 3
 
@@ -43,7 +31,6 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
             limits_table(analysis, limits),
             _troubles(analysis, limits),
             *drawn,
-            noted("Clients", SWEEP_NOTE, sweeps(analysis, limits)),
             noted("Proofs", PROOF_NOTE, proofs(analysis, limits)),
         ),
         anchor="limits",
@@ -51,7 +38,7 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
     )
 
 
-# ---------------------------------------------------------------- troubles, sweeps, proofs
+# ---------------------------------------------------------------- troubles
 
 
 def _troubles(analysis: Analysis, limits: Limits) -> Section:
@@ -80,28 +67,7 @@ def limits_table(analysis: Analysis, found: Limits) -> Table:
     )
 
 
-# ---------------------------------------------------------------- tables of sweeps and proofs
-
-
-def sweeps(analysis: Analysis, found: Limits) -> Table:
-    """Return a row a sweep of clients: its bounds, its knee, and the law if one was fitted."""
-    return table(
-        found.sweeps,
-        ("Cells", lambda one: words.sweep_name(analysis, one)),
-        ("Clients", lambda one: ", ".join(map(str, one.clients))),
-        (figures("Smallest ms"), lambda one: milliseconds(one.smallest_latency_us)),
-        (figures("At most/s"), lambda one: number(one.bound_per_s)),
-        (figures("Knee"), lambda one: number(one.knee_clients)),
-        (figures("Peak"), _peak),
-        label="Bounds, knee and scalability of each sweep of clients",
-    )
-
-
-def _peak(sweep: Sweep) -> str:
-    """Return the number of clients with the most throughput by the Universal Scalability Law."""
-    if sweep.scaling is None:
-        return NOT_OBSERVED
-    return "none shown" if sweep.scaling.peak_clients is None else number(sweep.scaling.peak_clients)
+# ---------------------------------------------------------------- proofs
 
 
 def proofs(analysis: Analysis, found: Limits) -> Table:

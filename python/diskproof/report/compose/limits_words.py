@@ -4,10 +4,8 @@ import re
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.limits.records import CellLimit, PartName, Split, Sweep
+from diskproof.analysis.limits.records import CellLimit, PartName, Split
 from diskproof.report.compose.head import work
-from diskproof.report.compose.verdict_words import cell_words
-from diskproof.results.factor import Factor
 from diskproof.results.limit import IN_WORDS
 from diskproof.stats.grouping import grouped
 from diskproof.wording import Message, Range, say, together, without_figures
@@ -80,12 +78,6 @@ def _without(message: Message, name: str, **changed: Message) -> Message:
     """Return a message without the value that its form has in brackets."""
     rest = {key: changed.get(key, value) for key, value in message.values.items() if key != name}
     return Message(form=re.sub(rf" \(\{{{name}[^}}]*\}}\)", "", message.form), values=rest)
-
-
-def sweep_name(analysis: Analysis, sweep: Sweep) -> str:
-    """Return what the cells of a sweep have in common."""
-    rest: list[Factor] = [factor for factor in analysis.varying if factor != "clients"]
-    return cell_words(analysis.plan.cell(sweep.cells[0]), rest)
 
 
 # ---------------------------------------------------------------- time in parts

@@ -30,9 +30,8 @@ from diskproof.wording.numbers import NOT_OBSERVED, count, listed
 NOTE = (
     "Lost: what was acknowledged to a client and was missing after recovery. Worst: how long before the cut "
     "the first of it was acknowledged; over: the load was too short to see all of it. Intervals: exact, 95% "
-    "(Clopper, Pearson), or one-sided bounds. Commits/s: until the cut, or as measured alone. At risk: cuts in "
-    "which more had been acknowledged since the last flush than there were clients, or a disk had writes that "
-    "were not safe yet."
+    "(Clopper, Pearson), or one-sided bounds. Commits/s: until the cut, or as measured alone. At risk: cuts "
+    "in which something was not safe yet."
 )
 
 
@@ -103,7 +102,7 @@ def ways(safety: Safety) -> list[Way]:
 
 
 def on_screen(safety: Safety) -> Iterator[Block]:
-    """Yield a row a level, with what the way to die that took most took; in a study of faults what they did."""
+    """Yield a row a level: what the way to die that took most took, or in a study of faults what they did."""
     if safety.faults:
         yield from faults.rows(safety)
     elif answers := [one for one in worst_of_cells(safety) if one.made]:

@@ -1,9 +1,8 @@
 """What tables of cells share: each column beside the function that fills it."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from diskproof.analysis.answers import Analysis
 from diskproof.report.document import Column, Paragraph, Section, Table
@@ -11,14 +10,6 @@ from diskproof.results.factor import CutFactor, Factor
 from diskproof.results.plan import Cell
 
 Row = TypeVar("Row")
-
-
-@dataclass(frozen=True)
-class Of(Generic[Row]):
-    """Something that is said of a cell, with the cell."""
-
-    cell: Cell
-    it: Row
 
 
 class OfCell(Protocol):

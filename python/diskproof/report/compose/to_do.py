@@ -42,7 +42,7 @@ class Action(NamedTuple):
 
 
 def actions(analysis: Analysis) -> list[Action]:
-    """Return what to do: what makes the run trustworthy and decides it, settings, then what makes it surer."""
+    """Return what to do: what makes the run trustworthy and decides it, settings, what makes it surer."""
     if not analysis.complete:
         return [Action("measurement", f"{analysis.plan.resumed_by} continues it: the run is incomplete.")]
     # What settings lose without a fault is another question.
@@ -238,7 +238,7 @@ def _kept_by(disk: OwnDisk) -> str:
 
 
 def _speed(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
-    """Yield what makes it faster, and in a study of limits the remedies of known problems, most cells first."""
+    """Yield what makes it faster, and in a study of limits the remedies of known problems."""
     every = [{factor: cell.level(factor) for factor in analysis.varying} for cell in analysis.plan.cells]
     asks = analysis.plan.asks == "limits"
     useful = [one for one in decisions.levers if asks or one.limit != "CPU"]
