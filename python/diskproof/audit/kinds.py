@@ -69,7 +69,7 @@ def _asked_elsewhere(evidence: Evidence) -> Iterator[Problem]:
     "late-start",
     reason="At a set rate a transaction begins when it arrives. If the load generator begins it late, its "
     "latency includes that.",
-    remedy="a quieter machine, or one with more CPUs",
+    remedy="use a quieter machine, or one with more CPUs",
     source="Schroeder, Wierman and Harchol-Balter, Open Versus Closed, NSDI 2006",
 )
 def late_start(evidence: Evidence) -> Iterator[Said]:

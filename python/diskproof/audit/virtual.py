@@ -34,7 +34,7 @@ DISAGREEMENT = 0.02
     "lateness",
     reason="If answers of a virtual disk leave late, or its requests wait in the kernel first, it is slower "
     "than the disk that it models.",
-    remedy="a quieter machine or one with more CPUs, fewer `clients`, or a slower disk; "
+    remedy="use a quieter machine, more CPUs, fewer `clients`, or the model of a slower disk; "
     "`diskproof doctor` says whether idle cores can be kept quick to wake",
     source="docs/disk.md: the 99th percentile of lateness against the mean modelled latency; and the block "
     "layer's own mean time of a request (/proc/diskstats of the loop device) against the model's",

@@ -145,7 +145,7 @@ def _pair(analysis: Analysis, group: Sequence[Verdict], scale: Scale, weak: Coll
         rows.append(replace(row, is_weak=not set(pair).isdisjoint(weak)))
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     columns = (level, baseline, *(("published",) if any(theirs) else ()))
-    unit = f"bars: {confidence(analysis)} intervals; {UNITS[first.metric]}"
+    unit = f"intervals: {confidence(analysis)}; {UNITS[first.metric]}"
     return Block(f"{level} against {baseline}", tuple(rows), columns, scale, unit)
 
 
@@ -242,8 +242,9 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
 
 
 def _percents(low: float | None, high: float | None) -> str:
-    """Return the ends of a ratio in percent: ``52 to 81%``, ``57%``."""
-    return f"{' to '.join(dict.fromkeys(f'{100 * one:.0f}' for one in (low, high) if one is not None))}%"
+    """Return the ends of a ratio in percent: ``52 to 81%``, ``57%``; empty without any."""
+    ends = dict.fromkeys(f"{100 * one:.0f}" for one in (low, high) if one is not None)
+    return f"{' to '.join(ends)}%" if ends else ""
 
 
 def tpcc(analysis: Analysis) -> Iterator[Block]:
