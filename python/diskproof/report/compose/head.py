@@ -18,31 +18,34 @@ def has_speed(plan: Plan) -> bool:
 def lead(analysis: Analysis) -> tuple[Paragraph, ...]:
     """Return what is shown below the question."""
     state = "" if analysis.complete else "Incomplete"
-    whole, made = measured(analysis), made_on(analysis)
     named = names.names(analysis)
     return (
-        Paragraph(f"{whole}{f' {made}.' if made else ''}", lead=state),
+        Paragraph(f"{measured(analysis)}{made_on(analysis)}", lead=state),
         *([Paragraph(f"Names: {named}")] if named else []),
     )
 
 
+def about(analysis: Analysis) -> str:
+    """Return what was tested, and how much of it there is: ``MariaDB 10.11 on 2 CPUs. 40 of 40 trials …``."""
+    return ". ".join(filter(None, (names.tested(analysis), progress(analysis))))
+
+
 def measured(analysis: Analysis) -> str:
-    """Return what was measured: ``MariaDB 10.11 on 2 CPUs; 40 of 40 trials, all valid; 8 cells in …``."""
-    tested = names.tested(analysis)
+    """Return it with the shape of the run: ``…; 8 cells in 5 blocks, 10 s measured after 2 s of warm-up.``."""
     scaled = f", at scale `{analysis.plan.scale.name}`" if analysis.plan.scale else ""
-    shape = speed_design(analysis.plan) if has_speed(analysis.plan) else ""
-    return f"{'. '.join(filter(None, (tested, progress(analysis))))}{shape and f'; {shape}'}{scaled}."
+    shape = f"; {speed_design(analysis.plan)}" if has_speed(analysis.plan) else ""
+    return f"{about(analysis)}{shape}{scaled}."
 
 
 def made_on(analysis: Analysis) -> str:
-    """Return where and when a run was made: ``On bench1, started …``; empty if that is not known."""
+    """Return where and when a run was made: `` On bench1, started ….``; empty if that is not known."""
     if analysis.machine is None or analysis.started_at is None:
         return ""
     crash = analysis.plan.crash
     hosts = analysis.plan.hosts or sorted({cut.host for cut in crash.trials if cut.host} if crash else ())
     on = f"{count(len(hosts), 'host')} ({', '.join(hosts)})" if hosts else analysis.machine.host
     load = f", the load on {', '.join(analysis.plan.load_hosts)}" if analysis.plan.load_hosts else ""
-    return f"On {on}{load}, started {moment(analysis.started_at)}"
+    return f" On {on}{load}, started {moment(analysis.started_at)}."
 
 
 def moment(iso_time: str) -> str:

@@ -9,7 +9,7 @@ from diskproof.audit.host import host_busy
 from diskproof.report.compose import cut_words, money, names, rows, to_do
 from diskproof.report.compose.answer import answer, held_back, how_sure, is_of_limits, open_limits
 from diskproof.report.compose.findings import Caution, cautions
-from diskproof.report.compose.head import left_out, progress
+from diskproof.report.compose.head import about, left_out
 from diskproof.report.one_screen import OneScreen
 from diskproof.wording import numbers
 
@@ -17,9 +17,9 @@ from diskproof.wording import numbers
 def run(analysis: Analysis) -> OneScreen:
     """Return a run on one screen."""
     warned = cautions(analysis)
-    about = set(warned[0].cells) if warned else set()
+    weak = set(warned[0].cells) if warned else set()
     # A mark on all rows tells nothing apart.
-    blocks = rows.blocks(analysis, about if len(about) < len(analysis.cells) else ())
+    blocks = rows.blocks(analysis, weak if len(weak) < len(analysis.cells) else ())
     is_weak = any(row.is_weak for one in blocks for row in one.rows)
     return OneScreen(
         question=analysis.plan.question,
@@ -72,8 +72,7 @@ def facts(analysis: Analysis) -> str:
     """Return what was tested, how much of it there is, and what its storages are."""
     state = "" if analysis.complete else "INCOMPLETE. "
     storages = "; ".join(f"{name} = {what}" for name, what in names.storages(analysis).items())
-    parts = [f"{state}{names.tested(analysis)}", progress(analysis), storages]
-    return ". ".join(part for part in parts if part)
+    return ". ".join(filter(None, (f"{state}{about(analysis)}", storages)))
 
 
 def _alarm(safety: Safety | None) -> str:

@@ -12,7 +12,6 @@ from diskproof.report.compose import (
     limits,
     machine,
     method,
-    names,
     one_screen,
     prices,
     published,
@@ -58,16 +57,10 @@ def compose(analysis: Analysis, figures: Figures | None = None) -> Document:
         beside=one_screen.beside(analysis),
         picture=next(iter(drawn.get("answer", ())), None),
         lead=head.lead(analysis),
-        about="; ".join(filter(None, (names.servers(analysis), head.progress(analysis), _disks(analysis)))),
+        about=head.about(analysis),
         sections=tuple(sections),
         foot=f"Made from the run folder alone by diskproof{version}.",
     )
-
-
-def _disks(analysis: Analysis) -> str:
-    """Return what the storages are if all are alike; of others the picture's key says it."""
-    said = set(names.storages(analysis).values())
-    return f"on {said.pop()}" if len(said) == 1 else ""
 
 
 def _to_do(actions: Sequence[to_do.Action]) -> Section:
