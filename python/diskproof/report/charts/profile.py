@@ -20,19 +20,22 @@ MOST_STEPS = 300
 DIRECTIONS = {"read": COLOURS[0], "write": COLOURS[1]}
 SIZES = ("4 KiB, or 256 KiB if sequential", "16 KiB, or 1 MiB if sequential")
 
+KEYS = (
+    *(Key(words, colour=colour) for words, colour in DIRECTIONS.items()),
+    *(Key(size, dash=dash, shape=sign) for size, dash, sign in zip(SIZES, DASHES, SHAPES, strict=False)),
+)
+
 
 def drawings(profile: Profile) -> list[Figure]:
     """Return the figures of a profile; one for which nothing was measured is left out."""
-    throughput = [
+    panels = (
         _panel(profile, RANDOM, "Random", "requests/s", lambda one: one.per_s),
         _panel(profile, SEQUENTIAL, "Sequential", "MB/s", lambda one: one.megabytes_per_s),
-    ]
-    more = "How much more a disk answers when more requests are in flight."
-    made = (
-        _by_depth("throughput", "Throughput by queue depth", more, throughput),
-        flushes(profile),
     )
-    return [figure for figure in made if figure]
+    drawn = tuple(panel for panel in panels if panel)
+    caption = "How much more a disk answers when more requests are in flight."
+    throughput = Figure("throughput", "Throughput by queue depth", caption, drawn, KEYS) if drawn else None
+    return [figure for figure in (throughput, flushes(profile)) if figure]
 
 
 # ---------------------------------------------------------------- against queue depth
@@ -75,17 +78,6 @@ def _row(profile: Profile, cell: ProfileCell, figure: Callable[[Stream], float],
         "figure": value,
         "shown": f"{number(value)} {unit}",
     }
-
-
-def _by_depth(name: str, title: str, caption: str, panels: Sequence[Panel | None]) -> Figure | None:
-    drawn = tuple(panel for panel in panels if panel)
-    if not drawn:
-        return None
-    keys = (
-        *(Key(words, colour=colour) for words, colour in DIRECTIONS.items()),
-        *(Key(size, dash=dash, shape=sign) for size, dash, sign in zip(SIZES, DASHES, SHAPES, strict=False)),
-    )
-    return Figure(name, title, caption, drawn, keys)
 
 
 # ---------------------------------------------------------------- the flush

@@ -42,6 +42,8 @@ def compose(audit: AuditAnswer) -> OneScreen:
     lines += [("verdict", _told(one, audit, len(verdicts))) for one in verdicts[:MOST_VERDICTS]]
     if (rest := len(verdicts) - MOST_VERDICTS) > 0:
         lines.append(("", f"{count(rest, 'more verdict')}: --why"))
+    untold = (Item(", ".join(checks), "?", name=what) for what, checks in audited.untold(audit))
+    passed = ", ".join(audited.passed(audit)) or "none"
     return OneScreen(
         "Audit",
         f"{audited.summary(audit)}.",
@@ -49,14 +51,12 @@ def compose(audit: AuditAnswer) -> OneScreen:
         (),
         tuple(lines),
         rest=(
-            Section("", (_verdicts(audit),)),
-            Section("Not read", (_refused(audit),)),
+            Section("", (Items(tuple(map(_verdict, verdicts))),)),
+            Section("Not read", (Items(tuple(Item(why, "x", tone="alarm") for why in audit.refused)),)),
             Section("What failed", (findings(found, audit),)),
             Section("To be known", (findings(notes, audit),)),
-            _untold(audit),
-            Section(
-                "", (Paragraph(f"{_listed(audited.passed(audit)) or 'none'}.", "Passed"), Paragraph(LEGEND))
-            ),
+            Section("Cannot be told, because this was not recorded", (Items(tuple(untold)),)),
+            Section("", (Paragraph(f"{passed}.", "Passed"), Paragraph(LEGEND))),
         ),
     )
 
@@ -72,11 +72,6 @@ def _told(verdict: audited.Verdict, audit: AuditAnswer, of: int) -> str:
     return f"{name}: {verdict.sentence}" if of > 1 or len(verdict.subjects) > 1 else verdict.sentence
 
 
-def _verdicts(audit: AuditAnswer) -> Items:
-    items = tuple(map(_verdict, audited.verdicts(audit)))
-    return Items(items)
-
-
 def _verdict(verdict: audited.Verdict) -> Item:
     mark, tone = TONES[audited.mark(verdict.subjects[0])]
     name, *others = verdict.heads if len(verdict.subjects) == 1 else ["", *verdict.heads]
@@ -87,16 +82,10 @@ def _verdict(verdict: audited.Verdict) -> Item:
     return Item(verdict.sentence, mark, name=name, tone=tone, lines=lines)
 
 
-def _refused(audit: AuditAnswer) -> Items:
-    mark, tone = TONES["invalid"]
-    return Items(tuple(Item(why, mark, tone=tone) for why in audit.refused))
-
-
 def findings(found: Sequence[audited.Found], audit: AuditAnswer) -> Items:
     """Return what was found as a list, each with its remedy and why it matters; what is the same once."""
     told: set[Paragraph] = set()
-    items = tuple(_finding(one, len(audit.subjects), told) for one in found)
-    return Items(items)
+    return Items(tuple(_finding(one, len(audit.subjects), told) for one in found))
 
 
 def _finding(found: audited.Found, subjects: int, told: set[Paragraph]) -> Item:
@@ -109,12 +98,3 @@ def _finding(found: audited.Found, subjects: int, told: set[Paragraph]) -> Item:
         lines += [line for line in advice if line not in told]
         told.update(advice)
     return Item(first, mark, lead=found.word, name=found.check.check, tone=tone, lines=tuple(lines))
-
-
-def _untold(audit: AuditAnswer) -> Section:
-    items = tuple(Item(_listed(checks), "?", name=what) for what, checks in audited.untold(audit))
-    return Section("Cannot be told, because this was not recorded", (Items(items),))
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
