@@ -50,6 +50,6 @@ def test_speed_and_safety_come_in_one_report(tmp_path: Path) -> None:
         lost[cut["cell"]] += cut["ledger"]["lost"]
     assert lost["mariadb/flushing-disk/safest"] == 0
     assert lost["mariadb/flushing-disk/fast"] > 0
-    assert "lost something" in done.stdout and "per s: transactions" in done.stdout
+    assert "lost something" in done.stdout and "commits/s" in done.stdout
     page = (run / "report.html").read_text()
     assert "What each cut took" in page
