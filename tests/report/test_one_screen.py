@@ -1,6 +1,8 @@
 """The answer on one screen: at most 24 lines of 80 columns, whatever the study."""
 
 import io
+import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -44,10 +46,23 @@ def assert_fits(lines: list[str], width: int = 80) -> None:
     assert lines[-len(LAST) :] == list(LAST)
 
 
+JARGON = re.compile(r"\b(cells?|controls?|proofs?|disturbed|instruments?)\b")
+
+
+def assert_plain(lines: list[str]) -> None:
+    """Hold a first screen to words that need no manual, and to advice that is whole."""
+    assert not JARGON.findall("\n".join(lines))
+    first = next(at for at, line in enumerate(lines) if line.startswith("To do"))
+    advice = [lines[first], *itertools.takewhile(lambda line: line.startswith(" " * 15), lines[first + 1 :])]
+    assert advice[0][15:].startswith(("Measurement: ", "Database: "))
+    assert not any(line.endswith("…") for line in advice)
+
+
 def test_a_run_as_a_whole(quickstart: Run) -> None:
     _, analysis = quickstart
     lines = printed(run(analysis))
     assert_fits(lines)
+    assert_plain(lines)
     assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen.txt")
     marked = [(lead, text.removeprefix("! ")) for lead, text in run(analysis).lines]
     assert set(compose(analysis).beside) <= set(marked), "a page says the same"
@@ -59,6 +74,7 @@ def test_limits_have_a_row_a_cell_with_their_share_and_their_proof(make_run: Mak
     asked = change(analysis, limits=make_limits(analysis.plan), plan=change(analysis.plan, asks="limits"))
     lines = printed(run(asked))
     assert_fits(lines)
+    assert_plain(lines)
     assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen-limits.txt")
 
 
@@ -71,6 +87,7 @@ def test_a_power_cut_as_a_whole() -> None:
     plan, trials = with_cuts(plan, crash), make_trials(plan)
     lines = printed(run(analyse(plan, make_machine(plan), trials, {}, make_cuts(crash))))
     assert_fits(lines)
+    assert_plain(lines)
     assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen-power-cut.txt")
 
 
@@ -80,6 +97,7 @@ def test_tpcc_as_a_whole(make_run: MakeRun) -> None:
     trials = [change(one, **recorded) for one in make_trials(plan)]
     lines = printed(run(make_run(plan, trials)[1]))
     assert_fits(lines)
+    assert_plain(lines)
     assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen-tpcc.txt")
 
 
