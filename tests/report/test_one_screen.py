@@ -191,7 +191,7 @@ def test_every_study_fits(make_run: MakeRun, storages: int, clients: tuple[int, 
 
 
 def row(level: str, tone: Tone, said: str, estimate: float | None = 1.0) -> Row:
-    return Row((level, "8 clients"), said, tone, (Bar(estimate, 0.9, 1.2),) if estimate else (), ("1", "2"))
+    return Row((level, "8 clients"), said, tone, Bar(estimate, 0.9, 1.2) if estimate else None, ("1", "2"))
 
 
 SCALE = Scale(0.5, 2.0, ((0.5, "half"), (1.0, "same"), (2.0, "double")), 1.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from diskproof.report.document import Bar, Column, Document, Figure, Paragraph, Scale, Section, Table, Tone
 from diskproof.stats.intervals import Interval
 from diskproof.stats.proportions import Share
-from diskproof.wording.numbers import geometric_mean, number
+from diskproof.wording.numbers import number
 
 
 def absolute_scale(figures: Sequence[Interval]) -> Scale:
@@ -27,7 +27,7 @@ class Row:
     said: str = ""
     """The result in two or three words: ``25% slower``, ``open``."""
     tone: Tone = "plain"
-    drawn: tuple[Interval | Share | Bar, ...] = ()
+    drawn: Interval | Share | Bar | None = None
     """What its bar is of."""
     figures: tuple[str, ...] = ()
     is_weak: bool = False
@@ -37,14 +37,9 @@ class Row:
 
     @property
     def bar(self) -> Bar | None:
-        """One bar for all that is drawn: the geometric mean, the lowest end and the highest one."""
-        if not self.drawn:
-            return None
-        low = min((one.low for one in self.drawn if one.low is not None), default=None)
-        high = max((one.high for one in self.drawn if one.high is not None), default=None)
-        estimates = [one.estimate for one in self.drawn]
-        middle = geometric_mean(estimates) if len(estimates) > 1 else estimates[0]
-        return Bar(middle, low, high, self.tone)
+        """Its bar, in the colour of its tone."""
+        one = self.drawn
+        return Bar(one.estimate, one.low, one.high, self.tone) if one else None
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def _row(one: Candidate) -> Row:
         (one.configuration.name,),
         _chance(one.probability),
         "better" if one.meets_with(SURE) else "open" if one.meets_with(LIKELY) else "worse",
-        (per_s,),
+        per_s,
         (
             _price(one.configuration),
             estimate(per_s),

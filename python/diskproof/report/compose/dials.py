@@ -95,7 +95,7 @@ def _points(curve: Curve, weak: Collection[str] = ()) -> Block:
             (shown(curve.key, one.value),),
             estimate(one.figure),
             "plain",
-            (one.figure,),
+            one.figure,
             (IN_WORDS[one.limit] if one.limit else "", numbers.number(one.predicted)),
             one.cell in weak,
             bounds(one.figure),

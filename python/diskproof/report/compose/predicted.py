@@ -68,7 +68,7 @@ def _row(one: Predicted) -> Row:
         (cell.server, cell.tuning, cell.workload, *host, count(cell.clients, "client")),
         IN_WORDS[one.limit] if one.limit else "",
         "plain",
-        (one.per_s,),
+        one.per_s,
         (*figures, milliseconds(one.mean_us), basis(one), size(cell.memory_bytes)),
         is_weak=bool(one.weakened_by),
         interval=bounds(one.per_s),

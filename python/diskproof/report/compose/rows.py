@@ -177,8 +177,7 @@ def ratio_row(levels: tuple[str, ...], one: Verdict | CellComparison, figures: t
     if one.outcome in ("faster", "slower") and one.ratio and one.ratio.n < ENOUGH_BLOCKS:
         said = f"likely {said}"
     interval = verdict_words.interval(one.outcome, one.ratio)
-    drawn = (one.ratio,) if one.ratio else ()
-    return Row(levels, said, TONES[one.outcome], drawn, figures, interval=interval)
+    return Row(levels, said, TONES[one.outcome], one.ratio, figures, interval=interval)
 
 
 def ratio_scale(ratios: Sequence[Interval]) -> Scale:
@@ -205,18 +204,30 @@ def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
     rows = []
     for one in ranking.placed:
         figures = [found for cell in cells[one.level] if (found := _figure(cell))]
-        ends = [min(figures, key=lambda it: it.estimate), max(figures, key=lambda it: it.estimate)]
-        shown = dict.fromkeys(estimate(end) for end in ends)
+        by_size = sorted(figures, key=lambda it: it.estimate)
+        shown = dict.fromkeys(map(estimate, (by_size[0], by_size[-1])))
         row = Row((verdict_words.subject(ranking.factor, one.level),), "best", "better")
         if one.outcome != "best" and one.ratios:
             slower = verdict_words.amount(*(ratio.estimate for ratio in one.ratios))
             said = slower if one.outcome == "slower" else TIES[one.outcome]
-            row = replace(row, said=said, tone=TONES[one.outcome], drawn=tuple(one.ratios))
+            every = _over_conditions(one.ratios)
+            ends = verdict_words.interval(one.outcome, every)
+            row = replace(row, said=said, tone=TONES[one.outcome], drawn=every, interval=ends)
         rows.append(replace(row, figures=(" to ".join(shown),)))
     over = "" if ranking.conditions == 1 else f", over {ranking.conditions} conditions"
     metric = analysis.cells[0].metric
     return Block(
         f"{ranking.factor}, best first{over}", tuple(rows), (UNITS[metric],), ratio_scale(everything)
+    )
+
+
+def _over_conditions(ratios: Sequence[Interval]) -> Interval:
+    """Return one interval for ratios under several conditions: their mean, the lowest end and the highest."""
+    return Interval(
+        estimate=numbers.geometric_mean([one.estimate for one in ratios]),
+        low=min((one.low for one in ratios if one.low is not None), default=None),
+        high=max((one.high for one in ratios if one.high is not None), default=None),
+        n=min(one.n for one in ratios),
     )
 
 
@@ -232,7 +243,7 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
             measured = proof.measured and _percents(proof.measured.low, proof.measured.high)
             figures += [_percents(proof.predicted_low, proof.predicted_high), measured or "undecided"]
             tone = TONES_OF_PROOFS[proof.outcome]
-        bar = () if share is None else (Bar(share, 0.0, share),)
+        bar = None if share is None else Bar(share, 0.0, share)
         levels = _cell_levels(one.cell, analysis.varying)
         rows.append(Row(levels, limits_words.bound_by(one), tone, bar, tuple(figures)))
     change = "slowed" if all(one.predicted_high < 1 for one in proofs.values()) else "changed"

@@ -136,7 +136,7 @@ def rows(safety: Safety, answers: Sequence[CutAnswer]) -> Block:
                 (*names, one.way) if len(dying) > 1 else names,
                 f"{one.with_loss} of {one.telling}" if one.telling and not one.states else "",
                 tone if one.telling else "open",
-                (share,) if share else (),
+                share,
                 tuple(entry(one) for entry in known.values()),
                 interval=said.interval(share) if share else "",
             )
