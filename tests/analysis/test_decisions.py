@@ -138,7 +138,9 @@ def test_only_what_is_no_main_memory_has_a_lever() -> None:
 
     cells = [change(one, what_if=gain(1.0 + one.cell.clients)) for one in limits.cells]
     levers = decide(change(analysis, limits=change(limits, cells=cells))).levers
-    assert [(one.limit, one.what_if.ratio, one.best.storage) for one in levers] == [("log flush", 9.0, "disk")]
+    assert [(one.limit, one.what_if.ratio, one.best.storage) for one in levers] == [
+        ("log flush", 9.0, "disk")
+    ]
 
 
 def test_more_memory_is_named_only_if_all_data_would_fit_into_it() -> None:

@@ -198,9 +198,7 @@ def test_the_sentence_names_limit_evidence_and_gain() -> None:
     )
     assert limited("log flush").where == "disk (redo)"
     assert limited("CPU", 8).sentence.text.startswith("bound by the CPUs: ")
-    assert limited("data reads", 8).sentence.text.startswith(
-        "bound by reads from the disk: 78 ms, "
-    )
+    assert limited("data reads", 8).sentence.text.startswith("bound by reads from the disk: 78 ms, ")
     assert limited("load generator", 8).sentence.text.startswith(
         "bound by the load generator, not by the database"
     )

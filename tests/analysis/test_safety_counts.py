@@ -220,4 +220,3 @@ def test_the_binary_log_is_held_against_the_tables() -> None:
     assert binlog
     assert (binlog.asked, binlog.cuts_binlog_only, binlog.worst_binlog_only) == (2, 1, 5)
     assert (binlog.cuts_engine_only, binlog.worst_engine_only) == (1, 2)
-

@@ -268,7 +268,7 @@ def test_tables_have_heads_and_names(quickstart: Run, open_page: OpenPage) -> No
 
 def test_the_first_screen_answers(quickstart: Run, open_page: OpenPage) -> None:
     page = open_page(quickstart, 1000, limits=make_limits(quickstart[1].plan)).page
-    assert "A durable commit takes" in page.inner_text(".answer")
+    assert "Waiting for the disk adds" in page.inner_text(".answer")
     picture = page.locator("header svg[role=img]").first.bounding_box()
     assert picture and picture["y"] + picture["height"] <= 900
     assert page.locator(".beside dt").all_text_contents() == [

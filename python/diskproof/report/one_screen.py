@@ -51,8 +51,6 @@ class Block:
     columns: tuple[str, ...] = ()
     """Headings of the rows' figures."""
     scale: Scale | None = None
-    unit: str = ""
-    """Of the figures."""
     most_figures: int | None = None
     """As many figures a row have room on a screen, with their bar; None: all. A table has all."""
 

@@ -193,7 +193,9 @@ class CellLimit(Record):
         evidence = [one.says for one in self.supporting]
         if self.share_of_time and self.split:
             time = us(self.split.at(self.limit))
-            evidence.insert(0, say("{time}, {part} of the mean time", time=time, part=share(self.share_of_time)))
+            evidence.insert(
+                0, say("{time}, {part} of the mean time", time=time, part=share(self.share_of_time))
+            )
         found = say("bound by {what}: {evidence:/; }.", what=self.bound_by, evidence=evidence[:2])
         return say("{found} {then:cap}.", found=found, then=self.what_if.says) if self.what_if else found
 

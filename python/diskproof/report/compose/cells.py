@@ -30,7 +30,7 @@ def section(analysis: Analysis) -> Section:
 
 def note(analysis: Analysis) -> str:
     """Return how the figures of the cells are made."""
-    first = f"A cell is one case. Figures: geometric means over the blocks. Latencies: of a {work(analysis.plan)}."
+    first = f"A cell is one case. Geometric means over the blocks; latencies of a {work(analysis.plan)}."
     syncs = any(answer.metric == "requests_per_s" for answer in analysis.cells)
     cut_short = any(answer.extrapolated for answer in analysis.cells)
     syncs_too = " Syncs take time and are not counted." if syncs else ""

@@ -61,8 +61,8 @@ def _cells(comparison: Comparison) -> Block:
     )
     a, b = comparison.a.label, comparison.b.label
     scale = ratio_scale([one.ratio for one in cells if one.ratio])
-    unit = UNITS[cells[0].metric] if cells else ""
-    return Block(f"{b} against {a}", tuple(rows), (b, a), scale, unit)
+    unit = f"; {UNITS[cells[0].metric]}" if cells else ""
+    return Block(f"{b} against {a}{unit}", tuple(rows), (b, a), scale)
 
 
 def _cuts(comparison: Comparison) -> Block:

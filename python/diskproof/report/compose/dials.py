@@ -170,4 +170,3 @@ def here(curves: Sequence[Curve], mark: Mark) -> Document:
 def _throughput(curve: Curve, mark: Mark) -> str:
     found = figure_at(curve, mark.value)
     return f"{estimate(found)} ({bounds(found)})" if found else numbers.NOT_OBSERVED
-

@@ -16,6 +16,9 @@ TONES: dict[Severity, Tone] = {"invalid": "alarm", "warning": "warning", "note":
 MOST_PLACES = 4
 """Trials or cuts that a finding names before it counts the rest."""
 
+LONG = 100
+"""Letters of a warning from which on a first screen has its first clause alone."""
+
 
 def section(analysis: Analysis) -> Section:
     """Return what was found, the gravest first; a page says so if that is nothing."""
@@ -76,8 +79,9 @@ class Caution:
 
     @property
     def in_short(self) -> str:
-        """The first clause; the findings have all of it."""
-        return self.text.partition(": ")[0].partition("; ")[0]
+        """The first clause of a long one; the findings have all of it."""
+        text = self.text
+        return text if len(text) <= LONG else text.partition(": ")[0].partition("; ")[0]
 
 
 def cautions(analysis: Analysis) -> list[Caution]:

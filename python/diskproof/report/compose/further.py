@@ -22,10 +22,7 @@ def sections(analysis: Analysis) -> tuple[Section, ...]:
             noted(f"Operations {of}".strip(), f"{OPERATIONS_NOTE}{unadjusted}", one, anchor="operations")
             for of, one in operations(analysis)
         ),
-        *(
-            noted("TPC-C", f"{manner} {PROOF}", one.table(), anchor="tpcc")
-            for one in tpcc(analysis)
-        ),
+        *(noted("TPC-C", f"{manner} {PROOF}", one.table(), anchor="tpcc") for one in tpcc(analysis)),
         noted("Statements of the replay", STATEMENTS_NOTE, _statements(analysis), anchor="statements"),
         noted("How true the replay was", CERTIFICATE, _certificate(analysis), anchor="replay"),
         noted("Efficiency against the raw peak", PEAK_NOTE, efficiency(analysis), anchor="efficiency"),
@@ -119,7 +116,9 @@ PROOF = "Consistent: trials after which the conditions of clause 3.3.2 held, and
 
 MOST_STATEMENTS = 20
 
-CERTIFICATE = "The least true trial of each cell. Late: at most so far behind the log were 99 statements in 100."
+CERTIFICATE = (
+    "The least true trial of each cell. Late: at most so far behind the log were 99 statements in 100."
+)
 
 
 def _statements(analysis: Analysis) -> Table:

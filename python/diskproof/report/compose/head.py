@@ -31,7 +31,7 @@ def about(analysis: Analysis) -> str:
 
 
 def measured(analysis: Analysis) -> str:
-    """Return it with the shape of the run: ``…; 8 cells in 5 blocks, 10 s measured after 2 s of warm-up.``."""
+    """Return it with the shape of the run: ``…; 8 cells in 5 blocks, 10 s measured after 2 s``."""
     scaled = f", at scale `{analysis.plan.scale.name}`" if analysis.plan.scale else ""
     shape = f"; {speed_design(analysis.plan)}" if has_speed(analysis.plan) else ""
     return f"{about(analysis)}{shape}{scaled}."

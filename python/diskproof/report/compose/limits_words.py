@@ -61,7 +61,7 @@ def why_open(cells: Sequence[CellLimit]) -> str:
     reasons = [_without_evidence(one.missing) for one in cells]
     alike = max(grouped(reasons, without_figures).values(), key=len)
     text = together(alike).text.partition("; ")[0]
-    return f"{text}, in {len(alike)}" if text and len(alike) < len(cells) else text
+    return f"{text}, in {len(alike)} of {len(cells)}" if text and len(alike) < len(cells) else text
 
 
 def _without_evidence(missing: Message) -> Message:
@@ -112,4 +112,3 @@ def part_names(cells: Sequence[CellLimit]) -> list[PartName]:
     """Return the parts that any of the cells has, in the order in which they are shown."""
     found = {part.name for one in cells if one.split for part in one.split.parts}
     return [name for name in PARTS if name in found]
-

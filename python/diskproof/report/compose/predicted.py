@@ -42,7 +42,7 @@ def compose(found: Predictions) -> OneScreen:
     scale = absolute_scale([one.per_s for one in answered if one.per_s])
     columns = ("predicted", "recorded", "p95 ms", "mean ms", "basis", "memory")
     blocks = [
-        Block(f"on {device}", tuple(map(_row, cells)), columns, scale, "transactions/s", most_figures=3)
+        Block(f"on {device}; transactions/s", tuple(map(_row, cells)), columns, scale, most_figures=3)
         for device, cells in grouped(answered, lambda one: one.device).items()
     ]
     lines = (

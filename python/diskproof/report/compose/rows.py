@@ -12,7 +12,7 @@ from diskproof.report.compose import dials, limits_words, verdict_words
 from diskproof.report.compose.answer import asked, has_verdict, is_of_limits
 from diskproof.report.compose.safety import on_screen
 from diskproof.report.document import Bar, Scale, Tone
-from diskproof.report.intervals import at_least, bounds, confidence, estimate, in_milliseconds
+from diskproof.report.intervals import at_least, bounds, estimate, in_milliseconds
 from diskproof.report.one_screen import SHARES, Block, Row
 from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Cell, Metric
@@ -145,8 +145,7 @@ def _pair(analysis: Analysis, group: Sequence[Verdict], scale: Scale, weak: Coll
         rows.append(replace(row, is_weak=not set(pair).isdisjoint(weak)))
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     columns = (level, baseline, *(("published",) if any(theirs) else ()))
-    unit = f"intervals: {confidence(analysis)}; {UNITS[first.metric]}"
-    return Block(f"{level} against {baseline}", tuple(rows), columns, scale, unit)
+    return Block(f"{level} against {baseline}; {UNITS[first.metric]}", tuple(rows), columns, scale)
 
 
 def _published(known: dict[tuple[str, str], float], one: Verdict) -> str:

@@ -65,8 +65,8 @@ def _blocks(safety: Safety) -> Iterator[PageBlock | Section]:
     yield _controls(safety)
     yield Items(tuple(Item(why, name=name, tone="warning") for name, why in safety.unverified.items()))
     yield Section("Beside the documentation", (documented(safety),))
-    found = [(one.finding, where(one)) for one in safety.findings]
-    yield Section("Findings of the cuts", (findings.items(found),))
+    told = [(one.finding, where(one)) for one in safety.findings]
+    yield Section("Findings of the cuts", (findings.items(told),))
 
 
 def _controls(safety: Safety) -> Section:
@@ -120,7 +120,11 @@ def rows(safety: Safety, answers: Sequence[CutAnswer]) -> Block:
     def speed(one: CutAnswer) -> str:
         return estimate(speeds.get(one.cell.id))
 
-    columns: dict[str, Callable[[CutAnswer], str]] = {"worst loss": worst_loss, "commits/s": speed, **_COLUMNS}
+    columns: dict[str, Callable[[CutAnswer], str]] = {
+        "worst loss": worst_loss,
+        "commits/s": speed,
+        **_COLUMNS,
+    }
     known = {
         title: entry
         for title, entry in columns.items()

@@ -73,7 +73,8 @@ def _urgent(analysis: Analysis) -> Iterator[str]:
         if analysis.plan.imported:
             yield f"{remedy or 'measure what is invalid again'}."
         else:
-            yield f"{analysis.plan.resumed_by} measures what is invalid again{remedy and '; before: '}{remedy}."
+            before = f"; before: {remedy}" if remedy else ""
+            yield f"{analysis.plan.resumed_by} measures what is invalid again{before}."
 
 
 def _repair(analysis: Analysis) -> Iterator[str]:
@@ -101,7 +102,9 @@ def _what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
     what = "what is open" if decided == len(verdicts) else f"{decided} of {len(verdicts)} open comparisons"
     if len(lengths) * 2 > len(verdicts):
         most = max(lengths, key=lambda one: one.seconds)
-        return f"`measure_s = {most.measure_s:g}` and `blocks = {most.blocks}` in a new run would decide {what}"
+        return (
+            f"`measure_s = {most.measure_s:g}` and `blocks = {most.blocks}` in a new run would decide {what}"
+        )
     if plan.imported:
         return "add more runs of each: they would narrow the intervals"
     if plan.at_most_s is not None and plan.resume:
@@ -248,6 +251,8 @@ def _speed(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
         sized = f"; `{one.memory_variable}` decides it" if one.memory_variable else ""
         yield f"against {IN_WORDS[one.limit]}{where}: {one.what_if.says.text} (predicted){sized}."
     cells = analysis.limits.cells if asks and analysis.limits else []
-    found = grouped((trouble for one in cells for trouble in one.troubles), lambda one: (one.name, one.remedy))
+    found = grouped(
+        (trouble for one in cells for trouble in one.troubles), lambda one: (one.name, one.remedy)
+    )
     for alike in sorted(found.values(), key=len, reverse=True):
         yield f"against {alike[0].name}: {alike[0].remedy.text.rstrip('.')}."

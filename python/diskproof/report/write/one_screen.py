@@ -127,7 +127,7 @@ def _cut(blocks: Sequence[Block], screen: OneScreen, width: int, room: int, sign
 
 
 def _height(blocks: Sequence[Block]) -> int:
-    return sum(1 + len(one.rows) for one in blocks) + bool(blocks) + any(one.unit for one in blocks)
+    return sum(1 + len(one.rows) for one in blocks) + bool(blocks)
 
 
 @dataclass(frozen=True)
@@ -174,8 +174,8 @@ def _columns(blocks: Sequence[Block], width: int) -> Columns:
     bar = min(MOST_BAR, width - made.all - GAP) if any(block.scale for block in blocks) else 0
     if bar < FEWEST_BAR:
         return made
-    last = {"interval": made.interval + GAP} if made.interval else {"said": made.said + GAP}
-    return replace(made, bar=bar, **last)
+    gap = GAP if made.interval else 0
+    return replace(made, bar=bar, interval=made.interval + gap, said=made.said + GAP - gap)
 
 
 def _widest(at: int, texts: Iterable[Sequence[str]]) -> int:
@@ -197,8 +197,6 @@ def _drawn(blocks: Sequence[Block], width: int, signs: str) -> Iterator[Text]:
         for row in block.rows:
             yield _row(row, before, columns, block.scale, signs)
             before = row.levels
-    if columns.figures and (unit := next((one.unit for one in blocks if one.unit), "")):
-        yield Text(f"{unit:>{columns.all}}", style="dim")
 
 
 def _title(block: Block, columns: Columns, width: int, *, shows_scale: bool) -> Text:
