@@ -65,7 +65,8 @@ def test_a_run_as_a_whole(quickstart: Run) -> None:
     assert_plain(lines)
     assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen.txt")
     marked = [(lead, text.removeprefix("! ")) for lead, text in run(analysis).lines]
-    assert set(compose(analysis).beside) <= set(marked), "a page says the same"
+    for lead, text in compose(analysis).beside:
+        assert any(lead == other and said.startswith(text) for other, said in marked), "a page says the same"
     assert [lead for lead, _ in marked if lead] == ["How sure", "Held back by", "To do", "Beware"]
 
 
@@ -217,8 +218,8 @@ def test_rows_come_before_words_and_those_that_find_no_room_are_counted() -> Non
     assert sum("level" in line for line in many) == 11 and len(many) <= 24
     assert all(sum(lead in line for line in many) for lead in ("Held back by", "To do", "Beware"))
     decided = [line for line in printed(screen(30)) if "level" in line]
-    assert len(decided) == 10 and all("20% slower" in line for line in decided), "those come first"
-    assert any("20 more rows: --full" in line for line in printed(screen(30)))
+    assert sum("20% slower" in line for line in decided) == 10, "those come first"
+    assert f"{30 - len(decided)} more rows: --full" in "\n".join(printed(screen(30)))
     assert_fits(printed(screen(300)))
 
 

@@ -114,8 +114,8 @@ def test_markdown_tells_prices_apart_from_what_a_transaction_takes(priced: Run) 
     assert "## Price of the storage\n" in shown
     assert "No price is given for unpriced." in shown
     assert "| both | sas + 2 x x25-e | 991 | 9.91 | not measured |" in shown
-    # Of the price, and of a durable commit; what a transaction takes is not said to cost.
-    assert re.findall(r"(\w+ \w+) costs", shown) == ["durable commit", "the storage"]
+    # Of the price alone; what a transaction takes is not said to cost.
+    assert re.findall(r"(\w+ \w+) costs", shown) == ["the storage"]
 
 
 def test_a_cell_that_must_not_be_compared_is_shown_without_a_price(make_run: MakeRun) -> None:

@@ -234,11 +234,9 @@ def test_reasons_that_all_share_come_first_and_once(make_run: MakeRun) -> None:
     told = [ratio(0.001, at={"tuning": tuning}) for tuning in ("safest", "fast")]
     _, analysis = make_run(publish(change(plan, scale=SHORT), ratios=told))
     [group] = published_groups.groups(analysis)
-    assert (
-        "scale `short`: the head of the report says what it makes smaller",
-        "all that do not agree",
-    ) in published_groups.reasons(group)
-    assert markdown.render(analysis).count("the head of the report says") == 1
+    first, *_ = published_groups.reasons(group)
+    assert first[1] == "all that do not agree", published_groups.reasons(group)
+    assert markdown.render(analysis).count(first[0].partition(" (")[0]) == 1
 
 
 def test_what_holds_both_sides_back_stands_beside_a_ratio(make_run: MakeRun) -> None:

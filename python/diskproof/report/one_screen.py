@@ -67,7 +67,7 @@ class Block:
             for some in ([row.levels for row in self.rows], [row.figures for row in self.rows])
         )
         said, interval = any(row.said for row in self.rows), any(row.interval for row in self.rows)
-        titles = [self.title, *[""] * (depth - 1), *[""] * said, *["95% interval"] * interval]
+        titles = [self.title, *[""] * (depth - 1), *[""] * said, *["interval"] * interval]
         figures = _padded(self.columns, width)
         return Table(
             (*map(Column, titles), *(Column(title, figures=True) for title in figures)),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.advised.advise import LIKELY, SURE
 from diskproof.analysis.advised.records import Advice, Candidate, Configuration, Measured, Target
+from diskproof.analysis.other_disk.errors import CONFIDENCE
 from diskproof.report.compose.predicted import HOW, SHORT, basis, weakened
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Paragraph, Section, Table
@@ -51,7 +52,7 @@ def compose(advice: Advice) -> OneScreen:
 
 
 def _rows(some: Sequence[Candidate]) -> Block:
-    columns = ("a month", "per second", "p95 ms", "load", "limit", "basis")
+    columns = ("a month", "p95 ms", "per second", f"{percent(CONFIDENCE)} interval", "load", "limit", "basis")
     figures = [one.predicted.per_s for one in some if one.predicted.per_s]
     return Block("meets it with", tuple(map(_row, some)), columns, absolute_scale(figures), most_figures=3)
 
@@ -67,13 +68,13 @@ def _row(one: Candidate) -> Row:
         per_s,
         (
             _price(one.configuration),
-            estimate(per_s),
             milliseconds(predicted.p95_us),
+            estimate(per_s),
+            bounds(per_s),
             _load(one),
             IN_WORDS[predicted.limit] if predicted.limit else "none alone",
             basis(predicted),
         ),
-        interval=bounds(per_s),
     )
 
 

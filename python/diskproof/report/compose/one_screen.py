@@ -31,15 +31,25 @@ def run(analysis: Analysis) -> OneScreen:
 
 
 MOST_WORDS = 60
-"""Beside the picture of a page; of more, the second thing to do is left to the page below."""
+"""Beside the picture of a page; what loses words for that is whole in the page below."""
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
-    """Return what to know beside the picture of a page."""
-    found = lines(analysis)
-    if sum(len(text.split()) for _, text in found) <= MOST_WORDS:
-        return found
-    return tuple(one for one in found if one[0])
+    """Return what to know beside the picture of a page; too much loses the second thing to do, then clauses."""
+    found = list(lines(analysis))
+    if _words(found) > MOST_WORDS:
+        found = [one for one in found if one[0]]
+    while _words(found) > MOST_WORDS:
+        longest = max(found, key=lambda one: len(one[1]) if one[0] != "To do" and "; " in one[1] else 0)
+        lead, text = longest
+        if "; " not in text:
+            break
+        found[found.index(longest)] = (lead, text.rpartition("; ")[0])
+    return tuple(found)
+
+
+def _words(found: Sequence[tuple[str, str]]) -> int:
+    return sum(len(text.split()) for _, text in found)
 
 
 def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:

@@ -40,9 +40,11 @@ def compose(found: Predictions) -> OneScreen:
     """Return a row a load and disk, its throughput with its interval, then what is not predicted and why."""
     answered = [one for one in found.cells if one.per_s is not None]
     scale = absolute_scale([one.per_s for one in answered if one.per_s])
-    columns = ("predicted", "recorded", "p95 ms", "mean ms", "basis", "memory")
+    columns = ("recorded", "p95 ms", "held back by", "mean ms", "basis", "memory")
     blocks = [
-        Block(f"on {device}; transactions/s", tuple(map(_row, cells)), columns, scale, most_figures=3)
+        Block(
+            f"predicted on {device}; transactions/s", tuple(map(_row, cells)), columns, scale, most_figures=2
+        )
         for device, cells in grouped(answered, lambda one: one.device).items()
     ]
     lines = (
@@ -62,14 +64,21 @@ def compose(found: Predictions) -> OneScreen:
 
 def _row(one: Predicted) -> Row:
     assert one.per_s
-    cell, figures = one.cell, (estimate(one.per_s), _recorded(one), milliseconds(one.p95_us))
+    cell, limit = one.cell, IN_WORDS[one.limit] if one.limit else ""
     host = () if cell.host == NO_LEVEL else (cell.host,)
     return Row(
         (cell.server, cell.tuning, cell.workload, *host, count(cell.clients, "client")),
-        IN_WORDS[one.limit] if one.limit else "",
+        estimate(one.per_s),
         "plain",
         one.per_s,
-        (*figures, milliseconds(one.mean_us), basis(one), size(cell.memory_bytes)),
+        (
+            _recorded(one),
+            milliseconds(one.p95_us),
+            limit,
+            milliseconds(one.mean_us),
+            basis(one),
+            size(cell.memory_bytes),
+        ),
         is_weak=bool(one.weakened_by),
         interval=bounds(one.per_s),
     )

@@ -210,7 +210,7 @@ def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
             slower = verdict_words.amount(*(ratio.estimate for ratio in one.ratios))
             said = slower if one.outcome == "slower" else TIES[one.outcome]
             every = _over_conditions(one.ratios)
-            ends = verdict_words.interval(one.outcome, every)
+            ends = verdict_words.interval(one.outcome, every) if len(one.ratios) == 1 else ""
             row = replace(row, said=said, tone=TONES[one.outcome], drawn=every, interval=ends)
         rows.append(replace(row, figures=(" to ".join(shown),)))
     over = "" if ranking.conditions == 1 else f", over {ranking.conditions} conditions"
