@@ -16,7 +16,7 @@ from diskproof.analysis.published.shapes import Agreement
 from diskproof.results.limit import Limit
 from diskproof.results.load import Operation
 from diskproof.results.machine import VirtualFacts
-from diskproof.results.plan import Cell, Plan, Scale
+from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Finding, Setting, Trial
 from diskproof.results.usage import ServerAccount
 from diskproof.stats.intervals import Interval
@@ -474,16 +474,12 @@ def test_a_note_tells_only_where_there_is_a_ratio_to_explain() -> None:
 
 
 def test_where_nothing_explains_it_that_is_said() -> None:
-    """A scale is no explanation of its own: it stands beside."""
-    plan = change(two_cells(), scale=Scale(name="short", shrinks="a tenth of the rows", carries="the order"))
+    plan = two_cells()
     busy = [
         change(using(trial, busy_s=15.0, reads=10**6), usage__host_cpu_busy_s=20.0)
         for trial in make_trials(plan)
     ]
-    assert texts(why.reasons(case_of(plan, busy))) == [
-        why.UNEXPLAINED.text,
-        "scale `short`: the head of the report says what it makes smaller",
-    ]
+    assert texts(why.reasons(case_of(plan, busy))) == [why.UNEXPLAINED.text]
 
 
 @pytest.mark.parametrize("measured", [0.5, 0.01])

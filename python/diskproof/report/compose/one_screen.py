@@ -35,7 +35,7 @@ MOST_WORDS = 60
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
-    """Return what to know beside the picture of a page; too much loses the second thing to do, then clauses."""
+    """Return what to know beside the picture of a page; too much loses the second thing to do, clauses."""
     found = list(lines(analysis))
     if _words(found) > MOST_WORDS:
         found = [one for one in found if one[0]]
