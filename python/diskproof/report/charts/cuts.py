@@ -71,12 +71,8 @@ def _panel(
     rows = [_point(safety, answer, speed, encoding) for answer, speed in known]
     tops = [row[end] for row in rows for end in ("speed", "low", "high") if row[end] is not None]
     x = _lost_axis("lost:Q", most, "acknowledged and lost in the worst cut")
-    y = alt.Y(
-        "speed:Q",
-        title="commits/s",
-        scale=alt.Scale(domain=[0, max(tops) * 1.1], nice=False),
-        axis=alt.Axis(format=",.3~r", tickCount=5),
-    )
+    span = parts.Span.of(tops)
+    y = alt.Y("speed:Q", title="commits/s", scale=span.scale, axis=span.axis())
     of_cells = alt.Chart().encode(color=parts.colour(encoding))
     spans = of_cells.mark_rule(strokeWidth=2, opacity=0.45).encode(
         x=_lost_axis("median:Q", most, ""), x2="lost:Q", y=y

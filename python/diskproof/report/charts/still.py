@@ -32,8 +32,8 @@ def svg(figure: Figure) -> str:
 def _still(figure: Figure) -> Spec:
     drawings = [{**panel.complete_spec(), "width": WIDTH_PX, "title": panel.title} for panel in figure.panels]
     letters = int(WIDTH_PX * len(drawings[:COLUMNS]) / LETTER_PX)
-    # A key of no scale, such as a dashed line's, has no legend.
-    keys = [key.words for key in figure.keys if " = " in key.words or not (key.colour or key.shape)]
+    # What a name stands for, and a dashed line alone, are in no legend.
+    keys = [key.words for key in figure.keys if " = " in key.words or (key.dash and not key.shape)]
     said = f"{figure.caption} {'; '.join(keys)}{'.' if keys else ''}".rstrip()
     return {
         "title": {"text": figure.title, "subtitle": textwrap.wrap(said, letters), "offset": 14},

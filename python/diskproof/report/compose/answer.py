@@ -182,8 +182,7 @@ def _gained(safety: Safety) -> str:
     if fastest is None or kept is None or ratio <= 1:
         return ""
     by = verdict_words.by_how_much(ratio)
-    level = numbers.sentence_case(fastest.cell.tuning)
-    return f"{level} commits {by} {kept.cell.tuning} on {kept.cell.storage}, until the cut."
+    return f"Until the cut, {fastest.cell.tuning} was {by} {kept.cell.tuning} on {kept.cell.storage}."
 
 
 def worst_of_cells(safety: Safety) -> list[CutAnswer]:

@@ -32,13 +32,13 @@ MOST_TIMES_MORE = 10
 class Action(NamedTuple):
     """One thing to do, a command first if there is one."""
 
-    of: Literal["measurement", "database"]
+    of: Literal["measurement", "database", ""]
     text: str
 
     @property
     def line(self) -> str:
         """What it is about, and the text."""
-        return f"{numbers.sentence_case(self.of)}: {self.text}"
+        return f"{numbers.sentence_case(self.of)}: {self.text}" if self.of else self.text
 
 
 def actions(analysis: Analysis) -> list[Action]:
@@ -53,7 +53,7 @@ def actions(analysis: Analysis) -> list[Action]:
         *(Action("database", text) for text in advice),
         *(Action("measurement", text) for text in _surer(analysis)),
     ]
-    return list(dict.fromkeys(found)) or [Action("measurement", "nothing, the study has its answer.")]
+    return list(dict.fromkeys(found)) or [Action("", "Nothing: the study has its answer.")]
 
 
 def first(analysis: Analysis) -> list[Action]:
@@ -126,7 +126,9 @@ def _surer(analysis: Analysis) -> Iterator[str]:
         if not any(one.way == "power" for one in safety.answers):
             yield f"{CUT_BY_ITSELF} cuts power: only a virtual disk can lose it."
         elif any(share > RARE for share in spared) and not any(one.states for one in safety.answers):
-            yield f"`--cuts {CUTS_FOR_RARE}` would show a loss in {numbers.percent(RARE)} of cuts."
+            resume = "" if "--cuts" in analysis.plan.resume else analysis.plan.resume
+            command = f"{resume} --cuts {CUTS_FOR_RARE}".strip()
+            yield f"`{command}` would show a loss in {numbers.percent(RARE)} of cuts."
     if safety and not safety.controls and not any(one.harmed for one in safety.answers):
         yield "name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
     is_asked = analysis.plan.asks == "limits" and limits
