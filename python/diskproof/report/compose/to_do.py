@@ -53,7 +53,9 @@ def actions(analysis: Analysis) -> list[Action]:
         *(Action("database", text) for text in advice),
         *(Action("measurement", text) for text in _surer(analysis)),
     ]
-    return list(dict.fromkeys(found)) or [Action("", "Nothing: the study has its answer.")]
+    return [one for one in dict.fromkeys(found) if one.text] or [
+        Action("", "Nothing: the study has its answer.")
+    ]
 
 
 def first(analysis: Analysis) -> list[Action]:
@@ -65,6 +67,9 @@ def first(analysis: Analysis) -> list[Action]:
 
 
 def _urgent(analysis: Analysis) -> Iterator[str]:
+    again = analysis.plan.resume.removesuffix(" --resume")
+    for busy in [_remedy(one) for one in cautions(analysis) if one.finding.check == host_busy.name]:
+        yield f"`{again}` anew: {busy}" if again and busy else busy
     if failed_controls(analysis):
         yield "find out why an outcome known beforehand came out wrong: until then the cuts prove nothing."
     if analysis.trials_valid < analysis.trials_run:
@@ -78,9 +83,8 @@ def _urgent(analysis: Analysis) -> Iterator[str]:
 
 
 def _repair(analysis: Analysis) -> Iterator[str]:
-    """Yield how to quiet the machine, and how to decide what is open."""
+    """Yield how to decide what is open."""
     remedies = {one.finding.check: _remedy(one) for one in cautions(analysis)}
-    yield from filter(None, [remedies.get(host_busy.name)])
     if open_ones := [one for one in analysis.verdicts if one.outcome == "inconclusive"]:
         yield f"{_what_decides(open_ones, analysis.plan)}."
     else:
@@ -117,7 +121,8 @@ def _what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
 
 
 def _surer(analysis: Analysis) -> Iterator[str]:
-    yield from filter(None, map(_remedy, cautions(analysis)))
+    others = (one for one in cautions(analysis) if one.finding.check != host_busy.name)
+    yield from filter(None, map(_remedy, others))
     crash, safety, limits = analysis.plan.crash, analysis.safety, analysis.limits
     if analysis.plan.scale and not (crash and crash.states):
         yield "run the study at a larger scale (`--scale`): this run is a small one."

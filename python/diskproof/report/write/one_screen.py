@@ -26,6 +26,9 @@ MOST_LEAD = 14
 TO_DO, MOST_LINES = "To do", 3
 """What is to do loses only whole sentences: so many lines of each are shown before rows find room."""
 
+BEWARE = "Beware"
+"""It has a line less than other things to know."""
+
 MOST_LEVEL = 24
 """Columns of one level."""
 
@@ -84,7 +87,8 @@ def _tail(screen: OneScreen, width: int, most_lines: int, most_actions: int) -> 
         if is_to_do:
             wrapped = _fitted(text, width - MOST_LEAD - 1, MOST_LINES, _SENTENCES, "")
         else:
-            wrapped = _fitted(text, width - MOST_LEAD - 1, most_lines)
+            most = max(most_lines - (lead == BEWARE), 1)
+            wrapped = _fitted(text, width - MOST_LEAD - 1, most)
         for at, line in enumerate(wrapped):
             found.append(Text.assemble((f"{'' if at else lead:{MOST_LEAD}} ", "bold"), line))
     return found
