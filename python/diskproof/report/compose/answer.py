@@ -47,7 +47,8 @@ def answer(analysis: Analysis) -> str:
     """Return the answer in one sentence; with the rows below it needs no more."""
     safety = analysis.safety
     if safety and safety.made:
-        speed = _largest(analysis) if has_verdict(analysis) else "" if safety.faults else _gained(safety)
+        measured = has_verdict(analysis) and _decided(analysis)
+        speed = _largest(analysis) if measured else "" if safety.faults else _gained(safety)
         return " ".join(filter(None, (_of_cuts(safety), speed)))
     if not has_verdict(analysis):
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)

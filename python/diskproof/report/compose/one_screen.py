@@ -65,7 +65,7 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
     storages = [f"{row.storage} {money.money(row.amount)}" for row in prices.storages] if prices else []
     found = (
         ("ALARM", _alarm(analysis.safety)),
-        ("How sure", ", on a busy machine: ".join(filter(None, (how_sure(analysis), *busy[:1])))),
+        ("How sure", _sure(how_sure(analysis), *busy[:1])),
         *(
             [("Not answered", open_limits(analysis))]
             if is_of_limits(analysis)
@@ -76,6 +76,12 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
         ("Beware", _beware(analysis, [one for one in warned if one[0] not in busy])),
     )
     return tuple((lead, text) for lead, text in found if text)
+
+
+def _sure(sure: str, busy: str = "") -> str:
+    """Return how sure the answer is, what took CPU time after the first clause: the others are lost first."""
+    first, end, rest = sure.partition("; ")
+    return f"{', on a busy machine: '.join(filter(None, (first, busy)))}{end}{rest}"
 
 
 def facts(analysis: Analysis) -> str:
