@@ -236,13 +236,13 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
     rows = []
     for one in limits:
         share, proof = one.share_of_time, proofs.get(one.cell.id)
-        figures = ["" if share is None else numbers.whole_percent(share)]
+        figures = [numbers.whole_percent(share) if share else ""]
         tone: Tone = "plain" if one.limit else "open"
         if proof is not None:
             measured = proof.measured and _percents(proof.measured.low, proof.measured.high)
             figures += [_percents(proof.predicted_low, proof.predicted_high), measured or "undecided"]
             tone = TONES_OF_PROOFS[proof.outcome]
-        bar = None if share is None else Bar(share, 0.0, share)
+        bar = Bar(share, 0.0, share) if share else None
         levels = _cell_levels(one.cell, analysis.varying)
         rows.append(Row(levels, limits_words.bound_by(one), tone, bar, tuple(figures)))
     change = "slowed" if all(one.predicted_high < 1 for one in proofs.values()) else "changed"
