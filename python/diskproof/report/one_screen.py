@@ -91,7 +91,7 @@ def _padded(entries: Sequence[str], width: int) -> tuple[str, ...]:
     return (*entries[:width], *[""] * (width - len(entries)))
 
 
-LAST: tuple[Tone, ...] = ("same", "open")
+LAST: tuple[Tone, ...] = ("same", "open", "barred")
 """Results whose rows give room to the others."""
 
 
