@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.analysis.analyse import analyse
+from diskproof.analysis.answers import Analysis
 from diskproof.analysis.folder import analyse_folder
 from diskproof.cli.screen import Screen
 from diskproof.report.compose.answer import answer, how_sure
@@ -49,8 +50,9 @@ def assert_fits(lines: list[str], width: int = 80) -> None:
 JARGON = re.compile(r"\b(cells?|controls?|proofs?|disturbed|instruments?)\b")
 
 
-def assert_plain(lines: list[str]) -> None:
-    """Hold a first screen to words that need no manual, and to advice that is whole."""
+def assert_plain(lines: list[str], analysis: Analysis) -> None:
+    """Hold first screens to words that need no manual, to advice that is whole, a page to sixty words."""
+    assert sum(len(text.split()) for _, text in compose(analysis).beside) <= 60
     assert not JARGON.findall("\n".join(lines))
     first = next(at for at, line in enumerate(lines) if line.startswith("To do"))
     advice = [lines[first], *itertools.takewhile(lambda line: line.startswith(" " * 15), lines[first + 1 :])]
@@ -62,7 +64,7 @@ def test_a_run_as_a_whole(quickstart: Run) -> None:
     _, analysis = quickstart
     lines = printed(run(analysis))
     assert_fits(lines)
-    assert_plain(lines)
+    assert_plain(lines, analysis)
     assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen.txt")
     marked = [(lead, text.removeprefix("! ")) for lead, text in run(analysis).lines]
     for lead, text in compose(analysis).beside:
@@ -75,7 +77,7 @@ def test_limits_have_a_row_a_cell_with_their_share_and_their_proof(make_run: Mak
     asked = change(analysis, limits=make_limits(analysis.plan), plan=change(analysis.plan, asks="limits"))
     lines = printed(run(asked))
     assert_fits(lines)
-    assert_plain(lines)
+    assert_plain(lines, asked)
     assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen-limits.txt")
 
 
@@ -86,9 +88,10 @@ def test_a_power_cut_as_a_whole() -> None:
     )
     plan = make_plan(storages=("ssd",), tunings=("safest", "fast", "unsafe"), clients=(8,), blocks=5)
     plan, trials = with_cuts(plan, crash), make_trials(plan)
-    lines = printed(run(analyse(plan, make_machine(plan), trials, {}, make_cuts(crash))))
+    analysis = analyse(plan, make_machine(plan), trials, {}, make_cuts(crash))
+    lines = printed(run(analysis))
     assert_fits(lines)
-    assert_plain(lines)
+    assert_plain(lines, analysis)
     assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen-power-cut.txt")
 
 
@@ -96,9 +99,10 @@ def test_tpcc_as_a_whole(make_run: MakeRun) -> None:
     plan = make_plan(storages=("disk", "ssd", "dram"), tunings=("safest", "fast"), clients=(8,), blocks=5)
     recorded = {"load__tpcc": make_inputs(), "load__transaction_types": make_types(orders=2_000)}
     trials = [change(one, **recorded) for one in make_trials(plan)]
-    lines = printed(run(make_run(plan, trials)[1]))
+    _, analysis = make_run(plan, trials)
+    lines = printed(run(analysis))
     assert_fits(lines)
-    assert_plain(lines)
+    assert_plain(lines, analysis)
     assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen-tpcc.txt")
 
 

@@ -69,10 +69,10 @@ def stacked() -> alt.Chart:
     return alt.Chart().encode(y=y)
 
 
-def row_names(offset_px: float = -7) -> alt.Chart:
+def row_names() -> alt.Chart:
     """Write each cell's name above its marks: a narrow screen has no room beside them."""
     named = stacked().transform_aggregate(name="min(name)", groupby=["cell"])
-    text = named.mark_text(align="left", baseline="middle", yOffset=offset_px)
+    text = named.mark_text(align="left", baseline="middle", yOffset=-7)
     chart: alt.Chart = text.encode(x=alt.value(0), text="name:N")
     return chart
 
@@ -82,12 +82,10 @@ def stacked_panel(
     description: str,
     rows: Sequence[Row],
     *layers: alt.Chart,
-    row_px: float = ROW_HEIGHT_PX,
-    names: alt.Chart | None = None,
 ) -> Panel:
     """Lay marks and the cells' names over each other, as high as the number of cells demands."""
     cells = len({row["cell"] for row in rows})
-    spec = layered(names or row_names(), *layers, height_px=row_px * cells)
+    spec = layered(row_names(), *layers, height_px=ROW_HEIGHT_PX * cells)
     return Panel(title, description, spec, rows, len(rows), tall=cells > MOST_CELLS_SHOWN)
 
 
@@ -176,9 +174,9 @@ def over_seconds(lines: alt.Chart, y: alt.Y, height_px: float, **channels: Any) 
     return layered(begin, lines.encode(x=x, y=y, **channels), height_px=height_px)
 
 
-def tooltip(field: str, name: str = "cell") -> list[alt.Tooltip]:
+def tooltip(field: str) -> list[alt.Tooltip]:
     """Return what is shown on pointing at a mark: its cell and its figure."""
-    return [alt.Tooltip("name:N", title=name), alt.Tooltip(f"{field}:N", title="figure")]
+    return [alt.Tooltip("name:N", title="cell"), alt.Tooltip(f"{field}:N", title="figure")]
 
 
 # ---------------------------------------------------------------- scales and axes

@@ -32,17 +32,12 @@ UNITS: dict[Metric, str] = {
 }
 
 
-def _encoding(analysis: Analysis) -> Encoding:
-    """Return how storages and tunings look, as in the other charts: names stand at the points."""
-    usual = encode(analysis.plan.cells)
-    return replace(usual, panels=tuple(factor for factor in PANELS if factor in analysis.varying))
-
-
 def speed_against_price(analysis: Analysis) -> Figure | None:
     """Return speed against the price of the storage, a panel a workload; None if nothing is priced."""
     if analysis.prices is None:
         return None
-    encoding = _encoding(analysis)
+    usual = encode(analysis.plan.cells)  # names stand at the points
+    encoding = replace(usual, panels=tuple(factor for factor in PANELS if factor in analysis.varying))
     fastest = [one for one in analysis.prices.cells if one.fastest]
     by_panel = grouped(fastest, lambda one: encoding.panel(one.cell))
     if not by_panel:

@@ -6,7 +6,6 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import (
     ControlOutcome,
     CutAnswer,
-    CutFinding,
     DocumentedAnswer,
     Safety,
     Spread,
@@ -65,7 +64,7 @@ def _blocks(safety: Safety) -> Iterator[PageBlock | Section]:
     yield _controls(safety)
     yield Items(tuple(Item(why, name=name, tone="warning") for name, why in safety.unverified.items()))
     yield Section("Beside the documentation", (documented(safety),))
-    told = [(one.finding, where(one)) for one in safety.findings]
+    told = [(one.finding, listed(one.cuts, findings.MOST_PLACES)) for one in safety.findings]
     yield Section("Findings of the cuts", (findings.items(told),))
 
 
@@ -86,11 +85,6 @@ TONES: dict[ControlOutcome, Tone] = {
     "too weak": "alarm",
     "not tried": "warning",
 }
-
-
-def where(found: CutFinding, most: int = findings.MOST_PLACES) -> str:
-    """Return the cuts that a finding concerns, the first few by name."""
-    return listed(found.cuts, most)
 
 
 # ---------------------------------------------------------------- a row a cell
