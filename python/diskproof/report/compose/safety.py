@@ -20,7 +20,7 @@ from diskproof.report.document import Block as PageBlock
 from diskproof.report.document import Item, Items, Paragraph, Section, Table, Tone
 from diskproof.report.intervals import estimate
 from diskproof.report.one_screen import SHARES, Block, Row
-from diskproof.results.crash import OF_DISKS, Way
+from diskproof.results.crash import Way
 from diskproof.results.factor import CutFactor
 from diskproof.results.plan import Cell
 from diskproof.stats.intervals import Interval
@@ -106,7 +106,7 @@ def on_screen(safety: Safety) -> Iterator[Block]:
 def rows(safety: Safety, answers: Sequence[CutAnswer]) -> Block:
     """Return a row a cell: the share of its cuts that lost something, the most that one took, its speed.
 
-    A table has more; a figure that no cell has (a kill has no torn writes) needs no column.
+    A table has more; what no cell has, such as damage, needs no column.
     """
     factors, speeds = levels_shown([one.cell for one in answers]), speeds_of(safety)
     dying = {one.way for one in answers}
@@ -122,7 +122,7 @@ def rows(safety: Safety, answers: Sequence[CutAnswer]) -> Block:
     known = {
         title: entry
         for title, entry in columns.items()
-        if title == "worst loss" or any(entry(one) != NOT_OBSERVED for one in answers)
+        if title == "worst loss" or any(entry(one) not in NOTHING for one in answers)
     }
     made = []
     for one in answers:
@@ -184,11 +184,6 @@ def _number(figure: float | None) -> str:
     return NOT_OBSERVED if figure is None else f"{figure:,.0f}"
 
 
-def _torn(answer: CutAnswer) -> str:
-    """Return the torn writes of cuts; states of a log have none."""
-    return NOT_OBSERVED if answer.way not in OF_DISKS or answer.states else _number(answer.torn_writes)
-
-
 def _binlog(answer: CutAnswer) -> str:
     if answer.binlog is None:
         return NOT_OBSERVED
@@ -199,14 +194,14 @@ def _median_s(spread: Spread | None) -> str:
     return NOT_OBSERVED if spread is None else said.seconds(spread.median).removesuffix(" s")
 
 
+NOTHING = (NOT_OBSERVED, "none", "0, 0")
+
 _COLUMNS: Mapping[str, Callable[[CutAnswer], str]] = {
     "at risk": lambda one: _number(one.at_risk) if one.telling else NOT_OBSERVED,
     "most lost": lambda one: "all" if one.gone else _number(one.lost.worst if one.lost else None),
-    "median": lambda one: _number(one.lost.median if one.lost else None),
     "damage, by cuts": lambda one: said.kinds(one.damage) or "none",
     "binlog ahead, behind": _binlog,
     "recovery s": lambda one: _median_s(one.recovery_s),
-    "torn writes": _torn,
     "not telling, by cuts": lambda one: said.causes([*one.silent, *one.unfinished]) or "none",
 }
 
