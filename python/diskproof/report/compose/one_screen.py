@@ -85,10 +85,12 @@ def _sure(sure: str, busy: str = "") -> str:
 
 
 def facts(analysis: Analysis) -> str:
-    """Return what was tested, how much of it there is, and what its storages are."""
+    """Return what was tested, how much of it there is, what its storages are, and the load of a single cell."""
     state = "" if analysis.complete else "INCOMPLETE. "
     storages = "; ".join(f"{name} = {what}" for name, what in names.storages(analysis).items())
-    return ". ".join(filter(None, (f"{state}{about(analysis)}", storages)))
+    loads = [] if analysis.varying else [one.partition(" = ")[2] for one in names.workloads(analysis)]
+    load = numbers.sentence_case("; ".join(loads))
+    return ". ".join(filter(None, (f"{state}{about(analysis)}", storages, load)))
 
 
 def _alarm(safety: Safety | None) -> str:
