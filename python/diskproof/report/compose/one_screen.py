@@ -85,7 +85,7 @@ def _sure(sure: str, busy: str = "") -> str:
 
 
 def facts(analysis: Analysis) -> str:
-    """Return what was tested, how much of it there is, what its storages are, and the load of a single cell."""
+    """Return what was tested, how much of it there is, its storages, and the load of a single cell."""
     state = "" if analysis.complete else "INCOMPLETE. "
     storages = "; ".join(f"{name} = {what}" for name, what in names.storages(analysis).items())
     loads = [] if analysis.varying else [one.partition(" = ")[2] for one in names.workloads(analysis)]
