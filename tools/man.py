@@ -25,7 +25,7 @@ def page() -> str:
         f":Version: {__version__}\n:Manual section: 1\n\n"
     )
     settings = {"output_encoding": "unicode", "report_level": 3, "halt_level": 3}
-    return publish_string(head + body, writer="manpage", settings_overrides=settings)
+    return str(publish_string(head + body, writer="manpage", settings_overrides=settings))
 
 
 if __name__ == "__main__":
