@@ -1,7 +1,7 @@
 """Throughput over a property of a disk, with the model's prediction and the disks that lie on the curve."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 
@@ -10,30 +10,52 @@ from diskproof.analysis.dials import Curve
 from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row, Span
 from diskproof.report.charts.style import COLOURS
+from diskproof.report.compose import verdict_words
 from diskproof.report.compose.dials import held, shown, title_of, unit_of
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, with_bounds
 from diskproof.results.dial import FLUSH
 from diskproof.results.limit import IN_WORDS
+from diskproof.results.plan import NO_LEVEL
 from diskproof.wording import numbers
 
 HEIGHT_PX = 300
 
-MOST_CURVES = len(COLOURS)
-
 
 def curve(analysis: Analysis) -> Figure | None:
-    """Return the curves of the run, if it varies a property of a disk; None if not."""
-    curves = analysis.curves[:MOST_CURVES]
+    """Return the curves of the run, a panel a number of clients; None if no property of a disk varies."""
+    curves = analysis.curves
     if not curves:
         return None
+    by_clients: dict[str, list[Curve]] = {}
+    for one in curves:
+        by_clients.setdefault(one.held.get("clients", ""), []).append(one)
+    names = dict.fromkeys(_name(one) for one in curves)
+    by_name = dict(zip(names, COLOURS, strict=False))  # of more curves, the table has the rest
+    drawn = [[one for one in some if _name(one) in by_name] for some in by_clients.values()]
+    panels = tuple(
+        _panel(analysis, some, by_name, clients) for clients, some in zip(by_clients, drawn, strict=True)
+    )
+    keys = [Key(name, colour) for name, colour in by_name.items() if len(by_name) > 1]
+    if any(point.predicted is not None for one in curves for point in one.points):
+        keys.append(Key("dashed: predicted by the disk's model from both ends", dash=(4, 3)))
+    keys.append(Key(f"bar: {confidence(analysis)} interval"))
+    title, unit = title_of(curves[0].key), unit_of(curves[0])
+    caption = f"{numbers.sentence_case(unit)} by {title} of {curves[0].device}."
+    return Figure("curve", f"Throughput by {title}", caption, panels, tuple(keys))
+
+
+def _name(one: Curve) -> str:
+    """Return what tells a curve from the others of its panel."""
+    return held(one, but="clients") or one.dial
+
+
+def _panel(analysis: Analysis, curves: Sequence[Curve], by_name: Mapping[str, str], clients: str) -> Panel:
     key = curves[0].key
     rows = [row for one in curves for row in _rows(one)]
     x = _axis(key, [row["x"] for row in rows])
     span = Span.of([row[end] for row in rows for end in ("figure", "low", "high") if row[end] is not None])
-    unit = unit_of(curves[0])
-    y = alt.Y("figure:Q", title=unit, scale=span.scale, axis=span.axis())
-    by_name = {held(one) or one.dial: colour for one, colour in zip(curves, COLOURS, strict=False)}
+    y = alt.Y("figure:Q", title=unit_of(curves[0]), scale=span.scale, axis=span.axis())
     base = (
         alt.Chart()
         .transform_filter("isValid(datum.figure)")
@@ -52,20 +74,10 @@ def curve(analysis: Analysis) -> Figure | None:
     names = at_disk.mark_text(angle=270, align="left", dx=2, fontSize=10).encode(
         y=alt.value(HEIGHT_PX - 10), text="disk:N"
     )
-    described = parts.described(f"Throughput by {title_of(key)}", rows, "said")
+    title = verdict_words.subject("clients", clients) if clients and clients != NO_LEVEL else ""
+    described = parts.described(f"Throughput by {title_of(key)}, {title}".rstrip(", "), rows, "said")
     spec = parts.layered(ticks, names, lines, predicted, parts.intervals(base), marks, height_px=HEIGHT_PX)
-    keys = [Key(name, colour) for name, colour in by_name.items() if len(by_name) > 1]
-    if any(row["predicted"] is not None for row in rows):
-        keys.append(Key("predicted by the disk's model from both ends", dash=(4, 3)))
-    keys.append(Key(f"bar: {confidence(analysis)} interval"))
-    caption = f"{numbers.sentence_case(unit)} by {title_of(key)} of {curves[0].device}."
-    return Figure(
-        "curve",
-        f"Throughput by {title_of(key)}",
-        caption,
-        (Panel("", described, spec, [*rows, *disks], len(rows)),),
-        tuple(keys),
-    )
+    return Panel(title, described, spec, [*rows, *disks], len(rows))
 
 
 def _rows(one: Curve) -> list[Row]:
@@ -74,7 +86,7 @@ def _rows(one: Curve) -> list[Row]:
     ends = {point.cell: point.figure.estimate for point in known}
     return [
         {
-            "name": held(one) or one.dial,
+            "name": _name(one),
             "x": point.value / 1000 if one.key.endswith("_us") else point.value,
             "figure": point.figure.estimate,
             "low": point.figure.low,

@@ -35,10 +35,12 @@ def shown(key: str, value: float) -> str:
     return numbers.time(value) if key.endswith("_us") else numbers.number(value)
 
 
-def held(curve: Curve) -> str:
-    """Return what else tells a curve from the others: ``safest, 8 clients``."""
+def held(curve: Curve, but: str = "") -> str:
+    """Return what else tells a curve from the others, but for one factor: ``safest, 8 clients``."""
     levels = [
-        verdict_words.subject(factor, level) for factor, level in curve.held.items() if level != NO_LEVEL
+        verdict_words.subject(factor, level)
+        for factor, level in curve.held.items()
+        if level != NO_LEVEL and factor != but
     ]
     others = [f"{title_of(key)} {shown(key, value)}" for key, value in curve.also.items()]
     return ", ".join([*levels, *others])
@@ -50,12 +52,16 @@ def answer(curves: Sequence[Curve]) -> str:
     if not half:
         return ""
     first = half[0][0]
-    said = [f"{shown(curve.key, need.value or 0)}{_where(curve, ' (', ')')}" for curve, need in half]
     lost = numbers.whole_percent(half[0][1].loss)
-    return (
-        f"{lost} of the throughput at {title_of(first.key)} {shown(first.key, first.best.value)} is lost at "
-        f"{numbers.listed(said)}."
-    )
+    if len(half) > MOST_DRAWN:
+        least, most = (shown(first.key, find(need.value or 0 for _, need in half)) for find in (min, max))
+        at = least if least == most else f"{least} to {most}, on {len(half)} of {len(curves)} curves"
+    else:
+        at = numbers.listed(
+            [f"{shown(curve.key, need.value or 0)}{_where(curve, ' (', ')')}" for curve, need in half]
+        )
+    best = f"{title_of(first.key)} {shown(first.key, first.best.value)}"
+    return f"{lost} of the throughput at {best} is lost at {at}."
 
 
 def _where(curve: Curve, before: str, after: str = "") -> str:
