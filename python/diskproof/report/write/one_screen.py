@@ -26,15 +26,12 @@ MOST_LEAD = 14
 TO_DO, MOST_LINES = "To do", 3
 """What is to do loses only whole sentences: so many lines of each are shown before rows find room."""
 
-BEWARE = "Beware"
-"""It has a line less than other things to know."""
-
 MOST_LEVEL = 24
 """Columns of one level."""
 
-TAILS = ((3, 3, 3), (3, 2, 2), (2, 3, 2), (2, 2, 2), (2, 1, 2), (2, 1, 1), (1, 2, 2), (1, 1, 2), (1, 1, 1))
-"""Lines of each thing to know, how many things to do, and lines of facts: rows find room before words do, and
-a whole sentence before a second one."""
+TAILS = ((3, 3, 3), (3, 2, 2), (2, 3, 2), (2, 2, 2), (2, 1, 2))
+"""Lines of each thing to know, how many things to do, and lines of facts. If all rows find no room beside the
+last of these, rows give way: words cut short say nothing."""
 
 HELD = "\ue000"
 """A blank at which no line may end, while lines are made: rich ends them at no-break spaces, too."""
@@ -58,13 +55,12 @@ def write(screen: OneScreen, console: Console, last: Sequence[str] = ()) -> None
 def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: str = UNICODE) -> list[Text]:
     """Return the lines of a screen; rows that find no room are counted."""
     question = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
-    facts = [Text(line, style="dim") for line in _wrapped(screen.facts, width - 2)]
     whole = [one.for_screen() for one in screen.blocks if one.rows]
     for *most, most_facts in TAILS:
-        head, tail = [*question, *_cut_off(facts, most_facts)], _tail(screen, width, *most)
+        facts = [Text(line, style="dim") for line in _fitted(screen.facts, width, most_facts)]
+        head, tail = [*question, *facts], _tail(screen, width, *most)
         if len(head) + _height(whole) + 1 + len(tail) <= height:
             return [*head, *_drawn(whole, width, signs), Text(), *tail]
-    head, tail = [*question, *_cut_off(facts, 1)], _tail(screen, width, 1, 1)
     rows = _cut(whole, screen, width, height - len(head) - 1 - len(tail), signs)
     return [*head, *rows, Text(), *tail]
 
@@ -87,8 +83,7 @@ def _tail(screen: OneScreen, width: int, most_lines: int, most_actions: int) -> 
         if is_to_do:
             wrapped = _fitted(text, width - MOST_LEAD - 1, MOST_LINES, _SENTENCES, "")
         else:
-            most = max(most_lines - (lead == BEWARE), 1)
-            wrapped = _fitted(text, width - MOST_LEAD - 1, most)
+            wrapped = _fitted(text, width - MOST_LEAD - 1, most_lines)
         for at, line in enumerate(wrapped):
             found.append(Text.assemble((f"{'' if at else lead:{MOST_LEAD}} ", "bold"), line))
     return found
