@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crate::target::Endpoint;
 
+mod admin;
 pub mod mysql;
 pub mod null;
 mod patience;
@@ -21,10 +22,9 @@ mod socket;
 pub mod sqlite;
 pub mod template;
 
-pub(crate) use patience::{Alone, ask};
+pub(crate) use patience::{Alone, ask, too_late};
 use rows::{Keep, Rows};
-use socket::NoReply;
-pub(crate) use socket::{LOGIN_LIMIT, resolve, too_late};
+pub(crate) use socket::{LOGIN_LIMIT, resolve};
 
 /// Longest time for one statement of administration before its work begins. Questions about
 /// tables take milliseconds; a server that needs longer is stuck, or never stops answering.
@@ -244,12 +244,8 @@ impl Fault {
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
-        let error = match error.downcast::<socket::TlsFailure>() {
-            Ok(failure) => return Self::Tls(failure.to_string()),
-            Err(error) => error,
-        };
-        match error.downcast::<socket::NoReply>() {
-            Ok(late) => Self::NoReply(late.to_string()),
+        match error.downcast::<socket::TlsFailure>() {
+            Ok(failure) => Self::Tls(failure.to_string()),
             Err(error) => Self::Lost(error),
         }
     }
@@ -424,27 +420,6 @@ pub trait Lines {
 /// They cannot be read on; who reads them knows why.
 #[derive(Debug)]
 pub struct Unreadable;
-
-/// The values of one answer, as far as memory allows.
-#[derive(Default)]
-struct Answer {
-    values: Vec<Option<String>>,
-    bytes: usize,
-}
-
-impl Answer {
-    fn push(&mut self, value: Option<String>) -> Result<(), Fault> {
-        self.bytes += size_of::<Option<String>>() + value.as_ref().map_or(0, String::len);
-        if self.bytes > MOST_ANSWER_BYTES {
-            return Err(Fault::Protocol(format!(
-                "an answer of more than {} MiB",
-                MOST_ANSWER_BYTES >> 20
-            )));
-        }
-        self.values.push(value);
-        Ok(())
-    }
-}
 
 #[cfg(test)]
 mod tests {

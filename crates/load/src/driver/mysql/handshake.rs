@@ -41,9 +41,7 @@ pub enum Step {
         request: Vec<u8>,
         answer: Vec<u8>,
     },
-    Done {
-        server_version: String,
-    },
+    Done,
 }
 
 /// A log-in in progress.
@@ -52,7 +50,6 @@ pub struct Handshake {
     offers_local_data: bool,
     /// Whether results are to come with the definitions of their columns.
     needs_definitions: bool,
-    server_version: String,
     /// Whether the server can encrypt a connection.
     offers_encryption: bool,
     /// Packets so far.
@@ -119,7 +116,7 @@ impl Handshake {
 
     fn answer_greeting(&mut self, login: &Login, packet: &[u8]) -> Result<Step, Fault> {
         let greeting = parse_greeting(packet)?;
-        self.server_version = version(&greeting);
+        let server_version = version(&greeting);
         let mut wanted = wanted_capabilities();
         wanted.set(CapabilityFlags::CLIENT_LOCAL_FILES, self.offers_local_data);
         wanted.set(CapabilityFlags::CLIENT_SSL, login.encrypt);
@@ -127,16 +124,14 @@ impl Handshake {
         let capabilities = wanted & offered;
         if !capabilities.contains(CapabilityFlags::CLIENT_PROTOCOL_41) {
             return Err(protocol(format!(
-                "server {} has only the protocol from before MySQL 4.1",
-                self.server_version
+                "server {server_version} has only the protocol from before MySQL 4.1"
             )));
         }
         self.offers_encryption = offered.contains(CapabilityFlags::CLIENT_SSL);
         if login.encrypt && !self.offers_encryption {
             return Err(Fault::Tls(format!(
-                "server {} offers no TLS; give it a certificate (ssl_cert and ssl_key), or leave \
-                 ssl-mode out of the URL",
-                self.server_version
+                "server {server_version} offers no TLS; give it a certificate (ssl_cert and ssl_key), or leave \
+                 ssl-mode out of the URL"
             )));
         }
         let scramble = greeting.nonce();
@@ -223,11 +218,7 @@ impl Handshake {
         mut scramble: Vec<u8>,
     ) -> Result<Step, Fault> {
         let answer = match packet {
-            [OK, ..] => {
-                return Ok(Step::Done {
-                    server_version: std::mem::take(&mut self.server_version),
-                });
-            }
+            [OK, ..] => return Ok(Step::Done),
             [MORE_DATA, key @ ..] if key.len() > 1 && asks_for_key(&procedure) => {
                 // Whoever is in the middle can send a key, and read what was encrypted by it.
                 return Err(protocol(

@@ -1,9 +1,8 @@
 //! Rows become INSERT statements of many rows each.
 
 use super::literal::push_literal;
-use crate::driver::Args;
-
-const COM_QUERY: u8 = 0x03;
+use crate::driver::admin::NextRow;
+use crate::driver::{Admin, Args, Fault};
 
 /// Longer statements load no faster.
 const WANTED_BYTES: usize = 1 << 20;
@@ -12,56 +11,77 @@ const SMALLEST_LIMIT_BYTES: usize = 1 << 20;
 /// Bytes that the last row may add beyond the length of a full statement.
 const ROOM_BYTES: usize = 64 << 10;
 
+/// Few enough to keep the transaction small, enough to make few flushes: about 8 MiB.
+const STATEMENTS_PER_COMMIT: u64 = 8;
+
+/// Loads rows by INSERTs of many rows each, a few to a transaction.
+pub(super) fn insert(
+    admin: &mut dyn Admin,
+    table: &str,
+    columns: &[&str],
+    next_row: NextRow<'_>,
+) -> Result<u64, Fault> {
+    let longest = admin.query_value("SELECT @@max_allowed_packet")?;
+    let longest = longest.and_then(|bytes| bytes.parse().ok());
+    let mut insert = BulkInsert::new(table, columns, insert_bytes(longest));
+    let (mut args, mut loaded, mut statements) = (Args::default(), 0, 0_u64);
+    admin.execute("BEGIN")?;
+    while let Some(sql) = insert.next_statement(&mut args, next_row) {
+        loaded += admin.execute_bytes(sql)?.affected;
+        statements += 1;
+        if statements.is_multiple_of(STATEMENTS_PER_COMMIT) {
+            admin.execute("COMMIT")?;
+            admin.execute("BEGIN")?;
+        }
+    }
+    admin.execute("COMMIT")?;
+    Ok(loaded)
+}
+
 /// The length at which a statement is full, for a server that takes packets of that size.
-pub(super) fn insert_bytes(max_allowed_packet: Option<usize>) -> usize {
+fn insert_bytes(max_allowed_packet: Option<usize>) -> usize {
     let limit = max_allowed_packet.unwrap_or(SMALLEST_LIMIT_BYTES);
     limit.saturating_sub(ROOM_BYTES).min(WANTED_BYTES)
 }
 
-/// Builds the commands that insert rows, reusing one buffer.
-pub(super) struct BulkInsert {
-    command: Vec<u8>,
+/// Builds the statements that insert rows, reusing one buffer.
+struct BulkInsert {
+    sql: Vec<u8>,
     head_bytes: usize,
     full_bytes: usize,
 }
 
 impl BulkInsert {
-    pub(super) fn new(table: &str, columns: &[&str], full_bytes: usize) -> Self {
-        let mut command = vec![COM_QUERY];
-        let head = format!("INSERT INTO {table} ({}) VALUES", columns.join(","));
-        command.extend_from_slice(head.as_bytes());
+    fn new(table: &str, columns: &[&str], full_bytes: usize) -> Self {
+        let sql = format!("INSERT INTO {table} ({}) VALUES", columns.join(",")).into_bytes();
         Self {
-            head_bytes: command.len(),
-            command,
+            head_bytes: sql.len(),
+            sql,
             full_bytes,
         }
     }
 
-    /// The next command, with as many rows as fit; `None` after the last row.
-    pub(super) fn next_statement(
-        &mut self,
-        args: &mut Args,
-        next_row: &mut dyn FnMut(&mut Args) -> bool,
-    ) -> Option<&[u8]> {
-        self.command.truncate(self.head_bytes);
-        while self.command.len() < self.full_bytes && next_row(args) {
-            if self.command.len() > self.head_bytes {
-                self.command.push(b',');
+    /// The next statement, with as many rows as fit; `None` after the last row.
+    fn next_statement(&mut self, args: &mut Args, next_row: NextRow<'_>) -> Option<&[u8]> {
+        self.sql.truncate(self.head_bytes);
+        while self.sql.len() < self.full_bytes && next_row(args) {
+            if self.sql.len() > self.head_bytes {
+                self.sql.push(b',');
             }
             self.push_row(args);
         }
-        (self.command.len() > self.head_bytes).then_some(&self.command[..])
+        (self.sql.len() > self.head_bytes).then_some(&self.sql[..])
     }
 
     fn push_row(&mut self, args: &Args) {
-        self.command.push(b'(');
+        self.sql.push(b'(');
         for (index, arg) in args.values().iter().enumerate() {
             if index > 0 {
-                self.command.push(b',');
+                self.sql.push(b',');
             }
-            push_literal(arg, args, &mut self.command);
+            push_literal(arg, args, &mut self.sql);
         }
-        self.command.push(b')');
+        self.sql.push(b')');
     }
 }
 
@@ -82,9 +102,8 @@ mod tests {
             row <= 3
         };
         let mut statements = Vec::new();
-        while let Some(command) = insert.next_statement(&mut args, &mut next_row) {
-            assert_eq!(command[0], COM_QUERY);
-            statements.push(String::from_utf8(command[1..].to_vec()).unwrap());
+        while let Some(sql) = insert.next_statement(&mut args, &mut next_row) {
+            statements.push(String::from_utf8(sql.to_vec()).unwrap());
         }
         assert_eq!(
             statements,

@@ -1,18 +1,15 @@
 //! The MySQL family: MySQL 5.1 to 9, MariaDB, Percona Server; text and prepared protocol.
 //!
 //! `opening` prepares a fresh connection for `session`: `handshake` logs in, `preparation` prepares
-//! the catalogue, on packets that `inbound` finds. `reply` skims replies on the timed path. `wire`
-//! carries whole packets while blocking, for administration. `handshake`, `preparation` and `reply`
-//! use no socket, so an event loop or a fuzzer can drive them.
+//! the catalogue, on packets that `inbound` finds. `reply` skims replies on the timed path.
+//! `handshake`, `preparation` and `reply` use no socket, so an event loop or a fuzzer can drive them.
 
-mod admin;
 mod catalogue;
 mod error;
 pub mod handshake;
 mod inbound;
 mod insert;
 mod literal;
-mod local_data;
 mod opening;
 mod outbound;
 pub mod preparation;
@@ -22,7 +19,7 @@ mod statement;
 #[cfg(test)]
 mod tests;
 mod values;
-pub mod wire;
+mod wire;
 
 use std::io;
 use std::sync::Arc;
@@ -30,11 +27,12 @@ use std::time::Duration;
 
 pub use session::MysqlSession;
 
-use admin::MysqlAdmin;
 use catalogue::SharedCatalogue;
 use handshake::{Handshake, Login};
 use opening::Opening;
+use statement::Form;
 
+use super::admin::SessionAdmin;
 use super::socket::{Route, Stream, Tls, Vocabulary};
 use super::{Admin, Dialect, Driver, Fault, Protocol, Statement};
 use crate::target::{Endpoint, READ_ONLY, Server, TargetError};
@@ -90,6 +88,12 @@ impl MysqlDriver {
             catalogue: SharedCatalogue::default(),
         })
     }
+
+    fn begin(&self, handshake: Handshake, forms: Arc<[Form]>) -> Result<MysqlSession, Fault> {
+        let stream = self.account.connect()?;
+        let opening = Opening::new(Arc::clone(&self.account), handshake, Arc::clone(&forms));
+        Ok(MysqlSession::new(stream, forms, opening))
+    }
 }
 
 impl Account {
@@ -110,11 +114,8 @@ impl Driver for MysqlDriver {
     }
 
     fn open(&self, statements: &[Statement], protocol: Protocol) -> Result<MysqlSession, Fault> {
-        let stream = self.account.connect()?;
         let forms = self.catalogue.forms(statements, protocol);
-        let account = Arc::clone(&self.account);
-        let opening = Opening::new(account, Handshake::default(), Arc::clone(&forms));
-        Ok(MysqlSession::new(stream, forms, opening))
+        self.begin(Handshake::default(), forms)
     }
 
     fn guard(&self) -> Option<&'static [u8]> {
@@ -128,6 +129,10 @@ impl Driver for MysqlDriver {
     }
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
-        Ok(Box::new(MysqlAdmin::log_in(&self.account)?))
+        let open = || self.begin(Handshake::offering_local_data(), Arc::default());
+        Ok(Box::new(SessionAdmin::log_in(
+            open,
+            self.account.statement_limit,
+        )?))
     }
 }

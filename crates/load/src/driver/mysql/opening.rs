@@ -31,7 +31,6 @@ pub(super) struct Opening {
     inbound: Inbound,
     /// The log-in's next packet, which waits until the request for encryption has gone.
     encrypted_answer: Option<Vec<u8>>,
-    server_version: String,
     /// Whether the server has sent anything yet.
     reached: bool,
 }
@@ -46,7 +45,6 @@ impl Opening {
             guarding: false,
             inbound: Inbound::default(),
             encrypted_answer: None,
-            server_version: String::new(),
             reached: false,
         }
     }
@@ -54,11 +52,6 @@ impl Opening {
     /// The columns of each result are to be described with it: the workload reads the values.
     pub(super) fn ask_for_definitions(&mut self) {
         self.handshake.ask_for_definitions();
-    }
-
-    /// The server's version, once the log-in is over.
-    pub(super) fn server_version(&self) -> &str {
-        &self.server_version
     }
 
     /// Goes on as far as the server has answered. `Ready` with the statements' handles.
@@ -111,9 +104,8 @@ impl Opening {
                     self.encrypted_answer = Some(answer);
                     return self.refuse_surplus().map(|()| false);
                 }
-                Step::Done { server_version } => {
+                Step::Done => {
                     self.refuse_surplus()?;
-                    self.server_version = server_version;
                     self.logged_in = true;
                     if self.account.read_only {
                         outbound.push(0, READ_ONLY)?;

@@ -5,6 +5,7 @@ use std::task::Poll;
 use super::error::{parting, server_error};
 use super::values::Kept;
 use super::wire::{HEADER_BYTES, LONGEST_CONTENT, out_of_order, parse_header, protocol};
+use crate::driver::admin::Offer;
 use crate::driver::rows::{Keep, Rows};
 use crate::driver::{Fault, Reply};
 
@@ -46,6 +47,7 @@ pub struct ReplyReader {
     text_only: bool,
     /// Whether the values of the present reply are kept.
     keeps: bool,
+    pub(super) offer: Offer,
 }
 
 /// The kind of the next packet.
@@ -96,6 +98,15 @@ impl ReplyReader {
         self.continued = false;
         self.skip = 0;
         self.carry.clear();
+    }
+
+    /// The number of the next packet of rows, after which the reply goes on.
+    pub(super) fn number_rows(&mut self) -> Result<u8, Fault> {
+        self.offer.accepted()?;
+        let number = self.sequence;
+        self.sequence = number.wrapping_add(1);
+        self.stage = Stage::Head;
+        Ok(number)
     }
 
     /// Takes what has arrived; true once the reply is complete.
@@ -236,6 +247,10 @@ impl ReplyReader {
                 self.end_result(rest)
             }
             [ERROR, ..] => self.end(Err(server_error(content))),
+            [LOCAL_FILE, ..] if self.offer == Offer::Made => {
+                self.offer = Offer::Accepted;
+                self.end(Ok(self.reply))
+            }
             [LOCAL_FILE, ..] => Err(protocol(
                 "the server asks for a local file, but none was offered",
             )),

@@ -66,6 +66,9 @@ impl Kept {
     }
 
     pub(super) fn define(&mut self, definition: &[u8]) -> Result<(), Fault> {
+        if !self.binary {
+            return Ok(());
+        }
         let from_end = |bytes| definition.len().checked_sub(bytes).map(|at| definition[at]);
         let (Some(code), Some(flags)) = (from_end(TYPE_FROM_END), from_end(FLAGS_FROM_END)) else {
             return Err(protocol("the definition of a column breaks off"));

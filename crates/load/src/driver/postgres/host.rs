@@ -16,7 +16,7 @@ const DEFAULT_PORT: u16 = 5432;
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) endpoint: Endpoint,
-    pub(super) route: Route,
+    route: Route,
     pub(super) login: Login,
     /// `None`: connections are not encrypted.
     pub(super) tls: Option<Tls>,

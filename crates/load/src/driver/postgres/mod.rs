@@ -4,7 +4,6 @@
 //! `preparation`, message by message (`wire`). Then `reply` skims the replies, on the timed path.
 //! `handshake`, `preparation` and `reply` use no socket, so a fuzzer can drive them.
 
-mod admin;
 mod command_tag;
 mod error;
 pub mod handshake;
@@ -26,6 +25,7 @@ pub use session::PostgresSession;
 use host::Host;
 use plan::Plan;
 
+use super::admin::SessionAdmin;
 use super::{Admin, Dialect, Driver, Fault, Protocol, Statement};
 use crate::target::{Server, TargetError};
 
@@ -83,6 +83,10 @@ impl Driver for PostgresDriver {
     }
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
-        Ok(Box::new(admin::PostgresAdmin::log_in(&self.host)?))
+        let open = || self.open(&[], Protocol::Text);
+        Ok(Box::new(SessionAdmin::log_in(
+            open,
+            self.host.statement_limit,
+        )?))
     }
 }

@@ -7,14 +7,16 @@
 
 use bytes::BytesMut;
 use postgres_protocol::message::backend::{
-    BIND_COMPLETE_TAG, COMMAND_COMPLETE_TAG, DATA_ROW_TAG, EMPTY_QUERY_RESPONSE_TAG,
-    ERROR_RESPONSE_TAG, Header, Message, NO_DATA_TAG, NOTICE_RESPONSE_TAG,
-    NOTIFICATION_RESPONSE_TAG, PARAMETER_STATUS_TAG, READY_FOR_QUERY_TAG, ROW_DESCRIPTION_TAG,
+    BIND_COMPLETE_TAG, COMMAND_COMPLETE_TAG, COPY_IN_RESPONSE_TAG, DATA_ROW_TAG,
+    EMPTY_QUERY_RESPONSE_TAG, ERROR_RESPONSE_TAG, Header, Message, NO_DATA_TAG,
+    NOTICE_RESPONSE_TAG, NOTIFICATION_RESPONSE_TAG, PARAMETER_STATUS_TAG, READY_FOR_QUERY_TAG,
+    ROW_DESCRIPTION_TAG,
 };
 
 use super::command_tag::{affected_rows, zero_ended};
 use super::error::Refusal;
 use super::wire::{MAX_HELD_BYTES, check_length, not_postgres};
+use crate::driver::admin::Offer;
 use crate::driver::rows::{Keep, Rows};
 use crate::driver::{Fault, Reply};
 
@@ -44,6 +46,7 @@ pub struct ReplyReader {
     concluded: bool,
     reply: Reply,
     refusal: Option<Refusal>,
+    pub(super) offer: Offer,
     /// A message that the server sent between statements: usually that it closes the connection.
     parting: Option<Refusal>,
     /// The values of the reply, if the workload reads them.
@@ -62,6 +65,13 @@ impl ReplyReader {
         if let Some(rows) = &mut self.kept {
             rows.begin(0);
         }
+    }
+
+    /// Rows are sent, after which the reply goes on.
+    pub(super) fn go_on_after_rows(&mut self) -> Result<(), Fault> {
+        self.offer.accepted()?;
+        self.awaited = true;
+        Ok(())
     }
 
     /// From now on the values of every reply are kept.
@@ -169,6 +179,7 @@ impl ReplyReader {
             {
                 false
             }
+            COPY_IN_RESPONSE_TAG if self.offer == Offer::Made => false,
             // These come at any time.
             NOTICE_RESPONSE_TAG | PARAMETER_STATUS_TAG | NOTIFICATION_RESPONSE_TAG => true,
             ERROR_RESPONSE_TAG => false,
@@ -212,6 +223,10 @@ impl ReplyReader {
             }
             EMPTY_QUERY_RESPONSE_TAG => self.concluded = true,
             READY_FOR_QUERY_TAG => return self.end_reply(body),
+            COPY_IN_RESPONSE_TAG => {
+                self.offer = Offer::Accepted;
+                self.complete = true;
+            }
             ERROR_RESPONSE_TAG => {
                 let refusal = read_refusal(message)?;
                 if !self.awaited {

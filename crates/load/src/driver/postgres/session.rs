@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::task::{Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
@@ -16,6 +16,7 @@ use super::plan::Plan;
 use super::reply::ReplyReader;
 use super::statement::{Execution, write_sql};
 use super::wire::closed_by_server;
+use crate::driver::admin::{Bulk, NextRow, Offer, SessionAdmin};
 use crate::driver::rows::{Keep, Rows};
 use crate::driver::socket::Stream;
 use crate::driver::{Args, Fault, Reply, Session, StatementId};
@@ -195,6 +196,46 @@ impl Session for PostgresSession {
         self.sent_bytes < self.outbound.len()
             || self.stream.wants_write()
             || self.opening.as_ref().is_some_and(|it| it.wants_write())
+    }
+}
+
+impl Bulk for PostgresSession {
+    const VERSION: (&'static str, &'static str) = ("SHOW server_version", "PostgreSQL ");
+
+    fn end_reading_at(&mut self, end: Option<Instant>) {
+        self.stream.end_reading_at(end);
+    }
+
+    fn offer(&mut self) -> &mut Offer {
+        &mut self.replies.offer
+    }
+
+    fn submit_rows(&mut self, rows: &[u8]) -> Result<(), Fault> {
+        self.replies.go_on_after_rows()?;
+        self.clear_outbound()?;
+        if rows.is_empty() {
+            frontend::copy_done(&mut self.outbound);
+        } else {
+            frontend::CopyData::new(rows)?.write(&mut self.outbound);
+        }
+        self.send()
+    }
+
+    /// COPY in its text format: the fastest way in that a plain account may use.
+    fn load(
+        admin: &mut SessionAdmin<Self>,
+        table: &str,
+        columns: &[&str],
+        next_row: NextRow<'_>,
+    ) -> Result<u64, Fault> {
+        let sql = format!("COPY {table} ({}) FROM STDIN", columns.join(", "));
+        admin.load_text(&sql, u64::MAX, next_row)
+    }
+
+    /// Statistics, or the planner guesses; and what marks rows as visible to all, which the first
+    /// readers would write otherwise.
+    fn settling(table: &str) -> Option<String> {
+        Some(format!("VACUUM (ANALYZE) {table}"))
     }
 }
 

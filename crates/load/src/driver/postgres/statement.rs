@@ -234,7 +234,7 @@ fn put_decimal(value: i64, out: &mut BytesMut) {
 }
 
 /// Without an exponent, so that a whole number is one for an integer parameter too.
-pub(super) fn put_double(value: f64, out: &mut BytesMut) {
+fn put_double(value: f64, out: &mut BytesMut) {
     write!(out, "{value}").expect("a growing buffer takes what is written");
 }
 

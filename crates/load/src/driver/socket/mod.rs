@@ -1,10 +1,8 @@
 //! Connections to servers: Unix or TCP, plain or encrypted; never blocking on the timed path.
 //!
 //! A [`Route`] leads to one server and opens [`Stream`]s, which never block. [`Tls`] holds the
-//! URL's options for encryption; a protocol decides when to encrypt ([`Stream::encrypt`]). A
-//! [`Socket`] waits if a `Stream` would block: for administration, which is not timed.
+//! URL's options for encryption; a protocol decides when to encrypt ([`Stream::encrypt`]).
 
-mod blocking;
 mod channel;
 mod options;
 mod route;
@@ -16,7 +14,6 @@ mod trust;
 
 use std::time::Duration;
 
-pub(crate) use blocking::{NoReply, Socket, too_late};
 pub(crate) use options::Vocabulary;
 pub(crate) use route::{Route, resolve};
 pub(crate) use stream::Stream;

@@ -7,10 +7,9 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::LOGIN_LIMIT;
-use super::blocking::left;
 use super::stream::Stream;
 use crate::driver::Fault;
 use crate::target::Endpoint;
@@ -50,7 +49,8 @@ impl Route {
         let end = Instant::now() + LOGIN_LIMIT;
         let mut failure = io::Error::new(ErrorKind::NotFound, "the host name has no address");
         for address in look_up(host, port)? {
-            match TcpStream::connect_timeout(&address, left(end)?) {
+            let left = end.saturating_duration_since(Instant::now());
+            match TcpStream::connect_timeout(&address, left.max(Duration::from_millis(1))) {
                 Ok(connected) => {
                     connected.set_nonblocking(true)?;
                     let _ = self.found.set(address);

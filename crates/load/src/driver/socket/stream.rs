@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -16,6 +16,8 @@ pub(crate) struct Stream {
     channel: Option<Box<Channel>>,
     /// How long a read waits; `None`: not at all.
     waits: Option<Timespec>,
+    /// Nothing is read after this.
+    end: Option<Instant>,
     /// The socket did not take all of the last write.
     is_full: bool,
 }
@@ -32,6 +34,7 @@ impl Stream {
             plain: Plain::Unix(connection),
             channel: None,
             waits: None,
+            end: None,
             is_full: false,
         }
     }
@@ -41,6 +44,7 @@ impl Stream {
             plain: Plain::Tcp(connection),
             channel: None,
             waits: None,
+            end: None,
             is_full: false,
         }
     }
@@ -70,6 +74,11 @@ impl Stream {
         Ok(true)
     }
 
+    /// From this moment on a read is `WouldBlock`, whatever has come.
+    pub(crate) fn end_reading_at(&mut self, end: Option<Instant>) {
+        self.end = end;
+    }
+
     /// Waits by `poll`, not in `recv`. On a Unix socket the server makes room when it reads our
     /// request, and that wakes a `recv`: a useless switch of threads for each statement, and CPU
     /// time of the server.
@@ -88,6 +97,9 @@ impl Stream {
     /// arrived has been handed out: an event loop may wait for the next edge.
     #[inline]
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.end.is_some_and(|end| Instant::now() >= end) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
         if let Some(longest) = &self.waits {
             self.wait(longest)?;
         }

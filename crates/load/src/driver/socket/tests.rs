@@ -14,10 +14,10 @@ use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
 use tempfile::TempDir;
 
+use super::Vocabulary;
 use super::stream::Stream;
 use super::tls::{Tls, TlsFailure};
-use super::{Route, Socket, Vocabulary};
-use crate::target::{Endpoint, Server, Target};
+use crate::target::{Server, Target};
 
 /// Longer than any buffer on the way, so that each side has to wait for the other.
 const LONG: usize = 3 << 20;
@@ -159,28 +159,6 @@ fn what_is_written_comes_back() {
         let left = echo.join().unwrap().unwrap_err();
         assert_eq!(left.kind(), ErrorKind::UnexpectedEof);
     }
-}
-
-#[test]
-fn a_waiting_socket_is_encrypted_too() {
-    let certificates = Certificates::new();
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("socket");
-    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-    let server = certificates.serve(&rustls::version::TLS13);
-    let echo = thread::spawn(move || echo(server, listener.accept().unwrap().0));
-    let mut socket = Socket::connect(&Route::new(Endpoint::Unix(path))).unwrap();
-    socket
-        .stream()
-        .encrypt(&tls("db.example", "ssl-mode=required"))
-        .unwrap();
-    // Short enough to fit into the buffers: neither side reads while it writes.
-    let (sent, mut received) = (pattern(50_000), vec![0; 50_000]);
-    socket.write_all(&sent).unwrap();
-    socket.read_exact(&mut received).unwrap();
-    assert!(sent == received);
-    drop(socket);
-    assert!(echo.join().unwrap().is_err());
 }
 
 /// Shakes hands with a server whose certificate is for `db.example`.

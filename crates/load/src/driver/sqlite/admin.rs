@@ -8,7 +8,10 @@ use rusqlite::types::Value;
 use super::error;
 use super::execute::{parse, run};
 use super::options::as_text;
-use crate::driver::{Admin, Answer, Args, Fault, NoReply, QUESTION_LIMIT, Reply};
+use crate::driver::admin::column;
+use crate::driver::patience::no_reply;
+use crate::driver::rows::{Keep, Rows};
+use crate::driver::{Admin, Args, Fault, QUESTION_LIMIT, Reply};
 
 /// Work waits its turn for as long as this: while one thread loads its table, the others' loads
 /// must not fail, and loading a large table takes minutes.
@@ -55,7 +58,7 @@ impl SqliteAdmin {
         self.interrupt_when(None::<fn() -> bool>)?;
         match outcome {
             Err(Fault::Server(error)) if error.code == "SQLITE_INTERRUPT" => {
-                Err(Fault::NoReply(NoReply::new(sql, limit).to_string()))
+                Err(no_reply(sql.as_bytes(), limit))
             }
             outcome => outcome,
         }
@@ -75,17 +78,18 @@ impl SqliteAdmin {
         run(&self.connection, &mut statement, &Args::default(), None)
     }
 
-    fn first_values(&self, sql: &str) -> Result<Answer, Fault> {
+    fn first_values(&self, sql: &str) -> Result<Rows, Fault> {
         let mut statement = parse(&self.connection, sql).map_err(error::fault)?;
         let mut rows = statement.query([]).map_err(error::fault)?;
-        let mut answer = Answer::default();
+        let mut kept = Rows::new(Keep::ALL);
+        kept.begin(1);
         while let Some(row) = rows.next().map_err(error::fault)? {
-            answer.push(match row.get::<_, Value>(0).map_err(error::fault)? {
-                Value::Null => None,
-                value => Some(as_text(&value)),
-            })?;
+            match row.get::<_, Value>(0).map_err(error::fault)? {
+                Value::Null => kept.push_null(),
+                value => kept.push(as_text(&value).as_bytes()),
+            }
         }
-        Ok(answer)
+        Ok(kept)
     }
 
     fn insert_rows(
@@ -120,8 +124,8 @@ impl Admin for SqliteAdmin {
     }
 
     fn query_column(&mut self, sql: &str) -> Result<Vec<Option<String>>, Fault> {
-        let answer = self.in_time(sql, |admin| admin.first_values(sql))?;
-        Ok(answer.values)
+        let rows = self.in_time(sql, |admin| admin.first_values(sql))?;
+        column(&rows)
     }
 
     /// One transaction of prepared INSERTs: a row costs no parsing and no flush of its own.

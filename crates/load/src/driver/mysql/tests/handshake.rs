@@ -67,8 +67,7 @@ fn native_password() {
     assert!(contains(&answer, &hex(NATIVE)));
     assert!(contains(&answer, b"bench\0mysql_native_password"));
     let done = handshake.on_packet(&login, b"\0\0\0\x02\0\0\0").unwrap();
-    let server_version = "10.11.14-MariaDB".to_owned();
-    assert_eq!(done, Step::Done { server_version });
+    assert_eq!(done, Step::Done);
     assert!(
         handshake.on_packet(&login, b"\0").is_err(),
         "nothing comes after the end"
@@ -98,7 +97,7 @@ fn caching_sha2_cached() {
     );
     assert!(matches!(
         handshake.on_packet(&login, b"\0\0\0\x02\0").unwrap(),
-        Step::Done { .. }
+        Step::Done
     ));
 }
 
