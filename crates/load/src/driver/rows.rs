@@ -46,6 +46,13 @@ impl Rows {
         }
     }
 
+    /// Takes over the values of others, in its own buffers.
+    pub(crate) fn copy(&mut self, from: &Self) {
+        self.columns = from.columns;
+        self.values.clone_from(&from.values);
+        self.packed.clone_from(&from.packed);
+    }
+
     /// Whether the reply was too large to keep.
     #[must_use]
     pub fn too_many(&self) -> bool {

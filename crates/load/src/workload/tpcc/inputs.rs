@@ -56,6 +56,13 @@ pub(super) struct Place {
     pub(super) district: u64,
 }
 
+impl Place {
+    /// The district's key.
+    pub(super) fn key(self) -> [u64; 2] {
+        [self.warehouse, self.district]
+    }
+}
+
 /// How a customer is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Customer {

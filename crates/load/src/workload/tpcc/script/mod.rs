@@ -1,9 +1,6 @@
 //! One client: a terminal with its user, or one that executes deferred deliveries.
 
-mod delivery;
-mod new_order;
-mod payment;
-mod reading;
+mod transactions;
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,13 +10,14 @@ use std::time::Instant;
 use rand::seq::SliceRandom;
 
 use super::account::Inputs;
-use super::inputs::{self, Customer, Delivery, Draws, Kind, Place};
-use super::random::{Random, push_last_name};
+use super::inputs::{self, Delivery, Draws, Kind, Place};
+use super::random::Random;
 use super::times;
 use crate::driver::rows::Rows;
-use crate::driver::{Args, Reply, StatementId};
+use crate::driver::{Args, Reply};
 use crate::workload::ledger::Acknowledgements;
 use crate::workload::{Next, Script};
+use transactions::{Course, Input, Missing};
 
 /// How often a client that executes deliveries looks for one.
 const LOOK_US: u64 = 20_000;
@@ -48,25 +46,6 @@ pub(super) struct Queued {
     at: Instant,
 }
 
-/// A value that the database did not return although TPC-C's tables have it.
-#[derive(Debug)]
-struct Missing(&'static str);
-
-/// What a transaction does next: `None` after its last statement.
-type Step = Result<Option<StatementId>, Missing>;
-
-/// A transaction in progress.
-#[derive(Debug)]
-enum Current {
-    NewOrder(new_order::State),
-    Payment(payment::State),
-    OrderStatus(reading::OrderStatusState),
-    Delivery(delivery::State),
-    StockLevel(reading::StockLevelState),
-    /// A delivery that is handed over, or none yet for a client that executes them.
-    None,
-}
-
 /// Who the client is.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Role {
@@ -76,7 +55,6 @@ pub(super) enum Role {
 }
 
 /// A client's transactions.
-#[derive(Debug)]
 pub struct TpccScript {
     plan: Arc<Plan>,
     client: usize,
@@ -85,7 +63,9 @@ pub struct TpccScript {
     /// The cards that are left of the shuffled deck.
     deck: Vec<Kind>,
     kind: Kind,
-    current: Current,
+    /// What was entered; nothing once a delivery is handed over, or before one is taken over.
+    input: Option<Input>,
+    course: Course,
     /// The pause before the first statement.
     wait_us: Option<u64>,
     /// A delivery is to be handed over.
@@ -98,6 +78,7 @@ pub struct TpccScript {
 
 impl TpccScript {
     pub(super) fn new(plan: Arc<Plan>, client: usize, role: Role, random: Random) -> Self {
+        let course = Course::new(Arc::clone(&plan));
         Self {
             plan,
             client,
@@ -106,7 +87,8 @@ impl TpccScript {
             deck: Vec::new(),
             // The think time before the first transaction spreads the terminals.
             kind: Kind::NewOrder,
-            current: Current::None,
+            input: None,
+            course,
             wait_us: None,
             hands_over: false,
             queued_at: None,
@@ -128,44 +110,40 @@ impl TpccScript {
         self.kind = kind;
         self.plan.inputs.counted().begun(kind);
         let (draws, random) = (self.plan.draws, &mut self.random);
-        self.current = match kind {
+        let input = match kind {
             Kind::NewOrder => {
                 let input = draws.new_order(place.warehouse, random);
                 self.plan.inputs.counted().new_order(&input);
-                Current::NewOrder(new_order::State::new(input))
+                Input::NewOrder(input)
             }
             Kind::Payment => {
                 let input = draws.payment(place.warehouse, random);
                 self.plan.inputs.counted().payment(&input);
-                Current::Payment(payment::State::new(input))
+                Input::Payment(input)
             }
             Kind::OrderStatus => {
                 let input = draws.order_status(place.warehouse, random);
                 self.plan.inputs.counted().order_status(&input);
-                Current::OrderStatus(reading::OrderStatusState::new(input))
+                Input::OrderStatus(input)
             }
-            Kind::Delivery => {
-                let input = inputs::delivery(place.warehouse, random);
-                Current::Delivery(delivery::State::new(input))
-            }
-            Kind::StockLevel => {
-                let input = inputs::stock_level(place, random);
-                Current::StockLevel(reading::StockLevelState::new(input))
-            }
+            Kind::Delivery => Input::Delivery(inputs::delivery(place.warehouse, random)),
+            Kind::StockLevel => Input::StockLevel(inputs::stock_level(place, random)),
         };
         if self.plan.deferred {
             let think_us = times::think_us(before, random);
             self.wait_us = Some(think_us + times::keying_us(kind));
             self.hands_over = kind == Kind::Delivery;
         }
+        self.take_up(input);
     }
 
     /// Queues the delivery; that is all its terminal waits for.
     fn hand_over(&mut self) {
-        if let Current::Delivery(state) = std::mem::replace(&mut self.current, Current::None) {
+        self.course.end();
+        if let Some(Input::Delivery(delivery)) = self.input.take() {
             self.plan.inputs.counted().delivery_queued();
             self.plan.queue().push_back(Queued {
-                delivery: state.input,
+                delivery,
                 at: Instant::now(),
             });
         }
@@ -177,20 +155,13 @@ impl TpccScript {
             return false;
         };
         self.queued_at = Some(queued.at);
-        self.current = Current::Delivery(delivery::State::new(queued.delivery));
+        self.take_up(Input::Delivery(queued.delivery));
         true
     }
 
-    fn step(&mut self, args: &mut Args) -> Step {
-        let plan = &*self.plan;
-        match &mut self.current {
-            Current::NewOrder(state) => state.next(plan, args),
-            Current::Payment(state) => state.next(plan, args),
-            Current::OrderStatus(state) => state.next(plan, args),
-            Current::Delivery(state) => state.next(plan, args),
-            Current::StockLevel(state) => state.next(plan, args),
-            Current::None => Ok(None),
-        }
+    fn take_up(&mut self, input: Input) {
+        self.course.begin(input.clone());
+        self.input = Some(input);
     }
 }
 
@@ -213,7 +184,7 @@ impl Script for TpccScript {
     fn begin(&mut self) -> bool {
         match self.role {
             Role::Terminal(place) => self.enter(place),
-            Role::Deliverer => self.current = Current::None,
+            Role::Deliverer => self.input = None,
         }
         true
     }
@@ -221,13 +192,8 @@ impl Script for TpccScript {
     /// With the same inputs, and without keying them in again.
     fn begin_again(&mut self) -> bool {
         self.wait_us = None;
-        match &mut self.current {
-            Current::NewOrder(state) => *state = new_order::State::new(state.input.clone()),
-            Current::Payment(state) => *state = payment::State::new(state.input),
-            Current::OrderStatus(state) => *state = reading::OrderStatusState::new(state.input),
-            Current::Delivery(state) => *state = delivery::State::new(state.input),
-            Current::StockLevel(state) => *state = reading::StockLevelState::new(state.input),
-            Current::None => {}
+        if let Some(input) = self.input.clone() {
+            self.course.begin(input);
         }
         true
     }
@@ -240,13 +206,10 @@ impl Script for TpccScript {
             self.hand_over();
             return Some(Next::Sleep { us: 0 });
         }
-        if matches!((self.role, &self.current), (Role::Deliverer, Current::None))
-            && !self.take_over()
-        {
+        if self.input.is_none() && matches!(self.role, Role::Deliverer) && !self.take_over() {
             return Some(Next::Wait { us: LOOK_US });
         }
-        args.clear();
-        match self.step(args) {
+        match self.course.next(args) {
             Ok(statement) => statement.map(Next::Statement),
             Err(Missing(what)) => {
                 self.mistake = format!(
@@ -259,13 +222,8 @@ impl Script for TpccScript {
     }
 
     fn take_reply(&mut self, _reply: Reply, rows: Option<&Rows>, type_index: usize) -> usize {
-        match (&mut self.current, rows) {
-            (Current::NewOrder(state), Some(rows)) => state.received(rows),
-            (Current::Payment(state), Some(rows)) => state.received(rows),
-            (Current::OrderStatus(state), Some(rows)) => state.received(rows),
-            (Current::Delivery(state), Some(rows)) => state.received(rows),
-            (Current::StockLevel(state), Some(rows)) => state.received(rows),
-            (Current::None, _) | (_, None) => {}
+        if let Some(rows) = rows {
+            self.course.received(rows);
         }
         type_index
     }
@@ -289,11 +247,10 @@ impl Script for TpccScript {
                 .delivery_done(queued_at.elapsed() / self.plan.dilation);
         }
         if let Some(file) = &self.plan.acknowledgements
-            && let Current::NewOrder(state) = &self.current
-            && let Some([warehouse, district, order]) = state.committed()
+            && let Some(order) = self.course.committed()
         {
             self.orders += 1;
-            file.add_order(self.client, self.orders, [warehouse, district, order])?;
+            file.add_order(self.client, self.orders, order)?;
         }
         Ok(())
     }
@@ -301,72 +258,4 @@ impl Script for TpccScript {
     fn mistake(&self) -> String {
         self.mistake.clone()
     }
-}
-
-fn push_ints(values: &[u64], args: &mut Args) {
-    for value in values {
-        // Keys of the tables are far below the limit of i64.
-        args.push_int(value.cast_signed());
-    }
-}
-
-/// The customer of a transaction, who may have to be found by last name.
-#[derive(Debug)]
-struct Sought {
-    home: Place,
-    customer: Customer,
-    found: Option<u64>,
-}
-
-impl Sought {
-    fn new(home: Place, customer: Customer) -> Self {
-        let found = match customer {
-            Customer::Number(number) => Some(number),
-            Customer::LastName(_) => None,
-        };
-        Self {
-            home,
-            customer,
-            found,
-        }
-    }
-
-    /// Pushes the last name to look for; false if the number is known.
-    fn push_name(&self, args: &mut Args) -> bool {
-        let Customer::LastName(name) = self.customer else {
-            return false;
-        };
-        push_ints(&[self.home.warehouse, self.home.district], args);
-        args.push_text(|out| push_last_name(name, out));
-        true
-    }
-
-    /// Of all who have the name, in the order of first names, the one at n/2 rounded up
-    /// (clauses 2.5.2.2 and 2.6.2.2).
-    fn choose(&mut self, rows: &Rows) {
-        if let Some(last) = rows.count().checked_sub(1) {
-            self.found = rows.number(last / 2, 0);
-        }
-    }
-
-    fn number(&self, plan: &Plan) -> Result<u64, Missing> {
-        plan.value(self.found, "a customer's last name")
-    }
-
-    /// Pushes the customer's key.
-    fn push_key(&self, plan: &Plan, args: &mut Args) -> Result<(), Missing> {
-        let number = self.number(plan)?;
-        push_ints(&[self.home.warehouse, self.home.district, number], args);
-        Ok(())
-    }
-}
-
-/// An amount in cents.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "amounts have at most twelve digits"
-)]
-fn cents(rows: &Rows, row: usize, column: usize) -> Option<i64> {
-    let amount: f64 = rows.number(row, column)?;
-    Some((amount * 100.0).round() as i64)
 }
