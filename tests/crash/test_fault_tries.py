@@ -100,13 +100,13 @@ def test_a_server_is_stopped_in_good_order_and_wrong_data_are_found(open_folder:
         server="postgresql",
         family="postgresql",
         disk="laptop-ssd-2012",
-        faults='[faults.zeroes]\nkind = "zeroes"\nafter_s = 0.3\n',
+        faults='[faults.flip]\nkind = "flip"\nafter_s = 0.3\n',
         crash='ways = ["restart"]\n[[crash.controls]]\nfaults = ["none"]\nmust = "keep"\n',
     )
-    none, zeroes = made["none", "restart"], made["zeroes", "restart"]
+    none, flip = made["none", "restart"], made["flip", "restart"]
     assert not none.has_harm and none.disks == []
-    assert zeroes.trouble and zeroes.trouble.hits
-    assert zeroes.is_damaged and not zeroes.is_unnoticed
+    assert flip.trouble and flip.trouble.hits
+    assert flip.is_damaged and not flip.is_unnoticed
 
 
 TOLD = "0 1 1000000\n1 1 1100000\n0 2 !1030 1200000\n0 3 !lost 2100000\n1 2 2500000\n0 4 cut off"

@@ -13,10 +13,8 @@ FaultKind = Literal[
     "full",
     "thin-full",
     "flip",
-    "zeroes",
     "lost-write",
     "torn-write",
-    "misdirected-write",
     "lying-flush",
 ]
 

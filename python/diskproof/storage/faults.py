@@ -15,10 +15,8 @@ OF_DISK: dict[FaultKind, str] = {
     "read-only": "error",
     "thin-full": "no-space",
     "flip": "corrupt",
-    "zeroes": "zeroes",
     "lost-write": "lost",
     "torn-write": "torn",
-    "misdirected-write": "misdirected",
     "lying-flush": "ignored",
 }
 """What diskproof-disk calls each kind."""
@@ -36,7 +34,7 @@ def _entries(fault: Fault) -> Iterator[Facts]:
     on: list[str | None] = [fault.on]
     if fault.kind == "read-only":
         on = ["write", "discard"]
-    elif fault.kind in ("flip", "zeroes"):
+    elif fault.kind == "flip":
         on = [fault.on or "write"]
     limits = {
         "factor": fault.factor,

@@ -27,10 +27,8 @@ KEYS_OF: dict[FaultKind, set[str]] = {
     "full": {"for_s", "leave"},
     "thin-full": {"for_s", "after_requests"},
     "flip": _BY_TIME | _BY_REQUEST | {"on"},
-    "zeroes": _BY_TIME | _BY_REQUEST | {"on"},
     "lost-write": _BY_TIME | _BY_REQUEST,
     "torn-write": _BY_TIME | _BY_REQUEST,
-    "misdirected-write": _BY_TIME | _BY_REQUEST,
     "lying-flush": _BY_TIME | _BY_REQUEST,
 }
 """The further keys that each kind takes."""
@@ -47,7 +45,7 @@ class FaultChoice(OfLevels):
         list(WAYS), min_length=1, description="Only before these ways to die; default: all"
     )
     on: OnRequest | None = Field(
-        None, description="Only these requests. Default: all that can have it; of `flip` and `zeroes` writes"
+        None, description="Only these requests. Default: all that can have it; of `flip` writes"
     )
     after_s: float = Field(1.0, ge=0, le=DAY_S, description="Seconds from the first commit to its beginning")
     for_s: float | None = Field(None, gt=0, le=DAY_S, description="How long it lasts; default: to the death")
@@ -89,8 +87,8 @@ class FaultChoice(OfLevels):
             raise ValueError("a `stall` needs `for_s`: an endless one would never let the server die")
         if self.kind == "slow" and self.factor is None and self.add_ms is None:
             raise ValueError("`slow` needs `factor` or `add_ms`")
-        if self.kind in ("flip", "zeroes") and self.on == "flush":
-            raise ValueError(f"a flush has no bytes: a `{self.kind}` is `on` reads or writes")
+        if self.kind == "flip" and self.on == "flush":
+            raise ValueError("a flush has no bytes: a `flip` is `on` reads or writes")
         if (self.every_s is None) != (self.repeat == 1):
             raise ValueError("`every_s` and `repeat` (2 or more) belong together")
         if self.repeat > 1 and (self.times is not None or self.after_requests):

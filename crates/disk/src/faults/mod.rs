@@ -49,24 +49,11 @@ pub struct Befalls {
     pub fails: Option<Failure>,
     /// Bits that flip silently, in what is read or in what is stored.
     pub flips: Vec<Flip>,
-    /// Sectors that are silently zeroes, in what is read or in what is stored.
-    pub zeroes: Vec<Range<u64>>,
-    pub lands: Lands,
+    /// What a write leaves, so many bytes from its start, although it is answered as if it left all.
+    pub kept_bytes: Option<u64>,
     /// The flush is answered, and nothing becomes stable.
     pub ignored: bool,
     pub delay: Delay,
-}
-
-/// Where the bytes of a write go; it is answered as if all were in their place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lands {
-    #[default]
-    InPlace,
-    Nowhere,
-    /// So many bytes from its start; the rest goes nowhere.
-    InPart(u64),
-    /// All of it, at this offset.
-    Astray(u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,9 +73,6 @@ pub struct Flip {
 
 /// Requests of each fault that are named.
 const HITS_AT_MOST: usize = 8;
-
-/// A misdirected write goes so many sectors astray at most: what lies near is likely to be data too.
-const SECTORS_ASTRAY: u64 = 2048;
 
 /// Delay of an answer beyond the model's latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -174,7 +158,6 @@ impl Faults {
         }
         if befalls.fails.is_some() {
             befalls.flips.clear();
-            befalls.zeroes.clear();
         }
         befalls
     }
@@ -267,22 +250,11 @@ impl Active {
                     mask: 1 << self.random.random_range(0..8),
                 });
             }
-            What::Zeroes => befalls.zeroes.push(self.sector(request, sector_bytes)),
-            What::Lost => befalls.lands = Lands::Nowhere,
+            What::Lost => befalls.kept_bytes = Some(0),
             What::Torn => {
                 let sectors = request.length_bytes / sector_bytes;
                 let kept = self.random.random_range(1..sectors.max(2));
-                befalls.lands = Lands::InPart(kept * sector_bytes);
-            }
-            What::Misdirected => {
-                let before = (request.offset_bytes / sector_bytes).min(SECTORS_ASTRAY);
-                befalls.lands = match before {
-                    0 => Lands::Nowhere,
-                    most => {
-                        let sectors = self.random.random_range(1..=most);
-                        Lands::Astray(request.offset_bytes - sectors * sector_bytes)
-                    }
-                };
+                befalls.kept_bytes = Some(kept * sector_bytes);
             }
             What::Ignored => befalls.ignored = true,
         }

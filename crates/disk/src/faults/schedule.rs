@@ -22,14 +22,10 @@ pub enum What {
     Stall,
     /// One bit of a sector flips silently.
     Corrupt,
-    /// A sector silently holds zeroes.
-    Zeroes,
     /// A write is answered and not done.
     Lost,
     /// A write is answered, and only its first sectors are done.
     Torn,
-    /// A write is answered and done in another place.
-    Misdirected,
     /// A flush is answered and not done.
     Ignored,
 }
@@ -105,10 +101,7 @@ impl What {
 
     /// Whether it changes what is read, or what a write leaves.
     pub(super) fn changes_bytes(self) -> bool {
-        matches!(
-            self,
-            Self::Corrupt | Self::Zeroes | Self::Lost | Self::Torn | Self::Misdirected
-        )
+        matches!(self, Self::Corrupt | Self::Lost | Self::Torn)
     }
 
     fn befalls(self) -> &'static [Kind] {
@@ -116,9 +109,9 @@ impl What {
             Self::Error | Self::Slow | Self::Stall => {
                 &[Kind::Read, Kind::Write, Kind::Flush, Kind::Discard]
             }
-            Self::NoSpace | Self::Lost | Self::Torn | Self::Misdirected => &[Kind::Write],
+            Self::NoSpace | Self::Lost | Self::Torn => &[Kind::Write],
             Self::Unreadable => &[Kind::Read],
-            Self::Corrupt | Self::Zeroes => &[Kind::Read, Kind::Write],
+            Self::Corrupt => &[Kind::Read, Kind::Write],
             Self::Ignored => &[Kind::Flush],
         }
     }

@@ -4,7 +4,7 @@ mod hostile;
 
 use serde_json::{Value, json};
 
-use super::{Befalls, Delay, Failure, Fault, Faults, Lands};
+use super::{Befalls, Delay, Failure, Fault, Faults};
 use crate::request::{NANOS_PER_US, Nanos, Request};
 
 const SECTOR: u64 = 512;
@@ -137,9 +137,7 @@ fn a_write_that_fails_makes_no_sector_good() {
 fn a_request_without_bytes_uses_up_no_fault_that_changes_bytes() {
     let mut faults = faults(json!([
         {"fault": "corrupt", "times": 1},
-        {"fault": "zeroes", "times": 1},
         {"fault": "torn", "times": 1},
-        {"fault": "misdirected", "times": 1},
         {"fault": "lost", "times": 1},
         {"fault": "error", "after_requests": 1, "times": 1},
     ]));
@@ -152,9 +150,9 @@ fn a_request_without_bytes_uses_up_no_fault_that_changes_bytes() {
         let befallen = faults.befallen();
         befallen.iter().map(|one| one.requests).collect()
     };
-    assert_eq!(hit(&faults), [0, 0, 0, 0, 0, 1]);
-    assert_eq!(at(&mut faults, 0, block).lands, Lands::Nowhere);
-    assert_eq!(hit(&faults), [1; 6]);
+    assert_eq!(hit(&faults), [0, 0, 0, 1]);
+    assert_eq!(at(&mut faults, 0, block).kept_bytes, Some(0));
+    assert_eq!(hit(&faults), [1; 4]);
 }
 
 #[test]
@@ -210,45 +208,28 @@ fn corruption_turns_one_bit_over_within_request_and_region() {
 }
 
 #[test]
-fn writes_land_elsewhere_and_flushes_do_nothing() {
-    let lands = |fault: &str, request| {
+fn writes_leave_little_and_flushes_do_nothing() {
+    let kept = |fault: &str, request| {
         let mut faults = faults(json!([{ "fault": fault }]));
         (0..50)
-            .map(|us| at(&mut faults, us, request).lands)
+            .map(|us| at(&mut faults, us, request).kept_bytes)
             .collect::<Vec<_>>()
     };
     let write = Request::write(64 * SECTOR, 4 * SECTOR);
-    assert_eq!(lands("lost", write), [Lands::Nowhere; 50]);
-    assert_eq!(lands("lost", Request::read(0, 4096)), [Lands::InPlace; 50]);
-    for one in lands("torn", write) {
-        let Lands::InPart(kept) = one else {
-            panic!("{one:?}")
-        };
+    assert_eq!(kept("lost", write), [Some(0); 50]);
+    assert_eq!(kept("lost", Request::read(0, 4096)), [None; 50]);
+    for kept in kept("torn", write) {
+        let kept = kept.expect("not all");
         assert!(
             (1..4).contains(&(kept / SECTOR)) && kept % SECTOR == 0,
             "{kept}"
         );
     }
-    let whole = lands("torn", Request::write(0, SECTOR));
-    assert_eq!(whole, [Lands::InPlace; 50], "a sector is not torn");
-    for one in lands("misdirected", write) {
-        let Lands::Astray(place) = one else {
-            panic!("{one:?}")
-        };
-        assert!(place < write.offset_bytes && place % SECTOR == 0, "{place}");
-    }
-    assert_eq!(
-        lands("misdirected", Request::write(0, 4096)),
-        [Lands::Nowhere; 50]
-    );
-    let mut faults =
-        faults(json!([{"fault": "ignored", "times": 1}, {"fault": "zeroes", "on": "read"}]));
+    let whole = kept("torn", Request::write(0, SECTOR));
+    assert_eq!(whole, [None; 50], "a sector is not torn");
+    let mut faults = faults(json!([{"fault": "ignored", "times": 1}]));
     let flushes = [0, 1].map(|us| at(&mut faults, us, Request::flush()).ignored);
     assert_eq!(flushes, [true, false]);
-    let [ref sector] = at(&mut faults, 0, Request::read(512, 4096)).zeroes[..] else {
-        panic!("one sector")
-    };
-    assert!(sector.start % SECTOR == 0 && sector.end - sector.start == SECTOR);
 }
 
 #[test]

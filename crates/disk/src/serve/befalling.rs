@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::faults::{Befallen, Befalls, Failure, Fault, Faults, Lands};
+use crate::faults::{Befallen, Befalls, Failure, Fault, Faults};
 use crate::request::{Nanos, Request};
 
 /// The schedule at work, if any.
@@ -77,44 +77,32 @@ pub(super) fn errno(failure: Failure) -> fuser::Errno {
     }
 }
 
-/// The bytes that a write puts on the disk, and where; none if it is lost.
+/// The bytes that a write puts on the disk.
 pub(super) fn landing<'bytes>(
     bytes: &'bytes [u8],
     offset_bytes: u64,
     request: Request,
     befalls: &Befalls,
-) -> (u64, Cow<'bytes, [u8]>) {
-    let (place, kept) = match befalls.lands {
-        Lands::InPlace => (offset_bytes, u64::MAX),
-        Lands::Nowhere => (offset_bytes, 0),
-        Lands::InPart(kept) => (
-            offset_bytes,
-            (request.offset_bytes + kept).saturating_sub(offset_bytes),
-        ),
-        Lands::Astray(place) => (place, u64::MAX),
-    };
-    let kept = usize::try_from(kept).map_or(bytes.len(), |kept| kept.min(bytes.len()));
-    let mut bytes = Cow::Borrowed(&bytes[..kept]);
-    if !befalls.flips.is_empty() || !befalls.zeroes.is_empty() {
+) -> Cow<'bytes, [u8]> {
+    let kept = befalls.kept_bytes.and_then(|kept| {
+        let kept = (request.offset_bytes + kept).saturating_sub(offset_bytes);
+        bytes.get(..usize::try_from(kept).ok()?)
+    });
+    let mut bytes = Cow::Borrowed(kept.unwrap_or(bytes));
+    if !befalls.flips.is_empty() {
         spoil(bytes.to_mut(), offset_bytes, befalls);
     }
-    (place, bytes)
+    bytes
 }
 
 /// Makes bytes read or written there wrong, as a fault has them. A request that is not whole sectors has
 /// fewer bytes than its sectors; what lies outside its bytes has no effect.
 pub(super) fn spoil(bytes: &mut [u8], offset_bytes: u64, befalls: &Befalls) {
-    let mut change = |at: u64, how: &dyn Fn(&mut u8)| {
-        let place = at.checked_sub(offset_bytes);
+    for flip in &befalls.flips {
+        let place = flip.offset_bytes.checked_sub(offset_bytes);
         let place = place.and_then(|place| usize::try_from(place).ok());
         if let Some(byte) = place.and_then(|place| bytes.get_mut(place)) {
-            how(byte);
+            *byte ^= flip.mask;
         }
-    };
-    for flip in &befalls.flips {
-        change(flip.offset_bytes, &|byte| *byte ^= flip.mask);
-    }
-    for at in befalls.zeroes.iter().cloned().flatten() {
-        change(at, &|byte| *byte = 0);
     }
 }

@@ -278,8 +278,8 @@ impl Filesystem for OneFile {
                 .engine
                 .refuse(request, arrived, answer, befalling::errno(failure));
         }
-        let (place, bytes) = landing(bytes, offset, request, &befalls);
-        let written = place..place + bytes.len() as u64;
+        let bytes = landing(bytes, offset, request, &befalls);
+        let written = offset..offset + bytes.len() as u64;
         let tracking = self.engine.tracking();
         let Some(mut contents) = self.powered(arrived) else {
             return self.engine.fail(Kind::Write, answer, Errno::EIO);
@@ -291,7 +291,7 @@ impl Filesystem for OneFile {
         let (ticket, outcome) = if written.is_empty() {
             (None, Ok(()))
         } else {
-            tracking.write(&mut contents, place, &bytes, arrived)
+            tracking.write(&mut contents, offset, &bytes, arrived)
         };
         if outcome.is_ok() {
             tracking.rewritten(ticket, written.clone());

@@ -7,7 +7,6 @@ use super::{Directory, State};
 use crate::account::log::Record;
 use crate::contents::ContentsError;
 use crate::directory::{BLOCK_BYTES, Cleared, Number, Piece, Run, Sync};
-use crate::faults::Lands;
 use crate::request::{Kind, Nanos, Request};
 use crate::serve::answer::Answer;
 use crate::serve::befalling::{landing, spoil};
@@ -128,13 +127,13 @@ impl Directory {
             let (here, after) = rest.split_at(length(piece));
             let disk = piece.disk_bytes.expect("what was written has blocks");
             let part = part.as_ref().expect("so it has a request");
-            let (place, here) = landing(here, disk, part.request, &part.befalls);
-            contents.write(place, &here)?;
+            let here = landing(here, disk, part.request, &part.befalls);
+            contents.write(disk, &here)?;
             // A block is written as a whole, also behind the end of its file.
-            let written = if part.befalls.lands == Lands::InPlace {
+            let written = if part.befalls.kept_bytes.is_none() {
                 part.request.offset_bytes..part.request.end_bytes()
             } else {
-                place..place + here.len() as u64
+                disk..disk + here.len() as u64
             };
             self.engine.faults().written(written, arrived);
             rest = after;
