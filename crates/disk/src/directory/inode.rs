@@ -82,7 +82,7 @@ pub(crate) struct Entry<'a> {
 }
 
 /// The places of `.` and `..` come before all others.
-pub(crate) const FIRST_PLACE: u64 = 3;
+const FIRST_PLACE: u64 = 3;
 
 impl Directory {
     pub(crate) fn new(parent: Number) -> Self {

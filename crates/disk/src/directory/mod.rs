@@ -26,7 +26,7 @@ mod tree;
 mod tests;
 
 pub(crate) use file::{Cleared, Piece};
-pub(crate) use inode::{Directory, Entry, FIRST_PLACE, File, Kind, Number, Owner};
+pub(crate) use inode::{Directory, Entry, File, Kind, Number, Owner};
 pub(crate) use journal::{Journal, Sync};
 pub(crate) use rename::Taken;
 pub(crate) use space::{Run, Space};

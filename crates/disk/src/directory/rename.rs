@@ -13,7 +13,6 @@ use super::tree::{Moment, ROOT, Result, Tree};
 pub(crate) enum Taken {
     Replace,
     Refuse,
-    Exchange,
 }
 
 impl Tree {
@@ -34,18 +33,7 @@ impl Tree {
         self.must_not_contain(number, new_parent)?;
         match (other, taken) {
             (Some(_), Taken::Refuse) => Err(Errno::EEXIST),
-            (None, Taken::Exchange) => Err(Errno::ENOENT),
             (Some(other), _) if other == number => Ok(Vec::new()),
-            (Some(other), Taken::Exchange) => {
-                self.must_not_contain(other, parent)?;
-                self.leave(parent, name, number, moment)?;
-                self.leave(new_parent, new_name, other, moment)?;
-                self.enter(parent, name, other, moment)?;
-                self.enter(new_parent, new_name, number, moment)?;
-                self.renamed(other, moment)?;
-                self.renamed(number, moment)?;
-                Ok(Vec::new())
-            }
             (other, _) => {
                 if let Some(other) = other {
                     self.must_be_replaceable(number, other)?;

@@ -60,12 +60,8 @@ fn step(random: &mut Xoshiro256PlusPlus) -> Step {
         8 => Step::Remove(one),
         9 => Step::RemoveDirectory(one),
         10 | 11 => {
-            let how = [
-                RenameFlags::empty(),
-                RenameFlags::NOREPLACE,
-                RenameFlags::EXCHANGE,
-            ];
-            Step::Rename(one, path(random), *how.choose(random).expect("three"))
+            let how = [RenameFlags::empty(), RenameFlags::NOREPLACE];
+            Step::Rename(one, path(random), *how.choose(random).expect("two"))
         }
         12 if random.random() => Step::Link(one, path(random)),
         12 => Step::Symlink(one, path(random)),

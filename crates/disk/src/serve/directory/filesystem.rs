@@ -8,8 +8,8 @@ use std::time::SystemTime;
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo,
     InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
-    ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite,
-    Request as From, TimeOrNow, WriteFlags,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request as From,
+    TimeOrNow, WriteFlags,
 };
 use rustix::fs::FallocateFlags;
 
@@ -34,8 +34,6 @@ impl Filesystem for Directory {
             // system.
             InitFlags::FUSE_WRITEBACK_CACHE,
             InitFlags::FUSE_PARALLEL_DIROPS,
-            InitFlags::FUSE_DO_READDIRPLUS,
-            InitFlags::FUSE_READDIRPLUS_AUTO,
             InitFlags::FUSE_CACHE_SYMLINKS,
         ] {
             // Without one of them the kernel asks more often.
@@ -226,7 +224,6 @@ impl Filesystem for Directory {
         let taken = match flags {
             _ if flags.is_empty() => Taken::Replace,
             RenameFlags::RENAME_NOREPLACE => Taken::Refuse,
-            RenameFlags::RENAME_EXCHANGE => Taken::Exchange,
             _ => return reply.error(Errno::EINVAL),
         };
         answer_done(
@@ -400,41 +397,6 @@ impl Filesystem for Directory {
                 }
             }
             Ok(())
-        });
-        match listed {
-            Ok(()) => reply.ok(),
-            Err(error) => reply.error(error),
-        }
-    }
-
-    fn readdirplus(
-        &self,
-        _from: &From,
-        node: INodeNo,
-        _handle: FileHandle,
-        place: u64,
-        mut reply: ReplyDirectoryPlus,
-    ) {
-        let listed = self.change(|state| {
-            let number = state.numbers.number(node)?;
-            let mut told = Vec::new();
-            for Entry {
-                place,
-                name,
-                number,
-            } in state.tree.directory(number)?.list(number, place)
-            {
-                let found = state.attributes(number)?;
-                if reply.add(found.ino, place, name, &FOREVER, &found, GENERATION) {
-                    break;
-                }
-                // The kernel takes `.` and `..` for names only.
-                if place >= directory::FIRST_PLACE {
-                    told.push(number);
-                }
-            }
-            told.into_iter()
-                .try_for_each(|number| state.tree.look_up(number).map(|_| ()))
         });
         match listed {
             Ok(()) => reply.ok(),
