@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -17,8 +18,11 @@ use rustix::fs::FallocateFlags;
 use super::answer::Answer;
 use super::befalling::{self, landing, spoil};
 use super::engine::{Arrival, Engine};
+use super::tracking::Tracking;
+use crate::account::Ticket;
 use crate::account::log::Record;
 use crate::contents::{Contents, ContentsError};
+use crate::faults::{Befalls, Delay};
 use crate::request::{Kind, Nanos, Request};
 
 /// The file's name in the mount.
@@ -70,26 +74,101 @@ impl OneFile {
         }
     }
 
-    /// Gives a write or a discard to the model after it has reached the contents, or fails it.
-    fn arrive(&self, arrival: Arrival, outcome: Result<(), ContentsError>, answer: Answer) {
-        match outcome {
-            Ok(()) => self.engine.arrive_with(arrival, answer),
-            Err(error) => self
-                .engine
-                .fail(arrival.request.kind, answer, errno(&error)),
+    /// What befalls a request before its bytes are looked at.
+    fn begin(&self, request: Request, arrived: Nanos, unreadable: bool) -> Result<Befalls, Stop> {
+        if self.engine.is_cut(arrived) {
+            return Err(Stop::Failed(Errno::EIO));
+        }
+        if unreadable {
+            return Err(Stop::Refused(Errno::EIO));
+        }
+        let befalls = self.engine.faults().befalls(request, true, arrived);
+        match befalls.fails {
+            Some(failure) => Err(Stop::Refused(befalling::errno(failure))),
+            None => Ok(befalls),
         }
     }
 
-    /// The contents, for a request that arrived then; `None` if a cut took it. A cut holds the
+    fn take(&self, (offset, bytes): (u64, &mut [u8]), request: Request, arrived: Nanos) -> Done {
+        let (tracking, length) = (self.engine.tracking(), bytes.len() as u64);
+        let befalls = self.begin(request, arrived, tracking.is_unreadable(offset, length))?;
+        let contents = self.powered(arrived)?;
+        let outcome = contents.read(offset, bytes);
+        drop(contents);
+        outcome.map_err(|error| Stop::Refused(errno(&error)))?;
+        spoil(bytes, offset, &befalls);
+        let ticket = tracking.asked(Record::Read, offset, length, arrived);
+        Ok((ticket, befalls.delay))
+    }
+
+    fn put(&self, (offset, bytes): (u64, &[u8]), request: Request, arrived: Nanos) -> Done {
+        let befalls = self.begin(request, arrived, false)?;
+        let bytes = landing(bytes, offset, request, &befalls);
+        let written = offset..offset + bytes.len() as u64;
+        let ticket = self.change(&written, arrived, |tracking, contents| {
+            if bytes.is_empty() {
+                return (None, Ok(()));
+            }
+            tracking.write(contents, offset, &bytes, arrived)
+        })?;
+        self.engine.faults().written(written, arrived);
+        Ok((ticket, befalls.delay))
+    }
+
+    fn discard(&self, bytes: &Range<u64>, request: Request, arrived: Nanos) -> Done {
+        let befalls = self.begin(request, arrived, false)?;
+        let length = bytes.end - bytes.start;
+        let ticket = self.change(bytes, arrived, |tracking, contents| {
+            tracking.discard(contents, bytes.start, length, arrived)
+        })?;
+        Ok((ticket, befalls.delay))
+    }
+
+    fn change(
+        &self,
+        bytes: &Range<u64>,
+        arrived: Nanos,
+        change: impl FnOnce(&Tracking, &mut Contents) -> (Option<Ticket>, Result<(), ContentsError>),
+    ) -> Result<Option<Ticket>, Stop> {
+        let (tracking, mut contents) = (self.engine.tracking(), self.powered(arrived)?);
+        if !tracking.may_write(bytes.clone()) {
+            return Err(Stop::Refused(Errno::EIO));
+        }
+        let (ticket, outcome) = change(tracking, &mut contents);
+        outcome.map_err(|error| Stop::Failed(errno(&error)))?;
+        tracking.rewritten(ticket, bytes.clone());
+        Ok(ticket)
+    }
+
+    /// Gives a request to the model after its work is done, or fails it.
+    fn answer(&self, request: Request, arrived: Nanos, done: &Done, answer: Answer) {
+        match done {
+            &Ok((ticket, delay)) => {
+                let arrival = Arrival {
+                    request,
+                    ticket,
+                    arrived,
+                    delay,
+                };
+                self.engine.arrive_with(arrival, answer);
+            }
+            Err(Stop::Failed(errno)) => self.engine.fail(request.kind, answer, *errno),
+            Err(Stop::Refused(errno)) => self.engine.refuse(request, arrived, answer, *errno),
+        }
+    }
+
+    /// The contents, for a request that arrived then; an error if a cut took it. A cut holds the
     /// contents until the surviving bytes are in place, and a request that waits meanwhile must not
     /// change anything afterwards.
-    fn powered(&self, arrived: Nanos) -> Option<MutexGuard<'_, Contents>> {
+    fn powered(&self, arrived: Nanos) -> Result<MutexGuard<'_, Contents>, Stop> {
         while !self.engine.is_cut(arrived) {
-            if let Some(contents) = self.contents.try_lock_for(LOOK_AGAIN_AFTER) {
-                return (!self.engine.is_cut(arrived)).then_some(contents);
+            if let Some(contents) = self.contents.try_lock_for(LOOK_AGAIN_AFTER)
+                && !self.engine.is_cut(arrived)
+            {
+                return Ok(contents);
             }
         }
-        None
+        Err(Stop::Failed(Errno::EIO))
     }
 
     /// Bytes of a read that lie within the disk.
@@ -98,6 +177,16 @@ impl OneFile {
         usize::try_from(left.min(u64::from(size))).unwrap_or(0)
     }
 }
+
+/// Why a request is not done: it fails, or it is refused before it changes anything, which the account
+/// notes.
+enum Stop {
+    Failed(Errno),
+    Refused(Errno),
+}
+
+/// The place in the account of what was done, and what delays its answer.
+type Done = Result<(Option<Ticket>, Delay), Stop>;
 
 /// The sectors that a range touches: models know whole ones only.
 fn sectors(kind: Kind, offset: u64, length: u64) -> Request {
@@ -212,45 +301,9 @@ impl Filesystem for OneFile {
             reply.data(&[]);
             return;
         }
-        let length = bytes.len() as u64;
-        let tracking = self.engine.tracking();
-        if self.engine.is_cut(arrived) {
-            let answer = Answer::Read(reply, Vec::new());
-            return self.engine.fail(Kind::Read, answer, Errno::EIO);
-        }
-        let request = sectors(Kind::Read, offset, length);
-        if tracking.is_unreadable(offset, length) {
-            let answer = Answer::Read(reply, Vec::new());
-            return self.engine.refuse(request, arrived, answer, Errno::EIO);
-        }
-        let befalls = self.engine.faults().befalls(request, true, arrived);
-        if let Some(failure) = befalls.fails {
-            let answer = Answer::Read(reply, Vec::new());
-            return self
-                .engine
-                .refuse(request, arrived, answer, befalling::errno(failure));
-        }
-        let Some(contents) = self.powered(arrived) else {
-            let answer = Answer::Read(reply, Vec::new());
-            return self.engine.fail(Kind::Read, answer, Errno::EIO);
-        };
-        let outcome = contents.read(offset, &mut bytes);
-        drop(contents);
-        spoil(&mut bytes, offset, &befalls);
-        let answer = Answer::Read(reply, bytes);
-        match outcome {
-            Ok(()) => {
-                let ticket = tracking.asked(Record::Read, offset, length, arrived);
-                let arrival = Arrival {
-                    request,
-                    ticket,
-                    arrived,
-                    delay: befalls.delay,
-                };
-                self.engine.arrive_with(arrival, answer);
-            }
-            Err(error) => self.engine.refuse(request, arrived, answer, errno(&error)),
-        }
+        let request = sectors(Kind::Read, offset, bytes.len() as u64);
+        let done = self.take((offset, &mut bytes), request, arrived);
+        self.answer(request, arrived, &done, Answer::Read(reply, bytes));
     }
 
     fn write(
@@ -269,42 +322,8 @@ impl Filesystem for OneFile {
         let length = u32::try_from(bytes.len()).expect("a request is bounded");
         let answer = Answer::Written(reply, length);
         let request = sectors(Kind::Write, offset, u64::from(length));
-        if self.engine.is_cut(arrived) {
-            return self.engine.fail(Kind::Write, answer, Errno::EIO);
-        }
-        let befalls = self.engine.faults().befalls(request, true, arrived);
-        if let Some(failure) = befalls.fails {
-            return self
-                .engine
-                .refuse(request, arrived, answer, befalling::errno(failure));
-        }
-        let bytes = landing(bytes, offset, request, &befalls);
-        let written = offset..offset + bytes.len() as u64;
-        let tracking = self.engine.tracking();
-        let Some(mut contents) = self.powered(arrived) else {
-            return self.engine.fail(Kind::Write, answer, Errno::EIO);
-        };
-        if !tracking.may_write(written.clone()) {
-            drop(contents);
-            return self.engine.refuse(request, arrived, answer, Errno::EIO);
-        }
-        let (ticket, outcome) = if written.is_empty() {
-            (None, Ok(()))
-        } else {
-            tracking.write(&mut contents, offset, &bytes, arrived)
-        };
-        if outcome.is_ok() {
-            tracking.rewritten(ticket, written.clone());
-            self.engine.faults().written(written, arrived);
-        }
-        drop(contents);
-        let arrival = Arrival {
-            request,
-            ticket,
-            arrived,
-            delay: befalls.delay,
-        };
-        self.arrive(arrival, outcome, answer);
+        let done = self.put((offset, bytes), request, arrived);
+        self.answer(request, arrived, &done, answer);
     }
 
     fn fsync(
@@ -349,35 +368,8 @@ impl Filesystem for OneFile {
             return answer.send(arrived);
         }
         let request = sectors(Kind::Discard, offset, length);
-        if self.engine.is_cut(arrived) {
-            return self.engine.fail(Kind::Discard, answer, Errno::EIO);
-        }
-        let befalls = self.engine.faults().befalls(request, true, arrived);
-        if let Some(failure) = befalls.fails {
-            return self
-                .engine
-                .refuse(request, arrived, answer, befalling::errno(failure));
-        }
-        let tracking = self.engine.tracking();
-        let Some(mut contents) = self.powered(arrived) else {
-            return self.engine.fail(Kind::Discard, answer, Errno::EIO);
-        };
-        if !tracking.may_write(offset..offset + length) {
-            drop(contents);
-            return self.engine.refuse(request, arrived, answer, Errno::EIO);
-        }
-        let (ticket, outcome) = tracking.discard(&mut contents, offset, length, arrived);
-        if outcome.is_ok() {
-            tracking.rewritten(ticket, offset..offset + length);
-        }
-        drop(contents);
-        let arrival = Arrival {
-            request,
-            ticket,
-            arrived,
-            delay: befalls.delay,
-        };
-        self.arrive(arrival, outcome, answer);
+        let done = self.discard(&(offset..offset + length), request, arrived);
+        self.answer(request, arrived, &done, answer);
     }
 
     /// Where there are data and holes, so that copying a thin disk takes time in proportion to its
@@ -465,10 +457,10 @@ mod tests {
             contents: Arc::new(Mutex::new(contents)),
             size_bytes,
         };
-        assert!(file.powered(file.engine.now()).is_some());
+        assert!(file.powered(file.engine.now()).is_ok());
         let held = file.contents.lock();
         std::thread::scope(|threads| {
-            let waiting = threads.spawn(|| file.powered(file.engine.now()).is_some());
+            let waiting = threads.spawn(|| file.powered(file.engine.now()).is_ok());
             std::thread::sleep(Duration::from_millis(5));
             file.engine.cut().expect("it was on");
             assert!(!waiting.join().expect("an end"), "it has them");
