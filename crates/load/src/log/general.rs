@@ -1,8 +1,11 @@
 //! The general log of MySQL and MariaDB: an entry is written when its statement begins, without a duration.
 
 use std::io;
+use std::sync::LazyLock;
 
-use super::moment::{self, Moment};
+use regex::bytes::Regex;
+
+use super::moment::{self, Moment, pattern};
 use super::{Event, HALF_LINE, Inputs, Sink, Statement, What, add_line};
 
 /// An entry's session, its command and the rest of its line.
@@ -13,63 +16,31 @@ struct Head<'a> {
     argument: &'a [u8],
 }
 
-const COMMANDS: [&str; 22] = [
-    "Query",
-    "Execute",
-    "Prepare",
-    "Connect",
-    "Quit",
-    "Init DB",
-    "Close stmt",
-    "Reset stmt",
-    "Fetch",
-    "Field List",
-    "Ping",
-    "Statistics",
-    "Change user",
-    "Refresh",
-    "Kill",
-    "Long Data",
-    "Set option",
-    "Binlog Dump GTID",
-    "Binlog Dump",
-    "Register Slave",
-    "Reset connection",
-    "Shutdown",
-];
+const COMMANDS: &str = "Query|Execute|Prepare|Connect|Quit|Init DB|Close stmt|Reset stmt|Fetch|Field List|Ping|\
+    Statistics|Change user|Refresh|Kill|Long Data|Set option|Binlog Dump GTID|Binlog Dump|Register Slave|\
+    Reset connection|Shutdown";
+
+/// `TIME<tab>   ID COMMAND<tab>ARGUMENT`; MariaDB leaves the time out where it is the last one's, and MySQL 5.0
+/// has spaces before the argument.
+static HEAD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&format!(
+        r"^(?:({})\S*|\t| {{8}})\s*(\d+) ({COMMANDS})(?:\s+(.*))?$",
+        moment::PATTERN
+    ))
+});
 
 pub(super) fn begins_entry(line: &[u8]) -> bool {
     head(line).is_some()
 }
 
-/// Reads `TIME<tab>   ID COMMAND<tab>ARGUMENT`; MariaDB leaves the time out where it is the last one's.
 fn head(line: &[u8]) -> Option<Head<'_>> {
-    let moment = moment::read(line);
-    let mut rest = match moment {
-        Some(moment) => {
-            let zone = line[moment.bytes..].iter();
-            let zone = zone.take_while(|byte| !byte.is_ascii_whitespace());
-            &line[moment.bytes + zone.count()..]
-        }
-        None if line.starts_with(b"\t") || line.starts_with(b"        ") => line,
-        None => return None,
-    };
-    rest = rest.trim_ascii_start();
-    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let session = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
-    rest = rest[digits..].strip_prefix(b" ")?;
-    // MySQL 5.0 has spaces before the argument.
-    let mut known = COMMANDS.iter().filter_map(|known| {
-        let argument = rest.strip_prefix(known.as_bytes())?;
-        let is_whole = argument.first().is_none_or(u8::is_ascii_whitespace);
-        is_whole.then(|| (known.as_bytes(), argument.trim_ascii_start()))
-    });
-    let (command, argument) = known.next()?;
+    let found = HEAD.captures(line)?;
+    let part = |at| found.get(at).map(|part| part.as_bytes());
     Some(Head {
-        moment,
-        session,
-        command,
-        argument,
+        moment: part(1).and_then(moment::read),
+        session: std::str::from_utf8(part(2)?).ok()?.parse().ok()?,
+        command: part(3)?,
+        argument: part(4).unwrap_or_default(),
     })
 }
 
@@ -107,11 +78,7 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
             }),
             b"Connect" => What::Connect,
             b"Quit" => What::Quit,
-            b"Init DB" => What::Statement(Statement {
-                sql: [b"USE `", head.argument, b"`"].concat(),
-                database: Some(head.argument.to_vec()),
-                ..Statement::default()
-            }),
+            b"Init DB" => choice_of(head.argument),
             b"Prepare" | b"Close stmt" | b"Reset stmt" | b"Ping" | b"Statistics" | b"Long Data" => {
                 continue;
             }
@@ -131,11 +98,7 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
             && let Some(database) = database_of(head.argument)
         {
             sink.take(event(What::Connect))?;
-            open = Some(event(What::Statement(Statement {
-                sql: [b"USE `", database, b"`"].concat(),
-                database: Some(database.to_vec()),
-                ..Statement::default()
-            })));
+            open = Some(event(choice_of(database)));
             continue;
         }
         open = Some(event(what));
@@ -145,6 +108,14 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
         return Ok(());
     }
     open.map_or(Ok(()), |event| sink.take(event))
+}
+
+fn choice_of(database: &[u8]) -> What {
+    What::Statement(Statement {
+        sql: [b"USE `", database, b"`"].concat(),
+        database: Some(database.to_vec()),
+        ..Statement::default()
+    })
 }
 
 /// The database of `root@localhost on shop using Socket`.

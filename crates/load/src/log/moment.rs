@@ -1,5 +1,27 @@
 //! Instants as logs write them. Zones are passed over: what counts is the time between two entries.
 
+use std::sync::LazyLock;
+
+use regex::bytes::{Match, Regex};
+
+/// `2026-11-28T10:15:21.123456`, `2026-11-28 10:15:21`, `261128  9:15:21`: MySQL 5.6 writes hours without a
+/// leading zero.
+pub(super) const PATTERN: &str =
+    r"(?:\d{4}-\d\d-\d\d|(?:\d\d)?\d{6})[T ] *\d\d?:\d\d:\d\d(?:[.,]\d*)?";
+
+static PARTS: LazyLock<Regex> = LazyLock::new(|| {
+    let date = r"(?:(\d{4})-(\d\d)-(\d\d)|(\d{4})(\d\d)(\d\d)|(\d\d)(\d\d)(\d\d))";
+    pattern(&format!(
+        r"^{date}[T ] *(\d\d?):(\d\d):(\d\d)(?:[.,](\d*))?"
+    ))
+});
+static DATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d{4})-(\d\d)-(\d\d)(?:[ T]|$)"));
+
+/// A pattern of ours, for bytes.
+pub(super) fn pattern(text: &str) -> Regex {
+    Regex::new(&format!("(?s-u){text}")).expect("it was tried")
+}
+
 /// An instant and how finely it was written, both in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment {
@@ -9,85 +31,31 @@ pub(super) struct Moment {
     pub(super) bytes: usize,
 }
 
-/// An instant at the start of the text: `2026-11-28T10:15:21.123456Z`, `2026-11-28 10:15:21`, `261128 10:15:21`.
+/// An instant at the start of the text.
 pub(super) fn read(text: &[u8]) -> Option<Moment> {
-    let mut at = 0;
-    let leading = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let date: [i64; 3] = match leading {
-        4 => {
-            let date = [
-                digits(text, 0, 4)?,
-                digits(text, 5, 2)?,
-                digits(text, 8, 2)?,
-            ];
-            if text.get(4) != Some(&b'-') || text.get(7) != Some(&b'-') {
-                return None;
-            }
-            at += 10;
-            date
-        }
-        6 => {
-            at += 6;
-            [
-                2000 + digits(text, 0, 2)?,
-                digits(text, 2, 2)?,
-                digits(text, 4, 2)?,
-            ]
-        }
-        8 => {
-            at += 8;
-            [
-                digits(text, 0, 4)?,
-                digits(text, 4, 2)?,
-                digits(text, 6, 2)?,
-            ]
-        }
-        _ => return None,
-    };
-    if !matches!(text.get(at), Some(b'T' | b' ')) {
+    let found = PARTS.captures(text)?;
+    let number = |at| number(found.get(at)?.as_bytes());
+    let form = [1, 4, 7].into_iter().find(|&at| found.get(at).is_some())?;
+    let century = if form == 7 { 2000 } else { 0 };
+    let day = days(
+        century + number(form)?,
+        number(form + 1)?,
+        number(form + 2)?,
+    )?;
+    let (hour, minute, second) = (number(10)?, number(11)?, number(12)?);
+    if hour > 24 {
         return None;
     }
-    at += 1;
-    // MySQL 5.6 writes hours without a leading zero.
-    while text.get(at) == Some(&b' ') {
-        at += 1;
+    let (mut us, mut step_us) = (0, 1_000_000);
+    for digit in found.get(13).iter().flat_map(Match::as_bytes).take(6) {
+        step_us /= 10;
+        us += i64::from(digit - b'0') * step_us;
     }
-    let hour_digits = text[at..]
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
-    if !(1..=2).contains(&hour_digits) {
-        return None;
-    }
-    let hour = digits(text, at, hour_digits)?;
-    at += hour_digits;
-    let (minute, second) = (digits(text, at + 1, 2)?, digits(text, at + 4, 2)?);
-    if text.get(at) != Some(&b':') || text.get(at + 3) != Some(&b':') {
-        return None;
-    }
-    at += 6;
-    let mut us = 0;
-    let mut step_us = 1_000_000;
-    if matches!(text.get(at), Some(b'.' | b',')) {
-        let fraction = text[at + 1..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit());
-        let length = fraction.count();
-        for place in 0..length.min(6) {
-            step_us /= 10;
-            us += i64::from(text[at + 1 + place] - b'0') * step_us;
-        }
-        at += 1 + length;
-    }
-    let [year, month, day] = date;
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 24 {
-        return None;
-    }
-    let seconds = (days(year, month, day) * 24 + hour) * 3600 + minute * 60 + second;
+    let seconds = (day * 24 + hour) * 3600 + minute * 60 + second;
     Some(Moment {
         us: seconds * 1_000_000 + us,
         step_us,
-        bytes: at,
+        bytes: found.get_match().end(),
     })
 }
 
@@ -130,39 +98,28 @@ pub(super) fn first(text: &[u8]) -> Option<i64> {
     found.map(|moment| moment.us)
 }
 
-fn digits(text: &[u8], at: usize, count: usize) -> Option<i64> {
-    let mut number = 0;
-    for byte in text.get(at..at + count)? {
-        if !byte.is_ascii_digit() {
-            return None;
-        }
-        number = number * 10 + i64::from(byte - b'0');
-    }
-    Some(number)
+fn number(digits: &[u8]) -> Option<i64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// Days since 1970-01-01 of the Gregorian calendar, from years that begin in March.
-fn days(year: i64, month: i64, day: i64) -> i64 {
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
     let (year, month) = if month > 2 {
         (year, month - 3)
     } else {
         (year - 1, month + 9)
     };
     let era_days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    era_days + (153 * month + 2) / 5 + day - 1 - 719_468
+    Some(era_days + (153 * month + 2) / 5 + day - 1 - 719_468)
 }
 
 /// The day of a date that a text begins with: `2026-11-28`, alone or before a time.
 pub(crate) fn day_of(text: &[u8]) -> Option<i64> {
-    let [year, month, day] = [
-        digits(text, 0, 4)?,
-        digits(text, 5, 2)?,
-        digits(text, 8, 2)?,
-    ];
-    let is_date =
-        text[4] == b'-' && text[7] == b'-' && matches!(text.get(10), None | Some(b' ' | b'T'));
-    (is_date && (1..=12).contains(&month) && (1..=31).contains(&day))
-        .then(|| days(year, month, day))
+    let (_, [year, month, day]) = DATE.captures(text)?.extract();
+    days(number(year)?, number(month)?, number(day)?)
 }
 
 /// The date of a day since 1970-01-01, from years that begin in March.

@@ -2,10 +2,12 @@
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io;
+use std::sync::LazyLock;
 
+use regex::bytes::Regex;
 use serde::Deserialize;
 
-use super::moment::{self, Moment, micros};
+use super::moment::{self, Moment, micros, pattern};
 use super::prefix::{Prefix, severity};
 use super::{Event, HALF_LINE, Inputs, LONGEST_BYTES, Sink, Statement, Unreadable, What, add_line};
 use crate::driver::Dialect;
@@ -61,8 +63,9 @@ pub(super) fn read_text(
             break;
         }
         number += 1;
-        let found = severity(&line)
-            .and_then(|(end, word, begins)| Some((prefix.read(&line[..end])?, word, begins)));
+        let found = severity(&line).and_then(|(end, word, begins)| {
+            Some((prefix.read(&line[..end])?, known(word), begins))
+        });
         let Some((said, word, begins)) = found else {
             let Some(message) = &mut open else {
                 sink.unread("a line that begins no message", number);
@@ -86,7 +89,7 @@ pub(super) fn read_text(
         };
         part = word;
         match word {
-            "DETAIL" | "STATEMENT" | "HINT" | "CONTEXT" | "QUERY" | "LOCATION" => {
+            "DETAIL" | "STATEMENT" | "HINT" => {
                 if let Some(message) = &mut open {
                     message.part(word).extend_from_slice(text);
                 }
@@ -218,6 +221,9 @@ fn known(severity: &[u8]) -> &'static str {
     match severity {
         b"LOG" => "LOG",
         b"ERROR" => "ERROR",
+        b"DETAIL" => "DETAIL",
+        b"STATEMENT" => "STATEMENT",
+        b"HINT" | b"CONTEXT" | b"QUERY" | b"LOCATION" => "HINT",
         _ => "",
     }
 }
@@ -232,7 +238,7 @@ impl Message {
         match word {
             "DETAIL" => &mut self.detail,
             "STATEMENT" => &mut self.statement,
-            "HINT" | "CONTEXT" | "QUERY" | "LOCATION" => {
+            "HINT" => {
                 // Kept nowhere: the next part begins anew.
                 self.detail.clear();
                 &mut self.detail
@@ -303,7 +309,7 @@ impl Message {
                 ..Statement::default()
             }));
         }
-        if is_translated(rest) {
+        if TRANSLATED.is_match(rest) {
             sink.unread("a message that is not in English (lc_messages)", self.line);
             return None;
         }
@@ -357,22 +363,18 @@ impl Message {
     }
 }
 
-/// Whether it is a duration in another language: `Dauer: 0.250 ms`.
-fn is_translated(text: &[u8]) -> bool {
-    let colon = text.iter().position(|&byte| byte == b':');
-    let value = colon.map_or(&[][..], |colon| text[colon + 1..].trim_ascii_start());
-    let digits = value
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit() || **byte == b'.');
-    let digits = digits.count();
-    digits > 4
-        && !text[..colon.unwrap_or(0)].trim_ascii().contains(&b' ')
-        && value[digits..].starts_with(b" ms")
-}
+/// A duration in another language: `Dauer: 0.250 ms`.
+static TRANSLATED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*[^: ]*\s*:\s*[\d.]{5,} ms"));
+
+/// A parameter, quoted as it stands.
+static PARAMETER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\$\d+ = ('(?:[^']|'')*'|[^',]+)"));
 
 /// Puts parameters, as `parameters: $1 = '5', $2 = NULL` has them, into a statement's text.
 fn with_parameters(sql: &[u8], detail: &[u8]) -> Option<Vec<u8>> {
-    let values = parameters(detail);
+    let is_list = detail.len() > 10 && detail[1..].starts_with(b"arameters: ");
+    let values: Vec<_> = PARAMETER
+        .captures_iter(if is_list { detail } else { b"" })
+        .collect();
     let mut out = Vec::with_capacity(sql.len() + detail.len());
     let mut copied = 0;
     let mut mark = None;
@@ -384,9 +386,9 @@ fn with_parameters(sql: &[u8], detail: &[u8]) -> Option<Vec<u8>> {
                     .ok()?
                     .parse()
                     .ok()?;
-                let value = values.get(number.checked_sub(1)?)?;
+                let value = values.get(number.checked_sub(1)?)?.get(1)?.as_bytes();
                 out.extend_from_slice(&sql[copied..word.at - 1]);
-                out.extend_from_slice(value);
+                out.extend_from_slice(value.trim_ascii_end());
                 copied = word.end;
             }
             _ => {}
@@ -394,37 +396,4 @@ fn with_parameters(sql: &[u8], detail: &[u8]) -> Option<Vec<u8>> {
     }
     out.extend_from_slice(&sql[copied..]);
     Some(out)
-}
-
-/// The values in the order of their numbers, quoted as they stand.
-fn parameters(detail: &[u8]) -> Vec<&[u8]> {
-    let begins = [&b"parameters: "[..], b"Parameters: "];
-    let Some(mut rest) = begins.iter().find_map(|own| detail.strip_prefix(*own)) else {
-        return Vec::new();
-    };
-    let mut values = Vec::new();
-    while rest.starts_with(b"$") {
-        let Some(equals) = rest.windows(3).position(|own| own == b" = ") else {
-            break;
-        };
-        rest = &rest[equals + 3..];
-        let end = if rest.starts_with(b"'") {
-            let mut at = 1;
-            loop {
-                match rest.get(at) {
-                    Some(b'\'') if rest.get(at + 1) == Some(&b'\'') => at += 2,
-                    Some(b'\'') => break at + 1,
-                    Some(_) => at += 1,
-                    None => return Vec::new(),
-                }
-            }
-        } else {
-            rest.windows(2)
-                .position(|own| own == b", ")
-                .unwrap_or(rest.len())
-        };
-        values.push(rest[..end].trim_ascii_end());
-        rest = rest[end..].strip_prefix(b", ").unwrap_or(b"");
-    }
-    values
 }

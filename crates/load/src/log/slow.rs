@@ -1,8 +1,11 @@
 //! The slow log of MySQL, MariaDB and Percona Server: an entry is written when its statement ends.
 
 use std::io;
+use std::sync::LazyLock;
 
-use super::moment::{self, Moment, micros};
+use regex::bytes::Regex;
+
+use super::moment::{self, Moment, micros, pattern};
 use super::{Event, HALF_LINE, Inputs, Sink, Statement, What, add_line};
 
 /// When entries were written.
@@ -89,25 +92,25 @@ fn is_banner(line: &[u8]) -> bool {
 
 impl Entry {
     fn take_head(&mut self, line: &[u8]) {
-        let number = |name: &str| {
-            let value = std::str::from_utf8(field(line, name)?).ok()?;
-            value.parse::<u64>().ok()
-        };
         let fields = &mut self.statement;
-        self.session = number("Id:")
-            .or_else(|| number("Thread_id:"))
-            .or(self.session);
-        if let Some(seconds) = field(line, "Query_time:") {
-            let seconds = std::str::from_utf8(seconds).ok();
-            fields.duration_us = seconds.and_then(|text| text.parse().ok()).and_then(micros);
-            self.has_times = true;
-        }
-        fields.rows = number("Rows_sent:").or(fields.rows);
-        fields.affected = number("Rows_affected:").or(fields.affected);
-        let error = number("Errno:").or_else(|| number("Last_errno:"));
-        fields.failed |= error.is_some_and(|error| error != 0);
-        if let Some(schema) = field(line, "Schema:").filter(|schema| !schema.is_empty()) {
-            fields.database = Some(schema.to_vec());
+        for found in FIELD.captures_iter(line) {
+            let (_, [name, value]) = found.extract();
+            let text = std::str::from_utf8(value).unwrap_or_default();
+            let number = text.parse::<u64>().ok();
+            match name {
+                b"Id" | b"Thread_id" => self.session = number.or(self.session),
+                b"Query_time" => {
+                    fields.duration_us = text.parse().ok().and_then(micros);
+                    self.has_times = true;
+                }
+                b"Rows_sent" => fields.rows = number.or(fields.rows),
+                b"Rows_affected" => fields.affected = number.or(fields.affected),
+                b"Errno" | b"Last_errno" => {
+                    fields.failed |= number.is_some_and(|error| error != 0);
+                }
+                b"Schema" if !value.is_empty() => fields.database = Some(value.to_vec()),
+                _ => {}
+            }
         }
     }
 
@@ -201,22 +204,8 @@ impl Entry {
     }
 }
 
-/// The word after a name such as `Rows_sent:`; empty if another name follows.
-fn field<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    let name = name.as_bytes();
-    let mut at = 0;
-    loop {
-        let found = line[at..].windows(name.len()).position(|own| own == name)?;
-        at += found + name.len();
-        if line[at - name.len() - 1] == b' ' {
-            break;
-        }
-    }
-    let rest = line[at..].trim_ascii_start();
-    let end = rest.iter().position(u8::is_ascii_whitespace);
-    let word = &rest[..end.unwrap_or(rest.len())];
-    Some(if word.ends_with(b":") { b"" } else { word })
-}
+/// A name such as `Rows_sent` and the word after it, which is empty if another name follows.
+static FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r"([A-Z]\w*): *([^\s:]*)(?:\s|$)"));
 
 fn first_line(text: &[u8]) -> (&[u8], &[u8]) {
     match text.iter().position(|&byte| byte == b'\n') {
