@@ -19,8 +19,8 @@ use super::run::{Kind, retry, run_reported, seed};
 use super::script::ask_for_names;
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::target::Target;
-use crate::workload::lua::{Laws, LuaError, LuaOptions, LuaWorkload, Output, Setting, Watch};
-use crate::workload::sql::{Errand, Fence};
+use crate::workload::lua::{LuaError, LuaOptions, LuaWorkload, Output, Watch};
+use crate::workload::sql::Errand;
 use args::{LuaArgs, OnceLua, RunLua, given};
 use hooked::{Counted, Hooked};
 use source::find;
@@ -31,21 +31,11 @@ impl From<LuaError> for Stop {
     }
 }
 
-/// A script with all that it needs but the database's dialect.
+/// A script with all that it needs but the database's dialect and names.
 pub(super) struct Ready {
-    pub(super) found: source::Found,
-    pub(super) command: String,
-    pub(super) given: Vec<(String, Option<String>)>,
-    pub(super) general: Vec<(String, Setting)>,
-    pub(super) protocol: Protocol,
-    pub(super) laws: Laws,
-    pub(super) seed: u64,
-    pub(super) trusted: bool,
-    pub(super) memory_mib: u32,
+    pub(super) options: LuaOptions,
     /// How long the script may compute without a statement.
     pub(super) limit: Duration,
-    pub(super) output: Output,
-    pub(super) fence: Fence,
     /// `None` if the script is trusted.
     pub(super) kernel_fence: Option<KernelFence>,
 }
@@ -62,59 +52,53 @@ impl Ready {
         let found = find(&args.script).map_err(Stop::Arguments)?;
         let kernel_fence = (!args.trust_script)
             .then(|| KernelFence::new(target, &found.folders, run.threads, args.script_memory));
-        Ok(Self {
-            found,
-            kernel_fence,
+        let options = LuaOptions {
+            script: found.name,
+            text: found.text,
+            path: found.path,
+            folders: found.folders,
             command: command.to_owned(),
-            given: given(&args.given),
             general: general::settings(target, run),
+            given: given(&args.given),
+            dialect: Dialect::Mysql,
             protocol: args.protocol.into(),
             laws: args.distribution.into(),
             seed: run.seed,
             trusted: args.trust_script,
-            memory_mib: args.script_memory,
-            limit: args.script_limit,
+            memory_limit_bytes: bytes_of_mib(args.script_memory),
             output,
             fence: target.fence(Errand::Measured, reach.any_database),
+            is_ours: false,
+            rows: None,
+        };
+        Ok(Self {
+            options,
+            limit: args.script_limit,
+            kernel_fence,
         })
     }
 
     /// The workload for a database; refuses a script that does not load or lacks the command. From
     /// now on the program ends if the script computes for too long.
-    pub(super) fn workload<D: Driver>(mut self, driver: &D) -> Result<LuaWorkload, Stop> {
+    pub(super) fn workload<D: Driver>(self, driver: &D) -> Result<LuaWorkload, Stop> {
+        let mut options = self.options;
         if let Some(fence) = &self.kernel_fence {
             tell_weakness()?;
             fence.close()?;
         }
-        let dialect = driver.dialect();
-        if dialect == Dialect::Mysql && driver.has_tables() {
-            ask_for_names(driver, &mut self.fence)?;
+        options.dialect = driver.dialect();
+        if options.dialect == Dialect::Mysql && driver.has_tables() {
+            ask_for_names(driver, &mut options.fence)?;
         }
         let watch = Arc::new(Watch::default());
-        let script = self.found.name;
-        let is_json = self.output == Output::Stderr;
-        guard::guard(Arc::clone(&watch), script.clone(), self.limit, is_json);
-        let options = LuaOptions {
-            script,
-            text: self.found.text,
-            path: self.found.path,
-            folders: self.found.folders,
-            command: self.command,
-            general: self.general,
-            given: self.given,
-            dialect,
-            protocol: self.protocol,
-            laws: self.laws,
-            seed: self.seed,
-            trusted: self.trusted,
-            memory_limit_bytes: usize::try_from(self.memory_mib).unwrap_or(usize::MAX) << 20,
-            output: self.output,
-            fence: self.fence,
-            is_ours: false,
-            rows: None,
-        };
+        let (script, is_json) = (options.script.clone(), options.output == Output::Stderr);
+        guard::guard(Arc::clone(&watch), script, self.limit, is_json);
         Ok(LuaWorkload::new(options, watch)?)
     }
+}
+
+pub(super) fn bytes_of_mib(mib: u32) -> usize {
+    usize::try_from(mib).unwrap_or(usize::MAX) << 20
 }
 
 /// Words of the script's kind, in between what it prints itself.
@@ -168,7 +152,7 @@ impl Task for OnceTask {
     const MAY_CREATE: bool = true;
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let command = self.ready.command.clone();
+        let command = self.ready.options.command.clone();
         let limit = self.ready.limit;
         let workload = self.ready.workload(&driver)?;
         say_when_interrupted(format!(
@@ -221,7 +205,7 @@ struct RunTask<'a> {
 impl Task for RunTask<'_> {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let load = &self.args.load;
-        let (seed, protocol) = (self.ready.seed, self.ready.protocol);
+        let (seed, protocol) = (self.ready.options.seed, self.ready.options.protocol);
         let workload = self.ready.workload(&driver)?;
         let json = load.output.json;
         let name = workload.name();

@@ -20,13 +20,13 @@ use super::kernel_fence::KernelFence;
 use super::lua::general::{self, Run};
 use super::lua::hooked::{Counted, Hooked};
 use super::lua::source::find;
-use super::lua::{OnceTask, Ready};
+use super::lua::{OnceTask, Ready, bytes_of_mib};
 use super::run::{Kind, run_reported, seed};
-use crate::driver::{Driver, Protocol};
+use crate::driver::{Dialect, Driver, Protocol};
 use crate::plain::Plain;
 use crate::target::Target;
 use crate::workload::distribution::{Law, Special};
-use crate::workload::lua::{self, Laws};
+use crate::workload::lua::{self, Laws, LuaOptions};
 use crate::workload::sql::Errand;
 use command_line::{CommandLine, help};
 use report::{Head, SysbenchReport, first_line};
@@ -85,23 +85,31 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
         ))
     })?;
     let trusted = line.words.is_on("trust-script");
-    let limit = script_limit(&line.words).map_err(Stop::Arguments)?;
     let kernel_fence =
         (!trusted).then(|| KernelFence::new(&target, &found.folders, line.run.threads, MEMORY_MIB));
-    let ready = Ready {
-        found,
-        kernel_fence,
+    let options = LuaOptions {
+        script: found.name,
+        text: found.text,
+        path: found.path,
+        folders: found.folders,
         command: command.clone(),
-        given: line.words.given.clone(),
         general: general::settings(&target, &line.run),
+        given: line.words.given.clone(),
+        dialect: Dialect::Mysql,
         protocol: line.protocol(),
         laws: line.laws().map_err(Stop::Arguments)?,
         seed: line.run.seed,
         trusted,
-        memory_mib: MEMORY_MIB,
-        limit,
+        memory_limit_bytes: bytes_of_mib(MEMORY_MIB),
         output: lua::Output::Stdout,
         fence: target.fence(Errand::Measured, line.words.is_on("any-database")),
+        is_ours: false,
+        rows: None,
+    };
+    let ready = Ready {
+        options,
+        limit: script_limit(&line.words).map_err(Stop::Arguments)?,
+        kernel_fence,
     };
     super::lua::say(&format!("{}\n\n", first_line()));
     if command == "run" {
@@ -338,7 +346,7 @@ struct RunTask {
 impl Task for RunTask {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let Self { line, ready } = self;
-        let (seed, protocol) = (ready.seed, ready.protocol);
+        let (seed, protocol) = (ready.options.seed, ready.options.protocol);
         let workload = ready.workload(&driver)?;
         let name = workload.name();
         let hooks = workload.hooks()?;
