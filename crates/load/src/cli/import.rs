@@ -97,8 +97,8 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
     if progress.shown {
         show("");
     }
-    if progress.to.statements() == 0 {
-        let unread = progress.to.unread_reasons().iter();
+    if progress.to.contents.statements == 0 {
+        let unread = progress.to.unread.iter();
         let unread: Vec<_> = unread
             .map(|(reason, count, line)| format!("{count} of: {reason} (first in line {line})"))
             .collect();
@@ -165,12 +165,12 @@ struct Progress<W: Write> {
 impl<W: Write> Sink for Progress<W> {
     fn take(&mut self, event: Event) -> io::Result<()> {
         if self.shown
-            && self.to.statements().is_multiple_of(1024)
+            && self.to.contents.statements.is_multiple_of(1024)
             && self.at.elapsed() > PROGRESS_EVERY
         {
             self.at = Instant::now();
             let percent = 100 * self.passed.bytes() / self.bytes.max(1);
-            let statements = self.to.statements();
+            let statements = self.to.contents.statements;
             show(&format!("reading: {percent} %, {statements} statements"));
         }
         self.to.take(event)

@@ -27,7 +27,7 @@ pub(crate) fn is_recording(head: &[u8]) -> bool {
 }
 
 /// The table of contents.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Contents {
     /// `mysql` or `postgresql`.
     pub(crate) dialect: String,
@@ -73,7 +73,7 @@ impl Contents {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Database {
     /// Empty: the log does not say.
     pub(crate) name: String,

@@ -93,7 +93,6 @@ pub(crate) struct Recorder<W: Write> {
     out: W,
     /// Bytes written.
     place: u64,
-    dialect: Dialect,
     reader: Reader,
     anonymiser: Option<Anonymiser>,
     start_us: Option<i64>,
@@ -102,33 +101,26 @@ pub(crate) struct Recorder<W: Write> {
     shift_us: i64,
     open: HashMap<u64, Open>,
     open_bytes: usize,
-    sessions: Vec<Session>,
     known: HashMap<Vec<u8>, u32>,
-    fingerprints: Vec<Fingerprint>,
-    databases: Vec<Database>,
     database_numbers: HashMap<String, u32>,
     /// Ends of the last commits, in their order, and how many came before these.
     commits: VecDeque<u64>,
     commits_before: u64,
-    statements: u64,
-    transactions: u64,
-    failed: u64,
-    prepared: u64,
-    has_durations: bool,
-    length_us: u64,
-    series: Vec<[u64; 2]>,
-    series_step_us: u64,
-    unread: Unread,
+    pub(crate) contents: Contents,
+    pub(crate) unread: Unread,
 }
 
 impl<W: Write> Recorder<W> {
     /// With `anonymises`, values become others of the same form.
     pub(crate) fn new(mut out: W, dialect: Dialect, anonymises: bool) -> io::Result<Self> {
         out.write_all(MARK)?;
+        let name = match dialect {
+            Dialect::Postgres => "postgresql",
+            _ => "mysql",
+        };
         Ok(Self {
             out,
             place: MARK.len() as u64,
-            dialect,
             reader: Reader::new(dialect),
             anonymiser: anonymises.then(|| Anonymiser::new(dialect)),
             start_us: None,
@@ -136,34 +128,20 @@ impl<W: Write> Recorder<W> {
             shift_us: 0,
             open: HashMap::new(),
             open_bytes: 0,
-            sessions: Vec::new(),
             known: HashMap::new(),
-            fingerprints: Vec::new(),
-            databases: vec![Database {
-                name: String::new(),
-                statements: 0,
-            }],
             database_numbers: HashMap::from([(String::new(), 0)]),
             commits: VecDeque::new(),
             commits_before: 0,
-            statements: 0,
-            transactions: 0,
-            failed: 0,
-            prepared: 0,
-            has_durations: false,
-            length_us: 0,
-            series: vec![[0; 2]; PARTS],
-            series_step_us: 1_000_000,
+            contents: Contents {
+                dialect: name.to_owned(),
+                is_anonymous: anonymises,
+                databases: vec![Database::default()],
+                series: vec![[0; 2]; PARTS],
+                series_step_us: 1_000_000,
+                ..Contents::default()
+            },
             unread: Unread::default(),
         })
-    }
-
-    pub(crate) fn unread_reasons(&self) -> &Unread {
-        &self.unread
-    }
-
-    pub(crate) fn statements(&self) -> u64 {
-        self.statements
     }
 
     /// Writes what is open and the table of contents.
@@ -172,53 +150,36 @@ impl<W: Write> Recorder<W> {
         for key in keys {
             self.close(key)?;
         }
-        self.sessions.sort_by_key(|session| session.begin_us);
-        let used = self.length_us / self.series_step_us + 1;
-        self.series.truncate(usize::try_from(used).unwrap_or(PARTS));
-        let contents = Contents {
-            dialect: match self.dialect {
-                Dialect::Postgres => "postgresql",
-                _ => "mysql",
-            }
-            .to_owned(),
-            format: format.to_owned(),
-            is_anonymous: self.anonymiser.is_some(),
-            length_us: self.length_us,
-            has_durations: self.has_durations,
-            most_at_once: most_at_once(&self.sessions),
-            sessions: self.sessions,
-            fingerprints: self.fingerprints,
-            databases: self.databases,
-            statements: self.statements,
-            transactions: self.transactions,
-            failed: self.failed,
-            prepared: self.prepared,
-            unread: self
-                .unread
-                .iter()
-                .map(|(reason, count, line)| (reason.to_owned(), count, line))
-                .collect(),
-            series: self.series,
-            series_step_us: self.series_step_us,
-        };
-        let text = serde_json::to_vec(&contents).map_err(io::Error::other)?;
+        let contents = &mut self.contents;
+        contents.sessions.sort_by_key(|session| session.begin_us);
+        let used = contents.length_us / contents.series_step_us + 1;
+        contents
+            .series
+            .truncate(usize::try_from(used).unwrap_or(PARTS));
+        format.clone_into(&mut contents.format);
+        contents.most_at_once = most_at_once(&contents.sessions);
+        let unread = self.unread.iter();
+        contents.unread = unread
+            .map(|(reason, count, line)| (reason.to_owned(), count, line))
+            .collect();
+        let text = serde_json::to_vec(&self.contents).map_err(io::Error::other)?;
         self.out.write_all(&text)?;
         self.out.write_all(&(text.len() as u64).to_le_bytes())?;
         self.out.write_all(MARK)?;
         self.out.flush()?;
-        Ok(contents)
+        Ok(self.contents)
     }
 
     /// The session's entry, begun if it is new.
     fn session(&mut self, key: u64, begin_us: u64) -> &mut Open {
         self.open.entry(key).or_insert_with(|| {
-            self.sessions.push(Session {
+            self.contents.sessions.push(Session {
                 begin_us,
                 end_us: begin_us,
                 blocks: Vec::new(),
             });
             Open {
-                number: self.sessions.len() - 1,
+                number: self.contents.sessions.len() - 1,
                 end_us: begin_us,
                 ..Open::default()
             }
@@ -230,7 +191,7 @@ impl<W: Write> Recorder<W> {
         self.settle(key)?;
         if let Some(mut session) = self.open.remove(&key) {
             self.write_block(&mut session)?;
-            self.sessions[session.number].end_us = session.end_us;
+            self.contents.sessions[session.number].end_us = session.end_us;
         }
         Ok(())
     }
@@ -251,12 +212,12 @@ impl<W: Write> Recorder<W> {
         let block = std::mem::take(&mut session.block);
         session.block = postcard::to_extend(&last, block).map_err(io::Error::other)?;
         self.open_bytes += session.block.len() - before;
-        self.failed += u64::from(last.failed);
-        self.transactions += u64::from(last.ends);
-        let fingerprint = &mut self.fingerprints[last.fingerprint as usize];
+        self.contents.failed += u64::from(last.failed);
+        self.contents.transactions += u64::from(last.ends);
+        let fingerprint = &mut self.contents.fingerprints[last.fingerprint as usize];
         fingerprint.count += 1;
         fingerprint.total_us = fingerprint.total_us.saturating_add(duration_us);
-        self.databases[last.database as usize].statements += 1;
+        self.contents.databases[last.database as usize].statements += 1;
         self.add_to_series(last.begin_us, duration_us);
         let is_full = self.open[&key].block.len() >= BLOCK_BYTES;
         if is_full && let Some(mut session) = self.open.remove(&key) {
@@ -282,7 +243,7 @@ impl<W: Write> Recorder<W> {
         let packed = lz4_flex::compress_prepend_size(&block);
         self.out.write_all(&packed)?;
         let length = u32::try_from(packed.len()).map_err(io::Error::other)?;
-        self.sessions[session.number]
+        self.contents.sessions[session.number]
             .blocks
             .push((self.place, length));
         self.place += packed.len() as u64;
@@ -291,24 +252,28 @@ impl<W: Write> Recorder<W> {
 
     /// Counts a statement in its part of the length; parts become twice as long when they do not suffice.
     fn add_to_series(&mut self, begin_us: u64, duration_us: u64) {
-        while begin_us / self.series_step_us >= PARTS as u64 {
+        while begin_us / self.contents.series_step_us >= PARTS as u64 {
             for part in 0..PARTS / 2 {
-                let [first, second] = [self.series[2 * part], self.series[2 * part + 1]];
-                self.series[part] = [first[0] + second[0], first[1].saturating_add(second[1])];
+                let [first, second] = [
+                    self.contents.series[2 * part],
+                    self.contents.series[2 * part + 1],
+                ];
+                self.contents.series[part] =
+                    [first[0] + second[0], first[1].saturating_add(second[1])];
             }
-            self.series[PARTS / 2..].fill([0; 2]);
-            self.series_step_us *= 2;
+            self.contents.series[PARTS / 2..].fill([0; 2]);
+            self.contents.series_step_us *= 2;
         }
-        let part = usize::try_from(begin_us / self.series_step_us).unwrap_or(0);
-        self.series[part][0] += 1;
-        self.series[part][1] = self.series[part][1].saturating_add(duration_us);
+        let part = usize::try_from(begin_us / self.contents.series_step_us).unwrap_or(0);
+        self.contents.series[part][0] += 1;
+        self.contents.series[part][1] = self.contents.series[part][1].saturating_add(duration_us);
     }
 
     fn fingerprint(&mut self, kind: Kind) -> u32 {
         if let Some(&known) = self.known.get(&self.reader.text) {
             return known;
         }
-        let is_full = self.fingerprints.len() + 1 >= MOST_FINGERPRINTS;
+        let is_full = self.contents.fingerprints.len() + 1 >= MOST_FINGERPRINTS;
         let text = if is_full {
             OTHER_STATEMENTS.as_bytes().to_vec()
         } else {
@@ -317,8 +282,8 @@ impl<W: Write> Recorder<W> {
         if let Some(&known) = self.known.get(&text) {
             return known;
         }
-        let number = u32::try_from(self.fingerprints.len()).unwrap_or(0);
-        self.fingerprints.push(Fingerprint {
+        let number = u32::try_from(self.contents.fingerprints.len()).unwrap_or(0);
+        self.contents.fingerprints.push(Fingerprint {
             text: String::from_utf8_lossy(&text).into_owned(),
             kind: if is_full { Kind::Other } else { kind },
             count: 0,
@@ -333,10 +298,10 @@ impl<W: Write> Recorder<W> {
         if let Some(&known) = self.database_numbers.get(&*name) {
             return known;
         }
-        let number = u32::try_from(self.databases.len()).unwrap_or(0);
+        let number = u32::try_from(self.contents.databases.len()).unwrap_or(0);
         self.database_numbers
             .insert(name.clone().into_owned(), number);
-        self.databases.push(Database {
+        self.contents.databases.push(Database {
             name: name.into_owned(),
             statements: 0,
         });
@@ -400,7 +365,7 @@ impl<W: Write> Recorder<W> {
         {
             last.failed |= statement.failed;
             last.duration_us = statement.duration_us;
-            self.has_durations |= statement.duration_us.is_some();
+            self.contents.has_durations |= statement.duration_us.is_some();
             return Ok(());
         }
         // A session's statements follow one another, whatever a clock says that jumped or is coarse.
@@ -426,10 +391,10 @@ impl<W: Write> Recorder<W> {
             recorded.commit = Some(self.commit(ended_us));
         }
         self.settle(key)?;
-        self.statements += 1;
-        self.prepared += u64::from(statement.prepared);
-        self.has_durations |= recorded.duration_us.is_some();
-        self.length_us = self.length_us.max(
+        self.contents.statements += 1;
+        self.contents.prepared += u64::from(statement.prepared);
+        self.contents.has_durations |= recorded.duration_us.is_some();
+        self.contents.length_us = self.contents.length_us.max(
             recorded
                 .begin_us
                 .saturating_add(recorded.duration_us.unwrap_or(0)),
@@ -456,7 +421,7 @@ impl<W: Write> Sink for Recorder<W> {
         self.latest_us = at_us.max(self.latest_us);
         let start_us = *self.start_us.get_or_insert(at_us - early_us);
         let now_us = u64::try_from(at_us - start_us).unwrap_or(0);
-        self.length_us = self.length_us.max(now_us);
+        self.contents.length_us = self.contents.length_us.max(now_us);
         let key = event.session;
         match event.what {
             What::Statement(_) => {
@@ -482,7 +447,7 @@ impl<W: Write> Sink for Recorder<W> {
                 let last = self.open.get_mut(&key).and_then(|open| open.last.as_mut());
                 if let Some(last) = last.filter(|last| last.duration_us.is_none()) {
                     last.duration_us = Some(us);
-                    self.has_durations = true;
+                    self.contents.has_durations = true;
                 }
                 Ok(())
             }
