@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, bail};
+use clap::ArgAction;
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -20,48 +22,67 @@ const LINE_BYTES_AT_MOST: u64 = 64 * 1024;
 /// Enough for a lab, a person and a few scripts; more are a mistake.
 const CONNECTIONS_AT_MOST: usize = 64;
 
-/// The requests of the control socket. Those without fields have braces: serde then refuses unknown keys.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The requests of the control socket, and those of the command line. Those without fields have braces: serde then
+/// refuses unknown keys.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Subcommand)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Request {
-    /// Print what is served, and how.
+    /// Print what is served, and how
     Describe {},
-    /// Print what the disk did since its statistics began.
+    /// Print what the disk did since its statistics began
     Statistics {},
-    /// Statistics count from now on.
+    /// Start the statistics again from now
     Reset {},
-    /// Requests take the model's time, or are answered at once.
-    Timing { on: bool },
-    /// Keep the bytes as they are under a name.
+    /// Switch the model's timing on, or answer requests at once
+    Timing {
+        #[arg(action = ArgAction::Set, value_name = "SWITCH", value_parser = switch())]
+        on: bool,
+    },
+    /// Keep a snapshot of the bytes under a name
     Snapshot { name: String },
-    /// Put the bytes of a snapshot back; without a name, restore power after a cut. The model
-    /// starts again, with the disk's own seed or another.
+    /// Put the bytes of a snapshot back; without a name, restore power after a cut. Unmount first
     Restore {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
+        /// Seed of the model from now on [default: the seed that the disk was served with]
+        #[arg(long)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },
-    /// Delete a snapshot.
+    /// Delete a snapshot
     Forget { name: String },
-    /// Start or stop tracking what a power cut can take, with a log of all requests if one is named.
+    /// Start or stop tracking what a power cut can take
     Track {
+        #[arg(action = ArgAction::Set, value_name = "SWITCH", value_parser = switch())]
         on: bool,
+        /// A new file that logs all requests and their bytes, up to the cut
+        #[arg(long, value_parser = absolute())]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         log: Option<PathBuf>,
     },
-    /// Cut the power: every request fails until a restore.
+    /// Cut the power: every request fails until a restore
     Cut(Choice),
-    /// Put a schedule of faults into effect; an empty one ends them.
+    #[command(skip)]
     Faults(Schedule),
-    /// Bring a disk that holds the bytes from the start of a log to what survived its cut.
-    Replay { log: PathBuf },
-    /// Stop serving: requests in progress fail, and the mount is removed.
+    /// Bring a disk that holds the bytes from the start of a log to what survived the log's cut
+    Replay {
+        #[arg(value_parser = absolute())]
+        log: PathBuf,
+    },
+    /// Stop serving: the mount is removed, and requests in progress fail
     Detach {},
 }
 
-/// Faults and the seed of their draws.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+fn switch() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["on", "off"]).map(|switch| switch == "on")
+}
+
+fn absolute() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(std::path::absolute)
+}
+
+/// Faults and the seed of their draws; an empty schedule ends them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
     pub schedule: Vec<Fault>,

@@ -27,14 +27,20 @@ pub enum Keep {
 }
 
 /// The way in which a cut chooses. The same choice from the same account has the same outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
+    /// Seed of the choice of what survives
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Which of the writes that are not safe yet survive; `all`: only the operating system stopped
+    #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     pub keep: Keep,
-    /// Whether the sector that was being written may become unreadable. It does in one of two cuts,
-    /// if there was such a sector and the cut does not keep everything.
+    /// The sector under a spinning head may become unreadable
+    ///
+    /// It does in one of two cuts, if there was such a sector and the cut does not keep everything.
+    #[arg(long)]
     #[serde(default)]
     pub unreadable: bool,
 }
