@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Seek};
 
 use super::client::put_value;
 use super::expression::unset;
@@ -17,8 +17,12 @@ use crate::workload::sql::{
     Fate, Fence, Mistake, Names, Piece, Pieces, Place, Scanned, Unread, in_short, not_text,
 };
 
+const ARCHIVE: &str =
+    "this is an archive of pg_dump; make SQL of it with pg_restore --file=dump.sql FILE";
 /// The beginnings of files that hold no SQL text, with what to do about them.
-const OTHERS: [(&[u8], &str); 3] = [
+const OTHERS: [(&[u8], &str); 5] = [
+    (b"PGDMP", ARCHIVE),
+    (b"toc.dat\0", ARCHIVE),
     (
         b"\x1f\x8b",
         "this file is compressed; unpack it with gunzip",
@@ -33,28 +37,9 @@ const OTHERS: [(&[u8], &str); 3] = [
     ),
 ];
 
-/// What is read twice, from its beginning.
-pub enum Text {
-    File(File),
-    /// What programs write: the second reading, then the first.
-    Streams(Vec<Box<dyn Read>>),
-}
-
-impl Text {
-    fn read(&mut self) -> io::Result<Box<dyn Read>> {
-        match self {
-            Self::File(file) => {
-                file.rewind()?;
-                Ok(Box::new(file.try_clone()?))
-            }
-            Self::Streams(streams) => streams.pop().ok_or(io::ErrorKind::UnexpectedEof.into()),
-        }
-    }
-}
-
 /// A file, read and found in order.
 pub struct Once {
-    text: Text,
+    text: File,
     name: String,
     dialect: Dialect,
     fence: Fence,
@@ -91,7 +76,7 @@ pub struct Statement<'a> {
 
 /// The rows that follow a COPY … FROM stdin, some lines at a time.
 pub struct Rows<'a> {
-    pieces: &'a mut Pieces<Box<dyn Read>>,
+    pieces: &'a mut Pieces<File>,
     failed: Option<Unread>,
 }
 
@@ -114,7 +99,7 @@ const DEFINERS: &str = "definers";
 impl Once {
     /// Reads the file to its end; the error says what is wrong with it.
     pub fn read(
-        text: Text,
+        text: File,
         name: &str,
         dialect: Dialect,
         fence: Fence,
@@ -148,8 +133,9 @@ impl Once {
         Ok(once)
     }
 
-    fn pieces(&mut self) -> Result<Pieces<Box<dyn Read>>, ScriptError> {
-        let input = self.text.read().map_err(|error| self.unread(&error))?;
+    fn pieces(&mut self) -> Result<Pieces<File>, ScriptError> {
+        let again = self.text.rewind().and_then(|()| self.text.try_clone());
+        let input = again.map_err(|error| self.unread(&error))?;
         Ok(Pieces::new(input, self.dialect))
     }
 
@@ -201,11 +187,11 @@ impl Once {
     }
 
     /// Whether rows of a table follow a statement, as in a dump by `pg_dump`.
-    fn has_rows(&self, pieces: &Pieces<Box<dyn Read>>, scanned: &Scanned) -> bool {
+    fn has_rows(&self, pieces: &Pieces<File>, scanned: &Scanned) -> bool {
         self.dialect == Dialect::Postgres && scanned.copies_from_client(pieces.text())
     }
 
-    fn pass_rows(&self, pieces: &mut Pieces<Box<dyn Read>>) -> Result<(), ScriptError> {
+    fn pass_rows(&self, pieces: &mut Pieces<File>) -> Result<(), ScriptError> {
         let passed = pieces.pass_rows();
         passed.map_err(|unread| self.failed(pieces, unread))
     }
@@ -285,7 +271,7 @@ impl Once {
         }
     }
 
-    fn failed(&self, pieces: &mut Pieces<Box<dyn Read>>, unread: Unread) -> ScriptError {
+    fn failed(&self, pieces: &mut Pieces<File>, unread: Unread) -> ScriptError {
         match unread {
             Unread::File(error) => self.unread(&error),
             Unread::Mistake(mistake) => {
@@ -385,7 +371,7 @@ impl Once {
 
     fn send<E>(
         &self,
-        pieces: &mut Pieces<Box<dyn Read>>,
+        pieces: &mut Pieces<File>,
         scanned: &Scanned,
         has_rows: bool,
         whole: bool,
