@@ -1,7 +1,6 @@
 """docs/devices.md: the keys of a device file, from the declarations that read it."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paths import ROOT
@@ -149,10 +148,10 @@ def _table(fields: list[re.Match[str]], source: str) -> str:
     rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
     notes = []
     for field in fields:
-        named = re.search(r'default = "(?:\w+::)*(\w+)"', field["serde"])
+        named = re.search(r'default = "(\w+)(?:::<(?:_, )?(\w+)>)?"', field["serde"])
         default = "required"
         if named:
-            default = f"`{_literal(defaults[named[1]])}`"
+            default = f"`{_default(named, field['type'], defaults)}`"
         elif "default" in field["serde"]:
             default = ""
         value, inner = _type(field["type"], source)
@@ -211,18 +210,11 @@ def _doc(lines: str) -> str:
     return " ".join(line.strip().removeprefix("///").strip() for line in lines.splitlines())
 
 
-def _literal(rust: str) -> str:
+def _default(named: re.Match[str], rust: str, functions: dict[str, str]) -> str:
     """Return a default in the notation of TOML."""
-    rust = rust.strip()
-    if shifted := re.fullmatch(r"(\d+) << (\d+)", rust):
-        return f"{int(shifted[1]) << int(shifted[2]):_}"
-    if re.fullmatch(r"[\d_]+( \* [\d_]+)+", rust):
-        product = 1
-        for factor in _factors(rust):
-            product *= factor
-        return f"{product:_}"
-    return f'"{_kebab(rust.rpartition("::")[2])}"' if "::" in rust else rust
-
-
-def _factors(rust: str) -> Iterator[int]:
-    return (int(factor) for factor in rust.split(" * "))
+    function, value = named.groups()
+    if value is None:
+        return f'"{_kebab(functions[function].rpartition("::")[2])}"'
+    if function == "thousandths":
+        return str(int(value) / 1000)
+    return f"{value}.0" if "f64" in rust else str(value)

@@ -23,6 +23,19 @@ impl<T> Figure<T> {
     }
 }
 
+/// Defaults in the words of `serde`, as numbers, shares and switches.
+pub(crate) fn assumed<T: From<u32>, const VALUE: u32>() -> Figure<T> {
+    Figure::assumed(VALUE.into())
+}
+
+pub(crate) fn thousandths<const VALUE: u32>() -> Figure<f64> {
+    Figure::assumed(f64::from(VALUE) / 1000.0)
+}
+
+pub(crate) fn switched<const ON: bool>() -> Figure<bool> {
+    Figure::assumed(ON)
+}
+
 impl<T: Copy + PartialOrd + std::fmt::Display> Figure<T> {
     /// Refuses a value out of bounds; `name` is its key.
     pub fn within(&self, name: &str, least: T, most: T) -> Result<(), String> {

@@ -17,7 +17,7 @@ pub struct Load {
     #[serde(default)]
     pub behind_us: f64,
     /// Pieces of its CPU time: its statements. Reads come between them.
-    #[serde(default = "one")]
+    #[serde(default = "number::<_, 1>")]
     pub bursts: u32,
     /// Time that is neither CPU nor disk.
     #[serde(default)]
@@ -28,7 +28,7 @@ pub struct Load {
     pub lock_share: f64,
     #[serde(default)]
     pub reads: f64,
-    #[serde(default = "page")]
+    #[serde(default = "number::<_, 16_384>")]
     pub read_bytes: u64,
     /// Where pages lie: from the start of the disk.
     pub data_bytes: u64,
@@ -41,7 +41,7 @@ pub struct Load {
     #[serde(default)]
     pub logs: Vec<Log>,
     /// How often a group writes and flushes each log: 1, or what makes a record and the model agree.
-    #[serde(default = "once")]
+    #[serde(default = "number::<_, 1>")]
     pub log_work: f64,
     /// Pages that are written later, on behalf of a transaction.
     #[serde(default)]
@@ -49,10 +49,10 @@ pub struct Load {
     /// Transactions from the start for which none are: the log is still far from full.
     #[serde(default)]
     pub page_writes_after: f64,
-    #[serde(default = "page")]
+    #[serde(default = "number::<_, 16_384>")]
     pub page_bytes: u64,
     /// Pages that are written together and then flushed.
-    #[serde(default = "batch")]
+    #[serde(default = "number::<_, 16>")]
     pub page_batch: u32,
     /// Whether pages are first written to one place together.
     #[serde(default)]
@@ -60,7 +60,7 @@ pub struct Load {
     pub warm_up_s: f64,
     pub measure_s: f64,
     /// Transactions that end the measurement early; a tenth as many end the warm-up.
-    #[serde(default = "most")]
+    #[serde(default = "number::<_, 20_000>")]
     pub transactions: u64,
     #[serde(default)]
     pub seed: u64,
@@ -80,24 +80,8 @@ pub struct Log {
     pub alone: bool,
 }
 
-fn one() -> u32 {
-    1
-}
-
-fn once() -> f64 {
-    1.0
-}
-
-fn page() -> u64 {
-    16_384
-}
-
-fn batch() -> u32 {
-    16
-}
-
-fn most() -> u64 {
-    20_000
+fn number<T: From<u32>, const VALUE: u32>() -> T {
+    VALUE.into()
 }
 
 /// More makes no sense, and would take all memory.

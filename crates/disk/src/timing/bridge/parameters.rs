@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Bridge;
-use crate::device::{Build, Figure, Kind, Model, Promise, Properties};
+use crate::device::{Build, Figure, Kind, Model, Promise, Properties, assumed};
 use crate::timing::Timing;
 
 /// A USB bridge and the disk behind it. *Bulk-only* has one command under way at a time; *UAS* has a queue.
@@ -12,7 +12,7 @@ use crate::timing::Timing;
 pub struct BridgeParameters {
     pub protocol: Figure<BridgeProtocol>,
     /// Commands under way at a time with UAS; bulk-only has one.
-    #[serde(default = "uas_queue_depth")]
+    #[serde(default = "assumed::<_, 30>")]
     pub queue_depth: Figure<u32>,
     /// Time of each command beyond the disk's own time and the transfer of its bytes, in
     /// microseconds.
@@ -42,10 +42,6 @@ pub enum FlushHandling {
     Passed,
     /// Answered without the disk: what was written is not safe for it.
     Dropped,
-}
-
-fn uas_queue_depth() -> Figure<u32> {
-    Figure::assumed(30)
 }
 
 fn passed() -> Figure<FlushHandling> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Cache;
 use super::lines::BLOCK_BYTES;
-use crate::device::{Build, Figure, Kind, Model, Promise, Properties};
+use crate::device::{Build, Figure, Kind, Model, Promise, Properties, assumed, thousandths};
 use crate::timing::Timing;
 
 /// A fast device that caches a large one: the SSD in front of a disk, placement (b) of the thesis.
@@ -18,19 +18,19 @@ pub struct CacheParameters {
     /// its 4 KiB blocks that were read or written.
     pub line_bytes: Figure<u64>,
     /// A line enters the cache after this many reads that missed it: 1 is the first.
-    #[serde(default = "first_read")]
+    #[serde(default = "assumed::<_, 1>")]
     pub promote_after_reads: Figure<u32>,
     /// A sequential stream goes past the cache once it is so long; 0 caches everything.
-    #[serde(default = "none")]
+    #[serde(default = "assumed::<_, 0>")]
     pub sequential_bypass_bytes: Figure<u64>,
     /// Above this share of dirty lines, they are written back even while the device is busy.
-    #[serde(default = "start_share")]
+    #[serde(default = "thousandths::<100>")]
     pub destage_above_share: Figure<f64>,
     /// Above this share of dirty lines, writes go past the cache.
-    #[serde(default = "limit_share")]
+    #[serde(default = "thousandths::<700>")]
     pub bypass_above_share: Figure<f64>,
     /// Once nothing was asked for so long, dirty lines are written back, in milliseconds.
-    #[serde(default = "idle_ms")]
+    #[serde(default = "assumed::<_, 100>")]
     pub destage_after_idle_ms: Figure<f64>,
     /// The device that holds the lines; its size is the cache's.
     pub front: Box<Model>,
@@ -45,26 +45,6 @@ pub enum CachePolicy {
     WriteBack,
     /// A write is answered by the back; the front is written beside it.
     WriteThrough,
-}
-
-fn first_read() -> Figure<u32> {
-    Figure::assumed(1)
-}
-
-fn none() -> Figure<u64> {
-    Figure::assumed(0)
-}
-
-fn start_share() -> Figure<f64> {
-    Figure::assumed(0.1)
-}
-
-fn limit_share() -> Figure<f64> {
-    Figure::assumed(0.7)
-}
-
-fn idle_ms() -> Figure<f64> {
-    Figure::assumed(100.0)
 }
 
 const LARGEST_LINE_BYTES: u64 = 64 * BLOCK_BYTES;

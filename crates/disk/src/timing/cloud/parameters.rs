@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Cloud;
-use crate::device::{Build, Figure, Kind, Properties, check_capacity};
+use crate::device::{Build, Figure, Kind, Properties, assumed, check_capacity, switched};
 use crate::timing::Timing;
 
 const GIB: u64 = 1 << 30;
@@ -19,17 +19,17 @@ pub struct CloudParameters {
     /// Standard deviation of the round trip's natural logarithm: its mean is the median x e^(sigma^2 / 2).
     pub sigma: Figure<f64>,
     /// Time of a flush; 0 if the volume has no volatile cache to empty.
-    #[serde(default = "nothing")]
+    #[serde(default = "assumed::<_, 0>")]
     pub flush_us: Figure<f64>,
     /// I/Os that a flush counts as under the limit: none at the known providers, one under Linux's `io.max`.
-    #[serde(default = "none")]
+    #[serde(default = "assumed::<_, 0>")]
     pub flush_ios: Figure<u64>,
     /// Requests under way at a time; the others wait outside.
     pub concurrency: Figure<u32>,
     /// Whether requests are taken in batches, as by the host of a virtual machine. The host wakes a round
     /// trip after the first request. It serves all that wait by then one after the other, and answers them
     /// together. A request takes the time of its I/Os, and after that the time of its bytes.
-    #[serde(default = "no")]
+    #[serde(default = "switched::<false>")]
     pub batches: Figure<bool>,
     pub iops: IopsLimit,
     /// 2^20 bytes a second.
@@ -70,18 +70,6 @@ pub struct Burst {
     pub most_credits: Figure<f64>,
     /// When the volume is attached.
     pub credits: Figure<f64>,
-}
-
-fn nothing() -> Figure<f64> {
-    Figure::assumed(0.0)
-}
-
-fn none() -> Figure<u64> {
-    Figure::assumed(0)
-}
-
-fn no() -> Figure<bool> {
-    Figure::assumed(false)
 }
 
 impl Kind for CloudParameters {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Flash;
-use crate::device::{Build, Figure, Kind, Properties, check_capacity};
+use crate::device::{Build, Figure, Kind, Properties, assumed, check_capacity, switched};
 use crate::timing::Timing;
 
 /// What the drive does with a flush.
@@ -40,13 +40,13 @@ pub struct FlashParameters {
     pub page_bytes: Figure<u64>,
     pub pages_per_block: Figure<u32>,
     /// The smallest piece that the page map knows.
-    #[serde(default = "mapping_bytes")]
+    #[serde(default = "assumed::<_, 4096>")]
     pub mapping_bytes: Figure<u64>,
 
     /// tR, from the cells to the die's register, however much of the page is wanted.
     pub read_us: Figure<f64>,
     /// Half of the pages take this much less, the other half this much more.
-    #[serde(default = "nothing")]
+    #[serde(default = "assumed::<_, 0>")]
     pub read_spread_us: Figure<f64>,
     /// tPROG, of a whole page.
     pub program_us: Figure<f64>,
@@ -56,7 +56,7 @@ pub struct FlashParameters {
 
     pub interface_mb_per_s: Figure<f64>,
     /// Whether reads and writes pass one another on the interface, as on PCI Express.
-    #[serde(default = "no")]
+    #[serde(default = "switched::<false>")]
     pub full_duplex: Figure<bool>,
     /// Commands that the drive takes at a time; the others wait outside.
     pub queue_depth: Figure<u32>,
@@ -73,10 +73,10 @@ pub struct FlashParameters {
 
     pub write_buffer_bytes: Figure<u64>,
     /// Off: a write is answered when it is programmed.
-    #[serde(default = "yes")]
+    #[serde(default = "switched::<true>")]
     pub write_cache: Figure<bool>,
     /// How long less than a page waits for more data before it is programmed.
-    #[serde(default = "linger_ms")]
+    #[serde(default = "assumed::<_, 10>")]
     pub linger_ms: Figure<f64>,
     /// Time of a flush after the buffer is drained; flushes follow one another. Without a write
     /// cache a flush only takes its command's time.
@@ -96,27 +96,8 @@ pub struct FlashParameters {
     pub preconditioning: Figure<Preconditioning>,
     /// Size of a byte after the controller's compression (as `SandForce`'s does); 1 without
     /// compression.
-    #[serde(default = "incompressible")]
+    #[serde(default = "assumed::<_, 1>")]
     pub compressed_share: Figure<f64>,
-}
-
-fn mapping_bytes() -> Figure<u64> {
-    Figure::assumed(4096)
-}
-fn nothing() -> Figure<f64> {
-    Figure::assumed(0.0)
-}
-fn no() -> Figure<bool> {
-    Figure::assumed(false)
-}
-fn yes() -> Figure<bool> {
-    Figure::assumed(true)
-}
-fn linger_ms() -> Figure<f64> {
-    Figure::assumed(10.0)
-}
-fn incompressible() -> Figure<f64> {
-    Figure::assumed(1.0)
 }
 
 /// Sectors of a unit are told apart in a 64-bit mask.

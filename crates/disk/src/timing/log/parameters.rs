@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Log;
-use crate::device::{Build, Figure, Kind, Model, Promise, Properties};
+use crate::device::{Build, Figure, Kind, Model, Promise, Properties, assumed, thousandths};
 use crate::timing::Timing;
 
 /// A disk that takes the writes of an SSD one after the other and hands them on in batches: placement (d)
@@ -15,30 +15,18 @@ pub struct LogParameters {
     /// Bytes of the front that are the log, from its start: 4 MiB to 64 GiB.
     pub log_bytes: Figure<u64>,
     /// Unit that is destaged and freed together: 2 MiB to half of the log.
-    #[serde(default = "segment_bytes")]
+    #[serde(default = "assumed::<_, 8_388_608>")]
     pub segment_bytes: Figure<u64>,
     /// Above this share of taken segments, they are destaged even while the device is busy.
-    #[serde(default = "start_share")]
+    #[serde(default = "thousandths::<500>")]
     pub destage_above_share: Figure<f64>,
     /// Once nothing was asked for so long, everything is destaged, in milliseconds.
-    #[serde(default = "idle_ms")]
+    #[serde(default = "assumed::<_, 1000>")]
     pub destage_after_idle_ms: Figure<f64>,
     /// The device that holds the log.
     pub front: Box<Model>,
     /// The device that receives the writes in the end; its size is that of the whole.
     pub back: Box<Model>,
-}
-
-fn segment_bytes() -> Figure<u64> {
-    Figure::assumed(8 << 20)
-}
-
-fn start_share() -> Figure<f64> {
-    Figure::assumed(0.5)
-}
-
-fn idle_ms() -> Figure<f64> {
-    Figure::assumed(1000.0)
 }
 
 const SMALLEST_SEGMENT: u64 = 2 << 20;

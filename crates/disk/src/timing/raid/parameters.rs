@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Raid;
-use crate::device::{Build, Figure, Kind, Model, Properties};
+use crate::device::{Build, Figure, Kind, Model, Properties, assumed};
 use crate::timing::Timing;
 
 /// Disks that work as one. Parity and failed disks are not modelled.
@@ -13,7 +13,7 @@ use crate::timing::Timing;
 pub struct RaidParameters {
     pub level: Figure<RaidLevel>,
     /// Bytes that lie together on one disk, a power of two from 4 KiB to 16 MiB; a mirror alone has none.
-    #[serde(default = "chunk_bytes")]
+    #[serde(default = "assumed::<_, 524_288>")]
     pub chunk_bytes: Figure<u64>,
     /// Two or more; for RAID 10 an even number from four. The smallest counts.
     pub disks: Vec<Model>,
@@ -58,10 +58,6 @@ impl Serialize for RaidLevel {
             Self::Raid10 => 10,
         })
     }
-}
-
-fn chunk_bytes() -> Figure<u64> {
-    Figure::assumed(512 * 1024)
 }
 
 const CHUNKS: std::ops::RangeInclusive<u64> = 4096..=16 << 20;

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Spinning;
 use super::seek::Seek;
-use crate::device::{Build, Figure, Kind, Properties, check_capacity};
+use crate::device::{
+    Build, Figure, Kind, Properties, assumed, check_capacity, switched, thousandths,
+};
 use crate::request::NANOS_PER_S;
 use crate::timing::Timing;
 
@@ -17,7 +19,7 @@ const MOST_COMMANDS: u32 = 1024;
 pub struct SpinningParameters {
     pub capacity_bytes: Figure<u64>,
     /// Physical sector. A write that covers one in part costs another revolution: read, then write.
-    #[serde(default = "default::sector_bytes")]
+    #[serde(default = "assumed::<_, 512>")]
     pub sector_bytes: Figure<u64>,
     pub rpm: Figure<u32>,
     /// Seek of a read to the next track.
@@ -37,67 +39,35 @@ pub struct SpinningParameters {
     pub command_overhead_us: Figure<f64>,
     pub interface_mb_per_s: Figure<f64>,
     /// Commands that the disk knows of at a time; the rest wait in the order of their arrival.
-    #[serde(default = "default::queue_depth")]
+    #[serde(default = "assumed::<_, 32>")]
     pub queue_depth: Figure<u32>,
     /// Weight of waiting against positioning: a command that has waited 1 ms longer is preferred to
     /// one whose positioning is this much of a millisecond shorter.
-    #[serde(default = "default::ageing")]
+    #[serde(default = "thousandths::<5>")]
     pub ageing: Figure<f64>,
     /// All of the cache: read segments and cached writes.
     pub cache_bytes: Figure<u64>,
     /// Streams that the cache follows at a time. They share the part of the cache that is not
     /// `write_cache_bytes`; the size of such a segment is also how far the disk reads ahead.
-    #[serde(default = "default::read_segments")]
+    #[serde(default = "assumed::<_, 16>")]
     pub read_segments: Figure<u32>,
     /// Whether a write is answered when it is in the cache (true) or on the platter (false).
-    #[serde(default = "default::write_cache")]
+    #[serde(default = "switched::<true>")]
     pub write_cache: Figure<bool>,
     /// Bytes that may be cached and not yet on the platter.
     pub write_cache_bytes: Figure<u64>,
     /// Cached writes at a time, whatever their size.
-    #[serde(default = "default::write_cache_commands")]
+    #[serde(default = "assumed::<_, 64>")]
     pub write_cache_commands: Figure<u32>,
     /// Share of the write cache above which it is written back whenever no read waits.
-    #[serde(default = "default::write_back_share")]
+    #[serde(default = "thousandths::<500>")]
     pub write_back_share: Figure<f64>,
     /// Without a command for so long, the disk writes back.
-    #[serde(default = "default::write_back_idle_us")]
+    #[serde(default = "assumed::<_, 20_000>")]
     pub write_back_idle_us: Figure<f64>,
     /// A cached write that is older competes with the reads.
-    #[serde(default = "default::write_back_oldest_us")]
+    #[serde(default = "assumed::<_, 1_000_000>")]
     pub write_back_oldest_us: Figure<f64>,
-}
-
-mod default {
-    use super::Figure;
-
-    pub(super) fn sector_bytes() -> Figure<u64> {
-        Figure::assumed(512)
-    }
-    pub(super) fn queue_depth() -> Figure<u32> {
-        Figure::assumed(32)
-    }
-    pub(super) fn ageing() -> Figure<f64> {
-        Figure::assumed(0.005)
-    }
-    pub(super) fn read_segments() -> Figure<u32> {
-        Figure::assumed(16)
-    }
-    pub(super) fn write_cache() -> Figure<bool> {
-        Figure::assumed(true)
-    }
-    pub(super) fn write_cache_commands() -> Figure<u32> {
-        Figure::assumed(64)
-    }
-    pub(super) fn write_back_share() -> Figure<f64> {
-        Figure::assumed(0.5)
-    }
-    pub(super) fn write_back_idle_us() -> Figure<f64> {
-        Figure::assumed(20_000.0)
-    }
-    pub(super) fn write_back_oldest_us() -> Figure<f64> {
-        Figure::assumed(1_000_000.0)
-    }
 }
 
 impl Kind for SpinningParameters {
