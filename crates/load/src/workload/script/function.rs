@@ -1,5 +1,7 @@
 //! pgbench's operators and functions: what they take and what comes out.
 
+use std::cmp::Ordering;
+
 use rand::Rng;
 
 use super::hash::{fnv1a, murmur2, permute};
@@ -168,8 +170,7 @@ impl Function {
     }
 
     fn arithmetic(self, first: Value, second: Value) -> Result<Value, String> {
-        if matches!(first, Value::Double(_)) || matches!(second, Value::Double(_)) {
-            let (first, second) = (first.to_double()?, second.to_double()?);
+        if let Some((first, second)) = doubles(first, second)? {
             return Ok(Value::Double(match self {
                 Self::Add => first + second,
                 Self::Subtract => first - second,
@@ -195,29 +196,22 @@ impl Function {
             other => other,
         };
         let (first, second) = (number(first), number(second));
-        if matches!(first, Value::Double(_)) || matches!(second, Value::Double(_)) {
-            let (first, second) = (first.to_double()?, second.to_double()?);
-            #[expect(clippy::float_cmp, reason = "the script asks for it")]
-            return Ok(match self {
-                Self::Equal => first == second,
-                Self::NotEqual => first != second,
-                Self::Less => first < second,
-                _ => first <= second,
-            });
-        }
-        let (first, second) = (first.to_int()?, second.to_int()?);
+        // `None`: one of them is a double that is no number, which differs from all.
+        let order = match doubles(first, second)? {
+            Some((first, second)) => first.partial_cmp(&second),
+            None => Some(first.to_int()?.cmp(&second.to_int()?)),
+        };
         Ok(match self {
-            Self::Equal => first == second,
-            Self::NotEqual => first != second,
-            Self::Less => first < second,
-            _ => first <= second,
+            Self::Equal => order == Some(Ordering::Equal),
+            Self::NotEqual => order != Some(Ordering::Equal),
+            Self::Less => order == Some(Ordering::Less),
+            _ => order.is_some_and(Ordering::is_le),
         })
     }
 
     /// The greater or the lesser; a double if one of them is.
     pub(super) fn choose(self, first: Value, second: Value) -> Result<Value, String> {
-        if matches!(first, Value::Double(_)) || matches!(second, Value::Double(_)) {
-            let (first, second) = (first.to_double()?, second.to_double()?);
+        if let Some((first, second)) = doubles(first, second)? {
             return Ok(Value::Double(match self {
                 Self::Greatest => first.max(second),
                 _ => first.min(second),
@@ -270,6 +264,15 @@ impl Function {
         }
         .map(Value::Int)
     }
+}
+
+/// Both as doubles if one of them is.
+fn doubles(first: Value, second: Value) -> Result<Option<(f64, f64)>, String> {
+    let is_double = |value| matches!(value, Value::Double(_));
+    if !is_double(first) && !is_double(second) {
+        return Ok(None);
+    }
+    Ok(Some((first.to_double()?, second.to_double()?)))
 }
 
 fn overflow() -> String {

@@ -1,5 +1,9 @@
 //! The words of an expression: from a place in the script to the end of its line.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use crate::workload::sql::Mistake;
 
 /// More than a person writes on one line; keeps evaluation, which recurses, off the stack's end.
@@ -103,35 +107,23 @@ fn next_token(text: &str) -> Result<(Token<'_>, usize), String> {
 }
 
 fn number(text: &str) -> Result<(Token<'_>, usize), String> {
-    let digits = |from: usize| from + text[from..].bytes().take_while(u8::is_ascii_digit).count();
-    let whole = digits(0);
-    let mut end = whole;
-    if text[end..].starts_with('.') {
-        end = digits(end + 1);
-        if end == 1 {
-            return Err("a point without digits is not a number".into());
-        }
+    static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^([0-9]+)?(\.[0-9]*)?([eE][+-]?[0-9]+)?").expect("it was tried")
+    });
+    let found = NUMBER.captures(text).ok_or("no number")?;
+    let (number, end) = (&found[0], found[0].len());
+    if number.starts_with('.') && !number[1..].starts_with(|c: char| c.is_ascii_digit()) {
+        return Err("a point without digits is not a number".into());
     }
-    if text[end..].starts_with(['e', 'E']) {
-        let sign = usize::from(text[end + 1..].starts_with(['+', '-']));
-        let exponent = digits(end + 1 + sign);
-        if exponent > end + 1 + sign {
-            end = exponent;
-        }
+    if found.get(2).is_none() && found.get(3).is_none() {
+        return match number.parse() {
+            Ok(value) if value <= i64::MIN.unsigned_abs() => Ok((Token::Int(value), end)),
+            _ => Err(format!("{number} is larger than a 64-bit integer can be")),
+        };
     }
-    let number = &text[..end];
-    if end > whole {
-        let value: f64 = number
-            .parse()
-            .map_err(|_| format!("{number} is not a number"))?;
-        if value.is_finite() {
-            return Ok((Token::Double(value), end));
-        }
-        return Err(format!("{number} is larger than a double can be"));
-    }
-    match number.parse() {
-        Ok(value) if value <= i64::MIN.unsigned_abs() => Ok((Token::Int(value), end)),
-        _ => Err(format!("{number} is larger than a 64-bit integer can be")),
+    match number.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok((Token::Double(value), end)),
+        _ => Err(format!("{number} is larger than a double can be")),
     }
 }
 
