@@ -11,7 +11,7 @@ pub(super) struct List {
     #[arg(long)]
     json: bool,
     /// Latency of the path to a virtual disk, to compare each device with
-    #[arg(long, value_parser = super::serve::microseconds)]
+    #[arg(long, value_parser = crate::serve::microseconds)]
     floor_us: Option<f64>,
 }
 

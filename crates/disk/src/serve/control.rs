@@ -73,7 +73,7 @@ pub enum Request {
     Detach {},
 }
 
-fn switch() -> impl TypedValueParser<Value = bool> {
+pub(super) fn switch() -> impl TypedValueParser<Value = bool> {
     PossibleValuesParser::new(["on", "off"]).map(|switch| switch == "on")
 }
 

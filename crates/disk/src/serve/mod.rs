@@ -38,7 +38,7 @@ use signal_hook::iterator::Signals;
 
 pub use control::{Request as ControlRequest, Schedule, ask};
 pub use floor::BelowFloor;
-pub use options::{Form, Options};
+pub use options::{Form, Options, microseconds};
 pub(crate) use probe::{VERB as PROBE, answer as probe};
 pub use statistics::LATENESS_SHARE_ALLOWED;
 

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use clap::ArgAction;
 
+use super::control::switch;
 use crate::contents::{Contents, Image, SIZE_BYTES_AT_MOST, Store};
 use crate::device::{Device, Promise};
 
@@ -28,31 +30,60 @@ impl Form {
 }
 
 /// How a disk is to be served.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    pub form: Form,
+    /// An empty directory; the disk becomes the file `disk` in it, or the directory itself
+    #[arg(long)]
     pub mount: PathBuf,
+    /// What the mount shows
+    #[arg(long = "as", value_enum, default_value_t = Form::File)]
+    pub form: Form,
+    /// Path of the control socket
+    #[arg(long)]
     pub socket: PathBuf,
     /// The whole device if absent.
+    #[arg(skip)]
     pub size_bytes: Option<u64>,
+    /// Seed of the model's random draws
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    #[arg(skip)]
     pub promise: Promise,
+    /// Whether requests take the model's time from the start
+    #[arg(long, action = ArgAction::Set, default_value = "on", value_parser = switch())]
     pub timing: bool,
     /// A new sparse file for the bytes; memory if absent.
+    #[arg(skip)]
     pub contents: Option<PathBuf>,
+    /// A file with the initial bytes of the disk; it is only read
+    #[arg(long)]
     pub image: Option<PathBuf>,
     /// Bytes that contents may take.
+    #[arg(skip)]
     pub limit_bytes: u64,
-    /// Let processors sleep deeply.
+    /// Let processors sleep deeply; answers may then be late
+    #[arg(long)]
     pub let_idle: bool,
-    /// Serve a device even if it is faster than this machine's floor.
+    /// Serve a device even if it is faster than this machine can answer
+    #[arg(long)]
     pub below_floor: bool,
-    /// Latency of the path to the disk, if the caller has measured it.
+    /// Latency of the path to the disk, subtracted from each answer [default: measured at the start]
+    #[arg(long, value_parser = microseconds)]
     pub path_us: Option<f64>,
-    /// How many times slower than the machine's the disk's time passes.
+    /// Let the disk's time pass so many times slower; all that it says of time is in its own
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub dilation: u32,
     /// Faults, from the moment the disk can be used.
+    #[arg(skip)]
     pub faults: Option<super::Schedule>,
+}
+
+/// Refuses more than a second: no path to a disk takes that long.
+pub fn microseconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(us) if (0.0..=1e6).contains(&us) => Ok(us),
+        _ => Err("must be a number of microseconds from 0 to 1000000".to_owned()),
+    }
 }
 
 pub(super) fn size(device: &Device, capacity_bytes: u64, options: &Options) -> anyhow::Result<u64> {
