@@ -80,7 +80,7 @@ def ours(  # what a person would type
 def point_selects_in_lua(server: Server, data: Tables, clients: int, seconds: float, *more: str) -> Shot:
     """Run sysbench's script of point selects once."""
     argv = [str(load.program()), "run", "lua", "oltp_point_select.lua", "--url", server.url, "--json", *more]
-    argv += [f"--tables={data.tables}", f"--table-size={data.rows}", "--distribution", "uniform"]
+    argv += [f"-otables={data.tables}", f"-otable_size={data.rows}", "--distribution", "uniform"]
     said, cpu_s = timed([*argv, "--clients", str(clients), "--seconds", str(seconds)])
     end = summary(said)
     return Shot(end["transactions_per_s"], cpu_s / end["transactions"] * 1e6)

@@ -198,10 +198,8 @@ enum Asked {
 fn parse() -> Result<Asked, clap::Error> {
     let words: Vec<_> = std::env::args_os().collect();
     let first = [1, 2].map(|at| words.get(at).and_then(|word| word.to_str()));
-    let mut declared = scripted::declare(Cli::command(), first);
-    declared.build();
-    let words = lua::args::set_apart(words.clone(), &declared);
-    let parsed = declared.try_get_matches_from(&words).and_then(|matches| {
+    let declared = scripted::declare(Cli::command(), first);
+    let parsed = declared.try_get_matches_from(words).and_then(|matches| {
         if let Some(asked) = scripted::asked(&matches) {
             return Ok(Asked::Scripted(asked));
         }

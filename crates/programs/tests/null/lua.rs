@@ -139,28 +139,28 @@ fn options_have_types_and_defaults() {
           assert(opt.size == 2048 and #opt.list == 2 and opt.threads == 1 and opt.db_driver == 'mysql')
         end";
     let given = [
-        "--tables=4",
-        "--share",
-        "0.25",
-        "--hot",
-        "--word=y",
-        "--size=2K",
-        "--list=b,c",
+        "-otables=4",
+        "-oshare=0.25",
+        "-ohot",
+        "--option",
+        "word=y",
+        "-osize=2K",
+        "-olist=b,c",
     ];
     let output = run(text, &given);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
     for (wrong, says) in [
-        ("--tables=many", "a whole number is wanted"),
+        ("-otables=many", "a whole number is wanted"),
         (
-            "--tabels=4",
+            "-otabels=4",
             "--tabels is no option of the script; it has --hot, --list",
         ),
         (
-            "--threads=4",
+            "-othreads=4",
             "`diskproof-load sysbench` takes sysbench's own options",
         ),
-        ("--hot=perhaps", "on or off is wanted"),
+        ("-ohot=perhaps", "on or off is wanted"),
     ] {
         let output = run(text, &[wrong]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

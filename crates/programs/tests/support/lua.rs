@@ -105,13 +105,13 @@ pub(crate) fn money_moves(url: &str, begin: &str, ask: impl Fn(&str) -> String) 
     let scripts = Scripts::new();
     let bank = scripts.write("bank.lua", BANK);
     scripts.write("sizes.lua", "return { balance = 100 }\n");
-    let begin = format!("--begin={begin}");
-    LUA.succeed("prepare", url, &[&bank, "--accounts=50", "--clients", "2"]);
+    let begin = format!("-obegin={begin}");
+    LUA.succeed("prepare", url, &[&bank, "-oaccounts=50", "--clients", "2"]);
     assert_eq!(ask("SELECT count(*) FROM accounts1"), "50");
     for (protocol, clients) in [("prepared", "2"), ("text", "1")] {
         let shared = [
             bank.as_str(),
-            "--accounts=50",
+            "-oaccounts=50",
             &begin,
             "--transactions",
             "20",

@@ -1,10 +1,9 @@
 //! The options of the verbs on a Lua script, and the script's own among them.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Command};
+use clap::Args;
 
 use crate::cli::args::{Connection, Load, Protocol, Reach, positive_seconds};
 use crate::cli::within::Within;
@@ -42,9 +41,8 @@ pub(in crate::cli) struct LuaArgs {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = positive_seconds)]
     pub(in crate::cli) script_limit: Duration,
 
-    /// An option of the script's own. Written as it stands (--tables=4) it means the same, unless an
-    /// option here has that name
-    #[arg(long = "option", value_name = "NAME[=VALUE]")]
+    /// An option of the script's own, such as tables=4
+    #[arg(short = 'o', long = "option", value_name = "NAME[=VALUE]")]
     pub(in crate::cli) given: Vec<String>,
 }
 
@@ -79,62 +77,6 @@ pub(in crate::cli) struct OnceLua {
     pub(in crate::cli) clients: u32,
 }
 
-/// Makes `--option NAME=VALUE` of what the command does not know: a script's options stand among
-/// ours.
-pub(in crate::cli) fn set_apart(words: Vec<OsString>, cli: &Command) -> Vec<OsString> {
-    let Some(command) = words
-        .get(1)
-        .and_then(|verb| cli.find_subcommand(verb))
-        .filter(|_| words.get(2).is_some_and(|workload| workload == "lua"))
-        .and_then(|verb| verb.find_subcommand("lua"))
-    else {
-        return words;
-    };
-    let mut words = words.into_iter();
-    let mut ours: Vec<_> = words.by_ref().take(3).collect();
-    let mut has_script = false;
-    let mut is_open = false;
-    while let Some(word) = words.next() {
-        let text = word.to_string_lossy().into_owned();
-        let Some(option) = text.strip_prefix("--") else {
-            let is_value = has_script && is_open && !text.starts_with('-');
-            if let Some(last) = ours.last_mut().filter(|_| is_value) {
-                last.push("=");
-                last.push(word);
-            } else {
-                has_script |= !text.starts_with('-');
-                ours.push(word);
-            }
-            is_open = false;
-            continue;
-        };
-        let (name, has_value) = match option.split_once('=') {
-            Some((name, _)) => (name, true),
-            None => (option, false),
-        };
-        is_open = false;
-        let known = command
-            .get_arguments()
-            .find(|own| own.get_long() == Some(name));
-        match known {
-            Some(own) => {
-                let takes_value = own.get_action().takes_values();
-                ours.push(word);
-                if takes_value && !has_value {
-                    ours.extend(words.next());
-                }
-            }
-            None if name == "help" => ours.push(word),
-            None => {
-                ours.push("--option".into());
-                ours.push(option.into());
-                is_open = !has_value;
-            }
-        }
-    }
-    ours
-}
-
 /// The script's options as names with values.
 pub(in crate::cli) fn given(words: &[String]) -> Vec<(String, Option<String>)> {
     let option = |word: &String| match word.split_once('=') {
@@ -142,37 +84,4 @@ pub(in crate::cli) fn given(words: &[String]) -> Vec<(String, Option<String>)> {
         None => (word.clone(), None),
     };
     words.iter().map(option).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-    use crate::cli::Cli;
-
-    fn apart(words: &str) -> String {
-        let words = words.split(' ').map(OsString::from).collect();
-        let mut cli = Cli::command();
-        cli.build();
-        let words = set_apart(words, &cli);
-        let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-        words.join(" ")
-    }
-
-    #[test]
-    fn the_scripts_options_stand_among_ours() {
-        assert_eq!(
-            apart(
-                "x run lua a.lua --tables=4 --url null: --clients 8 --skip-trx --range_size 10 --json"
-            ),
-            "x run lua a.lua --option tables=4 --url null: --clients 8 --option skip-trx \
-             --option range_size=10 --json"
-        );
-        assert_eq!(
-            apart("x run lua --auto-inc a.lua --url=null:"),
-            "x run lua --option auto-inc a.lua --url=null:"
-        );
-        assert_eq!(apart("x run oltp --tables 4"), "x run oltp --tables 4");
-    }
 }
