@@ -41,10 +41,6 @@ pub(super) struct ImportArgs {
     /// Replace the values in statements by others of the same form, equal ones by equal ones. Names stay, comments go
     #[arg(long)]
     anonymise: bool,
-
-    /// Print what was read as JSON for a program
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
@@ -82,7 +78,7 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
     let recorder = Recorder::new(BufWriter::new(file), format.dialect(), args.anonymise)
         .map_err(|error| failed(&error))?;
     let mut sink = Spread::new(Progress {
-        shown: io::stderr().is_terminal() && !args.json,
+        shown: io::stderr().is_terminal(),
         at: Instant::now(),
         passed: inputs.passed(),
         bytes,
@@ -119,12 +115,7 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
         .finish(format.name())
         .map_err(|error| failed(&error))?;
     std::fs::rename(&unfinished, &args.output).map_err(|error| failed(&error))?;
-    let said = if args.json {
-        let text = serde_json::to_string(&contents).map_err(|error| failed(&error))?;
-        text + "\n"
-    } else {
-        in_words(&contents, &args.output)
-    };
+    let said = in_words(&contents, &args.output);
     // With nobody to read it, nothing is lost.
     let _ = crate::plain::Plain(io::stdout()).write_all(said.as_bytes());
     Ok(())
