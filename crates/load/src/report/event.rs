@@ -169,7 +169,7 @@ pub struct Summary {
 }
 
 /// One stage of a job, as it went.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Operation {
     /// The group of operations that it belongs to.
     pub test: Cow<'static, str>,

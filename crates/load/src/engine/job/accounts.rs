@@ -169,15 +169,6 @@ fn blank<W>(stage: &Stage<W>, clients: usize) -> Operation {
         name: stage.name.clone(),
         clients,
         planned: stage.planned,
-        count: 0,
-        seconds: None,
-        extrapolated_s: None,
-        cut: false,
-        skipped: None,
-        errors: 0,
-        rows: 0,
-        affected: 0,
-        latency_us: None,
-        statement_types: Vec::new(),
+        ..Operation::default()
     }
 }
