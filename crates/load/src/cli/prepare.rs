@@ -33,10 +33,10 @@ pub(super) fn build_tables<D: Driver>(
         over: AtomicBool::new(false),
     };
     let mut admin = working(driver)?;
-    set.script.define(&mut *admin).map_err(failure)?;
+    set.script.perform("define", &mut *admin).map_err(failure)?;
     load_all(&load, driver, asked_threads)?;
     set.script
-        .index(&mut *admin)
+        .perform("index", &mut *admin)
         .map_err(|trouble| load.failed("the tables", trouble))?;
     drop(admin);
     settle_all(driver, set)

@@ -62,7 +62,7 @@ impl Job for ScriptedJob {
     fn closing(&mut self) -> Closing {
         let again = self.has_begun.then(|| self.conducting.again());
         Box::new(move |admin| match again {
-            Some(again) => again.close(admin).map_err(failure),
+            Some(again) => again.perform("close", admin).map_err(failure),
             None => Ok(()),
         })
     }

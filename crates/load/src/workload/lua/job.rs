@@ -210,11 +210,11 @@ impl Conducting {
         }
         Ok(Plan {
             mix: plan.get("mix")?,
-            prepares: plan.get::<Option<bool>>("prepares")?.unwrap_or(false),
+            prepares: plan.get("prepares")?,
             statements,
             leaves: plan.get::<Option<String>>("leaves")?.unwrap_or_default(),
             queries_per_client: plan.get("queries_per_client")?,
-            locks: plan.get::<Option<bool>>("locks")?.unwrap_or(false),
+            locks: plan.get("locks")?,
             scripts,
         })
     }
@@ -418,11 +418,6 @@ impl Conducting {
     }
 
     fn declare(&mut self, stage: &Table) -> mlua::Result<Declared> {
-        let or = |name: &str, usual: bool| {
-            stage
-                .get::<Option<bool>>(name)
-                .map(|value| value.unwrap_or(usual))
-        };
         let planned: u64 = stage.get("planned")?;
         let turns = stage.get::<Option<u64>>("turns")?.unwrap_or(planned);
         let clients: u64 = stage.get("clients")?;
@@ -433,8 +428,8 @@ impl Conducting {
             count: turns,
             clients,
             texts: std::mem::take(&mut self.kept),
-            refused: or("refused", false)?,
-            checks: (or("checks_rows", false)?, or("checks_affected", false)?),
+            refused: stage.get("refused")?,
+            checks: (stage.get("checks_rows")?, stage.get("checks_affected")?),
             begun: 0.into(),
             rows: 0.into(),
             affected: 0.into(),
@@ -452,8 +447,8 @@ impl Conducting {
             planned,
             turns,
             clients: usize::try_from(clients).unwrap_or(usize::MAX),
-            counts_rows: or("counts_rows", false)?,
-            connects_late: or("connects_late", false)?,
+            counts_rows: stage.get("counts_rows")?,
+            connects_late: stage.get("connects_late")?,
             limit_s: stage.get("limit_s")?,
             skip: stage.get("skip")?,
             workload: LuaTurns {
@@ -495,22 +490,12 @@ pub struct Tables {
 pub struct Again(Arc<Setup>);
 
 impl Again {
-    /// Drops what the job has made.
-    pub fn close(&self, admin: &mut dyn Admin) -> Result<(), Trouble> {
+    /// Calls a function of the script: `close` drops what the job has made; `define` makes what all parts of the
+    /// tables share, before the first of them, or refuses if a table is there; `index` builds what is better built
+    /// when all parts are filled.
+    pub fn perform(&self, name: &str, admin: &mut dyn Admin) -> Result<(), Trouble> {
         let mut conducting = self.conducting(0)?;
-        conducting.perform::<Value>("close", (), admin).map(drop)
-    }
-
-    /// Makes what all parts of the tables share, before the first of them; refuses if a table is there.
-    pub fn define(&self, admin: &mut dyn Admin) -> Result<(), Trouble> {
-        let mut conducting = self.conducting(0)?;
-        conducting.perform::<Value>("define", (), admin).map(drop)
-    }
-
-    /// Builds what is better built when all parts are filled.
-    pub fn index(&self, admin: &mut dyn Admin) -> Result<(), Trouble> {
-        let mut conducting = self.conducting(0)?;
-        conducting.perform::<Value>("index", (), admin).map(drop)
+        conducting.perform::<Value>(name, (), admin).map(drop)
     }
 
     /// Makes one part, by its number from 1; returns the rows loaded.
@@ -542,7 +527,7 @@ fn kind(table: &Table) -> mlua::Result<driver::Kind> {
 fn catalogue(table: &Table) -> mlua::Result<Catalogue> {
     let mut catalogue = Catalogue::default();
     for known in table.get::<Vec<Table>>("types")? {
-        let prepare = known.get::<Option<bool>>("prepare")?.unwrap_or(false);
+        let prepare = known.get("prepare")?;
         let statements: Option<Vec<String>> = known.get("statements")?;
         let statements = statements.unwrap_or_default().into_iter();
         catalogue.add(
@@ -565,7 +550,7 @@ fn described(cmdline: Value, state: &State) -> mlua::Result<Description> {
     let mut options = Vec::new();
     for option in cmdline.get::<Vec<Table>>("options")? {
         let default: Value = option.get(2)?;
-        let is = |name: &str| option.get::<Option<bool>>(name).map(|is| is == Some(true));
+        let is = |name: &str| option.get::<bool>(name);
         let bound = |name: &str| option.get::<Option<f64>>(name);
         let names: Option<Vec<Table>> = option.get("choices")?;
         let kind = if default == Value::Boolean(false) {
@@ -614,8 +599,8 @@ fn described(cmdline: Value, state: &State) -> mlua::Result<Description> {
     }
     Ok(Description {
         options,
-        is_steady: cmdline.get::<Option<bool>>("steady")?.unwrap_or(false),
-        is_native: cmdline.get::<Option<bool>>("native")?.unwrap_or(false),
+        is_steady: cmdline.get("steady")?,
+        is_native: cmdline.get("native")?,
         about: cmdline.get("about")?,
     })
 }
