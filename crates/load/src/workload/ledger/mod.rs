@@ -79,10 +79,7 @@ impl Ledger {
             catalogue,
             plan: Arc::new(Plan {
                 options,
-                begin,
-                account_update,
-                entry_insert,
-                commit,
+                statements: [begin, account_update, account_update, entry_insert, commit],
             }),
         }
     }

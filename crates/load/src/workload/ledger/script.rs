@@ -16,10 +16,8 @@ use crate::workload::{Next, Script};
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) options: LedgerOptions,
-    pub(super) begin: StatementId,
-    pub(super) account_update: StatementId,
-    pub(super) entry_insert: StatementId,
-    pub(super) commit: StatementId,
+    /// Of a transaction: it begins, changes two accounts, makes an entry, and commits.
+    pub(super) statements: [StatementId; 5],
 }
 
 /// A client's transfers: each a pure function of the seed, the client and the number.
@@ -30,7 +28,8 @@ pub struct LedgerScript {
     /// Number of the present transaction, or of the last one; 0: there was none.
     number: u64,
     transfer: Transfer,
-    step: Step,
+    /// Statements of the present transaction that were sent.
+    step: usize,
     /// Whether the present transaction's end is written down.
     is_told: bool,
 }
@@ -43,17 +42,6 @@ struct Transfer {
     amount: i64,
     /// Goes on with the entry's filler.
     rng: Xoshiro256PlusPlus,
-}
-
-/// The next step of a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    Begin,
-    LowerAccount,
-    HigherAccount,
-    Entry,
-    Commit,
-    Done,
 }
 
 impl Transfer {
@@ -83,10 +71,10 @@ impl LedgerScript {
     pub(super) fn new(plan: Arc<Plan>, client: usize) -> Self {
         Self {
             transfer: Transfer::draw(&plan.options, client, 0),
+            step: plan.statements.len(),
             plan,
             client,
             number: 0,
-            step: Step::Done,
             is_told: true,
         }
     }
@@ -131,38 +119,28 @@ impl Script for LedgerScript {
     fn begin(&mut self) -> bool {
         self.number += 1;
         self.transfer = Transfer::draw(&self.plan.options, self.client, self.number);
-        self.step = Step::Begin;
+        self.step = 0;
         self.is_told = false;
         true
     }
 
     fn begin_again(&mut self) -> bool {
-        self.step = Step::Begin;
+        self.step = 0;
         true
     }
 
     fn next(&mut self, args: &mut Args) -> Option<Next> {
         let Transfer { source, target, .. } = self.transfer;
+        let statement = *self.plan.statements.get(self.step)?;
         args.clear();
-        let (statement, next) = match self.step {
-            Step::Begin => (self.plan.begin, Step::LowerAccount),
+        match self.step {
             // All clients lock accounts in the same order, so that few meet in a deadlock.
-            Step::LowerAccount => {
-                self.push_change(source.min(target), args);
-                (self.plan.account_update, Step::HigherAccount)
-            }
-            Step::HigherAccount => {
-                self.push_change(source.max(target), args);
-                (self.plan.account_update, Step::Entry)
-            }
-            Step::Entry => {
-                self.push_entry(args);
-                (self.plan.entry_insert, Step::Commit)
-            }
-            Step::Commit => (self.plan.commit, Step::Done),
-            Step::Done => return None,
-        };
-        self.step = next;
+            1 => self.push_change(source.min(target), args),
+            2 => self.push_change(source.max(target), args),
+            3 => self.push_entry(args),
+            _ => {}
+        }
+        self.step += 1;
         Some(Next::Statement(statement))
     }
 
