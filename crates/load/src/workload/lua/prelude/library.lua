@@ -7,12 +7,6 @@ local format, floor, max, min = string.format, math.floor, math.max, math.min
 -- Random draws ---------------------------------------------------------------------------------
 
 sysbench.rand = {
-  default = host.default,
-  uniform = host.uniform,
-  gaussian = host.gaussian,
-  special = host.special,
-  pareto = host.pareto,
-  zipfian = host.zipfian,
   unique = function()
     return host.unique(0, 4294967295)
   end,
@@ -21,13 +15,11 @@ sysbench.rand = {
   string = host.string,
   varstring = host.varstring,
 }
+for _, name in ipairs({ "default", "uniform", "gaussian", "special", "pareto", "zipfian" }) do
+  sysbench.rand[name], _G["sb_rand_" .. name] = host[name], host[name]
+end
 
-_G.sb_rand = host.default
-_G.sb_rand_uniform = host.uniform
-_G.sb_rand_gaussian = host.gaussian
-_G.sb_rand_special = host.special
-_G.sb_rand_pareto = host.pareto
-_G.sb_rand_zipfian = host.zipfian
+_G.sb_rand, _G.sb_rand_default = host.default, nil
 _G.sb_rand_uniq = function(low, high)
   return host.unique(low or 0, high or 4294967295)
 end

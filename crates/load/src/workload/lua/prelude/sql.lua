@@ -324,17 +324,11 @@ function _G.db_query(text)
   local answer = replied(con, text, step(QUERY, text))
   return answer
 end
-function _G.db_bulk_insert_init(head)
-  return implicit():bulk_insert_init(head)
-end
-function _G.db_bulk_insert_next(values)
-  return implicit():bulk_insert_next(values)
-end
-function _G.db_bulk_insert_done()
-  return implicit():bulk_insert_done()
-end
-function _G.db_prepare(text)
-  return implicit():prepare(text)
+for _, name in ipairs({ "bulk_insert_init", "bulk_insert_next", "bulk_insert_done", "prepare" }) do
+  _G["db_" .. name] = function(value)
+    local con = implicit()
+    return con[name](con, value)
+  end
 end
 function _G.db_bind_param(prepared, given)
   local bound = {}
