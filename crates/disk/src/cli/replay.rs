@@ -2,7 +2,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::Args;
 use serde_json::json;
 
@@ -68,16 +68,7 @@ impl Replay {
     /// The bytes lie in a scratch file, because a log may have written more than fits into memory.
     fn contents(&self, size_bytes: u64) -> anyhow::Result<Contents> {
         let image = self.image.as_deref().map(|path| {
-            let image =
-                Image::open(path).with_context(|| format!("the image {}", path.display()))?;
-            if image.size_bytes() > size_bytes {
-                bail!(
-                    "the image {} has {} bytes, but the log is of a disk of {size_bytes} bytes",
-                    path.display(),
-                    image.size_bytes()
-                );
-            }
-            Ok(image)
+            Image::open(path, size_bytes).with_context(|| format!("the image {}", path.display()))
         });
         let beside = self.out.as_deref().and_then(Path::parent);
         let beside = beside.filter(|beside| !beside.as_os_str().is_empty());

@@ -16,20 +16,20 @@ pub struct Image {
 }
 
 impl Image {
-    /// Opens a file as the bytes of a disk.
+    /// Opens a file as the bytes of a disk of that size.
     ///
     /// # Errors
     ///
-    /// If it cannot be read or is not a file.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    /// If it cannot be read, is not a file or is larger.
+    pub fn open(path: &Path, disk_bytes: u64) -> io::Result<Self> {
         let file = file::open(path)?;
         let size_bytes = file.metadata()?.len();
+        if size_bytes > disk_bytes {
+            return Err(io::Error::other(format!(
+                "it has {size_bytes} bytes, more than the disk's {disk_bytes}"
+            )));
+        }
         Ok(Self { file, size_bytes })
-    }
-
-    #[must_use]
-    pub fn size_bytes(&self) -> u64 {
-        self.size_bytes
     }
 
     pub(super) fn blocks(&self) -> u64 {

@@ -157,7 +157,7 @@ fn in_a_file() {
 fn over_images() {
     for length in [0, 1, 4096, 2 * 512 * BLOCK_BYTES + 1000, SIZE] {
         let (file, bytes) = image(length);
-        let image = Image::open(file.path()).expect("opened");
+        let image = Image::open(file.path(), u64::MAX).expect("opened");
         Twin::new(Store::memory(u64::MAX), Some(image), bytes, 6).live(100);
     }
 }
@@ -307,6 +307,6 @@ fn outside_of_the_disk() {
 #[test]
 fn images_that_are_none() {
     let folder = tempfile::TempDir::new().expect("a folder");
-    Image::open(folder.path()).expect_err("a folder");
-    Image::open(&folder.path().join("absent")).expect_err("absent");
+    Image::open(folder.path(), u64::MAX).expect_err("a folder");
+    Image::open(&folder.path().join("absent"), u64::MAX).expect_err("absent");
 }

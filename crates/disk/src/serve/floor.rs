@@ -105,26 +105,14 @@ pub struct BelowFloor {
 /// each after such a write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ModelLatency {
-    read: Nanos,
-    write: Nanos,
+    pub(super) read: Nanos,
+    pub(super) write: Nanos,
     flush: Nanos,
     /// Of the same model, to save building it again.
-    capacity_bytes: u64,
+    pub(super) capacity_bytes: u64,
 }
 
 impl ModelLatency {
-    pub(super) fn read(self) -> Nanos {
-        self.read
-    }
-
-    pub(super) fn write(self) -> Nanos {
-        self.write
-    }
-
-    pub(super) fn capacity_bytes(self) -> u64 {
-        self.capacity_bytes
-    }
-
     pub(super) fn of(device: &Device, build: Build) -> Self {
         // One model for all, since that of a large flash disk takes a while to make. Reads come first:
         // they leave nothing behind that a write would meet.
@@ -288,7 +276,7 @@ mod tests {
         let device = Device::parse(device, "here").expect("a device");
         let latency = ModelLatency::of(&device, Build::seeded(1));
         // 200 us, and 4096 bytes at 4096 MB/s.
-        assert_eq!((latency.read(), latency.write()), (201_000, 201_000));
+        assert_eq!((latency.read, latency.write), (201_000, 201_000));
         assert_eq!(latency.flush, 200_000);
     }
 

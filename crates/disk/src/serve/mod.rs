@@ -300,9 +300,9 @@ pub fn margin(device: &Device, build: Build, floor_us: Option<f64>) -> Margin {
             Some(Verdict::Refused(too_fast)) => (Some(too_fast.to_string()), true),
         };
     Margin {
-        capacity_bytes: model.capacity_bytes(),
-        read_us: us(model.read()),
-        write_us: us(model.write()),
+        capacity_bytes: model.capacity_bytes,
+        read_us: us(model.read),
+        write_us: us(model.write),
         label,
         refused,
     }

@@ -1,6 +1,6 @@
 //! The options of a served disk, and whether they are possible.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::ArgAction;
@@ -108,11 +108,10 @@ pub(super) fn size(device: &Device, capacity_bytes: u64, options: &Options) -> a
 }
 
 pub(super) fn contents(size_bytes: u64, options: &Options) -> anyhow::Result<Contents> {
-    let image = options
-        .image
-        .as_deref()
-        .map(|path| open_image(path, size_bytes))
-        .transpose()?;
+    let image = options.image.as_deref().map(|path| {
+        Image::open(path, size_bytes).with_context(|| format!("the image {}", path.display()))
+    });
+    let image = image.transpose()?;
     let store = match &options.contents {
         None => Store::memory(options.limit_bytes),
         Some(path) => Store::file(path, options.limit_bytes).with_context(|| {
@@ -123,16 +122,4 @@ pub(super) fn contents(size_bytes: u64, options: &Options) -> anyhow::Result<Con
         })?,
     };
     Ok(Contents::new(size_bytes, store, image))
-}
-
-fn open_image(path: &Path, size_bytes: u64) -> anyhow::Result<Image> {
-    let image = Image::open(path).with_context(|| format!("the image {}", path.display()))?;
-    if image.size_bytes() > size_bytes {
-        bail!(
-            "the image {} has {} bytes, more than the disk's {size_bytes}",
-            path.display(),
-            image.size_bytes()
-        );
-    }
-    Ok(image)
 }

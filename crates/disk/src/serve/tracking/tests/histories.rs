@@ -283,7 +283,7 @@ fn the_bytes_of_a_cut_that_failed_are_nobodys() {
     let folder = TempDir::new().expect("a folder");
     let path = folder.path().join("image");
     std::fs::write(&path, vec![7; 65_536]).expect("written");
-    let image = Image::open(&path).expect("opened");
+    let image = Image::open(&path, u64::MAX).expect("opened");
     let mut contents = Contents::new(SIZE_BYTES, Store::memory(u64::MAX), Some(image));
     let tracking = Tracking::new(Clock::start(1), medium(16_384));
     tracking.begin(&contents, "any", None).expect("begun");
