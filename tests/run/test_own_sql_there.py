@@ -1,6 +1,7 @@
 """The user's own SQL on servers that are there already: loaded again, only read, and tried at `plan`."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from diskproof import load
 from diskproof.results.folder import RunFolder
+from diskproof.server.postgresql.installation import find_postgresql
 from support.command import diskproof_here
 from support.given import KINDS, PASSWORD, Theirs, their_server, write_password
 
@@ -134,17 +136,81 @@ def test_rows_of_a_dump(tmp_path: Path, theirs: Theirs, case: str) -> None:
         assert theirs.ask("SELECT count(*) FROM c", database="load")[0][0] > 0
 
 
-def prepare(theirs: Theirs, dump: Path) -> subprocess.CompletedProcess[str]:
+def prepare(theirs: Theirs, dump: Path, path: str = "") -> subprocess.CompletedProcess[str]:
     argv = [str(load.program()), "prepare", "script", "--url", theirs.url, "--file", str(dump)]
-    env = {**os.environ, "DISKPROOF_PASSWORD": PASSWORD}
+    env = {**os.environ, "DISKPROOF_PASSWORD": PASSWORD, "PATH": path or os.environ["PATH"]}
     at = dump.parent
     return subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60, cwd=at)
 
 
+def dumped(theirs: Theirs, *words: str) -> str:
+    """Return what pg_dump says of the database, without what differs from call to call."""
+    argv = [str(find_postgresql().programs / "pg_dump"), "--host", str(theirs.folder), "--no-owner", *words]
+    argv += ["--port", str(theirs.port), "--username", "root", "load"]
+    text = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+    return "\n".join(line for line in text.splitlines() if not line.startswith("\\"))
+
+
 @pytest.mark.parametrize("server", ["postgresql"], indirect=True, scope="module")
-def test_of_an_archive_of_pg_dump_sql_is_to_be_made(tmp_path: Path, theirs: Theirs) -> None:
+@pytest.mark.parametrize("kind", ["custom", "tar", "directory"])
+def test_an_archive_of_pg_dump_is_loaded(tmp_path: Path, theirs: Theirs, kind: str) -> None:
+    (tmp_path / "dump.sql").write_text(DUMPS["postgresql"])
+    assert not prepare(theirs, tmp_path / "dump.sql").returncode
+    before = dumped(theirs)
+    dumped(theirs, f"--format={kind}", f"--file={tmp_path / 'archive'}")
+    theirs.empty()
+    ended = prepare(theirs, tmp_path / "archive")
+    assert not ended.returncode, ended.stderr
+    assert dumped(theirs) == before
+    write_script(tmp_path, theirs, "BEGIN;\nSELECT a FROM t WHERE a = 1;\nCOMMIT;\n")
+    study = (tmp_path / "study.toml").read_text().replace("dump.sql", "archive")
+    (tmp_path / "study.toml").write_text(study)
+    theirs.empty()
+    assert restored(tmp_path) == ["unchanged", "unchanged"]
+
+
+@pytest.mark.parametrize("server", ["postgresql"], indirect=True, scope="module")
+@pytest.mark.parametrize("kind", ["custom", "tar"])
+def test_an_archive_that_breaks_off_loads_nothing(tmp_path: Path, theirs: Theirs, kind: str) -> None:
+    theirs.ask("CREATE TABLE t AS SELECT g, md5(g::text) FROM generate_series(1, 20000) g", database="load")
+    archive = tmp_path / "archive"
+    dumped(theirs, f"--format={kind}", f"--file={archive}")
+    archive.write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
+    theirs.empty()
+    ended = prepare(theirs, archive)
+    assert ended.returncode == 2
+    # Of a cut tar file, pg_restore joins the last rows with what follows them.
+    said = {"custom": "pg_restore broke off: pg_restore: error: ", "tar": "must end with a line"}
+    assert said[kind] in ended.stderr
+    assert theirs.ask("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", database="load") == [(0,)]
+
+
+@pytest.mark.parametrize("server", ["postgresql"], indirect=True, scope="module")
+def test_what_reads_an_archive_has_no_password_and_is_not_of_the_current_folder(
+    tmp_path: Path, theirs: Theirs
+) -> None:
+    """A program in its place, found first on PATH, says what it may see."""
+    spy = tmp_path / "spy.c"
+    spy.write_text(
+        "#include <stdio.h>\nextern char **environ;\n"
+        'int main(void) { for (char **e = environ; *e; e++) fprintf(stderr, "%s;", *e); FILE *f = '
+        'fopen("/etc/passwd", "r"); fprintf(stderr, f ? "open" : "closed"); return 1; }\n'
+    )
+    (tmp_path / "bin").mkdir()
+    subprocess.run(["cc", "-o", tmp_path / "bin" / "pg_restore", spy], check=True)
+    archive = tmp_path / "archive"
+    archive.write_bytes(b"PGDMP\x01\x0e\x00\x04\x08\x01")
+    ended = prepare(theirs, archive, path=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    assert "broke off: closed (" in ended.stderr
+    shutil.copy(tmp_path / "bin" / "pg_restore", tmp_path / "pg_restore")
+    ended = prepare(theirs, archive, path=f":.:{os.environ['PATH']}")
+    assert "broke off: pg_restore: error: " in ended.stderr
+
+
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True, scope="module")
+def test_an_archive_of_pg_dump_is_for_postgresql(tmp_path: Path, theirs: Theirs) -> None:
     archive = tmp_path / "archive"
     archive.write_bytes(b"PGDMP\x01\x0e\x00\x04\x08\x01")
     ended = prepare(theirs, archive)
     assert ended.returncode == 2
-    assert "make SQL of it with pg_restore --file=dump.sql" in ended.stderr
+    assert "which only PostgreSQL takes" in ended.stderr

@@ -34,6 +34,9 @@ SLOW_LOG = re.compile(rb"^# User@Host: |^# Query_time: |, Version: .* started wi
 HEAD_BYTES = 4096
 """Where one of them stands."""
 
+CONTENTS = "toc.dat"
+"""The table of contents in a folder that pg_dump has made."""
+
 DATA_OF: Mapping[str, Family] = {"global/pg_control": "postgresql", "ibdata1": "mysql"}
 """A file that a server's data directory has, and whose it is."""
 
@@ -87,15 +90,16 @@ def _dump(value: object, info: ValidationInfo) -> object:
         size, digest = 0, hashlib.sha256()
         try:
             data_of = next((whose for mark, whose in DATA_OF.items() if (path / mark).is_file()), None)
+            is_folder = data_of is not None or (path / CONTENTS).is_file()
             path = path.resolve() if data_of else path
-            for each in _files(path) if data_of else [path]:
+            for each in _files(path, owned=data_of is not None) if is_folder else [path]:
                 found = each.lstat()
                 size += found.st_size
                 if data_of:
                     digest.update(f"{each} {found.st_size} {found.st_mtime_ns}\n".encode(errors="replace"))
-                elif size > MAX_SQL_BYTES:
+                elif is_folder or size > MAX_SQL_BYTES:
                     _digest(each, digest)
-            if data_of or size > MAX_SQL_BYTES:
+            if is_folder or size > MAX_SQL_BYTES:
                 said = NOT_KEPT + f"a dump ({size} bytes, SHA-256 {digest.hexdigest()})\n".encode()
                 return SqlFile(path, said, "", data_of)
         except PermissionError as error:
@@ -106,16 +110,16 @@ def _dump(value: object, info: ValidationInfo) -> object:
     return _sql_file(value, info)
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _files(folder: Path, *, owned: bool) -> Iterator[Path]:
     """Yield the files below a folder; ValueError if a copy of a server's data would share some."""
     for each in sorted(folder.rglob("*")):
         is_log = each.parent == folder and each.name in LOGS
-        if each.suffix == ".isl" or (each.is_symlink() and not is_log):
+        if owned and (each.suffix == ".isl" or (each.is_symlink() and not is_log)):
             raise ValueError(
                 f"{each} leads out of the data directory, and a copy would share that: make a dump"
             )
         if each.is_symlink() and is_log:
-            yield from _files(each.resolve())
+            yield from _files(each.resolve(), owned=True)
         elif not each.is_dir():
             yield each
 
@@ -135,8 +139,8 @@ class OwnData(Timed):
 
     prepare: Annotated[Dump | None, Option(("prepare",), "file")] = Field(
         None,
-        description="A dump or other SQL that makes the tables, or a stopped server's data "
-        "directory, of which a copy is used; default: the database is empty",
+        description="A dump, an archive of pg_dump or other SQL that makes the tables, or a stopped "
+        "server's data directory, of which a copy is used; default: the database is empty",
     )
     database: str | None = Field(
         None,

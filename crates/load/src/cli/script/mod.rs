@@ -1,5 +1,6 @@
 //! The verbs of the script workload.
 
+mod archive;
 pub(super) mod args;
 mod once;
 mod tried;
@@ -33,7 +34,7 @@ pub(super) fn cleanup(args: &OnceScript) -> Result<(), Stop> {
 
 fn once<const MAKES: bool>(args: &OnceScript) -> Result<(), Stop> {
     let target = target(&args.connection)?;
-    let task = RunOnce::<MAKES>::read(args, &target);
+    let task = RunOnce::<MAKES>::read(args, &target)?;
     with_driver(target, task)
 }
 

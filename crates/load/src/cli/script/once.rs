@@ -1,8 +1,10 @@
 //! Scripts that are run once, to make tables and to drop them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::archive::{is_archive, restored};
 use super::args::OnceScript;
 use super::{MEMORY_MIB, Stop, Task, check_names, name_among};
 use crate::cli::kernel_fence::KernelFence;
@@ -11,7 +13,7 @@ use crate::driver::{Admin, Dialect, Driver, Fault, ServerError};
 use crate::engine::Failure;
 use crate::file;
 use crate::target::Target;
-use crate::workload::script::{Once, Rows, Statement, Value};
+use crate::workload::script::{Once, Rows, Statement, Text, Value};
 use crate::workload::sql::{Errand, Fence};
 
 /// A statement that takes longer is reported when it is done.
@@ -27,6 +29,8 @@ const UNKNOWN: [&str; 7] = ["1193", "1231", "1273", "1115", "1238", "42704", "22
 /// The scripts, read before anything connects; `MAKES`: they may make an SQLite file.
 pub(super) struct RunOnce<const MAKES: bool> {
     files: Vec<(PathBuf, String)>,
+    /// The archives among them, by their place.
+    archives: BTreeMap<usize, Text>,
     variables: Vec<(String, Value)>,
     seed: u64,
     fence: Fence,
@@ -36,29 +40,47 @@ pub(super) struct RunOnce<const MAKES: bool> {
 }
 
 impl<const MAKES: bool> RunOnce<MAKES> {
-    pub(super) fn read(args: &OnceScript, target: &Target) -> Self {
+    pub(super) fn read(args: &OnceScript, target: &Target) -> Result<Self, Stop> {
         let paths: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
         let files = paths
             .iter()
             .map(|path| (path.to_path_buf(), name_among(path, &paths)))
             .collect();
-        Self {
+        let mut archives = BTreeMap::new();
+        for (at, path) in paths.iter().enumerate() {
+            if !is_archive(path) {
+                continue;
+            }
+            if target.dialect() != Dialect::Postgres {
+                return Err(Stop::Arguments(format!(
+                    "{}: this is an archive of pg_dump, which only PostgreSQL takes",
+                    path.display()
+                )));
+            }
+            archives.insert(at, restored(path)?);
+        }
+        Ok(Self {
             files,
+            archives,
             variables: args.variables.all.clone(),
             seed: args.seed,
             fence: target.fence(Errand::Once, args.reach.any_database),
             kernel_fence: KernelFence::new(target, &args.files, 1, MEMORY_MIB),
             own: target.database().to_owned(),
-        }
+        })
     }
 
     /// Reads the files to their ends; nothing is connected.
-    fn open(&self, dialect: Dialect) -> Result<Vec<Once>, Stop> {
+    fn open(&mut self, dialect: Dialect) -> Result<Vec<Once>, Stop> {
         let mut all = Vec::new();
-        for (path, name) in &self.files {
+        for (at, (path, name)) in self.files.iter().enumerate() {
             let given = self.variables.clone();
-            let text = file::open(path)
-                .map_err(|why| Stop::Arguments(format!("{}: {why}", path.display())))?;
+            let text = match self.archives.remove(&at) {
+                Some(archive) => archive,
+                None => file::open(path)
+                    .map(Text::File)
+                    .map_err(|why| Stop::Arguments(format!("{}: {why}", path.display())))?,
+            };
             all.push(Once::read(
                 text,
                 name,
@@ -75,7 +97,7 @@ impl<const MAKES: bool> RunOnce<MAKES> {
 impl<const MAKES: bool> Task for RunOnce<MAKES> {
     const MAY_CREATE: bool = MAKES;
 
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+    fn perform<D: Driver + Send + 'static>(mut self, driver: D) -> Result<(), Stop> {
         self.kernel_fence.close()?;
         let mut all = self.open(driver.dialect())?;
         let whole = has_several(&all, &self.fence)?;

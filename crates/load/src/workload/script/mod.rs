@@ -25,7 +25,7 @@ mod value;
 use build::Builder;
 pub use client::ScriptClient;
 use expression::DEFAULT_SEED;
-pub use once::{LeftOut, Once, Rows, Statement};
+pub use once::{LeftOut, Once, Rows, Statement, Text};
 use parser::{Parsed, Sql, Step, Use, Variables};
 pub use source::Source;
 use types::Types;

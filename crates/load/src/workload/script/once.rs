@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
-use std::io::{self, Seek};
+use std::io::{self, Read, Seek};
 
 use super::client::put_value;
 use super::expression::unset;
@@ -17,12 +17,8 @@ use crate::workload::sql::{
     Fate, Fence, Mistake, Names, Piece, Pieces, Place, Scanned, Unread, in_short, not_text,
 };
 
-const ARCHIVE: &str =
-    "this is an archive of pg_dump; make SQL of it with pg_restore --file=dump.sql FILE";
 /// The beginnings of files that hold no SQL text, with what to do about them.
-const OTHERS: [(&[u8], &str); 5] = [
-    (b"PGDMP", ARCHIVE),
-    (b"toc.dat\0", ARCHIVE),
+const OTHERS: [(&[u8], &str); 3] = [
     (
         b"\x1f\x8b",
         "this file is compressed; unpack it with gunzip",
@@ -37,9 +33,28 @@ const OTHERS: [(&[u8], &str); 5] = [
     ),
 ];
 
+/// What is read twice, from its beginning.
+pub enum Text {
+    File(File),
+    /// What programs write: the second reading, then the first.
+    Streams(Vec<Box<dyn Read>>),
+}
+
+impl Text {
+    fn read(&mut self) -> io::Result<Box<dyn Read>> {
+        match self {
+            Self::File(file) => {
+                file.rewind()?;
+                Ok(Box::new(file.try_clone()?))
+            }
+            Self::Streams(streams) => streams.pop().ok_or(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+}
+
 /// A file, read and found in order.
 pub struct Once {
-    text: File,
+    text: Text,
     name: String,
     dialect: Dialect,
     fence: Fence,
@@ -76,7 +91,7 @@ pub struct Statement<'a> {
 
 /// The rows that follow a COPY … FROM stdin, some lines at a time.
 pub struct Rows<'a> {
-    pieces: &'a mut Pieces<File>,
+    pieces: &'a mut Pieces<Box<dyn Read>>,
     failed: Option<Unread>,
 }
 
@@ -99,7 +114,7 @@ const DEFINERS: &str = "definers";
 impl Once {
     /// Reads the file to its end; the error says what is wrong with it.
     pub fn read(
-        text: File,
+        text: Text,
         name: &str,
         dialect: Dialect,
         fence: Fence,
@@ -133,9 +148,8 @@ impl Once {
         Ok(once)
     }
 
-    fn pieces(&mut self) -> Result<Pieces<File>, ScriptError> {
-        let again = self.text.rewind().and_then(|()| self.text.try_clone());
-        let input = again.map_err(|error| self.unread(&error))?;
+    fn pieces(&mut self) -> Result<Pieces<Box<dyn Read>>, ScriptError> {
+        let input = self.text.read().map_err(|error| self.unread(&error))?;
         Ok(Pieces::new(input, self.dialect))
     }
 
@@ -187,11 +201,11 @@ impl Once {
     }
 
     /// Whether rows of a table follow a statement, as in a dump by `pg_dump`.
-    fn has_rows(&self, pieces: &Pieces<File>, scanned: &Scanned) -> bool {
+    fn has_rows(&self, pieces: &Pieces<Box<dyn Read>>, scanned: &Scanned) -> bool {
         self.dialect == Dialect::Postgres && scanned.copies_from_client(pieces.text())
     }
 
-    fn pass_rows(&self, pieces: &mut Pieces<File>) -> Result<(), ScriptError> {
+    fn pass_rows(&self, pieces: &mut Pieces<Box<dyn Read>>) -> Result<(), ScriptError> {
         let passed = pieces.pass_rows();
         passed.map_err(|unread| self.failed(pieces, unread))
     }
@@ -271,7 +285,7 @@ impl Once {
         }
     }
 
-    fn failed(&self, pieces: &mut Pieces<File>, unread: Unread) -> ScriptError {
+    fn failed(&self, pieces: &mut Pieces<Box<dyn Read>>, unread: Unread) -> ScriptError {
         match unread {
             Unread::File(error) => self.unread(&error),
             Unread::Mistake(mistake) => {
@@ -371,7 +385,7 @@ impl Once {
 
     fn send<E>(
         &self,
-        pieces: &mut Pieces<File>,
+        pieces: &mut Pieces<Box<dyn Read>>,
         scanned: &Scanned,
         has_rows: bool,
         whole: bool,
