@@ -96,8 +96,10 @@ LAST: tuple[Tone, ...] = ("same", "open", "barred")
 
 
 def foremost(blocks: Sequence[Block], most: int) -> list[Block]:
-    """Return blocks with at most so many rows in their order: those that are decided, and then the first."""
-    ranked = sorted((row for block in blocks for row in block.rows), key=lambda row: row.tone in LAST)
+    """Return blocks with at most so many rows in their order: one of each, then those that are decided."""
+    of_each = {id(block.rows[0]) for block in blocks if block.rows}
+    every = [row for block in blocks for row in block.rows]
+    ranked = sorted(every, key=lambda row: (id(row) not in of_each, row.tone in LAST))
     kept = set(map(id, ranked[:most]))
     shown = (replace(one, rows=tuple(row for row in one.rows if id(row) in kept)) for one in blocks)
     return [one for one in shown if one.rows]

@@ -29,9 +29,12 @@ TO_DO, MOST_LINES = "To do", 3
 MOST_LEVEL = 24
 """Columns of one level."""
 
-TAILS = ((3, 3, 3), (3, 2, 2), (2, 3, 2), (2, 2, 2), (2, 1, 2))
-"""Lines of each thing to know, how many things to do, and lines of facts. If all rows find no room beside the
-last of these, rows give way: words cut short say nothing."""
+TAILS = ((3, 3, 3), (3, 2, 2), (2, 3, 2), (2, 2, 2), (2, 1, 2), (2, 1, 1), (1, 2, 2), (1, 1, 2), (1, 1, 1))
+"""Lines of each thing to know, how many things to do, and lines of facts: rows find room before words do, and
+a whole sentence before a second one."""
+
+CROWDED = (2, 1, 2)
+"""The same if all rows find no room with any of those: then words are not cut short in vain."""
 
 HELD = "\ue000"
 """A blank at which no line may end, while lines are made: rich ends them at no-break spaces, too."""
@@ -56,7 +59,7 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
     """Return the lines of a screen; rows that find no room are counted."""
     question = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
     whole = [one.for_screen() for one in screen.blocks if one.rows]
-    for *most, most_facts in TAILS:
+    for *most, most_facts in (*TAILS, CROWDED):
         facts = [Text(line, style="dim") for line in _fitted(screen.facts, width, most_facts)]
         head, tail = [*question, *facts], _tail(screen, width, *most)
         if len(head) + _height(whole) + 1 + len(tail) <= height:
