@@ -82,3 +82,32 @@ def test_json_of_a_failed_condition_is_whole(runs: Path) -> None:
     assert (made["a"]["label"], made["b"]["label"]) == ("main", "branch")
     assert made["failed"][0]["why"] == "beyond"
     assert made["failed"][0]["found"]["high"] < 0.9
+
+
+def test_more_than_two_runs_are_a_trend_against_the_first(runs: Path, tmp_path: Path) -> None:
+    plan = make_plan(tunings=("safest",), clients=(8,))
+    third = write_run(tmp_path / "third", plan, make_trials(plan), make_machine(plan)).path
+    names = ["--label", "May", "--label", "June", "--label", "July"]
+    result = diskproof_here(runs, "compare", "old", "new", str(third), *names)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("3 runs of quickstart, each against May\n")
+    disk = result.stdout[result.stdout.index("disk") :]
+    assert disk.index("May") < disk.index("June") < disk.index("July")
+    assert "20% slower" in disk
+    values = json.loads(diskproof_here(runs, "compare", "old", "new", str(third), "--format", "json").stdout)
+    assert [len(step["cells"]) for step in values["steps"]] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--fail-if", "slower"], "a condition is about two runs"),
+        (["--label", "a", "--label", "b"], "--label is given 3 times, with different names"),
+    ],
+)
+def test_what_a_trend_has_not_is_refused(runs: Path, tmp_path: Path, words: list[str], said: str) -> None:
+    plan = make_plan(tunings=("safest",), clients=(8,))
+    third = write_run(tmp_path / "third", plan, make_trials(plan), make_machine(plan)).path
+    result = diskproof_here(runs, "compare", "old", "new", str(third), *words)
+    assert result.returncode == 2
+    assert said in result.stderr

@@ -85,11 +85,11 @@ def compare(
     adjusted = iter(
         holm([pair.test.p for pair in pairs if pair.test is not None and pair.test.p is not None])
     )
-    labels = labels or _labels(a, b)
+    first, second = labels or labels_of((a, b))
     cells = [_compare_cell(a, b, pair, next(adjusted) if pair.test is not None else None) for pair in pairs]
     return Comparison(
-        a=_run(a, labels[0], common),
-        b=_run(b, labels[1], common),
+        a=_run(a, first, common),
+        b=_run(b, second, common),
         same_within=a.plan.same_within,
         varying=a.varying,
         cells=cells,
@@ -104,8 +104,8 @@ def compare(
     )
 
 
-def _labels(a: Analysis, b: Analysis) -> tuple[str, str]:
-    """Return the shortest names that tell two runs apart: study, machine, day, or time to the minute."""
+def labels_of(runs: Sequence[Analysis]) -> tuple[str, ...]:
+    """Return the shortest names that tell runs apart: study, machine, day, or time to the minute."""
     parts: tuple[Callable[[Analysis], str | None], ...] = (
         lambda run: run.plan.study,
         _host,
@@ -113,10 +113,12 @@ def _labels(a: Analysis, b: Analysis) -> tuple[str, str]:
         lambda run: run.started_at and run.started_at[:16].replace("T", " "),
     )
     for part in parts:
-        first, second = part(a), part(b)
-        if first and second and first != second:
-            return first, second
-    return "the first run", "the second run"
+        names = [name for run in runs if (name := part(run))]
+        if len(set(names)) == len(runs):
+            return tuple(names)
+    if len(runs) == 2:
+        return "the first run", "the second run"
+    return tuple(f"run {number}" for number in range(1, len(runs) + 1))
 
 
 def _run(analysis: Analysis, label: str, common: list[str]) -> ComparedRun:

@@ -1,15 +1,17 @@
-"""`diskproof compare`: the same cells of two runs."""
+"""`diskproof compare`: the same cells of two runs, or of more."""
 
 from pathlib import Path
 
 from diskproof.analysis.compare import compare as compare_analyses
 from diskproof.analysis.folder import analyse_folder
 from diskproof.analysis.regression import Demand
+from diskproof.analysis.trend import trend
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.screen import complain
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.comparison import compose, failed
+from diskproof.report.compose.trend import compose as compose_trend
 from diskproof.results.folder import RunFolder
 from diskproof.study.condition import parse_condition
 
@@ -18,13 +20,13 @@ def compare(
     first: Path,
     second: Path,
     /,
-    *,
+    *more: Path,
     label: list[str] | None = None,
     fail_if: list[str] | None = None,
     threshold: list[str] | None = None,
     format: Form = "text",  # noqa: A002
 ) -> int:
-    """Compare the same cells of two runs: ratio, interval, verdict.
+    """Compare the same cells of runs: ratio, interval, verdict.
 
     Parameters
     ----------
@@ -32,8 +34,10 @@ def compare(
         Run folder to compare with.
     second
         Run folder to judge: its figures are divided by those of the first.
+    more
+        Further run folders: then the answer is a trend, each run against the first.
     label
-        Name of a run in the report: give it twice, first run first. Default: study, machine or time.
+        Name of a run in the report: give one for each run, in their order. Default: study, machine or time.
     fail_if
         Exit code 10 if a cell is shown to be `slower`, `ratio < 0.95` or `losing-more`; can be repeated.
     threshold
@@ -42,18 +46,24 @@ def compare(
         Format of the output; Markdown begins with a summary of five lines.
 
     """
-    labels = None
-    if label:
-        if len({name for name in label if name.strip()}) != 2 or len(label) != 2:
-            raise RefusalError("--label is given twice, with two different names: one for each run")
-        labels = (label[0], label[1])
+    paths = (first, second, *more)
+    if label and not len({name for name in label if name.strip()}) == len(label) == len(paths):
+        times = "twice, with two" if len(paths) == 2 else f"{len(paths)} times, with"
+        raise RefusalError(f"--label is given {times} different names: one for each run")
     conditions = [
         *(_demand("--fail-if", text) for text in fail_if or []),
         *(_demand("--threshold", text) for text in threshold or []),
     ]
-    runs = [RunFolder.open(path) for path in (first, second)]
-    if first.resolve() == second.resolve():
+    runs = [RunFolder.open(path) for path in paths]
+    if len({path.resolve() for path in paths}) < len(paths):
         raise RefusalError(f"{first} is named twice: name the two runs to compare")
+    if more:
+        if conditions:
+            raise RefusalError("a condition is about two runs: name two, or leave it out")
+        series = trend([analyse_folder(run) for run in runs], label)
+        put_in_form(format, compose_trend(series), series)
+        return DONE
+    labels = (label[0], label[1]) if label else None
     made = compare_analyses(analyse_folder(runs[0]), analyse_folder(runs[1]), labels, conditions)
     for one in made.failed:
         complain(failed(one))
