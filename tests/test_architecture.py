@@ -19,7 +19,7 @@ FLOORS = [
     {"audit", "crash"},
     {"analysis"},
     {"run", "profile", "report"},
-    {"hosts"},
+    {"hosts", "site"},
     {"cli"},
 ]
 """From the ground up; a room may use the rooms below it, and itself."""
@@ -41,6 +41,7 @@ IMPURE = {
     "profile",
     "crash",
     "hosts",
+    "site",
     "cli",
 }
 
@@ -180,7 +181,7 @@ def test_writers_know_nothing_of_databases() -> None:
         assert of_report <= {f"diskproof.report.{name}" for name in allowed}, path
 
 
-READERS = ("study", "importers", "results", "fio", "cli")
+READERS = ("study", "importers", "results", "fio", "site", "cli")
 """Rooms that read what others made, all through `diskproof.reading`."""
 
 WRITING = {PACKAGE / "results" / "durable.py", PACKAGE / "cli" / "__init__.py"}

@@ -28,10 +28,11 @@ class MissingFileError(UnreadableError):
 
 
 @contextmanager
-def opened(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
+def opened(path: Path, most_bytes: int, within: Path | None = None) -> Iterator[BinaryIO]:
     """Open a regular file of at most so many bytes, in binary; UnreadableError for all else.
 
-    A pipe or a device is not even waited for: a program could be stopped for ever by its own input.
+    A pipe or a device is not even waited for: a program could be stopped for ever by its own input. `within`
+    is a folder without links in its path: what lies outside, however a link led there, is not read.
     """
     if "\n" in str(path) or "\r" in str(path):  # the rest of it could be taken for a line of output
         raise UnreadableError(f"{str(path)!r} has a line break in its name; rename it")
@@ -48,16 +49,19 @@ def opened(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
         raise UnreadableError(f"{path} cannot be read: {why_refused(error)}") from None
     except ValueError:  # a NUL, or a character that no file name can have
         raise UnreadableError(f"{str(path)!r} is no name of a file; look at its path") from None
-    if refused := _why_unfit(path, os.fstat(descriptor), most_bytes):
+    refused = _why_unfit(path, os.fstat(descriptor), most_bytes)
+    if refused is None and within is not None:
+        refused = _why_outside(path, descriptor, within)
+    if refused:
         os.close(descriptor)
         raise UnreadableError(refused)
     with os.fdopen(descriptor, "rb") as file:
         yield file
 
 
-def read_bytes(path: Path, most_bytes: int) -> bytes:
+def read_bytes(path: Path, most_bytes: int, within: Path | None = None) -> bytes:
     """Return the content of a regular file of at most so many bytes; UnreadableError for all else."""
-    with opened(path, most_bytes) as file:
+    with opened(path, most_bytes, within) as file:
         content = bytearray()
         try:
             # All at once would take the memory of the largest file.
@@ -70,9 +74,9 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
     return bytes(content)
 
 
-def read_text(path: Path, most_bytes: int) -> str:
+def read_text(path: Path, most_bytes: int, within: Path | None = None) -> str:
     """Return a file's text, which must be UTF-8; a byte-order mark before it is left out."""
-    content = read_bytes(path, most_bytes)
+    content = read_bytes(path, most_bytes, within)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -88,6 +92,12 @@ def _why_unfit(path: Path, facts: os.stat_result, most_bytes: int) -> str | None
         kind = _KINDS.get(stat.S_IFMT(facts.st_mode), "something else")
         return f"{path} is {kind}, not a regular file; save what it holds to a file first"
     return _too_large(path, most_bytes) if facts.st_size > most_bytes else None
+
+
+def _why_outside(path: Path, descriptor: int, within: Path) -> str | None:
+    """Return why a file that is open is not read; its path is the one that the kernel has."""
+    lies = Path(f"/proc/self/fd/{descriptor}").readlink()
+    return None if lies.is_relative_to(within) else f"{path} is a link that leads out of {within}"
 
 
 def _too_large(path: Path, most_bytes: int) -> str:

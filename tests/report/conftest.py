@@ -1,27 +1,16 @@
 """The runs that the reports are made of, and a real browser to look at the page with."""
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from diskproof.analysis.folder import analyse_folder
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
+from support.browser import chromium
 from support.runs import MakeRun, Run, quickstart_run, write_run
 from support.trials import make_machine, make_trials
-
-# What a browser would otherwise say to the network by itself, or cannot do in a container.
-CHROMIUM_ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="session")
@@ -53,10 +42,5 @@ def make_run(make_shared_run: MakeRun) -> MakeRun:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    executable = shutil.which("chromium") or shutil.which("chromium-browser")
-    if executable is None:
-        pytest.skip("no chromium on this machine: install it (Debian: apt-get install chromium)")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGUMENTS)
-        yield browser
-        browser.close()
+    with chromium() as started:
+        yield started

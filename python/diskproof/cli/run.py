@@ -1,12 +1,14 @@
 """`diskproof run`: run a study, show progress, print the verdict."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 from diskproof.analysis.limits.thresholds import FEWEST_PAIRS
-from diskproof.cli.exits import DONE, TRIAL_INVALID
+from diskproof.cli.exits import DONE, INTERRUPTED, TRIAL_INVALID
 from diskproof.cli.outcome import see_through
 from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
 from diskproof.cli.screen import say
+from diskproof.cli.watching import watching
 from diskproof.history.shelf import find
 from diskproof.hosts.over import execute_over_hosts
 from diskproof.refusal import RefusalError
@@ -26,6 +28,7 @@ def run(
     prove: bool = False,
     pairs: int | None = None,
     against: str | None = None,
+    watch: bool = False,
 ) -> int:
     """Run a study, show progress, print the verdict.
 
@@ -41,6 +44,8 @@ def run(
         Pairs of trials of each proof, one with the change and one without; default: 3.
     against
         An earlier run, by its folder, label or `newest`: compare with it, exit code 10 if a cell is slower.
+    watch
+        Show the run as a page while it grows, as `serve` does.
 
     """
     if pairs is not None and not prove:
@@ -61,10 +66,13 @@ def run(
         made.append((execute_over_hosts if choice.hosts else execute)(request, progress))
         return made[-1]
 
-    code = see_through(request, "trials", going_on, remembering)
-    if earlier is None or not made or code not in (DONE, TRIAL_INVALID):
-        return code
-    return _compared(earlier, made[-1].path) or code
+    with watching(choice.out) if watch else nullcontext(lambda: None) as stay:
+        code = see_through(request, "trials", going_on, remembering)
+        if earlier is not None and made and code in (DONE, TRIAL_INVALID):
+            code = _compared(earlier, made[-1].path) or code
+        if code != INTERRUPTED:
+            stay()
+    return code
 
 
 def _earlier(against: str, out: Path) -> Path:

@@ -42,11 +42,14 @@ def folders(studies: Iterable[Path]) -> list[Path]:
     return sorted(runs, key=lambda run: run.name, reverse=True)
 
 
-def runs_in(root: Path) -> Iterator[Shelved]:
-    """Yield the runs below a root, the newest first: ``ROOT/STUDY/TIME``."""
+def runs_in(root: Path, within: Path | None = None) -> Iterator[Shelved]:
+    """Yield the runs below a root, the newest first: ``ROOT/STUDY/TIME``.
+
+    Of a run with links that lead out of `within` nothing is read.
+    """
     for run in folders(root.glob("*")):
         with suppress(RefusalError):
-            yield Shelved(run, summary_of(run), label_of(run))
+            yield Shelved(run, summary_of(run, within), label_of(run, within))
 
 
 def find(word: str, root: Path = RUNS) -> Path | None:

@@ -93,6 +93,7 @@ def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
         hands += [_missing(name) for name in missing]
         folder = folder_to_resume(request.out, request.file, request.plan) if request.resume else None
         folder = folder or new_folder(request)
+        folder.hold()
         with stopping(folder), _run_name(folder) as name:
             if request.resume:
                 folder.write_plan(resumed_plan(folder.plan(), request.plan))

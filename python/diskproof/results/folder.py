@@ -4,7 +4,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +18,7 @@ from diskproof.results.cut import CutTrial
 from diskproof.results.dial import Dials
 from diskproof.results.durable import append_line, make_folder, write_pieces, write_whole, writing
 from diskproof.results.limit import ProofPair
+from diskproof.results.live import Course, hold
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
 from diskproof.results.record import Record
@@ -63,6 +64,7 @@ class RunFolder:
         """Name a run folder; nothing is read or written yet."""
         self.path = path
         self._images: dict[int, Path] = {}
+        self._held = ExitStack()
 
     @classmethod
     def create(cls, path: Path, study_text: str, plan: Plan) -> "RunFolder":
@@ -87,6 +89,10 @@ class RunFolder:
         if not is_there:
             raise RunFolderError(f"{path} is not a run folder: {_why_no_run(path)}")
         return cls(path)
+
+    def hold(self) -> None:
+        """Show those who watch that this process makes the run, as long as this object is there."""
+        self._held = hold(self.path)
 
     # ------------------------------------------------------------ writing
 
@@ -189,12 +195,12 @@ class RunFolder:
         return self._images[lane]
 
     def series_writer(self, trial_id: str) -> SeriesWriter:
-        """Begin one trial's time series; it is there once the writer is closed."""
-        return SeriesWriter(self._series_path(trial_id))
+        """Begin the time series of the trial under way; it is there once the writer is closed."""
+        return SeriesWriter(self._series_path(trial_id), Course(self.path, trial_id))
 
     def write_series(self, trial_id: str, rows: Iterable[Row]) -> None:
         """Write one trial's time series at once: rows of (t_s, source, metric, value)."""
-        writer = self.series_writer(trial_id)
+        writer = SeriesWriter(self._series_path(trial_id))
         writer.add(rows)
         writer.close()
 
@@ -211,14 +217,16 @@ class RunFolder:
         """Read the plan."""
         return self._parsed(Plan, "plan.json", self._read("plan.json"))
 
+    def text_of(self, name: str) -> str:
+        """Read a file of the folder as it is, which must be UTF-8."""
+        try:
+            return self._read(name).decode()
+        except UnicodeDecodeError as error:
+            raise RunFolderError(f"{self.path / name} cannot be read: it is no UTF-8: {error}") from None
+
     def study_text(self) -> str:
         """Read the study file as it was when the run began; RunFolderError if it is gone."""
-        try:
-            return self._read("study.toml").decode()
-        except UnicodeDecodeError as error:
-            raise RunFolderError(
-                f"{self.path / 'study.toml'} cannot be read: it is no UTF-8: {error}"
-            ) from None
+        return self.text_of("study.toml")
 
     def machine(self) -> Machine | None:
         """Read the machine's facts; None if the run ended before they were gathered."""

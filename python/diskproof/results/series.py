@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from diskproof.reading import MIB, UnreadableError, opened
 from diskproof.results.durable import sync, sync_folder, writing
+from diskproof.results.live import Course
 
 # Arrow would catch Ctrl-C while it reads or writes, and report it as a file that cannot be read.
 pa.enable_signal_handlers(False)
@@ -42,8 +43,11 @@ class SeriesWriter:
     that leaves no series, never a part of one.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Begin the series that will be `path`; what an earlier attempt left half-written is gone."""
+    def __init__(self, path: Path, course: Course | None = None) -> None:
+        """Begin the series that will be `path`; what an earlier attempt left half-written is gone.
+
+        `course` gets the rows at once, for those who watch.
+        """
         self._path = path
         self._scratch = path.with_name(path.name + ".partial")
         with writing(path):
@@ -51,6 +55,7 @@ class SeriesWriter:
         self._waiting: list[Row] = []
         self._lock = threading.Lock()
         self._closed = False
+        self._course = course
 
     def add(self, rows: Iterable[Row]) -> None:
         """Add rows, in any order of time. After `close` nothing is added: the series is what it is."""
@@ -59,6 +64,8 @@ class SeriesWriter:
                 return
             for row in rows:
                 self._waiting.append(row)
+                if self._course is not None:
+                    self._course.add(row)
                 if len(self._waiting) >= BATCH_ROWS:
                     self._write_batch()
 
@@ -68,6 +75,8 @@ class SeriesWriter:
             if self._closed:
                 return
             self._closed = True
+            if self._course is not None:
+                self._course.end()
             with writing(self._path):
                 self._write_batch()
                 self._writer.close()

@@ -22,10 +22,10 @@ class Summary(Record):
     answer: str
 
 
-def summary_of(run: Path) -> Summary | None:
+def summary_of(run: Path, within: Path | None = None) -> Summary | None:
     """Read a run's summary; None if there is none, or another version's."""
     try:
-        return Summary.model_validate_json(read_bytes(run / SUMMARY, MOST_BYTES))
+        return Summary.model_validate_json(read_bytes(run / SUMMARY, MOST_BYTES, within))
     except (MissingFileError, ValidationError):
         return None
 
@@ -36,9 +36,9 @@ def write_label(run: Path, label: str) -> None:
         write_whole(run / LABEL, label)
 
 
-def label_of(run: Path) -> str:
+def label_of(run: Path, within: Path | None = None) -> str:
     """Read a run's label; empty if it has none."""
     try:
-        return read_text(run / LABEL, MOST_BYTES).strip()
+        return read_text(run / LABEL, MOST_BYTES, within).strip()
     except MissingFileError:
         return ""

@@ -149,6 +149,7 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
             if own_time.dilation > 1:
                 write_clock(bench.clock)
             if within is None:
+                bench.folder.hold()
                 _load_data_sets(whole, bench, progress)
                 if file.study.program is not None:
                     _rehearse(plan, bench, progress)

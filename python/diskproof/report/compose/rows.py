@@ -7,6 +7,7 @@ from dataclasses import replace
 from diskproof.analysis.answers import Analysis, CellAnswer, CellComparison, Outcome, Ranking, Verdict
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.limits.records import Outcome as Proven
+from diskproof.analysis.so_far import PairSoFar
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import dials, limits_words, verdict_words
 from diskproof.report.compose.answer import asked, has_verdict, is_of_limits
@@ -170,7 +171,9 @@ def _levels(one: Verdict) -> tuple[str, ...]:
     return tuple(held) or ("",)
 
 
-def ratio_row(levels: tuple[str, ...], one: Verdict | CellComparison, figures: tuple[str, ...]) -> Row:
+def ratio_row(
+    levels: tuple[str, ...], one: Verdict | CellComparison | PairSoFar, figures: tuple[str, ...]
+) -> Row:
     """Return a comparison as a row: its result, its bar, both figures."""
     said = WORDS.get(one.outcome) or (verdict_words.amount(one.ratio.estimate) if one.ratio else "")
     if one.outcome in ("faster", "slower") and one.ratio and one.ratio.n < ENOUGH_BLOCKS:

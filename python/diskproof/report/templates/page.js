@@ -21,8 +21,8 @@
   tell(null);
 
   // A table that is wider than its place is shown as cards.
-  const boxes = [...document.querySelectorAll(".scroll")];
   const fit = () => {
+    const boxes = [...document.querySelectorAll(".scroll")];
     for (const box of boxes) box.classList.remove("cards");
     const wide = boxes.filter((box) => box.scrollWidth > box.clientWidth + 1);
     for (const box of wide) {

@@ -11,8 +11,7 @@ from functools import cache
 from html import unescape
 from importlib import resources
 
-import vl_convert
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from diskproof.report import document as doc
@@ -47,11 +46,11 @@ _CODE_SPAN = re.compile(r"`([^`]+)`")
 
 def write(document: Document) -> str:
     """Return the page. All that came from a study, a machine or a server is escaped."""
-    script = _script(_asset("page.js"))
+    script = _script(asset("page.js"))
     page: str = _template().render(
         document=replace(document, sections=tuple(doc.written(document.sections))),
-        policy=_policy(script),
-        style=_Source(_asset("page.css")),
+        policy=policy(),
+        style=_Source(asset("page.css")),
         script=script,
     )
     return page
@@ -67,9 +66,10 @@ def _shown(value: object) -> object:
 
 
 @cache
-def _template() -> Template:
+def environment(*packages: str) -> Environment:
+    """Return what fills the templates of these packages and of this room; it escapes all from outside."""
     made = Environment(
-        loader=PackageLoader("diskproof.report"),
+        loader=ChoiceLoader([*map(PackageLoader, packages), PackageLoader("diskproof.report")]),
         autoescape=True,
         finalize=_shown,
         undefined=StrictUndefined,
@@ -80,7 +80,11 @@ def _template() -> Template:
     made.filters |= {"kind": _kind, "prose": _prose}
     made.globals |= {"picture": picture, "signs": SIGNS}
     made.globals |= {"most_panels": MOST_PANELS_SHOWN, "most_rows": MOST_ROWS_SHOWN}
-    return made.get_template("page.html.j2")
+    return made
+
+
+def _template() -> Template:
+    return environment().get_template("page.html.j2")
 
 
 def _kind(block: object) -> str:
@@ -106,6 +110,8 @@ _EMPTY = re.compile(r'<path class="(?:foreground|background)"[^>]*/>')
 
 def picture(panel: Panel) -> Markup:
     """Return a drawing as SVG, its marks with the words that pointing at them shows."""
+    import vl_convert  # noqa: PLC0415 - it loads slowly, and pages without drawings need none of it
+
     spec = {**panel.complete_spec(), "width": PANEL_PX, "config": config()}
     drawn: str = vl_convert.vegalite_to_svg(drawable(spec))
     for pattern in (_FONT, _ROLES, _EMPTY):
@@ -132,14 +138,16 @@ def _script(source: str) -> _Source:
     return _Source(harmless)
 
 
-def _asset(name: str) -> str:
-    return (resources.files("diskproof.report") / "templates" / name).read_text()
+def asset(name: str, package: str = "diskproof.report") -> str:
+    """Return a style or a script of ours."""
+    return (resources.files(package) / "templates" / name).read_text()
 
 
-def _policy(*scripts: str) -> str:
-    """Return a Content-Security-Policy: these scripts alone may run, and nothing may be fetched."""
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
-    scripts_and_styles = f"script-src {hashes}; style-src 'unsafe-inline'"
+@cache
+def policy() -> str:
+    """Return a report's Content-Security-Policy: its own script alone may run, and nothing may be fetched."""
+    digest = _digest(_script(asset("page.js")))
+    scripts_and_styles = f"script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
     return f"default-src 'none'; {scripts_and_styles}; base-uri 'none'; form-action 'none'"
 
 

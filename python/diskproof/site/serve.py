@@ -1,0 +1,241 @@
+"""The pages of runs over HTTP, while they grow: what `diskproof serve` answers."""
+
+import asyncio
+import hmac
+import ipaddress
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.server import HANDLED_SIGNALS
+
+from diskproof.history.shelf import RUN_NAME, folders, runs_in
+from diskproof.refusal import RefusalError
+from diskproof.report.write import html
+from diskproof.results.live import is_being_made
+from diskproof.site import pages
+from diskproof.site.following import Following, Now
+from diskproof.site.metrics import METRICS_TYPE, metrics
+
+MOST_LISTED = 100
+
+EVERY_S, MOST_WAIT_S = 1.0, 20.0
+"""Between two looks for a viewer: as a rule, and at most."""
+
+MOST_SHARE = 0.0015
+"""Of a CPU, for following: what costs more, on a busy machine or with many viewers, is done less often."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+"""Of our own pages; a report's own script alone runs on its page."""
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",  # an address may have the token
+    "Cache-Control": "no-store",
+}
+
+COOKIE = "diskproof"
+
+
+class Pages:
+    """What is answered to each address."""
+
+    def __init__(self, root: Path, is_ending: Callable[[], bool]) -> None:
+        """Answer for the runs below a root, until the server is ending."""
+        self._root, self._following, self._is_ending = root, Following(root), is_ending
+
+    def routes(self) -> list[Route]:
+        """Return the addresses."""
+        run = "/run/{study}/{name}"
+        return [
+            Route("/", self.overview),
+            Route("/newest", self.newest),
+            Route(run, self.run),
+            Route(f"{run}/events", self.events),
+            Route("/metrics", self.metrics),
+            *(Route(f"/{name}", self.asset) for name in ASSETS),
+        ]
+
+    async def overview(self, request: Request) -> Response:
+        """Answer with the list of runs, or those in which some words are found."""
+        find = request.query_params.get("find", "")[:100]
+        every = runs_in(self._root, self._following.within)
+        found = (one for one in every if _is_found(find, pages.Line(one, "")))
+        shown = [pages.Line(one, self._state(one.path)) for one in islice(found, MOST_LISTED)]
+        has_more = next(found, None) is not None
+        return _page(pages.overview(self._root, shown, has_more, find))
+
+    def _state(self, run: Path) -> str:
+        return "under way" if is_being_made(run, self._following.within) else ""
+
+    async def newest(self, _: Request) -> Response:
+        """Lead to the newest run."""
+        newest = next(iter(folders(self._root.glob("*"))), None)
+        return RedirectResponse(pages.address(newest) if newest else "/", 307)
+
+    async def run(self, request: Request) -> Response:
+        """Answer with a run's report, or with what it is so far."""
+        path = self._path(request)
+        run = self._following.now(path)
+        if run.state != "under way" and run.has_report:
+            policy = f"{html.policy()}; frame-ancestors 'none'"
+            return _page(self._following.report(path), policy)
+        return _page(pages.page(run))
+
+    async def events(self, request: Request) -> Response:
+        """Answer with the parts of a run's page as they change, until its end."""
+        path = self._path(request)
+        self._following.now(path)  # a run that is not there is refused
+        return StreamingResponse(self._parts(path), media_type="text/event-stream")
+
+    async def _parts(self, path: Path) -> AsyncIterator[str]:
+        version, at_s = -1, 0.0
+        with suppress(RefusalError):  # somebody has removed it
+            while (run := self._following.now(path)).state == "under way":
+                yield _event("now", pages.now(run))
+                if run.version != version:
+                    version = run.version
+                    yield _event("made", pages.made(run))
+                # What is made once, at the first look, counts for none.
+                spent_s = time.thread_time() - at_s if at_s else 0.0
+                at_s = time.thread_time()
+                await asyncio.sleep(min(max(EVERY_S, spent_s / MOST_SHARE), MOST_WAIT_S))
+                if self._is_ending():
+                    return
+        yield _event("end", "")
+
+    async def metrics(self, _: Request) -> Response:
+        """Answer with the runs under way, for Prometheus."""
+        return Response(metrics(self._under_way()), media_type=METRICS_TYPE)
+
+    def _under_way(self) -> Iterator[Now]:
+        for path in islice(folders(self._root.glob("*")), MOST_LISTED):
+            if self._state(path):
+                yield self._following.now(path)
+
+    async def asset(self, request: Request) -> Response:
+        """Answer with a script or the style."""
+        kind, content = ASSETS[request.url.path[1:]]
+        return Response(content(), media_type=kind)
+
+    def _path(self, request: Request) -> Path:
+        study, name = str(request.path_params["study"]), str(request.path_params["name"])
+        if study in (".", "..") or "\0" in study or not RUN_NAME.fullmatch(name):
+            raise RefusalError("there is no such run")
+        return self._root / study / name
+
+
+def _is_found(find: str, line: pages.Line) -> bool:
+    words = " ".join((line.run.study, line.run.label, line.when, line.answer)).casefold()
+    return find.casefold() in words
+
+
+def _page(content: str | bytes, policy: str = POLICY) -> Response:
+    return Response(content, media_type="text/html", headers={"Content-Security-Policy": policy})
+
+
+def _event(kind: str, content: str) -> str:
+    """Return one event; a line of its data each. No page has another end of a line than a line feed."""
+    data = "".join(f"data: {line}\n" for line in content.split("\n"))
+    return f"event: {kind}\n{data}\n"
+
+
+SITE = "diskproof.site"
+
+ASSETS: dict[str, tuple[str, Callable[[], str]]] = {
+    "site.css": ("text/css", lambda: html.asset("page.css") + html.asset("site.css", SITE)),
+    "page.js": ("text/javascript", lambda: html.asset("page.js")),
+    "live.js": ("text/javascript", lambda: html.asset("live.js", SITE)),
+}
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    return PlainTextResponse(f"{error}\n", 404)
+
+
+class Guard:
+    """Lets in whoever has the token; without one, who asks this machine by its own name."""
+
+    def __init__(self, app: ASGIApp, token: str | None) -> None:
+        """Guard an application."""
+        self._app, self._token = app, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, with the headers of all answers."""
+        if scope["type"] != "http":
+            return
+        answer = self._answer(Request(scope)) or self._app
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_raw(HEADERS)]
+            await send(message)
+
+        sent: Callable[[Message], Awaitable[None]] = with_headers
+        await answer(scope, receive, sent)
+
+    def _answer(self, request: Request) -> Response | None:
+        """Return why a request is refused, or where it is led; None: it is answered."""
+        if self._token is None:
+            # A page from elsewhere could give its own name this address, and read what is answered.
+            return None if _is_own(request) else PlainTextResponse("ask for localhost\n", 403)
+        if self._is_token(request.query_params.get("token", "")):
+            led = RedirectResponse("/" + request.url.path.lstrip("/"), 303)
+            led.set_cookie(COOKIE, self._token, httponly=True, samesite="lax")
+            return led
+        bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if self._is_token(request.cookies.get(COOKIE, "")) or self._is_token(bearer):
+            return None
+        return PlainTextResponse("add ?token=… as `diskproof serve` printed it\n", 403)
+
+    def _is_token(self, given: str) -> bool:
+        return self._token is not None and hmac.compare_digest(given.encode(), self._token.encode())
+
+
+def _is_own(request: Request) -> bool:
+    """Return whether a request names an address, or this machine by its own name."""
+    try:
+        host = request.url.hostname or ""
+        return host == "localhost" or bool(ipaddress.ip_address(host))
+    except ValueError:
+        return False
+
+
+def _raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+
+def application(root: Path, token: str | None, is_ending: Callable[[], bool]) -> ASGIApp:
+    """Return what answers for the runs below a root; without a token it must listen on loopback alone."""
+    inner = Starlette(routes=Pages(root, is_ending).routes(), exception_handlers={RefusalError: _refused})
+    return Guard(inner, token)
+
+
+class QuietServer(uvicorn.Server):
+    """A server that sleeps until it is asked: by itself it would look for its end ten times a second."""
+
+    async def main_loop(self) -> None:
+        """Wait for a signal that ends it."""
+        await self.on_tick(0)
+        ended, loop = asyncio.Event(), asyncio.get_running_loop()
+
+        def end(number: int) -> None:
+            self.handle_exit(number, None)
+            ended.set()
+
+        for number in HANDLED_SIGNALS:
+            loop.add_signal_handler(number, end, number)
+        await ended.wait()
+        for number in HANDLED_SIGNALS:
+            loop.remove_signal_handler(number)
