@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.lua' 2>/dev/null) $(wildcard devices/*.toml)
 
-.PHONY: build run test torture bench experiments wheel release lint lint-python lint-rust lock docs prose programs servers
+.PHONY: build run test torture bench experiments wheel release lint lint-python lint-rust lock docs site prose programs servers
 
 ## build: both programs and the lab, into the virtual environment
 build: $(VENV)/.installed
@@ -78,6 +78,10 @@ lock:
 docs: $(VENV)/.installed-dev
 	$(BIN)/diskproof-load describe > python/diskproof/study/loads/options.json
 	$(BIN)/python tools/generate.py
+
+## site: a static site of runs, each with its audit: RUNS="runs/STUDY/TIME …" TO=site
+site: $(VENV)/.installed
+	@$(BIN)/diskproof publish $(RUNS) --to $(or $(TO),site)
 
 ## prose: sentences that are hard to read, in pages and in the code; it advises and never fails.
 ##        FILES="README.md python/diskproof/cli/*.py" for some, FILES=--count for the numbers alone

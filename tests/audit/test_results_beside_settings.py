@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from diskproof.analysis.audited.audit import audit_experiment, audit_result, audit_results
+from diskproof.analysis.audited.files import _of_results
 from diskproof.analysis.audited.shapes import CheckAnswer
 from diskproof.audit.counted import counted_flushes, page_reads
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.storage import physics
-from diskproof.cli.audit import _of_results
 from diskproof.families.mysql.printed import counted
 from diskproof.importers.assemble import assemble
 from diskproof.importers.belonging import belonging
@@ -321,6 +321,6 @@ def test_many_results_are_told_their_settings_once(monkeypatch: pytest.MonkeyPat
         asked.append(len(results))
         return belonging(results, given)
 
-    monkeypatch.setattr("diskproof.cli.audit.belonging", counted_belonging)
+    monkeypatch.setattr("diskproof.analysis.audited.files.belonging", counted_belonging)
     _of_results([make_result(source__file=f"{disk}.txt") for disk in ("ssd", "hdd")], [])
     assert asked == [2]

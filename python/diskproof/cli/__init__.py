@@ -33,6 +33,7 @@ VERBS = {
     "report": "Print the answer of a run on one screen, or the whole report, from its folder alone.",
     "compare": "Compare the same cells of runs: ratio, interval, verdict.",
     "serve": "Show the runs in a folder as pages, which follow those under way, until Ctrl-C.",
+    "publish": "Make a static site of runs and of other tools' results, each audited by its own records.",
     "predict": "Predict what the loads of a run would do on other disks.",
     "advise": "Name the cheapest disk on which a recorded load is predicted to meet a target.",
     "audit": "Check what results can support: runs, other tools' output and settings.",
@@ -51,6 +52,7 @@ EXAMPLES = {
     "report": "diskproof report newest --html page.html",
     "compare": "diskproof compare runs/study/20260314-090000 runs/study/20260315-090000",
     "serve": "diskproof serve --port 8080",
+    "publish": "diskproof publish newest --to site",
     "predict": "diskproof predict runs/study/20260314-090000 --on ebs-gp3 --on mine.toml",
     "advise": "diskproof advise runs/study/20260314-090000 --target '2000 transactions/s, p95 20 ms'",
     "studies": "diskproof studies quickstart --to mine",
@@ -110,7 +112,7 @@ def call(arguments: Sequence[str], *, apart: bool = False) -> int:
         return _refused(f"the output could not be written: {error.strerror}: {why_refused(error)}")
 
 
-OF_RUNS = ("report", "compare", "predict", "advise")
+OF_RUNS = ("report", "compare", "publish", "predict", "advise")
 """Verbs whose words before the first option are runs."""
 
 

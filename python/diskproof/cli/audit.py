@@ -1,29 +1,21 @@
 """`diskproof audit`: what results that somebody made can and cannot support."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from diskproof.analysis.audited.audit import (
-    audit_configuration,
-    audit_experiment,
-    audit_results,
-    configurations,
-)
+from diskproof.analysis.audited.files import audit_found
 from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
 from diskproof.analysis.folder import audit_folder
 from diskproof.cli.exits import AUDIT_FAILED, DONE, REFUSED
 from diskproof.cli.fenced import keep
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.importers.assemble import assemble, write_run
-from diskproof.importers.base import Found, ImportRefusedError
-from diskproof.importers.belonging import belonging
+from diskproof.importers.base import Found
 from diskproof.importers.read import read_files
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.audit import compose
 from diskproof.results.folder import RunFolder, RunFolderError
-from diskproof.results.imported import Counters, ImportedResult, Settings
 
 FOUND: TypeAdapter[list[Found]] = TypeAdapter(list[Found])
 
@@ -63,7 +55,7 @@ def audit(
             subjects.append(audit_folder(_opened(path)))
         except RefusalError as refusal:
             refused.append(str(refusal))
-    subjects += _of_files(found)
+    subjects += audit_found(found)
     if refused and not subjects:
         raise RefusalError("\n".join(refused))
     if not subjects:
@@ -89,27 +81,3 @@ def _opened(path: Path) -> RunFolder:
         return RunFolder.open(path)
     except RunFolderError as error:
         raise RefusalError(f"{error}; if it holds other tools' output, name its files: `{path}/*`") from None
-
-
-def _of_files(found: Sequence[Found]) -> list[SubjectAnswer]:
-    settings = [one for one in found if isinstance(one, Settings)]
-    return [
-        *_of_results(
-            [one for one in found if isinstance(one, ImportedResult)],
-            [one for one in found if isinstance(one, Settings | Counters)],
-        ),
-        *(audit_configuration(one) for one in configurations(settings)),
-    ]
-
-
-def _of_results(
-    measured: Sequence[ImportedResult], given: Sequence[Settings | Counters]
-) -> list[SubjectAnswer]:
-    """Audit each result with its settings, and the comparison if there are several."""
-    besides = belonging(measured, given)
-    try:
-        plan, trials, _ = assemble(measured, "imported")
-    except ImportRefusedError:
-        return audit_results(measured, [], besides)
-    together = audit_experiment(plan, trials, measured, besides)
-    return [*audit_results(measured, trials, besides), *([together] if together else [])]

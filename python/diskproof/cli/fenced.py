@@ -9,8 +9,11 @@ from diskproof.refusal import RefusalError
 from diskproof.results.durable import write_whole, writing
 from diskproof.system.fence import give, inside, run_inside
 
-APART = {"audit": "--out", "compare": None, "report": "--html"}
+APART = {"audit": "--out", "compare": None, "publish": "--to", "report": "--html"}
 """The verbs, and their option for what they make."""
+
+KEPT = {"audit": "run", "publish": "site", "report": "page"}
+"""What a verb makes."""
 
 OF_COLOURS = ("NO_COLOR", "FORCE_COLOR", "COLORTERM")
 
@@ -27,10 +30,11 @@ def obey(arguments: Sequence[str]) -> int:
     shown |= {"COLUMNS": str(results.width)} | {
         name: value for name in OF_COLOURS if (value := os.environ.get(name))
     }
-    ended, made = run_inside("diskproof", arguments, filter(os.path.exists, arguments), shown)
+    path = _value(arguments, APART[arguments[0]])
+    named = filter(os.path.exists, [*arguments, *([path] if path else [])])
+    ended, made = run_inside("diskproof", arguments, named, shown)
     pass_on(ended.out, results, paged="--full" in arguments)
     pass_on(ended.err, messages)
-    path = _value(arguments, APART[arguments[0]])
     if made and path:
         keep(arguments[0], Path(path), made)
     return ended.code
@@ -52,10 +56,14 @@ def keep(verb: str, path: Path, made: str) -> None:
         from diskproof.cli.audit import keep_run  # noqa: PLC0415 - it loads slowly
 
         keep_run(path, made)
+    elif verb == "publish":
+        from diskproof.site.publish import write  # noqa: PLC0415 - it loads slowly
+
+        write(path, made)
     else:
         with writing(path):
             write_whole(path, made)
-    say(f"{'run' if verb == 'audit' else 'page'}: {path}")
+    say(f"{KEPT[verb]}: {path}")
 
 
 def value_of(kind: str, words: Sequence[str | Path], named: Sequence[Path], hand: bytes = b"") -> str:

@@ -31,7 +31,12 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Found], list[str]]:
         except RefusalError as refusal:
             refused.append(str(refusal))
         check_number_of_results(found, str(path))
-    return without_copies(_by_clients(found)), refused
+    return in_order(found), refused
+
+
+def in_order(found: Sequence[Found]) -> list[Found]:
+    """Return what several files hold, each result once, a sweep by its clients."""
+    return without_copies(_by_clients(found))
 
 
 def _by_clients(found: Sequence[Found]) -> list[Found]:
@@ -60,7 +65,11 @@ def read_file(path: Path) -> list[Found]:
     A log or a post may hold the output of several tools. A format that finds nothing whole does not
     complain if another one finds something.
     """
-    text, remarks = read_text(path)
+    return read_content(*read_text(path))
+
+
+def read_content(text: Text, remarks: list[str]) -> list[Found]:
+    """Read everything that a text holds, as `read_file` does; `remarks` are about its file."""
     found: list[Found] = []
     refusals: list[ImportRefusedError] = []
     for form in FORMATS:

@@ -45,15 +45,15 @@ def as_text(path: Path, raw: bytes) -> tuple[Text, list[str]]:
     name = str(path).encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # JSON can hold no other
     if not raw.strip():
         raise ImportRefusedError(f"{name} is empty; give a file that holds a result")
-    decoded, remarks = _decoded(raw, name)
-    content, cut = _cleaned(decoded, name)
+    text, remarks = decoded(raw, name)
+    content, cut = _cleaned(text, name)
     if cut:
         remarks.append(f"{cut} lines were longer than {LONGEST_LINE} characters and were cut")
     return Text(name, content, hashlib.sha256(raw).hexdigest()), remarks
 
 
-def _decoded(raw: bytes, name: str) -> tuple[str, list[str]]:
-    """Return the text of some bytes, with remarks about it."""
+def decoded(raw: bytes, name: str) -> tuple[str, list[str]]:
+    """Return the text of some bytes, with remarks about it; ImportRefusedError if they are none."""
     for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
         if raw.startswith(mark):
             return raw[2:].decode(encoding, "replace"), []
@@ -68,15 +68,15 @@ def _decoded(raw: bytes, name: str) -> tuple[str, list[str]]:
         return raw.decode("latin-1"), [remark]
 
 
-def _cleaned(decoded: str, name: str) -> tuple[str, int]:
+def _cleaned(text: str, name: str) -> tuple[str, int]:
     """Return the text with plain lines, each in its place, and how many lines were cut."""
-    if decoded.count("\n") > MOST_LINES:
+    if text.count("\n") > MOST_LINES:
         raise ImportRefusedError(
             f"{name} has more than {MOST_LINES} lines; cut the tool's own output out of it"
         )
     cut, lines = 0, []
-    one_json = decoded.lstrip().startswith(("{", "["))
-    for raw_line in decoded.replace("\r\n", "\n").split("\n"):
+    one_json = text.lstrip().startswith(("{", "["))
+    for raw_line in text.replace("\r\n", "\n").split("\n"):
         line = raw_line
         if len(line) > LONGEST_LINE and not (one_json and line.lstrip().startswith(("{", "["))):
             cut, line = cut + 1, line[:LONGEST_LINE]
