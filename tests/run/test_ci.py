@@ -1,0 +1,105 @@
+"""The steps of the GitHub Action and of the GitLab job, run by a shell as they stand in their files."""
+
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.command import diskproof, environment
+
+ROOT = Path(__file__).parents[2]
+
+STUDY = """
+question = "Is it still as fast?"
+[design]
+blocks = 5
+warm_up_s = 0
+measure_s = 0.5
+clients = [1]
+repeat_disturbed = false
+[servers.sqlite]
+family = "sqlite"
+[storages.here]
+directory = "data"
+[tunings.mine]
+base = "unsafe"
+variables = { synchronous = "SETTING" }
+[workloads.load]
+mix = "update-non-index"
+tables = 1
+rows = 200
+"""
+
+FAKE = '#!/bin/sh\nprintf "%s\\n" "$@" >>said\n'
+"""Stands for what would reach a forge: it writes down how it was called."""
+
+
+def steps(file: str) -> list[str]:
+    """Return the commands of a file's steps."""
+    text = (ROOT / file).read_text()
+    if file == "action.yml":
+        return [one.strip("'") for one in re.findall(r"(?m)^ +run: (.*)$", text)][1:]
+    folded = re.sub(r">-\n +(.*)\n +(.*)\n +(.*)\n", r"\1 \2 \3\n", text)
+    return re.findall(r"(?m)^    - ((?:scripts|test).*)$", folded)
+
+
+@pytest.fixture
+def forge(tmp_path: Path) -> Path:
+    """Return a folder with a baseline, and programs that stand for a forge's."""
+    (tmp_path / "bin").mkdir()
+    for name in ("gh", "curl"):
+        program = tmp_path / "bin" / name
+        program.write_text(FAKE)
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    (tmp_path / "bin" / "diskproof").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m diskproof "$@"\n')
+    (tmp_path / "bin" / "diskproof").chmod(0o755)
+    (tmp_path / "scripts").symlink_to(ROOT / "scripts")
+    (tmp_path / "shop.toml").write_text(STUDY.replace("SETTING", "OFF"))
+    assert diskproof(tmp_path, "run", "shop.toml").returncode in (0, 12)
+    diskproof(tmp_path, "runs", "newest", "--label", "main")
+    return tmp_path
+
+
+def run_steps(folder: Path, file: str) -> list[int]:
+    variables = {
+        **environment(folder),
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "STUDY": "shop.toml",
+        "BASELINE": "main",
+        "NUMBER": "7",
+        "CI_API_V4_URL": "https://forge",
+        "CI_PROJECT_ID": "1",
+        "CI_MERGE_REQUEST_IID": "7",
+        "TOKEN": "t",
+    }
+    return [
+        subprocess.run(["bash", "-e", "-c", one], cwd=folder, env=variables, check=False).returncode
+        for one in steps(file)
+    ]
+
+
+@pytest.mark.parametrize("file", ["action.yml", "scripts/ci/gitlab.yml"])
+def test_a_slower_cell_fails_the_job_and_is_commented(forge: Path, file: str) -> None:
+    (forge / "shop.toml").write_text(STUDY.replace("SETTING", "FULL"))
+    assert run_steps(forge, file) == [10, 0]
+    assert "diskproof-comment.md" in (forge / "said").read_text()
+    assert "slower" in (forge / "diskproof-comment.md").read_text()
+
+
+def test_what_is_open_or_the_same_is_not_commented(forge: Path) -> None:
+    (forge / "shop.toml").write_text(STUDY.replace("SETTING", "OFF").replace("blocks = 5", "blocks = 2"))
+    compare, comment = run_steps(forge, "action.yml")
+    assert comment == 0
+    if compare in (0, 12) and not (forge / "diskproof-comment.md").read_text():
+        assert not (forge / "said").exists()
+
+
+def test_a_run_that_is_refused_fails_the_job_without_a_comment(forge: Path) -> None:
+    (forge / "shop.toml").write_text("question = 1")
+    assert run_steps(forge, "action.yml") == [2, 0]
+    assert not (forge / "said").exists()
