@@ -16,6 +16,7 @@ from diskproof.cli import fenced
 from diskproof.cli.completion import completion_for
 from diskproof.cli.disk import disk_app
 from diskproof.cli.exits import INTERRUPTED, REFUSED
+from diskproof.cli.history import history_app
 from diskproof.cli.host import host_app
 from diskproof.cli.load import load_app
 from diskproof.cli.misuse import misused
@@ -80,6 +81,7 @@ app = App(
 )
 add_verbs(app, "diskproof.cli", VERBS, EXAMPLES)
 app.command(disk_app(app))
+app.command(history_app(app))
 app.command(host_app(app))
 app.command(load_app(app))
 app.command(completion_for(app), name="completion")

@@ -1,0 +1,104 @@
+"""`diskproof history decide`: the likeliest change in a series of runs, measured again to be sure."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from diskproof.analysis.folder import analyse_folder
+from diskproof.analysis.gather import Gathered
+from diskproof.cli.exits import DONE, THRESHOLD_FAILED, TRIAL_INVALID
+from diskproof.cli.screen import say
+from diskproof.cli.values.run import gathered
+from diskproof.history.shelf import RUNS, find, folders
+from diskproof.refusal import RefusalError
+from diskproof.results.durable import write_whole, writing
+from diskproof.results.folder import RunFolder
+from diskproof.results.plan import Cell
+from diskproof.stats.change_point import change_point
+from diskproof.study.interleaved import AFTER, BEFORE, FACTORS, interleaved
+from diskproof.wording import numbers
+
+FEWEST_RUNS = 3
+
+SEED = 1
+"""Of the shuffles: the same runs have the same answer."""
+
+
+def decide(*run: str, at_most: str = "20m", out: Path = RUNS) -> int:
+    """Find the run that changed something, and measure before and after side by side: exit code 10 if slower.
+
+    Parameters
+    ----------
+    run
+        Three runs of a study or more in their order, or a study's name for all of its runs.
+    at_most
+        Time that the trials may take, such as 90s, 20m or 2h.
+    out
+        Root of the run folders.
+
+    """
+    paths = _paths(run, out)
+    found = _change([gathered(path) for path in paths])
+    before, after = paths[found.at - 1], paths[found.at]
+    say(
+        f"the likeliest change: {numbers.listed([before.name, after.name])}, {found.cell.id}: "
+        f"{found.ratio - 1:+.1%} (chance shows one as large in {found.p:.1%} of orders)"
+    )
+    sides = ((BEFORE, before), (AFTER, after))
+    runs = {when: (path, RunFolder.open(path).study_text()) for when, path in sides}
+    text = interleaved(runs, {factor: getattr(found.cell, factor) for factor in FACTORS.values()})
+    study = out / f"{paths[0].parent.name[:30]}-decided.toml"
+    with writing(study):
+        write_whole(study, text)
+    say(f"both are run side by side: {study}")
+    from diskproof.cli import call  # noqa: PLC0415 - it has this verb
+
+    code = call(["run", str(study), "--until-decided", "--at-most", at_most, "--out", str(out)])
+    made = folders([out / study.stem])
+    if code not in (DONE, TRIAL_INVALID) or not made:
+        return code
+    verdicts = analyse_folder(RunFolder.open(made[0])).verdicts
+    slower = any(one.outcome == "slower" and one.level.endswith(f"-{AFTER}") for one in verdicts)
+    return THRESHOLD_FAILED if slower else code
+
+
+def _paths(words: Sequence[str], out: Path) -> list[Path]:
+    if len(words) == 1:
+        paths = list(reversed(folders([out / words[0]])))
+    else:
+        named = {word: Path(word) if Path(word).exists() else find(word, out) for word in words}
+        if missing := [word for word, path in named.items() if path is None]:
+            raise RefusalError(f"{out} has no run `{missing[0]}`: `diskproof runs` lists them")
+        paths = [path for path in named.values() if path]
+    if len(paths) < FEWEST_RUNS:
+        found = numbers.count(len(paths), "run")
+        raise RefusalError(f"{found}: a change is looked for in {FEWEST_RUNS} or more")
+    return paths
+
+
+@dataclass(frozen=True)
+class _Change:
+    cell: Cell
+    at: int
+    ratio: float
+    """Speed since the change over speed before it."""
+    p: float
+
+
+def _change(runs: Sequence[Gathered]) -> _Change:
+    """Return the change that chance explains least; of several alike the largest one."""
+    found = []
+    for cell in runs[0].plan.cells:
+        if any(cell.id not in {one.id for one in run.plan.cells} for run in runs):
+            continue
+        samples = [[math.log(speed) for speed in run.speeds(cell).values()] for run in runs]
+        if not all(samples) or (change := change_point(samples, SEED)) is None:
+            continue
+        at, p = change
+        means = [sum(one) / len(one) for one in samples]
+        ratio = math.exp(sum(means[at:]) / len(means[at:]) - sum(means[:at]) / at)
+        found.append(_Change(cell, at, ratio, p))
+    if not found:
+        raise RefusalError("these runs have no cell in common with a valid trial in each")
+    return min(found, key=lambda one: (one.p, -abs(math.log(one.ratio))))
