@@ -20,10 +20,15 @@ from uvicorn.server import HANDLED_SIGNALS
 from diskproof.history.shelf import RUN_NAME, folders, runs_in
 from diskproof.refusal import RefusalError
 from diskproof.report.write import html
+from diskproof.results.cut import CutTrial
 from diskproof.results.live import is_being_made
+from diskproof.results.machine import Machine
+from diskproof.results.plan import Plan
+from diskproof.results.trial import Trial
 from diskproof.site import pages
 from diskproof.site.following import Following, Now
 from diskproof.site.metrics import METRICS_TYPE, metrics
+from diskproof.stats.distributions import special
 
 MOST_LISTED = 100
 
@@ -216,8 +221,18 @@ def _raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
 
+def _prepare() -> None:
+    """Do now what is done once, rather than beside the trials that somebody watches."""
+    special()
+    for record in (Plan, Machine, Trial, CutTrial):
+        record.model_rebuild()
+    for name in ("overview", "run", "now", "made"):
+        pages.templates().get_template(f"{name}.html.j2")
+
+
 def application(root: Path, token: str | None, is_ending: Callable[[], bool]) -> ASGIApp:
     """Return what answers for the runs below a root; without a token it must listen on loopback alone."""
+    _prepare()
     inner = Starlette(routes=Pages(root, is_ending).routes(), exception_handlers={RefusalError: _refused})
     return Guard(inner, token)
 
