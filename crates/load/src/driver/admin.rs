@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::patience::{Alone, no_reply, open_and_wait};
 use super::rows::{Keep, Rows};
+use super::socket::Stream;
 use super::{
     Admin, Arg, Args, Fault, Lines, MOST_ANSWER_BYTES, QUESTION_LIMIT, Reply, Session, Unreadable,
 };
@@ -13,13 +14,16 @@ use super::{
 /// Rows are sent in pieces of about this size; larger ones load no faster.
 const CHUNK_BYTES: usize = 128 << 10;
 
+/// How long a reply that has begun may pause if its statement has no limit: a server works first,
+/// and answers then.
+const PAUSE_LIMIT: Duration = Duration::from_secs(60);
+
 /// What a family's administration does beyond a session.
 pub(super) trait Bulk: Session + Sized {
     /// A question for the server's version, and the words before the answer.
     const VERSION: (&'static str, &'static str);
 
-    /// Nothing is read after this: who floods us never makes us wait.
-    fn end_reading_at(&mut self, end: Option<Instant>);
+    fn stream(&mut self) -> &mut Stream;
 
     /// What the server makes of the offer of rows.
     fn offer(&mut self) -> &mut Offer;
@@ -96,7 +100,11 @@ impl<S: Bulk> SessionAdmin<S> {
     fn ask(&mut self, sql: &[u8], offer: Offer) -> Result<Reply, Fault> {
         self.end = self.limit.map(|limit| Instant::now() + limit);
         let session = &mut self.alone.session;
-        session.end_reading_at(self.end);
+        // Who floods us never makes us wait.
+        session.stream().end_reading_at(self.end);
+        if self.end.is_none() {
+            session.stream().limit_pauses(PAUSE_LIMIT);
+        }
         session.submit_text(sql)?;
         *session.offer() = offer;
         self.wait(sql, S::poll)
@@ -105,11 +113,18 @@ impl<S: Bulk> SessionAdmin<S> {
     fn wait<T>(
         &mut self,
         sql: &[u8],
-        step: impl FnMut(&mut S) -> Poll<Result<T, Fault>>,
+        mut step: impl FnMut(&mut S) -> Poll<Result<T, Fault>>,
     ) -> Result<T, Fault> {
-        self.alone
-            .wait(self.end, step)
-            .unwrap_or_else(|| Err(no_reply(sql, self.limit.unwrap_or_default())))
+        loop {
+            let end = self.end.or(self.alone.session.stream().reading_ends());
+            let look_again = Instant::now() + PAUSE_LIMIT;
+            if let Some(outcome) = self.alone.wait(Some(end.unwrap_or(look_again)), &mut step) {
+                return outcome;
+            }
+            if end.is_some() && end == self.end.or(self.alone.session.stream().reading_ends()) {
+                return Err(no_reply(sql, self.limit.unwrap_or(PAUSE_LIMIT)));
+            }
+        }
     }
 
     /// Sends rows after a statement, as `fill` gives them, until it gives none or the server refuses
@@ -124,6 +139,10 @@ impl<S: Bulk> SessionAdmin<S> {
         loop {
             chunk.clear();
             fill(&mut chunk)?;
+            if self.end.is_none() {
+                // What has come asked for rows: its reply is to come, and may take its time again.
+                self.alone.session.stream().limit_pauses(PAUSE_LIMIT);
+            }
             self.alone.session.submit_rows(&chunk)?;
             if chunk.is_empty() {
                 return self.wait(sql, S::poll);

@@ -238,6 +238,7 @@ impl Session for MysqlSession {
             self.handles = handles;
             self.outbound = Outbound::default();
             self.opening = None;
+            self.stream.end_reading_at(None);
         }))
     }
 
@@ -267,8 +268,8 @@ impl Session for MysqlSession {
 impl Bulk for MysqlSession {
     const VERSION: (&'static str, &'static str) = ("SELECT VERSION()", "");
 
-    fn end_reading_at(&mut self, end: Option<Instant>) {
-        self.stream.end_reading_at(end);
+    fn stream(&mut self) -> &mut Stream {
+        &mut self.stream
     }
 
     fn offer(&mut self) -> &mut Offer {

@@ -139,6 +139,7 @@ impl Session for PostgresSession {
         };
         let Opened { executions, early } = ready!(opening.poll(&mut self.stream))?;
         self.opening = None;
+        self.stream.end_reading_at(None);
         self.executions = executions;
         Poll::Ready(self.replies.feed(&early).map(drop))
     }
@@ -202,8 +203,8 @@ impl Session for PostgresSession {
 impl Bulk for PostgresSession {
     const VERSION: (&'static str, &'static str) = ("SHOW server_version", "PostgreSQL ");
 
-    fn end_reading_at(&mut self, end: Option<Instant>) {
-        self.stream.end_reading_at(end);
+    fn stream(&mut self) -> &mut Stream {
+        &mut self.stream
     }
 
     fn offer(&mut self) -> &mut Offer {

@@ -34,14 +34,18 @@ impl Route {
     /// a host blocks, while its name is looked up and its addresses are tried.
     ///
     /// `WouldBlock`: the server's queue of new connections is full; it may be tried again.
+    ///
+    /// It reads for [`LOGIN_LIMIT`], until its log-in is over: who floods us never makes us wait.
     pub(crate) fn open(&self) -> io::Result<Stream> {
-        match &self.endpoint {
+        let mut stream = match &self.endpoint {
             Endpoint::Unix(path) => open_unix(path),
             Endpoint::Tcp { host, port } => match self.found.get() {
                 Some(&address) => open_tcp(address),
                 None => self.find(host, *port),
             },
-        }
+        }?;
+        stream.end_reading_at(Some(Instant::now() + LOGIN_LIMIT));
+        Ok(stream)
     }
 
     /// Tries every address of the host in turn; the error is that of the last one.

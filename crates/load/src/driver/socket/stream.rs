@@ -18,6 +18,8 @@ pub(crate) struct Stream {
     waits: Option<Timespec>,
     /// Nothing is read after this.
     end: Option<Instant>,
+    /// How long what has begun to come may pause; each read sets `end` anew.
+    pause: Option<Duration>,
     /// The socket did not take all of the last write.
     is_full: bool,
 }
@@ -35,6 +37,7 @@ impl Stream {
             channel: None,
             waits: None,
             end: None,
+            pause: None,
             is_full: false,
         }
     }
@@ -45,6 +48,7 @@ impl Stream {
             channel: None,
             waits: None,
             end: None,
+            pause: None,
             is_full: false,
         }
     }
@@ -76,7 +80,17 @@ impl Stream {
 
     /// From this moment on a read is `WouldBlock`, whatever has come.
     pub(crate) fn end_reading_at(&mut self, end: Option<Instant>) {
-        self.end = end;
+        (self.end, self.pause) = (end, None);
+    }
+
+    /// Nothing has to come; but what has begun may pause no longer than this.
+    pub(crate) fn limit_pauses(&mut self, longest: Duration) {
+        (self.end, self.pause) = (None, Some(longest));
+    }
+
+    /// When reading ends, as far as that is known.
+    pub(crate) fn reading_ends(&self) -> Option<Instant> {
+        self.end
     }
 
     /// Waits by `poll`, not in `recv`. On a Unix socket the server makes room when it reads our
@@ -103,10 +117,14 @@ impl Stream {
         if let Some(longest) = &self.waits {
             self.wait(longest)?;
         }
-        match &mut self.channel {
+        let outcome = match &mut self.channel {
             None => self.plain.read(buffer),
             Some(channel) => channel.read(&mut self.plain, buffer),
+        };
+        if let (Some(pause), Ok(_)) = (self.pause, &outcome) {
+            self.end = Some(Instant::now() + pause);
         }
+        outcome
     }
 
     /// Accepts as many bytes as may be sent. On an encrypted stream, some of them may still have to

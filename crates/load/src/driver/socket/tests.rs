@@ -317,3 +317,25 @@ fn who_waits_for_a_reply_goes_on_with_a_request_that_did_not_fit() {
     assert!(began.elapsed() < longest);
     echo.join().unwrap();
 }
+
+#[test]
+fn what_has_begun_to_come_may_pause_only_so_long_and_what_has_not_may_take_its_time() {
+    const PAUSE: Duration = Duration::from_millis(80);
+    let (ours, mut theirs) = UnixStream::pair().unwrap();
+    ours.set_nonblocking(true).unwrap();
+    let mut stream = Stream::unix(mio::net::UnixStream::from_std(ours));
+    stream.limit_pauses(PAUSE);
+    let silent = stream.read(&mut [0]).unwrap_err();
+    assert_eq!(silent.kind(), ErrorKind::WouldBlock);
+    assert_eq!(stream.reading_ends(), None);
+    theirs.write_all(b"xyz").unwrap();
+    assert_eq!(stream.read(&mut [0]).unwrap(), 1);
+    let first = stream.reading_ends().unwrap();
+    assert_eq!(stream.read(&mut [0]).unwrap(), 1);
+    assert!(stream.reading_ends().unwrap() >= first);
+    thread::sleep(2 * PAUSE);
+    let late = stream.read(&mut [0]).unwrap_err();
+    assert_eq!(late.kind(), ErrorKind::WouldBlock, "although a byte is there");
+    stream.limit_pauses(PAUSE);
+    assert_eq!(stream.reading_ends(), None, "rows were sent: the reply is to come");
+}
