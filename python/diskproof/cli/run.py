@@ -70,6 +70,8 @@ def run(
         code = see_through(request, "trials", going_on, remembering)
         if earlier is not None and made and code in (DONE, TRIAL_INVALID):
             code = _compared(earlier, made[-1].path) or code
+        for folder in made:
+            folder.release()  # its page shows the report from now on
         if code != INTERRUPTED:
             stay()
     return code

@@ -91,8 +91,12 @@ class RunFolder:
         return cls(path)
 
     def hold(self) -> None:
-        """Show those who watch that this process makes the run, as long as this object is there."""
+        """Show those who watch that this process makes the run, until `release` or its own end."""
         self._held = hold(self.path)
+
+    def release(self) -> None:
+        """Show that the run has come to its end."""
+        self._held.close()
 
     # ------------------------------------------------------------ writing
 
