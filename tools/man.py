@@ -17,6 +17,7 @@ def page() -> str:
     """Return the page as troff."""
     text = app.generate_docs(output_format="rst")
     _, _, after_title = text.partition("=========\ndiskproof\n=========\n")
+    assert after_title, "cyclopts titles its pages in another way"
     body = re.sub(r"\.\. contents::.*?\n\n", "", after_title, flags=re.DOTALL)
     body = re.sub(r"^\.\. _cyclopts-.*\n", "", body, flags=re.MULTILINE)
     head = (
