@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 import vl_convert
+from playwright.sync_api import Browser
 
 from diskproof.__main__ import GARBAGE_AFTER
+from support.browser import chromium
 from support.shared import FOLDER, memory_or_disk, short_folder
 
 STRICT = "DISKPROOF_TEST_STRICT"
@@ -99,6 +101,13 @@ def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     """Return on one line what a test failed of."""
     crash = getattr(report.longrepr, "reprcrash", None)
     return " ".join((crash.message if crash else report.longreprtext).split())
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A real browser: one for all tests of a worker, because Playwright begins once in a thread."""
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture

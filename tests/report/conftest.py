@@ -1,14 +1,10 @@
-"""The runs that the reports are made of, and a real browser to look at the page with."""
-
-from collections.abc import Iterator
+"""The runs that the reports are made of."""
 
 import pytest
-from playwright.sync_api import Browser
 
 from diskproof.analysis.folder import analyse_folder
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
-from support.browser import chromium
 from support.runs import MakeRun, Run, quickstart_run, write_run
 from support.trials import make_machine, make_trials
 
@@ -38,9 +34,3 @@ def make_shared_run(tmp_path_factory: pytest.TempPathFactory) -> MakeRun:
 @pytest.fixture
 def make_run(make_shared_run: MakeRun) -> MakeRun:
     return make_shared_run
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
