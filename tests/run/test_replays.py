@@ -117,8 +117,8 @@ def test_a_log_is_replayed_on_the_user_s_tables(tmp_path: Path, family: str) -> 
         assert said.commits == 160
         assert not [one for one in trial.findings if one.check in ("replay-data", "replay-sent")]
     report = (path / "report.md").read_text()
-    assert "The least true trial of each cell." in report
     if result.returncode != 12:
+        assert "The least true trial of each cell." in report
         assert "UPDATE goods SET stock=stock+? WHERE id=?" in report
 
 
