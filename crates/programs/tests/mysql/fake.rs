@@ -57,8 +57,13 @@ fn say(mut client: UnixStream, turns: &[Vec<u8>], patience: Option<Duration>) {
         if client.write_all(turn).is_err() {
             return;
         }
-        // What is not heard in time is not waited for.
-        let _ = client.read(&mut heard);
+        // What is not heard in time is not waited for. Rows are heard to their end, an empty packet.
+        let asks_for_rows = turn.get(4) == Some(&0xFB);
+        while let Ok(length @ 1..) = client.read(&mut heard) {
+            if !asks_for_rows || heard[..length].ends_with(&[0, 0, 0, 3]) {
+                break;
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::error::parting;
 use super::inbound::Inbound;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::task::{Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;

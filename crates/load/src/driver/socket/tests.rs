@@ -335,7 +335,15 @@ fn what_has_begun_to_come_may_pause_only_so_long_and_what_has_not_may_take_its_t
     assert!(stream.reading_ends().unwrap() >= first);
     thread::sleep(2 * PAUSE);
     let late = stream.read(&mut [0]).unwrap_err();
-    assert_eq!(late.kind(), ErrorKind::WouldBlock, "although a byte is there");
+    assert_eq!(
+        late.kind(),
+        ErrorKind::WouldBlock,
+        "although a byte is there"
+    );
     stream.limit_pauses(PAUSE);
-    assert_eq!(stream.reading_ends(), None, "rows were sent: the reply is to come");
+    assert_eq!(
+        stream.reading_ends(),
+        None,
+        "rows were sent: the reply is to come"
+    );
 }
