@@ -14,6 +14,7 @@ from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Finding
 from diskproof.site.publish import MADE, Made, write
 from support.command import diskproof, diskproof_here
+from support.machines import comparing, make_machines
 from support.runs import quickstart_run, write_run
 from support.trials import change, make_machine, make_plan, make_trials
 
@@ -125,6 +126,32 @@ def test_what_identifies_is_listed_and_taken_out(tmp_path: Path) -> None:
     assert any(b"db7.example.org" in path.read_bytes() for path in (tmp_path / "kept").rglob("*.json"))
 
 
+def test_hosts_that_are_compared_are_taken_out(tmp_path: Path) -> None:
+    hosts = ("shop-db7", "anna-pc.example.org", "load")  # the last is also a word of our records
+    plan = change(comparing(make_plan(blocks=2), hosts), load_hosts=["shop-load9"])
+    machine = make_machines(plan)
+    machine = change(machine, loads={"shop-load9": make_machine(plan, host="load9.example.org")})
+    write_run(tmp_path / "run", plan, make_trials(plan), machine)
+    result = diskproof_here(tmp_path, "publish", "run", "--to", "site")
+    assert result.returncode == 0, result.stderr
+    written = [path for path in (tmp_path / "site").rglob("*") if path.is_file()]
+    for secret in (b"db7", b"anna-pc", b"load9"):
+        assert [path for path in written if secret in path.read_bytes()] == []
+    published = RunFolder.open(runs_of(tmp_path / "site")["quickstart"])
+    assert len(set(published.plan().hosts)) == len(hosts)
+    assert checked(tmp_path / "site")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["sysbench.html", "sysbench.svg", "sysbench", "sysbench.TXT"])
+def test_what_another_tool_printed_is_no_page(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(HAMMERDB + HOSTILE)
+    assert diskproof_here(tmp_path, "publish", name, "--to", "site").returncode == 0
+    (run,) = (tmp_path / "site" / "runs").iterdir()
+    kept = name if name.endswith(".TXT") else f"{name}.txt"
+    assert [path.name for path in (run / "raw").iterdir()] == [kept]
+    assert checked(tmp_path / "site") == (0, "")
+
+
 def test_an_address_is_permanent(made: Path, tmp_path: Path) -> None:
     again = diskproof_here(tmp_path, "publish", str(made / "run"), "--to", "site")
     assert again.returncode == 0
@@ -228,6 +255,17 @@ def test_a_forged_run_is_refused(
     assert said in complaints
 
 
+def test_a_forged_series_is_refused(site: Path) -> None:
+    run = RunFolder.open(runs_of(site)["quickstart"])
+    table = run.series("b01-t01")
+    assert table is not None
+    rows = [(row["t_s"], row["source"], row["metric"], row["value"] * 1.01) for row in table.to_pylist()]
+    run.write_series("b01-t01", rows)
+    code, complaints = checked(site)
+    assert code == 10
+    assert "`sha256` is" in complaints
+
+
 def test_figures_that_were_forged_before_they_were_published_contradict_each_other(tmp_path: Path) -> None:
     plan = make_plan(blocks=2)
     run = write_run(tmp_path / "run", plan, make_trials(plan), make_machine(plan))
@@ -258,6 +296,37 @@ def test_what_cannot_be_read_is_refused_and_the_others_are_checked(
     assert result.returncode in (2, 10)
     assert "quickstart-" in result.stderr
     assert "hammerdb-" in result.stdout
+
+
+def test_a_run_without_what_the_tool_printed_is_refused(site: Path) -> None:
+    (runs_of(site)["hammerdb"] / "raw" / "hammerdb.txt").unlink()
+    code, complaints = checked(site)
+    assert code == 2
+    assert "raw is empty: put in it what the tool printed" in complaints
+
+
+@pytest.mark.parametrize(
+    ("study", "name"),
+    [
+        ("quickstart", "study.toml"),
+        ("quickstart", "trials.jsonl"),
+        ("quickstart", "figures.json"),
+        ("hammerdb", "raw/hammerdb.txt"),
+        ("hammerdb", "plan.json"),
+    ],
+)
+def test_a_link_in_a_submission_is_not_followed(site: Path, study: str, name: str) -> None:
+    file, secret = runs_of(site)[study] / name, site.parent / "secret"
+    file.rename(secret)
+    file.symlink_to(secret)
+    code, complaints = checked(site)
+    assert code == 2
+    assert f"{name} is a link that leads out of" in complaints
+    if name in ("study.toml", "trials.jsonl", "raw/hammerdb.txt"):  # the others are made anew
+        result = diskproof_here(site.parent, "publish", str(runs_of(site)[study]), "--to", "new")
+        assert result.returncode == 2
+        assert f"{name} is a link that leads out of" in result.stderr
+        assert not (site.parent / "new").exists()
 
 
 def test_a_version_that_words_things_differently_forges_nothing(site: Path) -> None:
@@ -301,7 +370,7 @@ def test_what_cannot_be_done_is_refused(made: Path, tmp_path: Path, words: list[
 )
 def test_a_name_that_leads_elsewhere_is_not_written(tmp_path: Path, name: str) -> None:
     with pytest.raises(RefusalError, match="is no name of a file in a site"):
-        write(tmp_path / "site", MADE.dump_json(Made(files={name: "x"})).decode())
+        write(tmp_path / "site", MADE.dump_json(Made(files={"index.html": "x", name: "x"})).decode())
     assert list(tmp_path.rglob("*")) == []
 
 
@@ -311,7 +380,7 @@ def test_a_link_in_a_site_leads_nobody_out(tmp_path: Path) -> None:
     (tmp_path / "site" / "runs").symlink_to(tmp_path / "outside")
     with pytest.raises(RefusalError, match="leads out of"):
         write(tmp_path / "site", MADE.dump_json(Made(files={"runs/x/index.html": "x"})).decode())
-    assert [path for path in (tmp_path / "outside").rglob("*") if path.is_file()] == []
+    assert list((tmp_path / "outside").rglob("*")) == []
 
 
 def test_words_from_outside_are_shown_and_not_obeyed(tmp_path: Path) -> None:

@@ -60,9 +60,10 @@ class RunFolderError(RefusalError):
 class RunFolder:
     """One execution of a study on one machine: ``runs/<study>/<timestamp>/``."""
 
-    def __init__(self, path: Path) -> None:
-        """Name a run folder; nothing is read or written yet."""
+    def __init__(self, path: Path, within: Path | None = None) -> None:
+        """Name a run folder; nothing is read or written yet. No link leads a reader out of `within`."""
         self.path = path
+        self._within = within
         self._images: dict[int, Path] = {}
         self._held = ExitStack()
 
@@ -79,7 +80,7 @@ class RunFolder:
         return folder
 
     @classmethod
-    def open(cls, path: Path) -> "RunFolder":
+    def open(cls, path: Path, within: Path | None = None) -> "RunFolder":
         """Open an existing run; RunFolderError says what is missing."""
         plan = path / "plan.json"
         try:
@@ -88,7 +89,7 @@ class RunFolder:
             raise RunFolderError(f"{path} cannot be read: {why_refused(error)}") from None
         if not is_there:
             raise RunFolderError(f"{path} is not a run folder: {_why_no_run(path)}")
-        return cls(path)
+        return cls(path, within)
 
     def hold(self) -> None:
         """Show those who watch that this process makes the run, until `release` or its own end."""
@@ -268,7 +269,7 @@ class RunFolder:
 
         None if there is none that can be read.
         """
-        return read_series(self._series_path(trial_id), source, metric)
+        return read_series(self._series_path(trial_id), source, metric, self._within)
 
     def _series_path(self, trial_id: str) -> Path:
         return self.path / "series" / f"{trial_id}.parquet"
@@ -328,7 +329,7 @@ class RunFolder:
 
     def _read(self, name: str) -> bytes:
         try:
-            return read_bytes(self.path / name, MOST_BYTES)
+            return read_bytes(self.path / name, MOST_BYTES, self._within)
         except UnreadableError as unreadable:
             raise RunFolderError(str(unreadable)) from None
 

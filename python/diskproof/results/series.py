@@ -91,7 +91,9 @@ class SeriesWriter:
             self._waiting = []
 
 
-def read_series(path: Path, source: str | None, metric: str | None) -> pa.Table | None:
+def read_series(
+    path: Path, source: str | None, metric: str | None, within: Path | None = None
+) -> pa.Table | None:
     """Read a series, or one source's or metric's part of it; None if there is none that can be read.
 
     A file that a failing disk or a copy cut short has torn is as good as none: the trial's record
@@ -99,7 +101,7 @@ def read_series(path: Path, source: str | None, metric: str | None) -> pa.Table 
     """
     wanted = {"source": source, "metric": metric}
     try:
-        with opened(path, MOST_BYTES) as content, pq.ParquetFile(content) as file:
+        with opened(path, MOST_BYTES, within) as content, pq.ParquetFile(content) as file:
             # In this thread: a pool of readers may still be ending when a short command does, and abort it.
             if not file.schema_arrow.equals(SERIES_SCHEMA) or file.metadata.num_rows > MOST_ROWS:
                 return None

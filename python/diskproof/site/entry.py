@@ -109,7 +109,7 @@ class Entry(Part):
     found: list[Found]
     """The gravest first; empty: no check failed."""
     sha256: str
-    """Of the records: their names and contents."""
+    """Of the records: their names and contents, with the rows of the series."""
 
     @property
     def gravest(self) -> Severity | None:

@@ -41,9 +41,10 @@ _MAC = re.compile(r"\b(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}\b")
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
 _SERIAL = re.compile(r"(?i)\b(?:wwn-0x|naa\.|eui\.)[\w.-]+|(?<=serial[:=])\s*[\w-]{4,}")
 _IP = re.compile(
-    r"(?<![\w.:])(?:(?:\d{1,3}\.){3}\d{1,3}"
-    r"|(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4})(?![\w:])"
+    r"(?:(?<![\w.])|(?<=-h))(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)"
+    r"|(?<![\w.:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?!\w|:|\.\d)"
 )
+"""Also before a port, after a scheme and in ``-h10.0.0.5``; of ``::ffff:10.0.0.5`` the last part."""
 
 AS_THEY_ARE = ("form", "histogram", "sha256")
 """Keys of our own words, and of figures that are coded in letters."""

@@ -109,7 +109,7 @@ def entries(site: Path) -> Iterator[Entry]:
 def read_entry(run: Path) -> Entry:
     """Read the entry of a published run."""
     try:
-        return Entry.model_validate_json(read_bytes(run / ENTRY, MOST_ENTRY_BYTES))
+        return Entry.model_validate_json(read_bytes(run / ENTRY, MOST_ENTRY_BYTES, run.resolve()))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
@@ -119,19 +119,22 @@ def read_entry(run: Path) -> Entry:
 def write(to: Path, made: str) -> None:
     """Write a site. Its parts come from a reader of foreign files, so their names are looked at."""
     content = MADE.validate_json(made)
-    for name, text in content.files.items():
-        path = _place(to, name)
+    files = {_place(to, name): text for name, text in content.files.items()}
+    series = {
+        _place(to, f"{RUNS}/{run}/series/{trial}.parquet"): (run, trial, rows)
+        for run, trials in content.series.items()
+        for trial, rows in trials.items()
+    }
+    for path in (*files, *series):
+        _check_inside(to, path)
+    for path, text in files.items():
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            _check_inside(to, path)
             write_whole(path, text)
-    for run, trials in content.series.items():
-        for trial, rows in trials.items():
-            path = _place(to, f"{RUNS}/{run}/series/{trial}.parquet")
-            with writing(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                _check_inside(to, path)
-                RunFolder(to / RUNS / run).write_series(trial, rows)
+    for path, (run, trial, rows) in series.items():
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            RunFolder(to / RUNS / run).write_series(trial, rows)
 
 
 def _place(to: Path, name: str) -> Path:
@@ -141,6 +144,7 @@ def _place(to: Path, name: str) -> Path:
 
 
 def _check_inside(to: Path, path: Path) -> None:
+    """Refuse a path that a link leads out of a site, also if its folder is not there yet."""
     if not path.parent.resolve().is_relative_to(to.resolve()):
         raise RefusalError(f"{path.parent} is a link that leads out of {to}: remove it")
 
@@ -157,7 +161,7 @@ def contradictions(run: Path) -> tuple[Entry, list[str]]:
     found += differences(told, again)
     if one.raw:  # its records as a run are made of what the tool printed
         for name, text in one.folder.texts.items():
-            kept = read_bytes(run / name, MOST_ENTRY_BYTES).decode(errors="replace")
+            kept = read_bytes(run / name, MOST_ENTRY_BYTES, run.resolve()).decode(errors="replace")
             if json_of(kept) != json_of(text):
                 found.append(f"{name} is not what its files in {RAW}/ give")
     else:

@@ -1,10 +1,12 @@
 """What is submitted: a run of ours, or what other tools printed; read, and without what identifies."""
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from diskproof.analysis.answers import Analysis
@@ -16,7 +18,8 @@ from diskproof.importers.read import in_order, read_content
 from diskproof.importers.text import MOST_BYTES, as_text, decoded
 from diskproof.reading import read_bytes
 from diskproof.refusal import RefusalError
-from diskproof.results.folder import CUTS, DIALS, PROOFS, TRIALS, RunFolder, RunFolderError
+from diskproof.results.dial import Dials
+from diskproof.results.folder import CUTS, DIALS, PROOFS, RECORDS, TRIALS, RunFolder, RunFolderError
 from diskproof.results.machine import Machine
 from diskproof.results.memory import MemoryFolder
 from diskproof.results.plan import Plan
@@ -36,6 +39,9 @@ MOST_PRINTED = 5
 
 MOST_PARTS = 4
 """Of the path of what another tool printed, below its folder."""
+
+PLAIN = (".txt", ".log", ".json", ".csv", ".cnf", ".out")
+"""Endings of files that a browser shows as text or saves; with another one it could obey what is in them."""
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _PUBLIC = ("docker.io", "quay.io", "ghcr.io", "public.ecr.aws")
@@ -64,7 +70,8 @@ class Submission:
 
     def entry(self, analysis: Analysis) -> Entry:
         """Return its entry."""
-        records = self.raw or self.folder.texts
+        series = {f"series/{trial}": repr(rows) for trial, rows in self.folder.rows.items()}
+        records = self.raw or {**self.folder.texts, **series}
         digest = hashlib.sha256()
         for name in sorted(records):
             digest.update(f"{name}\0{records[name]}\0".encode())
@@ -116,15 +123,15 @@ def submitted(paths: Sequence[Path], *, keep: bool) -> Iterator[Submission]:
         if not path.is_dir():
             continue
         if (path / RAW).is_dir():
-            yield _of_files(
-                sorted(one for one in (path / RAW).rglob("*") if not one.is_dir()), path / RAW, keep
-            )
+            printed = sorted(one for one in (path / RAW).rglob("*") if not one.is_dir())
+            if not printed:
+                raise RefusalError(f"{path / RAW} is empty: put in it what the tool printed, or remove it")
+            yield _of_files(printed, path / RAW, keep, path.resolve())
         else:
-            yield _of_run(RunFolder.open(path), keep=keep)
+            yield _of_run(RunFolder.open(path, path.resolve()), keep=keep)
     if files:
-        yield _of_files(
-            sorted(files), Path(os.path.commonpath([one.absolute().parent for one in files])), keep
-        )
+        root = Path(os.path.commonpath([one.absolute().parent for one in files]))
+        yield _of_files(sorted(files), root, keep)
 
 
 def _of_run(folder: RunFolder, *, keep: bool) -> Submission:
@@ -134,8 +141,8 @@ def _of_run(folder: RunFolder, *, keep: bool) -> Submission:
         if folder.has_file(name):
             texts[name] = folder.text_of(name)
     every = [*(machine.places if machine else []), *(place for trial in trials for place in trial.places)]
-    names, places = _names(machine, texts.values()), {place.path for place in every}
-    identity = Identity(names, _levels(plan), places, keep=keep)
+    names, places = _names(plan, machine, texts.values()), {place.path for place in every}
+    identity = Identity(names, _levels(plan) | _words(), places, keep=keep)
     try:
         made = {name: _taken_out(name, text, identity) for name, text in texts.items() if text}
     except (ValueError, RecursionError) as error:
@@ -159,9 +166,12 @@ def _rows(folder: RunFolder, plan: Plan, trial: str, cell: str) -> list[Row]:
     return [(row["t_s"], row["source"], row["metric"], row["value"]) for row in table.to_pylist()]
 
 
-def _of_files(paths: Sequence[Path], root: Path, keep: bool) -> Submission:
-    """Return what files hold as one run; their folders below a root may say levels, such as the storage."""
-    contents = {_name_of(path, root): read_bytes(path, MOST_BYTES) for path in paths}
+def _of_files(paths: Sequence[Path], root: Path, keep: bool, within: Path | None = None) -> Submission:
+    """Return what files hold as one run; their folders below a root may say levels, such as the storage.
+
+    No link leads out of `within`: it is another's folder, in which nobody named each file.
+    """
+    contents = {_name_of(path, root): read_bytes(path, MOST_BYTES, within) for path in paths}
     if len(contents) < len(paths):
         raise RefusalError(f"two of the files in {root} would get one name: rename them")
     texts = {name: decoded(content, name)[0] for name, content in contents.items()}
@@ -179,18 +189,22 @@ def _of_files(paths: Sequence[Path], root: Path, keep: bool) -> Submission:
 
 
 def _name_of(path: Path, root: Path) -> str:
-    """Return the name of a file in its published folder: plain, and below it."""
+    """Return the name of a file in its published folder: plain, below it, and of a text."""
     parts = path.absolute().relative_to(root.absolute()).parts
     name = "/".join(_UNSAFE.sub("-", part).strip(".") or "file" for part in parts)
     if len(parts) > MOST_PARTS:
         raise RefusalError(f"{path} lies too deep below {root}: name files of one folder")
-    return name
+    return name if Path(name).suffix.lower() in PLAIN else f"{name}.txt"
 
 
-def _names(machine: Machine | None, texts: Collection[str]) -> dict[str, set[str]]:
+def _names(plan: Plan, machine: Machine | None, texts: Collection[str]) -> dict[str, set[str]]:
     """Return the names of hosts, people and servers that a run knows."""
+    others = {**machine.others, **machine.loads} if machine else {}
     machines = [machine, *machine.others.values(), *machine.loads.values()] if machine else []
-    hosts = {name for one in machines for name in (one.host, one.host.partition(".")[0])}
+    called = {*others, *plan.load_hosts, *(one.host for one in machines)}
+    called |= {one.host for one in plan.every_cell}
+    called |= {one.host for one in plan.every_trial.values() if one.host}
+    hosts = {name for one in called for name in (one, one.partition(".")[0])}
     servers = [server for one in machines for server in one.servers]
     addresses = {one.address for one in servers if one.address}
     registries = {one.image.partition("/")[0] for one in servers if one.image and "/" in one.image}
@@ -204,7 +218,12 @@ def _homes(texts: Collection[str]) -> set[str]:
 
 def _levels(plan: Plan) -> set[str]:
     cells = plan.every_cell
-    named = {
-        level for one in cells for level in (one.server, one.storage, one.tuning, one.workload, one.host)
-    }
+    named = {level for one in cells for level in (one.server, one.storage, one.tuning, one.workload)}
     return named | {one.id for one in cells} | {plan.study}
+
+
+@cache
+def _words() -> frozenset[str]:
+    """Return the words of our own records, such as `load`: a host that is called so has told nothing."""
+    schemas = [one.model_json_schema() for one in (Plan, Machine, Dials, *RECORDS.values())]
+    return frozenset(re.findall(r'"([\w-]+)"', json.dumps(schemas)))
