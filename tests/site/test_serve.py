@@ -11,6 +11,7 @@ import pytest
 
 from diskproof.report.write import html
 from diskproof.results.summary import Summary, write_label
+from diskproof.site.serve import _event
 from support.command import begin, diskproof_here
 from support.runs import quickstart_run
 from support.serving import EARLY, LATE, Serve, grown
@@ -117,6 +118,21 @@ def test_metrics_are_of_the_runs_under_way(tmp_path: Path, serve: Serve) -> None
     assert EARLY not in answer.text
     kinds = re.findall(r"(?m)^# TYPE (\S+) gauge$", answer.text)
     assert set(samples) <= set(kinds)
+
+
+def test_a_run_of_another_version_hides_no_other_metrics(tmp_path: Path, serve: Serve) -> None:
+    folders = [grown(tmp_path / "runs")[0], grown(tmp_path / "runs", "other", EARLY)[0]]
+    (folders[1].path / "plan.json").write_text('{"format": 99}')
+    answer = serve(tmp_path / "runs").get("metrics")
+    assert answer.code == 200
+    assert LATE in answer.text
+    assert EARLY not in answer.text
+
+
+def test_no_end_of_a_line_begins_another_field_of_an_event() -> None:
+    assert _event("now", "a\revent: end\r\nb\n") == (
+        "event: now\ndata: a\ndata: event: end\ndata: b\ndata: \n\n"
+    )
 
 
 def test_words_from_outside_are_shown_and_not_obeyed(tmp_path: Path, serve: Serve) -> None:

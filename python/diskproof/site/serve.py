@@ -3,6 +3,7 @@
 import asyncio
 import hmac
 import ipaddress
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
@@ -127,7 +128,8 @@ class Pages:
     def _under_way(self) -> Iterator[Now]:
         for path in islice(folders(self._root.glob("*")), MOST_LISTED):
             if self._state(path):
-                yield self._following.now(path)
+                with suppress(RefusalError):  # it is another version's, or was removed
+                    yield self._following.now(path)
 
     async def asset(self, request: Request) -> Response:
         """Answer with a script or the style."""
@@ -151,8 +153,8 @@ def _page(content: str | bytes, policy: str = POLICY) -> Response:
 
 
 def _event(kind: str, content: str) -> str:
-    """Return one event; a line of its data each. No page has another end of a line than a line feed."""
-    data = "".join(f"data: {line}\n" for line in content.split("\n"))
+    """Return one event; a line of its data each. A viewer takes each of these for the end of a line."""
+    data = "".join(f"data: {line}\n" for line in re.split(r"\r\n|\r|\n", content))
     return f"event: {kind}\n{data}\n"
 
 
