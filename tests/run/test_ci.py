@@ -64,13 +64,13 @@ def forge(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run_steps(folder: Path, file: str) -> list[int]:
+def run_steps(folder: Path, file: str, baseline: str = "main") -> list[int]:
     variables = {
         **environment(folder),
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
         "GITHUB_ACTION_PATH": str(ROOT),
         "STUDY": "shop.toml",
-        "BASELINE": "main",
+        "BASELINE": baseline,
         "NUMBER": "7",
         "CI_API_V4_URL": "https://forge",
         "CI_PROJECT_ID": "1",
@@ -83,11 +83,16 @@ def run_steps(folder: Path, file: str) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("file", ["action.yml", "scripts/ci/gitlab.yml"])
-def test_a_slower_cell_fails_the_job_and_is_commented(forge: Path, file: str) -> None:
+@pytest.mark.parametrize(
+    ("file", "baseline"),
+    [("action.yml", "main"), ("action.yml", "newest"), ("scripts/ci/gitlab.yml", "shop")],
+)
+def test_a_slower_cell_fails_the_job_and_is_commented(forge: Path, file: str, baseline: str) -> None:
     (forge / "shop.toml").write_text(STUDY.replace("SETTING", "FULL"))
-    assert run_steps(forge, file) == [10, 0]
-    assert "diskproof-comment.md" in (forge / "said").read_text()
+    assert run_steps(forge, file, baseline) == [10, 0]
+    said = (forge / "said").read_text()
+    assert "diskproof-comment.md" in said
+    assert ("--edit-last\n--create-if-none" in said) == (file == "action.yml")
     assert "slower" in (forge / "diskproof-comment.md").read_text()
 
 
@@ -99,7 +104,15 @@ def test_what_is_open_or_the_same_is_not_commented(forge: Path) -> None:
         assert not (forge / "said").exists()
 
 
+def test_a_token_that_may_not_comment_fails_no_job(forge: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (forge / "shop.toml").write_text(STUDY.replace("SETTING", "FULL"))
+    (forge / "bin" / "gh").write_text("#!/bin/sh\nexit 1\n")
+    assert run_steps(forge, "action.yml") == [10, 0]
+    assert "::warning::" in capfd.readouterr().out
+
+
 def test_a_run_that_is_refused_fails_the_job_without_a_comment(forge: Path) -> None:
     (forge / "shop.toml").write_text("question = 1")
+    (forge / "diskproof-comment.md").write_text("slower, as an earlier job found")
     assert run_steps(forge, "action.yml") == [2, 0]
     assert not (forge / "said").exists()
