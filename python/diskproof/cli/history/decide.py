@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from diskproof.analysis.folder import analyse_folder
@@ -84,6 +84,7 @@ class _Change:
     ratio: float
     """Speed since the change over speed before it."""
     p: float
+    """Chance of one as large in any of the cells: Bonferroni's bound."""
 
 
 def _change(runs: Sequence[Gathered]) -> _Change:
@@ -101,4 +102,5 @@ def _change(runs: Sequence[Gathered]) -> _Change:
         found.append(_Change(cell, at, ratio, p))
     if not found:
         raise RefusalError("these runs have no cell in common with a valid trial in each")
-    return min(found, key=lambda one: (one.p, -abs(math.log(one.ratio))))
+    least = min(found, key=lambda one: (one.p, -abs(math.log(one.ratio))))
+    return replace(least, p=min(1.0, least.p * len(found)))
