@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, CellAnswer
+from diskproof.results.plan import Metric
 from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import NOT_OBSERVED, number, percent
 
@@ -43,6 +44,11 @@ def _is_open(interval: Interval) -> bool:
 def in_milliseconds(interval_us: Interval) -> Interval:
     """Return an interval of microseconds in milliseconds."""
     return interval_us.scaled(1 / 1000)
+
+
+def as_shown(metric: Metric, figure: Interval | None) -> Interval | None:
+    """Return a figure in the unit that people see: latencies in milliseconds."""
+    return in_milliseconds(figure) if figure and metric == "latency_mean_us" else figure
 
 
 def extrapolated(is_so: bool) -> str:

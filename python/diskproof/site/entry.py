@@ -13,6 +13,7 @@ from diskproof.audit.run import varying_factors
 from diskproof.report.compose import audited, verdict_words
 from diskproof.report.compose.answer import answer
 from diskproof.report.compose.rows import UNITS
+from diskproof.report.intervals import as_shown, bounds
 from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Metric
 from diskproof.results.record import Record
@@ -44,6 +45,11 @@ class Figure(Part):
     """Ends of the 95% interval; none of a single block."""
     high: float | None
     blocks: int
+
+    @property
+    def interval(self) -> Interval:
+        """The estimate with its ends."""
+        return Interval(estimate=self.estimate, low=self.low, high=self.high, n=self.blocks)
 
 
 class Ratio(Part):
@@ -122,9 +128,10 @@ class Entry(Part):
         speeds = [one for one in self.figures if one.metric in ("transactions_per_s", "requests_per_s")]
         if speeds:
             best = max(speeds, key=lambda one: one.estimate)
-            ends = "" if best.low is None or best.high is None else f" ({numbers.number(best.low)} to "
-            ends += f"{numbers.number(best.high)})" if ends and best.high is not None else ""
-            return f"{numbers.number(best.estimate)} {best.unit}{ends}"
+            known = best.interval.low is not None and best.interval.high is not None
+            return (
+                f"{numbers.number(best.estimate)} {best.unit}{f' ({bounds(best.interval)})' if known else ''}"
+            )
         if self.figures:
             first = self.figures[0]
             return f"{numbers.number(first.estimate)} {first.unit}"
@@ -150,7 +157,6 @@ def make_entry(
     """Return the entry of a run; `name` is what its id begins with."""
     plan, safety = analysis.plan, analysis.safety
     audit = AuditAnswer(subjects=list(subjects))
-    ratios = [(one, one.ratio) for one in analysis.verdicts]
     return Entry(
         id=f"{name}-{sha256[:8]}",
         study=plan.study,
@@ -170,11 +176,11 @@ def make_entry(
                 },
                 metric=one.metric,
                 unit=unit_of(one.metric),
-                blocks=one.figure.n,
-                **_ends(_shown(one.metric, one.figure)),
+                blocks=figure.n,
+                **_ends(figure),
             )
             for one in analysis.cells
-            if one.figure
+            if (figure := as_shown(one.metric, one.figure))
         ],
         ratios=[
             Ratio(
@@ -184,9 +190,9 @@ def make_entry(
                 cell=one.cell,
                 baseline_cell=one.baseline_cell,
                 outcome=one.outcome,
-                **(_ends(ratio) if ratio else {"estimate": None, "low": None, "high": None}),
+                **_ends(one.ratio),
             )
-            for one, ratio in ratios
+            for one in analysis.verdicts
         ],
         losses=[
             Losses(cell=one.cell.id, way=one.way, cuts=one.telling, harmed=one.harmed)
@@ -204,17 +210,13 @@ def make_entry(
     )
 
 
-def _shown(metric: Metric, figure: Interval) -> Interval:
-    return figure.scaled(1 / 1000) if metric == "latency_mean_us" else figure
-
-
 def unit_of(metric: Metric) -> str:
     """Return the unit of an entry's figure."""
     return "ms, mean latency" if metric == "latency_mean_us" else UNITS[metric]
 
 
-def _ends(interval: Interval) -> dict[str, Any]:
-    return {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
+def _ends(interval: Interval | None) -> dict[str, Any]:
+    return {part: getattr(interval, part, None) for part in ("estimate", "low", "high")}
 
 
 def _system(analysis: Analysis) -> str:

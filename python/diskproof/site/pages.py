@@ -14,12 +14,11 @@ from diskproof.history.shelf import Shelved
 from diskproof.report.compose import verdict_words
 from diskproof.report.compose.rows import UNITS, ratio_row, ratio_scale
 from diskproof.report.document import Bar, Column, Table
-from diskproof.report.intervals import bounds, estimate, in_milliseconds
+from diskproof.report.intervals import as_shown, bounds, estimate
 from diskproof.report.one_screen import Block, absolute_scale
 from diskproof.report.write import html
 from diskproof.results.plan import Cell, Metric, Plan
 from diskproof.site.following import Now
-from diskproof.stats.intervals import Interval
 from diskproof.wording import numbers
 
 COURSE_PX = (600, 100)
@@ -154,7 +153,7 @@ def _cells(plan: Plan, metric: Metric, every: Sequence[CellSoFar]) -> Table:
     """Return a row a cell: its figure with interval, and how many of its trials are made and count."""
     some = [one for one in every if plan.metric(one.cell) == metric]
     varying = varying_factors(plan.cells)
-    figures = [_shown(metric, one.figure) for one in some]
+    figures = [as_shown(metric, one.figure) for one in some]
     known = [one for one in figures if one]
     return Table(
         tuple(map(Column, ("Cell", UNITS[metric], "Interval", "Trials"))),
@@ -175,10 +174,6 @@ def _cells(plan: Plan, metric: Metric, every: Sequence[CellSoFar]) -> Table:
 
 def _name(cell: Cell, plan: Plan) -> str:
     return verdict_words.cell_words(cell, varying_factors(plan.cells))
-
-
-def _shown(metric: Metric, figure: Interval | None) -> Interval | None:
-    return in_milliseconds(figure) if figure and metric == "latency_mean_us" else figure
 
 
 def _invalid(one: CellSoFar) -> str:

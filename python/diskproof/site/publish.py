@@ -13,6 +13,7 @@ from diskproof.audit.registry import RESULT_CHECKS
 from diskproof.reading import MIB, read_bytes
 from diskproof.refusal import RefusalError
 from diskproof.report.document import Bar, Column, Table
+from diskproof.report.intervals import bounds
 from diskproof.report.one_screen import absolute_scale
 from diskproof.report.write.html import asset
 from diskproof.results.durable import write_whole, writing
@@ -23,7 +24,6 @@ from diskproof.results.trial import Severity
 from diskproof.site.entry import Entry, Figure, cell_words, differences
 from diskproof.site.pages import templates
 from diskproof.site.submission import RAW, Submission, submitted
-from diskproof.stats.intervals import Interval
 from diskproof.wording import numbers
 
 ENTRY, SCHEMA, RUNS = "figures.json", "figures.schema.json", "runs"
@@ -257,26 +257,16 @@ def _figures(figures: Sequence[Figure]) -> Iterator[Table]:
     """Yield a table for each unit: a row a cell."""
     for unit in dict.fromkeys(one.unit for one in figures):
         some = [one for one in figures if one.unit == unit]
-        intervals = [
-            Interval(estimate=one.estimate, low=one.low, high=one.high, n=one.blocks) for one in some
-        ]
         yield Table(
             tuple(map(Column, ("Cell", unit, "95% interval", "Blocks"))),
             tuple(
-                (cell_words(one), numbers.number(one.estimate), _ends(one), str(one.blocks)) for one in some
+                (cell_words(one), numbers.number(one.estimate), bounds(one.interval), str(one.blocks))
+                for one in some
             ),
             f"Figures, {unit}",
-            scale=absolute_scale(intervals),
+            scale=absolute_scale([one.interval for one in some]),
             bars=tuple(Bar(one.estimate, one.low, one.high, "same") for one in some),
         )
-
-
-def _ends(one: Figure) -> str:
-    return (
-        "none"
-        if one.low is None or one.high is None
-        else " to ".join(map(numbers.number, (one.low, one.high)))
-    )
 
 
 def _losses(entry: Entry) -> Table:

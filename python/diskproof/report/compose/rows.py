@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from diskproof.analysis.answers import Analysis, CellAnswer, CellComparison, Outcome, Ranking, Verdict
+from diskproof.analysis.answers import Analysis, CellComparison, Outcome, Ranking, Verdict
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.limits.records import Outcome as Proven
 from diskproof.analysis.so_far import PairSoFar
@@ -13,7 +13,7 @@ from diskproof.report.compose import dials, limits_words, verdict_words
 from diskproof.report.compose.answer import asked, has_verdict, is_of_limits
 from diskproof.report.compose.safety import on_screen
 from diskproof.report.document import Bar, Scale, Tone
-from diskproof.report.intervals import at_least, bounds, estimate, in_milliseconds
+from diskproof.report.intervals import as_shown, at_least, bounds, estimate
 from diskproof.report.one_screen import SHARES, Block, Row
 from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Cell, Metric
@@ -119,14 +119,9 @@ def _single(analysis: Analysis) -> Block:
         )
         place = one.cell.server if one.cell.storage == THEIRS else one.cell.storage
         levels = (place, verdict_words.clients(str(one.cell.clients)))
-        figure = _figure(one)
+        figure = as_shown(one.metric, one.figure)
         rows.append(Row(levels, figures=(estimate(figure), bounds(figure), tail)))
     return Block("", tuple(rows), (UNITS[analysis.cells[0].metric], "95% interval", "p95"))
-
-
-def _figure(one: CellAnswer) -> Interval | None:
-    known = one.figure
-    return in_milliseconds(known) if known and one.metric == "latency_mean_us" else known
 
 
 def _pair(analysis: Analysis, group: Sequence[Verdict], scale: Scale, weak: Collection[str]) -> Block:
@@ -141,7 +136,8 @@ def _pair(analysis: Analysis, group: Sequence[Verdict], scale: Scale, weak: Coll
     rows = []
     for one, ratio in zip(group, theirs, strict=True):
         pair = (one.cell, one.baseline_cell)
-        figures = [estimate(_figure(cells[cell])) for cell in pair] + ([ratio] if any(theirs) else [])
+        sides = [as_shown(cells[cell].metric, cells[cell].figure) for cell in pair]
+        figures = [*map(estimate, sides), *([ratio] if any(theirs) else [])]
         row = ratio_row(_levels(one), one, tuple(figures))
         rows.append(replace(row, is_weak=not set(pair).isdisjoint(weak)))
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
@@ -205,7 +201,7 @@ def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
     everything = [ratio for one in ranking.placed for ratio in one.ratios]
     rows = []
     for one in ranking.placed:
-        figures = [found for cell in cells[one.level] if (found := _figure(cell))]
+        figures = [found for cell in cells[one.level] if (found := as_shown(cell.metric, cell.figure))]
         by_size = sorted(figures, key=lambda it: it.estimate)
         shown = dict.fromkeys(map(estimate, (by_size[0], by_size[-1])))
         row = Row((verdict_words.subject(ranking.factor, one.level),), "best", "better")
