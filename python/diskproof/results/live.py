@@ -56,7 +56,8 @@ def is_being_made(run: Path, within: Path | None = None) -> bool:
 class Course:
     """Writes the course of the trial under way, for those who watch; it is removed with the trial's end.
 
-    Nothing waits for the disk, and the kernel writes it when it likes: the trial may be measuring that disk.
+    That of an interrupted trial stays until the next one begins. No flush is waited for, and the kernel
+    writes it when it likes: the trial may be measuring that disk.
     """
 
     def __init__(self, run: Path, trial_id: str) -> None:
