@@ -145,7 +145,7 @@ def test_many_failures_are_cut_short_and_the_verdict_is_said_all_the_same(tree: 
 
 def test_the_names_and_reasons_of_failing_tests_are_written_down(tmp_path: Path) -> None:
     (tmp_path / "support").mkdir()
-    for name in ("conftest.py", "support/shared.py"):
+    for name in ("conftest.py", "support/browser.py", "support/shared.py"):
         shutil.copy(ROOT / "tests" / name, tmp_path / name)
     (tmp_path / "test_failing.py").write_text(FAILING)
     written = tmp_path / "failures"
