@@ -39,6 +39,17 @@ def test_the_newest_stands_first_with_what_it_came_to(shelf: Path) -> None:
     assert "The \N{REPLACEMENT CHARACTER}[31mSSD." in listed(shelf, "mine")[0]
 
 
+def test_runs_are_found_by_what_is_known_of_them(shelf: Path) -> None:
+    said = '{"question": "Which disk?", "answer": "The SSD.", "facts": ["MariaDB 10.11.19", "slower"]}'
+    (shelf / "runs" / "mine" / LATE / "answer.json").write_text(said)
+    diskproof_here(shelf, "runs", f"other/{EARLY}", "--note", "new kernel")
+    by_words = {("mariadb", "SLOWER"): ["mine"], ("kernel",): ["other"], ("2026-03-14", "mine"): ["mine"]}
+    for words, studies in by_words.items():
+        assert [line.split()[2] for line in listed(shelf, *words)] == studies
+    assert listed(shelf, "kernel")[0].endswith("[new kernel]")
+    assert diskproof_here(shelf, "runs", "mariadb", "kernel").returncode == 2
+
+
 def test_words_mean_runs_where_a_command_takes_one(shelf: Path) -> None:
     diskproof_here(shelf, "runs", f"mine/{EARLY}", "--label", "before")
     compared = diskproof_here(shelf, "compare", "before", "newest")
@@ -72,9 +83,11 @@ def test_a_label_comes_before_a_study_of_its_name(shelf: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nothing"], "no run that `nothing` means"),
+        (["nothing"], "no run with `nothing`"),
         (["nothing", "--label", "x"], "has no run `nothing`"),
         (["mine", "--label", "a b"], "at most 40 letters"),
+        (["mine", "other", "--label", "x"], "are for one run"),
+        (["mine", "--note", "x" * 501], "at most 500"),
         (["--out", "nowhere"], "nowhere has no runs"),
     ],
 )

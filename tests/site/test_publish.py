@@ -1,6 +1,7 @@
 """A published site: what it shows, what it leaves out, and what its check finds."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -54,6 +55,12 @@ def runs_of(site: Path) -> dict[str, Path]:
 def entry_of(run: Path) -> dict[str, object]:
     entry: dict[str, object] = json.loads((run / "figures.json").read_text())
     return entry
+
+
+def steps_of_the_workflow() -> list[str]:
+    """Return the commands of the workflow for a repository of submissions, but for the installation."""
+    text = (Path(__file__).parents[2] / "scripts/ci/submissions/check.yml").read_text()
+    return re.findall(r"- run: diskproof (.*)", text)
 
 
 def checked(site: Path) -> tuple[int, str]:
@@ -431,3 +438,18 @@ def test_a_published_folder_is_a_run_folder(made: Path) -> None:
     folder = RunFolder.open(runs_of(made / "site")["quickstart"])
     assert len(folder.trials()) == 40
     assert folder.series(folder.trials()[0].id) is not None
+
+
+# ---------------------------------------------------------------- a repository of submissions
+
+
+def test_the_workflow_of_submissions_checks_and_then_makes_the_pages(site: Path) -> None:
+    check, make = steps_of_the_workflow()
+    runs = sorted(str(run.relative_to(site)) for run in site.glob("runs/*"))
+    assert diskproof(site, *check.split()).returncode == 0
+    assert diskproof(site, *make.replace("runs/*", " ".join(runs)).split()).returncode == 0
+    assert {run.name for run in site.glob("public/runs/*")} == {Path(run).name for run in runs}
+    figures = runs_of(site)["quickstart"] / "figures.json"
+    forged = re.sub(r'"estimate": ([0-9.]+)', '"estimate": 9\\1', figures.read_text(), count=1)
+    figures.write_text(forged)
+    assert diskproof(site, *check.split()).returncode == 10

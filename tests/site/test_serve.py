@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import pytest
 
 from diskproof.report.write import html
-from diskproof.results.summary import Summary, write_label
+from diskproof.results.summary import LABEL, Summary, write_mark
 from diskproof.site.serve import _event
 from support.command import begin, diskproof_here
 from support.runs import quickstart_run
@@ -25,7 +25,7 @@ def test_all_runs_are_listed_with_what_they_came_to(tmp_path: Path, serve: Serve
     (root / "other").mkdir()
     done = quickstart_run(root / "other" / EARLY)
     done.write_summary(Summary(question="Which?", answer="The SSD is faster."))
-    write_label(done.path, "before")
+    write_mark(done.path, LABEL, "before")
     served = serve(root)
     page = served.get()
     assert page.code == 200
@@ -143,7 +143,7 @@ def test_words_from_outside_are_shown_and_not_obeyed(tmp_path: Path, serve: Serv
     cells = [cell.model_copy(update={"storage": HOSTILE}) for cell in plan.cells]
     folder.write_plan(plan.model_copy(update={"question": HOSTILE, "cells": cells, "resume": HOSTILE}))
     folder.write_summary(Summary(question=HOSTILE, answer=HOSTILE))
-    write_label(folder.path, HOSTILE)
+    write_mark(folder.path, LABEL, HOSTILE)
     served = serve(root)
     pages = [served.get(), served.get(f"run/%3Cb%3E%26/{LATE}")]
     folder._held.close()

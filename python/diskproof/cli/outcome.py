@@ -11,12 +11,13 @@ from diskproof.cli.progress import progress_display
 from diskproof.cli.screen import complain, results, say
 from diskproof.refusal import NotWrittenError
 from diskproof.report import markdown
-from diskproof.report.compose import verdict_words
+from diskproof.report.compose import names, verdict_words
 from diskproof.report.compose.answer import answer as sentence
 from diskproof.report.compose.one_screen import run as answer
 from diskproof.report.intervals import with_bounds
 from diskproof.report.write import one_screen
 from diskproof.results.durable import write_whole, writing
+from diskproof.results.factor import FACTORS, NO_LEVEL
 from diskproof.results.folder import RunFolder
 from diskproof.results.summary import Summary
 from diskproof.run.execute import StoppedError, execute
@@ -84,7 +85,8 @@ def write_reports(folder: RunFolder, analysis: Analysis) -> None:
     """Write the reports that a run folder holds."""
     from diskproof.report import html  # noqa: PLC0415 - drawing takes long to load; a refusal needs none of it
 
-    folder.write_summary(Summary(question=analysis.plan.question, answer=sentence(analysis)))
+    plan = analysis.plan
+    folder.write_summary(Summary(question=plan.question, answer=sentence(analysis), facts=_facts(analysis)))
     picture = html.picture(analysis)
     for name, content in (
         ("report.html", html.render(folder, analysis)),
@@ -93,6 +95,15 @@ def write_reports(folder: RunFolder, analysis: Analysis) -> None:
     ):
         with writing(folder.path / name):
             write_whole(folder.path / name, content)
+
+
+def _facts(analysis: Analysis) -> list[str]:
+    """Return what a run can be found by besides its answer."""
+    machine = analysis.machine
+    on = [machine.host, machine.cpu_model, machine.distribution] if machine else []
+    levels = {cell.level(factor) for cell in analysis.plan.every_cell for factor in FACTORS} - {NO_LEVEL}
+    disks = names.storages(analysis).values()
+    return [names.servers(analysis), *on, *sorted({*levels, *disks, *(one.outcome for one in analysis.verdicts)})]
 
 
 def exit_code(file: StudyFile, analysis: Analysis, folder: RunFolder) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diskproof.refusal import RefusalError
-from diskproof.results.summary import NEWEST, Summary, label_of, summary_of, write_label
+from diskproof.results.summary import LABEL, NEWEST, NOTE, Summary, mark_of, summary_of, write_mark
 
 RUNS = Path("runs")
 """Root of the runs of a working directory."""
@@ -24,11 +24,30 @@ class Shelved:
     summary: Summary | None
     """None: it was not reported yet, by this version."""
     label: str = ""
+    note: str = ""
 
     @property
     def study(self) -> str:
         """The study's name, as its folder has it."""
         return self.path.parent.name
+
+    @property
+    def began(self) -> str:
+        """Return when it began, by the clock of UTC: its folder is called after that."""
+        name = self.path.name
+        return f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:{name[11:13]}"
+
+    @property
+    def came_to(self) -> str:
+        """Return its answer, or what it asks; empty if it was not reported yet."""
+        return (self.summary.answer or self.summary.question) if self.summary else ""
+
+    def has(self, words: Iterable[str]) -> bool:
+        """Return whether each word is found in what is known of it; case does not count."""
+        facts = [self.summary.question, self.summary.answer, *self.summary.facts] if self.summary else []
+        known = [self.study, self.path.name, self.began, self.label, self.note, *facts]
+        text = "\n".join(known).casefold()
+        return all(word.casefold() in text for word in words)
 
     def is_called(self, word: str) -> bool:
         """Return whether a word means it: its label, its study or its folder's own name."""
@@ -49,7 +68,8 @@ def runs_in(root: Path, within: Path | None = None) -> Iterator[Shelved]:
     """
     for run in folders(root.glob("*")):
         with suppress(RefusalError):
-            yield Shelved(run, summary_of(run, within), label_of(run, within))
+            marks = (mark_of(run, kind, within) for kind in (LABEL, NOTE))
+            yield Shelved(run, summary_of(run, within), *marks)
 
 
 def find(word: str, root: Path = RUNS) -> Path | None:
@@ -67,5 +87,5 @@ def put_label(run: Path, label: str, root: Path) -> None:
     """Give a run a label, and take it from the one that had it."""
     for other in runs_in(root) if label else ():
         if other.label == label:
-            write_label(other.path, "")
-    write_label(run, label)
+            write_mark(other.path, LABEL, "")
+    write_mark(run, LABEL, label)

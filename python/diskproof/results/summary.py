@@ -8,7 +8,7 @@ from diskproof.reading import MissingFileError, read_bytes, read_text
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.record import Record
 
-SUMMARY, LABEL = "answer.json", "label"
+SUMMARY, LABEL, NOTE = "answer.json", "label", "note"
 
 NEWEST = "newest"
 
@@ -20,6 +20,8 @@ class Summary(Record):
 
     question: str
     answer: str
+    facts: list[str] = []
+    """What it can be found by besides: servers, machine, levels of the factors, outcomes of comparisons."""
 
 
 def summary_of(run: Path, within: Path | None = None) -> Summary | None:
@@ -30,15 +32,15 @@ def summary_of(run: Path, within: Path | None = None) -> Summary | None:
         return None
 
 
-def write_label(run: Path, label: str) -> None:
-    """Call a run so; an empty label takes its label away."""
-    with writing(run / LABEL):
-        write_whole(run / LABEL, label)
+def write_mark(run: Path, kind: str, text: str) -> None:
+    """Give a run its `LABEL` or `NOTE`; an empty one takes it away."""
+    with writing(run / kind):
+        write_whole(run / kind, text)
 
 
-def label_of(run: Path, within: Path | None = None) -> str:
-    """Read a run's label; empty if it has none."""
+def mark_of(run: Path, kind: str, within: Path | None = None) -> str:
+    """Read a run's `LABEL` or `NOTE`; empty if it has none."""
     try:
-        return read_text(run / LABEL, MOST_BYTES, within).strip()
+        return read_text(run / kind, MOST_BYTES, within).strip()
     except MissingFileError:
         return ""

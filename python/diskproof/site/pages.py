@@ -32,12 +32,6 @@ def templates() -> Environment:
     return html.environment("diskproof.site")
 
 
-def when(run: Path) -> str:
-    """Return when a run began, by the clock of UTC: its folder is called after that."""
-    name = run.name
-    return f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:{name[11:13]}"
-
-
 def address(run: Path) -> str:
     """Return the address of a run's page."""
     return f"/run/{quote(run.parent.name, safe='')}/{run.name}"
@@ -67,7 +61,7 @@ def page(run: Now) -> str:
         .get_template("run.html.j2")
         .render(
             name=run.path.parent.name,
-            began=when(run.path),
+            began=Shelved(run.path, None).began,
             question=run.plan.question,
             events=f"{address(run.path)}/events" if run.state == "under way" else "",
             now=Markup(now(run)),  # noqa: S704 - a template made it, which escapes
@@ -221,17 +215,6 @@ class Line:
     def address(self) -> str:
         """Where its page is."""
         return address(self.run.path)
-
-    @property
-    def when(self) -> str:
-        """When it began."""
-        return when(self.run.path)
-
-    @property
-    def answer(self) -> str:
-        """What it came to, or asks."""
-        summary = self.run.summary
-        return (summary.answer or summary.question) if summary else ""
 
 
 def overview(root: Path, lines: Sequence[Line], has_more: bool, find: str) -> str:

@@ -77,7 +77,7 @@ class Pages:
         """Answer with the list of runs, or those in which some words are found."""
         find = request.query_params.get("find", "")[:100]
         every = runs_in(self._root, self._following.within)
-        found = (one for one in every if _is_found(find, pages.Line(one, "")))
+        found = (one for one in every if one.has(find.split()))
         shown = [pages.Line(one, self._state(one.path)) for one in islice(found, MOST_LISTED)]
         has_more = next(found, None) is not None
         return _page(pages.overview(self._root, shown, has_more, find))
@@ -141,11 +141,6 @@ class Pages:
         if study in (".", "..") or "\0" in study or not RUN_NAME.fullmatch(name):
             raise RefusalError("there is no such run")
         return self._root / study / name
-
-
-def _is_found(find: str, line: pages.Line) -> bool:
-    words = " ".join((line.run.study, line.run.label, line.when, line.answer)).casefold()
-    return find.casefold() in words
 
 
 def _page(content: str | bytes, policy: str = POLICY) -> Response:
