@@ -1,6 +1,7 @@
 """`diskproof runs`: the runs that lie here, a line each."""
 
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from rich.table import Table
@@ -47,8 +48,9 @@ def runs(
     if label is not None or note is not None:
         _mark(word, label, note, out)
         return
-    found = [one for one in runs_in(out) if one.has(word)]
-    if not found:
+    found = (one for one in runs_in(out) if one.has(word))
+    shown = list(islice(found, None if all else MOST_SHOWN))
+    if not shown:
         said = f"no run with {numbers.listed([f'`{one}`' for one in word])}" if word else "no runs"
         raise RefusalError(
             f"{out} has {said}: `diskproof run quickstart` makes one, --out names another root"
@@ -57,12 +59,11 @@ def runs(
     for _ in range(3):
         table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    shown = found if all else found[:MOST_SHOWN]
     for one in shown:
         table.add_row(one.began, one.study, one.label, _came_to(one))
     results.print(table)
-    if len(found) > len(shown):
-        results.print(f"{numbers.count(len(found) - len(shown), 'older run')}: --all")
+    if next(found, None) is not None:
+        results.print("older runs: --all")
 
 
 def _mark(words: Sequence[str], label: str | None, note: str | None, out: Path) -> None:
