@@ -54,7 +54,7 @@ def answer(analysis: Analysis) -> str:
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
     if is_of_limits(analysis):
         return _of_limits(analysis)
-    found = dials.answer(analysis.curves) or _largest(analysis)
+    found = ("" if on_dials(analysis) else dials.answer(analysis.curves)) or _largest(analysis)
     return " ".join(filter(None, (found, cost(analysis))))
 
 
@@ -64,6 +64,12 @@ def answer(analysis: Analysis) -> str:
 def asked(analysis: Analysis) -> list[Verdict]:
     """Return the verdicts that the study asks for: not those on conditions, unless there are no others."""
     return [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
+
+
+def on_dials(analysis: Analysis) -> list[Verdict]:
+    """Return the verdicts on other levels at each value of a varied disk."""
+    drawn = analysis.plan.dials if analysis.curves else {}
+    return [one for one in asked(analysis) if one.held.get("storage") in drawn]
 
 
 def _decided(analysis: Analysis) -> list[Verdict]:
@@ -111,7 +117,8 @@ def _told_apart(pair: Sequence[Verdict]) -> Factor | None:
 
 def _largest(analysis: Analysis) -> str:
     """Return how the levels that differ most compare, over all conditions in which they do."""
-    decided = [one for one in asked(analysis) if one.outcome in ("faster", "slower") and one.ratio]
+    compared = on_dials(analysis) or asked(analysis)
+    decided = [one for one in compared if one.outcome in ("faster", "slower") and one.ratio]
     # What spares a flush is said as the cost of a commit.
     groups = grouped(
         [one for one in decided if not one.flush_spared] or decided,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
-from diskproof.analysis.answers import Analysis
+from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.dials import Curve, Need, figure_at
 from diskproof.report.compose import verdict_words
 from diskproof.report.compose.tables import figures, table
@@ -13,7 +13,8 @@ from diskproof.report.intervals import bounds, estimate
 from diskproof.report.one_screen import Block, Row, absolute_scale
 from diskproof.results.dial import FLUSH, Mark
 from diskproof.results.limit import IN_WORDS
-from diskproof.results.plan import NO_LEVEL
+from diskproof.results.plan import NO_LEVEL, Plan
+from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers
 
 MOST_DRAWN = 2
@@ -87,6 +88,28 @@ def _many(curves: Sequence[Curve]) -> Block:
     key = curves[0].key
     title = f"{title_of(key)}; {unit_of(curves[0])}"
     return Block(title, tuple(rows), tuple(shown(key, value) for value in values))
+
+
+def ratios(analysis: Analysis, found: Sequence[Verdict]) -> Iterator[Block]:
+    """Yield how two levels compare at each value of a varied disk: a row a condition, a column a value."""
+    dials = analysis.plan.dials
+    key = analysis.curves[0].key
+    values = sorted({dials[one.held["storage"]].values[key] for one in found})
+    for pair in grouped(found, lambda one: (one.factor, one.level, one.baseline)).values():
+        rows = []
+        for condition, some in grouped(pair, partial(_condition, analysis.plan)).items():
+            at = {dials[one.held["storage"]].values[key]: one.ratio for one in some}
+            known = [ratio.estimate if (ratio := at.get(value)) else None for value in values]
+            rows.append(Row((condition,), figures=tuple(map(numbers.number, known))))
+        columns = tuple(shown(key, value) for value in values)
+        yield Block(f"{verdict_words.against(pair[0])}, ratio", tuple(rows), columns)
+
+
+def _condition(plan: Plan, one: Verdict) -> str:
+    """Return what is equal on both sides, but for the first property of the disk: ``8 clients``."""
+    levels = [verdict_words.subject(*held) for held in one.held.items() if held[0] != "storage"]
+    _, *second = plan.dials[one.held["storage"]].values.items()
+    return ", ".join([*levels, *(f"{title_of(key)} {shown(key, value)}" for key, value in second)]) or "all"
 
 
 def _of(curve: Curve) -> str:

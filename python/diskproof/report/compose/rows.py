@@ -10,7 +10,7 @@ from diskproof.analysis.limits.records import Outcome as Proven
 from diskproof.analysis.so_far import PairSoFar
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import dials, limits_words, verdict_words
-from diskproof.report.compose.answer import asked, has_verdict, is_of_limits
+from diskproof.report.compose.answer import asked, has_verdict, is_of_limits, on_dials
 from diskproof.report.compose.safety import on_screen
 from diskproof.report.document import Bar, Scale, Tone
 from diskproof.report.intervals import as_shown, at_least, bounds, estimate
@@ -83,11 +83,14 @@ def _speed(analysis: Analysis, weak: Collection[str]) -> Iterator[Block]:
         return
     ranked = {one.factor for one in analysis.rankings}
     drawn = analysis.plan.dials if analysis.curves else {}
+    across = on_dials(analysis)
+    if across:
+        yield from dials.ratios(analysis, across)
     yield from dials.blocks(analysis, weak)
     for ranking in analysis.rankings:
-        if not all(one.level in drawn for one in ranking.placed):
+        if not across and not all(one.level in drawn for one in ranking.placed):
             yield _ranked(analysis, ranking)
-    found = [one for one in asked(analysis) if one.factor not in ranked]
+    found = [one for one in asked(analysis) if one.factor not in ranked and one not in across]
     yield from pairs(analysis, [one for one in found if not {one.level, one.baseline} <= drawn.keys()], weak)
 
 
