@@ -7,6 +7,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.dials import crossing, figure_at
 from diskproof.report.charts.dials import curve
 from diskproof.report.compose import rows
+from diskproof.report.compose.answer import answer as sentence
 from diskproof.report.compose.dials import answer, blocks, here
 from diskproof.results.dial import DialPoint, Dials, Mark, PredictedPoint
 from diskproof.results.plan import Cell, Plan
@@ -73,6 +74,24 @@ def test_other_storages_stay_beside_a_curve() -> None:
     trials = make_trials(plan, lambda cell: 950 if cell.storage == "dram" else of_flush(cell), spread=0.001)
     shown = rows.blocks(analyse(plan, make_machine(plan), trials, {}), ())
     assert any("dram" in level for block in shown for row in block.rows for level in row.levels)
+
+
+def test_two_levels_are_compared_at_each_value() -> None:
+    dial = dial_plan()
+    plan = make_plan(storages=tuple(dial.dials), tunings=("safest", "fast"), clients=(1, 8))
+    plan = change(plan, dials=dial.dials)
+
+    def twice(cell: Cell) -> float:
+        return of_flush(cell) * (2 if cell.tuning == "fast" and cell.clients == 1 else 1)
+
+    analysis = analyse(plan, make_machine(plan), make_trials(plan, twice, spread=0.001), {})
+    ratios, *curves = rows.blocks(analysis, ())
+    assert (ratios.title, ratios.columns) == ("fast against safest, ratio", ("100 µs", "1.0 ms", "10 ms"))
+    assert [row.levels for row in ratios.rows] == [("1 client",), ("8 clients",)]
+    assert [float(figure) for figure in ratios.rows[0].figures] == pytest.approx([2, 2, 2], rel=0.01)
+    assert [float(figure) for figure in ratios.rows[1].figures] == pytest.approx([1, 1, 1], rel=0.01)
+    assert not any("fast against safest" in one.title for one in curves)
+    assert "fast is 2.0 times as fast as safest" in sentence(analysis)
 
 
 def test_more_may_be_better() -> None:
