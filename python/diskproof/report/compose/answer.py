@@ -126,7 +126,7 @@ def _largest(analysis: Analysis) -> str:
     )
     most = max(groups.values(), key=lambda some: max(map(_size, some)), default=[])
     if not most:
-        return "What is decided is the same." if _decided(analysis) else "Which is faster is open."
+        return _alike(_decided(analysis))
     first = most[0]
     alike = (first.factor, first.level, first.baseline)
     every = [one.held for one in asked(analysis) if (one.factor, one.level, one.baseline) == alike]
@@ -138,6 +138,18 @@ def _largest(analysis: Analysis) -> str:
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""
     by = verdict_words.by_how_much(*ratios, where=apart)
     return f"{numbers.sentence_case(level)} is {likely}{by} {baseline}{where}."
+
+
+def _alike(decided: Sequence[Verdict]) -> str:
+    """Return what is said if no decided comparison shows a difference."""
+    if not decided:
+        return "Which is faster is open."
+    if len({(one.factor, one.level, one.baseline) for one in decided}) > 1:
+        return "What is decided is the same."
+    first = decided[0]
+    level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
+    within = numbers.whole_percent(first.same_within)
+    return f"{numbers.sentence_case(level)} is as fast as {baseline}, within {within}."
 
 
 def _size(one: Verdict) -> float:
