@@ -17,8 +17,9 @@ from diskproof.report.compose.one_screen import run as answer
 from diskproof.report.intervals import with_bounds
 from diskproof.report.write import one_screen
 from diskproof.results.durable import write_whole, writing
-from diskproof.results.factor import FACTORS, NO_LEVEL
+from diskproof.results.factor import FACTORS
 from diskproof.results.folder import RunFolder
+from diskproof.results.plan import NO_LEVEL
 from diskproof.results.summary import Summary
 from diskproof.run.execute import StoppedError, execute
 from diskproof.run.session import Progress, Request
@@ -103,7 +104,11 @@ def _facts(analysis: Analysis) -> list[str]:
     on = [machine.host, machine.cpu_model, machine.distribution] if machine else []
     levels = {cell.level(factor) for cell in analysis.plan.every_cell for factor in FACTORS} - {NO_LEVEL}
     disks = names.storages(analysis).values()
-    return [names.servers(analysis), *on, *sorted({*levels, *disks, *(one.outcome for one in analysis.verdicts)})]
+    return [
+        names.servers(analysis),
+        *on,
+        *sorted({*levels, *disks, *(one.outcome for one in analysis.verdicts)}),
+    ]
 
 
 def exit_code(file: StudyFile, analysis: Analysis, folder: RunFolder) -> int:

@@ -32,8 +32,8 @@ def runs(
     Parameters
     ----------
     word
-        Only runs in which each of these words is found: of a study, label, note, answer, server, level, outcome,
-        machine or date.
+        Only runs in which each of these words is found: of a study, label, note, answer, server, level,
+        outcome, machine or date.
     label
         Call this run so, by its folder, label or `newest`; a run that had the label loses it. An empty label
         takes it away.

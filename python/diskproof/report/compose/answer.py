@@ -137,7 +137,7 @@ def _largest(analysis: Analysis) -> str:
     where = "" if apart else verdict_words.places([one.held for one in most], every, "comparisons")
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""
     by = verdict_words.by_how_much(*ratios, where=apart)
-    return f"{numbers.sentence_case(level)} is {likely}{by} {baseline}{where}."
+    return f"{level} is {likely}{by} {baseline}{where}."
 
 
 def _alike(decided: Sequence[Verdict]) -> str:
@@ -149,7 +149,7 @@ def _alike(decided: Sequence[Verdict]) -> str:
     first = decided[0]
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     within = numbers.whole_percent(first.same_within)
-    return f"{numbers.sentence_case(level)} is as fast as {baseline}, within {within}."
+    return f"{level} is as fast as {baseline}, within {within}."
 
 
 def _size(one: Verdict) -> float:

@@ -180,19 +180,28 @@ def places(curves: Sequence[Curve], marks: Sequence[Mark]) -> tuple[Table, ...]:
 
 def here(curves: Sequence[Curve], mark: Mark) -> Document:
     """Return where one disk lies on a run's curves: you are here."""
-    tables = places(curves, [mark])
+    over = [(curve, found) for curve in curves if (found := figure_at(curve, mark.value))]
+    tables = (
+        table(
+            over,
+            ("curve", lambda one: held(one[0]) or one[0].dial),
+            (figures(unit_of(curves[0])), lambda one: estimate(one[1])),
+            (figures("interval"), lambda one: bounds(one[1])),
+            label="This disk on the curves, by interpolation",
+        ),
+    )
     if mark.value <= 0:
         said = f"A synced write on {mark.name} is quicker than one on {curves[0].device} without any flush"
     else:
         said = f"A synced write on {mark.name} takes as long as with a flush of {shown(FLUSH, mark.value)}"
     ends = " and ".join(shown(FLUSH, point.value) for point in (curves[0].points[0], curves[0].points[-1]))
-    beyond = "" if tables else f", which is not between the ends of the curve, {ends}"
+    beyond = "" if over else f", which is not between the ends of the curve, {ends}"
     return Document(
         name="",
         heading="You are here",
         lead=(Paragraph(f"{said}{beyond}."),),
         answer="",
-        sections=(Section("", tables),),
+        sections=(Section("", tables if over else ()),),
     )
 
 
