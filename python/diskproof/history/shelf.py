@@ -1,6 +1,5 @@
 """The runs below a folder: what each was of and came to, and which one a word means."""
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -69,7 +68,7 @@ def runs_in(root: Path, within: Path | None = None) -> Iterator[Shelved]:
     """
     for run in folders(root.glob("*")):
         with suppress(RefusalError, OSError):
-            there = os.listdir(run)  # most runs have no marks: 20,000 failed openings take half a second
+            there = {one.name for one in run.iterdir()}  # most have no mark, and a failed opening takes long
             marks = (mark_of(run, kind, within) if kind in there else "" for kind in (LABEL, NOTE))
             yield Shelved(run, summary_of(run, within), *marks)
 
