@@ -117,7 +117,10 @@ def _told_apart(pair: Sequence[Verdict]) -> Factor | None:
 
 def _largest(analysis: Analysis) -> str:
     """Return how the levels that differ most compare, over all conditions in which they do."""
-    compared = on_dials(analysis) or asked(analysis)
+    ranked = {one.factor for one in analysis.rankings}  # of several factors the one with most levels is asked
+    compared = (
+        on_dials(analysis) or [one for one in asked(analysis) if one.factor in ranked] or asked(analysis)
+    )
     decided = [one for one in compared if one.outcome in ("faster", "slower") and one.ratio]
     # What spares a flush is said as the cost of a commit.
     groups = grouped(
