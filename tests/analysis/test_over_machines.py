@@ -22,7 +22,7 @@ def test_a_cell_is_judged_by_its_own_machine() -> None:
     plan = comparing(make_plan(storages=("disk",), **ONE_QUESTION))
     on_a, on_b = plan.cells
     gathered = Gathered(plan, make_machines(plan, b=LARGE), make_trials(plan), {})
-    sides = {cell.host: Side.of(gathered, cell, None) for cell in plan.cells}
+    sides = {cell.host: Side.of(gathered, cell) for cell in plan.cells}
     assert {host: (side.cpus, side.counted_cpus) for host, side in sides.items()} == {
         "a": (2, 2),
         "b": (32, 32),
@@ -46,7 +46,7 @@ def test_a_trial_is_judged_by_its_own_machine() -> None:
     ]
     gathered = Gathered(plan, make_machines(plan, b=LARGE), trials, {})
     (cell,) = plan.cells
-    assert Side.of(gathered, cell, None).machine_share == pytest.approx(0.8)
+    assert Side.of(gathered, cell).machine_share == pytest.approx(0.8)
 
 
 def test_machines_are_not_paired_by_block_but_what_ran_on_one_is() -> None:

@@ -211,13 +211,12 @@ def test_a_published_figure_keeps_its_own_digits(value: float, shown: str, make_
     assert {row[-2] for row in published.figures_table(group).rows} == {shown}
 
 
-def test_measures_of_one_comparison_share_their_reasons(make_run: MakeRun) -> None:
+def test_measures_of_one_comparison_count_once(make_run: MakeRun) -> None:
     both = [ratio(0.001, measure=measure) for measure in ("transactions_per_s", "statements_per_s")]
     plan = publish(make_plan(tunings=("safest",), clients=(8,)), ratios=both)
     _, analysis = make_run(plan)
     [group] = published_groups.groups(analysis)
     assert [row[1] for row in published.ratios_table(group).rows] == ["Transactions/s", "Statements/s"]
-    assert {whom for _, whom in published_groups.reasons(group)} <= {"disk / dram"}
     assert published_groups.summary(analysis).startswith("1 published ratio: ")  # of the same trials
 
 
@@ -227,16 +226,6 @@ def test_two_claims_of_one_title_are_two_comparisons(make_run: MakeRun) -> None:
         publish(make_plan(clients=(8,)), ratios=[ratio(0.5, at={"tuning": "safest"}), of_other])
     )
     assert published_groups.summary(analysis).startswith("2 published ratios: ")
-
-
-def test_reasons_that_all_share_come_first_and_once(make_run: MakeRun) -> None:
-    plan = make_plan(clients=(8,))
-    told = [ratio(0.001, at={"tuning": tuning}) for tuning in ("safest", "fast")]
-    _, analysis = make_run(publish(change(plan, scale=SHORT), ratios=told))
-    [group] = published_groups.groups(analysis)
-    first, *_ = published_groups.reasons(group)
-    assert first[1] == "all that do not agree", published_groups.reasons(group)
-    assert markdown.render(analysis).count(first[0].partition(" (")[0]) == 1
 
 
 def test_what_holds_both_sides_back_stands_beside_a_ratio(make_run: MakeRun) -> None:

@@ -69,7 +69,7 @@ def analyse(
         marks=dials.marks,
         findings=gathered.findings(),
         operations=answer_operations(gathered),
-        beside=answer_published(gathered, limits),
+        beside=answer_published(gathered),
         level_differences=_level_differences(plan, [one.trial for one in audited if one.valid]),
         level_risks=list(_level_risks(gathered)),
         efficiency=answer_efficiency(gathered),

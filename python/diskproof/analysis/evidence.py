@@ -1,4 +1,4 @@
-"""What was measured of a cell, for the reasons of differences and for the limits alike, as one record."""
+"""What was measured of a cell, as one record."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,11 @@ from diskproof.results.usage import DeviceUsage, Usage
 
 @dataclass(frozen=True)
 class Side:
-    """One cell, alone or as a side of a comparison: medians over its valid trials. None: not observed."""
+    """One cell: medians over its valid trials. None: not observed."""
 
     cell: Cell
     trials: Sequence[Audited]
     """The valid ones."""
-    extrapolated: bool
     server: Server | None
     """None if the machine's facts do not name it."""
     engine: str | None
@@ -44,16 +43,14 @@ class Side:
     """Disks that serve one request at a time: busy all the time, they can do no more."""
     counts_flushes: bool
     """Whether the kernel counts flushes on the disks below."""
-    disk_share_at_most: float | None
-    """Share of the time in which the busiest disk had something to do, at most."""
     reads: float | None
     """Reads that reached the disks, a transaction."""
     flushes: float | None
     """Flushes that reached the disks, a transaction; None if the kernel counts none."""
 
     @staticmethod
-    def of(gathered: Gathered, cell: Cell, parts: frozenset[str] | None) -> "Side":
-        """Return a cell as a side of a comparison; `parts` are the operations that it is about."""
+    def of(gathered: Gathered, cell: Cell) -> "Side":
+        """Return what was measured of a cell."""
         machine, trials = gathered.machine_of(cell), gathered.valid(cell)
         facts = machine.server(cell.server) if machine else None
         places = [place for place in (machine.places if machine else []) if place.storage == cell.storage]
@@ -67,32 +64,25 @@ class Side:
         held = len(machine.held_cpus) if machine else 0
         if not any(one.trial.usage and one.trial.usage.held_cpu_busy_s is not None for one in trials):
             held = 0
-
-        def of_usage(figure: Callable[[Usage, Machine | None], float | None]) -> float | None:
-            # While trials took turns, a share of time has the pauses in it, and the others' work.
-            alone = [one for one in trials if not one.trial.took_turns_with]
-            return middle(figure(one.trial.usage, one.machine) for one in alone if one.trial.usage)
+        # While trials took turns, a share of time has the pauses in it, and the others' work.
+        alone = [one for one in trials if not one.trial.took_turns_with]
 
         return Side(
             cell=cell,
             trials=trials,
-            extrapolated=any(one.load.rests_on_estimates(parts) for one in trials),
             server=server_named(f"{facts.flavour} {facts.version}") if facts else None,
             engine=next((one.engine or one.job_engine for one in data), None),
             data_bytes=None if makes_data else next((one.data_bytes for one in data), None),
             reads_anything=any(one.load.reads for one in trials),
             writes_anything=any(one.load.writes for one in trials),
             cpus=gathered.plan.cpus or (machine.cpus if machine else None),
-            machine_share=of_usage(_busy) if cell.has_server else None,
+            machine_share=middle(_busy(one.trial.usage, one.machine) for one in alone if one.trial.usage)
+            if cell.has_server
+            else None,
             counted_cpus=held or host_cpus,
             disks_apart=machine is not None and 0 < len(machine.held_cpus) < machine.cpus,
             one_at_a_time=serial,
             counts_flushes=counts_flushes,
-            disk_share_at_most=of_usage(
-                lambda usage, _: _largest(
-                    [one.busy_s + (one.flush_s or 0) for one in usage.devices.values()], usage
-                )
-            ),
             reads=middle(_a_transaction(one, lambda device: device.reads) for one in trials),
             flushes=middle(_a_transaction(one, lambda device: device.flushes) for one in trials)
             if counts_flushes
@@ -106,10 +96,6 @@ def _busy(usage: Usage, machine: Machine | None) -> float | None:
         busy_s, cpus = usage.held_cpu_busy_s, len(machine.held_cpus)
     # The kernel counts in ticks: a full machine may seem a little fuller than that.
     return min(busy_s / usage.seconds / cpus, 1.0) if busy_s is not None and usage.seconds and cpus else None
-
-
-def _largest(busy_s: Sequence[float], usage: Usage) -> float | None:
-    return min(max(busy_s) / usage.seconds, 1.0) if busy_s and usage.seconds else None
 
 
 def _a_transaction(one: Audited, count: Callable[[DeviceUsage], int | None]) -> float | None:

@@ -161,7 +161,7 @@ class Observed:
 
 def observe(gathered: Gathered, cell: Cell) -> Observed | None:
     """Return what was observed in a cell; None if no valid trial counted anything."""
-    side, machine = Side.of(gathered, cell, None), gathered.machine_of(cell)
+    side, machine = Side.of(gathered, cell), gathered.machine_of(cell)
     trials = side.trials
     if not any(one.trial.usage for one in trials):
         return None

@@ -1,17 +1,12 @@
-"""The published experiment beside the measured one: every figure, every ratio, and why they differ."""
+"""The published experiment beside the measured one: every figure and every ratio."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.analysis.limits.records import Limits
 from diskproof.analysis.published import marks
-from diskproof.analysis.published.case import Case
 from diskproof.analysis.published.join import cells_of, pairs_of, why_no_cell, why_no_pair
 from diskproof.analysis.published.measures import measured, of_test, speed
-from diskproof.analysis.published.shapes import Beside, BesideFigure, BesideRatio, Mark
-from diskproof.analysis.published.why import obstacles, reasons, telling_findings
+from diskproof.analysis.published.shapes import Agreement, Beside, BesideFigure, BesideRatio, Mark
 from diskproof.analysis.verdicts import too_few_pairs
 from diskproof.results.plan import Cell
 from diskproof.results.published import PublishedFigure, PublishedRatio
@@ -19,10 +14,8 @@ from diskproof.stats.intervals import geometric_mean_interval, paired_ratio
 from diskproof.wording import NOTHING, Message, say
 
 
-def answer_published(gathered: Gathered, limits: Limits | None = None) -> Beside | None:
+def answer_published(gathered: Gathered) -> Beside | None:
     """Return what was measured beside the published figures; None if the study has none.
-
-    `limits` are what holds the cells back, which may say why a ratio was not met.
 
     A figure or ratio that several cells have the levels of stands here once for each of them. The ratios'
     intervals are not adjusted for their number: a mark of difference asks for more than chance gives, an
@@ -33,7 +26,7 @@ def answer_published(gathered: Gathered, limits: Limits | None = None) -> Beside
         return None
     return Beside(
         figures=[one for figure in published.figures for one in _figures(gathered, figure)],
-        ratios=[one for ratio in published.ratios for one in _ratios(gathered, limits, ratio)],
+        ratios=[one for ratio in published.ratios for one in _ratios(gathered, ratio)],
     )
 
 
@@ -68,60 +61,45 @@ def _figure(gathered: Gathered, figure: PublishedFigure, cell: Cell) -> BesideFi
 # ---------------------------------------------------------------- ratios
 
 
-def _ratios(gathered: Gathered, limits: Limits | None, ratio: PublishedRatio) -> Iterator[BesideRatio]:
+def _ratios(gathered: Gathered, ratio: PublishedRatio) -> Iterator[BesideRatio]:
     pairs = pairs_of(gathered.plan, ratio)
     for baseline, cell in pairs:
-        yield _ratio(gathered, limits, ratio, baseline, cell)
+        yield _ratio(gathered, ratio, baseline, cell)
     if not pairs:
         yield _without(ratio, "not measured", [why_no_pair(gathered.plan, ratio)])
 
 
-def _ratio(
-    gathered: Gathered, limits: Limits | None, ratio: PublishedRatio, baseline: Cell, cell: Cell
-) -> BesideRatio:
+def _ratio(gathered: Gathered, ratio: PublishedRatio, baseline: Cell, cell: Cell) -> BesideRatio:
     parts = _parts(ratio.part, [baseline, cell], gathered)
     below, above = (_speeds(gathered.valid(side), ratio, parts) for side in (baseline, cell))
     blocks = sorted(below.keys() & above.keys())
-    case = Case(
-        gathered,
-        ratio,
-        Side.of(gathered, cell, parts),
-        Side.of(gathered, baseline, parts),
-        limits={one.cell.id: one for one in limits.cells} if limits else {},
-    )
     if empty := [side for side, speeds in ((cell, above), (baseline, below)) if not speeds]:
         nothing = [_why_nothing(gathered, one, ratio) for one in empty]
-        return _without(ratio, "not measured", [*nothing, *obstacles(case)], baseline, cell)
+        return _without(ratio, "not measured", nothing, baseline, cell)
     bars = gathered.bars(baseline, cell)
     if not blocks:  # both were measured, but never in the same block
         bars += too_few_pairs(gathered, baseline, cell, pairs=0)
     if bars:
-        return _without(ratio, "not comparable", [*bars, *telling_findings(case)], baseline, cell)
+        return _without(ratio, "not comparable", bars, baseline, cell)
     interval = paired_ratio([above[block] for block in blocks], [below[block] for block in blocks]).interval
+    of_published = interval.scaled(1 / ratio.ratio)
     few = list(too_few_pairs(gathered, baseline, cell, len(blocks)))
-    return _compared(replace(case, measured=interval), few)
-
-
-def _compared(case: Case, few: Sequence[Message]) -> BesideRatio:
-    """Return a ratio that could be measured; `few` says why it rests on too few blocks to decide anything."""
-    ratio, measured_ratio, of_published = case.published, case.measured, case.of_published
-    assert measured_ratio is not None
-    assert of_published is not None
+    order: Agreement = "open"
+    size: Agreement = "open"
     if not few:
-        order = marks.order_agreement(ratio.ratio, measured_ratio, case.gathered.plan.same_within)
-        case = replace(case, order=order, size=marks.size_agreement(of_published))
-    mark = marks.mark_of(case.order or "open", case.size or "open")
+        order = marks.order_agreement(ratio.ratio, interval, gathered.plan.same_within)
+        size = marks.size_agreement(of_published)
     return BesideRatio(
         published=ratio,
-        cell=case.level.cell.id,
-        baseline_cell=case.baseline.cell.id,
-        measured=measured_ratio,
+        cell=cell.id,
+        baseline_cell=baseline.id,
+        measured=interval,
         of_published=of_published,
-        order=case.order or "open",
-        size=case.size or "open",
-        mark=mark,
-        extrapolated=ratio.measure == "seconds" and any(side.extrapolated for side in case.sides),
-        reasons=[] if mark == "agrees" else [*few, *reasons(case)],
+        order=order,
+        size=size,
+        mark=marks.mark_of(order, size),
+        extrapolated=ratio.measure == "seconds" and gathered.rests_on_estimates((baseline, cell), parts),
+        reasons=few,
     )
 
 

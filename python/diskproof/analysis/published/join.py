@@ -71,16 +71,6 @@ def level_named(factor: Factor, level: str) -> Message:
     return say("{factor} `{level}`", factor=factor, level=level)
 
 
-def left_open(plan: Plan, ratio: PublishedRatio) -> list[Factor]:
-    """Return the factors that the publication leaves open and in which the pairs beside it differ."""
-    sides = [cell for _, cell in pairs_of(plan, ratio)]
-    return [
-        factor
-        for factor in FACTORS
-        if factor != ratio.factor and len({cell.level(factor) for cell in sides}) > 1
-    ]
-
-
 def _with_levels(plan: Plan, at: Levels) -> list[Cell]:
     return [cell for cell in plan.cells if all(cell.level(factor) == level for factor, level in at.items())]
 

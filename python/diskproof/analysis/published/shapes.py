@@ -59,7 +59,7 @@ class BesideRatio(Record):
     extrapolated: bool = False
     """Whether the seconds compared hold some that are extrapolated."""
     reasons: list[Message] = Field(default_factory=list)
-    """Why it does not agree, from recorded evidence alone."""
+    """Why it was not measured, must not be compared, or decides nothing."""
 
 
 class Beside(Record):

@@ -1,4 +1,4 @@
-"""Published figures beside the measured ones: a group a published table, and why ratios differ."""
+"""Published figures beside the measured ones: a group a published table."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -167,23 +167,17 @@ def source(analysis: Analysis) -> str:
 
 
 def reasons(group: Group) -> list[tuple[str, str]]:
-    """Return why ratios do not agree, each reason once with the ratios that it is about.
+    """Return why ratios are not measured or decided, each reason once with the ratios that it is about.
 
     Reasons that differ only in their figures and levels are one, in the words of the first.
     """
-    parted = [row for row in group.ratios if row.reasons]
-    found = grouped([(reason, row) for row in parted for reason in row.reasons], lambda one: forms(one[0]))
-    everyone = len({group.name(row) for row in parted})
+    found = grouped(
+        [(reason, row) for row in group.ratios for reason in row.reasons], lambda one: forms(one[0])
+    )
     return [
-        (alike[0][0].text, _whom([group.name(row) for _, row in alike], everyone))
-        for alike in sorted(found.values(), key=len, reverse=True)
+        (alike[0][0].text, listed(list(dict.fromkeys(group.name(row) for _, row in alike)), MOST_NAMED))
+        for alike in found.values()
     ]
-
-
-def _whom(names: Sequence[str], everyone: int) -> str:
-    """Return which ratios a reason is about; several measures of one comparison are named once."""
-    different = list(dict.fromkeys(names))
-    return "all that do not agree" if len(different) == everyone > 1 else listed(different, MOST_NAMED)
 
 
 def missing(group: Group) -> list[str]:
