@@ -64,9 +64,6 @@ class Side:
         held = len(machine.held_cpus) if machine else 0
         if not any(one.trial.usage and one.trial.usage.held_cpu_busy_s is not None for one in trials):
             held = 0
-        # While trials took turns, a share of time has the pauses in it, and the others' work.
-        alone = [one for one in trials if not one.trial.took_turns_with]
-
         return Side(
             cell=cell,
             trials=trials,
@@ -76,7 +73,7 @@ class Side:
             reads_anything=any(one.load.reads for one in trials),
             writes_anything=any(one.load.writes for one in trials),
             cpus=gathered.plan.cpus or (machine.cpus if machine else None),
-            machine_share=middle(_busy(one.trial.usage, one.machine) for one in alone if one.trial.usage)
+            machine_share=middle(_busy(one.trial.usage, one.machine) for one in trials if one.trial.usage)
             if cell.has_server
             else None,
             counted_cpus=held or host_cpus,

@@ -372,8 +372,6 @@ def _first_mistake(error: ValidationError) -> str:
             return f"it is no JSON ({first['ctx']['error'].replace(' at line 1 column', ' at character')})"
         case "missing":
             return f"`{at}` is missing"
-        case "extra_forbidden":
-            return f"`{at}` is not known here"
     given = "" if isinstance(first["input"], dict | list) else f", and is {first['input']!r:.60}"
     return f"`{at or 'it'}`: {first['msg'][:1].lower()}{first['msg'][1:]}{given}"
 

@@ -282,14 +282,6 @@ class Plan(Record):
     estimated_bytes: int
     """Bytes that the whole run will write: restores and an allowance for the load."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_what_older_versions_had(cls, given: Any) -> Any:  # noqa: ANN401 - any JSON
-        """Leave out servers in alternate windows, and pilots that chose the lengths of trials."""
-        if not isinstance(given, dict):
-            return given
-        return {key: given[key] for key in given.keys() - {"turns", "pilot", "left_to_a_pilot"}}
-
     @property
     def resumed_by(self) -> str:
         """The command that continues the run, for a sentence."""

@@ -41,9 +41,12 @@ ROLES: tuple[Role, ...] = ("data", "redo", "binlog", "tmp")
 
 
 class Record(BaseModel):
-    """A record is complete when it is made and never changes."""
+    """A record is complete when it is made and never changes.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    What only another version of diskproof writes into it is passed over.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class NotRecordedError(Exception):

@@ -155,8 +155,6 @@ class Trial(Execution):
     open_files: list[OpenFile] = []
     held_cpus: HeldCpus | None = None
     """None if the study does not limit CPUs."""
-    took_turns_with: list[StepId] = []
-    """The trials that were up at the same time; each was measured in windows of its own."""
     tables: Checked | None = None
     """What a check of the tables found after the load; None if the workload has no rules for them."""
     load_command: str = ""

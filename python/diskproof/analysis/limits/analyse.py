@@ -19,8 +19,6 @@ from diskproof.analysis.limits.what_if import what_if
 from diskproof.results.limit import ProofPair
 from diskproof.wording import NOTHING, say, share
 
-IN_TURNS = say("it took turns with other cells, so counters of the machine and of waits are of all of them")
-
 UNSEEN = say("the server's CPUs, threads and disks and the network were not observed")
 
 
@@ -34,8 +32,6 @@ def answer_limits(gathered: Gathered, proofs: Sequence[ProofPair] = ()) -> Limit
 
 
 def _answer(gathered: Gathered, seen: Observed) -> CellLimit:
-    if seen.takes_turns:
-        return CellLimit(cell=seen.cell, limit=None, missing=IN_TURNS, data_bytes=seen.data_bytes)
     split, demands = split_of(seen), demands_of(seen)
     found, bound = establish(signals_of(seen), split, seen.cpu.taken), lowest_bound(demands)
     missing = found.missing

@@ -99,8 +99,6 @@ class Observed:
     """How many clients the database serves at a time: SQLite's writers enter one by one."""
     transactional: bool
     """Whether its latency is of one kind of transaction, unlike that of a job of many operations."""
-    takes_turns: bool
-    """Whether other servers were up and worked in its pauses: counters over time are of all of them."""
     timed: float | None
     """The share of the counted time that a job timed; None for any other load."""
     counted_s: float | None
@@ -156,7 +154,7 @@ class Observed:
     @property
     def speaks_of_the_load(self) -> bool:
         """Whether most of what was counted was timed."""
-        return not self.takes_turns and (self.timed is None or self.timed >= MOSTLY_TIMED)
+        return self.timed is None or self.timed >= MOSTLY_TIMED
 
 
 def observe(gathered: Gathered, cell: Cell) -> Observed | None:
@@ -219,7 +217,6 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         clients=clients,
         inside=inside,
         transactional=transactional,
-        takes_turns=any(one.trial.took_turns_with for one in trials),
         timed=timed,
         counted_s=_of_usage(trials, lambda usage: usage.seconds),
         per_s=per_s,

@@ -129,8 +129,6 @@ def why_not(seen: Observed) -> Message | None:
         return say("a job is a sequence of different work, not one kind of transaction")
     if seen.family is None:
         return say("the server is not known")
-    if seen.takes_turns:
-        return say("it took turns with other cells")
     if seen.rates:
         return say("the study sets its rate; record it without `rate`")
     if seen.replayed:
