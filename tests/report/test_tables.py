@@ -1,7 +1,7 @@
 """The tables say where each value was read, and leave nothing out."""
 
 from diskproof.analysis.analyse import analyse
-from diskproof.report.compose import cells, further, machine
+from diskproof.report.compose import cells, machine
 from diskproof.report.document import Section, Table
 from support.machines import comparing, make_machines
 from support.runs import MakeRun, Run
@@ -13,7 +13,6 @@ def test_every_row_has_an_entry_a_column(quickstart: Run) -> None:
     assert analysis.machine
     made = (
         cells.cells(analysis),
-        further.level_differences(analysis),
         machine.machine(analysis.machine),
         machine.servers(analysis.machine),
         machine.places(analysis.machine),

@@ -66,7 +66,7 @@ def _by_block(gathered: Gathered, cell: Cell) -> dict[int, float]:
 def _moved(one: Audited) -> float | None:
     """Return the megabytes a second that reached the disks; None if there are none, or none moved."""
     usage = one.trial.usage
-    if usage is None or not usage.devices or not usage.seconds or one.trial.took_turns_with:
+    if usage is None or not usage.devices or not usage.seconds:
         return None
     moved = sum(device.read_bytes + device.written_bytes for device in usage.devices.values())
     return moved / MB / usage.seconds or None

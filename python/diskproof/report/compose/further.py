@@ -1,4 +1,4 @@
-"""What only some runs have: jobs' operations, TPC-C, replays, a raw peak, levels whose variables differ."""
+"""What only some runs have: jobs' operations, TPC-C, replays, a raw peak."""
 
 from collections.abc import Sequence
 
@@ -26,11 +26,8 @@ def sections(analysis: Analysis) -> tuple[Section, ...]:
         noted("Statements of the replay", STATEMENTS_NOTE, _statements(analysis), anchor="statements"),
         noted("How true the replay was", CERTIFICATE, _certificate(analysis), anchor="replay"),
         noted("Efficiency against the raw peak", PEAK_NOTE, efficiency(analysis), anchor="efficiency"),
-        noted("What differs between the tuning levels", LEVELS_NOTE, level_differences(analysis)),
     )
 
-
-LEVELS_NOTE = "As the running servers answered, not as they were asked."
 
 STATEMENTS_NOTE = "Those that became faster or slower first, then those that take most time."
 
@@ -156,7 +153,7 @@ def _certificate(analysis: Analysis) -> Table:
     )
 
 
-# ---------------------------------------------------------------- the raw peak, levels
+# ---------------------------------------------------------------- the raw peak
 
 PEAK_NOTE = (
     "Bytes a second that the server moved, over the fastest sequential pass on files of the same storage. "
@@ -175,18 +172,4 @@ def efficiency(analysis: Analysis) -> Table:
         (figures("Efficiency"), lambda row: number(row.share.estimate)),
         (figures(f"{confidence(analysis)} interval"), lambda row: bounds(row.share)),
         label="What part of its raw peak each storage was asked for",
-    )
-
-
-def level_differences(analysis: Analysis) -> Table:
-    """Return a row a server variable in which tuning levels differ, with the value that each level has."""
-    found = list(dict.fromkeys(level for row in analysis.level_differences for level in row.values))
-    return table(
-        analysis.level_differences,
-        ("Server", lambda row: row.server),
-        ("Variable", lambda row: row.variable),
-        *((level, lambda row, level=level: row.values.get(level, NOT_OBSERVED)) for level in found),
-        ("Asked for", lambda row: "yes" if row.declared else "no: a side effect"),
-        label="Variables in which the tuning levels differ",
-        heads=2,
     )
