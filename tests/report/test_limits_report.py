@@ -1,7 +1,5 @@
 """What holds the cells back in every form of report: the answer first, nothing made up, nothing that runs."""
 
-import csv as standard_csv
-import io
 import json
 from pathlib import Path
 
@@ -133,24 +131,6 @@ def test_json_has_it_all(run: Run) -> None:
     told = json.loads(analysis.model_dump_json())["limits"]
     assert {"cells", "sweeps", "proofs"} == told.keys()
     assert Analysis.model_validate_json(analysis.model_dump_json()) == analysis
-
-
-def test_csv_has_the_limit_of_each_trials_cell(run: Run) -> None:
-    rows = list(standard_csv.DictReader(io.StringIO(csv.render(*run))))
-    flushed = next(row for row in rows if (row["storage"], row["tuning"]) == ("disk", "safest"))
-    assert (flushed["limit"], flushed["limit_where"]) == ("log flush", "disk (redo)")
-    assert float(flushed["limit_bound_per_s"]) == pytest.approx(1333, rel=1e-3)
-    assert flushed["time_locks_us"] == ""
-    parts = [float(flushed[f"time_{part}_us"]) for part in ("cpu", "log_flush", "unexplained")]
-    latency_us = limits_of(run[1]).cells[4].split
-    assert latency_us
-    assert flushed["clients"] != "1" or sum(parts) == pytest.approx(latency_us.latency_us)
-    opened = next(row for row in rows if (row["storage"], row["tuning"]) == ("disk", "fast"))
-    assert (opened["limit"], opened["limit_where"], opened["limit_bound_per_s"]) == (
-        "not established",
-        "",
-        "",
-    )
 
 
 # ---------------------------------------------------------------- nothing is said where nothing was counted

@@ -1,6 +1,5 @@
-"""Prices in every form of report, and the picture of speed against price."""
+"""Prices in every form of report."""
 
-import csv as standard_csv
 import html as standard_html
 import io
 import json
@@ -12,8 +11,6 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.cli.screen import Screen
 from diskproof.report import csv, html, markdown
-from diskproof.report.charts import still
-from diskproof.report.charts.price import speed_against_price
 from diskproof.report.compose import money
 from diskproof.report.compose import prices as tables
 from diskproof.report.compose.run import compose
@@ -129,15 +126,6 @@ def test_a_cell_that_must_not_be_compared_is_shown_without_a_price(make_run: Mak
     assert "not comparable" in markdown.render(analysis)
 
 
-def test_csv_has_the_price_of_each_trials_storage(priced: Run) -> None:
-    rows = list(standard_csv.DictReader(io.StringIO(csv.render(*priced))))
-    by_storage = {row["storage"]: row for row in rows}
-    assert by_storage["both"]["storage_price"] == "991.0"
-    assert by_storage["both"]["storage_price_per_gb"] == "9.91"
-    assert by_storage["unpriced"]["storage_price"] == ""
-    assert {(row["currency"], row["price_basis"]) for row in rows} == {("USD", "purchase")}
-
-
 def test_json_has_them_all(priced: Run) -> None:
     told = json.loads(priced[1].model_dump_json())["prices"]
     assert [one["storage"] for one in told["storages"]] == ["disk", "both"]
@@ -160,54 +148,8 @@ def test_a_run_without_prices_reads_as_before(quickstart: Run) -> None:
     assert "## Price" not in markdown.render(analysis)
     assert 'id="price"' not in html.render(folder, analysis)
     assert "currency" not in csv.render(folder, analysis)
-    assert speed_against_price(analysis) is None
 
 
 def test_a_run_without_a_trial_still_tells_what_storages_cost(make_run: MakeRun) -> None:
-    folder, analysis = make_run(with_prices(make_plan(), disk=[DISK]), [])
+    _, analysis = make_run(with_prices(make_plan(), disk=[DISK]), [])
     assert "| disk | sas | 160 | 1.60 | not measured |" in markdown.render(analysis)
-    assert 'id="figure-price"' not in html.render(folder, analysis)
-
-
-# ---------------------------------------------------------------- the picture
-
-
-def crowd(make_run: MakeRun, storages: int = 10) -> Run:
-    """Return a run of many storages, some of which cost the same."""
-    names = tuple(f"storage-number-{number}" for number in range(storages))
-    prices = {name: [make_price("d", 100.0 * 2 ** (number // 2))] for number, name in enumerate(names)}
-    return make_run(with_prices(make_plan(storages=names, blocks=2), **prices))
-
-
-def test_it_is_drawn_for_either_page(priced: Run) -> None:
-    figure = speed_against_price(priced[1])
-    assert figure
-    assert still.png(figure).startswith(b"\x89PNG")
-    drawing = still.svg(figure)
-    assert all(said in drawing for said in ("disk", "both", "safest", "transactions/s", "price, USD"))
-
-
-def test_it_has_a_point_a_storage_and_tuning_with_its_interval(priced: Run) -> None:
-    figure = speed_against_price(priced[1])
-    assert figure
-    (panel,) = figure.panels
-    points = [row for row in panel.rows if row["kind"] == "point"]
-    assert {(row["colour"], row["shape"]) for row in points} == {
-        (storage, tuning) for storage in ("disk", "both") for tuning in ("safest", "fast")
-    }
-    assert all(row["low"] < row["speed"] < row["high"] for row in points)
-    assert panel.marks == len(points)
-
-
-def test_each_workload_has_a_panel(make_run: MakeRun) -> None:
-    plan = with_prices(make_plan(workloads=("reads", "writes"), blocks=2), disk=[DISK])
-    figure = speed_against_price(make_run(plan)[1])
-    assert figure
-    assert [panel.title for panel in figure.panels] == ["reads", "writes"]
-
-
-def test_each_storage_is_named_once(make_run: MakeRun) -> None:
-    _, analysis = crowd(make_run)
-    figure = speed_against_price(analysis)
-    assert figure
-    assert sum(bool(row.get("label")) for row in figure.panels[0].rows) == 10

@@ -131,25 +131,6 @@ def test_the_page_has_its_tables_and_its_picture(repeated: Run) -> None:
     assert section.index("Table 1") < section.index("Abstract")
 
 
-def test_a_row_of_csv_has_what_was_published_of_its_cell(repeated: Run) -> None:
-    folder, analysis = repeated
-    rows = list(standard_csv.DictReader(io.StringIO(csv.render(folder, analysis))))
-    assert {row["scale"] for row in rows} == {"short"}
-    safest = next(row for row in rows if (row["storage"], row["tuning"]) == ("disk", "safest"))
-    assert float(safest["published_transactions_per_s"]) == 430
-    assert safest["measured_transactions_per_s"] == safest["transactions_per_s"]
-    assert float(safest["measured_latency_mean_ms"]) == pytest.approx(float(safest["latency_mean_us"]) / 1000)
-    untold = next(row for row in rows if (row["storage"], row["tuning"]) == ("dram", "fast"))
-    assert (untold["published_transactions_per_s"], untold["measured_transactions_per_s"]) == ("", "")
-
-
-def test_csv_tells_the_tests_of_a_job_apart(make_run: MakeRun) -> None:
-    rows = list(standard_csv.DictReader(io.StringIO(csv.render(*make_run(*job())))))
-    insert = next(row for row in rows if row["storage"] == "ssd")
-    assert float(insert["published_seconds_insert"]) == 750
-    assert float(insert["measured_seconds_insert"]) == pytest.approx(15, rel=0.02)
-
-
 def test_json_holds_it_whole(repeated: Run) -> None:
     _, analysis = repeated
     again = Analysis.model_validate_json(analysis.model_dump_json())

@@ -3,7 +3,6 @@
 from diskproof.analysis.answers import Analysis
 from diskproof.report.charts import cells, cuts, dials, faults, published, still
 from diskproof.report.charts.curves import over_time
-from diskproof.report.charts.price import speed_against_price
 from diskproof.report.charts.split import time_split
 from diskproof.report.compose.run import compose
 from diskproof.report.document import Figure
@@ -20,7 +19,6 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
         "charts": (*others, over_time(folder, analysis, trials)),
         "published": (published.ratios(analysis),),
         "limits": [time_split(analysis)] if analysis.plan.asks != "limits" else [],
-        "price": (speed_against_price(analysis),),
     }
     drawn = {anchor: [figure for figure in found if figure] for anchor, found in figures.items()}
     return html.write(compose(analysis, drawn))

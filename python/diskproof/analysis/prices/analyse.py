@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.prices.durable import find_not_durable
 from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, RequestPrice, StoragePrice
-from diskproof.results.plan import Cell, Metric
+from diskproof.results.plan import Cell
 from diskproof.results.prices import Price
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval, geometric_mean_interval
@@ -19,12 +19,6 @@ GB = 10**9
 YEAR_S = 365.25 * 86_400
 MONTHS = 12
 """Of a year; a month is the twelfth part of one."""
-
-COUNTED: tuple[Metric, ...] = ("transactions_per_s", "requests_per_s", "seconds")
-"""The metrics that show how fast a storage is. At a set rate, throughput is the study's own choice."""
-
-JOBS_PER = 3_600.0
-"""A job's speed is given in runs an hour."""
 
 
 def answer_prices(gathered: Gathered) -> Prices | None:
@@ -41,13 +35,11 @@ def answer_prices(gathered: Gathered) -> Prices | None:
         devices=list(devices.values()),
         storages=[_price_storage(gathered, name, basis) for name in used if name in plan.prices],
         unpriced=[name for name in used if name not in plan.prices],
-        cells=_with_best(
-            [
-                priced
-                for cell in plan.cells
-                if cell.storage in plan.prices and (priced := _price_cell(gathered, cell, basis))
-            ]
-        ),
+        cells=[
+            priced
+            for cell in plan.cells
+            if cell.storage in plan.prices and (priced := _price_cell(gathered, cell, basis))
+        ],
     )
 
 
@@ -131,19 +123,19 @@ def _of_random_requests(gathered: Gathered, storage: str) -> list[Cell]:
 
 
 def _price_cell(gathered: Gathered, cell: Cell, basis: Basis) -> CellPrice | None:
-    """Return what a cell's speed costs; None if it has none of its own, or no valid trial."""
-    speed = _speed(gathered, cell)
+    """Return what a cell's transactions cost; None if it has none, or no valid trial.
+
+    At a set rate, throughput is the study's own choice.
+    """
+    speed = _speed(gathered, cell) if gathered.plan.metric(cell) == "transactions_per_s" else None
     if speed is None:
         return None
     devices = gathered.plan.prices[cell.storage]
-    price, metric = amount(devices, basis), gathered.plan.metric(cell)
-    transacts = metric == "transactions_per_s"
-    not_durable = find_not_durable(gathered, cell) if transacts else None
-    bars = gathered.bars_of(cell)
-    has_price = transacts and not bars  # prices are held against each other
+    price, bars = amount(devices, basis), gathered.bars_of(cell)
+    not_durable = find_not_durable(gathered, cell)
+    has_price = not bars  # prices are held against each other
     return CellPrice(
         cell=cell,
-        metric=metric,
         amount=price,
         speed=speed,
         per_1000_per_s=price_over(1000 * price, speed) if has_price else None,
@@ -165,33 +157,5 @@ def price_over(price: float, speed: Interval) -> Interval:
 
 
 def _speed(gathered: Gathered, cell: Cell) -> Interval | None:
-    metric = gathered.plan.metric(cell)
-    if metric not in COUNTED:
-        return None
-    per = JOBS_PER if metric == "seconds" else 1.0
-    parts = _common_parts(gathered, cell)
-    speeds = [speed * per for speed in gathered.speeds(cell, parts).values()]
+    speeds = [*gathered.speeds(cell, None).values()]
     return geometric_mean_interval(speeds) if speeds else None
-
-
-def _common_parts(gathered: Gathered, cell: Cell) -> frozenset[str] | None:
-    """Return the operations of a job that all its storages ran: only these can be held against each other."""
-    same = [other for other in gathered.plan.cells if _offer(other) == _offer(cell)]
-    parts = [found for other in same if (found := gathered.parts(other))]
-    return (frozenset.intersection(*parts) or None) if parts else None
-
-
-# ---------------------------------------------------------------- the best buys
-
-
-def _with_best(cells: Sequence[CellPrice]) -> list[CellPrice]:
-    """Mark the fastest number of clients of each storage and tuning."""
-    comparable = [one for one in cells if not one.bars]
-    groups = grouped(comparable, lambda one: (*_offer(one.cell), one.cell.storage)).values()
-    fast = {max(group, key=lambda one: one.speed.estimate).cell.id for group in groups}
-    return [one.model_copy(update={"fastest": one.cell.id in fast}) for one in cells]
-
-
-def _offer(cell: Cell) -> tuple[object, ...]:
-    """Return what must be equal for two storages to be offers of the same: all but clients."""
-    return cell.server, cell.tuning, cell.workload, cell.memory_bytes, cell.host

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from diskproof.results.plan import Cell, Metric
+from diskproof.results.plan import Cell
 from diskproof.results.prices import Price
 from diskproof.results.record import Record
 from diskproof.stats.intervals import Interval
@@ -56,21 +56,18 @@ class CellPrice(Record):
     """What the speed of one cell costs: its storage, and nothing else of the machine."""
 
     cell: Cell
-    metric: Metric
     amount: float
     """Price of the storage."""
     speed: Interval
-    """Transactions or requests a second; of a job, runs an hour."""
+    """Transactions a second."""
     per_1000_per_s: Interval | None
-    """Price over thousands of transactions a second; None if it has no transactions, or `bars`."""
+    """Price over thousands of transactions a second; None: `bars`."""
     per_million: Interval | None
     """Price of a million transactions that a power cut does not take back; None: see `not_durable`."""
     not_durable: NotDurable | None = None
     """Why no transaction of the cell is known to be durable."""
     bars: list[Message] = Field(default_factory=list)
     """Why it must not be compared, as for verdicts."""
-    fastest: bool = False
-    """Whether no other number of clients was faster, all else equal; of cells that may be compared."""
 
 
 class Prices(Record):

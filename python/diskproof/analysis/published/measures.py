@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from diskproof.results.load import LoadResult
 from diskproof.results.plan import Cell, Plan
-from diskproof.results.published import RATES, PublishedFigure, PublishedMeasure, can_have
+from diskproof.results.published import RATES, PublishedMeasure, can_have
 from diskproof.stats.quantiles import known_percentiles
 
 
@@ -35,13 +35,6 @@ def measured(
         case _:
             found = _latency_ms(load, measure)
     return found or None
-
-
-def trial_figure(load: LoadResult, figure: PublishedFigure) -> float | None:
-    """Return one trial's own figure beside a published one: of all operations of its test that it ran."""
-    if figure.part is None:
-        return measured(load, figure.measure)
-    return measured(load, figure.measure, of_test(figure.part, load.parts))
 
 
 def of_test(test: str, keys: Collection[str]) -> frozenset[str]:

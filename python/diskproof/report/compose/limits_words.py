@@ -106,9 +106,3 @@ def main_parts(split: Split | None) -> str:
     shares = [(name, time_us / split.latency_us) for name, time_us in parts(split)]
     largest = sorted((one for one in shares if one[1] >= SMALL_SHARE), key=lambda one: -one[1])
     return ", ".join(f"{name} {whole_percent(part)}" for name, part in largest[:MOST_PARTS]) or NOT_OBSERVED
-
-
-def part_names(cells: Sequence[CellLimit]) -> list[PartName]:
-    """Return the parts that any of the cells has, in the order in which they are shown."""
-    found = {part.name for one in cells if one.split for part in one.split.parts}
-    return [name for name in PARTS if name in found]

@@ -7,7 +7,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, StoragePrice
 from diskproof.report.compose import money
 from diskproof.report.compose.tables import cells_table, figures, table
-from diskproof.report.document import Block, Column, Figure, Paragraph, Section, Table
+from diskproof.report.document import Block, Column, Paragraph, Section, Table
 from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import count, listed, number, size
 
@@ -15,7 +15,7 @@ NOT_MEASURED = "not measured"
 NOT_COMPARABLE = "not comparable"
 
 
-def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
+def section(analysis: Analysis) -> Section:
     """Return the part about prices; an empty one if the study gives none."""
     prices = analysis.prices
     if prices is None:
@@ -24,7 +24,7 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
     speeds = speed_prices(analysis, prices)
     if speeds.rows:
         blocks += [Paragraph(_speed_note(prices)), speeds]
-    return Section("Price of the storage", (*blocks, *drawn), anchor="price", contents="Price")
+    return Section("Price of the storage", tuple(blocks), anchor="price", contents="Price")
 
 
 def note(prices: Prices) -> str:
@@ -87,7 +87,7 @@ def speed_prices(analysis: Analysis, prices: Prices) -> Table:
     heading = money.priced(prices)
     return cells_table(
         analysis,
-        [row for row in prices.cells if row.metric == "transactions_per_s"],
+        prices.cells,
         (figures("Transactions/s"), lambda row: number(row.speed.estimate)),
         (
             figures(f"{heading} per 1,000/s"),

@@ -43,7 +43,7 @@ def compose(analysis: Analysis, figures: Figures | None = None) -> Document:
         *([cells.section(analysis)] if has_speed else []),
         limits.section(analysis, drawn.get("limits", ())),
         *further.sections(analysis),
-        prices.section(analysis, drawn.get("price", ())),
+        prices.section(analysis),
         *([Section("Charts", tuple(drawn["charts"]), "charts", "Charts")] if drawn.get("charts") else []),
         findings.section(analysis),
         head.prose(plan),
