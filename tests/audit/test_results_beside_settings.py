@@ -1,4 +1,4 @@
-"""What the checks of a result make of the settings and counters that were given beside it."""
+"""What the checks of a result make of the settings that were given beside it."""
 
 from typing import Any
 
@@ -7,15 +7,13 @@ import pytest
 from diskproof.analysis.audited.audit import audit_experiment, audit_result, audit_results
 from diskproof.analysis.audited.files import _of_results
 from diskproof.analysis.audited.shapes import CheckAnswer
-from diskproof.audit.counted import counted_flushes, page_reads
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.storage import physics
-from diskproof.families.mysql.printed import counted
 from diskproof.importers.assemble import assemble
 from diskproof.importers.belonging import belonging
-from diskproof.results.imported import Beside, Counters
+from diskproof.results.imported import Beside
 from support.audited import texts
-from support.imported import FAST, SAFE, make_beside, make_counters, make_option_file, make_result
+from support.imported import FAST, SAFE, make_beside, make_option_file, make_result
 
 BIG = {"tables": "10", "table-size": "5000000"}  # 10 x 5,000,000 x 240 bytes = 11.18 GiB
 SMALL = {"tables": "10", "table-size": "100000"}  # 228.9 MiB
@@ -118,18 +116,15 @@ def test_a_load_that_writes_nothing_commits_nothing() -> None:
         ("sync_binlog=1; skip_log_bin", "with these settings no commit waits for a flush"),
     ],
 )
-@pytest.mark.parametrize("name", ["physics", "counted-flushes"])
-def test_commits_that_wait_for_the_binary_log_are_not_said_to_wait_for_nothing(
-    name: str, asked: str, why: str
-) -> None:
+def test_commits_that_wait_for_the_binary_log_are_not_said_to_wait_for_nothing(asked: str, why: str) -> None:
     evidence = evidence_of(make_result(), make_beside(f"innodb_flush_log_at_trx_commit=2; {asked}"))
-    found = {"physics": physics, "counted-flushes": counted_flushes}[name].outcome(evidence)
+    found = physics.outcome(evidence)
     assert (found.state, found.why_apart.text) == ("does not apply", why)
 
 
 def test_an_answer_that_leaves_out_the_binary_log_does_not_tell() -> None:
     observed = make_option_file("innodb_flush_log_at_trx_commit=2", "variables.txt", observed=True)
-    assert texts(said("counted-flushes", Beside(observed=observed)).missing) == [
+    assert texts(said("physics", Beside(observed=observed)).missing) == [
         "`sync_binlog` or `log_bin`, which the server's answer leaves out"
     ]
 
@@ -155,103 +150,6 @@ def test_commits_of_a_script_of_unknown_writes(mix: str, begins: str) -> None:
     conf = conf.model_copy(update={"source": conf.source.model_copy(update={"format": "postgresql.conf"})})
     (note,) = said("durable-commits", Beside(asked=conf), **changes).raised
     assert note.message.text.startswith(begins)
-
-
-# ---------------------------------------------------------------- counters
-
-RUN = {"Queries": 1_380_000, "Innodb_os_log_fsyncs": 16_000, "Innodb_data_fsyncs": 17_000}
-
-
-def reading(uptime: float, **values: float) -> Counters:
-    return make_counters({"Uptime": uptime, **values})
-
-
-def flushes(*readings: Counters) -> str:
-    outcome = counted_flushes.outcome(evidence_of(make_result(), make_beside(SAFE, *readings)))
-    return "; ".join([outcome.state, *texts(outcome.missing)])
-
-
-def test_counters_must_be_of_the_run() -> None:
-    before, after = reading(100, **dict.fromkeys(RUN, 0)), reading(410, **RUN)
-    assert flushes(before, after) == flushes(after, before) == "passed"  # in whatever order they are named
-    assert "(SHOW GLOBAL STATUS before and after)" in flushes()
-    few = reading(410, **{**RUN, "Queries": 1000})
-    assert "counters of the run (status.txt: 1,000 statements, but the run had 1,380,000" in flushes(
-        before, few
-    )
-    assert "the order of the server's counters" in flushes(after, reading(500, **dict.fromkeys(RUN, 7)))
-    assert "the order of the server's counters" in flushes(before, reading(100, **RUN))
-
-
-def test_since_the_start_few_flushes_are_proof_and_many_are_not() -> None:
-    assert flushes(reading(9000, **{**RUN, "Innodb_os_log_fsyncs": 12})).startswith("failed")
-    assert "counters of the run alone" in flushes(reading(9000, **{**RUN, "Queries": 9_000_000}))
-
-
-def test_flushes_of_all_files_can_only_be_too_few() -> None:
-    of_all = {name: value for name, value in RUN.items() if name != "Innodb_os_log_fsyncs"}
-    assert "the flushes of the log apart" in flushes(reading(400, **of_all))
-    assert flushes(reading(400, **{**of_all, "Innodb_data_fsyncs": 100})).startswith("failed")
-
-
-def test_a_log_that_is_written_through_is_not_held_to_flushes() -> None:
-    beside = make_beside(
-        f"{SAFE}; innodb_flush_method=O_DSYNC", reading(400, **{**RUN, "Innodb_os_log_fsyncs": 0})
-    )
-    assert counted_flushes.outcome(evidence_of(make_result(), beside)).state == "does not apply"
-
-
-@pytest.mark.parametrize("asked", ["innodb_flush_method=O_DSYNC", "innodb_log_file_write_through=ON"])
-def test_a_part_of_an_answer_does_not_hide_the_option_file(asked: str) -> None:
-    """As `SHOW VARIABLES LIKE 'innodb_flush_log%'` leaves out the method."""
-    few = [reading(400, **{**RUN, "Innodb_os_log_fsyncs": 12})]
-    observed = make_option_file("innodb_flush_log_at_trx_commit=1", "variables.txt", observed=True)
-    through = Beside(asked=make_option_file(asked), observed=observed, counters=few)
-    assert counted_flushes.outcome(evidence_of(make_result(), through)).state == "does not apply"
-    partial = Beside(asked=make_option_file("port=1"), observed=observed, counters=few)
-    untold = counted_flushes.outcome(evidence_of(make_result(), partial))
-    assert texts(untold.missing) == ["`innodb_flush_method`, which the server's answer leaves out"]
-
-
-def test_counters_of_less_than_the_run_are_not_of_the_run() -> None:
-    short = "counters of the run (status.txt: 1 min, but the run had 5 min)"
-    assert short in flushes(reading(60, **{**RUN, "Innodb_os_log_fsyncs": 12}))
-    assert short in flushes(reading(100, **dict.fromkeys(RUN, 0)), reading(160, **RUN))
-    untimed = make_counters(RUN)
-    assert "how long the server had counted (`Uptime`)" in flushes(untimed)
-
-
-@pytest.mark.parametrize("file", ["before.txt", "status-start.txt", "ssd_before2.txt"])
-def test_one_reading_from_before_tells_nothing_of_the_run(file: str) -> None:
-    few = {"Uptime": 9000, **RUN, "Innodb_os_log_fsyncs": 12}
-    assert f"counters after the run ({file} is from before it)" in flushes(make_counters(few, file))
-    assert flushes(make_counters(few, "after.txt")).startswith("failed")
-
-
-def test_of_one_reading_it_is_said_what_it_rests_on() -> None:
-    beside = make_beside(SAFE, reading(9000, **{**RUN, "Innodb_os_log_fsyncs": 12}))
-    (found,) = counted_flushes.outcome(evidence_of(make_result(), beside)).problems
-    assert (
-        "12 of the log (since the server's start, if that was read after the run): commits"
-        in found.message.text
-    )
-
-
-def test_pages_that_were_read_before_the_run_are_no_pages_of_the_run() -> None:
-    pages = {"Innodb_buffer_pool_read_requests": 9e6, "Innodb_buffer_pool_reads": 5e5}
-    long = make_beside(SAFE, reading(9000, Queries=9e6, **pages))
-    untold = page_reads.outcome(evidence_of(make_result(), long))
-    assert texts(untold.missing) == ["counters of the run alone (SHOW GLOBAL STATUS before and after)"]
-
-
-@pytest.mark.parametrize(
-    "values", [{}, {"Uptime": "x"}, {"Queries": "9" * 400}, {"Queries": "-3", "Uptime": "nan"}]
-)
-def test_hostile_counters_are_read_politely(values: dict[str, str]) -> None:
-    told = counted([values])
-    assert told is not None
-    assert told.account.page_reads is None
-    assert counted([values, values]) is None
 
 
 # ---------------------------------------------------------------- several results

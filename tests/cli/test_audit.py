@@ -61,7 +61,7 @@ def test_what_cannot_be_audited_is_refused(tmp_path: Path) -> None:
             "it has no plan.json; if it holds other tools' output, name its files: `folder/*`",
         ),
         ("broken", "plan.json cannot be read"),
-        (str(SAMPLES / "status-table.txt"), "cannot be audited alone"),
+        (str(SAMPLES / "status-table.txt"), "counters (SHOW GLOBAL STATUS) are not read"),
     ):
         said = diskproof_here(tmp_path, "audit", argument)
         assert said.returncode == 2, argument

@@ -3,20 +3,12 @@
 import pytest
 
 from diskproof.importers.belonging import belonging, servers_given
-from diskproof.results.imported import Beside, Counters, ImportedResult, Settings
-from support.imported import make_counters, make_file_result, make_option_file, make_result
+from diskproof.results.imported import Beside, ImportedResult, Settings
+from support.imported import make_file_result, make_option_file, make_result
 
-Given = Settings | Counters
-
-
-def given(*files: str) -> list[Given]:
-    """Return an option file of each name; what is called variables or status is a server's answer."""
-    return [
-        make_counters({"Uptime": 1}, file)
-        if "status" in file
-        else make_option_file("sync_binlog=1", file, observed="variables" in file)
-        for file in files
-    ]
+def given(*files: str) -> list[Settings]:
+    """Return an option file of each name; what is called variables is a server's answer."""
+    return [make_option_file("sync_binlog=1", file, observed="variables" in file) for file in files]
 
 
 def results(*files: str) -> list[ImportedResult]:
@@ -39,7 +31,7 @@ def told(one: Beside) -> str:
         (["ssd.txt", "hdd.txt"], ["ssd.cnf"], ["ssd.cnf", "whether the settings given (ssd.cnf) are"]),
         (["ssd/a.txt", "hdd/a.txt"], ["ssd/my.cnf"], ["ssd/my.cnf", "whether the settings"]),
         (["ssd-run1.txt", "ssd-run2.txt"], ["ssd.cnf"], ["ssd.cnf", "ssd.cnf"]),
-        # Of several servers each result has the one that has its name, lies nearest, or shares its levels.
+        # Of several servers each result has the one that lies nearest, then the one whose name it has.
         (
             ["fast.txt", "safest.txt", "oltp.txt"],
             ["safest.cnf", "fast.cnf"],
@@ -48,10 +40,10 @@ def told(one: Beside) -> str:
         (["a/x.txt", "b/x.txt"], ["b/my.cnf", "a/my.cnf"], ["a/my.cnf", "b/my.cnf"]),
         (
             ["a/x.txt", "b/x.txt"],
-            ["b/my.cnf", "a/my.cnf", "a/variables.txt", "b/variables.txt", "b/status.txt"],
-            ["a/my.cnf, a/variables.txt", "b/my.cnf, b/variables.txt, b/status.txt"],
+            ["b/my.cnf", "a/my.cnf", "a/variables.txt", "b/variables.txt"],
+            ["a/my.cnf, a/variables.txt", "b/my.cnf, b/variables.txt"],
         ),
-        (["ssd/fast.txt", "ssd/safest.txt"], ["ssd/fast.cnf", "ssd/my.cnf"], ["ssd/fast.cnf", "which"]),
+        (["ssd/fast.txt", "ssd/safest.txt"], ["ssd/fast.cnf", "ssd/my.cnf"], ["ssd/fast.cnf", "ssd/my.cnf"]),
         (
             ["storage=ssd,tuning=safest.txt", "storage=hdd,tuning=fast.txt"],
             ["tuning=fast.cnf", "tuning=safest.cnf"],

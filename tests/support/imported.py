@@ -1,10 +1,9 @@
 """Results of other tools, as their output tells them: little, and nothing besides."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
-from diskproof.results.imported import Beside, Counters, ImportedResult, Settings, Source
+from diskproof.results.imported import Beside, ImportedResult, Settings, Source
 from diskproof.results.load import FileRequests, Latency, LoadResult
 from support.trials import change
 
@@ -98,16 +97,10 @@ def make_option_file(text: str, file: str = "my.cnf", *, observed: bool = False)
     )
 
 
-def make_counters(told: Mapping[str, float], file: str = "status.txt") -> Counters:
-    """Return SHOW GLOBAL STATUS with these values; the name ``Uptime`` is seconds since the start."""
-    source = Source(file=file, format="SHOW GLOBAL STATUS")
-    return Counters(source=source, values={name: f"{value:.0f}" for name, value in told.items()})
-
-
 SAFE = "innodb_flush_log_at_trx_commit=1; sync_binlog=1; log_bin=ON; innodb_doublewrite=ON"
 FAST = "innodb_flush_log_at_trx_commit=2; sync_binlog=0; log_bin=ON; innodb_doublewrite=ON"
 
 
-def make_beside(text: str = SAFE, *counters: Counters) -> Beside:
-    """Return an option file with these settings, and counters, that are of a result's server."""
-    return Beside(asked=make_option_file(text), counters=list(counters))
+def make_beside(text: str = SAFE) -> Beside:
+    """Return an option file with these settings that is of a result's server."""
+    return Beside(asked=make_option_file(text))

@@ -31,7 +31,7 @@ class Evidence:
     result: ImportedResult | None = None
     """What another tool's output says besides, if it was read from there."""
     beside: Beside | None = None
-    """The settings and counters given beside such a result, if they are its server's."""
+    """The settings given beside such a result, if they are its server's."""
 
     @property
     def imported(self) -> bool:
@@ -114,7 +114,7 @@ class Run:
     results: Mapping[str, ImportedResult] = field(default_factory=dict)
     """By trial, what another tool's output says besides, if a trial was read from there."""
     beside: Mapping[str, Beside] = field(default_factory=dict)
-    """By trial, the settings and counters given beside such a result."""
+    """By trial, the settings given beside such a result."""
 
     @cached_property
     def _by_cell(self) -> dict[str, list[Trial]]:

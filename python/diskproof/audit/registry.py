@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from diskproof.audit import (
     asked,
     commits,
-    counted,
     device,
     doublewrite,
     durability,
@@ -113,8 +112,6 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     device.synced_writes,
     device.buffered_copy,
     commits.durable_commits,
-    counted.counted_flushes,
-    counted.page_reads,
     shares.client_shares,
     shares.pgbench_scale,
 )

@@ -58,11 +58,6 @@ def audit(
     subjects += audit_found(found)
     if refused and not subjects:
         raise RefusalError("\n".join(refused))
-    if not subjects:
-        raise RefusalError(
-            "these files cannot be audited alone (they hold a server's counters, for instance): name the "
-            "results as well"
-        )
     made = AuditAnswer(subjects=subjects, refused=refused)
     put_in_form(format, compose(made), made, whole=why)
     if refused:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from diskproof.refusal import RefusalError
-from diskproof.results.imported import Counters, ImportedResult, Settings, Source
+from diskproof.results.imported import ImportedResult, Settings, Source
 from diskproof.results.load import Contradiction, LoadError
 
-Found = ImportedResult | Settings | Counters
+Found = ImportedResult | Settings
 
 
 class ImportRefusedError(RefusalError):
@@ -39,7 +39,7 @@ MOST_OPTIONS = 10_000
 
 
 def check_number(text: Text, names: Collection[object]) -> None:
-    """Refuse more options, variables or counters than any server has."""
+    """Refuse more options or variables than any server has."""
     if len(names) > MOST_OPTIONS:
         raise ImportRefusedError(
             f"{text.file} has {len(names):,} options or variables, and no server has {MOST_OPTIONS:,}; give "

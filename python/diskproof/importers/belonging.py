@@ -1,167 +1,95 @@
-"""Finds the option file, answer and counters of a result's server among those given beside the results.
+"""Finds the settings of a result's server among those given beside the results.
 
-A result says little about its server, and an option file may be another's. They belong together if something
-says so: one file that holds both, the levels or words in their names, their folder, or that the settings of
-only one server were given.
+A result says little about its server, and an option file may be another's. They belong together if they stand
+in one file, if the result has the option file's name in its own (`ssd.cnf`, `ssd-run1.txt`), or by their folder.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from pathlib import PurePath
 
 from diskproof.importers.heading import names_settings, says_defaults
-from diskproof.importers.levels import named_levels, without_repeats
 from diskproof.importers.which_server import ServerTold, server_of_result, server_of_settings
-from diskproof.results.factor import Factor
-from diskproof.results.imported import Beside, Counters, ImportedResult, Misfit, Settings
+from diskproof.results.imported import Beside, ImportedResult, Misfit, Settings
+from diskproof.stats.grouping import grouped
 
-Given = Settings | Counters
+ONE_FILE = 1_000
+"""In place of a folder's depth: closer than any folder."""
 
-KINDS = frozenset(
-    {
-        *(
-            "my",
-            "mysqld",
-            "server",
-            "cnf",
-            "conf",
-            "ini",
-            "txt",
-            "log",
-            "out",
-            "csv",
-            "auto",
-            "dump",
-            "table",
-        ),
-        *("config", "configuration", "setting", "settings", "option", "options", "counters", "status"),
-        *("var", "vars", "variable", "variables", "show", "global", "session"),
-        *("before", "after", "start", "end", "begin"),
-    }
-)
-"""Words in the name of an option file or a dump that say what it is, not whose."""
-
-_Closeness = tuple[int, int, int, int]
-"""One file for both; levels that both name; words of its name that the other has too; folders in common."""
+Closeness = tuple[int, int]
+"""The depth of the innermost folder with settings and result; the letters of a name that the result has too."""
 
 
-@dataclass(frozen=True)
-class _Mark:
-    """What a file's place says about the server that it belongs to."""
+def servers_given(given: Sequence[Settings]) -> list[Beside]:
+    """Return what was given, put together by server: an option file and an answer.
 
-    folder: tuple[str, ...]
-    words: frozenset[str]
-    levels: dict[Factor, str]
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """What a result says about its server."""
-
-    file: str
-    line: int
-    folder: tuple[str, ...]
-    words: frozenset[str]
-    levels: dict[Factor, str]
-    server: ServerTold
-    heading: str = ""
-
-    def may_be_on(self, server: ServerTold) -> bool:
-        """Tell whether the known families and versions allow it."""
-        return not (self.server.is_of_another_family(server) or self.server.is_of_another_version(server))
-
-
-def servers_given(given: Sequence[Given]) -> list[Beside]:
-    """Return what was given, put together by server: one option file, one answer, any number of counters.
-
-    Files of one folder belong to one server if their names have the same words. So do the only option file
-    and the only answer. If there are more of a kind, nothing says which belong together: each is on its own.
+    The only option file and the only answer of a folder, or of all, are of one server. Of several of a kind
+    nothing says which belong together: each is on its own.
     """
     if _is_one_server(given):
         return [_together(given)] if given else []
-    by_mark: list[tuple[_Mark, list[Given]]] = []
-    for one in given:
-        mark = _mark(one.source.file)
-        group = next((group for other, group in by_mark if other == mark), None)
-        if group is None:
-            by_mark.append((mark, [one]))
-        else:
-            group.append(one)
     servers = []
-    for _, group in by_mark:
-        servers += [_together(group)] if _is_one_server(group) else [_together([one]) for one in group]
+    for some in grouped(given, lambda one: PurePath(one.source.file).parent).values():
+        servers += [_together(some)] if _is_one_server(some) else [_together([one]) for one in some]
     return servers
 
 
-def belonging(results: Sequence[ImportedResult], given: Sequence[Given]) -> list[Beside]:
+def belonging(results: Sequence[ImportedResult], given: Sequence[Settings]) -> list[Beside]:
     """Return for each result what was given of its server; if that is not established, why not.
 
     A load on bare files has no server.
     """
-    measured = [_measured(one) for one in results if one.load.file_requests is None]
+    measured = [one for one in results if one.load.file_requests is None]
+    told = [server_of_result(one) for one in measured]
     servers = servers_given(given)
     kinds = [server_of_settings(server) for server in servers]
-    reached = [_reach(server, measured) for server in servers]
-    told: list[Beside] = []
-    for at, result in enumerate(measured):
-        near = {place: reach[at] for place, reach in enumerate(reached) if reach and at in reach}
-        nearest = max(near.values(), default=None)
-        places = [place for place, close in near.items() if close == nearest]
-        if not near:
-            possible = [place for place, kind in enumerate(kinds) if result.may_be_on(kind)]
-            # The only one that it can be, and marked for no other.
-            places = possible if len(possible) == 1 and reached[possible[0]] is None else []
-        told.append(servers[places[0]] if len(places) == 1 else _untied(servers, kinds, result))
-    of_measured = iter(told)
+    reached = [_reach(server, kind, measured, told) for server, kind in zip(servers, kinds, strict=True)]
+    found = []
+    for at, own in enumerate(told):
+        near = [(close, place) for place, (close, reach) in enumerate(reached) if at in reach]
+        nearest = [place for close, place in near if close == max(near)[0]]
+        found.append(servers[nearest[0]] if len(nearest) == 1 else _untied(servers, kinds, own))
+    of_measured = iter(found)
     return [next(of_measured) if one.load.file_requests is None else Beside() for one in results]
 
 
-# ---------------------------------------------------------------- one server
+def _is_one_server(given: Sequence[Settings]) -> bool:
+    observed = sum(one.observed for one in given)
+    return observed <= 1 and len(given) - observed <= 1
 
 
-def _is_one_server(given: Sequence[Given]) -> bool:
-    asked = sum(isinstance(one, Settings) and not one.observed for one in given)
-    observed = sum(isinstance(one, Settings) and one.observed for one in given)
-    return asked <= 1 and observed <= 1
-
-
-def _together(given: Sequence[Given]) -> Beside:
-    settings = [one for one in given if isinstance(one, Settings)]
+def _together(given: Sequence[Settings]) -> Beside:
     return Beside(
-        asked=next((one for one in settings if not one.observed), None),
-        observed=next((one for one in settings if one.observed), None),
-        counters=[one for one in given if isinstance(one, Counters)],
+        asked=next((one for one in given if not one.observed), None),
+        observed=next((one for one in given if one.observed), None),
     )
 
 
-# ---------------------------------------------------------------- for which results
+def _reach(
+    server: Beside, kind: ServerTold, results: Sequence[ImportedResult], told: Sequence[ServerTold]
+) -> tuple[Closeness, Collection[int]]:
+    """Return how close a server's settings stand to results, and the places of those that may have them."""
+    kept = [at for at, own in enumerate(told) if own.may_have(kind)]
+    if inside := [at for at in kept if results[at].source.file in server.files]:
+        return (ONE_FILE, 0), _below(server, inside, results)
+    home = PurePath(server.files[0]).parent
+    depth, below = 0, kept
+    for folder in (home, *home.parents)[: len(home.parts) - bool(home.anchor)]:
+        if any(PurePath(one.source.file).is_relative_to(folder) for one in results):
+            depth = len(folder.parts)
+            below = [at for at in kept if PurePath(results[at].source.file).is_relative_to(folder)]
+            break
+    for stem in sorted((PurePath(file).stem for file in server.files), key=len, reverse=True):
+        if named := [at for at in below if _has_word(results[at].source.file, stem)]:
+            return (depth, len(stem)), named
+    return (depth, 0), below
 
 
-def _reach(server: Beside, results: Sequence[_Measured]) -> dict[int, _Closeness] | None:
-    """Return the places of the results that a server's files are marked for, with how closely.
-
-    A mark that some of the results have excludes the others; one that none of them has says nothing. None if
-    no mark says to which server they belong.
-    """
-    kind, files = server_of_settings(server), server.files
-    kept = [at for at, one in enumerate(results) if one.may_be_on(kind)]
-    if inside := [at for at in kept if results[at].file in files]:
-        return dict.fromkeys(_below(server, inside, results), (1, 0, 0, 0))
-    levels = words = folders = 0
-    for mark in map(_mark, files):
-        if named := [at for at in kept if _has_its_levels(mark, results[at])]:
-            kept, levels = named, max(levels, len(mark.levels))
-        if named := [at for at in kept if _has_its_words(mark, results[at])]:
-            kept, words = named, max(words, len(mark.words))
-        folder, below = _nearest(mark.folder, results)
-        if len(below) < len(results) and (near := [at for at in kept if at in below]):
-            kept, folders = near, max(folders, len(folder))
-    marked = levels or words or folders
-    return dict.fromkeys(kept, (0, levels, words, folders)) if marked else None
+def _has_word(file: str, word: str) -> bool:
+    return re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", file, re.IGNORECASE) is not None
 
 
-def _below(server: Beside, inside: Sequence[int], results: Sequence[_Measured]) -> Sequence[int]:
+def _below(server: Beside, inside: Sequence[int], results: Sequence[ImportedResult]) -> Collection[int]:
     """Return the results of one file that stand below its settings: those above may have had others.
 
     So may those below whose own heading speaks of settings. If the first of them ran with the defaults,
@@ -169,74 +97,22 @@ def _below(server: Beside, inside: Sequence[int], results: Sequence[_Measured]) 
     """
     told = [one for one in (server.asked, server.observed) if one]
     last = {one.source.file: one.last_line for one in told}
-    below = [at for at in inside if results[at].line > last.get(results[at].file, 0)] or inside[-1:]
+    below = [
+        at for at in inside if results[at].source.line > last.get(results[at].source.file, 0)
+    ] or inside[-1:]
     first = results[below[0]].heading
-    if told and says_defaults(first):
+    if says_defaults(first):
         return []
     return [at for at in below if results[at].heading == first or not names_settings(results[at].heading)]
 
 
-def _has_its_levels(mark: _Mark, result: _Measured) -> bool:
-    told = result.levels
-    return bool(mark.levels) and all(told.get(factor) == level for factor, level in mark.levels.items())
-
-
-def _has_its_words(mark: _Mark, result: _Measured) -> bool:
-    return bool(mark.words) and mark.words <= result.words
-
-
-def _nearest(folder: tuple[str, ...], results: Sequence[_Measured]) -> tuple[tuple[str, ...], frozenset[int]]:
-    """Return the innermost of a file's folders that holds results, and their places: all if none does.
-
-    ``ssd/conf/my.cnf`` lies beside ``ssd/oltp.txt``. The root of all files is no such folder.
-    """
-    for depth in range(len(folder), len(PurePath(*folder).anchor), -1):
-        below = frozenset(at for at, one in enumerate(results) if one.folder[:depth] == folder[:depth])
-        if below:
-            return folder[:depth], below
-    return (), frozenset(range(len(results)))
-
-
-def _untied(servers: Sequence[Beside], kinds: Sequence[ServerTold], result: _Measured) -> Beside:
+def _untied(servers: Sequence[Beside], kinds: Sequence[ServerTold], own: ServerTold) -> Beside:
     """Return that nothing is known of a result's server, and why that which was given does not count."""
-    files = list(dict.fromkeys(file for server in servers for file in server.files))
-    if not files:
+    if not servers:
         return Beside()
     misfit: Misfit = "whether" if len(servers) == 1 else "which"
-    if all(
-        server.settings and result.server.is_of_another_family(kind)
-        for server, kind in zip(servers, kinds, strict=True)
-    ):
+    if all(own.is_of_another_family(kind) for kind in kinds):
         misfit = "another kind"
-    elif all(result.server.is_of_another_version(kind) for kind in kinds):
+    elif all(own.is_of_another_version(kind) for kind in kinds):
         misfit = "another version"
-    return Beside(misfit=misfit, given=files)
-
-
-# ---------------------------------------------------------------- names
-
-
-def _mark(file: str) -> _Mark:
-    path = PurePath(file)
-    levels = named_levels(path.name)
-    words = frozenset() if levels else frozenset(_words(without_repeats(path.name))) - KINDS
-    return _Mark(path.parent.parts, words, levels)
-
-
-def _measured(result: ImportedResult) -> _Measured:
-    file = result.source.file
-    path = PurePath(file)
-    words = frozenset(_words(str(path)))
-    return _Measured(
-        file,
-        result.source.line,
-        path.parent.parts,
-        words,
-        named_levels(file),
-        server_of_result(result),
-        result.heading,
-    )
-
-
-def _words(text: str) -> Iterator[str]:
-    yield from re.findall(r"[^\W_]+", text.casefold())
+    return Beside(misfit=misfit, given=list(dict.fromkeys(file for one in servers for file in one.files)))

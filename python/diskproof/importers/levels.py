@@ -69,11 +69,6 @@ def named_levels(file: str) -> dict[Factor, str]:
     return levels
 
 
-def without_repeats(name: str) -> str:
-    """Return a file's name without what marks a repeat."""
-    return _REPEAT.sub("", _SUFFIX.sub("", name))
-
-
 def _parts(file: str) -> list[str]:
     """Return folders and name without the ending of the name; what marks a repeat is left out."""
     *folders, name = PurePath(file).parts or ("",)

@@ -1,6 +1,6 @@
-"""What a running server answered: SHOW VARIABLES and SHOW GLOBAL STATUS, SHOW ALL and pg_settings.
+"""What a running server answered: SHOW VARIABLES, SHOW ALL and pg_settings.
 
-As tables with borders, with tabs, or as CSV.
+As tables with borders, with tabs, or as CSV. SHOW GLOBAL STATUS, in the same forms, is passed over.
 """
 
 import csv
@@ -11,7 +11,7 @@ from typing import Literal
 
 from diskproof.importers.base import Format, Found, Text, check_number
 from diskproof.importers.numbers import broken
-from diskproof.results.imported import Counters, Settings
+from diskproof.results.imported import Settings
 
 NAMES = {"variable_name", "name"}
 VALUES = {"value", "variable_value", "setting"}
@@ -88,16 +88,11 @@ class _Table:
 def _read(text: Text) -> Iterator[Found]:
     tables = list(_tabular(text) if any(map(_header, text.lines)) else _bare(text))
     settings = [row for table in tables if table.kind == "settings" for row in table.rows]
-    counters = [row for table in tables if table.kind == "counters" for row in table.rows]
-    if not settings and not counters:
-        raise broken(text, 1, "there is a head of a table of variables, and no variable below it")
-    check_number(text, {row.name for row in (*settings, *counters)})
-    if settings:
-        heads = (_header(line) for line in text.lines)
-        yield _settings(text, settings, of_postgresql=any(head and head.of_postgresql for head in heads))
-    if counters:
-        source = text.source(counters[0].line, "SHOW GLOBAL STATUS")
-        yield Counters(source=source, values={row.name: row.value for row in counters})
+    if not settings:
+        raise broken(text, 1, "it has no variable of a server; counters (SHOW GLOBAL STATUS) are not read")
+    check_number(text, {row.name for row in settings})
+    heads = (_header(line) for line in text.lines)
+    yield _settings(text, settings, of_postgresql=any(head and head.of_postgresql for head in heads))
 
 
 def _commanded(line: str) -> Kind | None:

@@ -26,6 +26,10 @@ class ServerTold:
     mariadb: bool = False
     """Whether it calls itself MariaDB."""
 
+    def may_have(self, settings: "ServerTold") -> bool:
+        """Tell whether the known families and versions allow settings to be this server's."""
+        return not (self.is_of_another_family(settings) or self.is_of_another_version(settings))
+
     def is_of_another_family(self, settings: "ServerTold") -> bool:
         """Tell whether settings are of another kind of server."""
         return self.family not in {None, settings.family}
@@ -55,7 +59,7 @@ def server_of_result(result: ImportedResult) -> ServerTold:
 
 
 def server_of_settings(given: Beside) -> ServerTold:
-    """Return the server that settings are of; counters are MySQL's, for no others are read."""
+    """Return the server that settings are of."""
     told = [one for one in (given.observed, given.asked) if one]
     version = next((one.version.casefold() for one in told if one.version), "")
     formats = {one.source.format for one in told}

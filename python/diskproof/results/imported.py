@@ -97,19 +97,12 @@ class Settings(Record):
     """The server's version, if the answer has it."""
 
 
-class Counters(Record):
-    """SHOW GLOBAL STATUS: counters and levels of a server, since its start."""
-
-    source: Source
-    values: dict[str, str]
-
-
 Misfit = Literal["another kind", "another version", "whether", "which"]
 """Settings are of another kind or version of server, or it is open whether or which of them are its own."""
 
 _MISSING: dict[Misfit, str] = {
-    "another kind": "{what} (those given, {files}, are of another kind of server)",
-    "another version": "{what} (those given, {files}, are of another version of it)",
+    "another kind": "the server's settings (those given, {files}, are of another kind of server)",
+    "another version": "the server's settings (those given, {files}, are of another version of it)",
     "whether": "whether the settings given ({files}) are this server's",
     "which": "which of the settings given ({files}) are this server's",
 }
@@ -122,19 +115,14 @@ class Beside(Record):
     """What its option file asks for."""
     observed: Settings | None = None
     """What it answered to SHOW VARIABLES."""
-    counters: list[Counters] = []
-    """What it answered to SHOW GLOBAL STATUS, once or more."""
     misfit: Misfit | None = None
     """Why what was given does not count as this server's."""
     given: list[str] = []
     """The files of what does not count."""
 
-    def missing(self, what: str = "the server's settings") -> Message:
+    def missing(self) -> Message:
         """Return what was not recorded: of what was given, why it does not count."""
-        if self.misfit is None:
-            return say(what)
-        named = {"what": what} if self.misfit.startswith("another") else {}
-        return say(_MISSING[self.misfit], files=self.given, **named)
+        return say(_MISSING[self.misfit], files=self.given) if self.misfit else say("the server's settings")
 
     @property
     def settings(self) -> Settings | None:
@@ -144,5 +132,5 @@ class Beside(Record):
     @property
     def files(self) -> list[str]:
         """The files that all of it stands in."""
-        told = [one for one in (self.asked, self.observed, *self.counters) if one]
+        told = [one for one in (self.asked, self.observed) if one]
         return list(dict.fromkeys(one.source.file for one in told))

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from diskproof.audit import asked, commits, counted, device, figures, intervals, shares
+from diskproof.audit import asked, commits, device, figures, intervals, shares
 from diskproof.audit.check import Evidence
 from diskproof.audit.imported import evidence_of
 from diskproof.results.load import ClientShares, Contradiction, Iterations, Operation
 from support import files as bare
 from support.cases import Case
-from support.imported import FAST, SAFE, make_beside, make_counters, make_file_result, make_result
+from support.imported import FAST, SAFE, make_beside, make_file_result, make_result
 from support.trials import change, make_machine, make_places
 
 
@@ -23,30 +23,6 @@ def of_files(**changes: Any) -> Evidence:
 def measured_with(text: str, file: str = "safest.txt", **changes: Any) -> Evidence:
     """Return a result in a file of that name, beside these settings of its server."""
     return evidence_of(make_result(source__file=file, **changes), make_beside(text))
-
-
-def counting(**counters: float) -> Evidence:
-    """Return a load of reads and writes beside counters of its server, from before it and from after it.
-
-    The load has 69,000 transactions, and 20 statements in each.
-    """
-    before = make_counters({"Uptime": 100, **dict.fromkeys(counters, 5)})
-    after = make_counters({"Uptime": 410, **{name: value + 5 for name, value in counters.items()}})
-    return evidence_of(make_result(), make_beside(SAFE, before, after))
-
-
-def reading(page_reads: float) -> Evidence:
-    """Return a load that only reads beside its server's counters since the start."""
-    counters = make_counters(
-        {
-            "Uptime": 410,
-            "Queries": 1_400_000,
-            "Innodb_buffer_pool_read_requests": 9_000_000,
-            "Innodb_buffer_pool_reads": page_reads,
-        }
-    )
-    load = {"load__reads": 69_000 * 18, "load__writes": 0}
-    return evidence_of(make_result(**load), make_beside(SAFE, counters))
 
 
 def of_pgbench(clients: int) -> Evidence:
@@ -183,19 +159,6 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
         measured_with(FAST),
         "the name `safest.txt` promises durable commits, .*last second may be lost .*_commit = 2",
         measured_with(SAFE),
-    ),
-    Case(
-        counted.counted_flushes,
-        counting(Queries=1_380_000, Innodb_os_log_fsyncs=310, Innodb_data_fsyncs=900),
-        r"69,000 / 10 = 6,900 flushes at least, but the server counted 310 of the log: commits did not wait",
-        counting(Queries=1_380_000, Innodb_os_log_fsyncs=16_000, Innodb_data_fsyncs=17_000),
-    ),
-    Case(
-        counted.page_reads,
-        reading(165),
-        r"165 of 9,000,000 pages \(since the server's start, if that was read after the run\) came from "
-        "files, 0.002391 a transaction",
-        reading(600_000),
     ),
     Case(
         shares.client_shares,

@@ -74,7 +74,7 @@ def audit_run_folder(
 def audit_result(result: ImportedResult, repeats: int = 1, beside: Beside | None = None) -> SubjectAnswer:
     """Return what the checks say of one imported result.
 
-    `repeats` counts those of the same cell, `beside` has its server's settings and counters.
+    `repeats` counts those of the same cell, `beside` has its server's settings.
     """
     try:
         evidence = evidence_of(result, beside)
@@ -112,7 +112,7 @@ def audit_results(
 ) -> list[SubjectAnswer]:
     """Return what the checks say of each of several results, from which `trials` were made.
 
-    `besides` has, for each result, its server's settings and counters.
+    `besides` has, for each result, its server's settings.
     """
     cells = Counter(trial.cell for trial in trials)
     times = {id(result): cells[trial.cell] for trial, result in pairs(trials, results)}
@@ -146,7 +146,7 @@ def audit_experiment(
 ) -> SubjectAnswer | None:
     """Return what the checks say of compared results; None if there is nothing to compare.
 
-    `besides` has, for each result, its server's settings and counters.
+    `besides` has, for each result, its server's settings.
     """
     if len(trials) < 2:
         return None

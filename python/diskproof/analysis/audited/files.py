@@ -12,24 +12,19 @@ from diskproof.analysis.audited.shapes import SubjectAnswer
 from diskproof.importers.assemble import assemble
 from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.belonging import belonging
-from diskproof.results.imported import Counters, ImportedResult, Settings
+from diskproof.results.imported import ImportedResult, Settings
 
 
 def audit_found(found: Sequence[Found]) -> list[SubjectAnswer]:
     """Return what the checks say of everything that was read from files."""
     settings = [one for one in found if isinstance(one, Settings)]
     return [
-        *_of_results(
-            [one for one in found if isinstance(one, ImportedResult)],
-            [one for one in found if isinstance(one, Settings | Counters)],
-        ),
+        *_of_results([one for one in found if isinstance(one, ImportedResult)], settings),
         *(audit_configuration(one) for one in configurations(settings)),
     ]
 
 
-def _of_results(
-    measured: Sequence[ImportedResult], given: Sequence[Settings | Counters]
-) -> list[SubjectAnswer]:
+def _of_results(measured: Sequence[ImportedResult], given: Sequence[Settings]) -> list[SubjectAnswer]:
     """Audit each result with its settings, and the comparison if there are several."""
     besides = belonging(measured, given)
     try:
