@@ -16,7 +16,6 @@ from diskproof.audit.registry import (
     CONFIGURATION_CHECKS,
     RESULT_CHECKS,
     RUN_CHECKS,
-    SWEEP_CHECKS,
     TRIAL_CHECKS,
 )
 from diskproof.cli import VERBS, screen
@@ -128,7 +127,6 @@ SUBJECTS: tuple[tuple[str, Sequence[Check[Any]]], ...] = (
     ("a trial", TRIAL_CHECKS),
     ("a result of another tool", RESULT_CHECKS),
     ("a run", RUN_CHECKS),
-    ("results that are compared", SWEEP_CHECKS),
     ("settings", CONFIGURATION_CHECKS),
 )
 

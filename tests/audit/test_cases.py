@@ -12,20 +12,18 @@ from diskproof.audit.registry import (
     CONFIGURATION_CHECKS,
     RESULT_CHECKS,
     RUN_CHECKS,
-    SWEEP_CHECKS,
     TRIAL_CHECKS,
 )
 from support.cases import Case
 from support.cases.configurations import CONFIGURATION_CASES
 from support.cases.results import RESULT_CASES
-from support.cases.runs import RUN_CASES, SWEEP_CASES
+from support.cases.runs import RUN_CASES
 from support.cases.trials import TRIAL_CASES
 
 TABLES: dict[str, tuple[Sequence[Check[Any]], Sequence[Case[Any]]]] = {
     "trial": (TRIAL_CHECKS, TRIAL_CASES),
     "result": (RESULT_CHECKS, RESULT_CASES),
     "run": (RUN_CHECKS, RUN_CASES),
-    "sweep": (SWEEP_CHECKS, SWEEP_CASES),
     "configuration": (CONFIGURATION_CHECKS, CONFIGURATION_CASES),
 }
 """Every registry beside its cases: what is added to the one must be added to the other."""

@@ -152,17 +152,6 @@ def test_a_storage_with_a_place_for_logs_is_not_asked_for_them() -> None:
     }
 
 
-def test_rounds_need_writes() -> None:
-    assert "rounds" not in audit(change(made_load(), file_requests__syncs=0, writes=0))
-
-
-def test_few_rounds_of_syncs_are_told() -> None:
-    assert audit(change(made_load(), file_requests__syncs=48))["rounds"].severity == "note"
-    assert audit(change(made_load(), file_requests__syncs=0))["rounds"].severity == "warning"
-    never = change(made_load(), file_requests__syncs=0)
-    assert "rounds" not in audit(change(never, file_requests__sync_every=0))
-
-
 def test_a_phase_that_was_over_early_is_told() -> None:
     early = made_load(seconds=20.0)
     found = audit(early)["whole-phase"]

@@ -10,7 +10,7 @@ from support.cases.trials import elsewhere
 POOL = Setting.read_only("innodb_buffer_pool_size", "134217728", "")
 
 
-@pytest.mark.parametrize("check", [server.placement, storage.physics, storage.bytes_written])
+@pytest.mark.parametrize("check", [server.placement, storage.physics])
 def test_what_needs_its_machine_cannot_be_told(check: Check[Evidence]) -> None:
     outcome = check.outcome(elsewhere(usage__seconds=60.0))
     assert (outcome.state, outcome.problems) == ("cannot be told", ())

@@ -8,7 +8,7 @@ import pytest
 from diskproof.audit.check import Run
 from diskproof.audit.registry import BARS_FROM, RUN_CHECKS, audit_run
 from diskproof.audit.run import confounding, repeats
-from diskproof.audit.sweep import client_levels, unequal_runs
+from diskproof.audit.unequal import unequal_runs
 from diskproof.results.imported import ImportedResult, Source
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
@@ -109,23 +109,6 @@ def test_workloads_differ_in_options_and_time() -> None:
     jobs = replace(run, plan=change(run.plan, cells=cells), results=told)
     assert unequal_runs.outcome(jobs).state == "does not apply"
     assert unequal_runs.outcome(replace(run, results=told)).state == "failed"
-
-
-def test_one_level_of_clients_is_reported_once_and_of_compared_sides() -> None:
-    run = imported({"hdd": 10.0, "ssd": 20.0})
-    storages = [change(cell, storage="disk", workload=cell.storage) for cell in run.plan.cells]
-    jobs = replace(run, plan=change(run.plan, cells=storages))
-    assert client_levels.outcome(jobs).state == "does not apply"
-    sides = run.plan.cells
-    both = [*sides, *(change(one, id=f"{one.id}-2", workload="other", clients=4) for one in sides)]
-    trials = [*run.valid, *(change(one, id=f"{one.id}-2", cell=f"{one.cell}-2") for one in run.valid)]
-    several = Run(change(run.plan, cells=both), None, trials)
-    (found,) = [finding for finding, _ in client_levels.findings(several)]
-    assert "only one level of clients (4 and 10)" in found.message.text
-    unlike = [*sides, *(change(one, workload=f"{sides[0].workload} #2") for one in both[2:])]
-    assert (
-        client_levels.outcome(replace(several, plan=change(run.plan, cells=unlike))).state == "cannot be told"
-    )
 
 
 def test_imported_cells_with_unequal_numbers_of_runs_are_not_said_to_have_the_most() -> None:
@@ -366,20 +349,6 @@ def test_equal_counts_were_asked_for_and_their_times_were_not() -> None:
     alike = [change(trial, load__transactions=10_000 + at) for at, trial in enumerate(run.valid)]
     assert unequal_runs.outcome(run).state == "failed"
     assert unequal_runs.outcome(replace(run, valid=alike)).state == "passed"
-
-
-@pytest.mark.parametrize("metric", ["requests_per_s", "transactions_per_s"])
-def test_a_sweep_has_three_levels_of_clients_and_equal_options(metric: str) -> None:
-    for clients, state in (((8, 32), "cannot be told"), ((4, 8, 32), "failed")):
-        run = imported({"hdd": 10.0, "ssd": 20.0}, clients=clients)
-        metrics = dict.fromkeys((cell.workload for cell in run.plan.cells), metric)
-        swept = replace(run, plan=change(run.plan, metrics=metrics))
-        assert client_levels.outcome(swept).state == state
-    scales = {
-        trial.id: make_result(asked={"clients": str(at), "scaling factor": str(at)})
-        for at, trial in enumerate(swept.valid)
-    }
-    assert client_levels.outcome(replace(swept, results=scales)).state == "cannot be told"
 
 
 def test_a_fact_that_one_output_does_not_have_confounds_nothing() -> None:

@@ -262,37 +262,3 @@ def test_flushes_of_a_volume_are_those_of_the_disks_below_it() -> None:
 def test_a_disk_without_a_volatile_cache_needs_no_flush() -> None:
     machine = machine_with(write_cache="write through")
     assert audit(without_flushes(), machine=machine)["physics"].severity == "note"
-
-
-def seen_by_device(share: float) -> dict[str, Any]:
-    """Return a minute in which the device saw a share of the 1 GiB that the server wrote."""
-    written = 1024 * MIB
-    device = usage_of(trial_of(find_cell(PLAN))).devices["vda"]
-    return {
-        "usage__seconds": 60.0,
-        "usage__server_written_bytes": written,
-        "usage__devices": {"vda": change(device, written_bytes=round(written * share))},
-    }
-
-
-def test_a_device_that_saw_little_of_what_was_written_is_noted() -> None:
-    finding = audit(seen_by_device(0.1))["bytes-written"]
-    assert finding.severity == "note"
-    assert "the server wrote 1 GiB, and 102.4 MiB arrived at vda" in finding.message.text
-    assert "not written it back yet" in finding.message.text
-
-
-def test_writes_that_may_still_be_in_the_page_cache_are_not_missed() -> None:
-    # Measured at safest: the device saw 1.5 to 2 times what InnoDB wrote; at fast half, in 1.5 s.
-    assert "bytes-written" not in audit(seen_by_device(0.5))
-    assert "bytes-written" not in audit(seen_by_device(0.1) | {"usage__seconds": 30.0})
-    assert "bytes-written" not in audit(seen_by_device(0.1), tuning="fast")
-    assert "bytes-written" not in audit(seen_by_device(0.1) | {"usage__server_written_bytes": MIB})
-
-
-def test_bytes_are_not_compared_where_they_may_be_fewer_or_are_unknown() -> None:
-    machine = machine_with()
-    packed = [change(place, mount_options="rw,compress=zstd:1") for place in machine.places]
-    assert "bytes-written" not in audit(seen_by_device(0.1), machine=change(machine, places=packed))
-    assert "bytes-written" not in audit(seen_by_device(0.1), machine=machine_with(leaves=["vda", "vdb"]))
-    assert "bytes-written" not in audit(seen_by_device(0.1) | {"usage__server_written_bytes": None})

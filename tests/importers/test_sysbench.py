@@ -7,7 +7,6 @@ import pytest
 from diskproof.audit.figures import latency_order, mean_bounds, rate_arithmetic, statement_arithmetic
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.load import littles_law
-from diskproof.audit.shares import client_shares
 from diskproof.importers.base import ImportRefusedError
 from diskproof.importers.read import read_file
 from diskproof.results.imported import ImportedResult
@@ -144,16 +143,6 @@ def test_a_mean_is_not_derived_from_events_that_are_derived_from_it(tmp_path: Pa
     assert found.load.latency_us.mean == pytest.approx(420.0)
 
 
-@pytest.mark.parametrize(
-    ("sample", "mean", "stdev"),
-    [("sysbench-1.0-fileio.txt", 59434.5, 265.5), ("sysbench-excerpts.txt", 3475.3, 368.77)],
-)
-def test_the_fairness_of_threads_is_read(sample: str, mean: float, stdev: float) -> None:
-    told = results_of(OUTPUTS / sample)[0].load.client_shares
-    assert told is not None
-    assert (told.mean, told.stdev) == (mean, stdev)
-
-
 def test_files_of_sysbench_1_1_do_not_tell_how_long_they_took() -> None:
     found = only("sysbench-1.1-fileio.txt")
     assert found.load.transactions_per_s == pytest.approx(15230.73 + 10153.99)
@@ -261,11 +250,6 @@ def test_a_latency_of_0_is_below_the_last_digit(tmp_path: Path) -> None:
     evidence = evidence_of(found)
     checks = (rate_arithmetic, statement_arithmetic, latency_order, mean_bounds)
     assert not [check.name for check in checks if check.outcome(evidence).state == "failed"]
-
-
-def test_clients_at_a_set_rate_need_no_equal_shares() -> None:
-    found = only("sysbench-1.0-oltp-rate.txt")
-    assert client_shares.outcome(evidence_of(found)).state == "does not apply"
 
 
 def test_requests_that_leave_time_to_the_syncs_say_so() -> None:

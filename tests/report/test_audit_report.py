@@ -24,7 +24,6 @@ from diskproof.report.compose import audited as words
 from diskproof.report.compose.audit import compose
 from diskproof.report.write import markdown, terminal
 from diskproof.results.imported import ImportedResult, Settings, Source
-from diskproof.results.load import ClientShares
 from support.imported import make_file_result, make_result
 from support.trials import change, make_machine, make_plan, make_series, make_trials
 
@@ -231,17 +230,6 @@ def test_trials_of_a_run_of_ours_keep_their_own_figures() -> None:
         f"only 57 to {56 + len(trials)} transactions were measured"
     )
     assert len(short.raised[0].each) == min(len(trials), 100 - 57)
-
-
-def test_shares_that_differ_speak_against_a_typical_latency() -> None:
-    def verdict(**changes: Any) -> str:
-        return audit_result(make_result(**changes)).verdict.text
-
-    uneven = verdict(load__client_shares=ClientShares(mean=6_900.0, stdev=700.0))
-    assert "it does not support a typical latency (see client-shares)" in uneven
-    even, untold = verdict(load__client_shares=ClientShares(mean=6_900.0, stdev=100.0)), verdict()
-    assert "; a typical latency" in even.partition("it cannot")[0]
-    assert "; a typical latency" in untold.partition("it cannot")[0], "shares that are not told say nothing"
 
 
 def test_settings_of_another_result_are_not_called_unrecorded() -> None:

@@ -9,7 +9,6 @@ from diskproof.audit.check import Evidence, Run
 from diskproof.audit.registry import (
     RESULT_CHECKS,
     RUN_CHECKS,
-    SWEEP_CHECKS,
     TRIAL_CHECKS,
     audit_run,
     audit_trial,
@@ -237,12 +236,7 @@ def _together(found: Sequence[RunFinding]) -> RunFinding:
 
 ORDER_OF_CHECKS = {
     name: at
-    for at, name in enumerate(
-        [
-            *(one.name for one in (*TRIAL_CHECKS, *RESULT_CHECKS)),
-            *(one.name for one in (*RUN_CHECKS, *SWEEP_CHECKS)),
-        ]
-    )
+    for at, name in enumerate(one.name for one in (*TRIAL_CHECKS, *RESULT_CHECKS, *RUN_CHECKS))
 }
 
 

@@ -16,7 +16,6 @@ from diskproof.audit.check import (
 from diskproof.audit.load import PERCENTILE_TOLERANCE
 from diskproof.results.load import Derived, Iterations, Latency
 from diskproof.results.record import NotRecordedError, recorded
-from diskproof.wording import counted as count_of
 from diskproof.wording import ms, per_s, printed, say, seconds, share
 
 RATE_TOLERANCE = 0.02
@@ -41,9 +40,6 @@ READS_TOLERANCE = 0.02
 ALIKE = 0.5
 """Share of the mean by which the slowest iteration of a job may exceed the fastest. A judgement: no average
 describes a larger scatter."""
-
-ESTIMATED_SHARE = 0.1
-"""Share of a job's seconds that may be extrapolated. A judgement: more is no detail of the sum."""
 
 BEYOND = "the mean ({mean}) is {end} ({at})"
 
@@ -253,40 +249,6 @@ def iterations(evidence: Evidence) -> Iterator[Said]:
                 mean=mean,
                 share=share((told.max_s - told.min_s) / told.mean_s),
             ),
-        )
-
-
-@check(
-    "estimates",
-    reason="A sum with many estimated seconds is a forecast. A skipped test is in no sum, so the sums of two "
-    "servers are of different work.",
-    remedy="a higher time limit (`--time-limit`), or compare operation by operation, without the estimated "
-    "ones",
-    source="sql-bench's README: estimated times are marked with +, and grow with the work that was left out",
-)
-def estimates(evidence: Evidence) -> Iterator[Said]:
-    """Find a job's seconds that are extrapolated, and parts that are in no sum."""
-    parts = evidence.load.operations
-    if not parts:
-        raise NothingToCheckError("no job of several parts")
-    whole_s = sum(part.whole_s or 0.0 for part in parts)
-    estimated_s = sum(part.whole_s or 0.0 for part in parts if part.estimated)
-    if whole_s > 0 and estimated_s / whole_s > ESTIMATED_SHARE:
-        yield warning(
-            "{cut} of {parts} were cut short: {estimated} of {whole:.4g}, {share}, are extrapolated",
-            cut=sum(part.estimated for part in parts),
-            parts=count_of(len(parts), "part"),
-            estimated=estimated_s,
-            whole=seconds(whole_s),
-            share=share(estimated_s / whole_s),
-        )
-    if skipped := [part.key for part in parts if part.skipped]:
-        yield warning(
-            "{skipped} of {parts} were skipped, and are in no sum: {names}",
-            "compare only the parts that both sides ran, and add those up",
-            skipped=len(skipped),
-            parts=count_of(len(parts), "part"),
-            names=list(dict.fromkeys(skipped)),
         )
 
 

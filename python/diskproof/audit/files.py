@@ -38,8 +38,6 @@ FEWEST_BYTES = 16 * 2**20
 
 ARRIVED_SHARE = 0.95
 
-ENOUGH_ROUNDS = 10
-
 MORE_CPUS = "fewer `clients`, or a machine with more CPUs"
 
 WHOLE_PHASE = 0.95
@@ -180,28 +178,6 @@ def arrived(evidence: Evidence) -> Iterator[Said]:
         asked_bytes = recorded(asked, f"how much was {what}")
         if asked_bytes >= FEWEST_BYTES and done < ARRIVED_SHARE * asked_bytes:
             yield _absent(moved, place, what, asked_bytes, done, names)
-
-
-@check(
-    "rounds",
-    reason="Requests are fast and the syncs between them slow. A phase that ends within a round has too many "
-    "of one kind.",
-    remedy="a longer `measure_s`, in `[workloads.NAME]` or in `[design]`",
-    source="arithmetic: half a round in ten is 5% of the time",
-    elsewhere="measure longer",
-)
-def rounds(evidence: Evidence) -> Iterator[Said]:
-    """Find phases of few rounds. A round is a number of requests and a sync of every file."""
-    moved = evidence.bare_files
-    if evidence.load.writes == 0:
-        raise NothingToCheckError("nothing was written")
-    if not recorded(moved.sync_every, "how often files were synced"):
-        raise NothingToCheckError("no file was synced between requests")
-    done = recorded(moved.syncs, "the number of syncs") / recorded(moved.files, "the number of files")
-    if done < 1:
-        yield warning("the measured phase ended before every file had been synced once")
-    elif done < ENOUGH_ROUNDS:
-        yield note("{done:.1f} rounds of requests and syncs were measured", done=done)
 
 
 @check(

@@ -2,16 +2,9 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, NothingToCheckError, Said, Untold, check, note, warning
+from diskproof.audit.check import Evidence, NothingToCheckError, Said, Untold, check, warning
 from diskproof.results.machine import PoolFacts, PoolMember, PoolPart
-from diskproof.results.record import ROLES, NotRecordedError
-from diskproof.wording import bytes_
-
-FEWEST_BYTES = 16 * 2**20
-"""A transaction group of some megabytes may be in one count and not in the other."""
-
-AGREEMENT = 0.5
-"""The pool reports whole seconds; the first and the last may lie outside of the phase."""
+from diskproof.results.record import ROLES
 
 UNUSED: dict[PoolPart, str] = {"log": "written to", "cache": "read from"}
 """What a part of a pool is there for."""
@@ -30,8 +23,7 @@ UNUSED_REMEDY: dict[PoolPart, str] = {
     "whatever the placement is called.",
     remedy="check that the server waits for its flushes (log), and that the data do not fit in the ARC "
     "(cache)",
-    source="/proc/diskstats of each disk of the pool over the measured phase; the pool's own figures "
-    "(`zpool iostat -v`) are kept in the trial's folder",
+    source="/proc/diskstats of each disk of the pool over the measured phase",
 )
 def pool_devices(evidence: Evidence) -> Iterator[Said]:
     """Find log and cache devices of a pool that were not used while the trial was measured."""
@@ -50,41 +42,6 @@ def pool_devices(evidence: Evidence) -> Iterator[Said]:
                     part=part,
                     disks=[f"{member.disk} ({member.device.name})" for member in members],
                     what=what,
-                )
-
-
-@check(
-    "pool-counters",
-    reason="The kernel and the pool must count the same at a disk. If they do not, one of them counted "
-    "another disk.",
-    remedy="see `zpool status` and `losetup --list` while a trial runs: each disk of the pool is a device of "
-    "its own",
-    source="/proc/diskstats against `zpool iostat -v`, which prints rates with three digits",
-)
-def pool_counters(evidence: Evidence) -> Iterator[Said]:
-    """Find disks of a pool at which the kernel and the pool counted far apart."""
-    usage = evidence.trial.usage
-    if not evidence.trial.pools:
-        if _pools(evidence):
-            raise NotRecordedError("what the pool itself counted")
-        raise NothingToCheckError("no ZFS pool of ours")
-    for told in evidence.trial.pools:
-        seen = usage.devices.get(told.device) if usage else None
-        if seen is None:
-            yield Untold("what the disks of the pool did")
-            continue
-        for what, here, there in (
-            ("read from", seen.read_bytes, told.read_bytes),
-            ("written to", seen.written_bytes, told.written_bytes),
-        ):
-            if max(here, there) > FEWEST_BYTES and min(here, there) < AGREEMENT * max(here, there):
-                yield note(
-                    "the kernel counted {here} {what} {device}, the pool's {part}, and the pool {there}",
-                    here=bytes_(here),
-                    what=what,
-                    device=told.device,
-                    part=told.part,
-                    there=bytes_(there),
                 )
 
 

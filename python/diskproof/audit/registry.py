@@ -18,16 +18,16 @@ from diskproof.audit import (
     load,
     load_hosts,
     options,
+    pgbench,
     places,
     pools,
     replay,
     run,
     server,
-    shares,
     spelling,
     storage,
-    sweep,
     tpcc,
+    unequal,
     virtual,
 )
 from diskproof.audit.check import Check, Configuration, Evidence, Run
@@ -49,10 +49,8 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     load.client,
     load_hosts.load_hosts,
     storage.physics,
-    storage.bytes_written,
     files.arrived,
     pools.pool_devices,
-    pools.pool_counters,
     virtual.lateness,
     virtual.disk_errors,
     virtual.virtual_bytes,
@@ -61,7 +59,6 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     load.tail,
     load.short,
     files.whole_phase,
-    files.rounds,
     storage.data_size,
     replay.same_data,
     replay.sent,
@@ -86,6 +83,7 @@ RUN_CHECKS: tuple[Check[Run], ...] = (
     run.repeats,
     hosts.unlike_hosts,
     hosts.equal_hosts,
+    unequal.unequal_runs,
 )
 
 CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (
@@ -104,7 +102,6 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     figures.latency_order,
     figures.mean_bounds,
     figures.iterations,
-    figures.estimates,
     intervals.interval_sum,
     intervals.warm_up,
     intervals.stalls,
@@ -112,17 +109,9 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     device.synced_writes,
     device.buffered_copy,
     commits.durable_commits,
-    shares.client_shares,
-    shares.pgbench_scale,
+    pgbench.pgbench_scale,
 )
 """What a reviewer also asks of one result: of other tools' results always, of our own trials in an audit."""
-
-SWEEP_CHECKS: tuple[Check[Run], ...] = (
-    sweep.client_levels,
-    sweep.unequal_runs,
-    sweep.overlap,
-)
-"""What a reviewer asks of compared results."""
 
 BARS_FROM: dict[str, Severity] = {
     name: mildest
@@ -152,5 +141,4 @@ def audit_trial(evidence: Evidence) -> list[Finding]:
 
 def audit_run(whole: Run) -> list[tuple[Finding, Sequence[str]]]:
     """Return what the checks say about a run, each with the cells concerned (none: the whole run)."""
-    checks = (*RUN_CHECKS, *SWEEP_CHECKS) if whole.plan.imported else RUN_CHECKS
-    return [finding for one in checks for finding in one.findings(whole)]
+    return [finding for one in RUN_CHECKS for finding in one.findings(whole)]

@@ -18,76 +18,15 @@ from diskproof.audit.in_force import family_in_force, pool_bytes, without_waitin
 from diskproof.families import of
 from diskproof.results.load import FileRequests
 from diskproof.results.machine import BlockDevice, Place
-from diskproof.results.record import ROLES, NotRecordedError, recorded
+from diskproof.results.record import recorded
 from diskproof.wording import Message, bytes_, say
 
 FASTEST_SPINDLE_RPM = 15_000
 """No disk sold turns faster; the kernel does not report a disk's real speed."""
 
-WRITTEN_BACK_S = 60.0
-"""Twice what a page stays dirty before the kernel writes it (vm.dirty_expire_centisecs: 30 s)."""
-
 READS_ARRIVE = 0.5
 """Reads at the devices per page that the server asked for (else per transaction). Above it, the page cache
 does not serve the reads."""
-
-FEWEST_BYTES = 64 * 2**20
-
-DEVICE_SHARE = 0.25
-"""In the worst case the last 35 of 60 s are still in the page cache; the journal's own writes add to it."""
-
-
-@check(
-    "bytes-written",
-    reason="The server's writes must arrive at the declared device. A device that got far less may not be "
-    "the one that was written to.",
-    remedy="check that the device named in the run's machine.json is the one under the directory "
-    "(`findmnt --target DIRECTORY`, `lsblk --inverse`), and that no cache lies between",
-    source="/proc/PID/io (write_bytes) against /proc/diskstats; Documentation/filesystems/proc.rst",
-)
-def bytes_written(evidence: Evidence) -> Iterator[Said]:
-    """Find devices that got far fewer bytes than a server that waits for its flushes wrote.
-
-    A phase shorter than a minute is not judged: pages written through the page cache reach the device
-    up to half a minute later. Nor is a file system that compresses.
-    """
-    evidence.needs_server()
-    usage = recorded(evidence.trial.usage, "what was written to the devices")
-    places = [recorded(evidence.place(role), "where the files lay") for role in ROLES]
-    devices = {device.name: device for place in places for device in _devices(place)}
-    if not all(_devices(place) and not _compresses(place) for place in places):
-        raise NothingToCheckError("some files lay on no block device, or on a file system that compresses")
-    if usage.seconds < WRITTEN_BACK_S:
-        raise NothingToCheckError("in less than a minute, the kernel may not have written the pages back")
-    if unwaited := without_waiting(evidence):
-        yield unwaited
-        return
-    disks = dict.fromkeys(disk for device in devices.values() for disk in device.counted)
-    written = recorded(usage.server_written_bytes, "what the server wrote")
-    if not disks.keys() <= usage.devices.keys():
-        raise NotRecordedError("what was written to the devices")
-    if written < FEWEST_BYTES:
-        raise NothingToCheckError("the server wrote too little to be found again")
-    arrived = sum(usage.devices[disk].written_bytes for disk in disks)
-    if arrived < DEVICE_SHARE * written:
-        yield note(
-            "the server wrote {written}, and {arrived} arrived at {disks}: the rest went elsewhere, or the "
-            "kernel had not written it back yet",
-            written=bytes_(written),
-            arrived=bytes_(arrived),
-            disks=list(disks),
-        )
-
-
-def _devices(place: Place) -> list[BlockDevice]:
-    """Return the devices that a place writes to: of a pool, those of its data and its log."""
-    if place.pool:
-        return [member.device for member in place.pool.members if member.part != "cache"]
-    return [place.device] if place.device else []
-
-
-def _compresses(place: Place) -> bool:
-    return "compress" in place.mount_options or bool(place.pool and place.pool.compression != "off")
 
 
 @check(

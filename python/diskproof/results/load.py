@@ -158,15 +158,6 @@ class Operation(Record):
         return self.seconds if self.extrapolated_s is None else self.extrapolated_s
 
 
-class ClientShares(Record):
-    """How much of the work the clients had."""
-
-    mean: float
-    """Transactions (or requests) of a client."""
-    stdev: float
-    """Their standard deviation between clients."""
-
-
 class Iterations(Record):
     """A job of several iterations of the same work, as mysqlslap reports it."""
 
@@ -256,8 +247,6 @@ class LoadResult(Record):
     retries: int | None = None
     reconnects: int | None = None
     client: ClientAccount | None = None
-    client_shares: ClientShares | None = None
-    """None if it was not counted by client."""
     guards: tuple[int, int] | None = None
     """Sessions that said after the load whether they are read-only, and those that are; None: no matter."""
     operations: list[Operation] = []

@@ -8,7 +8,7 @@ from diskproof.results.load_host import LoadHost
 from diskproof.results.machine import Place
 from diskproof.results.record import Record, Role, StepId
 from diskproof.results.tpcc import Checked
-from diskproof.results.usage import PoolUse, Usage, VirtualUse
+from diskproof.results.usage import Usage, VirtualUse
 from diskproof.wording import NOTHING, Message
 
 
@@ -144,8 +144,6 @@ class Trial(Execution):
     usage: Usage | None = None
     virtual_disks: list[VirtualUse] = []
     """The virtual disks below its storage."""
-    pools: list[PoolUse] = []
-    """The disks of the ZFS pools below its storage."""
     places: list[Place] = []
     """Where its roles lay. A run that was resumed has other loop devices than the machine's first facts."""
     timings: Timings | None = None

@@ -1,21 +1,8 @@
-"""What was used while a trial was measured: CPU, disks, pools."""
+"""What was used while a trial was measured: CPU, disks."""
 
 from typing import Literal
 
-from diskproof.results.machine import PoolPart
 from diskproof.results.record import Record, Role
-
-
-class PoolUse(Record):
-    """What a disk of a ZFS pool did while a trial was measured, as the pool reports it: to three digits."""
-
-    part: PoolPart
-    device: str
-    """Kernel name."""
-    reads: int
-    read_bytes: int
-    writes: int
-    written_bytes: int
 
 
 Party = Literal["server", "load", "disks", "sides"]

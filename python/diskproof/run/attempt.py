@@ -14,11 +14,10 @@ from diskproof.results.plan import Cell, PlannedTrial
 from diskproof.results.record import Role
 from diskproof.results.tpcc import Checked
 from diskproof.results.trial import DataFacts, Finding, HeldCpus, OpenFile, Setting, Timings, Trial
-from diskproof.results.usage import Party, PoolUse, Usage, VirtualUse
+from diskproof.results.usage import Party, Usage, VirtualUse
 from diskproof.run.activity import ActivityWatch
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.sampler import Sampler, Watched
-from diskproof.storage.poolwatch import PoolWatch
 from diskproof.system.clocks import calendar_ahead_ns, calendar_set_ns
 from diskproof.system.cpus import allowed_cpus
 from diskproof.system.endings import check_going_on, was_stopped_since
@@ -119,7 +118,6 @@ class Attempt(Steps):
         self.load_hosts: list[LoadHost] = []
         self.usage: Usage | None = None
         self.disk_use: list[VirtualUse] = []
-        self.pool_use: list[PoolUse] = []
         self.series = bench.folder.series_writer(planned.id)
 
     @abstractmethod
@@ -166,7 +164,6 @@ class Attempt(Steps):
             usage=self.usage,
             virtual_disks=self.disk_use,
             places=self.places,
-            pools=self.pool_use,
             timings=Timings(**self.laps, total_s=self.total_s) if self.finished else None,
             broke_off_after_s=None if self.finished else self.total_s,
             data=self.data(),
@@ -230,7 +227,6 @@ class Counted:
         bench = attempt.bench
         self._sampler = Sampler(watched, devices, attempt.series.add, bench.cpus, others, bench.time)
         self._activity = ActivityWatch(threads, role_of, attempt.series.add)
-        self._pools: list[PoolWatch] = []
         self._made_s = time.monotonic()
         self._calendar_ns = calendar_ahead_ns()
 
@@ -243,7 +239,6 @@ class Counted:
         attempt = self._attempt
         for disk in attempt.layout.disks():
             disk.count_anew()
-        self._pools = attempt.layout.watch_pools(attempt.log, attempt.bench.onlooker)
         self._sampler.begin()
         self._activity.begin()
 
@@ -285,14 +280,11 @@ class Counted:
             }
         )
         attempt.disk_use = [disk.use(usage.devices) for disk in attempt.layout.disks()]
-        attempt.pool_use = [use for watch in self._pools for use in watch.end()]
 
     def abandon(self) -> None:
         """Stop counting after a failure; does nothing after `end`."""
         self._activity.abandon()
         self._sampler.abandon()
-        for watch in self._pools:
-            watch.abandon()
 
 
 def _devices(places: list[Place], storage: str) -> list[str]:

@@ -17,14 +17,12 @@ from diskproof.storage.faults import fill_up, schedule_of
 from diskproof.storage.kinds.base import Prepared, StorageError
 from diskproof.storage.kinds.virtual import VirtualDiskPlace, VirtualPlace
 from diskproof.storage.places import Places, check
-from diskproof.storage.poolwatch import PoolWatch
 from diskproof.storage.throttle import check_throttle
 from diskproof.storage.virtual import PowerCut, ServedDisk, Slowness, Tracking, cut_at_once
 from diskproof.study.cuts import seed_of
 from diskproof.study.places import PlaceChoice
 from diskproof.study.storages import StorageChoice
 from diskproof.system.mounts import Mount, block_device, device_number, mount_of
-from diskproof.system.processes import Starter
 from diskproof.wording import Message
 
 LOG_BYTES = 150 * 2**20
@@ -191,14 +189,6 @@ class Layout:
             self._throttled.enter(missing)
             if not missing:
                 break
-
-    def watch_pools(self, log_folder: Path, starter: Starter) -> list[PoolWatch]:
-        """Start to record what the pools report about their disks."""
-        pools = {pool.name: pool for place, _ in self._roles_by_place() if (pool := place.pool)}
-        return [
-            PoolWatch(name, {member.device.name: member.part for member in pool.members}, log_folder, starter)
-            for name, pool in pools.items()
-        ]
 
     def keeps_as(self, data_set: str) -> str:
         """Return the name under which places keep a data set."""

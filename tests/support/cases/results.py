@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from diskproof.audit import asked, commits, device, figures, intervals, shares
+from diskproof.audit import asked, commits, device, figures, intervals, pgbench
 from diskproof.audit.check import Evidence
 from diskproof.audit.imported import evidence_of
-from diskproof.results.load import ClientShares, Contradiction, Iterations, Operation
+from diskproof.results.load import Contradiction, Iterations
 from support import files as bare
 from support.cases import Case
 from support.imported import FAST, SAFE, make_beside, make_file_result, make_result
@@ -32,10 +32,6 @@ def of_pgbench(clients: int) -> Evidence:
     return result(source__format="pgbench", asked=asked, load__mix=mix, load__clients=clients)
 
 
-def sharing(stdev: float) -> Evidence:
-    return result(load__client_shares=ClientShares(mean=6_900.0, stdev=stdev))
-
-
 def copy(seconds: float, **asked: str) -> Evidence:
     """Return what dd prints of 10 MiB written to a file, beside its command."""
     blocks = 160
@@ -56,13 +52,6 @@ def job(mean_s: float, min_s: float, max_s: float) -> Evidence:
     """Return what mysqlslap prints of ten iterations."""
     told = Iterations(count=10, mean_s=mean_s, min_s=min_s, max_s=max_s, queries_per_client=100)
     return result(load__iterations=told)
-
-
-def parts(estimated_s: float) -> Evidence:
-    """Return a job of two parts: 100 s that were measured, and one that was cut short."""
-    whole = Operation(test="insert", name="insert", clients=1, planned=100, count=100, seconds=100.0)
-    cut = change(whole, name="select", count=10, seconds=1.0, extrapolated_s=estimated_s, cut=True)
-    return result(load__operations=[whole, cut])
 
 
 def synced(syncs: int) -> Evidence:
@@ -117,7 +106,6 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
         "the average is 0.9 s, but the iterations took 0.3 to 0.8 s",
         job(0.5, 0.45, 0.6),
     ),
-    Case(figures.estimates, parts(300.0), "300 of 400 s, 75%, are extrapolated", parts(2.0)),
     Case(
         intervals.interval_sum,
         result(intervals_per_s=[260.0] * 30),
@@ -161,13 +149,7 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
         measured_with(SAFE),
     ),
     Case(
-        shares.client_shares,
-        sharing(700.0),
-        r"scatter by 700 / 6,900 = 10.1%; by chance they scatter by about 1 / sqrt\(6,900\) = 1.2%",
-        sharing(150.0),
-    ),
-    Case(
-        shares.pgbench_scale,
+        pgbench.pgbench_scale,
         of_pgbench(100),
         "update 40 rows of pgbench_branches: at most 40 of them can be between that update",
         of_pgbench(40),

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from diskproof.audit import hosts, places, run, sweep, virtual
+from diskproof.audit import hosts, places, run, unequal, virtual
 from diskproof.audit.check import Run
 from diskproof.results.imported import Source
-from diskproof.results.load import Iterations
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Setting, Trial
 from support.cases import Case
@@ -96,20 +95,6 @@ def imported(figures: dict[str, float], clients: Sequence[int] = (10,), seconds:
     return Run(plan, None, trials)
 
 
-def jobs(*ranges: tuple[float, float, float]) -> Run:
-    """Return results of mysqlslap, each the minimum, average and maximum of its iterations."""
-    names = [f"disk{number}" for number in range(len(ranges))]
-    plan = make_plan(storages=names, tunings=("safest",), clients=(10,), blocks=1)
-    plan = change(plan, imported=True, metrics={"complex": "seconds"})
-    told = dict(zip(names, ranges, strict=True))
-    trials = []
-    for one in make_trials(plan):
-        low, mean, high = told[plan.cell(one.cell).storage]
-        iterations = Iterations(count=10, mean_s=mean, min_s=low, max_s=high, queries_per_client=10)
-        trials.append(change(one, load__iterations=iterations))
-    return Run(plan, None, trials)
-
-
 def on_unlike_hosts(**of_b: Any) -> Run:
     """Return a run whose blocks lie on `a` and `b` in turn, the latter with other facts."""
     plan = sharing(make_plan(blocks=10))
@@ -154,25 +139,10 @@ RUN_CASES: tuple[Case[Run], ...] = (
         r"host `b` is 1\.\d+ times as fast as `a` \(1\.0\d+ to 1\.1\d+, 95%\)$",
         on_two_hosts(1.0),
     ),
-)
-
-SWEEP_CASES: tuple[Case[Run], ...] = (
     Case(
-        sweep.client_levels,
-        imported({"hdd": 10.0, "ssd": 20.0}),
-        r"only one level of clients \(10\)",
-        imported({"hdd": 10.0, "ssd": 20.0}, clients=(8, 32, 64)),
-    ),
-    Case(
-        sweep.unequal_runs,
+        unequal.unequal_runs,
         imported({"hdd": 10.0, "ssd": 20.0}, seconds=300.0),
         "the time measured",
         imported({"hdd": 10.0, "ssd": 20.0}),
-    ),
-    Case(
-        sweep.overlap,
-        jobs((3.1, 4.0, 5.2), (4.0, 5.0, 6.1)),
-        "took 3.1 to 5.2 s and `disk1` 4 to 6.1 s: the ranges overlap",
-        jobs((3.1, 4.0, 4.2), (5.0, 5.5, 6.1)),
     ),
 )

@@ -12,7 +12,7 @@ from diskproof.results.load import Operation, Rate
 from diskproof.results.machine import BlockDevice, Machine, PoolFacts, PoolMember, PoolPart
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import HeldCpus, Setting
-from diskproof.results.usage import DeviceUsage, PoolUse
+from diskproof.results.usage import DeviceUsage
 from support import files as bare
 from support.cases import Case
 from support.load_hosts import make_load_hosts
@@ -75,14 +75,7 @@ def of_files(**changes: Any) -> Evidence:
     return Evidence(bare.made_trial(**changes), bare.CELL, bare.PLAN, bare.MACHINE)
 
 
-def minute(share: float) -> Evidence:
-    """Return a minute in which the device saw a share of the 1 GiB that the server wrote."""
-    written = 1024 * MIB
-    device = change(usage_of(trial().trial).devices["vda"], written_bytes=round(written * share))
-    return trial(usage__seconds=60.0, usage__server_written_bytes=written, usage__devices={"vda": device})
-
-
-def in_pool(log: DeviceUsage, told_bytes: int = 40 * MIB) -> Evidence:
+def in_pool(log: DeviceUsage) -> Evidence:
     """Return a trial in a pool of a disk and a log."""
     parts: dict[str, PoolPart] = {"loop0": "data", "loop1": "log"}
     pool = PoolFacts(
@@ -97,12 +90,8 @@ def in_pool(log: DeviceUsage, told_bytes: int = 40 * MIB) -> Evidence:
         place.model_copy(update={"kind": "zpool", "device": None, "pool": pool})
         for place in make_places("disk")
     ]
-    told = PoolUse(part="log", device="loop1", reads=0, read_bytes=0, writes=100, written_bytes=told_bytes)
-    return trial(
-        machine=make_machine(PLAN, places=places),
-        usage__devices={"loop0": USED, "loop1": log},
-        pools=[told],
-    )
+    machine = make_machine(PLAN, places=places)
+    return trial(machine=machine, usage__devices={"loop0": USED, "loop1": log})
 
 
 USED = DeviceUsage(reads=0, read_bytes=0, writes=100, written_bytes=40 * MIB, flushes=10, busy_s=0.5)
@@ -230,7 +219,6 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         "500 durable commits a second and client.* at most 250",
         trial(machine=SPINNING, rate=120.0, clients=1),
     ),
-    Case(storage.bytes_written, minute(0.1), "wrote 1 GiB, and 102.4 MiB arrived at vda", minute(0.5)),
     Case(
         files.arrived,
         of_files(usage__devices={"vda": UNUSED}),
@@ -238,7 +226,6 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         of_files(),
     ),
     Case(pools.pool_devices, in_pool(UNUSED), "was not written to once", in_pool(USED)),
-    Case(pools.pool_counters, in_pool(USED, told_bytes=10 * MIB), "and the pool 10 MiB", in_pool(USED)),
     Case(
         virtual.lateness, on_virtual(late=True, lateness_share=0.2), "was slower than its model", on_virtual()
     ),
@@ -262,12 +249,6 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         files.whole_phase,
         of_files(load=bare.made_load(seconds=12.0)),
         "12 s of 30 s were measured",
-        of_files(),
-    ),
-    Case(
-        files.rounds,
-        of_files(load=bare.made_load(file_requests__syncs=8)),
-        "before every file had been synced once",
         of_files(),
     ),
     Case(storage.data_size, sized(46 * MIB), r"fits in the buffer pool \(128 MiB\)", sized(8192 * MIB)),

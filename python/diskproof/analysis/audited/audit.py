@@ -16,7 +16,6 @@ from diskproof.audit.registry import (
     CONFIGURATION_CHECKS,
     RESULT_CHECKS,
     RUN_CHECKS,
-    SWEEP_CHECKS,
     TRIAL_CHECKS,
 )
 from diskproof.audit.run import ENOUGH_BLOCKS, compared
@@ -58,7 +57,7 @@ def audit_run_folder(
     answers = [
         *recorded_findings([(one.trial.id, found) for one in audited for found in one.trial.findings]),
         *ask((*TRIAL_CHECKS, *RESULT_CHECKS), measured, imported=plan.imported),
-        *ask((*RUN_CHECKS, *SWEEP_CHECKS), [("", whole)] if measured else [], imported=plan.imported),
+        *ask(RUN_CHECKS, [("", whole)] if measured else [], imported=plan.imported),
     ]
     return SubjectAnswer(
         kind="run",
@@ -154,7 +153,7 @@ def audit_experiment(
     told = {id(result): beside for result, beside in zip(results, besides, strict=bool(besides))}
     beside = {trial: told[id(result)] for trial, result in read.items() if id(result) in told}
     run = Run(plan, None, trials, read, beside)
-    answers = ask((*RUN_CHECKS, *SWEEP_CHECKS), [("", run)], imported=True)
+    answers = ask(RUN_CHECKS, [("", run)], imported=True)
     files = list(dict.fromkeys(trial.imported.file for trial in trials if trial.imported))
     return SubjectAnswer(
         kind="experiment",

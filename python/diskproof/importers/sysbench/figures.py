@@ -6,7 +6,7 @@ from itertools import pairwise
 from diskproof.importers.base import Text, contradictions, ending
 from diskproof.importers.sysbench.output import Output
 from diskproof.results.imported import Source
-from diskproof.results.load import ClientShares, Latency, LoadError
+from diskproof.results.load import Latency, LoadError
 
 HISTOGRAM_END_MS = 100_000.0
 """Since 1.0 the last bucket has all that took longer (sb_histogram_init)."""
@@ -162,12 +162,6 @@ def _counted_threads(run: Output) -> int | None:
     if threads and events and mean and abs(events / threads - mean) <= _ROUNDED * 1.01:
         return threads
     return None
-
-
-def shares_of(run: Output) -> ClientShares | None:
-    """Return how the work was shared between the threads (``Threads fairness``), as printed."""
-    mean, stdev = run.figures.get("events (avg/stddev)"), run.figures.get("events stddev")
-    return None if mean is None or stdev is None else ClientShares(mean=mean, stdev=stdev)
 
 
 def seconds_of(run: Output) -> float | None:

@@ -17,7 +17,6 @@ from diskproof.importers.sysbench.figures import (
     latency_of,
     remarks_of,
     seconds_of,
-    shares_of,
     source_of,
     version_of,
     warm_up_s,
@@ -67,7 +66,6 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
             writes=writes,
             others=syncs,
             latency_us=latency_of(run, None if newer else requests, remarks),
-            client_shares=shares_of(run),
             contradictions=run.contradictions,
             errors=fatal_errors(run),
             file_requests=FileRequests(

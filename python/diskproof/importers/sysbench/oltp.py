@@ -10,7 +10,6 @@ from diskproof.importers.sysbench.figures import (
     latency_of,
     remarks_of,
     seconds_of,
-    shares_of,
     source_of,
     warm_up_s,
 )
@@ -65,7 +64,6 @@ def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
             writes=writes,
             others=others,
             latency_us=latency_of(run, transactions, remarks),
-            client_shares=shares_of(run),
             contradictions=run.contradictions,
             errors=[*_errors(ignored), *fatal_errors(run)],
             retries=_count(ignored),
