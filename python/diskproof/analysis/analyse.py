@@ -14,7 +14,6 @@ from diskproof.analysis.prices.analyse import answer_prices
 from diskproof.analysis.published.compare import answer_published
 from diskproof.analysis.rankings import make_rankings
 from diskproof.analysis.safety.analyse import answer_safety
-from diskproof.analysis.scatter import answer_scatter
 from diskproof.analysis.statements import answer_replays, statement_verdicts
 from diskproof.analysis.tpcc import answer_tpcc
 from diskproof.analysis.verdicts import make_verdicts
@@ -78,7 +77,6 @@ def analyse(
         statements=statement_verdicts(gathered),
         prices=answer_prices(gathered),
         safety=safety,
-        scatter=None if plan.imported else answer_scatter(gathered),
         limits=limits,
     )
 

@@ -69,17 +69,6 @@ class CellAnswer(Record):
 Outcome = Literal["faster", "slower", "the same", "inconclusive", "not comparable"]
 
 
-class Advice(Record):
-    """Longer trials, which would probably decide a verdict sooner than more blocks alone."""
-
-    blocks: int
-    measure_s: float
-    seconds: float
-    """How long the trials of both cells then take."""
-    within_share: float
-    """Share of the scatter (variance) that arises within trials."""
-
-
 class Verdict(Record):
     """One level of one factor against another, everything else held equal.
 
@@ -112,8 +101,6 @@ class Verdict(Record):
     """Why it is inconclusive or not comparable, each with what would help."""
     blocks_needed: int | None = None
     """How many blocks would probably decide it; None: it is decided, or blocks hardly will."""
-    advice: Advice | None = None
-    """None: it is decided, or longer trials are not better than more blocks."""
     difference: Difference | None = None
     """Where the difference lies in a transaction's time; None: not known, or there is none."""
     flush_spared: bool = False
@@ -234,21 +221,6 @@ class LevelRisk(Record):
     """A loss each, with the variable that allows it; empty: every commit is kept, if the disk keeps it."""
 
 
-class ScatterAnswer(Record):
-    """How trials scatter, by level, as standard deviations of log speeds: 0.02 is 2%."""
-
-    block: float
-    """Between blocks, shared by all cells: verdicts do not have it."""
-    start: float
-    """Between starts of the server, or of what is measured."""
-    within: float | None
-    """Within a trial, of its mean; None: not known, and then part of `start`."""
-    measure_s: float
-    """Measured seconds of a trial, as a mean."""
-    start_s: float
-    """What a trial costs besides: restore, start, warm-up, stop."""
-
-
 class ReplayAnswer(Record):
     """How true a cell's replays of a log were: the least true of its trials in each respect."""
 
@@ -326,8 +298,6 @@ class Analysis(Record):
     """What the storages and their speed cost to buy; None if the study gives no prices."""
     safety: Safety | None = None
     """What the cuts say; None if the study asks for none."""
-    scatter: ScatterAnswer | None = None
-    """Where the scatter comes from; None with too few trials."""
     limits: Limits | None = None
     """What holds the cells back; None if nothing was counted while they were measured."""
 

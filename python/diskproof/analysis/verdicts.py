@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
-from diskproof.analysis.answers import Advice, Outcome, Verdict
+from diskproof.analysis.answers import Outcome, Verdict
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.difference import difference_of, flush_spared
-from diskproof.analysis.scatter import HARDLY_S, pair_s, scatter_of_pair, sooner
 from diskproof.audit.run import compared_pairs, varying_factors
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell, Plan
@@ -14,9 +14,11 @@ from diskproof.stats.intervals import Interval, RatioTest, blocks_needed
 from diskproof.stats.multiple import holm
 from diskproof.stats.sequential import blocks_for_precision, blocks_needed_at_any_time
 from diskproof.wording import Message, counted, say, share
-from diskproof.wording.numbers import duration
 
 LEVEL_OF_SIGNIFICANCE = 0.05
+
+HARDLY_S = 12 * 3600.0
+"""A night: the longest that a user may wait for one verdict."""
 
 FEWEST_PAIRS = 2
 """One ratio has no interval."""
@@ -158,13 +160,13 @@ def _verdict(
 ) -> Verdict:
     plan = gathered.plan
     outcome: Outcome = "not comparable"
-    reasons, needed, advice = pair.reasons, None, None
+    reasons, needed = pair.reasons, None
     if pair.test is not None:
         outcome = decide(pair.test.interval, p_adjusted, plan.same_within)
         if outcome == "inconclusive" or not _is_precise(pair.test.interval, plan):
-            needed, advice = _what_decides(gathered, pair, pair.test, comparisons)
+            needed = _what_decides(gathered, pair, pair.test, comparisons)
         if outcome == "inconclusive":
-            reasons = _why_inconclusive(pair, pair.test, p_adjusted, plan, comparisons, needed, advice)
+            reasons = _why_inconclusive(pair, pair.test, p_adjusted, plan, comparisons, needed)
     return Verdict(
         factor=pair.factor,
         level=pair.cell.level(pair.factor),
@@ -181,7 +183,6 @@ def _verdict(
         extrapolated=pair.extrapolated,
         reasons=reasons,
         blocks_needed=needed,
-        advice=advice,
         difference=difference_of(gathered, pair.factor, pair.cell, pair.baseline)
         if outcome in ("faster", "slower")
         else None,
@@ -203,29 +204,23 @@ def _is_precise(ratio: Interval, plan: Plan) -> bool:
     return ratio.uncertainty is not None and ratio.uncertainty <= plan.precision
 
 
-def _what_decides(
-    gathered: Gathered, pair: Pair, test: RatioTest, comparisons: int
-) -> tuple[int | None, Advice | None]:
-    """Return how many blocks would probably decide a ratio, and which longer trials would do it sooner.
+def _what_decides(gathered: Gathered, pair: Pair, test: RatioTest, comparisons: int) -> int | None:
+    """Return how many blocks would probably decide a ratio; None: hardly any number, or not within a night.
 
-    The blocks are at least one more than the plan has. Blocks without a valid pair of trials are among them.
+    They are at least one more than the plan has. Blocks without a valid pair of trials are among them.
     """
     plan = gathered.plan
     if test.log_deviation is None:
-        return None, None
+        return None
     decided_by = blocks_needed if plan.at_most_s is None else blocks_needed_at_any_time
-
-    def needed(log_deviation: float) -> int | None:
-        if plan.precision is not None:
-            return blocks_for_precision(log_deviation, plan.precision)
-        return decided_by(test.interval.estimate, log_deviation, plan.same_within, comparisons)
-
-    scatter = scatter_of_pair(gathered, (pair.baseline, pair.cell), test)
-    advice = None if scatter is None else sooner(scatter, needed)
-    blocks = needed(test.log_deviation)
-    if scatter and blocks and pair_s(scatter, scatter.measure_s, blocks) > HARDLY_S:
-        blocks = None
-    return None if blocks is None else len(plan.blocks()) + max(blocks - test.interval.n, 1), advice
+    if plan.precision is not None:
+        blocks = blocks_for_precision(test.log_deviation, plan.precision)
+    else:
+        blocks = decided_by(test.interval.estimate, test.log_deviation, plan.same_within, comparisons)
+    took_s = fmean(one.trial.took_s for cell in (pair.baseline, pair.cell) for one in gathered.valid(cell))
+    if blocks is None or 2 * blocks * took_s > HARDLY_S:
+        return None
+    return len(plan.blocks()) + max(blocks - test.interval.n, 1)
 
 
 def _why_inconclusive(
@@ -235,7 +230,6 @@ def _why_inconclusive(
     plan: Plan,
     comparisons: int,
     needed: int | None,
-    advice: Advice | None,
 ) -> list[Message]:
     """Say why a ratio is inconclusive, and what would probably decide it."""
     if test.log_deviation is None:
@@ -253,8 +247,6 @@ def _why_inconclusive(
         )
     if plan.precision is not None and _is_precise(ratio, plan):
         return [why, say("a finer `precision` in `[design]` would probably decide it")]
-    if advice is not None:
-        return [why, _longer_trials(advice)]
     if needed is None:
         longer = "longer measurements" if plan.imported else "a longer `measure_s`"
         longer = "a larger job" if plan.metric(pair.cell) == "seconds" else longer
@@ -273,17 +265,6 @@ def _why_inconclusive(
             say("about {more} would probably reach {precise}: {how}", more=blocks, precise=precise, how=how),
         ]
     return [why, say("about {more} would probably decide it: {how}", more=blocks, how=how)]
-
-
-def _longer_trials(advice: Advice) -> Message:
-    return say(
-        "longer trials would probably decide it sooner: `measure_s = {measure}` and `blocks = {blocks}`, "
-        "about {time}, because {share} of the scatter arises within trials",
-        measure=f"{advice.measure_s:g}",
-        blocks=advice.blocks,
-        time=duration(advice.seconds),
-        share=share(round(advice.within_share, 2)),
-    )
 
 
 def _hardly_decided(longer: Message, *, imported: bool) -> Message:

@@ -101,14 +101,7 @@ def _what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
     """Return what would decide inconclusive verdicts."""
     needed = sorted(one.blocks_needed for one in verdicts if one.blocks_needed)
     soon = [one for one in needed if one <= MOST_TIMES_MORE * len(plan.blocks())]
-    lengths = [one.advice for one in verdicts if one.advice]
-    decided = max(len(lengths), len(soon))
-    what = "what is open" if decided == len(verdicts) else f"{decided} of {len(verdicts)} open comparisons"
-    if len(lengths) * 2 > len(verdicts):
-        most = max(lengths, key=lambda one: one.seconds)
-        return (
-            f"`measure_s = {most.measure_s:g}` and `blocks = {most.blocks}` in a new run would decide {what}"
-        )
+    what = "what is open" if len(soon) == len(verdicts) else f"{len(soon)} of {len(verdicts)} open comparisons"
     if plan.imported:
         return "add more runs of each: they would narrow the intervals"
     if plan.at_most_s is not None and plan.resume:
