@@ -1,4 +1,4 @@
-"""Known problems are found in the cells that have them, and only there; sweeps find their knee."""
+"""Known problems are found in the cells that have them, and only there."""
 
 from typing import Any
 
@@ -186,55 +186,6 @@ def test_reads_from_memory_are_reported_if_storages_are_compared() -> None:
 
     assert troubles(plan) == {"data fits in memory"}
     assert troubles(one_cell(8)) == set(), "nothing is compared"
-
-
-def sweep_of(rate: Any, counts: tuple[int, ...], spread: float = 0.001) -> Any:
-    plan = make_plan(storages=("dram",), tunings=("fast",), clients=counts, blocks=3)
-    limits = answer_limits(Gathered(plan, make_machine(plan), make_trials(plan, rate, spread=spread), {}))
-    assert limits is not None
-    return limits.sweeps
-
-
-def usl(cell: Cell) -> float:
-    n = cell.clients
-    return 400 * n / (1 + 0.05 * (n - 1) + 0.002 * n * (n - 1))
-
-
-def test_a_sweep_is_fitted_and_its_peak_found() -> None:
-    (sweep,) = sweep_of(usl, (1, 2, 4, 8, 16, 32, 64))
-    assert sweep.clients == [1, 2, 4, 8, 16, 32, 64]
-    assert sweep.scaling is not None
-    assert sweep.scaling.contention.low <= 0.05 <= sweep.scaling.contention.high
-    assert sweep.scaling.peak_clients == pytest.approx((0.95 / 0.002) ** 0.5, rel=0.1)
-    assert sweep.knee_clients == pytest.approx(sweep.bound_per_s * sweep.smallest_latency_us / 1e6)
-    assert sweep.smallest_latency_us == pytest.approx(1e6 / sweep.throughput_per_s[0])
-
-
-def test_a_decline_that_chance_may_have_made_is_not_shown() -> None:
-    """A coherency of 0.0002, which trials that differ by 3% cannot tell from none: it had a peak at 66."""
-
-    def hardly(cell: Cell) -> float:
-        n = cell.clients
-        return 400 * n / (1 + 0.05 * (n - 1) + 0.0002 * n * (n - 1))
-
-    (sweep,) = sweep_of(hardly, (1, 2, 4, 8, 16, 32), spread=0.03)
-    assert sweep.scaling is not None
-    assert sweep.scaling.coherency.low == 0 < sweep.scaling.coherency.estimate
-    assert sweep.scaling.peak_clients is None
-
-
-def test_three_points_are_no_law() -> None:
-    (sweep,) = sweep_of(usl, (1, 8, 16))
-    assert sweep.scaling is None
-    assert sweep_of(usl, (8,)) == []
-
-
-def test_a_point_without_valid_trials_is_left_open() -> None:
-    plan = make_plan(storages=("dram",), tunings=("fast",), clients=(1, 2, 8), blocks=3)
-    broken = [change(one, finished=False) if one.cell.endswith("/2c") else one for one in make_trials(plan)]
-    limits = answer_limits(Gathered(plan, make_machine(plan), broken, {}))
-    assert limits is not None
-    assert limits.sweeps[0].throughput_per_s[1] is None
 
 
 def test_a_disk_with_the_binary_log_alone_does_not_time_the_redo_logs_flush() -> None:

@@ -58,9 +58,3 @@ def test_machines_are_not_paired_by_block_but_what_ran_on_one_is() -> None:
         ratio = independent_ratio if one.factor == "host" else paired_ratio
         assert given(one.ratio) == ratio(speeds[one.cell], speeds[one.baseline_cell]).interval
 
-
-def test_each_machine_has_its_own_sweep_over_clients() -> None:
-    plan = comparing(make_plan(storages=("disk",), tunings=("safest",)))
-    analysis = analyse(plan, make_machines(plan), make_trials(plan), {})
-    assert analysis.limits
-    assert [{plan.cell(cell).host for cell in one.cells} for one in analysis.limits.sweeps] == [{"a"}, {"b"}]

@@ -129,7 +129,7 @@ def test_a_cell_says_why_it_has_its_limit_or_none(run: Run) -> None:
 def test_json_has_it_all(run: Run) -> None:
     _, analysis = run
     told = json.loads(analysis.model_dump_json())["limits"]
-    assert {"cells", "sweeps", "proofs"} == told.keys()
+    assert {"cells", "proofs"} == told.keys()
     assert Analysis.model_validate_json(analysis.model_dump_json()) == analysis
 
 
@@ -249,7 +249,7 @@ def test_nothing_in_a_limit_reaches_a_report_unescaped(make_run: MakeRun) -> Non
     ]
     cells: list[CellLimit] = [one for one in hostile(make_plan()).cells if one.cell.storage == "dram"]
     analysis = change(
-        analysis, limits=change(hostile(make_plan()), cells=[*cells, *renamed], sweeps=[], proofs=[])
+        analysis, limits=change(hostile(make_plan()), cells=[*cells, *renamed], proofs=[])
     )
     page, told = html.render(folder, analysis), markdown.render(analysis)
     assert words.TITLE in page

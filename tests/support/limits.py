@@ -4,18 +4,14 @@ The disk's safest cells wait for the log, memory's for the CPU; of the disk's fa
 established.
 """
 
-from collections.abc import Sequence
-
 from diskproof.analysis.limits.records import (
     CellLimit,
     Demand,
     Limits,
     Part,
     ProofAnswer,
-    Scaling,
     Signal,
     Split,
-    Sweep,
     Trouble,
     WhatIf,
 )
@@ -34,10 +30,10 @@ SMALL_LOG = Trouble(
 
 
 def make_limits(plan: Plan) -> Limits:
-    """Return what holds each cell of a plan back, its sweeps of clients, and a proof of the first limit."""
+    """Return what holds each cell of a plan back, and a proof of the first limit."""
     cells = [make_cell_limit(cell) for cell in plan.cells]
     flushed = [one for one in cells if one.limit == "log flush"]
-    return Limits(cells=cells, sweeps=make_sweeps(plan), proofs=[make_proof(one) for one in flushed[:1]])
+    return Limits(cells=cells, proofs=[make_proof(one) for one in flushed[:1]])
 
 
 def make_cell_limit(cell: Cell) -> CellLimit:
@@ -46,14 +42,6 @@ def make_cell_limit(cell: Cell) -> CellLimit:
     if is_ram(cell.storage):
         return _cpu(cell, latency_us)
     return _log_flush(cell, latency_us) if cell.tuning == "safest" else _open(cell, latency_us)
-
-
-def make_sweeps(plan: Plan) -> list[Sweep]:
-    """Return the sweeps of clients that a plan has, each with a knee; those of four and more with the law."""
-    groups: dict[tuple[str, ...], list[Cell]] = {}
-    for cell in plan.cells:
-        groups.setdefault((cell.server, cell.storage, cell.tuning, cell.workload), []).append(cell)
-    return [_sweep(cells) for cells in groups.values() if len(cells) > 1]
 
 
 def make_proof(cell: CellLimit) -> ProofAnswer:
@@ -161,27 +149,4 @@ def _open(cell: Cell, latency_us: float) -> CellLimit:
         "looked at",
         signals=[Signal(limit="CPU", instrument="kernel", supports=True, says="2 CPUs are 64% busy")],
         split=Split(latency_us=latency_us, parts=[]),
-    )
-
-
-def _sweep(cells: Sequence[Cell]) -> Sweep:
-    rates = [typical_rate(cell) for cell in cells]
-    smallest_us = cells[0].clients / rates[0] * 1e6
-    law = Scaling(
-        per_client_per_s=Interval(estimate=rates[0], low=rates[0] * 0.9, high=rates[0] * 1.1, n=len(cells)),
-        contention=Interval(estimate=0.18, low=0.1, high=0.27, n=len(cells)),
-        coherency=Interval(estimate=0.004, low=0.0, high=0.011, n=len(cells)),
-        peak_clients=14.3,
-        residual=0.06,
-    )
-    bound_per_s = 2e6 / CPU_US
-    return Sweep(
-        cells=[cell.id for cell in cells],
-        clients=[cell.clients for cell in cells],
-        throughput_per_s=list(rates),
-        smallest_latency_us=smallest_us,
-        bound_per_s=bound_per_s,
-        knee_clients=bound_per_s * smallest_us / 1e6,
-        scaling=law if len(cells) > 3 else None,
-        bound_by="CPU",
     )

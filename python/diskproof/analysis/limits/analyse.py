@@ -1,4 +1,4 @@
-"""The limits of a run: of each cell, and over numbers of clients."""
+"""The limits of a run, of each cell."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,6 @@ from diskproof.analysis.limits.proofs import answer_proofs
 from diskproof.analysis.limits.records import CellLimit, Limits
 from diskproof.analysis.limits.signals import signals_of
 from diskproof.analysis.limits.split import split_of
-from diskproof.analysis.limits.sweeps import answer_sweeps
 from diskproof.analysis.limits.troubles import troubles_of
 from diskproof.analysis.limits.what_if import what_if
 from diskproof.results.limit import ProofPair
@@ -28,7 +27,7 @@ def answer_limits(gathered: Gathered, proofs: Sequence[ProofPair] = ()) -> Limit
     if not observed:
         return None
     cells = [_answer(gathered, seen) for seen in observed]
-    return Limits(cells=cells, sweeps=answer_sweeps(gathered, cells), proofs=answer_proofs(gathered, proofs))
+    return Limits(cells=cells, proofs=answer_proofs(gathered, proofs))
 
 
 def _answer(gathered: Gathered, seen: Observed) -> CellLimit:

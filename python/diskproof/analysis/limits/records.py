@@ -200,39 +200,6 @@ class CellLimit(Record):
         return say("{found} {then:cap}.", found=found, then=self.what_if.says) if self.what_if else found
 
 
-class Scaling(Record):
-    """The Universal Scalability Law fitted to a sweep of clients (Gunther 2007)."""
-
-    per_client_per_s: Interval
-    """Throughput of one client alone."""
-    contention: Interval
-    coherency: Interval
-    peak_clients: float | None
-    """The clients with the highest predicted throughput; None if the interval of coherency holds 0, since no
-    decline is shown then."""
-    residual: float
-    """Root mean square of (measured - fitted) / measured."""
-
-
-class Sweep(Record):
-    """Cells that differ only in the number of clients."""
-
-    cells: list[str]
-    """Ids, by ascending number of clients."""
-    clients: list[int]
-    throughput_per_s: list[float | None]
-    smallest_latency_us: float | None
-    """Latency with one client, or with the fewest: R at N = 1."""
-    bound_per_s: float | None
-    """The lowest bound of the cell with the most clients."""
-    bound_by: str | None = None
-    """The centre that has that bound."""
-    knee_clients: float | None
-    """The clients at which the two asymptotes meet: N* = bound x smallest latency."""
-    scaling: Scaling | None
-    """None with fewer than four points, or if no fit was found."""
-
-
 Outcome = Literal["as predicted", "not as predicted", "open"]
 """How a proof ended; `decide` of proofs.py says when."""
 
@@ -261,5 +228,4 @@ class Limits(Record):
     """The limits of a run."""
 
     cells: list[CellLimit]
-    sweeps: list[Sweep] = Field(default_factory=list)
     proofs: list[ProofAnswer] = Field(default_factory=list)

@@ -76,7 +76,7 @@ DEEP = 4
 FEWEST_PAIRS = 3
 """Student's t is 12.7 for two pairs and 4.3 for three: with two, no interval is narrower than its subject."""
 
-# ---------------------------------------------------------------- sweeps and troubles
+# ---------------------------------------------------------------- troubles
 
 GROWING = 0.5
 """If half of what is committed stays unpurged, the history grows without end."""
