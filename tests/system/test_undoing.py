@@ -54,8 +54,8 @@ def mount_at(device: Path, point: Path, journal: Journal) -> Path:
 
 @needs_root
 def test_loops_and_mounts_of_a_file_are_undone_the_last_first(journal: Journal, image: Path) -> None:
-    first = loops.attach(image, journal, size_bytes=16 * MIB)
-    second = loops.attach(image, journal, offset_bytes=16 * MIB)
+    first = loops.attach(image, journal)
+    second = loops.attach(image, journal)
     assert sorted(loops_on(image)) == sorted([first, second])
     mount_point = mount_at(first, image.parent / "mount point", journal)
     assert mount_point.is_mount()

@@ -1,4 +1,4 @@
-"""Loop devices: a file, or a part of one, as a block device.
+"""Loop devices: a file as a block device.
 
 `rq_affinity` and `nomerges` of its queue did not shorten what 64 readers waited in the kernel: they waited in
 the queue of FUSE.
@@ -17,33 +17,20 @@ LARGEST_REQUEST_KIB = 1024
 SECTOR_BYTES = 512
 
 
-def attach(
-    file: Path,
-    journal: Journal,
-    *,
-    offset_bytes: int = 0,
-    size_bytes: int | None = None,
-    sector_bytes: int = SECTOR_BYTES,
-) -> Path:
+def attach(file: Path, journal: Journal, *, sector_bytes: int = SECTOR_BYTES) -> Path:
     """Give a file a loop device and return its path; the file is in the journal first.
 
     `sector_bytes`: its logical and its physical sector, which are equal on a loop device. Direct I/O bypasses
     the page cache, which the study does not know.
     """
     journal.looped(file)
-    return attach_again(file, offset_bytes=offset_bytes, size_bytes=size_bytes, sector_bytes=sector_bytes)
+    return attach_again(file, sector_bytes=sector_bytes)
 
 
-def attach_again(
-    file: Path, *, offset_bytes: int = 0, size_bytes: int | None = None, sector_bytes: int = SECTOR_BYTES
-) -> Path:
+def attach_again(file: Path, *, sector_bytes: int = SECTOR_BYTES) -> Path:
     """Give a file a loop device, possibly another one; the file is in the journal already."""
-    stretch = ["--offset", str(offset_bytes)] if offset_bytes else []
-    if size_bytes is not None:
-        stretch += ["--sizelimit", str(size_bytes)]
-    if sector_bytes != SECTOR_BYTES:
-        stretch += ["--sector-size", str(sector_bytes)]
-    return Path(command(["losetup", "--find", "--show", "--direct-io=on", *stretch, str(file)]).strip())
+    sectors = ["--sector-size", str(sector_bytes)] if sector_bytes != SECTOR_BYTES else []
+    return Path(command(["losetup", "--find", "--show", "--direct-io=on", *sectors, str(file)]).strip())
 
 
 def set_largest_request(device: Path) -> None:

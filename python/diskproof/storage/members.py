@@ -1,4 +1,4 @@
-"""The disks of a pool: each attached, and split in two if it serves as log and as cache."""
+"""The disks of a pool, each attached."""
 
 import os
 from collections.abc import Callable
@@ -43,21 +43,6 @@ class Member:
     device: Path
     """Its block device."""
     virtual: VirtualDisk | None
-    loop_on: Path | None = None
-    """What its own loop device lies on, if it has one."""
-
-    def detach(self) -> None:
-        """Detach its own loop device, if it has one; StorageError if it is in use."""
-        if self.loop_on is not None:
-            loops.detach(self.device, self.loop_on)
-
-
-@dataclass(frozen=True)
-class _Attached:
-    source: Path
-    """What a loop device can lie on: the file below the disk, or a block device itself."""
-    device: Path
-    virtual: VirtualDisk | None
 
 
 def check_disks(what: str, pool: Pool, need_bytes: int) -> None:
@@ -75,31 +60,21 @@ def check_disks(what: str, pool: Pool, need_bytes: int) -> None:
             f"{what}: the pool's data disks hold {numbers.size(capacity)} together, but data set and load "
             f"need about {numbers.size(need_bytes)}; name larger disks, or {LESS_ROOM}"
         )
-    for disk in pool.shared:
-        if sizes[disk.key] < pool.log_size + SMALLEST_VDEV_BYTES:
-            raise StorageError(
-                f"{what}: {disk} ({numbers.size(sizes[disk.key])}) is both log and cache, and a log of "
-                f"{numbers.size(pool.log_size)} leaves too little for the cache; lower `log_size`"
-            )
 
 
 def attach_members(pool: Pool, journal: Journal, limits: MemoryLimits = NO_LIMITS) -> list[Member]:
-    """Attach every disk of a pool, each once; all that is made is in the journal first.
+    """Attach every disk of a pool; all that is made is in the journal first.
 
     `limits` are the memory limits of the virtual ones, by their keys in the pool. Devices are checked again:
     one that is in use by now is refused.
     """
     take("after a second look", {disk.block: disk.overwrite for disk in pool.disks() if disk.block})
-    attached = {disk.key: _attach(disk, journal, limits.get(disk.key)) for disk in pool.disks()}
-    members = []
     parts: dict[PoolPart, list[Disk]] = {"data": pool.data, "log": pool.log, "cache": pool.cache}
-    for part, disks in parts.items():
-        for disk in disks:
-            at = attached[disk.key]
-            shared = disk in pool.shared
-            device = _stretch(part, at, int(pool.log_size), journal) if shared else at.device
-            members.append(Member(part, disk, device, at.virtual, at.source if shared else None))
-    return members
+    return [
+        Member(part, disk, *_attach(disk, journal, limits.get(disk.key)))
+        for part, disks in parts.items()
+        for disk in disks
+    ]
 
 
 def _check(what: str, disk: Disk) -> int:
@@ -132,14 +107,17 @@ def _check(what: str, disk: Disk) -> int:
     return int(disk.size or capacity)
 
 
-def _attach(disk: Disk, journal: Journal, memory_limit_bytes: int | None) -> _Attached:
+def _attach(
+    disk: Disk, journal: Journal, memory_limit_bytes: int | None
+) -> tuple[Path, VirtualDisk | None]:
+    """Return the block device of a disk, and the virtual disk that it is."""
     if disk.block is not None:
-        return _Attached(disk.block, disk.block, None)
+        return disk.block, None
     if disk.file is not None:
         assert disk.size is not None
         path = resolved("its folder", disk.file.parent) / disk.file.name
         _make_file(path, int(disk.size), journal)
-        return _Attached(path, loops.attach(path, journal), None)
+        return loops.attach(path, journal), None
     assert disk.virtual is not None
     wanted = Wanted(
         device=disk.virtual,
@@ -150,7 +128,7 @@ def _attach(disk: Disk, journal: Journal, memory_limit_bytes: int | None) -> _At
         below_floor=disk.below_floor,
     )
     virtual = attach(wanted, journal)
-    return _Attached(virtual.file, virtual.block, virtual)
+    return virtual.block, virtual
 
 
 def _make_file(path: Path, size_bytes: int, journal: Journal) -> None:
@@ -166,15 +144,3 @@ def _make_file(path: Path, size_bytes: int, journal: Journal) -> None:
         raise StorageError(
             f"{path} of {numbers.size(size_bytes)} could not be made: {error.strerror}"
         ) from None
-
-
-def _stretch(part: PoolPart, attached: _Attached, log_bytes: int, journal: Journal) -> Path:
-    """Return a loop device over the beginning of a disk for its log, over the rest for its cache."""
-    sector_bytes = attached.virtual.sector_bytes if attached.virtual else loops.SECTOR_BYTES
-    if part == "log":
-        device = loops.attach(attached.source, journal, size_bytes=log_bytes, sector_bytes=sector_bytes)
-    else:
-        device = loops.attach(attached.source, journal, offset_bytes=log_bytes, sector_bytes=sector_bytes)
-    if attached.virtual:
-        loops.set_largest_request(device)
-    return device

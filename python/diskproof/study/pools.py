@@ -89,14 +89,13 @@ def check_named_twice(block: Path, named_again: Path | None) -> None:
         )
 
 
-class PoolProperties(Part):
-    """A pool's properties beside its disks."""
+class Pool(Part):
+    """A ZFS pool: OpenZFS or zfs-fuse, by the same commands."""
 
-    log_size: Size = Field(
-        ByteSize(1024 * MIB),
-        ge=SMALLEST_VDEV_BYTES,
-        description="Size of the log if one disk is both `log` and `cache`: the cache has the rest",
-    )
+    data: list[Disk] = Field(min_length=1, description="Disks of the pool's data")
+    log: list[Disk] = Field([], description="Log devices (ZIL, SLOG), which synchronous writes wait for")
+    cache: list[Disk] = Field([], description="Cache devices (L2ARC): a second cache of reads below memory")
+    redundancy: Redundancy = Field("stripe", description="How the data disks are joined")
     record_size: Size | None = Field(
         None,
         ge=512,
@@ -123,45 +122,24 @@ class PoolProperties(Part):
             raise ValueError("give a record size that is a power of two, such as `16 KiB`")
         return value
 
-
-class Pool(PoolProperties):
-    """A ZFS pool: OpenZFS or zfs-fuse, by the same commands."""
-
-    data: list[Disk] = Field(min_length=1, description="Disks of the pool's data")
-    log: list[Disk] = Field([], description="Log devices (ZIL, SLOG), which synchronous writes wait for")
-    cache: list[Disk] = Field([], description="Cache devices (L2ARC): a second cache of reads below memory")
-    redundancy: Redundancy = Field("stripe", description="How the data disks are joined")
-
     @model_validator(mode="after")
     def _each_disk_once(self) -> Self:
         if len(self.data) < FEWEST_DISKS[self.redundancy]:
             raise ValueError(
                 f'`redundancy = "{self.redundancy}"` needs {FEWEST_DISKS[self.redundancy]} disks in `data`'
             )
-        data, log, cache = ([disk.key for disk in part] for part in (self.data, self.log, self.cache))
-        for part, keys in (("data", data), ("log", log), ("cache", cache)):
-            if len(set(keys)) != len(keys):
-                raise ValueError(
-                    f"`{part}` names one disk twice: give two virtual disks of one kind different `label`s"
-                )
-        if set(data) & {*log, *cache}:
+        keys = [disk.key for part in (self.data, self.log, self.cache) for disk in part]
+        if len(set(keys)) < len(keys):
             raise ValueError(
-                "a disk of `data` is also named as `log` or `cache`: give two virtual disks of one "
-                "kind different `label`s"
+                "the pool names one disk twice: give two virtual disks of one kind different `label`s"
             )
         return self
 
     def disks(self) -> list[Disk]:
-        """Return every disk once, the data's first."""
-        return list({disk.key: disk for disk in (*self.data, *self.log, *self.cache)}.values())
+        """Return every disk, the data's first."""
+        return [*self.data, *self.log, *self.cache]
 
     @property
     def virtual(self) -> list[Disk]:
         """The virtual ones among its disks."""
         return [disk for disk in self.disks() if disk.virtual is not None]
-
-    @property
-    def shared(self) -> list[Disk]:
-        """The disks that are log and cache at once."""
-        cached = {disk.key for disk in self.cache}
-        return [disk for disk in self.log if disk.key in cached]

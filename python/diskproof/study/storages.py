@@ -7,9 +7,7 @@ from pydantic import Field, model_validator
 from diskproof.results.record import ROLES, Role
 from diskproof.study.dials import device_of
 from diskproof.study.part import Name
-from diskproof.study.placements import PLACEMENTS, Placement, expand
 from diskproof.study.places import PLACE_KINDS, PlaceChoice, PlaceKeys
-from diskproof.study.pools import PoolProperties
 
 LASTING: tuple[Role, ...] = ("data", "redo", "binlog")
 """The roles that must survive a crash: temporary files need not."""
@@ -22,14 +20,6 @@ class StorageChoice(PlaceKeys):
     redo: PlaceChoice | None = Field(None, description="Redo log (InnoDB) or WAL (PostgreSQL)")
     binlog: PlaceChoice | None = Field(None, description="Binary log (MySQL family)")
     tmp: PlaceChoice | None = Field(None, description="Temporary files")
-    placement: Placement | None = Field(
-        None, description="How an SSD helps a disk, by name; instead of `data`"
-    )
-    disk: PlaceChoice | None = Field(None, description="The disk of a `placement`")
-    ssd: PlaceChoice | None = Field(None, description="The SSD of a `placement`")
-    pool: PoolProperties | None = Field(
-        None, description="Properties of the ZFS pool of the `placement` ssd-as-cache"
-    )
     vary: dict[str, list[float]] | None = Field(
         None,
         description="Of a `virtual` disk, one or two of its properties with their values, such as "
@@ -44,21 +34,10 @@ class StorageChoice(PlaceKeys):
     @model_validator(mode="after")
     def _data_has_one_place(self) -> Self:
         kinds = self.kinds()
-        if self.placement is not None:
-            if kinds or self.data is not None:
-                raise ValueError(
-                    f"`placement` already says where the data is: leave `{(*kinds, 'data')[0]}` out"
-                )
-            self._placed()
-            return self
-        for key in ("disk", "ssd", "pool"):
-            if key in self.model_fields_set:
-                raise ValueError(f"`{key}` belongs to a `placement`: {', '.join(PLACEMENTS)}")
         if len(kinds) + (self.data is not None) != 1:
             listed = ", ".join(f"`{kind}`" for kind in PLACE_KINDS)
             raise ValueError(
-                f"a storage needs exactly one place for its data: {listed}, `data = {{ directory = … }}`, "
-                "or a `placement`"
+                f"a storage needs exactly one place for its data: {listed} or `data = {{ directory = … }}`"
             )
         if kinds:
             self.check_keys(kinds[0])
@@ -68,9 +47,9 @@ class StorageChoice(PlaceKeys):
 
     def places(self) -> dict[Role, PlaceChoice]:
         """Return a place for every role; a role that is not named is where the data is."""
-        places = self._placed()
+        data = self._data()
         named = {"redo": self.redo, "binlog": self.binlog, "tmp": self.tmp}
-        return {role: named.get(role) or places.get(role) or places["data"] for role in ROLES}
+        return {role: named.get(role) or data for role in ROLES}
 
     def why_never_cut(self) -> str | None:
         """Say which place of what must outlive a cut has no power that can be cut; None: each has."""
@@ -83,14 +62,11 @@ class StorageChoice(PlaceKeys):
                 )
         return None
 
-    def _placed(self) -> dict[Role, PlaceChoice]:
-        """Return the data's place, and those of the roles that a placement names."""
-        if self.placement is not None:
-            return expand(self.placement, self.disk, self.ssd, self.pool)
+    def _data(self) -> PlaceChoice:
         if self.data is not None:
-            return {"data": self.data}
+            return self.data
         given = set(PlaceKeys.model_fields) & self.model_fields_set
         keys = {key: getattr(self, key) for key in given}
         if self.virtual is not None:
             keys["virtual"] = device_of(self.virtual, self.vary)
-        return {"data": PlaceChoice(**keys)}
+        return PlaceChoice(**keys)

@@ -81,9 +81,7 @@ class PoolPlace(Prepared):
         own = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-pool"))  # noqa: S108
         mount_point = own / "mounted"
         super().__init__("zpool", mount_point / ROLES_SET)
-        self.disks: tuple[VirtualDisk, ...] = tuple(
-            {id(member.virtual): member.virtual for member in members if member.virtual}.values()
-        )
+        self.disks: tuple[VirtualDisk, ...] = tuple(one.virtual for one in members if one.virtual)
         self.name = _unused_name(f"diskproof-{journal.mark}")
         self._wanted, self._flavour, self._members = pool, flavour, members
         self._links = own / "disks"
@@ -182,8 +180,6 @@ class PoolPlace(Prepared):
         try:
             self._at_memory_speed()
             zfs.patiently(["zpool", "destroy", "-f", self.name])
-            for member in self._members:
-                member.detach()
             for virtual in self.disks:
                 virtual.detach()
         except (RefusalError, OSError):
@@ -244,7 +240,7 @@ class PoolPlace(Prepared):
             zfs.patiently(["zpool", "remove", self.name, str(self._caches_in[-1])])
             self._caches_in.pop()
         zfs.patiently(["zpool", "export", self.name])
-        for device in {member.device for member in self._members}:
+        for device in (member.device for member in self._members):
             forget_buffers(device)
 
     def _import(self) -> None:
