@@ -82,7 +82,7 @@ question, the load, the settings and the published figures.
 
 The runs use virtual disks that behave like the published ones ([devices.md](devices.md)). Their models \
 were fitted to file I/O alone, never to a database's figures. So agreement is evidence. If a figure does \
-not agree, the run's own page lists the reasons that the recorded trials support. \
+not agree, the run's own page shows what held both sides back. \
 [METHODOLOGY.md](../METHODOLOGY.md#published-figures) defines the marks.
 
 To ask the same question of your own disks, put them into the study file in place of the virtual ones.
