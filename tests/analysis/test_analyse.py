@@ -386,30 +386,6 @@ def test_percentiles_that_one_trial_cannot_carry_are_omitted() -> None:
     assert list(analysis.cells[1].latency_us) == ["50", "75", "90", "95"]
 
 
-def test_costs_are_medians_per_transaction() -> None:
-    plan = make_plan(blocks=3, **ONE_QUESTION)
-    trials = make_trials(plan, rates({"disk": 100.0}), spread=0)
-    one, two, three = [trial for trial in trials if "/disk/" in trial.cell]
-    for trial, flushes in ((one, 3000), (two, 6000), (three, 90_000)):
-        device = change(usage_of(trial).devices["vda"], flushes=flushes, written_bytes=3000 * 4096)
-        trials[trials.index(trial)] = change(trial, usage__devices={"vda": device})
-    cost = analysed(plan, trials).cells[1].cost
-    assert cost["flushes"] == pytest.approx(2.0)  # of 1, 2 and 30 a transaction
-    assert cost["written_kib"] == pytest.approx(4.0)
-    assert cost["server_cpu_us"] == pytest.approx(1100)
-    assert cost["client_cpu_us"] == pytest.approx(200)
-
-
-def test_what_was_not_observed_is_none_never_0() -> None:
-    plan = make_plan(blocks=2, **ONE_QUESTION)
-    blind = [change(one, usage=None) for one in make_trials(plan)]
-    cost = analysed(plan, blind).cells[0].cost
-    assert (cost["server_cpu_us"], cost["writes"], cost["flushes"]) == (None, None, None)
-    memory = analysed(plan, make_trials(plan)).cells[0].cost
-    assert memory["flushes"] is None
-    assert memory["written_kib"] is not None  # what the server's processes sent, where no device is known
-
-
 def test_level_differences_are_those_that_were_read_back() -> None:
     plan = make_plan(tunings=("safest", "fast", "unsafe"))
     differences = {one.variable: one for one in analysed(plan, make_trials(plan)).level_differences}

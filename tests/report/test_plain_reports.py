@@ -106,9 +106,9 @@ def test_csv_has_a_row_a_trial_and_the_audits_word_on_validity(quickstart: Run) 
     assert [row["trial"] for row in rows if row["valid"] == "0"] == ["b02-t04"]
     first = folder.trials()[0]
     assert first.load
-    assert float(rows[0]["transactions_per_s"]) == first.load.transactions_per_s
+    assert float(rows[0]["load.transactions_per_s"]) == first.load.transactions_per_s
     dram = next(row for row in rows if row["storage"] == "dram")
-    assert dram["device_flushes"] == ""  # not observed is empty, never 0
+    assert dram["usage.devices.vda.flushes"] == ""  # not observed is empty, never 0
 
 
 def test_csv_keeps_hostile_text_in_its_field(make_run: MakeRun) -> None:

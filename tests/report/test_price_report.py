@@ -10,7 +10,7 @@ import pytest
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.cli.screen import Screen
-from diskproof.report import csv, html, markdown
+from diskproof.report import html, markdown
 from diskproof.report.compose import money
 from diskproof.report.compose import prices as tables
 from diskproof.report.compose.run import compose
@@ -147,7 +147,6 @@ def test_a_run_without_prices_reads_as_before(quickstart: Run) -> None:
     assert "Price" not in printed(analysis)
     assert "## Price" not in markdown.render(analysis)
     assert 'id="price"' not in html.render(folder, analysis)
-    assert "currency" not in csv.render(folder, analysis)
 
 
 def test_a_run_without_a_trial_still_tells_what_storages_cost(make_run: MakeRun) -> None:

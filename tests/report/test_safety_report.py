@@ -194,9 +194,9 @@ def test_csv_has_a_row_a_cut_behind_those_of_the_trials(tmp_path: Path) -> None:
     for row, cut in zip(of_cuts, cuts, strict=True):
         assert row["lost"] == ("" if cut.lost is None else str(cut.lost))
         assert row["telling"] == str(int(cut.tells))
-        assert row["keep"] == " ".join(disk.kept for disk in cut.disks)
-    gone = next(row for row in of_cuts if row["refused"])
-    assert (gone["with_loss"], gone["window_s"], gone["server_recovery_s"]) == ("1", "", "")
+        assert all(row[f"disk.{disk.name}.kept"] == disk.kept for disk in cut.disks)
+    gone = next(row for row in of_cuts if row["recovery.refused"])
+    assert (gone["with_loss"], gone["window_s"], gone["recovery.server_s"]) == ("1", "", "")
 
 
 def test_json_carries_everything_and_reads_back() -> None:

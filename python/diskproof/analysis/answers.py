@@ -50,9 +50,6 @@ class CellAnswer(Record):
     """
     latency_at_least: list[str] = Field(default_factory=list)
     """Those of them that are lower bounds: they lie at the end of another tool's histogram."""
-    cost: dict[str, float | None]
-    """What one transaction takes of the machine, by `Counter.per`, as the median over the valid trials. None:
-    not observed. What speed costs to buy is another matter: `prices`."""
     block_speeds: dict[int, float] = Field(default_factory=dict)
     """How fast each valid trial was, by block: transactions per second; 1 over the seconds of a job, or
     over the mean latency at a set rate."""

@@ -1,11 +1,9 @@
-"""One cell over all its valid trials: its figure, latency, cost."""
+"""One cell over all its valid trials: its figure and latency."""
 
 from collections.abc import Sequence
-from statistics import median
 
 from diskproof.analysis.answers import CellAnswer
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.results.counters import COSTS
 from diskproof.results.load import Latency
 from diskproof.results.plan import Cell
 from diskproof.stats.intervals import Interval, geometric_mean_interval
@@ -40,7 +38,6 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
         latency_at_least=sorted(
             {name for one in latencies for name in one.percentiles if one.is_bound(name)}, key=float
         ),
-        cost=_cost(valid),
         block_speeds=gathered.speeds(cell) if held else {},
         operations_run=sorted(gathered.parts(cell)),
         data=valid[0].trial.data if valid else None,
@@ -80,16 +77,3 @@ def _percentiles(latencies: Sequence[Latency]) -> dict[str, Interval]:
 def _interval(values: Sequence[float]) -> Interval | None:
     """Return a geometric mean; None if there is nothing to average, or a 0 that has no logarithm."""
     return geometric_mean_interval(values) if values and min(values) > 0 else None
-
-
-def _cost(valid: Sequence[Audited]) -> dict[str, float | None]:
-    """Return medians over trials of what one transaction takes."""
-    costs: dict[str, float | None] = {}
-    for counter in COSTS:
-        known = [
-            used * counter.scale / one.load.transactions
-            for one in valid
-            if one.load.transactions and (used := counter.of(one.trial.usage, one.load)) is not None
-        ]
-        costs[counter.per] = median(known) if known else None
-    return costs

@@ -2,44 +2,37 @@
 
 import csv
 import io
+from collections.abc import Iterator
+
+from pydantic import BaseModel
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.cuts_csv import Row, cut_rows, findings, place_in_run, values
+from diskproof.analysis.safety.count import window_s
 from diskproof.report.validity import counting, findings_by_trial
-from diskproof.results.counters import COUNTERS
+from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
-from diskproof.results.load import Latency, LoadResult
 from diskproof.results.plan import Cell
-from diskproof.results.trial import Trial
-from diskproof.results.usage import Usage
+from diskproof.results.trial import Finding, Trial
+from diskproof.wording import Message
 
-PERCENTILES = ("50", "95", "99")
+LEFT_OUT = ("id", "cell", "histogram", "load_command", "server_counters")
+
+Row = dict[str, str | float]
 
 
 def render(folder: RunFolder, analysis: Analysis) -> str:
-    """Return a heading and one row a trial that was run, in the order of the run, and one a cut after them.
+    """Return a heading, a row a trial that was run and a row a cut that was made, in the order of the run.
 
-    Columns name their units; what a trial cost is the total over its measured ``seconds``. A figure
-    that was not observed is an empty field. Nothing is rounded; 1 is yes, 0 is no. What follows from the
-    trials, such as limits, is in the JSON.
+    Columns are the fields of the run folder's records by their names (``load.latency_us.mean``); lists are
+    left to the records. A figure that was not observed is an empty field, and so is what another tool did
+    not tell. Nothing is rounded; 1 is yes, 0 is no. What follows from the trials is in the JSON.
     """
-    trials = folder.trials()
+    trials, cuts = folder.trials(), folder.cuts()
+    cells = {cell.id: cell for part in (analysis.plan, analysis.plan.crash) if part for cell in part.cells}
     valid, found = counting(analysis, trials), findings_by_trial(analysis)
-    rows: list[Row] = [
-        {
-            **place_in_run(trial),
-            "valid": int(trial.id in valid),
-            **_factors(analysis.plan.cell(trial.cell), analysis.plan.imported),
-            **_load(trial.load),
-            **_latency(trial.load.latency_us if trial.load else None),
-            **_cost(trial.usage, trial.load),
-            "findings": findings(found.get(trial.id, [])),
-        }
-        for trial in trials
-    ]
+    rows = [_row(one, cells[one.cell], {"valid": one.id in valid}, found.get(one.id, [])) for one in trials]
+    rows += [_row(cut, cells[cut.cell], _of_cut(cut), cut.findings) for cut in cuts if cut.cell in cells]
     text = io.StringIO()
-    if analysis.plan.crash:
-        rows += cut_rows(analysis.plan.crash, folder.cuts())
     columns = dict.fromkeys(name for row in rows for name in row) or ["trial"]
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
@@ -47,46 +40,25 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
     return text.getvalue()
 
 
-def _factors(cell: Cell, imported: bool) -> Row:
-    return {
-        "cell": cell.id,
-        **values(cell, ("server", "storage", "tuning", "workload")),
-        "memory_bytes": cell.memory_bytes or (None if imported else 0),
-        "clients": cell.clients or (None if imported else 0),
-    }
+def _row(one: Trial | CutTrial, cell: Cell, own: dict[str, object], found: list[Finding]) -> Row:
+    levels = {name: level or None for name, level in cell}
+    said = "; ".join(f"{finding.severity} {finding.check}" for finding in found)
+    return {"trial": one.id, "cell": cell.id} | dict(_flat(levels | own | dict(one) | {"findings": said}))
 
 
-def _load(load: LoadResult | None) -> Row:
-    bare = load if load and load.file_requests else None
-    requests = values(bare, ("transactions", "transactions_per_s"))
-    return {
-        "seconds": load.seconds if load else None,
-        **values(None if bare else load, ("transactions", "transactions_per_s")),
-        **{name.replace("transactions", "requests"): value for name, value in requests.items()},
-        "megabytes_per_s": bare.megabytes_per_s if bare else None,
-        "job_s": load.figure("seconds") if load else None,
-        "rate_asked_per_s": load.rate.asked_per_s if load and load.rate else None,
-        "waiting_at_end": load.rate.waiting if load and load.rate else None,
-        **values(load, ("failed_transactions", "retries")),
-        "errors": _errors(load),
-    }
+def _of_cut(cut: CutTrial) -> dict[str, object]:
+    if not cut.finished:
+        return {"telling": False}
+    judged = {"telling": cut.tells, "with_loss": cut.has_loss, "damaged": cut.is_damaged}
+    return judged | {"lost": cut.lost, "window_s": window_s(cut), "disk": {one.name: one for one in cut.disks}}
 
 
-def _errors(load: LoadResult | None) -> int | None:
-    """Return the errors; None if the retries are not known either: then an empty list says nothing."""
-    if load is None or (not load.errors and load.retries is None):
-        return None
-    return sum(error.count for error in load.errors)
-
-
-def _latency(latency: Latency | None) -> Row:
-    percentiles = {f"latency_p{key}_us": latency.exact(key) if latency else None for key in PERCENTILES}
-    return {
-        "latency_mean_us": latency.mean if latency else None,
-        **percentiles,
-        "latency_max_us": latency.max if latency else None,
-    }
-
-
-def _cost(usage: Usage | None, load: LoadResult | None) -> Row:
-    return {counter.name: counter.of(usage, load) for counter in COUNTERS if counter.name}
+def _flat(values: dict[str, object], within: str = "") -> Iterator[tuple[str, str | float]]:
+    for name, value in values.items():
+        if name in LEFT_OUT:
+            continue
+        told = value.text if isinstance(value, Message) else value
+        if isinstance(told, BaseModel | dict):
+            yield from _flat(dict(told), f"{within}{name}.")
+        elif isinstance(told, str | float | int):
+            yield f"{within}{name}", int(told) if isinstance(told, bool) else told
