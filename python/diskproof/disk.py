@@ -28,9 +28,6 @@ ANSWER_S = 30.0
 LINES_AT_ONCE = 500
 """Loads or probes in one file, which the program refuses above 1 MiB."""
 
-APART_MS = 400
-"""Between two probes of one disk: fio takes so long to end and to start (measured with 3.33)."""
-
 END_S = 10.0
 """How long the program may take to end once it was told to."""
 
@@ -111,12 +108,6 @@ def simulate_loads(device: str, loads: Sequence[Facts]) -> list[Facts]:
 def simulate_probes(device: str, probes: Sequence[Facts], seed: int) -> list[Facts]:
     """Return what the model answers to each probe, each time a new model."""
     return _simulate_lines(device, "--probes", probes, "--seed", str(seed))
-
-
-def simulate_in_turn(device: str, probes: Sequence[Facts], seed: int) -> list[Facts]:
-    """Return what one disk answers to probes one after the other: each finds what those before have left."""
-    assert len(probes) <= LINES_AT_ONCE
-    return _simulate_lines(device, "--probes", probes, "--seed", str(seed), "--in-turn", str(APART_MS))
 
 
 def _simulate_lines(device: str, option: str, lines: Sequence[Facts], *options: str) -> list[Facts]:

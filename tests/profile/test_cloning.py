@@ -20,12 +20,12 @@ from diskproof.cli.disk import bar
 from diskproof.profile.clone import choose
 from diskproof.profile.clone import fit as fits
 from diskproof.profile.clone import make as clone_maker
-from diskproof.profile.clone.cells import MARKER, QUICK, Asked, Observation, observed, plan, split
+from diskproof.profile.clone.cells import MARKER, QUICK, Observation, observed, plan, split
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.device import Parameter, Published, device_text
 from diskproof.profile.clone.fit import STEPS, Model, fit, length_of
 from diskproof.profile.clone.foreign import foreign
-from diskproof.profile.clone.kinds import built, cloud
+from diskproof.profile.clone.kinds import cloud
 from diskproof.profile.clone.make import Made, make
 from diskproof.profile.clone.material import Material, material_of, measure
 from diskproof.profile.clone.sight import Sight
@@ -64,7 +64,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def only_volumes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try no other kind: which one comes nearest is asked of whole clones."""
     monkeypatch.setattr(choose, "candidates", lambda sight: [cloud.candidate(sight)])
-    monkeypatch.setattr(choose, "POOR", math.inf)
 
 
 def cloned(name: str, tmp_path: Path) -> tuple[Made, disk.Facts]:
@@ -101,45 +100,6 @@ def test_a_disk_with_an_arm_keeps_its_speed_and_its_seeks(tmp_path: Path) -> Non
     assert arm["outer_mb_per_s"]["value"] == pytest.approx(138, rel=0.05)
     assert arm["write_cache"]["value"] is True
     assert agreeing(made.clone) >= 0.5
-
-
-def seen(read_us: float, wide_us: float) -> Sight:
-    """Return what reads of a small span and of the whole disk show."""
-    disk_bytes = 2**40
-    spans = {2**28: read_us, disk_bytes // 2**20 * 2**20: wide_us}
-    return Sight(
-        [
-            Observation(
-                Probe(pattern="random-read", block_bytes=4096, span_bytes=span), {"median_us": us}, "x"
-            )
-            for span, us in spans.items()
-        ],
-        disk_bytes,
-        "measured",
-    )
-
-
-def test_a_log_is_tried_only_if_what_was_written_waits_for_an_arm_and_the_rest_does_not() -> None:
-    assert {one.kind for one in built.logs(seen(6_000.0, 170.0))} == {"log"}
-    assert not list(built.logs(seen(6_000.0, 16_000.0)))
-    assert not list(built.logs(seen(170.0, 170.0)))
-
-
-def test_the_first_guess_of_a_log_is_near_what_one_disk_answers_in_turn(tmp_path: Path) -> None:
-    """Its reads of 256 MiB wait for the arm that has logged them; a new disk would read them from the SSD."""
-    device, span = "disk-log-over-ssd", 2**28
-    write = Probe(pattern="sequential-write", block_bytes=2**20, span_bytes=span)
-    read = Probe(pattern="random-read", block_bytes=4096, span_bytes=span)
-    history = [Asked(write, 60, 256, 0.0), Asked(read, 2, 4000, 0.0)]
-    told = disk.simulate_in_turn(device, [one.line for one in history], 7)[1]
-    alone = disk.simulate_probes(device, [history[1].line], 7)[0]
-    assert told["median_us"] > 10 * alone["median_us"]
-    sight = seen(told["median_us"], alone["median_us"])
-    log = next(built.logs(sight))
-    model = Model(tmp_path, history=history)
-    tree = log.tree(log.start, frozenset({"random-read"}))
-    found = model.figures(tree, [Observation(read, {"median_us": told["median_us"]}, "")])[0]
-    assert found["median_us"] == pytest.approx(told["median_us"], rel=0.3)
 
 
 def test_the_disk_of_a_virtual_machine_is_a_volume_in_batches(tmp_path: Path) -> None:
@@ -449,23 +409,6 @@ def test_what_does_not_count_of_others_files_is_said(tmp_path: Path) -> None:
     assert "dd.txt, line 3, does not count: it is no job of fio's JSON" in said
 
 
-def test_a_data_sheet_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    only_volumes(monkeypatch)
-    sheet = tmp_path / "sheet.toml"
-    figures = {("random-read", 1): 9_000.0, ("random-read", 32): 80_000.0, ("random-write", 32): 60_000.0}
-    sheet.write_text(
-        "\n".join(
-            f'[[published]]\nprobe = {{ pattern = "{pattern}", block_bytes = 4096, depth = {depth} }}\n'
-            f'measure = {{ iops = {iops} }}\nsource = "data sheet"\n'
-            for (pattern, depth), iops in figures.items()
-        )
-    )
-    assert call(["disk", "clone", "--from", str(sheet), "-o", "sheet-clone.toml"]) == 0
-    asked = ("--pattern", "random-read", "--seconds", "1", "--requests", "5000")
-    told = disk.simulate("sheet-clone.toml", *asked)
-    assert told["iops"] == pytest.approx(9000, rel=0.1)
-
-
 @pytest.mark.parametrize(
     ("words", "why"),
     [
@@ -479,20 +422,13 @@ def test_a_data_sheet_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         (("place", "-o", "none/mine.toml"), "there is no folder"),
         (("--from", "absent.json", "-o", "mine.toml"), "there is no file absent.json"),
         (("--from", "buffered.json", "-o", "mine.toml"), "direct=1"),
-        (("--from", "writes.toml", "-o", "mine.toml"), "random reads"),
-        (("--from", "empty.toml", "-o", "mine.toml"), "no figures of a data sheet"),
     ],
 )
 def test_what_cannot_be_cloned_is_refused_in_words(
     words: tuple[str, ...], why: str, tmp_path: Path, capsys: Screen
 ) -> None:
     (tmp_path / "place").mkdir()
-    (tmp_path / "empty.toml").write_text("title = 'nothing'\n")
     (tmp_path / "buffered.json").write_text((SAMPLES / "fio-two-jobs.json").read_text())
-    (tmp_path / "writes.toml").write_text(
-        '[[published]]\nprobe = { pattern = "random-write", block_bytes = 4096 }\n'
-        'measure = { iops = 100.0 }\nsource = "me"\n'
-    )
     assert call(["disk", "clone", *words]) == 2
     out, err = capsys.readouterr()
     assert why in err, err

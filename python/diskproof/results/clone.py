@@ -7,8 +7,8 @@ from diskproof.results.profile import Profile
 from diskproof.results.record import Record
 from diskproof.wording import Message
 
-Evidence = Literal["measured", "fio", "data sheet"]
-"""Who measured: this run, somebody else with fio, or the maker."""
+Evidence = Literal["measured", "fio"]
+"""Who measured: this run, or somebody else with fio."""
 
 
 class Tried(Record):

@@ -57,7 +57,7 @@ def clone(
     seconds
         Measured seconds of each cell; default: 5, or 0.8 with --quick.
     source
-        Instead of measuring: somebody else's fio output in JSON, or a data sheet's figures in TOML.
+        Instead of measuring: somebody else's fio output in JSON.
     capacity
         With --from: the size of that disk, such as `960 GB`.
     title

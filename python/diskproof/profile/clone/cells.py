@@ -31,12 +31,6 @@ SYNCED_BLOCK = 8 * 2**10
 FEWEST_QUEUES = 5
 """Mean latencies in the time of a cell: the requests that its end cuts off are then a tenth of all."""
 
-LONGEST_PASS_S = 86_400
-"""A pass over the region ends with its last byte."""
-
-MOST_IN_TURN = 4_000
-"""Requests of a cell that is simulated after others: 40 are beyond the 99th percentile."""
-
 WIDE_SPANS = (1.0, 0.1)
 """Shares of a whole disk that an arm travels over, to learn how long its seeks take."""
 
@@ -134,21 +128,6 @@ def observed(cells: Iterable[ProfileCell], source: str, window_s: float) -> list
         figures = figures_of(_per_s(cell, of_queue_s or cell.seconds), cell.requests.percentiles_us)
         found.setdefault(cell.probe, Observation(cell.probe, figures, source, cell.seconds, of_queue_s))
     return list(found.values())
-
-
-def in_turn(cells: Iterable[ProfileCell], window_s: float) -> list[Asked]:
-    """Return what a disk was asked, one after the other: a cache or a log holds what came before."""
-    asked = []
-    for cell in cells:
-        probe, seconds, most = cell.probe, max(1, round(cell.seconds)), MOST_IN_TURN
-        if probe.pattern == "pass-write":
-            probe = probe.model_copy(update={"pattern": "sequential-write"})
-            seconds = LONGEST_PASS_S
-            most = max(1, probe.span_of(cell.requests.bytes if cell.requests else 0) // probe.block_bytes)
-        if probe.pattern in MODELLED:
-            of_queue_s = window_s if probe.depth > 1 else 0.0
-            asked.append(Asked(probe, seconds, most, of_queue_s))
-    return asked
 
 
 def _per_s(cell: ProfileCell, window_s: float) -> float:

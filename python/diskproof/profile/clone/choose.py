@@ -6,7 +6,7 @@ from functools import partial
 
 from diskproof.profile.clone.cells import Observation
 from diskproof.profile.clone.fit import STEPS, Candidate, Fitted, Model, fit
-from diskproof.profile.clone.kinds import built, cloud, flash, spinning
+from diskproof.profile.clone.kinds import bridge, cloud, flash, spinning
 from diskproof.profile.clone.sight import Sight
 
 HOPELESS = 1.5
@@ -14,9 +14,6 @@ HOPELESS = 1.5
 
 REMOVED_US = 1_500.0
 """No flash drive and no memory answers reads of 4 KiB so late."""
-
-POOR = 0.3
-"""Arrays take long to fit: they are tried only if the nearest kind has a larger error."""
 
 USB_BONUS = 0.8
 """The kernel's word that a disk hangs on USB weighs as much as a fifth of the error."""
@@ -27,16 +24,14 @@ again with the same for as long as that fit goes on."""
 
 
 def candidates(sight: Sight) -> Iterator[Candidate]:
-    """Yield every kind that the figures do not rule out, but for arrays."""
+    """Yield every kind that the figures do not rule out."""
     yield cloud.candidate(sight)
     read_us = sight.latency_us("random-read")
     if read_us is None or read_us < REMOVED_US:
         yield cloud.in_batches(sight)
         yield from flash.candidates(sight)
     yield from spinning.candidates(sight)
-    yield from built.bridges(sight)
-    yield from built.caches(sight)
-    yield from built.logs(sight)
+    yield from bridge.candidates(sight)
 
 
 def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell: Tell) -> list[Fitted]:
@@ -49,8 +44,6 @@ def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell
             yield fit(one, model, observations, STEPS[:1], roughly=True)
 
     coarse = list(roughly(list(candidates(sight))))
-    if min(one.error for one in coarse) > POOR:
-        coarse += roughly(list(built.arrays(sight)))
     limit = HOPELESS * min(one.error for one in coarse) + 0.05
     fitted = [one for one in coarse if one.error > limit]
     near = [one for one in coarse if one.error <= limit]

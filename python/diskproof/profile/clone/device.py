@@ -17,9 +17,8 @@ class Parameter:
     source: str
 
 
-Tree = Mapping[str, "Parameter | Tree | Sequence[Tree]"]
-"""A device: the name of its kind above its parameters, as `[device.KIND]` has them. A list holds the disks
-of an array."""
+Tree = Mapping[str, "Parameter | Tree"]
+"""A device: the name of its kind above its parameters, as `[device.KIND]` has them."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +56,16 @@ def _published(one: Published) -> str:
     return f"{{probe = {{{probe}{span}}}, measure = {{{measure}}}, {told}}}"
 
 
-def _tables(name: str, tree: Tree, header: str = "[{}]") -> Iterator[str]:
+def _tables(name: str, tree: Tree) -> Iterator[str]:
     """Yield the lines of a table, and of those inside it: a table's own parameters stand before them."""
     own = {key: one for key, one in tree.items() if isinstance(one, Parameter)}
-    if own or header != "[{}]":
-        yield from ("", header.format(name))
+    if own:
+        yield from ("", f"[{name}]")
     for key, one in own.items():
         yield f"{key} = {{value = {_text(one.value)}, source = {_text(one.source)}}}"
     for key, inner in tree.items():
         if isinstance(inner, Mapping):
             yield from _tables(f"{name}.{key}", inner)
-        elif not isinstance(inner, Parameter):
-            for one_of_many in inner:
-                yield from _tables(f"{name}.{key}", one_of_many, "[[{}]]")
 
 
 @lru_cache(maxsize=1024, typed=True)

@@ -45,9 +45,6 @@ LONGEST_S = 60
 IMPOSSIBLE = 10.0
 """The error of a figure that a model does not have, or of a device that is refused."""
 
-KEEPS_DATA = frozenset({"log"})
-"""Devices whose answers depend on what was read and written before."""
-
 ASSUMED = "assumed: nothing that was measured shows it"
 
 Values = Mapping[str, Value]
@@ -132,18 +129,11 @@ class Fitted:
 class Model:
     """Runs probes on devices in virtual time; what was asked before is remembered."""
 
-    def __init__(self, folder: Path, seed: int = 1, history: Sequence[Asked] = ()) -> None:
-        """Start with an empty memory; every draw of the models comes from the seed.
-
-        `history` is what the measured disk was asked, one after the other, as far as that is known. A device
-        that keeps data is asked the same; any other is new for each probe.
-        """
+    def __init__(self, folder: Path, seed: int = 1) -> None:
+        """Start with an empty memory; every draw of the models comes from the seed."""
         self._file = folder / "candidate.toml"
         self._seed = seed
         self._known: dict[tuple[str, Asked], disk.Facts | None] = {}
-        self._history = history
-        self._turns = {one.probe: turn for turn, one in reversed(list(enumerate(history)))}
-        self._lives: dict[str, Sequence[disk.Facts | None]] = {}
         self.before_each: Callable[[], None] = lambda: None
         """Called before the program is asked: a fit asks it hundreds of times."""
 
@@ -168,31 +158,17 @@ class Model:
         self, tree: Tree, observations: Sequence[Observation], *, roughly: bool = False
     ) -> list[disk.Facts | None]:
         text = device_text("a candidate", "A candidate.", tree)
-        if self._history and not KEEPS_DATA.isdisjoint(tree):
-            turns = [self._turns[one.probe] for one in observations]
-            told = self._life(text, max(turns, default=-1) + 1)
-            return [told[turn] for turn in turns]
         asked = [(text, _asked(one, roughly=roughly)) for one in observations]
         new = list(dict.fromkeys(one for one in asked if one not in self._known))
         if new:
             self._known.update(zip(new, self._new_answers(text, [one for _, one in new]), strict=True))
         return [self._known[one] for one in asked]
 
-    def _life(self, text: str, turns: int) -> Sequence[disk.Facts | None]:
-        """Return the answers of one disk to so many turns."""
-        known = self._lives.get(text, ())
-        if len(known) < turns:
-            known = self._lives[text] = self._new_answers(text, self._history[:turns], in_turn=True)
-        return known
-
-    def _new_answers(
-        self, text: str, asked: Sequence[Asked], *, in_turn: bool = False
-    ) -> Sequence[disk.Facts | None]:
+    def _new_answers(self, text: str, asked: Sequence[Asked]) -> Sequence[disk.Facts | None]:
         self.before_each()
         self._file.write_text(text, encoding="utf-8")
-        simulate = disk.simulate_in_turn if in_turn else disk.simulate_probes
         try:
-            return simulate(str(self._file), [one.line for one in asked], self._seed)
+            return disk.simulate_probes(str(self._file), [one.line for one in asked], self._seed)
         except disk.DiskError:  # a combination of parameters that no device has
             return [None] * len(asked)
 

@@ -1,27 +1,20 @@
-"""Figures that others measured: fio's JSON, and data sheets in the words of device files."""
+"""Figures that others measured: fio's JSON."""
 
-import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from diskproof.importers.base import Found
 from diskproof.importers.fio.options import size_of
 from diskproof.importers.read import read_files
 from diskproof.profile.clone.cells import Observation
 from diskproof.profile.clone.material import Material
-from diskproof.profile.simulated import MODELLED
-from diskproof.reading import read_text
 from diskproof.refusal import RefusalError
-from diskproof.results.clone import Evidence
 from diskproof.results.imported import ImportedResult
 from diskproof.results.modelled import MeasureName
 from diskproof.results.profile import Pattern, Probe
 from diskproof.stats.grouping import grouped
 from diskproof.wording import Message, per_s, say
 
-MOST_BYTES = 2**20
 Files = tuple[list[Found], list[str]]
 Read = Callable[[Sequence[Path]], Files]
 
@@ -38,41 +31,17 @@ _SYNCED: dict[Pattern, Pattern] = {"random-write": "synced-write", "sequential-w
 _PERCENTILES: dict[str, MeasureName] = {"50": "median_us", "95": "p95_us", "99": "p99_us"}
 
 
-class _Sheet(BaseModel):
-    """One figure of a data sheet, as `[[published]]` of a device file has it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    probe: Probe
-    measure: dict[MeasureName, float] = Field(min_length=1)
-    source: str
-    fitted: bool = False
-
-
-class _Sheets(BaseModel):
-    """A file of figures."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    published: list[_Sheet] = Field(min_length=1, max_length=1000)
-
-
 def foreign(paths: Sequence[Path], capacity_bytes: int | None, read: Read = read_files) -> Material:
     """Return what others measured of one disk; RefusalError says what a file lacks.
 
     `read` reads other tools' output.
     """
-    sheets = [path for path in paths if path.suffix == ".toml"]
-    outputs = [path for path in paths if path.suffix != ".toml"]
-    named, notes = _from_fio(read(outputs), outputs) if outputs else ([], [])
-    named += [(path.name, one) for path in sheets for one in _from_sheet(path)]
+    named, notes = _from_fio(read(paths), paths)
     observations, repeated = _one_a_probe(named)
-    evidence: Evidence = "fio" if outputs else "data sheet"
-    what = "fio's output" if evidence == "fio" else "a data sheet's figures"
     return Material(
         name=", ".join(path.name for path in paths),
-        evidence=evidence,
-        how=f"Made by `diskproof disk clone` from {what}: less evidence than a measurement.",
+        evidence="fio",
+        how="Made by `diskproof disk clone` from fio's output: less evidence than a measurement.",
         observations=observations,
         capacity_bytes=capacity_bytes or ASSUMED_CAPACITY_BYTES,
         capacity_source="given with --capacity" if capacity_bytes else "assumed: not given",
@@ -81,11 +50,8 @@ def foreign(paths: Sequence[Path], capacity_bytes: int | None, read: Read = read
 
 
 def _one_a_probe(named: Sequence[tuple[str, Observation]]) -> tuple[list[Observation], list[Message]]:
-    """Return one observation of each probe, that of most requests, and say which others do not count.
-
-    A data sheet may have several figures of one probe.
-    """
-    groups = grouped(named, lambda one: (one[1].probe, *sorted(one[1].figures)))
+    """Return one observation of each probe, that of most requests, and say which others do not count."""
+    groups = grouped(named, lambda one: one[1].probe)
     kept, notes = [], []
     for alike in groups.values():
         best, *others = sorted(alike, key=lambda one: -one[1].requests)
@@ -166,20 +132,3 @@ def _of_job(result: ImportedResult) -> Observation | Message:
         span_bytes=size_of(asked.get("size")),
     )
     return Observation(probe, figures, f"fio, {result.source.file}", load.seconds or 5.0)
-
-
-def _from_sheet(path: Path) -> Iterator[Observation]:
-    try:
-        sheets = _Sheets.model_validate(tomllib.loads(read_text(path, MOST_BYTES)))
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
-        why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise RefusalError(
-            f"{path} has no figures of a data sheet: {why}; write each as [[published]] with probe, measure "
-            "and source, as docs/devices.md says"
-        ) from None
-    for one in sheets.published:
-        if one.probe.pattern not in MODELLED:
-            raise RefusalError(f"{path}: no model can be asked `{one.probe.pattern}`; leave it out")
-        if not all(0 < value < 1e12 for value in one.measure.values()):
-            raise RefusalError(f"{path}: a figure of {one.probe.name} is not above 0")
-        yield Observation(one.probe, one.measure, one.source)

@@ -59,9 +59,9 @@ def make(material: Material, device_file: str, title: str | None, tell: Tell) ->
         material.credits,
     )
     with temporary_folder() as folder:
-        fitted = choose(sight, Model(folder, history=material.history), fitted_to, tell)
+        fitted = choose(sight, Model(folder), fitted_to, tell)
         tell("the nearest kind, compared with all figures", 1, 1)
-        check = Model(folder, SEED_OF_THE_CHECK, material.history)
+        check = Model(folder, SEED_OF_THE_CHECK)
         figures = _figures(fitted[0].tree, observations, check)
     kind = fitted[0].candidate.kind
     clone = Clone(

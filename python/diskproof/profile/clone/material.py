@@ -7,9 +7,7 @@ from pathlib import Path
 from diskproof import __version__
 from diskproof.profile.clone.cells import (
     MARKER,
-    Asked,
     Observation,
-    in_turn,
     is_too_short,
     observed,
     plan,
@@ -46,8 +44,6 @@ class Material:
     whole_disk: bool = False
     """Whether reads went over all of the disk."""
     credits: Credits | None = None
-    history: Sequence[Asked] = ()
-    """What one disk was asked, one after the other; empty if that is not known."""
     notes: Sequence[Message] = ()
     profile: Profile | None = None
     longest_s: float = 0.0
@@ -107,7 +103,6 @@ def material_of(profile: Profile, *, whole_disk: bool) -> Material:
         usb=place.device is not None and "/usb" in str(Path(f"/sys/block/{place.device.name}").resolve()),
         whole_disk=whole_disk,
         credits=seen[1] if seen else None,
-        history=in_turn(profile.cells, profile.seconds_per_cell),
         notes=notes,
         profile=profile,
         longest_s=profile.seconds_per_cell,

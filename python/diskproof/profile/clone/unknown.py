@@ -18,8 +18,6 @@ def unknown(material: Material, best: Fitted) -> list[Message]:
         said.append(say("no flush was measured: its time is assumed"))
     if kind == "cloud":
         said += _of_a_cloud(material)
-    if "raid" in best.tree:
-        said.append(say("how many disks the array has, and of which level it is: others may fit as well"))
     if "spinning" in best.candidate.kind and not material.whole_disk:
         said.append(say("no read went over the whole disk: usual seeks and a usual inner rate are assumed"))
     spans = [one.probe.span_bytes for one in material.observations if one.probe.span_bytes]

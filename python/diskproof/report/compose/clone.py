@@ -17,7 +17,6 @@ from diskproof.wording.numbers import number, size
 EVIDENCE = {
     "measured": "from figures of this run",
     "fio": "from somebody else's fio output: less evidence",
-    "data sheet": "from a data sheet's figures: little evidence",
 }
 
 TAIL = "p95 or p99 µs"

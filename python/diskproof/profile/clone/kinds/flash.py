@@ -32,8 +32,6 @@ LEAST_PROGRAM_US = 20.0
 MOST_DIES = 64
 """On a channel."""
 
-SHOWN_BY_READS = ("read_total_us", "cells_share", "read_command_us")
-
 TOTALS = ("read_total_us", "write_total_us")
 """Knobs that are the whole time of a request of 4 KiB, one at a time."""
 
@@ -89,14 +87,6 @@ def single(sight: Sight) -> Candidate:
     knobs = tuple(knob for knob in made.knobs if knob.name not in ("queue_depth", "interface_mb_per_s"))
     fast = max(SATA_MB_PER_S, float(made.start["interface_mb_per_s"]) * 1.2)
     return replace(made, start={**made.start, "queue_depth": 32, "interface_mb_per_s": fast}, knobs=knobs)
-
-
-def read_alone(sight: Sight) -> Candidate:
-    """Return the drive of which only reads of small blocks were measured: what they do not show is usual."""
-    made = _candidate(sight, worn=False)
-    usual = {"interface_mb_per_s": SATA_MB_PER_S, "program_mb_per_s": SATA_MB_PER_S / 2}
-    knobs = tuple(knob for knob in made.knobs if knob.name in SHOWN_BY_READS)
-    return replace(made, start={**made.start, **usual}, knobs=knobs)
 
 
 def _candidate(sight: Sight, *, worn: bool) -> Candidate:
