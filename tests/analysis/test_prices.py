@@ -7,7 +7,7 @@ import pytest
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.analyse import YEAR_S, amount, amount_per_s, price_over, usable_bytes
-from diskproof.analysis.prices.shapes import CellPrice, Prices, StoragePrice
+from diskproof.analysis.prices.shapes import CellPrice, Prices
 from diskproof.families.durability import at_risk
 from diskproof.results.load import FileRequests
 from diskproof.results.machine import Place, VirtualFacts
@@ -266,7 +266,7 @@ def test_durability_follows_each_familys_settings() -> None:
     assert at_risk("sqlite", {"synchronous": "full"}) == {"journal_mode": None}
 
 
-# ---------------------------------------------------------------- requests a second
+# ---------------------------------------------------------------- loads on bare files
 
 
 FILES = with_prices(
@@ -302,36 +302,8 @@ def on_files(rate: dict[int, float]) -> list[Trial]:
     ]
 
 
-def test_a_request_a_second_is_priced_at_the_best_number_of_clients() -> None:
-    storage = prices_of(FILES, on_files({1: 100.0, 8: 400.0, 64: 300.0})).storages[0]
-    (request,) = storage.requests
-    assert (request.workload, request.clients, request.block_bytes) == ("random", 8, 4096)
-    assert request.amount.estimate == pytest.approx(150 / 400, rel=0.01)
-
-
-def test_requests_that_must_not_be_compared_have_no_price() -> None:
-    def barred(clients: set[int]) -> StoragePrice:
-        bar = Finding(check="physics", severity="warning", message="a cache answered")
-        return prices_of(
-            FILES,
-            [
-                change(trial, findings=[bar]) if FILES.cell(trial.cell).clients in clients else trial
-                for trial in on_files({1: 100.0, 8: 400.0, 64: 300.0})
-            ],
-        ).storages[0]
-
-    (request,) = barred({8}).requests
-    assert request.clients == 64
-    storage = barred({1, 8, 64})
-    assert (storage.requests, storage.barred) == ([], ["random"])
-
-
 def test_what_has_no_transactions_has_no_price_of_them() -> None:
     assert prices_of(FILES, on_files({1: 100.0, 8: 400.0, 64: 300.0})).cells == []
-
-
-def test_requests_are_never_taken_from_what_was_not_measured() -> None:
-    assert prices_of(ONE).storages[0].requests == []
 
 
 def test_what_must_not_be_compared_has_no_price() -> None:

@@ -1,4 +1,4 @@
-"""`diskproof serve` as a browser or Prometheus asks it."""
+"""`diskproof serve` as a browser asks it."""
 
 import re
 import signal

@@ -5,14 +5,13 @@ Performance Council defines it (TPC-C Standard Specification 5.11, clause 7: thr
 but of the storage alone: it is the factor under test, and the study prices nothing else.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.prices.durable import find_not_durable
-from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, RequestPrice, StoragePrice
+from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, StoragePrice
 from diskproof.results.plan import Cell
 from diskproof.results.prices import Price
-from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval, geometric_mean_interval
 
 GB = 10**9
@@ -72,51 +71,13 @@ def usable_bytes(devices: Sequence[Price]) -> int:
 def _price_storage(gathered: Gathered, storage: str, basis: Basis) -> StoragePrice:
     devices = gathered.plan.prices[storage]
     price = amount(devices, basis)
-    requests = list(_price_requests(gathered, storage, price))
     return StoragePrice(
         storage=storage,
         bought=[device.device for device in devices],
         amount=price,
         usable_bytes=usable_bytes(devices),
         amount_per_gb=price / (usable_bytes(devices) / GB),
-        requests=requests,
-        barred=sorted(
-            {cell.workload for cell in _of_random_requests(gathered, storage)}
-            - {one.workload for one in requests}
-        ),
     )
-
-
-def _price_requests(gathered: Gathered, storage: str, price: float) -> Iterator[RequestPrice]:
-    """Yield the price of a random request a second, by every load of such requests at its best threads."""
-    priced = [
-        (speed, cell)
-        for cell in _of_random_requests(gathered, storage)
-        if not gathered.bars_of(cell) and (speed := _speed(gathered, cell))
-    ]
-    for workload, found in grouped(priced, lambda one: one[1].workload).items():
-        speed, cell = max(found, key=lambda one: one[0].estimate)
-        files = gathered.valid(cell)[0].load.file_requests
-        assert files is not None
-        yield RequestPrice(
-            workload=workload,
-            cell=cell.id,
-            clients=cell.clients,
-            block_bytes=files.block_bytes,
-            direct=files.direct,
-            amount=price_over(price, speed),
-        )
-
-
-def _of_random_requests(gathered: Gathered, storage: str) -> list[Cell]:
-    """Return a storage's measured loads of random requests on files: a price of others says nothing."""
-    return [
-        cell
-        for cell in gathered.plan.cells
-        if cell.storage == storage
-        and (loads := [one.load for one in gathered.valid(cell)])
-        and all(load.asks_files == "at random" for load in loads)
-    ]
 
 
 # ---------------------------------------------------------------- a cell

@@ -14,20 +14,6 @@ Basis = Literal["purchase", "month"]
 """What an amount is for: ``purchase``, to own it; ``month``, to have it for a month."""
 
 
-class RequestPrice(Record):
-    """What one random request a second costs on a storage, by the fastest cell of a load on its files."""
-
-    workload: str
-    cell: str
-    clients: int
-    block_bytes: int
-    """Size of a request."""
-    direct: bool
-    """False: through the page cache, which may have answered instead of the storage."""
-    amount: Interval
-    """Price of the storage over its requests a second."""
-
-
 class StoragePrice(Record):
     """What a storage costs, and what it holds."""
 
@@ -39,10 +25,6 @@ class StoragePrice(Record):
     """Size as sold of the devices that hold the data: of the one named first, and those alike."""
     amount_per_gb: float
     """Of 10**9 of those bytes."""
-    requests: list[RequestPrice]
-    """One for each load of random requests that was measured on it; empty: none, but see `barred`."""
-    barred: list[str] = Field(default_factory=list)
-    """Loads of random requests that were measured on it and must not be compared at any number of clients."""
 
 
 class NotDurable(Record):

@@ -1,17 +1,12 @@
 """What storages and their speed cost to buy."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
-
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, StoragePrice
+from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices
 from diskproof.report.compose import money
 from diskproof.report.compose.tables import cells_table, figures, table
-from diskproof.report.document import Block, Column, Paragraph, Section, Table
-from diskproof.stats.intervals import Interval
-from diskproof.wording.numbers import count, listed, number, size
+from diskproof.report.document import Block, Paragraph, Section, Table
+from diskproof.wording.numbers import listed, number
 
-NOT_MEASURED = "not measured"
 NOT_COMPARABLE = "not comparable"
 
 
@@ -54,32 +49,16 @@ def _speed_note(prices: Prices) -> str:
 
 
 def storage_prices(prices: Prices) -> Table:
-    """Return a row a storage: its devices, its price, a GB's, and that of a random request per second."""
-    loads = {one.workload: size(one.block_bytes) for row in prices.storages for one in row.requests}
-    none = NOT_COMPARABLE if any(row.barred for row in prices.storages) else NOT_MEASURED
+    """Return a row a storage: its devices, its price and a GB's."""
     heading = money.priced(prices)
-    requests: list[tuple[Column, Callable[[StoragePrice], str]]] = [
-        (figures(f"{heading} per IOPS ({load}, {block})"), partial(_request, load))
-        for load, block in loads.items()
-    ] or [(figures(f"{heading} per IOPS"), lambda _: none)]
     return table(
         prices.storages,
         ("Storage", lambda row: row.storage),
         ("Bought", lambda row: money.bought(row.bought)),
         (figures(heading), lambda row: money.money(row.amount)),
         (figures(f"{heading} per GB"), lambda row: money.money(row.amount_per_gb)),
-        *requests,
         label="What each storage costs to buy",
     )
-
-
-def _request(load: str, row: StoragePrice) -> str:
-    found = next((one for one in row.requests if one.workload == load), None)
-    if found is None:
-        return NOT_COMPARABLE if load in row.barred else NOT_MEASURED
-    through = "" if found.direct else ", page cache"
-    rest = f", {count(found.clients, 'client')}{through}"
-    return _quotient(found.amount, rest)
 
 
 def speed_prices(analysis: Analysis, prices: Prices) -> Table:
@@ -91,18 +70,14 @@ def speed_prices(analysis: Analysis, prices: Prices) -> Table:
         (figures("Transactions/s"), lambda row: number(row.speed.estimate)),
         (
             figures(f"{heading} per 1,000/s"),
-            lambda row: NOT_COMPARABLE if row.bars else _quotient(row.per_1000_per_s),
+            lambda row: NOT_COMPARABLE if row.bars else money.quotient(row.per_1000_per_s),
         ),
         (figures(f"{prices.currency} per million durable"), _durable),
         label="What the speed of every cell costs to buy",
     )
 
 
-def _quotient(interval: Interval | None, rest: str = "") -> str:
-    return f"{money.quotient(interval)}{rest}"
-
-
 def _durable(row: CellPrice) -> str:
     if row.per_million:
-        return _quotient(row.per_million)
+        return money.quotient(row.per_million)
     return row.not_durable.kind if row.not_durable else NOT_COMPARABLE
