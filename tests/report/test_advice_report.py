@@ -5,15 +5,6 @@ from collections.abc import Mapping
 from diskproof.analysis.advised.advise import advise
 from diskproof.analysis.advised.records import Advice, Configuration, Measured, Target, Verification
 from diskproof.analysis.other_disk.records import Predicted
-from diskproof.report.charts.price import (
-    ADVISED,
-    MAY,
-    MEASURED,
-    MEETS,
-    MISSES,
-    TO_BUY,
-    throughput_by_price,
-)
 from diskproof.report.compose.advised import compose
 from diskproof.report.write import markdown
 from diskproof.stats.intervals import Interval
@@ -55,25 +46,6 @@ def verified(
     return advice(disks).model_copy(update={"verification": found})
 
 
-def test_it_marks_the_disk_to_buy_the_target_and_what_was_measured() -> None:
-    disks = {"cheap": (10, 500.0), "middling": (30, 1000.0), "dear": (100, 2000.0), "unknown": (1, None)}
-    figure = throughput_by_price(verified(disks, [run("middling", 900.0, meets=True)], "middling"))
-    assert figure is not None
-    (panel,) = figure.panels
-    assert {(row.get("name"), row.get("answer"), row["speed"]) for row in panel.rows} == {
-        ("cheap", MISSES, 500.0),
-        ("middling", TO_BUY, 1000.0),
-        ("dear", MEETS, 2000.0),
-        ("middling", MEASURED, 900.0),
-        (None, None, 800.0),
-    }
-    assert {key.words for key in figure.keys} >= {MISSES, TO_BUY, "target: 800 transactions/s"}
-
-
-def test_without_a_prediction_there_is_no_picture() -> None:
-    assert throughput_by_price(advice({"unknown": (1, None)})) is None
-
-
 def lead(made: Advice) -> str:
     return " ".join(text for _, text in compose(made).lines)
 
@@ -88,10 +60,6 @@ def test_the_likely_disk_is_named_beside_the_sure_one() -> None:
     assert "(probability 90% or more) is sure, for 30.00 USD a month:" in said
     assert "A cheaper one meets it more probably than not: likely, for 10.00 USD a month:" in said
     assert "probability 71%" in said
-    figure = throughput_by_price(advice(disks))
-    assert figure is not None
-    answers = {row.get("name"): row.get("answer") for row in figure.panels[0].rows}
-    assert (answers["likely"], answers["sure"], answers["miss"]) == (MAY, ADVISED, MISSES)
 
 
 def test_an_unlikely_disk_is_not_named_beside_a_sure_one() -> None:

@@ -144,10 +144,9 @@ def _put(made: Advice, form: Form, page: Path | None) -> None:
     screen = compose(made)
     put_in_form(form, screen, made)
     if page:
-        from diskproof.report.charts.price import throughput_by_price  # noqa: PLC0415 - drawing loads slowly
         from diskproof.report.write import html  # noqa: PLC0415
 
-        keep("advise", page, html.write(screen.document(throughput_by_price(made))))
+        keep("advise", page, html.write(screen.document()))
 
 
 def _exit_code(advice: Advice) -> int:

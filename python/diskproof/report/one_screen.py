@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from diskproof.report.document import Bar, Column, Document, Figure, Paragraph, Scale, Section, Table, Tone
+from diskproof.report.document import Bar, Column, Document, Paragraph, Scale, Section, Table, Tone
 from diskproof.stats.intervals import Interval
 from diskproof.stats.proportions import Share
 from diskproof.wording.numbers import number
@@ -122,7 +122,7 @@ class OneScreen:
     rest: tuple[Section, ...] = ()
     """What no screen has room for: Markdown folds it, a page has it below."""
 
-    def document(self, picture: Figure | None = None) -> Document:
+    def document(self) -> Document:
         """Return it as a document: its rows as tables, then the rest."""
         tables = tuple(one.table() for one in self.blocks if one.rows)
         return Document(
@@ -131,6 +131,5 @@ class OneScreen:
             lead=(Paragraph(self.facts),),
             answer=self.answer,
             beside=self.lines,
-            picture=picture,
             sections=(Section("", tables), *self.rest),
         )
