@@ -78,8 +78,6 @@ class LoadError(Record):
     message: str
     transient: bool
     count: int
-    share: float | None = None
-    """No longer recorded; earlier run folders have it."""
     ended: bool = False
     """Whether it ended another tool's run, or one of its clients, before the time."""
 
@@ -260,12 +258,8 @@ class LoadResult(Record):
     """None of a database's load."""
     derived: list[Derived] = []
     """Those of count, time and rate that another tool did not print: they cannot contradict the others."""
-    half_digit: float | None = None
-    """No longer recorded; earlier run folders have it."""
     contradictions: list[Contradiction] = []
     """Between another tool's output and the command above it."""
-    succeeded_per_s: float | None = None
-    """No longer recorded; earlier run folders have it."""
     intervals_only: bool = False
     """Whether another tool's output has interval lines and no summary: whether it ended is not known."""
 
