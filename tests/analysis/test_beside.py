@@ -362,17 +362,12 @@ def test_a_percentile_that_the_trial_cannot_carry_is_not_shown() -> None:
     plan = publish(small_plan(measure_s=0.1), figures=[figure(2.0, "latency_p95_ms", storage="disk")])
     [row] = beside(plan, at_rates(plan, 800, 200)).figures
     assert row.measured is None
-    assert "too few transactions for a 95th percentile" in row.missing.text
 
 
-def test_a_figure_without_a_cell_says_so() -> None:
+def test_a_figure_without_a_cell_has_none_beside_it() -> None:
     plan = publish(small_plan(), figures=[figure(9.0, storage="disk", clients="64")])
     [row] = beside(plan, make_trials(plan)).figures
     assert (row.cell, row.measured) == (None, None)
-    assert row.missing.text == "no cell has 64 clients"
-    plan = publish(small_plan(), figures=[figure(9.0, storage="disk", tuning="safest")])
-    [row] = beside(plan, []).figures
-    assert row.missing.text == "no trial of mariadb/disk/safest/complex/128MiB/8c was run yet"
 
 
 def test_a_figure_is_held_only_against_loads_that_have_such_a_measure() -> None:

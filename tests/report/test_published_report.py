@@ -228,7 +228,6 @@ def test_a_table_of_figures_alone_is_shown(make_run: MakeRun) -> None:
     folder, analysis = make_run(plan)
     report = markdown.render(analysis)
     assert "no ratio was published" in report
-    assert "n/a: no cell has storage `flash`." in report
     assert "<h3>Figures of Table 1</h3>" in html.render(folder, analysis)
     assert pictures.ratios(analysis) is None
 

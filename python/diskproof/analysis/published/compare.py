@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.analysis.published import marks
-from diskproof.analysis.published.join import cells_of, pairs_of, why_no_cell, why_no_pair
+from diskproof.analysis.published.join import cells_of, pairs_of, why_no_pair
 from diskproof.analysis.published.measures import measured, of_test, speed
 from diskproof.analysis.published.shapes import Agreement, Beside, BesideFigure, BesideRatio, Mark
 from diskproof.analysis.verdicts import too_few_pairs
 from diskproof.results.plan import Cell
 from diskproof.results.published import PublishedFigure, PublishedRatio
 from diskproof.stats.intervals import geometric_mean_interval, paired_ratio
-from diskproof.wording import NOTHING, Message, say
+from diskproof.wording import Message, say
 
 
 def answer_published(gathered: Gathered) -> Beside | None:
@@ -38,8 +38,7 @@ def _figures(gathered: Gathered, figure: PublishedFigure) -> Iterator[BesideFigu
     for cell in cells:
         yield _figure(gathered, figure, cell)
     if not cells:
-        why = why_no_cell(gathered.plan, figure)
-        yield BesideFigure(published=figure, cell=None, measured=None, of_published=None, missing=why)
+        yield BesideFigure(published=figure, cell=None, measured=None, of_published=None)
 
 
 def _figure(gathered: Gathered, figure: PublishedFigure, cell: Cell) -> BesideFigure:
@@ -54,7 +53,6 @@ def _figure(gathered: Gathered, figure: PublishedFigure, cell: Cell) -> BesideFi
         of_published=interval.scaled(1 / figure.value) if interval else None,
         extrapolated=figure.measure == "seconds"
         and any(one.load.rests_on_estimates(parts) for one in trials),
-        missing=NOTHING if interval else _why_nothing(gathered, cell, figure),
     )
 
 
@@ -143,7 +141,7 @@ def _parts(part: str | None, cells: Sequence[Cell], gathered: Gathered) -> froze
     return of_test(part, ran)
 
 
-def _why_nothing(gathered: Gathered, cell: Cell, published: PublishedFigure | PublishedRatio) -> Message:
+def _why_nothing(gathered: Gathered, cell: Cell, published: PublishedRatio) -> Message:
     """Say why a cell that the study has gives no figure."""
     trials = gathered.of(cell)
     if not trials:

@@ -30,11 +30,6 @@ def pairs_of(plan: Plan, ratio: PublishedRatio) -> list[tuple[Cell, Cell]]:
     ]
 
 
-def why_no_cell(plan: Plan, figure: PublishedFigure) -> Message:
-    """Say why no cell belongs to a published figure."""
-    return _why_none(plan, figure.at, figure.measure) or say("no cell measures it")
-
-
 def why_no_pair(plan: Plan, ratio: PublishedRatio) -> Message:
     """Say which side of a published ratio has no cell, or that no two cells can be paired."""
     for level in (ratio.level, ratio.baseline):

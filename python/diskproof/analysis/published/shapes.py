@@ -7,7 +7,7 @@ from pydantic import Field
 from diskproof.results.published import PublishedFigure, PublishedRatio
 from diskproof.results.record import Record
 from diskproof.stats.intervals import Interval
-from diskproof.wording import NOTHING, Message
+from diskproof.wording import Message
 
 Agreement = Literal["agrees", "differs", "open"]
 """Whether something is as published; ``open``: the measured interval allows both."""
@@ -36,8 +36,6 @@ class BesideFigure(Record):
     """Measured over published."""
     extrapolated: bool = False
     """Whether the seconds hold some that are extrapolated, in one trial at least."""
-    missing: Message = NOTHING
-    """Why nothing was measured."""
 
 
 class BesideRatio(Record):

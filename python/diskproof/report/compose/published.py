@@ -1,6 +1,6 @@
 """What was published beside what was measured: a table of ratios and one of figures a published table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.published.marks import SIZE_BAND, TIE
@@ -8,7 +8,7 @@ from diskproof.analysis.published.shapes import BesideFigure, BesideRatio
 from diskproof.report.compose import published_groups
 from diskproof.report.compose.published_groups import MEASURES, Group
 from diskproof.report.compose.tables import factor_column, figures, table
-from diskproof.report.document import Block, Column, Figure, Item, Items, Paragraph, Section, Table
+from diskproof.report.document import Column, Figure, Item, Items, Paragraph, Section, Table
 from diskproof.report.intervals import extrapolated, with_bounds
 from diskproof.wording.numbers import number, printed
 
@@ -45,14 +45,13 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
 def group_section(group: Group) -> Section:
     """Return a published table: its ratios with their reasons, and its figures."""
     why = tuple(Item(reason, name=whom, tone="warning") for reason, whom in published_groups.reasons(group))
-    missing: Iterator[Block] = (Paragraph(f"n/a: {one}.") for one in published_groups.missing(group))
     return Section(
         group.title,
         (
             Paragraph(group.place),
             ratios_table(group),
             Items(why),
-            Section(f"Figures of {group.title}", (figures_table(group), *missing), folded=bool(group.ratios)),
+            Section(f"Figures of {group.title}", (figures_table(group),), folded=bool(group.ratios)),
         ),
     )
 

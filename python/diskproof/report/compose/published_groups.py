@@ -180,15 +180,6 @@ def reasons(group: Group) -> list[tuple[str, str]]:
     ]
 
 
-def missing(group: Group) -> list[str]:
-    """Return why figures were not measured; what differs only in its levels is said once."""
-    missed = list(dict.fromkeys(row.missing for row in group.figures if row.missing))
-    return [
-        first.text + (f" (and {len(rest):,} more like it)" if rest else "")
-        for first, *rest in grouped(missed, forms).values()
-    ]
-
-
 def _levels(at: Mapping[Factor, str], cell: Cell | None, but: Factor | None = None) -> dict[Factor, str]:
     known = {factor: cell.level(factor) for factor in FACTORS} if cell else {}
     return {factor: level for factor, level in (known | dict(at)).items() if factor != but}
