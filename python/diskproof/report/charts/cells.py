@@ -10,11 +10,7 @@ from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import Encoding, encode
 from diskproof.report.document import Figure, Key, Panel
-from diskproof.report.intervals import (
-    confidence,
-    extrapolated,
-    with_bounds,
-)
+from diskproof.report.intervals import confidence, extrapolated, with_bounds
 from diskproof.results.plan import Metric
 from diskproof.stats.grouping import grouped
 

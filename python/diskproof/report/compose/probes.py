@@ -29,11 +29,6 @@ def probe(one: Probe) -> str:
     return f"{PATTERNS[one.pattern]} {size(one.block_bytes)}{depth}"
 
 
-def title(profile: Profile) -> str:
-    """Return what was profiled, in one line."""
-    return f"{profile.place.kind} {profile.place.name}"
-
-
 def effort(profile: Profile) -> str:
     """Return how it was measured, in one sentence."""
     quick = "a quick look, " if profile.quick else ""

@@ -4,16 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from diskproof.report.compose.head import moment
 from diskproof.report.compose.machine import facts_table, host_facts
-from diskproof.report.compose.probes import (
-    OTHERS,
-    RANDOM,
-    SEQUENTIAL,
-    SYNCED,
-    effort,
-    lies_on,
-    probe,
-    title,
-)
+from diskproof.report.compose.probes import OTHERS, RANDOM, SEQUENTIAL, SYNCED, effort, lies_on, probe
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Block, Column, Document, Figure, Item, Items, Paragraph, Section, Table
 from diskproof.results.profile import DOUBTFUL, Pattern, Profile, ProfileCell, Stream
@@ -30,7 +21,7 @@ def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document
     nothing: tuple[Block, ...] = (Paragraph(NOTHING_DRAWN),)
     return Document(
         name="profile",
-        heading=title(profile),
+        heading=f"{profile.place.kind} {profile.place.name}",
         answer=" ".join(answer(profile)),
         lead=(Paragraph(f"{lies}. Measured {moment(profile.started_at)}: {effort(profile)}."),),
         sections=(

@@ -77,7 +77,7 @@ def environment(*packages: str) -> Environment:
         lstrip_blocks=True,
     )
     made.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False}  # for `_shown` to see
-    made.filters |= {"kind": _kind, "prose": _prose}
+    made.filters["prose"] = _prose
     made.globals |= {"picture": picture, "signs": SIGNS}
     made.globals |= {"most_panels": MOST_PANELS_SHOWN, "most_rows": MOST_ROWS_SHOWN}
     return made
@@ -85,10 +85,6 @@ def environment(*packages: str) -> Environment:
 
 def _template() -> Template:
     return environment().get_template("page.html.j2")
-
-
-def _kind(block: object) -> str:
-    return type(block).__name__
 
 
 def _prose(text: str) -> Markup:
