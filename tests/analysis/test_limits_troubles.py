@@ -17,7 +17,6 @@ from support.limited import (
     limit_of,
     limited,
     one_cell,
-    page_write_bound,
     virtual_machine,
 )
 from support.trials import change, load_of, make_machine, make_plan, make_series, make_trials, usage_of
@@ -140,27 +139,11 @@ def test_a_server_too_old_for_a_group_commit_is_named(
     assert ("look for what takes turns" in remedy) != old
 
 
-def test_doublewrite_is_named_on_a_disk_without_time_left() -> None:
-    plan = one_cell(8)
-    made = []
-    for number in range(3):
-        trial = page_write_bound(plan, number)
-        n = load_of(trial).known_transactions
-        made.append(change(trial, usage__account__doublewrite_writes=n))
-    assert "doublewrite on a slow device" in named(limit_of(plan, made))
-    # The same on a disk that serves many requests at a time: how much it could still do is not known.
-    assert "doublewrite on a slow device" not in named(limit_of(plan, made, make_machine(plan)))
-
-
 def test_lock_waits_over_few_rows_are_a_hot_row() -> None:
     cell = limited("locks", 8)
     assert cell.limit == "locks"
     assert "40 rows for 8 clients" in named(cell)["one hot row"].says.text
     assert "one hot row" not in named(limited("locks", 8, data__rows=4_000_000))
-
-
-def test_the_client_as_the_limit_has_its_remedy() -> None:
-    assert "68%" in named(limited("load generator", 8))["the client as the limit"].says.text
 
 
 def test_reads_from_memory_are_reported_if_storages_are_compared() -> None:

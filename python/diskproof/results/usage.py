@@ -92,8 +92,6 @@ class ServerAccount(Record):
     """Flushes of the redo log or WAL that it requested."""
     log_flush_s: float | None = None
     """Seconds in them, all together."""
-    log_buffer_waits: int | None = None
-    """Waits for room in the log's buffer."""
     binlog_commits: int | None = None
     binlog_groups: int | None = None
     """Groups in which those commits were written, each with at most one flush."""
@@ -110,10 +108,8 @@ class ServerAccount(Record):
     """Flushes of data files."""
     clean_page_waits: int | None = None
     """Waits for a page to be written so that another could be read."""
-    doublewrite_writes: int | None = None
     lock_waits: int | None = None
     lock_wait_s: float | None = None
-    deadlocks: int | None = None
     checkpoint_age_mean: float | None = None
     """Log that a recovery would have to read, as a share of what the log can hold before clients must
     wait."""
@@ -124,7 +120,6 @@ class ServerAccount(Record):
     """Of the buffer pool: pages that are not yet written."""
     history_growth_per_s: float | None = None
     """Undo history that purge has not removed, gained a second."""
-    temporary_tables_on_disk: int | None = None
     waiting_sessions: dict[str, float] | None = None
     """Mean number of clients' sessions found waiting, by the server's own name for what they waited for
     (``LWLock:WALWrite``); of servers that report what a session waits for. Not of those that waited for their

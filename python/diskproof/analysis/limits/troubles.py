@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.disks import BINLOG, DATA, MICRO, REDO, holding
-from diskproof.analysis.limits.loaders import load_machine_busy
+from diskproof.analysis.limits.disks import BINLOG, MICRO, REDO, holding
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.records import Trouble
 from diskproof.analysis.limits.split import logs_of_commit
@@ -12,7 +11,6 @@ from diskproof.analysis.limits.thresholds import (
     ALONE,
     CROWD,
     FEW_ROWS,
-    FULL_SHARE,
     GROWING,
     LITTLE,
     NEAR_STALLS,
@@ -122,28 +120,6 @@ def two_logs_flushed(_: Gathered, seen: Observed, limit: Limit | None) -> Iterat
     )
 
 
-def doublewrite_on_a_slow_device(_: Gathered, seen: Observed, limit: Limit | None) -> Iterator[Trouble]:
-    """Find pages that are written twice on a disk that has no time left."""
-    twice = seen.account_each.doublewrite_writes
-    busy = [one for one in holding(seen.disks, DATA) if (one.busy or 0.0) >= FULL_SHARE and one.one_at_a_time]
-    if not twice or twice < SELDOM or not busy or limit not in ("page writes", "data reads"):
-        return
-    yield Trouble(
-        name="doublewrite on a slow device",
-        says=say(
-            "{n:2} writes of the doublewrite buffer a transaction on {disk}, busy {busy} of the time",
-            n=twice,
-            disk=busy[0].name,
-            busy=share(busy[0].busy or 0.0),
-        ),
-        remedy=say(
-            "a storage that writes pages atomically needs no doublewrite; otherwise keep it on, and give the "
-            "pages a disk of their own or more memory"
-        ),
-        source="MySQL manual, “Doublewrite Buffer”",
-    )
-
-
 def data_in_memory(gathered: Gathered, seen: Observed, _: Limit | None) -> Iterator[Trouble]:
     """Find a load over several storages or memory sizes that only reads, and reads nothing from any disk."""
     cells, reads = gathered.plan.cells, seen.disk_reads
@@ -164,27 +140,6 @@ def data_in_memory(gathered: Gathered, seen: Observed, _: Limit | None) -> Itera
         ),
         remedy=say("use more rows, or less memory, until pages are read; or ask this of writes alone"),
         source="Gray, “The Benchmark Handbook”, 1993: the data must scale with what is measured",
-    )
-
-
-def client_is_the_limit(_: Gathered, seen: Observed, limit: Limit | None) -> Iterator[Trouble]:
-    """Find a load generator that holds its server back."""
-    if limit != "load generator":
-        return
-    own, says = seen.cpu.shares.get("load"), say("its workers are full")
-    if seen.loaders is not None and seen.loaders.busy >= FULL_SHARE:
-        says = load_machine_busy(seen.loaders)
-    if own is not None:
-        says = say("the load generator has {own} of the CPU time used", own=share(own))
-    yield Trouble(
-        name="the client as the limit",
-        says=says,
-        remedy=say(
-            "give server and load CPUs of their own, give the load more of them or another machine, or "
-            "prepare its statements"
-        ),
-        source="Schroeder, Wierman and Harchol-Balter, “Open versus closed: a cautionary tale”, NSDI 2006, "
-        "on what a closed loop measures when its clients are slow",
     )
 
 
@@ -265,8 +220,6 @@ TROUBLES: tuple[Seek, ...] = (
     page_flushing_falls_behind,
     two_logs_flushed,
     group_commit_not_forming,
-    doublewrite_on_a_slow_device,
     one_hot_row,
     data_in_memory,
-    client_is_the_limit,
 )

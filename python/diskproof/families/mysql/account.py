@@ -14,7 +14,7 @@ from typing import Any
 from diskproof.families.samples import Samples, first
 from diskproof.results.usage import ServerAccount
 
-METRICS = {"lock_deadlocks", "trx_rseg_history_len"}
+METRICS = {"trx_rseg_history_len"}
 """Of information_schema.innodb_metrics, those that count by default and that the status does not have."""
 
 FILE_EVENTS = {
@@ -58,7 +58,6 @@ def account(samples: Samples) -> ServerAccount:
     return ServerAccount(
         log_flushes=log_flushes,
         log_flush_s=samples.seconds("file_summary.innodb_log_file.flush_s"),
-        log_buffer_waits=samples.count("Innodb_log_waits"),
         binlog_commits=samples.count("Binlog_commits"),
         binlog_groups=samples.count("Binlog_group_commits"),
         binlog_flush_s=samples.seconds("file_summary.binlog.flush_s"),
@@ -68,10 +67,8 @@ def account(samples: Samples) -> ServerAccount:
         page_writes=samples.count("Innodb_pages_written"),
         page_flushes=_page_flushes(log_flushes, all_flushes),
         clean_page_waits=samples.count("Innodb_buffer_pool_wait_free"),
-        doublewrite_writes=samples.count("Innodb_dblwr_writes"),
         lock_waits=samples.count("Innodb_row_lock_waits"),
         lock_wait_s=samples.seconds("Innodb_row_lock_time", unit_s=1e-3),
-        deadlocks=first(samples.count("Innodb_deadlocks"), samples.count(metric("lock_deadlocks"))),
         checkpoint_age_mean=None if mean is None else mean / used,
         checkpoint_age_max=None if highest is None else highest / used,
         dirty_share_mean=samples.mean_share(
@@ -81,7 +78,6 @@ def account(samples: Samples) -> ServerAccount:
             samples.growth_per_s("Innodb_history_list_length"),
             samples.growth_per_s(metric("trx_rseg_history_len")),
         ),
-        temporary_tables_on_disk=samples.count("Created_tmp_disk_tables"),
     )
 
 

@@ -26,7 +26,6 @@ def account(samples: Samples, *, times_input: bool, times_wal: bool) -> ServerAc
         commits=samples.count("pg_stat_database.xact_commit"),
         log_flushes=first(samples.count("pg_stat_wal.wal_sync"), samples.count("pg_stat_io.wal.fsyncs")),
         log_flush_s=seconds("pg_stat_wal.wal_sync_time", "pg_stat_io.wal.fsync_time") if times_wal else None,
-        log_buffer_waits=samples.count("pg_stat_wal.wal_buffers_full"),
         page_requests=samples.count("pg_stat_database.blks_hit", "pg_stat_database.blks_read"),
         page_reads=samples.count("pg_stat_database.blks_read"),
         page_read_s=seconds("pg_stat_database.blk_read_time") if times_input else None,
@@ -36,10 +35,8 @@ def account(samples: Samples, *, times_input: bool, times_wal: bool) -> ServerAc
         ),
         page_write_s=seconds("pg_stat_io.relation.write_time") if times_input else None,
         page_flushes=samples.count("pg_stat_io.relation.fsyncs"),
-        deadlocks=samples.count("pg_stat_database.deadlocks"),
         checkpoint_stalls=first(
             samples.count("pg_stat_bgwriter.checkpoints_req"),
             samples.count("pg_stat_checkpointer.num_requested"),
         ),
-        temporary_tables_on_disk=samples.count("pg_stat_database.temp_files"),
     )

@@ -96,7 +96,7 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
         who = self.who()
         lacks = []
         if super()._reads_metrics() and not self._reads_metrics():
-            lacks.append(f"INNODB_METRICS (undo history, deadlocks): GRANT PROCESS ON *.* TO {who}")
+            lacks.append(f"INNODB_METRICS (undo history): GRANT PROCESS ON *.* TO {who}")
         if super()._times_files() and not self._times_files():
             lacks.append(
                 f"the time of reads, writes and flushes: GRANT SELECT ON performance_schema.* TO {who}"
