@@ -1,7 +1,6 @@
 """`diskproof init`: a first study."""
 
 import json
-import math
 import os
 import re
 from collections.abc import Sequence
@@ -9,69 +8,55 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from diskproof import disk
-from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.plan import check_as_run
 from diskproof.cli.screen import say
 from diskproof.families import FAMILIES, Family, of
 from diskproof.families.address import parse
-from diskproof.families.facts import LEVELS, Level
 from diskproof.history.shelf import RUNS
 from diskproof.refusal import RefusalError
 from diskproof.results.durable import write_whole, writing
 from diskproof.server.base import ServerNotFoundError
 from diskproof.server.registry import installed
 from diskproof.storage.places import check
-from diskproof.study.loads.base import FIXED_BYTES
-from diskproof.study.loads.oltp import ROW_BYTES
-from diskproof.study.part import MAX_CLIENTS
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile, parse_study
 from diskproof.system.programs import NOT_INHERITED
-from diskproof.wording import numbers
 
 STORAGES = ("ram", ".diskproof/disk")
-TUNINGS = ("safest", "fast")
-CLIENTS = (1, 8)
-TABLES = 4
-GIB = 2**30
-
-LOSES = {
-    "safest": "meant to keep every commit at a power cut",
-    "fast": "a power cut may take the last moments",
-    "unsafe": "after a power cut the database may not start again",
-}
+ROOM = "2 GiB"
 
 TEMPLATE = """\
 # `diskproof plan {file}` shows what it does and how long it takes; `diskproof run {file}` runs it.
 # `diskproof schema` has every option.
-question = "How fast is {server} on {storages}{and_at}?"
+question = "How fast is {server} on {storages}, with durable commits and without?"
 
 [design]
 blocks = 5           # passes over all cells (combinations), each in a new random order
 warm_up_s = 2
 measure_s = 5        # longer trials are surer; a disk that slows down under load needs minutes
-clients = {clients}
+clients = [1, 8]
 memory = ["128 MiB"] # buffer pool; with more data than that, reads reach the storage, too
 
 [servers.{server}]
 family = "{family}"
 
 {places}
-{tunings}
+[tunings.safest]     # meant to keep every commit at a power cut
+[tunings.fast]       # a power cut may take the last moments
 
 """
 
 GIVEN = """\
 # `diskproof plan {file}` shows what it does and how long it takes; `diskproof run {file}` runs it.
 # `diskproof schema` has every option.
-question = "How fast is this server with {asked}?"
+question = "How fast is this server with 8 clients?"
 
 [design]
 blocks = 5           # measurements, each on data that are loaded anew
 warm_up_s = 5
 measure_s = 20
-clients = {clients}
+clients = [8]
 
 [servers.mine]
 url = {url}
@@ -82,8 +67,8 @@ WORKLOAD = """\
 [workloads.complex]
 kind = "oltp"        # sysbench's transactions; kind = "script" runs your own SQL
 mix = "complex"
-tables = {tables}
-rows = {rows:_}{blank}# in each table: about {data} of data
+tables = 4
+rows = 70_000        # in each table: about 64 MB of data
 """
 
 
@@ -97,9 +82,6 @@ def init(
     *,
     storage: list[str] | None = None,
     server: str | None = None,
-    tuning: list[Level] | None = None,
-    data: str = "64 MiB",
-    clients: list[int] | None = None,
 ) -> None:
     """Write a first study, with comments.
 
@@ -114,27 +96,15 @@ def init(
         Server to test: `mysql`, `postgresql` or `sqlite`; default: the first that is installed. Or the URL of
         a database of a server that is there already: `mysql://USER@HOST/DATABASE`. If it has a password, set
         DISKPROOF_PASSWORD.
-    tuning
-        `safest` flushes each commit, `fast` about once a second; can be repeated. Default: both.
-    data
-        Size of the data set.
-    clients
-        Number of concurrent clients; can be repeated. Default: 1 and 8.
 
     """
     _check_new(study)
     if server is not None and "://" in server:
-        if storage or tuning:
-            raise RefusalError(
-                "a server with a URL stays where and as it is: leave --storage and --tuning out, or edit "
-                "the study afterwards"
-            )
-        text = _given_study(study, server, _data_bytes(data), _clients(clients or CLIENTS[1:]))
+        if storage:
+            raise RefusalError("a server with a URL stays where it is: leave --storage out")
+        text = _given_study(study, server)
     else:
-        storages = _storages(storage or STORAGES)
-        family = _family(server or _installed())
-        levels = [level for level in LEVELS if level in (tuning or TUNINGS)]
-        text = _study(study, storages, family, levels, _data_bytes(data), _clients(clients or CLIENTS))
+        text = _study(study, _storages(storage or STORAGES), _family(server or _installed()))
     file = StudyFile(study.stem, text, parse_study(text, str(study)))
     try:
         check_as_run(file, make_plan(file), RUNS)
@@ -178,7 +148,7 @@ def _storages(words: Sequence[str]) -> list[Storage]:
 def _place(word: str) -> tuple[PlaceKind, str]:
     devices = [device["name"] for device in disk.devices()] if disk.is_installed() else []
     if word == "ram":
-        return "ram", "1 GiB"
+        return "ram", ROOM
     if word in devices or word.endswith(".toml"):
         return "virtual", word
     if "://" in word:
@@ -212,76 +182,31 @@ def _family(answer: str) -> Family:
     raise RefusalError(f"`{answer}` is no server: give {', '.join(FAMILIES)}")
 
 
-def _data_bytes(answer: str) -> int:
-    size = size_of("the size of the data", answer)
-    if size < TABLES * ROW_BYTES:
-        raise RefusalError(f"{answer} of data is too little: give 1 MiB or more")
-    return size
-
-
-def _clients(counts: Sequence[int]) -> list[int]:
-    for count in counts:
-        if not 1 <= count <= MAX_CLIENTS:
-            raise RefusalError(f"`{count}` is no number of clients: give one from 1 to {MAX_CLIENTS:,}")
-    return list(dict.fromkeys(counts))
-
-
 # ---------------------------------------------------------------- the file
 
 
-def _study(
-    study: Path,
-    storages: Sequence[Storage],
-    family: Family,
-    levels: Sequence[Level],
-    data_bytes: int,
-    clients: Sequence[int],
-) -> str:
-    rows = _rows(data_bytes)
-    room = f"{math.ceil(2 * (TABLES * rows * ROW_BYTES + FIXED_BYTES) / GIB) + 1} GiB"
+def _study(study: Path, storages: Sequence[Storage], family: Family) -> str:
     names = [name for name, *_ in storages]
     called = next((one.facts.flavour for one in installed() if one.family == family and one.facts), family)
     return TEMPLATE.format(
         file=study,
         storages=" and ".join(filter(None, [", ".join(names[:-1]), names[-1]])),
-        and_at=", with durable commits and without" if len(levels) > 1 else "",
         server=called.lower().replace(" ", "-"),
         family=family,
-        places="\n".join(_place_lines(*one, room) for one in storages),
-        tunings="\n".join(f"[tunings.{level}]".ljust(21) + f"# {LOSES[level]}" for level in levels),
-        clients=json.dumps(list(clients)),
-    ) + _workload(data_bytes)
+        places="\n".join(_place_lines(*one) for one in storages),
+    ) + WORKLOAD
 
 
-def _given_study(study: Path, url: str, data_bytes: int, clients: Sequence[int]) -> str:
+def _given_study(study: Path, url: str) -> str:
     try:
         parse(url)
     except ValueError as wrong:
         there = f"; `init` finds it in {NOT_INHERITED}" if "password" in str(wrong) else ""
         raise RefusalError(f"--server: {wrong}{there}") from None
-    return GIVEN.format(
-        file=study,
-        asked=numbers.count(clients[-1], "client") if len(clients) == 1 else "more and fewer clients",
-        clients=json.dumps(list(clients)),
-        url=json.dumps(url),
-        password=f'password_env = "{NOT_INHERITED}"\n' if NOT_INHERITED in os.environ else "",
-    ) + _workload(data_bytes)
+    password = f'password_env = "{NOT_INHERITED}"\n' if NOT_INHERITED in os.environ else ""
+    return GIVEN.format(file=study, url=json.dumps(url), password=password) + WORKLOAD
 
 
-def _workload(data_bytes: int) -> str:
-    rows = _rows(data_bytes)
-    return WORKLOAD.format(
-        tables=TABLES,
-        rows=rows,
-        blank=" " * max(14 - len(f"{rows:_}"), 1),
-        data=numbers.size(data_bytes),
-    )
-
-
-def _rows(data_bytes: int) -> int:
-    return max(round(data_bytes / TABLES / ROW_BYTES), 1)
-
-
-def _place_lines(name: str, kind: PlaceKind, what: str, room: str) -> str:
-    size = f'size = "{room}"\n' if kind == "virtual" else ""
-    return f"[storages.{name}]\n{kind} = {json.dumps(room if kind == 'ram' else what)}\n{size}"
+def _place_lines(name: str, kind: PlaceKind, what: str) -> str:
+    size = f'size = "{ROOM}"\n' if kind == "virtual" else ""
+    return f"[storages.{name}]\n{kind} = {json.dumps(what)}\n{size}"
