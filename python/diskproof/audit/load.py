@@ -16,7 +16,6 @@ from diskproof.audit.check import (
     warning,
 )
 from diskproof.audit.files import busy_threads
-from diskproof.audit.remedies import OTHERWISE, remedy_for
 from diskproof.results.findings import FINISHED
 from diskproof.results.imported import ImportedResult
 from diskproof.results.load import LoadError, LoadResult
@@ -337,7 +336,7 @@ def rows(evidence: Evidence) -> Iterator[Said]:
     "errors",
     reason="A failed transaction costs less than one that succeeds, and a repeated one more. Beyond a few, "
     "throughput is that of another load.",
-    remedy=OTHERWISE,
+    remedy="read the server's log; correct what the error names",
     source="TPC-C, clause 5 (what counts as completed); threshold: 1% of transactions",
     bars_from="invalid",
 )
@@ -357,19 +356,17 @@ def errors(evidence: Evidence) -> Iterator[Said]:
         raise NothingToCheckError("nothing was asked for")
     failed, retried = (failures or 0) / asked, (retries or 0) / asked
     most = max(load.errors, key=lambda error: error.count, default=None)
-    example, remedy = _most_often(most, evidence.imported), remedy_for(most)
+    example = _most_often(most, evidence.imported)
     if failed > ERROR_SHARE:
         # Failed transactions do not make the others' figures false, if somebody else measured.
         severity: Severity = "warning" if evidence.imported else "invalid"
         yield Problem(
             severity,
             say("{share:.1f} of the transactions failed{example}", share=share(failed), example=example),
-            remedy,
         )
     elif failed + retried > ERROR_SHARE:
         yield warning(
             "{counts}: {share:.1f} of all{example}",
-            remedy,
             counts=_counts(failed=failures, repeated=retries),
             share=share(failed + retried),
             example=example,
@@ -377,7 +374,6 @@ def errors(evidence: Evidence) -> Iterator[Said]:
     elif failures or load.reconnects:
         yield note(
             "{counts}{example}",
-            remedy,
             counts=_counts(failed=failures, reconnects=load.reconnects),
             example=example,
         )
@@ -392,7 +388,6 @@ def _errors_of_the_tool(load: LoadResult) -> Iterator[Problem]:
             times = say(" ({count} times)", count=error.count) if error.count > 1 else NOTHING
             yield warning(
                 "the tool reports an error{times}: {error}",
-                remedy_for(error),
                 times=times,
                 error=error.message,
             )
@@ -401,7 +396,6 @@ def _errors_of_the_tool(load: LoadResult) -> Iterator[Problem]:
             if of_all > ERROR_SHARE:
                 yield warning(
                     "{count} of {all} transactions, {share:.1f}: {error}",
-                    remedy_for(error),
                     count=error.count,
                     all=load.transactions,
                     share=share(of_all),
