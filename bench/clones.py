@@ -110,7 +110,6 @@ def simulated_material(name: str, effort: Effort) -> Material:
         observations += _observed(name, wide_plan(place))
     return Material(
         name=name,
-        evidence="measured",
         how="Simulated.",
         observations=list({one.probe: one for one in observations}.values()),
         capacity_bytes=size_bytes,

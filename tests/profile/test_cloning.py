@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -24,7 +23,6 @@ from diskproof.profile.clone.cells import MARKER, QUICK, Observation, observed, 
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.device import Parameter, Published, device_text
 from diskproof.profile.clone.fit import STEPS, Model, fit, length_of
-from diskproof.profile.clone.foreign import foreign
 from diskproof.profile.clone.kinds import cloud
 from diskproof.profile.clone.make import Made, make
 from diskproof.profile.clone.material import Material, material_of, measure
@@ -32,12 +30,9 @@ from diskproof.profile.clone.sight import Sight
 from diskproof.profile.measure import describe
 from diskproof.profile.place import Wanted
 from diskproof.refusal import RefusalError
-from diskproof.results.clone import Clone
 from diskproof.results.profile import Probe, Profile, ProfileCell, ProfilePlace, Stream
 from support.profiles import Ear
 from support.trials import change
-
-SAMPLES = Path(__file__).parents[1] / "importers" / "samples"
 
 pytestmark = pytest.mark.skipif(not disk.is_installed(), reason="diskproof-disk is not installed")
 
@@ -313,10 +308,10 @@ def test_a_fit_is_not_silent_for_long(monkeypatch: pytest.MonkeyPatch, capsys: S
     ]
 
 
-def test_a_fit_tells_that_it_goes_on(tmp_path: Path) -> None:
+def test_a_fit_tells_that_it_goes_on() -> None:
     told: list[tuple[str, int, int]] = []
-    made = foreign([Path(fio_job(tmp_path, 1, 9_000)[1])], None)
-    make(made, "x.toml", None, lambda *what: told.append(what))
+    reads = Observation(Probe(pattern="random-read", block_bytes=4096), {"iops": 9_000.0}, "")
+    make(Material("x", "", [reads], 10**11, "measured"), "x.toml", None, lambda *what: told.append(what))
     assert len(told) > 2 * len(set(told)), "the same is said for as long as a fit goes on"
 
 
@@ -346,89 +341,28 @@ def test_figures_that_no_disk_has_are_no_clone() -> None:
         )
         for depth, iops, slow in odd
     ]
-    material = Material("odd", "measured", "", observations, 10**11, "measured")
+    material = Material("odd", "", observations, 10**11, "measured")
     notes = make(material, "odd.toml", None, lambda *_: None).clone.notes
     assert "no kind comes near" in notes[0].text
 
 
-# ---------------------------------------------------------------- figures of others
-
-
-def test_the_output_of_somebody_elses_fio_is_enough(tmp_path: Path, capsys: Screen) -> None:
-    words = ["--from", str(SAMPLES / "fio-2.json"), "--capacity", "400 GB", "-o", "theirs.toml"]
-    assert call(["disk", "clone", *words, "--json", "clone.json"]) == 0
-    out, err = capsys.readouterr()
-    assert re.search(r"fitting flash, roughly \(\d of \d\), after \d+ s", err)
-    assert "Nothing was held back" in out
-    assert "less evidence" in out
-    made = Clone.model_validate_json((tmp_path / "clone.json").read_text())
-    assert made.evidence == "fio"
-    facts = disk.show("theirs.toml")
-    assert facts["capacity_bytes"] == pytest.approx(400e9, rel=1e-6)
-
-
-def fio_job(folder: Path, depth: int, iops: float, **options: str) -> list[str]:
-    """Write fio's JSON of three seconds of reads one at a time, whatever depth was asked for."""
-    told = {"rw": "randread", "bs": "4k", "size": "128m", "direct": "1", "ioengine": "psync"}
-    waits = {"N": 3 * iops, "min": 9e3, "max": 9e6, "mean": 1e9 / iops, "stddev": 9e3}
-    read = {"iops": iops, "runtime": 3000, "total_ios": 3 * iops, "io_bytes": 12288 * iops, "io_kbytes": 1}
-    job = {
-        "jobname": f"depth-{depth}",
-        "groupid": 0,
-        "error": 0,
-        "job options": {**told, "iodepth": str(depth), **options},
-        "read": {**read, "lat_ns": waits, "clat_ns": waits},
-    }
-    path = folder / f"{depth}.json"
-    path.write_text(json.dumps({"fio version": "fio-3.33", "jobs": [job]}))
-    return ["--from", str(path)]
-
-
-def test_of_two_jobs_that_asked_the_same_the_larger_counts_and_the_other_is_named(tmp_path: Path) -> None:
-    both = [Path(fio_job(tmp_path, depth, iops)[1]) for depth, iops in ((1, 13_947), (32, 21_699))]
-    made = foreign(both, None)
-    assert [one.figures["iops"] for one in made.observations] == [21_699]
-    (note,) = made.notes
-    assert note.text == (
-        "depth-1 does not count: it is random-read-4k-qd1, as depth-32 is, and made fewer requests (13,947 "
-        "requests/s and 21,699/s)"
-    )
-
-
-def test_what_does_not_count_of_others_files_is_said(tmp_path: Path) -> None:
-    good = Path(fio_job(tmp_path, 1, 9_000)[1])
-    short = Path(fio_job(tmp_path, 2, 9_000, runtime="60", size="1g")[1])
-    (tmp_path / "notes.log").write_text("nothing\n")
-    dd = tmp_path / "dd.txt"
-    dd.write_text("4096+0 records in\n4096+0 records out\n16777216 bytes (17 MB) copied, 0.5 s, 33 MB/s\n")
-    made = foreign([good, short, tmp_path / "notes.log", dd], None)
-    said = " ".join(one.text for one in made.notes)
-    assert len(made.observations) == 1
-    assert "notes.log is recognised as nothing" in said
-    assert "depth-2 does not count: it broke off (it ended after 3 s of the 60 s asked for" in said
-    assert "dd.txt, line 3, does not count: it is no job of fio's JSON" in said
+# ---------------------------------------------------------------- the command
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
         (("place", "-o", "mine"), "ends in .toml"),
-        (("-o", "mine.toml"), "name the disk"),
-        (("place", "--from", "x.json", "-o", "mine.toml"), "not both"),
-        (("place", "--capacity", "1 GB", "-o", "mine.toml"), "belongs to --from"),
         (("nowhere", "-o", "mine.toml"), "there is no nowhere"),
         (("place", "--size", "1 KiB", "-o", "mine.toml"), "raise --size"),
         (("place", "--seconds", "0", "-o", "mine.toml"), "--seconds takes"),
         (("place", "-o", "none/mine.toml"), "there is no folder"),
-        (("--from", "absent.json", "-o", "mine.toml"), "there is no file absent.json"),
-        (("--from", "buffered.json", "-o", "mine.toml"), "direct=1"),
     ],
 )
 def test_what_cannot_be_cloned_is_refused_in_words(
     words: tuple[str, ...], why: str, tmp_path: Path, capsys: Screen
 ) -> None:
     (tmp_path / "place").mkdir()
-    (tmp_path / "buffered.json").write_text((SAMPLES / "fio-two-jobs.json").read_text())
     assert call(["disk", "clone", *words]) == 2
     out, err = capsys.readouterr()
     assert why in err, err

@@ -1,14 +1,9 @@
 """A device file made from measurements: its figures beside the model's, and what no measurement shows."""
 
-from typing import Literal
-
 from diskproof.results.modelled import ModelledFigure
 from diskproof.results.profile import Profile
 from diskproof.results.record import Record
 from diskproof.wording import Message
-
-Evidence = Literal["measured", "fio"]
-"""Who measured: this run, or somebody else with fio."""
 
 
 class Tried(Record):
@@ -29,7 +24,6 @@ class Clone(Record):
     device_file: str
     title: str
     kind: str
-    evidence: Evidence
     tried: list[Tried]
     """All kinds that were fitted, the nearest first; the first was written."""
     figures: list[ModelledFigure]

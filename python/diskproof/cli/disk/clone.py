@@ -10,9 +10,7 @@ from diskproof.cli.disk.late import punctuality
 from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE, TRIAL_INVALID
 from diskproof.cli.screen import results, say
-from diskproof.cli.values.files import files
 from diskproof.profile.clone.cells import FULL, QUICK
-from diskproof.profile.clone.foreign import foreign
 from diskproof.profile.clone.make import make
 from diskproof.profile.clone.material import WHOLE_DISK, Material, measure
 from diskproof.profile.place import FEWEST_BYTES, Wanted
@@ -27,7 +25,7 @@ from diskproof.wording import numbers
 
 
 def clone(
-    place: str | None = None,
+    place: str,
     /,
     *,
     out: Annotated[Path, Parameter(name=["--out", "-o"])],
@@ -35,8 +33,6 @@ def clone(
     write: str | None = None,
     size: str | None = None,
     seconds: float | None = None,
-    source: Annotated[list[Path] | None, Parameter(name="--from")] = None,
-    capacity: str | None = None,
     title: str | None = None,
     record: Annotated[Path | None, Parameter(name="--json")] = None,
 ) -> int:
@@ -56,10 +52,6 @@ def clone(
         Bytes that are used, such as `4 GiB`; default: 1 GiB, or 256 MiB with --quick.
     seconds
         Measured seconds of each cell; default: 5, or 0.8 with --quick.
-    source
-        Instead of measuring: somebody else's fio output in JSON.
-    capacity
-        With --from: the size of that disk, such as `960 GB`.
     title
         Title of the device file.
     record
@@ -70,22 +62,8 @@ def clone(
         raise RefusalError(f"a device file's name ends in .toml: -o {out.name}.toml")
     check_writable(out, None)
     check_writable(record, None)
-    if (place is None) == (source is None):
-        raise RefusalError(
-            "name the disk to measure, or give figures of others with --from"
-            + ("; not both" if place else "")
-        )
-    invalid = False
-    if source is not None:
-        if write or quick or size or seconds:
-            raise RefusalError("--from measures nothing: leave out --write, --quick, --size and --seconds")
-        capacity_bytes = None if capacity is None else size_of("--capacity", capacity)
-        material = foreign(source, capacity_bytes, files)
-    else:
-        if capacity is not None:
-            raise RefusalError("--capacity belongs to --from: a disk that is measured shows its size")
-        effort = _effort(quick=quick, size=size, seconds=seconds)
-        material, invalid = measured(str(place), effort, write)
+    effort = _effort(quick=quick, size=size, seconds=seconds)
+    material, invalid = measured(place, effort, write)
     with fit_display() as tell:
         made = make(material, str(out), title, tell)
     _write(out, made.text)

@@ -70,7 +70,6 @@ def make(material: Material, device_file: str, title: str | None, tell: Tell) ->
         device_file=device_file,
         title=title or f"Clone of {material.name}",
         kind=kind,
-        evidence=material.evidence,
         tried=[Tried(kind=one.candidate.kind, error=one.error) for one in fitted],
         figures=figures,
         unknown=unknown(material, fitted[0]),

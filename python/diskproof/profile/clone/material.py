@@ -20,7 +20,6 @@ from diskproof.profile.measure import Watcher, profile_of
 from diskproof.profile.notes import first
 from diskproof.profile.place import Wanted
 from diskproof.profile.plan import Effort
-from diskproof.results.clone import Evidence
 from diskproof.results.profile import Profile, ProfileCell, ProfilePlace
 from diskproof.wording import Message, counted, say
 
@@ -33,7 +32,6 @@ class Material:
     """What a clone is made from."""
 
     name: str
-    evidence: Evidence
     how: str
     """Who measured it, when and how: the description of the device file begins with it."""
     observations: Sequence[Observation]
@@ -94,7 +92,6 @@ def material_of(profile: Profile, *, whole_disk: bool) -> Material:
         )
     return Material(
         name=place.name,
-        evidence="measured",
         how=f"Measured with fio {version} by `diskproof disk clone` {__version__} on {day}.",
         observations=observed(cells, f"measured with fio {version}, {day}", profile.seconds_per_cell),
         capacity_bytes=capacity_bytes,

@@ -12,8 +12,7 @@ def unknown(material: Material, best: Fitted) -> list[Message]:
     writes = any(one.probe.writes for one in material.observations)
     said = [_power(kind)]
     if not writes:
-        why = "nothing was written" if material.profile else "no figure is of writes"
-        said.append(say(f"{why}: all that concerns writes and flushes is assumed"))
+        said.append(say("nothing was written: all that concerns writes and flushes is assumed"))
     elif not patterns & {"synced-append", "synced-write"}:
         said.append(say("no flush was measured: its time is assumed"))
     if kind == "cloud":
@@ -35,12 +34,6 @@ def unknown(material: Material, best: Fitted) -> list[Message]:
                 "no kind of request was measured for longer than {length} at a time: what a disk does after "
                 "minutes of it (a full cache, heat) is not seen",
                 length=seconds(material.longest_s),
-            )
-        )
-    if material.evidence != "measured":
-        said.append(
-            say(
-                "others measured it: their machine and file system are in the figures, and are not known here"
             )
         )
     return said

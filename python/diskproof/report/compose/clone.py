@@ -14,11 +14,6 @@ from diskproof.results.modelled import GOALS, MeasureName, ModelledFigure
 from diskproof.results.profile import Probe
 from diskproof.wording.numbers import number, size
 
-EVIDENCE = {
-    "measured": "from figures of this run",
-    "fio": "from somebody else's fio output: less evidence",
-}
-
 TAIL = "p95 or p99 µs"
 
 Row = tuple[Probe, dict[str, ModelledFigure]]
@@ -32,7 +27,7 @@ def compose(clone: Clone) -> Document:
     return Document(
         name="",
         heading=f"{clone.device_file}: {clone.title}",
-        lead=(Paragraph(f"kind: {clone.kind}; {EVIDENCE[clone.evidence]}"),),
+        lead=(Paragraph(f"kind: {clone.kind}"),),
         sections=(
             Section("", (warnings,)),
             Section("Held back: these figures show how good the clone is", _figures(held) or (nothing,)),
