@@ -1,8 +1,7 @@
 """Verdicts held against what is known: many runs of equal sides (A/A) and of a known difference (A/B).
 
 Each run is a whole `diskproof run` with its own seed and run folder; its line goes to `results.jsonl`.
-`--resume` continues a campaign that was broken off. `--simulate N` draws N runs from the measured scatter by
-level instead. `--table` only shows what there is.
+`--resume` continues a campaign that was broken off. `--table` only shows what there is.
 
 Two designs have the same time: `until` continues until it is decided, `fixed` has blocks of 1.5 s each.
 """
@@ -12,24 +11,19 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.folder import analyse_folder
-from diskproof.analysis.verdicts import decide
 from diskproof.results.folder import RunFolder
-from diskproof.stats.intervals import paired_ratio
 from diskproof.stats.proportions import share
-from diskproof.stats.sequential import anytime_ratio
 
 OUT = Path("bench") / "results" / "campaign"
 
@@ -92,7 +86,7 @@ class Result:
     arm: Arm
     number: int
     run: str
-    """Its folder; empty if it was simulated."""
+    """Its folder."""
     outcome: str
     ratio: float | None
     low: float | None
@@ -102,10 +96,6 @@ class Result:
     """Seconds of all its trials."""
     half_widths: dict[str, float | None]
     """After so many seconds of trials."""
-    start: float | None = None
-    second: float | None = None
-    start_s: float | None = None
-    """The scatter by level, and what a start takes."""
 
     @property
     def right(self) -> bool:
@@ -123,10 +113,6 @@ def main(words: Sequence[str] | None = None) -> int:
     asked = parse(words)
     console = Console(width=130)
     results = asked.out / "results.jsonl"
-    if asked.simulate:
-        measured = [one for one in read(results) if one.start is not None and one.second is not None]
-        console.print(table([*simulated(asked, measured)]))
-        return 0
     if not asked.table:
         if read(results) and not asked.resume:
             console.print(f"{results} has results: go on with --resume, or choose another --out")
@@ -152,7 +138,6 @@ def parse(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--resume", action="store_true", help="go on with a campaign that was broken off")
     parser.add_argument("--table", action="store_true", help="measure nothing, show the results so far")
-    parser.add_argument("--simulate", type=int, default=0, metavar="N", help="draw N runs of each instead")
     return parser.parse_args(words)
 
 
@@ -236,8 +221,6 @@ def result_of(folder: RunFolder, kind: Kind, arm: Arm, number: int) -> Result:
         ratio = analyse(plan.model_copy(update={"trials": planned}), machine, until, {}).verdicts[0].ratio
         half_widths[str(look_s)] = ratio.uncertainty if ratio else None
     (verdict,) = whole.verdicts
-    scatter = whole.scatter
-    within = scatter.within if scatter else None
     return Result(
         kind=kind,
         arm=arm,
@@ -250,57 +233,7 @@ def result_of(folder: RunFolder, kind: Kind, arm: Arm, number: int) -> Result:
         blocks=len(plan.blocks()),
         trials_s=folder.trials_s(),
         half_widths=half_widths,
-        start=scatter.start if scatter else None,
-        second=within * math.sqrt(scatter.measure_s) if scatter and within is not None else None,
-        start_s=scatter.start_s if scatter else None,
     )
-
-
-# ---------------------------------------------------------------- simulated
-
-
-def simulated(asked: argparse.Namespace, measured: Sequence[Result]) -> Iterator[Result]:
-    """Yield runs that are drawn from the scatter by level: the median of the measured ones of each kind."""
-    random = np.random.default_rng(1)
-    for kind in asked.kinds:
-        of_kind = [one for one in measured if one.kind == kind]
-        if not of_kind:
-            continue
-        start = median(one.start or 0.0 for one in of_kind)
-        second = median(one.second or 0.0 for one in of_kind)
-        start_s = median(one.start_s or 0.0 for one in of_kind)
-        true = {"equal": 0.0, "delay": -math.log1p(DELAY), "setting": math.log(2)}[kind]
-        for arm in asked.arms:
-            length_s = 1.5 if arm == "fixed" else asked.measure
-            deviation = math.sqrt(2 * (start**2 + second**2 / length_s))
-            block_s = 2 * (start_s + length_s)
-            most = fixed_blocks(asked) if arm == "fixed" else max(int(asked.at_most / block_s), 2)
-            for number in range(1, asked.simulate + 1):
-                yield drawn(random.normal(true, deviation, most), kind, arm, number, block_s)
-
-
-def drawn(logs: NDArray[np.float64], kind: Kind, arm: Arm, number: int, block_s: float) -> Result:
-    """Return the outcome of a run, from the log ratios of its blocks."""
-    test, ratios = (anytime_ratio if arm == "until" else paired_ratio), np.exp(logs)
-    half_widths: dict[str, float | None] = {}
-
-    def look(blocks: int) -> tuple[str, float | None, float | None, float | None]:
-        found = test(list(ratios[:blocks]), [1.0] * blocks)
-        one = found.interval
-        return decide(one, found.p, 0.03), one.estimate, one.low, one.high
-
-    needed = len(ratios)
-    if arm == "until":
-        looks = range(min(5, len(ratios)), len(ratios) + 1)
-        needed = next((blocks for blocks in looks if look(blocks)[0] != "inconclusive"), len(ratios))
-    for look_s in LOOKS_S:
-        blocks = min(int(look_s / block_s), needed)
-        known = look(blocks) if blocks else ("", None, None, None)
-        low, high = known[2:]
-        half_widths[str(look_s)] = None if low is None or high is None else math.sqrt(high / low) - 1
-    outcome, ratio, low, high = look(needed)
-    trials_s = needed * block_s
-    return Result(kind, arm, number, "", outcome, ratio, low, high, needed, trials_s, half_widths)
 
 
 # ---------------------------------------------------------------- table

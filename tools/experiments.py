@@ -22,7 +22,6 @@ from diskproof.analysis.published.shapes import BesideRatio
 from diskproof.refusal import RefusalError
 from diskproof.report.charts import cells
 from diskproof.report.charts import published as pictures
-from diskproof.report.charts.price import speed_against_price
 from diskproof.report.charts.split import time_split
 from diskproof.report.charts.still import png
 from diskproof.report.compose import head, limits_words, published_groups
@@ -371,8 +370,6 @@ def figures(analysis: Analysis) -> Iterator[Figure]:
             figure = cells.throughput(analysis, measure)
             if figure and len(figure.panels) <= MOST_PANELS:
                 yield figure
-    if figure := speed_against_price(analysis):
-        yield figure
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import pytest
 
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import TRIAL_CHECKS, audit_trial
-from diskproof.audit.shares import uneven
 from diskproof.results.load import Iterations, LoadError
 from diskproof.results.plan import Phases
 from diskproof.results.trial import Finding, HeldCpus
@@ -282,9 +281,3 @@ def test_noise_is_seldom_taken_for_unsteadiness() -> None:
 
 def test_too_few_bins_say_nothing() -> None:
     assert "steady" not in audit(series=[1.0, 400.0] * 9)
-
-
-def test_shares_are_told_with_the_digits_that_were_printed() -> None:
-    said = uneven(3_475_312.5, 1_234_567.89)
-    assert said is not None
-    assert "scatter by 1,234,567.89 / 3,475,312.5 = 35.5%" in said.text

@@ -6,7 +6,7 @@ import pytest
 
 from diskproof.analysis.analyse import analyse
 from diskproof.audit.check import Run
-from diskproof.audit.sweep import unequal_runs
+from diskproof.audit.unequal import unequal_runs
 from diskproof.importers.assemble import assemble
 from diskproof.importers.belonging import belonging
 from diskproof.importers.read import read_file

@@ -9,10 +9,11 @@ import pytest
 
 from diskproof.cli import fenced
 from diskproof.cli.screen import results
-from diskproof.cli.values.files import files
+from diskproof.cli.values.options import options
 from diskproof.cli.values.run import gathered
 from diskproof.load import program
 from diskproof.refusal import RefusalError
+from diskproof.study.part import KeptOptions
 from diskproof.system import fence
 from diskproof.system.programs import Ended
 from support.command import diskproof, diskproof_here
@@ -125,18 +126,17 @@ def test_what_an_option_file_includes_is_read_if_it_is_configuration(tmp_path: P
     (folder / "mine.cnf").write_text("[mysqld]\nsync_binlog = 1\n")
     (tmp_path / "secret").write_text("[mysqld]\nsync_binlog = 7\n")
     (tmp_path / "a.cnf").symlink_to("secret")
-    (tmp_path / "my.cnf").write_text("[mysqld]\n!includedir conf.d\n!include secret\n!include a.cnf\n")
-    settings, refused = files([tmp_path / "my.cnf"])
-    assert not refused
-    (one,) = settings
-    assert [option.value for option in one.options] == ["1"]  # type: ignore[union-attr]
-    assert len(one.missing) == 2  # type: ignore[union-attr]
+    content = b"[mysqld]\n!includedir conf.d\n!include secret\n!include a.cnf\n"
+    (tmp_path / "my.cnf").write_bytes(content)
+    asked, missing, _ = options("mysql", KeptOptions(tmp_path / "my.cnf", content))
+    assert [option.value for option in asked] == ["1"]
+    assert len(missing) == 2
 
 
 def test_what_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fence, "LIMIT_S", 0.01)
     with pytest.raises(RefusalError, match="were not read within"):
-        files([tmp_path])
+        gathered(tmp_path)
 
 
 def test_a_crash_ends_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
