@@ -48,7 +48,7 @@ def analyse(
     run = {one.trial.id for one in audited}
     cells = [answer_cell(gathered, cell) for cell in plan.cells]
     verdicts = make_verdicts(gathered)
-    safety = answer_safety(plan, cuts, cells, verdicts)
+    safety = answer_safety(plan, cuts, cells)
     limits = answer_limits(gathered, proofs)
     varying = varying_factors(plan.cells)
     dials = dials or Dials()

@@ -56,8 +56,6 @@ def advise(
     chosen = cheapest(candidates, SURE)
     likely = cheapest(candidates, LIKELY)
     step_up = next((one for one in candidates if chosen and _steps_up(one, chosen)), None)
-    lasting_safe = _candidates(target, lasting, safe, durable)
-    kept = cheapest(lasting_safe, SURE) if len(safe) < len(predicted) else None
     known = [one.per_s.estimate for one in predicted if one.device == MEMORY and one.per_s]
     return Advice(
         target=target,
@@ -68,7 +66,6 @@ def advise(
         nearest=None if chosen else _worth_a_test(candidates),
         step_up=step_up,
         held_back_by=chosen.predicted.limit if chosen and step_up is None else None,
-        durability_costs=kept.a_month - chosen.a_month if kept and chosen else None,
         most_per_s=max(known, default=None),
         notes=_notes(candidates),
     )

@@ -95,8 +95,6 @@ class Advice(Record):
     """The cheapest of the dearer ones that does clearly more."""
     held_back_by: Limit | None
     """What holds the chosen one back, if no other does clearly more."""
-    durability_costs: float | None
-    """A month: the cheapest whose commits survive a power cut, less the chosen one; None: not known."""
     most_per_s: float | None
     """What main memory is predicted to do: no disk does more."""
     notes: list[Message]

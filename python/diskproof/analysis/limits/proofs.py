@@ -81,7 +81,6 @@ def _answer(gathered: Gathered, pairs: Sequence[ProofPair]) -> ProofAnswer:
         basis=first.basis,
         measured=measured,
         outcome=decide(measured, predicted, plan.same_within),
-        could_fail=predicted.can_fail(plan.same_within),
         pairs=len(pairs),
         left_out=[why[0] for why in reasons if why],
     )

@@ -217,8 +217,6 @@ class ProofAnswer(Record):
     measured: Interval | None
     """Throughput with over without, paired; None: fewer than three valid pairs."""
     outcome: Outcome
-    could_fail: bool = True
-    """False: the prediction would fit "no change" too, so the proof proves nothing."""
     pairs: int = 0
     left_out: list[Message] = Field(default_factory=list)
     """Why a pair does not count, one message for each that does not."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from diskproof.analysis.answers import CellAnswer, Verdict
+from diskproof.analysis.answers import CellAnswer
 from diskproof.analysis.gather import as_one, kind_of
 from diskproof.analysis.safety.controls import make_controls, unasked_controls
 from diskproof.analysis.safety.count import count
@@ -20,18 +20,15 @@ from diskproof.stats.grouping import grouped
 WORST_FIRST: tuple[Way, ...] = ("power", "stop", "kill", "restart")
 
 
-def answer_safety(
-    plan: Plan, cuts: Sequence[CutTrial], cells: Sequence[CellAnswer], verdicts: Sequence[Verdict]
-) -> Safety | None:
+def answer_safety(plan: Plan, cuts: Sequence[CutTrial], cells: Sequence[CellAnswer]) -> Safety | None:
     """Return what the cuts of a run say; None if its study asks for none.
 
-    `cells` and `verdicts` are those of the speed trials. A cut that was not planned is left aside.
+    `cells` are those of the speed trials. A cut that was not planned is left aside.
     """
     crash = plan.crash
     if crash is None:
         return None
     answers = _answers(crash, cuts)
-    speeds = speeds_beside(crash, cells, verdicts)
     return Safety(
         made=sum(one.made for one in answers),
         planned=len(crash.trials),
@@ -40,7 +37,7 @@ def answer_safety(
         controls=make_controls(crash, answers),
         unasked=unasked_controls(crash),
         documented=beside_documentation(crash, answers),
-        speeds=speeds,
+        speeds=speeds_beside(crash, cells),
         findings=_findings(cuts),
         keep=crash.keep,
         unreadable=crash.unreadable,

@@ -201,13 +201,6 @@ class SpeedBeside(Record):
     crash_cell: str
     throughput_per_s: Interval | None
     """None: no valid trial."""
-    ratio: Interval | None
-    """Speed over that of the first level, everything else held equal, paired by block; None for the first
-    level itself, and where the two cannot be compared."""
-    baseline: str | None
-    """The first level; None if this is it, or it was not measured."""
-    is_first: bool = False
-    """Whether others are held against it."""
 
 
 class CutFinding(Record):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from diskproof.analysis.answers import CellAnswer, Verdict
+from diskproof.analysis.answers import CellAnswer
 from diskproof.analysis.safety.shapes import SpeedBeside
 from diskproof.results.fault import NO_FAULT
 from diskproof.results.plan import NO_LEVEL, Cell, Cuts, Metric
@@ -11,28 +11,19 @@ OF_TRANSACTIONS: tuple[Metric, ...] = ("transactions_per_s", "latency_mean_us")
 """What a cell is judged by that has a throughput of transactions: neither a job nor bare files have one."""
 
 
-def speeds_beside(plan: Cuts, cells: Sequence[CellAnswer], verdicts: Sequence[Verdict]) -> list[SpeedBeside]:
-    """Return the throughput of every cell of a server, storage and tuning that were cut.
-
-    Its ratio to the first level is the one of the run's verdict on the two, which keeps to all gates.
-    """
-    of_level = {verdict.cell: verdict for verdict in verdicts if verdict.factor == "tuning"}
-    first = {verdict.baseline_cell for verdict in of_level.values()}
+def speeds_beside(plan: Cuts, cells: Sequence[CellAnswer]) -> list[SpeedBeside]:
+    """Return the throughput of every cell of a server, storage and tuning that were cut."""
     return [
         SpeedBeside(
             cell=answer.cell,
             crash_cell=crash_cell.id,
             throughput_per_s=answer.throughput_per_s,
-            ratio=verdict.ratio if verdict else None,
-            baseline=verdict.baseline if verdict else None,
-            is_first=answer.cell.id in first,
         )
         for crash_cell in plan.cells
         for answer in cells
         if _is_of(answer, crash_cell)
         and crash_cell.fault in (NO_LEVEL, NO_FAULT)
         and answer.metric in OF_TRANSACTIONS
-        for verdict in [of_level.get(answer.cell.id)]
     ]
 
 
