@@ -124,7 +124,6 @@ def _cpu(cell: Cell, latency_us: float) -> CellLimit:
     return CellLimit(
         cell=cell,
         limit="CPU",
-        where="server",
         bound_by="the CPUs",
         signals=[
             Signal(limit="CPU", instrument="kernel", supports=True, says="2 CPUs are 96% busy"),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.awaited import awaited_of
 from diskproof.analysis.limits.demands import demands_of, lowest_bound
-from diskproof.analysis.limits.described import bound_by, where_of
+from diskproof.analysis.limits.described import bound_by
 from diskproof.analysis.limits.disks import first_known
 from diskproof.analysis.limits.established import establish
 from diskproof.analysis.limits.observed import Observed, observe
@@ -46,7 +46,6 @@ def _answer(gathered: Gathered, seen: Observed) -> CellLimit:
         limit=found.limit,
         missing=missing,
         bound_by=bound_by(seen, found.limit) if found.limit else NOTHING,
-        where=where_of(seen, found.limit),
         signals=found.signals,
         split=split,
         awaited=awaited_of(seen, split),

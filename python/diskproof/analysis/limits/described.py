@@ -1,4 +1,4 @@
-"""The words of a cell's limit: what bounds it, and the device or party concerned."""
+"""The words of a cell's limit: what bounds it."""
 
 from diskproof.analysis.limits.disks import holding
 from diskproof.analysis.limits.observed import Observed
@@ -6,32 +6,7 @@ from diskproof.analysis.limits.split import flushed_logs
 from diskproof.analysis.limits.thresholds import FULL_SHARE, MOST
 from diskproof.families.durability import log_names
 from diskproof.results.limit import IN_WORDS, Limit
-from diskproof.results.usage import Party
 from diskproof.wording import Message, say, share
-
-PARTIES: dict[Party, str] = {
-    "server": "the server",
-    "load": "the load generator",
-    "disks": "the virtual disks",
-}
-
-
-def where_of(seen: Observed, limit: Limit | None) -> str | None:
-    """Return the device, role or party that a limit is about; None if there is none."""
-    storage = seen.cell.storage
-    match limit:
-        case "log flush":
-            roles = flushed_logs(seen)
-            return f"{storage} ({', '.join(roles)})" if roles else storage
-        case "data reads" | "page writes":
-            return f"{storage} (data)"
-        case "disk":
-            return storage
-        case "CPU":
-            used = seen.cpu.shares
-            return PARTIES[max(used, key=lambda party: used[party])] if len(used) > 1 else None
-        case _:
-            return None
 
 
 def bound_by(seen: Observed, limit: Limit) -> Message:

@@ -151,8 +151,6 @@ class CellLimit(Record):
     """Why no limit is established."""
     bound_by: Message = NOTHING
     """The limit as this cell has it: ``the redo log's flush``."""
-    where: str | None = None
-    """The device, role or party concerned: ``disk (redo)``."""
     signals: list[Signal] = Field(default_factory=list)
     split: Split | None = None
     """None if the load has no transactions to split, or their latency is not known."""
