@@ -12,6 +12,7 @@ from diskproof import load
 from diskproof.analysis.folder import analyse_folder
 from diskproof.results.folder import RunFolder
 from support.command import diskproof_here, open_for_others
+from support.tpcc_inputs import UNLIKELY, smallest_p, wrong_shares
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -78,6 +79,9 @@ def test_a_study_runs_and_proves_tpcc(tmp_path: Path, family: str) -> None:
     assert kinds["delivery"] > 0
     assert sum(kinds.values()) == trial.load.transactions
     assert trial.load.failed_transactions == 0, trial.load.errors
+    assert trial.load.tpcc is not None
+    assert not wrong_shares(trial.load.tpcc)
+    assert (smallest_p(trial.load.tpcc) or 1) > UNLIKELY
     [answer] = analyse_folder(folder).tpcc
     assert answer.consistent == answer.checked == 1
     assert answer.new_orders_per_min is not None

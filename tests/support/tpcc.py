@@ -4,7 +4,7 @@ import numpy as np
 
 from diskproof.results.load import TransactionType
 from diskproof.results.tpcc import KINDS, Checked, Condition, Constants, Inputs, RowCount
-from diskproof.stats.nurand import bin_shares
+from support.tpcc_inputs import bin_shares
 from support.trials import make_latency
 
 ORDERS = 20_000

@@ -65,7 +65,6 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     replay.replayer,
     replay.order,
     tpcc.consistency,
-    tpcc.inputs,
     tpcc.mix,
     tpcc.response,
     tpcc.length,

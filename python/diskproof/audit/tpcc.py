@@ -1,7 +1,6 @@
 """Checks that what was run was TPC-C. Clauses are those of the Standard Specification, revision 5.11."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from diskproof.audit.check import (
     Evidence,
@@ -14,7 +13,7 @@ from diskproof.audit.check import (
 from diskproof.results.load import LoadResult
 from diskproof.results.plan import Phases
 from diskproof.results.tpcc import KINDS, Inputs
-from diskproof.stats.nurand import bin_shares, binomial_p, chi_square_p, poisson_p
+from diskproof.stats.distributions import binomial_p, poisson_p
 from diskproof.wording import Message, counted, printed, say, seconds, share
 
 MOST_A_MINUTE = 12.86
@@ -44,7 +43,7 @@ DEFERRED_LIMIT_S = 80.0
 PERCENTILE = "90"
 
 UNLIKELY = 1e-6
-"""A run makes some ten tests, and there are many runs: a correct one fails once in a hundred thousand."""
+"""There are many runs, and a correct one should hardly ever fail."""
 
 MINUTE_S = 60
 
@@ -55,78 +54,6 @@ def a_minute(load: LoadResult) -> float | None:
     if orders is None or not load.seconds:
         return None
     return orders / load.seconds * MINUTE_S
-
-
-@dataclass(frozen=True)
-class Specified:
-    """A share that the specification has."""
-
-    name: str
-    says: str
-    """The same as the rest of a sentence that begins with the share."""
-    seen: int
-    of: int
-    share: float
-
-
-def specified_shares(inputs: Inputs) -> list[Specified]:
-    """Return the shares of the inputs (clauses 2.4.1 and 2.5.1); one warehouse has no remote inputs."""
-    several = inputs.warehouses > 1
-    payments, orders = inputs.drawn("payment"), inputs.drawn("new_order")
-    named = payments + inputs.drawn("order_status")
-    return [
-        Specified(
-            "new orders that roll back", "of the new orders roll back", inputs.rolled_back, orders, 0.01
-        ),
-        Specified(
-            "order lines from another warehouse",
-            "of the order lines come from another warehouse",
-            inputs.remote_lines,
-            inputs.lines,
-            0.01 * several,
-        ),
-        Specified(
-            "payments for another warehouse",
-            "of the payments are for another warehouse",
-            inputs.remote_payments,
-            payments,
-            0.15 * several,
-        ),
-        Specified(
-            "customers by last name",
-            "of the customers are found by last name",
-            inputs.by_last_name,
-            named,
-            0.6,
-        ),
-    ]
-
-
-def distributions(inputs: Inputs) -> dict[str, float]:
-    """Return the p of each distribution of inputs, as far as there are enough (chi-square)."""
-    constants = inputs.constants
-    found = {
-        "districts": chi_square_p(inputs.districts, _equal(inputs.districts)),
-        "lines of an order": chi_square_p(inputs.line_counts, _equal(inputs.line_counts)),
-        "items": chi_square_p(inputs.items, bin_shares(8191, constants.item, 1, 100_000, len(inputs.items))),
-        "customers": chi_square_p(
-            inputs.customers, bin_shares(1023, constants.customer, 1, 3_000, len(inputs.customers))
-        ),
-        "last names": chi_square_p(
-            inputs.last_names, bin_shares(255, constants.last_name, 0, 999, len(inputs.last_names))
-        ),
-    }
-    return {name: p for name, p in found.items() if p is not None}
-
-
-def smallest_p(inputs: Inputs) -> float | None:
-    """Return the smallest p of all distributions, times their number (Bonferroni); None without one."""
-    found = distributions(inputs).values()
-    return min(1.0, min(found) * len(found)) if found else None
-
-
-def _equal(counts: list[int]) -> list[float]:
-    return [1 / len(counts)] * len(counts)
 
 
 def _inputs(evidence: Evidence) -> Inputs:
@@ -150,28 +77,6 @@ def consistency(evidence: Evidence) -> Iterator[Said]:
         raise NothingToCheckError("no tables of TPC-C")
     for complaint in tables.complaints:
         yield invalid("{complaint}", complaint=complaint)
-
-
-@check(
-    "tpcc-inputs",
-    reason="A load without remote transactions, without rollbacks or with uniform keys is easier than TPC-C.",
-    remedy="compare the seed's inputs with those of another seed; a second failure is a fault of the program",
-    source="TPC-C, clauses 2.1.6, 2.4.1, 2.5.1, 5.2.3; chi-square and binomial tests with p below 1e-6",
-)
-def inputs(evidence: Evidence) -> Iterator[Said]:
-    """Find shares and distributions of inputs that are not those of the specification."""
-    drawn = _inputs(evidence)
-    for one in specified_shares(drawn):
-        if one.of and (binomial_p(one.seen, one.of, one.share) < UNLIKELY or (one.seen and not one.share)):
-            yield invalid(
-                "{seen:.2f} {what}, not {specified:.2f}",
-                seen=share(one.seen / one.of),
-                what=one.says,
-                specified=share(one.share),
-            )
-    for name, p in distributions(drawn).items():
-        if p < UNLIKELY:
-            yield invalid("the {name} are not distributed as specified (p = {p})", name=name, p=printed(p))
 
 
 @check(

@@ -283,12 +283,6 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         trial(tables=make_checked()),
     ),
     Case(
-        tpcc.inputs,
-        of_tpcc(load__tpcc=make_inputs().model_copy(update={"rolled_back": 0})),
-        "0.00% of the new orders roll back, not 1.00%",
-        of_tpcc(),
-    ),
-    Case(
         tpcc.mix,
         of_tpcc(load__transaction_types=make_types()[:3]),
         "0.0% of the transactions are of kind delivery",
