@@ -87,7 +87,7 @@ class Campaign:
     @cached_property
     def safety(self) -> Safety:
         """What its cuts say."""
-        safety = answer_safety(self.plan.model_copy(update={"crash": self.crash}), self.cuts, [], [])
+        safety = answer_safety(self.plan.model_copy(update={"crash": self.crash}), self.cuts, [])
         assert safety is not None
         return safety
 

@@ -7,7 +7,7 @@ import pytest
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.analyse import answer_limits
 from diskproof.analysis.limits.records import CellLimit, Trouble
-from diskproof.results.plan import Cell, Plan
+from diskproof.results.plan import Plan
 from diskproof.results.trial import Setting, Trial
 from diskproof.results.usage import ServerAccount
 from support.limited import (

@@ -222,7 +222,7 @@ def test_two_names_of_one_model_are_one_disk() -> None:
 
 
 def test_a_disk_of_a_load_that_cannot_be_predicted_has_its_measured_figures() -> None:
-    elsewhere = gathered("arrivals")
+    elsewhere = gathered(usage__cpu={}, usage__server_cpu_s=None, load__client=None)
     found = answer(elsewhere, ["desktop-7200", "quick"], simulate, {})
     assert [(one.device, one.measured) for one in found.cells] == [("desktop-7200", True)]
     assert len(found.left_out) == 1

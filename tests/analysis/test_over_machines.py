@@ -57,4 +57,3 @@ def test_machines_are_not_paired_by_block_but_what_ran_on_one_is() -> None:
     for one in analysis.verdicts:
         ratio = independent_ratio if one.factor == "host" else paired_ratio
         assert given(one.ratio) == ratio(speeds[one.cell], speeds[one.baseline_cell]).interval
-

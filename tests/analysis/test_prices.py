@@ -241,7 +241,14 @@ def test_a_disk_without_a_volatile_cache_needs_no_barriers() -> None:
 
 
 def test_a_virtual_disk_with_the_timing_of_memory_is_memory() -> None:
-    facts = VirtualFacts(name="dram", device="dram", title="Main memory", model="memory", size_bytes=GB, survives_without_power=False)
+    facts = VirtualFacts(
+        name="dram",
+        device="dram",
+        title="Main memory",
+        model="memory",
+        size_bytes=GB,
+        survives_without_power=False,
+    )
 
     def virtual(place: Place) -> Place:
         return change(place, kind="virtual", virtual=facts) if place.role == "redo" else place

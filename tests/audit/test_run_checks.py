@@ -14,7 +14,6 @@ from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding, Setting, Trial
 from support.cases.runs import imported
-from support.imported import make_result
 from support.trials import (
     DISK_DEVICE,
     change,

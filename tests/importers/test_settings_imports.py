@@ -93,7 +93,7 @@ def test_variables_as_csv_and_without_a_head() -> None:
 
 
 def test_counters_are_no_settings() -> None:
-    with pytest.raises(ImportRefusedError, match="counters .* are not read"):
+    with pytest.raises(ImportRefusedError, match=r"counters .* are not read"):
         of_sample("status-table.txt")
     (both,) = found_in("Variable_name\tValue\nsync_binlog\t1\nVariable_name\tValue\nUptime\t12\n")
     assert isinstance(both, Settings)

@@ -6,6 +6,7 @@ from diskproof.importers.belonging import belonging, servers_given
 from diskproof.results.imported import Beside, ImportedResult, Settings
 from support.imported import make_file_result, make_option_file, make_result
 
+
 def given(*files: str) -> list[Settings]:
     """Return an option file of each name; what is called variables is a server's answer."""
     return [make_option_file("sync_binlog=1", file, observed="variables" in file) for file in files]

@@ -1,7 +1,6 @@
 """Clones of virtual disks, blind: their figures are measured, their files are not looked at."""
 
 import json
-import math
 import os
 import subprocess
 from collections.abc import Iterator, Sequence

@@ -14,7 +14,6 @@ from diskproof.results.load import Iterations
 from diskproof.results.trial import Finding, Setting
 from support.cuts import control, make_crash_plan, make_cuts, with_cuts
 from support.limits import make_limits
-from support.prices import make_price, with_prices
 from support.published import figure, publish, ratio
 from support.runs import MakeRun, Run
 from support.trials import MIB, change, make_plan, make_trials
@@ -132,16 +131,6 @@ def test_every_figure_draws_its_marks(quickstart: Run, open_page: OpenPage) -> N
             assert box["width"] > 300
             assert box["height"] > 100
             assert drawing.get_attribute("aria-label")
-    assert_quiet(opened)
-
-
-def test_the_picture_of_prices_is_drawn_with_the_storages_names(
-    make_run: MakeRun, open_page: OpenPage
-) -> None:
-    plan = with_prices(make_plan(blocks=2), dram=[make_price("dimm", 80.0)], disk=[make_price("sas", 160.0)])
-    opened = open_page(make_run(plan))
-    assert opened.page.locator("#figure-price .mark-symbol.role-mark path").count() == 4
-    assert {"dram", "disk"} <= set(opened.page.locator("#figure-price .mark-text text").all_text_contents())
     assert_quiet(opened)
 
 

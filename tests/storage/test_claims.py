@@ -69,8 +69,7 @@ def test_a_pool_has_a_disk_once_by_any_name(tmp_path: Path) -> None:
         check(f"[storages.s.zpool]\ndata = {parts[0]}\ncache = {parts[1]}\n")
 
 
-def test_a_log_and_a_cache_may_share_a_disk_and_virtual_disks_have_no_limit() -> None:
-    check(pool("s", data="/dev/one", log="/dev/two", cache="/dev/two"))
+def test_virtual_disks_have_no_limit() -> None:
     virtual = '[storages.{}.zpool]\ndata = [{{ virtual = "null" }}]\n{}'
     check(virtual.format("one", "") + virtual.format("two", 'log = [{ virtual = "null", label = "l" }]\n'))
 

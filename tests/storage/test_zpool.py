@@ -332,7 +332,7 @@ def test_a_killed_run_leaves_nothing_once_cleaned(tmp_path: Path, monkeypatch: p
     choice = storage(zpool=cached_pool(tmp_path)).model_dump_json(exclude_defaults=True)
     killed = subprocess.run([sys.executable, "-c", KILLED, choice], check=False, capture_output=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert (tmp_path / "disk").exists()
+    assert (tmp_path / "data").exists()
     undone = clean()
     assert undone
     assert all(item.done for item in undone), undone

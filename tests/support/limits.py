@@ -70,7 +70,6 @@ def _log_flush(cell: Cell, latency_us: float) -> CellLimit:
     return CellLimit(
         cell=cell,
         limit="log flush",
-        where=f"{cell.storage} (redo)",
         bound_by="the redo log's flush",
         signals=[
             Signal(limit="log flush", instrument="clients", supports=True, says=said),

@@ -234,10 +234,12 @@ def _together(found: Sequence[RunFinding]) -> RunFinding:
     )
 
 
-ORDER_OF_CHECKS = {
-    name: at
-    for at, name in enumerate(one.name for one in (*TRIAL_CHECKS, *RESULT_CHECKS, *RUN_CHECKS))
-}
+CHECKS_IN_ORDER = (
+    *(one.name for one in (*TRIAL_CHECKS, *RESULT_CHECKS)),
+    *(one.name for one in RUN_CHECKS),
+)
+
+ORDER_OF_CHECKS = {name: at for at, name in enumerate(CHECKS_IN_ORDER)}
 
 
 def _rank(finding: Finding) -> tuple[int, int]:

@@ -188,13 +188,16 @@ def _family(answer: str) -> Family:
 def _study(study: Path, storages: Sequence[Storage], family: Family) -> str:
     names = [name for name, *_ in storages]
     called = next((one.facts.flavour for one in installed() if one.family == family and one.facts), family)
-    return TEMPLATE.format(
-        file=study,
-        storages=" and ".join(filter(None, [", ".join(names[:-1]), names[-1]])),
-        server=called.lower().replace(" ", "-"),
-        family=family,
-        places="\n".join(_place_lines(*one) for one in storages),
-    ) + WORKLOAD
+    return (
+        TEMPLATE.format(
+            file=study,
+            storages=" and ".join(filter(None, [", ".join(names[:-1]), names[-1]])),
+            server=called.lower().replace(" ", "-"),
+            family=family,
+            places="\n".join(_place_lines(*one) for one in storages),
+        )
+        + WORKLOAD
+    )
 
 
 def _given_study(study: Path, url: str) -> str:

@@ -1,7 +1,7 @@
 """Finds the settings of a result's server among those given beside the results.
 
-A result says little about its server, and an option file may be another's. They belong together if they stand
-in one file, if the result has the option file's name in its own (`ssd.cnf`, `ssd-run1.txt`), or by their folder.
+A result says little about its server, and an option file may be another's. They belong together if they
+stand in one file, if the result has the option file's name in its own (`ssd.cnf`, `ssd-1.txt`), or by folder.
 """
 
 import re
@@ -17,7 +17,7 @@ ONE_FILE = 1_000
 """In place of a folder's depth: closer than any folder."""
 
 Closeness = tuple[int, int]
-"""The depth of the innermost folder with settings and result; the letters of a name that the result has too."""
+"""The depth of the innermost folder with both; the letters of a name that the result has too."""
 
 
 def servers_given(given: Sequence[Settings]) -> list[Beside]:
@@ -97,9 +97,9 @@ def _below(server: Beside, inside: Sequence[int], results: Sequence[ImportedResu
     """
     told = [one for one in (server.asked, server.observed) if one]
     last = {one.source.file: one.last_line for one in told}
-    below = [
-        at for at in inside if results[at].source.line > last.get(results[at].source.file, 0)
-    ] or inside[-1:]
+    below = [at for at in inside if results[at].source.line > last.get(results[at].source.file, 0)] or inside[
+        -1:
+    ]
     first = results[below[0]].heading
     if says_defaults(first):
         return []

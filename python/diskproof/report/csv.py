@@ -11,7 +11,7 @@ from diskproof.analysis.safety.count import window_s
 from diskproof.report.validity import counting, findings_by_trial
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
-from diskproof.results.plan import Cell
+from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.results.trial import Finding, Trial
 from diskproof.wording import Message
 
@@ -41,7 +41,7 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
 
 
 def _row(one: Trial | CutTrial, cell: Cell, own: dict[str, object], found: list[Finding]) -> Row:
-    levels = {name: level or None for name, level in cell}
+    levels = {name: "" if level in (0, NO_LEVEL) else level for name, level in cell}
     said = "; ".join(f"{finding.severity} {finding.check}" for finding in found)
     return {"trial": one.id, "cell": cell.id} | dict(_flat(levels | own | dict(one) | {"findings": said}))
 
@@ -50,7 +50,11 @@ def _of_cut(cut: CutTrial) -> dict[str, object]:
     if not cut.finished:
         return {"telling": False}
     judged = {"telling": cut.tells, "with_loss": cut.has_loss, "damaged": cut.is_damaged}
-    return judged | {"lost": cut.lost, "window_s": window_s(cut), "disk": {one.name: one for one in cut.disks}}
+    return judged | {
+        "lost": cut.lost,
+        "window_s": window_s(cut),
+        "disk": {one.name: one for one in cut.disks},
+    }
 
 
 def _flat(values: dict[str, object], within: str = "") -> Iterator[tuple[str, str | float]]:

@@ -107,9 +107,7 @@ def _check(what: str, disk: Disk) -> int:
     return int(disk.size or capacity)
 
 
-def _attach(
-    disk: Disk, journal: Journal, memory_limit_bytes: int | None
-) -> tuple[Path, VirtualDisk | None]:
+def _attach(disk: Disk, journal: Journal, memory_limit_bytes: int | None) -> tuple[Path, VirtualDisk | None]:
     """Return the block device of a disk, and the virtual disk that it is."""
     if disk.block is not None:
         return disk.block, None

@@ -9,7 +9,7 @@ from diskproof.results.load import Contradiction, Iterations
 from support import files as bare
 from support.cases import Case
 from support.imported import FAST, SAFE, make_beside, make_file_result, make_result
-from support.trials import change, make_machine, make_places
+from support.trials import make_machine, make_places
 
 
 def result(**changes: Any) -> Evidence:

@@ -101,7 +101,9 @@ def _what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
     """Return what would decide inconclusive verdicts."""
     needed = sorted(one.blocks_needed for one in verdicts if one.blocks_needed)
     soon = [one for one in needed if one <= MOST_TIMES_MORE * len(plan.blocks())]
-    what = "what is open" if len(soon) == len(verdicts) else f"{len(soon)} of {len(verdicts)} open comparisons"
+    what = (
+        "what is open" if len(soon) == len(verdicts) else f"{len(soon)} of {len(verdicts)} open comparisons"
+    )
     if plan.imported:
         return "add more runs of each: they would narrow the intervals"
     if plan.at_most_s is not None and plan.resume:
