@@ -12,7 +12,7 @@ from diskproof.cli.disk.bar import profile_display
 from diskproof.cli.disk.late import punctuality
 from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE, TRIAL_INVALID
-from diskproof.cli.screen import results
+from diskproof.cli.screen import results, say
 from diskproof.cli.values.run import gathered
 from diskproof.profile.measure import profile as measure
 from diskproof.profile.place import Wanted
