@@ -76,9 +76,8 @@ def test_a_database_on_a_pool_with_log_and_cache(tmp_path: Path) -> None:
         notes = [finding.message.text for finding in trial.findings if finding.check == "settings"]
         assert any("innodb_use_native_aio = OFF" in note for note in notes)
         assert any("records have 16 KiB" in note for note in notes)
-        assert (folder.server_folder(trial.id) / f"zpool-iostat-{pool_facts.name}.txt").exists()
-    assert not loops_on(tmp_path / "ssd")
-    assert not (tmp_path / "ssd").exists()
+    assert not loops_on(tmp_path / "log")
+    assert not (tmp_path / "log").exists()
     assert not any(pool_facts.name in mount.source for mount in mounts())
 
 
