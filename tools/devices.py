@@ -170,11 +170,9 @@ def _type(rust: str, source: str) -> tuple[str, list[str]]:
         return "integer", []
     simple = {"f64": "number", "bool": "`true` or `false`", "String": "text", "Model": "a device"}
     if name in simple:
-        return ("list of devices" if rust.startswith("Vec") else simple[name]), []
+        return simple[name], []
     if name == "Published":
         return "see below", []
-    if name == "RaidLevel":
-        return "0, 1 or 10", []
     try:
         choices = list(VARIANT.finditer(_body(source, "enum", name)))
     except LookupError:

@@ -6,7 +6,7 @@ use super::kind::{Kind, Properties};
 use super::promise::Promise;
 use crate::timing::{
     BridgeParameters, CacheParameters, CloudParameters, FlashParameters, Ignoring, LogParameters,
-    MemoryParameters, NullParameters, Protected, RaidParameters, SpinningParameters, Timing,
+    MemoryParameters, NullParameters, Protected, SpinningParameters, Timing,
 };
 
 /// Options for building a device, beyond its file.
@@ -54,7 +54,6 @@ pub enum Model {
     Bridge(BridgeParameters),
     Cache(CacheParameters),
     Log(LogParameters),
-    Raid(RaidParameters),
     /// Another device by its name, as on the command line. Reading a file puts that device here.
     Named(String),
 }
@@ -120,7 +119,6 @@ impl Model {
             Self::Bridge(kind) => kind.parts_mut(),
             Self::Cache(kind) => kind.parts_mut(),
             Self::Log(kind) => kind.parts_mut(),
-            Self::Raid(kind) => kind.parts_mut(),
             Self::Named(_) => Vec::new(),
         }
     }
@@ -135,7 +133,6 @@ impl Model {
             Self::Bridge(kind) => kind,
             Self::Cache(kind) => kind,
             Self::Log(kind) => kind,
-            Self::Raid(kind) => kind,
             Self::Named(name) => panic!("the device `{name}` was not looked up"),
         }
     }
@@ -157,7 +154,6 @@ mod tests {
             ("desktop-7200", true),
             ("wd-my-passport-ultra", true),
             ("kexin-240", true), // flash behind a bulk-only bridge
-            ("raid10-desktop-7200", false),
             ("samsung-970-pro", false),
             ("ebs-gp3", false),
             ("ssd-cache-over-disk", false),
@@ -171,7 +167,6 @@ mod tests {
         for (name, rotational, rpm) in [
             ("desktop-7200", true, Some(7200.0)),
             ("wd-my-passport-ultra", true, Some(5400.0)), // behind a bridge
-            ("raid10-desktop-7200", true, Some(7200.0)),  // four of one speed
             ("ssd-cache-over-disk", false, Some(7200.0)),
             ("samsung-970-pro", false, None),
             ("ebs-gp3", false, None),

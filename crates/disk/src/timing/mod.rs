@@ -20,7 +20,6 @@ mod memory;
 mod null;
 mod parts;
 mod protected;
-mod raid;
 mod spinning;
 #[cfg(test)]
 mod testing;
@@ -38,7 +37,6 @@ pub use log::{Log, LogParameters};
 pub use memory::{Memory, MemoryParameters};
 pub use null::{Null, NullParameters};
 pub use protected::Protected;
-pub use raid::{Raid, RaidLevel, RaidParameters};
 pub use spinning::{Spinning, SpinningParameters};
 
 use crate::request::{Nanos, Request, Tag};

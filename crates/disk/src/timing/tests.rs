@@ -137,7 +137,6 @@ fn ignored_flushes_break_their_promise_where_there_is_a_volatile_cache() {
             "kexin-240",
             "laptop-ssd-2012",
             "ocz-agility-3-60",
-            "raid10-desktop-7200",
             "samsung-970-pro",
             "seagate-barracuda-7200-9-160",
             "ssd-cache-over-disk",

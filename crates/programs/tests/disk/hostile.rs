@@ -503,21 +503,19 @@ fn hostile_connections() {
 #[test]
 fn hostile_files_that_name_each_other_twice() {
     let folder = TempDir::new().expect("a folder");
-    let raid = |disk: &str| {
+    let cache = |disk: &str| {
         format!(
-            "title = \"Twice\"\ndescription = \"\"\n[device.raid]\n\
-             level = {{ value = 0, source = \"\" }}\ndisks = [{{ named = \"{disk}\" }}, {{ named = \"{disk}\" }}]\n"
+            "title = \"Twice\"\ndescription = \"\"\n[device.cache]\n\
+             policy = {{ value = \"write-back\", source = \"\" }}\nline_bytes = {{ value = 4096, source = \"\" }}\n\
+             front = {{ named = \"{disk}\" }}\nback = {{ named = \"{disk}\" }}\n"
         )
     };
     for nth in 0..40 {
         let file = folder.path().join(format!("{nth}.toml"));
-        let next = if nth == 39 {
-            "null".to_owned()
-        } else {
-            format!("{}.toml", nth + 1)
-        };
-        fs::write(file, raid(&next)).expect("a file");
+        fs::write(file, cache(&format!("{}.toml", nth + 1))).expect("a file");
     }
+    let last = "title = \"Last\"\ndescription = \"\"\n[device.null]\ncapacity_bytes = { value = 1048576, source = \"\" }\n";
+    fs::write(folder.path().join("40.toml"), last).expect("a file");
     let output = say(&[OsStr::new("show"), folder.path().join("0.toml").as_os_str()]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("more than 1024 devices"), "{said}");

@@ -11,7 +11,6 @@ pub(in crate::timing) struct Part<P> {
     at: Nanos,
     next: Option<Nanos>,
     under_way: Ledger<Piece<P>>,
-    answers_due: usize,
     events: Vec<Event>,
 }
 
@@ -36,7 +35,6 @@ impl<P: Copy> Part<P> {
             timing,
             at: 0,
             under_way: Ledger::default(),
-            answers_due: 0,
             events: Vec::new(),
         }
     }
@@ -47,11 +45,6 @@ impl<P: Copy> Part<P> {
 
     pub(in crate::timing) fn head_start(&self) -> Nanos {
         self.timing.head_start()
-    }
-
-    /// Requests that it has not answered.
-    pub(in crate::timing) fn answers_due(&self) -> usize {
-        self.answers_due
     }
 
     /// Submits at `now`, which may lie its head start back; earlier events were already returned.
@@ -67,7 +60,6 @@ impl<P: Copy> Part<P> {
             answer_due: true,
             stable_due: matches!(request.kind, Kind::Write | Kind::Discard),
         });
-        self.answers_due += 1;
         self.timing.submit(now, tag, request);
         self.next = match self.events.first() {
             Some(event) => Some(event.at()),
@@ -112,9 +104,6 @@ impl<P: Copy> Part<P> {
         };
         if !piece.answer_due && !piece.stable_due {
             self.under_way.remove(tag);
-        }
-        if matches!(told, Told::Answered(_)) {
-            self.answers_due -= 1;
         }
         told
     }
