@@ -29,7 +29,7 @@ from versions import changed_since
 PAGE = DOCS / "durability.md"
 SOURCES = {name: STUDIES / f"{name}.toml" for name in (*CAMPAIGNS, TODAY)}
 
-SAME = ("accounts", "filler_bytes", "cut_after_s", "cut_before_s", "keep", "unreadable")
+SAME = ("accounts", "filler_bytes", "cut_after_s", "cut_before_s", "keep")
 """The keys of a campaign that decide its cuts, beside its cells."""
 
 SAME_DESIGN = ("redo_log", "cpus")

@@ -92,7 +92,6 @@ def of_cells(**changes: object) -> Cuts:
             change(CRASH, keep="nothing"),
             "a power cut kept differ: random in the first run, nothing",
         ),
-        (change(CRASH, unreadable=True), "made sectors unreadable"),
         (change(CRASH, accounts=50), "1,000 accounts in the first run, 50 accounts in the second"),
         (change(CRASH, filler_bytes=4000), "100 bytes of filler in each row in the first run, 4,000"),
         (

@@ -41,7 +41,7 @@ def test_every_key_of_a_shipped_device_is_on_the_page(name: str) -> None:
         kind.name for kind in devices.kinds()
     }
     no_keys_of_a_file = {"probe", "measure", "source", "fitted", "path_us"}
-    no_keys_of_a_file |= {"kind", "one_at_a_time", "rotational", "turns_us", "fua", "has_head"}
+    no_keys_of_a_file |= {"kind", "one_at_a_time", "rotational", "turns_us", "fua"}
     no_keys_of_a_file |= {"survives_without_power"}
     assert set(keys(shown)) - no_keys_of_a_file <= named
 

@@ -161,7 +161,6 @@ def make_disk(crash: Cuts, cell: Cell, planned: PlannedCut, random: np.random.Ge
         kept_bytes=round(at_risk * 4096 * (1 - lost)),
         lost_bytes=round(at_risk * 4096 * lost),
         torn_writes=1 if kept in ("subset", "prefix") else 0,
-        unreadable_sectors=0,
         last_flush_before_s=None if cell.storage.startswith("liar") else float(random.uniform(0.001, 0.01)),
     )
 

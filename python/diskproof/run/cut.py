@@ -225,7 +225,7 @@ class CutAttempt(Steps):
             case "stop":
                 self._cut(PowerCut(self.planned.seed, "all"))
             case "power":
-                self._cut(PowerCut(self.planned.seed, self.crash.keep, self.crash.unreadable))
+                self._cut(PowerCut(self.planned.seed, self.crash.keep))
         text = self._clients.told()
         self.told, self.failed = read_told(text), read_failed(text)
         if not self.cuts_disks:

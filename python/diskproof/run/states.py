@@ -40,7 +40,7 @@ class StatesAttempt(CutAttempt):
         assert self.crash.states is not None
         self.most = self.crash.states
         # Its end loses nothing: the log has all, and the states are made of it.
-        self.crash = self.crash.model_copy(update={"keep": "all", "unreadable": False})
+        self.crash = self.crash.model_copy(update={"keep": "all"})
 
     @property
     def steps(self) -> list[Callable[[], None]]:

@@ -73,8 +73,6 @@ class PowerCut:
     """Decides what survives."""
     keep: Keep
     """What survives of the writes at risk; ``all``: only the operating system stops."""
-    unreadable: bool = False
-    """Whether the sector under a spinning head may become unreadable."""
 
 
 @dataclass(frozen=True)

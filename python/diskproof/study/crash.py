@@ -135,11 +135,6 @@ class CrashChoice(OfLevels):
         "different states in which a cut before any of its flushes can leave the disk, until one does harm "
         "([safety.md](safety.md#every-state))",
     )
-    unreadable: bool = Field(
-        False,
-        description="Whether the sector under a spinning head may become unreadable; drives of today "
-        "finish it with the energy of the spindle",
-    )
     controls: list[ControlChoice] = Field(
         [],
         description="Outcomes that are certain; if one fails, the report says that the campaign was too "

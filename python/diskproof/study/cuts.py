@@ -18,7 +18,7 @@ from diskproof.study.storages import StorageChoice
 from diskproof.system.cpus import usable
 
 AS_DECLARED = {
-    *("cuts", "keep", "unreadable", "load", "warehouses", "accounts", "filler_bytes"),
+    *("cuts", "keep", "load", "warehouses", "accounts", "filler_bytes"),
     *("cut_after_s", "cut_before_s", "states"),
 }
 """What the plan has as the study declares it."""

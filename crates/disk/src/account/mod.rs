@@ -6,8 +6,6 @@
 pub mod log;
 mod touched;
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::contents::{Contents, ContentsError};
@@ -29,7 +27,7 @@ impl Ticket {
         self.number + self.writes.max(1)
     }
 
-    fn writes(self) -> impl DoubleEndedIterator<Item = WriteId> {
+    fn writes(self) -> impl Iterator<Item = WriteId> {
         (self.number..self.number + self.writes).map(WriteId)
     }
 }
@@ -41,8 +39,6 @@ pub struct Medium {
     pub sector_bytes: u64,
     /// Main memory does not, unless it is protected.
     pub survives: bool,
-    /// A sector that it was writing may come to be unreadable.
-    pub has_head: bool,
 }
 
 /// The result of a cut.
@@ -56,7 +52,6 @@ pub struct Survivors {
     pub kept_bytes: u64,
     pub lost_bytes: u64,
     pub torn_writes: u64,
-    pub unreadable_sectors: u64,
     /// Whether the medium holds nothing without power, so that everything is lost.
     pub emptied: bool,
     /// Digest of all blocks that were written since the account began, as they are now.
@@ -84,9 +79,6 @@ pub struct Account {
     medium: Medium,
     volatile: Volatile,
     touched: Touched,
-    /// Sectors that could not be read before the account began and that a write of it made good, and the
-    /// last of that request's writes.
-    healed: BTreeMap<u64, WriteId>,
     /// Earlier requests do not belong to this account.
     first: u64,
 }
@@ -99,7 +91,6 @@ impl Account {
             medium,
             volatile: Volatile::new(medium.sector_bytes),
             touched: Touched::default(),
-            healed: BTreeMap::new(),
             first,
         }
     }
@@ -263,13 +254,6 @@ impl Account {
         Ok(held)
     }
 
-    /// Sectors that could not be read can be, by a write of whole sectors; if a cut takes it, they cannot.
-    pub fn heals(&mut self, ticket: Ticket, sectors: &[u64]) {
-        if let Some(last) = ticket.writes().last() {
-            self.healed.extend(sectors.iter().map(|at| (*at, last)));
-        }
-    }
-
     pub fn answered(&mut self, ticket: Ticket) {
         for id in ticket.writes() {
             self.volatile.answered(id);
@@ -287,9 +271,8 @@ impl Account {
         self.volatile.settle();
     }
 
-    /// Power fails: the bytes become what survives, and the unreadable sectors are returned. The
-    /// account is empty afterwards. The limit of the contents does not apply, because what was safe
-    /// must be there again even if something else has taken its room.
+    /// Power fails: the bytes become what survives. The account is empty afterwards. The limit of the
+    /// contents does not apply, because what was safe must be there again even if something else has taken its room.
     ///
     /// # Errors
     ///
@@ -298,11 +281,8 @@ impl Account {
         &mut self,
         contents: &mut Contents,
         choice: Choice,
-    ) -> Result<(Survivors, Vec<u64>), ContentsError> {
-        let mut outage = self.volatile.cut(Choice {
-            unreadable: choice.unreadable && self.medium.has_head,
-            ..choice
-        });
+    ) -> Result<Survivors, ContentsError> {
+        let mut outage = self.volatile.cut(choice);
         let emptied = !self.medium.survives && choice.keep != Keep::All;
         if emptied {
             contents.discard(0, self.medium.size_bytes)?;
@@ -310,14 +290,12 @@ impl Account {
             outage.lost_bytes = outage.at_risk.bytes;
             outage.kept_bytes = 0;
             outage.torn_writes = 0;
-            outage.unreadable.clear();
-            outage.undone.clear();
         } else {
             for (offset, bytes) in &outage.patches {
                 put_clipped(contents, *offset, bytes)?;
             }
         }
-        let survivors = Survivors {
+        Ok(Survivors {
             at_risk_writes: outage.at_risk.writes,
             at_risk_bytes: outage.at_risk.bytes,
             answered_at_risk_writes: outage.at_risk.answered_writes,
@@ -325,15 +303,9 @@ impl Account {
             kept_bytes: outage.kept_bytes,
             lost_bytes: outage.lost_bytes,
             torn_writes: outage.torn_writes,
-            unreadable_sectors: outage.unreadable.len() as u64,
             emptied,
             digest: self.touched.digest(contents)?,
-        };
-        let healed = self.healed.iter();
-        let undone = healed.filter(|(at, by)| outage.is_undone(**at, **by));
-        let mut unreadable = outage.unreadable.clone();
-        unreadable.extend(undone.map(|(at, _)| *at));
-        Ok((survivors, unreadable))
+        })
     }
 
     /// The sectors that a range touches.

@@ -92,7 +92,6 @@ impl Replay {
         report["device"] = json!(replayed.header.device);
         report["records"] = json!(replayed.records);
         report["choice"] = serde_json::to_value(replayed.choice)?;
-        report["unreadable"] = json!(replayed.unreadable);
         output::print_json(&report)
     }
 }

@@ -63,8 +63,6 @@ pub struct Properties {
     pub turns_us: Vec<f64>,
     /// The device takes writes that are durable without a flush (FUA).
     pub fua: bool,
-    /// A head writes the sectors, so a power cut may leave one of them unreadable.
-    pub has_head: bool,
     /// Bytes that are stable outlive the power.
     pub survives_without_power: bool,
 }
@@ -79,7 +77,6 @@ impl Properties {
             rotational: false,
             turns_us: Vec::new(),
             fua: false,
-            has_head: false,
             survives_without_power: true,
         }
     }
@@ -102,7 +99,6 @@ impl Properties {
             rotational: parts.iter().all(|part| part.rotational),
             turns_us,
             fua: false,
-            has_head: parts.iter().any(|part| part.has_head),
             survives_without_power: parts.iter().all(|part| part.survives_without_power),
         }
     }
@@ -121,7 +117,6 @@ impl Properties {
     pub(super) fn promised(self, promise: Promise) -> Self {
         let protected = promise == Promise::PowerLossProtected;
         Self {
-            has_head: self.has_head && !protected,
             survives_without_power: self.survives_without_power || protected,
             ..self
         }

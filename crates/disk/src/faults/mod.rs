@@ -8,7 +8,6 @@
 mod schedule;
 #[cfg(test)]
 mod tests;
-mod unreadable;
 
 use std::ops::Range;
 
@@ -16,7 +15,6 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub use schedule::{Befallen, Fault, Hit, What};
-pub use unreadable::Unreadable;
 
 use crate::device::Build;
 use crate::request::{NANOS_PER_US, Nanos, Request, nanos_of_us};
@@ -38,8 +36,6 @@ struct Active {
     met: u64,
     befallen: u64,
     first: Vec<Hit>,
-    /// Sectors of a latent error that were not written since.
-    unreadable: Unreadable,
 }
 
 /// The faults of one request.
@@ -124,17 +120,12 @@ impl Faults {
             fault
                 .check(sector_bytes)
                 .map_err(|why| format!("schedule[{number}]: {why}"))?;
-            let unreadable = match fault.fault {
-                What::Unreadable => Unreadable::of(fault.region()),
-                _ => Unreadable::default(),
-            };
             Ok(Active {
                 random: Xoshiro256PlusPlus::seed_from_u64(Build::seeded(seed).part(number).seed),
                 fault,
                 met: 0,
                 befallen: 0,
                 first: Vec::new(),
-                unreadable,
             })
         });
         Ok(Self {
@@ -162,14 +153,6 @@ impl Faults {
         befalls
     }
 
-    /// A write that came at `now` has been done: sectors that it wrote as wholes can be read again.
-    pub fn written(&mut self, write: Range<u64>, now: Nanos) {
-        let since = now.saturating_sub(self.began);
-        for active in &mut self.schedule {
-            active.written(&write, since, self.sector_bytes);
-        }
-    }
-
     /// Whether the schedule is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -195,9 +178,6 @@ impl Active {
     fn meets(&mut self, request: Request, since: Nanos, sector_bytes: u64) -> bool {
         let fault = &self.fault;
         let is_there = match fault.fault {
-            What::Unreadable => self
-                .unreadable
-                .meets(request.offset_bytes..request.end_bytes()),
             // A sector is written as a whole or not at all.
             What::Torn if request.length_bytes <= sector_bytes => false,
             _ => fault.touches(request),
@@ -229,7 +209,7 @@ impl Active {
     fn befall(&mut self, request: Request, began: Nanos, sector_bytes: u64, befalls: &mut Befalls) {
         let fault = &self.fault;
         match fault.fault {
-            What::Error | What::Unreadable => {
+            What::Error => {
                 befalls.fails.get_or_insert(Failure::Io);
             }
             What::NoSpace => {
@@ -269,13 +249,5 @@ impl Active {
         // A request may have a part of a sector only.
         let from = (sector * sector_bytes).max(request.offset_bytes);
         from..((sector + 1) * sector_bytes).min(request.end_bytes())
-    }
-
-    fn written(&mut self, write: &Range<u64>, since: Nanos, sector_bytes: u64) {
-        if self.fault.is_due(since) {
-            let whole =
-                write.start.next_multiple_of(sector_bytes)..write.end / sector_bytes * sector_bytes;
-            self.unreadable.written(whole);
-        }
     }
 }

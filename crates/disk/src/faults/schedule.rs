@@ -14,8 +14,6 @@ pub enum What {
     Error,
     /// A write fails with ENOSPC.
     NoSpace,
-    /// Sectors cannot be read until they are written: latent sector errors.
-    Unreadable,
     /// Answers come later.
     Slow,
     /// Requests that arrive meanwhile are not answered before the end.
@@ -110,7 +108,6 @@ impl What {
                 &[Kind::Read, Kind::Write, Kind::Flush, Kind::Discard]
             }
             Self::NoSpace | Self::Lost | Self::Torn => &[Kind::Write],
-            Self::Unreadable => &[Kind::Read],
             Self::Corrupt => &[Kind::Read, Kind::Write],
             Self::Ignored => &[Kind::Flush],
         }
@@ -141,9 +138,6 @@ impl Fault {
                 word(kind),
                 kinds.join(", ")
             ));
-        }
-        if self.fault == What::Unreadable && self.length_bytes.is_none() {
-            return Err("`unreadable` needs offset_bytes and length_bytes".to_owned());
         }
         if self.length_bytes.is_some() && self.offset_bytes.is_none() {
             return Err("length_bytes needs offset_bytes".to_owned());

@@ -24,15 +24,6 @@ fn fails(faults: &mut Faults, us: u64, request: Request) -> Option<Failure> {
     at(faults, us, request).fails
 }
 
-/// A write that is done if nothing befalls it.
-fn write(faults: &mut Faults, us: u64, offset: u64, length: u64) -> Option<Failure> {
-    let failure = fails(faults, us, Request::write(offset, length));
-    if failure.is_none() {
-        faults.written(offset..offset + length, BEGAN + us * NANOS_PER_US);
-    }
-    failure
-}
-
 #[test]
 fn an_empty_schedule_befalls_nothing() {
     let mut faults = faults(json!([]));
@@ -87,50 +78,6 @@ fn errors_have_their_place() {
         None,
         "lies nowhere"
     );
-}
-
-#[test]
-fn latent_errors_stay_until_their_sectors_are_written() {
-    let mut faults = faults(json!([
-        {"fault": "unreadable", "offset_bytes": 1024, "length_bytes": 2048, "after_us": 10},
-    ]));
-    let read = Request::read(0, 4096);
-    // What is written before it begins makes nothing good.
-    assert_eq!(write(&mut faults, 0, 0, 4096), None);
-    assert_eq!(fails(&mut faults, 9, read), None);
-    assert_eq!(fails(&mut faults, 10, read), Some(Failure::Io));
-    assert_eq!(write(&mut faults, 11, 1536, 1024), None);
-    assert_eq!(fails(&mut faults, 12, Request::read(1536, 1024)), None);
-    assert_eq!(
-        fails(&mut faults, 12, Request::read(2048, 1024)),
-        Some(Failure::Io)
-    );
-    assert_eq!(
-        fails(&mut faults, 12, Request::read(1024, 512)),
-        Some(Failure::Io)
-    );
-    // Neither one of which nothing befalls and that is not done, nor a part of a sector.
-    assert_eq!(fails(&mut faults, 13, Request::write(0, 4096)), None);
-    assert_eq!(write(&mut faults, 13, 1100, 400), None);
-    assert_eq!(
-        fails(&mut faults, 13, Request::read(1024, 512)),
-        Some(Failure::Io)
-    );
-    assert_eq!(write(&mut faults, 14, 0, 4096), None);
-    assert_eq!(fails(&mut faults, 15, read), None);
-}
-
-#[test]
-fn a_write_that_fails_makes_no_sector_good() {
-    let mut faults = faults(json!([
-        {"fault": "unreadable", "offset_bytes": 0, "length_bytes": 512},
-        {"fault": "error", "on": "write", "times": 1},
-    ]));
-    let read = Request::read(0, 512);
-    assert!(write(&mut faults, 0, 0, 512).is_some());
-    assert!(fails(&mut faults, 0, read).is_some());
-    assert_eq!(write(&mut faults, 0, 0, 512), None);
-    assert_eq!(fails(&mut faults, 0, read), None);
 }
 
 #[test]
@@ -270,11 +217,7 @@ fn what_cannot_be_is_refused_in_words() {
             "can only affect read, write",
         ),
         (
-            json!({"fault": "unreadable"}),
-            "needs offset_bytes and length_bytes",
-        ),
-        (
-            json!({"fault": "unreadable", "length_bytes": 512}),
+            json!({"fault": "error", "length_bytes": 512}),
             "needs offset_bytes",
         ),
         (

@@ -1,7 +1,6 @@
 //! Faults of a served disk: what its schedule does to each request.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
@@ -52,16 +51,6 @@ impl Befalling {
         let faults = faults.as_mut();
         let befalls = faults.map(|faults| faults.befalls(request, has_bytes, now));
         befalls.unwrap_or_default()
-    }
-
-    /// A write has been done.
-    pub(super) fn written(&self, write: Range<u64>, arrived: Nanos) {
-        if !self.on.load(Ordering::Relaxed) {
-            return;
-        }
-        if let Some(faults) = &mut *self.faults.lock() {
-            faults.written(write, arrived);
-        }
     }
 
     pub(super) fn befallen(&self) -> Vec<Befallen> {

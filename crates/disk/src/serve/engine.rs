@@ -442,7 +442,6 @@ mod tests {
             size_bytes: 1 << 20,
             sector_bytes: 512,
             survives: true,
-            has_head: false,
         };
         let timing = Box::new(ByLength::default());
         Engine::new(Clock::start(1), timing, true, path, medium)

@@ -75,12 +75,9 @@ impl OneFile {
     }
 
     /// What befalls a request before its bytes are looked at.
-    fn begin(&self, request: Request, arrived: Nanos, unreadable: bool) -> Result<Befalls, Stop> {
+    fn begin(&self, request: Request, arrived: Nanos) -> Result<Befalls, Stop> {
         if self.engine.is_cut(arrived) {
             return Err(Stop::Failed(Errno::EIO));
-        }
-        if unreadable {
-            return Err(Stop::Refused(Errno::EIO));
         }
         let befalls = self.engine.faults().befalls(request, true, arrived);
         match befalls.fails {
@@ -90,35 +87,33 @@ impl OneFile {
     }
 
     fn take(&self, (offset, bytes): (u64, &mut [u8]), request: Request, arrived: Nanos) -> Done {
-        let (tracking, length) = (self.engine.tracking(), bytes.len() as u64);
-        let befalls = self.begin(request, arrived, tracking.is_unreadable(offset, length))?;
+        let befalls = self.begin(request, arrived)?;
         let contents = self.powered(arrived)?;
         let outcome = contents.read(offset, bytes);
         drop(contents);
         outcome.map_err(|error| Stop::Refused(errno(&error)))?;
         spoil(bytes, offset, &befalls);
-        let ticket = tracking.asked(Record::Read, offset, length, arrived);
+        let tracking = self.engine.tracking();
+        let ticket = tracking.asked(Record::Read, offset, bytes.len() as u64, arrived);
         Ok((ticket, befalls.delay))
     }
 
     fn put(&self, (offset, bytes): (u64, &[u8]), request: Request, arrived: Nanos) -> Done {
-        let befalls = self.begin(request, arrived, false)?;
+        let befalls = self.begin(request, arrived)?;
         let bytes = landing(bytes, offset, request, &befalls);
-        let written = offset..offset + bytes.len() as u64;
-        let ticket = self.change(&written, arrived, |tracking, contents| {
+        let ticket = self.change(arrived, |tracking, contents| {
             if bytes.is_empty() {
                 return (None, Ok(()));
             }
             tracking.write(contents, offset, &bytes, arrived)
         })?;
-        self.engine.faults().written(written, arrived);
         Ok((ticket, befalls.delay))
     }
 
     fn discard(&self, bytes: &Range<u64>, request: Request, arrived: Nanos) -> Done {
-        let befalls = self.begin(request, arrived, false)?;
+        let befalls = self.begin(request, arrived)?;
         let length = bytes.end - bytes.start;
-        let ticket = self.change(bytes, arrived, |tracking, contents| {
+        let ticket = self.change(arrived, |tracking, contents| {
             tracking.discard(contents, bytes.start, length, arrived)
         })?;
         Ok((ticket, befalls.delay))
@@ -126,17 +121,12 @@ impl OneFile {
 
     fn change(
         &self,
-        bytes: &Range<u64>,
         arrived: Nanos,
         change: impl FnOnce(&Tracking, &mut Contents) -> (Option<Ticket>, Result<(), ContentsError>),
     ) -> Result<Option<Ticket>, Stop> {
         let (tracking, mut contents) = (self.engine.tracking(), self.powered(arrived)?);
-        if !tracking.may_write(bytes.clone()) {
-            return Err(Stop::Refused(Errno::EIO));
-        }
         let (ticket, outcome) = change(tracking, &mut contents);
         outcome.map_err(|error| Stop::Failed(errno(&error)))?;
-        tracking.rewritten(ticket, bytes.clone());
         Ok(ticket)
     }
 
@@ -447,7 +437,6 @@ mod tests {
             size_bytes,
             sector_bytes: 512,
             survives: true,
-            has_head: false,
         };
         let timing = Box::new(Null::new(size_bytes));
         let engine = Engine::new(Clock::start(1), timing, false, 0, medium);

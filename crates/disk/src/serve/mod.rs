@@ -88,7 +88,6 @@ pub fn serve(
         size_bytes,
         sector_bytes: properties.sector_bytes,
         survives: properties.survives_without_power,
-        has_head: properties.has_head,
     };
     let clock = Clock::start(options.dilation);
     let engine = Arc::new(Engine::new(clock, timing, false, 0, medium));
@@ -255,7 +254,6 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
             size_bytes: SIZE_BYTES,
             sector_bytes: 512,
             survives: false,
-            has_head: false,
         },
     ));
     let awake = Awake::new(!let_idle);

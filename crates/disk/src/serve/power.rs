@@ -71,7 +71,6 @@ impl Disk {
         let contents = self.contents.lock();
         self.tracking.check_survivors()?;
         self.begin_model(seed)?;
-        // Its unreadable sectors stay so: they are what the cut left.
         drop(contents);
         Ok(done())
     }
@@ -109,7 +108,6 @@ impl Disk {
             Ok(replayed) => {
                 contents.let_go(before);
                 self.tracking.renew();
-                self.tracking.set_unreadable(&replayed.unreadable);
                 let mut answer = serde_json::to_value(replayed.survivors)?;
                 answer["ok"] = true.into();
                 answer["records"] = replayed.records.into();

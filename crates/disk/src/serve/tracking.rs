@@ -4,9 +4,7 @@
 //! under the contents' lock, so that both have the same order. The model's events enter the account
 //! under the core's lock, before any answer of that moment leaves.
 
-use std::collections::BTreeSet;
 use std::fs::File;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail, ensure};
@@ -26,9 +24,6 @@ pub(super) struct Tracking {
     /// Whether there is an account: asked before its lock is taken.
     on: AtomicBool,
     state: Mutex<State>,
-    /// Sectors that cannot be read until they are written, by their offset; and whether there are any.
-    unreadable: Mutex<BTreeSet<u64>>,
-    any_unreadable: AtomicBool,
 }
 
 #[derive(Default)]
@@ -49,8 +44,6 @@ impl Tracking {
             medium,
             on: AtomicBool::new(false),
             state: Mutex::new(State::default()),
-            unreadable: Mutex::new(BTreeSet::new()),
-            any_unreadable: AtomicBool::new(false),
         }
     }
 
@@ -61,7 +54,6 @@ impl Tracking {
             size_bytes: 1 << 20,
             sector_bytes: 512,
             survives: true,
-            has_head: false,
         };
         std::sync::Arc::new(Self::new(Clock::start(1), medium))
     }
@@ -101,7 +93,7 @@ impl Tracking {
         finish(log)
     }
 
-    /// Other bytes are there: all of them are safe and can be read, and a log of the old ones ends. The
+    /// Other bytes are there: all of them are safe, and a log of the old ones ends. The
     /// account goes on.
     pub(super) fn renew(&self) {
         let mut state = self.state.lock();
@@ -112,7 +104,6 @@ impl Tracking {
         state.is_spoiled = false;
         let log = state.log.take();
         drop(state);
-        self.set_unreadable(&[]);
         // The log has no cut; a replay reports that.
         let _ = finish(log);
     }
@@ -305,8 +296,7 @@ impl Tracking {
         state.is_spoiled = outcome.is_err();
         let mut log = state.log.take();
         drop(state);
-        let (survivors, unreadable) = outcome.context(SPOILED)?;
-        self.add_unreadable(&unreadable);
+        let survivors = outcome.context(SPOILED)?;
         if let Some(log) = &mut log {
             let record = Record::Cut {
                 at_ns: self.clock.monotonic(at),
@@ -337,61 +327,6 @@ impl Tracking {
             "logged": state.log.is_some(),
             "at_risk": at_risk,
         })
-    }
-
-    /// Those sectors cannot be read, and no others.
-    pub(super) fn set_unreadable(&self, sectors: &[u64]) {
-        self.unreadable.lock().clear();
-        self.add_unreadable(sectors);
-    }
-
-    fn add_unreadable(&self, sectors: &[u64]) {
-        let mut unreadable = self.unreadable.lock();
-        unreadable.extend(sectors);
-        self.any_unreadable
-            .store(!unreadable.is_empty(), Ordering::Relaxed);
-    }
-
-    /// Whether a read meets an unreadable sector.
-    pub(super) fn is_unreadable(&self, offset_bytes: u64, length_bytes: u64) -> bool {
-        let read = offset_bytes..offset_bytes + length_bytes;
-        !self.unreadable_in(&read).is_empty()
-    }
-
-    /// Whether a write covers every unreadable sector that it meets completely; a part of one would
-    /// need a read of the rest.
-    pub(super) fn may_write(&self, write: Range<u64>) -> bool {
-        let sector = self.medium.sector_bytes;
-        let is_whole =
-            |at: &u64| *at >= write.start && (at + sector).min(self.medium.size_bytes) <= write.end;
-        self.unreadable_in(&write).iter().all(is_whole)
-    }
-
-    /// A write has been done: its sectors can be read again, unless a cut takes it.
-    pub(super) fn rewritten(&self, ticket: Option<Ticket>, write: Range<u64>) {
-        let sectors = self.unreadable_in(&write);
-        if sectors.is_empty() {
-            return;
-        }
-        if let (Some(ticket), Some(account)) = (ticket, &mut self.state.lock().account) {
-            account.heals(ticket, &sectors);
-        }
-        let mut unreadable = self.unreadable.lock();
-        for at in &sectors {
-            unreadable.remove(at);
-        }
-        self.any_unreadable
-            .store(!unreadable.is_empty(), Ordering::Relaxed);
-    }
-
-    /// The sectors that a range meets and that cannot be read.
-    fn unreadable_in(&self, range: &Range<u64>) -> Vec<u64> {
-        if !self.any_unreadable.load(Ordering::Relaxed) || range.is_empty() {
-            return Vec::new();
-        }
-        let from = range.start - range.start % self.medium.sector_bytes;
-        let unreadable = self.unreadable.lock();
-        unreadable.range(from..range.end).copied().collect()
     }
 }
 

@@ -37,12 +37,6 @@ pub struct Choice {
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     pub keep: Keep,
-    /// The sector under a spinning head may become unreadable
-    ///
-    /// It does in one of two cuts, if there was such a sector and the cut does not keep everything.
-    #[arg(long)]
-    #[serde(default)]
-    pub unreadable: bool,
 }
 
 /// For a subset, the share of writes that are torn, if they have more than one sector.
@@ -63,8 +57,6 @@ pub(super) enum Fate {
 pub(super) struct Candidate {
     pub(super) id: WriteId,
     pub(super) parts: Vec<Range<u64>>,
-    /// Nothing is written for it at its place.
-    pub(super) is_discard: bool,
 }
 
 impl Candidate {
@@ -189,29 +181,6 @@ impl Lot {
             }
         }
         Fate::Torn(parts)
-    }
-
-    /// The sector that was being written: one of a torn write if there is one, for it was under the head.
-    pub(super) fn unreadable(
-        &mut self,
-        writes: &[Candidate],
-        fates: &BTreeMap<WriteId, Fate>,
-    ) -> Option<u64> {
-        if self.random.random_bool(0.5) {
-            return None;
-        }
-        let is_torn = |write: &&Candidate| matches!(fates[&write.id], Fate::Torn(_));
-        let written = || writes.iter().filter(|write| !write.is_discard);
-        let mut under_way: Vec<&Candidate> = written().filter(is_torn).collect();
-        if under_way.is_empty() {
-            under_way = written().collect();
-        }
-        if under_way.is_empty() {
-            return None;
-        }
-        let write = under_way[self.random.random_range(0..under_way.len())];
-        let nth = self.random.random_range(0..self.sectors(write));
-        Some(write.place(nth * self.sector_bytes))
     }
 
     fn sectors(&self, write: &Candidate) -> u64 {

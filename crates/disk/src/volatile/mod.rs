@@ -48,7 +48,6 @@ pub struct Volatile {
 struct Write {
     stretch: Range<u64>,
     held: Held,
-    is_discard: bool,
     answered: bool,
     /// Bytes of it that are neither stable nor under something that is.
     at_risk_bytes: u64,
@@ -93,7 +92,6 @@ impl Volatile {
         let write = Write {
             stretch: offset_bytes..offset_bytes + bytes.len() as u64,
             held: Held::copy(bytes),
-            is_discard: false,
             answered: false,
             at_risk_bytes: bytes.len() as u64,
         };
@@ -122,7 +120,6 @@ impl Volatile {
         let write = Write {
             stretch: offset_bytes..offset_bytes + length_bytes,
             held: Held::Zeroes,
-            is_discard: true,
             answered: false,
             at_risk_bytes: length_bytes,
         };

@@ -16,11 +16,6 @@ pub struct Outage {
     /// Offset and bytes of what differs from the contents with every write applied; in ascending order,
     /// apart from each other, in whole sectors.
     pub patches: Vec<(u64, Vec<u8>)>,
-    /// Offsets in bytes of sectors that cannot be read until they are written.
-    pub unreadable: Vec<u64>,
-    /// Stretches that hold what was stable there, and the first of the writes that were lost from it; in
-    /// ascending order.
-    pub undone: Vec<(Range<u64>, WriteId)>,
     /// The choice that the cut had.
     pub at_risk: AtRisk,
     /// Bytes at risk that were kept, even if a later kept version hides them.
@@ -28,21 +23,6 @@ pub struct Outage {
     pub lost_bytes: u64,
     /// Writes of which some sectors were kept and some were lost.
     pub torn_writes: u64,
-}
-
-impl Outage {
-    /// Whether a sector holds an older version than that of a write.
-    #[must_use]
-    pub fn is_undone(&self, offset_bytes: u64, by: WriteId) -> bool {
-        let behind = self
-            .undone
-            .partition_point(|(part, _)| part.start <= offset_bytes);
-        let Some((part, first_lost)) = self.undone[..behind].last() else {
-            return false;
-        };
-        // A write is not lost if a write that came with it or after it was stable.
-        offset_bytes < part.end && *first_lost <= by
-    }
 }
 
 impl Volatile {
@@ -54,18 +34,12 @@ impl Volatile {
         let kept = lot.policy(choice.keep);
         let candidates = self.candidates();
         let fates = lot.fates(kept, &candidates);
-        let may_burn = choice.unreadable && kept != Keep::All;
-        let unreadable = may_burn
-            .then(|| lot.unreadable(&candidates, &fates))
-            .flatten();
         let kept_bytes = candidates.iter().map(|write| kept_of(write, &fates)).sum();
         let torn = fates.values().filter(|fate| matches!(fate, Fate::Torn(_)));
-        let (patches, undone) = self.patches(&fates);
+        let patches = self.patches(&fates);
         let outage = Outage {
             kept,
             patches,
-            undone,
-            unreadable: unreadable.into_iter().collect(),
             at_risk: self.at_risk,
             kept_bytes,
             lost_bytes: self.at_risk.bytes - kept_bytes,
@@ -81,25 +55,20 @@ impl Volatile {
             .map(|(id, write)| Candidate {
                 id: *id,
                 parts: self.spans.of(write.stretch.clone(), *id),
-                is_discard: write.is_discard,
             })
             .collect()
     }
 
-    #[expect(clippy::type_complexity, reason = "two fields of an outage")]
-    fn patches(
-        &self,
-        fates: &BTreeMap<WriteId, Fate>,
-    ) -> (Vec<(u64, Vec<u8>)>, Vec<(Range<u64>, WriteId)>) {
-        let (mut patches, mut undone) = (Vec::new(), Vec::new());
+    fn patches(&self, fates: &BTreeMap<WriteId, Fate>) -> Vec<(u64, Vec<u8>)> {
+        let mut patches = Vec::new();
         for (stretch, span) in self.spans.iter() {
-            let mut pieces = self.pieces(stretch, span, fates, &mut undone);
+            let mut pieces = self.pieces(stretch, span, fates);
             pieces.sort_by_key(|(piece, _)| piece.start);
             for (piece, held) in pieces {
                 append(&mut patches, &piece, &held);
             }
         }
-        (patches, undone)
+        patches
     }
 
     /// The bytes of a span after the cut, if they differ from what it reads as now.
@@ -108,7 +77,6 @@ impl Volatile {
         stretch: Range<u64>,
         span: &Span,
         fates: &BTreeMap<WriteId, Fate>,
-        undone: &mut Vec<(Range<u64>, WriteId)>,
     ) -> Vec<(Range<u64>, Held)> {
         let newest = *span.versions.last().expect("a span has versions");
         let reads_zeroes = self.writes[&newest].held.is_zeroes();
@@ -127,8 +95,6 @@ impl Volatile {
             }
             open = below;
         }
-        let oldest = span.versions[0];
-        undone.extend(open.iter().map(|part| (part.clone(), oldest)));
         pieces.extend(open.into_iter().map(|part| {
             let held = span
                 .base

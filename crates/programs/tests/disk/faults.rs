@@ -140,23 +140,11 @@ fn an_ignored_flush_saves_nothing_from_a_power_cut() {
 }
 
 #[test]
-fn a_sector_that_cannot_be_read_can_once_it_is_written() {
-    let served = small();
-    let file = served.open();
-    let region = json!([{"fault": "unreadable", "offset_bytes": 8192, "length_bytes": 512}]);
-    schedule(&served, &region);
-    let found = [1, 2, 3].map(|block| read(&file, block));
-    assert_eq!(found, [None, Some(Errno::IO), None]);
-    assert_eq!((write(&file, 2), read(&file, 2)), (None, None));
-}
-
-#[test]
-fn a_write_that_was_not_done_makes_no_sector_good_and_uses_no_fault_up() {
+fn a_request_that_was_not_done_uses_no_fault_up() {
     let served = serve("null", &["--size", "1 MiB", "--memory-limit", "64 KiB"]);
     served.control(&["track", "on"]);
     let file = served.open();
     let faults = json!([
-        {"fault": "unreadable", "offset_bytes": 8192, "length_bytes": 512},
         {"fault": "error", "on": "flush", "times": 1},
         {"fault": "error", "on": "discard", "times": 1},
     ]);
@@ -168,22 +156,13 @@ fn a_write_that_was_not_done_makes_no_sector_good_and_uses_no_fault_up() {
     assert_eq!(errno(file.sync_data()), Some(Errno::IO));
     assert_eq!(discard(), Some(Errno::IO));
     let befallen = served.statistics()["faults"].clone();
-    let befallen = befallen.as_array().expect("three");
+    let befallen = befallen.as_array().expect("two");
     assert!(befallen.iter().all(|fault| fault["requests"] == 0));
     served.control(&["restore"]);
-    assert_eq!(read(&file, 2), Some(Errno::IO));
     for failed in [true, false] {
         let expected = failed.then_some(Errno::IO);
         assert_eq!((errno(file.sync_data()), discard()), (expected, expected));
     }
-    // Nor does one that finds no room.
-    assert!((16..64).any(|block| write(&file, block) == Some(Errno::NOSPC)));
-    assert_eq!(write(&file, 2), Some(Errno::NOSPC));
-    assert_eq!(read(&file, 2), Some(Errno::IO));
-    for block in 16..64 {
-        fallocate(&file, punch, block * BLOCK as u64, BLOCK as u64).expect("room");
-    }
-    assert_eq!((write(&file, 2), read(&file, 2)), (None, None));
 }
 
 #[test]

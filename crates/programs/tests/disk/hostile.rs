@@ -437,7 +437,6 @@ fn hostile_request() -> impl Strategy<Value = Vec<u8>> {
         "seed",
         "log",
         "keep",
-        "unreadable",
         "schedule",
         "do",
         "surplus",

@@ -107,25 +107,3 @@ fn a_commit_of_the_journal_spends_no_fault_of_bytes() {
         assert_ne!(on_disk(&served, fault), [7; BLOCK], "{fault}");
     }
 }
-
-#[test]
-fn a_sector_that_cannot_be_read_can_once_it_is_written() {
-    const SHORT: usize = 700;
-    let served = directory(&["--size", "64 MiB"]);
-    assert_eq!(write(&served, "file"), Ok(()));
-    fs::write(served.mount().join("short"), [7; SHORT]).expect("written");
-    schedule(
-        &served,
-        &json!([{"fault": "unreadable", "offset_bytes": 0, "length_bytes": 64 << 20}]),
-    );
-    served.control(&["snapshot", "now"]);
-    served.control(&["restore", "now"]);
-    for name in ["file", "short"] {
-        let read = fs::read(served.mount().join(name)).expect_err("unreadable");
-        assert_eq!(Errno::from_io_error(&read), Some(Errno::IO));
-    }
-    assert_eq!(write(&served, "file"), Ok(()));
-    assert_eq!(on_disk(&served, "file"), [7; BLOCK]);
-    fs::write(served.mount().join("short"), [7; SHORT]).expect("written");
-    assert_eq!(on_disk(&served, "short"), [7; SHORT]);
-}

@@ -40,7 +40,6 @@ def answer_safety(plan: Plan, cuts: Sequence[CutTrial], cells: Sequence[CellAnsw
         speeds=speeds_beside(crash, cells),
         findings=_findings(cuts),
         keep=crash.keep,
-        unreadable=crash.unreadable,
         faults=crash.faults,
         unverified=crash.unverified,
     )

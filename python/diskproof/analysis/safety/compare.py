@@ -65,8 +65,6 @@ def _reasons(first: Cuts, second: Cuts, one: CutAnswer, two: CutAnswer) -> Itera
             a=first.keep,
             b=second.keep,
         )
-    if one.way == "power" and first.unreadable != second.unreadable:
-        yield say("cuts made sectors unreadable in one of the runs, not in the other")
     for form, fact in MUST_EQUAL:
         a, b = fact(first, one), fact(second, two)
         if a != b:

@@ -226,7 +226,6 @@ class Safety(Record):
     speeds: list[SpeedBeside]
     findings: list[CutFinding]
     keep: Keep
-    unreadable: bool
     faults: dict[str, Fault] = Field(default_factory=dict)
     """The levels of that factor, but for the one without a fault."""
     unverified: dict[str, str]

@@ -75,6 +75,7 @@ pub enum Record {
     },
     Cut {
         at_ns: Nanos,
+        #[serde(deserialize_with = "choice")]
         choice: Choice,
         survivors: Survivors,
     },
@@ -83,6 +84,13 @@ pub enum Record {
         records: u64,
         digest: String,
     },
+}
+
+/// Older logs say, too, whether a sector could become unreadable.
+fn choice<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Choice, D::Error> {
+    let mut logged = serde_json::Map::<String, serde_json::Value>::deserialize(from)?;
+    logged.remove("unreadable");
+    serde_json::from_value(logged.into()).map_err(serde::de::Error::custom)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,8 +16,6 @@ pub struct Replayed {
     /// As the log has it, or that of the caller.
     pub choice: Choice,
     pub survivors: Survivors,
-    /// Sectors that cannot be read any more.
-    pub unreadable: Vec<u64>,
     /// The cut as the log records it.
     pub logged: Survivors,
 }
@@ -68,13 +66,12 @@ pub fn replay(
         } = record
         {
             let choice = choice(logged_choice);
-            let (survivors, unreadable) = account.cut(contents, choice)?;
+            let survivors = account.cut(contents, choice)?;
             return Ok(Replayed {
                 header,
                 records,
                 choice,
                 survivors,
-                unreadable,
                 logged,
             });
         }

@@ -104,7 +104,7 @@ impl Directory {
             .write(number, offset, bytes.len() as u64, moment)?;
         let parts = self.parts(Kind::Write, &pieces, unit, arrived);
         let written = parts.and_then(|parts| {
-            let outcome = self.write_pieces(&pieces, &parts, bytes, arrived);
+            let outcome = self.write_pieces(&pieces, &parts, bytes);
             outcome.map_err(|error| errno(&error)).map(|()| parts)
         });
         if written.is_err() && offset + bytes.len() as u64 > size_before {
@@ -119,7 +119,6 @@ impl Directory {
         pieces: &[Piece],
         parts: &[Option<Part>],
         bytes: &[u8],
-        arrived: Nanos,
     ) -> Result<(), ContentsError> {
         let mut contents = self.contents.lock();
         let mut rest = bytes;
@@ -129,13 +128,6 @@ impl Directory {
             let part = part.as_ref().expect("so it has a request");
             let here = landing(here, disk, part.request, &part.befalls);
             contents.write(disk, &here)?;
-            // A block is written as a whole, also behind the end of its file.
-            let written = if part.befalls.kept_bytes.is_none() {
-                part.request.offset_bytes..part.request.end_bytes()
-            } else {
-                disk..disk + here.len() as u64
-            };
-            self.engine.faults().written(written, arrived);
             rest = after;
         }
         Ok(())

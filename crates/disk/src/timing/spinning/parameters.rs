@@ -87,7 +87,6 @@ impl Kind for SpinningParameters {
             one_at_a_time: true,
             rotational: true,
             turns_us: vec![60e6 / f64::from(self.rpm.value)],
-            has_head: true,
             ..Properties::solid_state()
         }
     }

@@ -127,7 +127,6 @@ impl Watched<'_> {
         let outage = self.account.clone().cut(Choice {
             seed: 0,
             keep: Keep::Nothing,
-            unreadable: false,
         });
         let mut left = self.sectors.clone();
         for (offset, bytes) in outage.patches {

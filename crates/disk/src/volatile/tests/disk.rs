@@ -132,7 +132,6 @@ impl Disk {
         let mut outage = self.account.cut(Choice {
             seed,
             keep: wanted,
-            unreadable: false,
         });
         self.spoil(&mut outage);
         let mut told = Told {

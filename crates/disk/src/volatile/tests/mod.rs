@@ -133,13 +133,9 @@ fn a_random_cut_keeps_in_each_of_the_ways() {
     assert!(kept.values().all(|times| *times > 60), "{kept:?}");
 }
 
-fn cut(history: &[Step], seed: u64, keep: Keep, unreadable: bool) -> Outage {
+fn cut(history: &[Step], seed: u64, keep: Keep) -> Outage {
     let mut disk = Disk::after(8, history, None);
-    let outage = disk.account.cut(Choice {
-        seed,
-        keep,
-        unreadable,
-    });
+    let outage = disk.account.cut(Choice { seed, keep });
     assert_eq!(disk.account.at_risk(), AtRisk::default(), "after a cut");
     assert_eq!(disk.account.spans.iter().count(), 0);
     outage
@@ -150,8 +146,8 @@ fn the_same_choice_has_the_same_outcome_and_another_seed_another() {
     let outcomes: BTreeSet<String> = (0..50)
         .map(|seed| {
             let history = draw(8, 30, 11);
-            let outage = cut(&history, seed, Keep::Subset, true);
-            assert_eq!(outage, cut(&history, seed, Keep::Subset, true));
+            let outage = cut(&history, seed, Keep::Subset);
+            assert_eq!(outage, cut(&history, seed, Keep::Subset));
             format!("{outage:?}")
         })
         .collect();
@@ -184,39 +180,6 @@ fn nothing_is_kept_of_what_is_safe() {
 }
 
 #[test]
-fn the_sector_under_the_head_is_one_that_was_being_written() {
-    let history = [write(0, 4), Step::Stable(1), write(2, 3)];
-    let mut seen = BTreeSet::new();
-    let mut none = 0;
-    for seed in 0..200 {
-        let outage = cut(&history, seed, Keep::Subset, true);
-        seen.extend(&outage.unreadable);
-        none += usize::from(outage.unreadable.is_empty());
-        assert!(outage.unreadable.len() <= 1);
-        assert!(
-            cut(&history, seed, Keep::Subset, false)
-                .unreadable
-                .is_empty()
-        );
-        assert!(cut(&history, seed, Keep::All, true).unreadable.is_empty());
-    }
-    let sector = SECTOR_BYTES as u64;
-    assert_eq!(seen, BTreeSet::from([2 * sector, 3 * sector, 4 * sector]));
-    assert!((60..140).contains(&none), "{none} of 200");
-    // Where everything is safe, or only forgotten, no head writes.
-    let discard = Step::Discard {
-        first: 0,
-        sectors: 8,
-    };
-    for history in [&[discard][..], &[write(0, 1), Step::Stable(1)]] {
-        for seed in 0..20 {
-            let unreadable = cut(history, seed, Keep::Nothing, true).unreadable;
-            assert!(unreadable.is_empty());
-        }
-    }
-}
-
-#[test]
 fn the_discard_of_a_large_disk_costs_what_lay_there() {
     const TEBI: u64 = 1 << 40;
     let held = [(TEBI / 2, &[7_u8; 8192][..])];
@@ -228,7 +191,6 @@ fn the_discard_of_a_large_disk_costs_what_lay_there() {
         let outage = account.cut(Choice {
             seed,
             keep: Keep::Subset,
-            unreadable: false,
         });
         let patched: usize = outage.patches.iter().map(|(_, bytes)| bytes.len()).sum();
         assert!(patched <= 8192, "{patched}");

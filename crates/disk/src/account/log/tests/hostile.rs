@@ -36,7 +36,7 @@ fn header() -> impl Strategy<Value = String> {
     let sector = prop_oneof![3 => usual, 1 => number()];
     (size, sector, any::<bool>()).prop_map(|(size, sector, flag)| {
         format!(
-            r#"{{"log":"diskproof-disk requests","version":1,"device":"d","medium":{{"size_bytes":{size},"sector_bytes":{sector},"survives":{flag},"has_head":true}},"empty":true,"at_ns":0}}"#
+            r#"{{"log":"diskproof-disk requests","version":1,"device":"d","medium":{{"size_bytes":{size},"sector_bytes":{sector},"survives":{flag}}},"empty":true,"at_ns":0}}"#
         )
     })
 }
@@ -64,7 +64,7 @@ fn record() -> impl Strategy<Value = (String, u64)> {
 
 fn cut(keep: &str, seed: u64) -> String {
     format!(
-        r#"{{"cut":{{"at_ns":9,"choice":{{"seed":{seed},"keep":"{keep}","unreadable":true}},"survivors":{{"at_risk_writes":0,"at_risk_bytes":0,"answered_at_risk_writes":0,"kept":"all","kept_bytes":0,"lost_bytes":0,"torn_writes":0,"unreadable_sectors":0,"emptied":false,"digest":""}}}}}}"#
+        r#"{{"cut":{{"at_ns":9,"choice":{{"seed":{seed},"keep":"{keep}"}},"survivors":{{"at_risk_writes":0,"at_risk_bytes":0,"answered_at_risk_writes":0,"kept":"all","kept_bytes":0,"lost_bytes":0,"torn_writes":0,"emptied":false,"digest":""}}}}}}"#
     )
 }
 
@@ -124,7 +124,7 @@ proptest! {
         byte in any::<u8>(),
         shorter in any::<bool>(),
     ) {
-        let header = r#"{"log":"diskproof-disk requests","version":1,"device":"d","medium":{"size_bytes":65536,"sector_bytes":512,"survives":true,"has_head":true},"empty":true,"at_ns":0}"#;
+        let header = r#"{"log":"diskproof-disk requests","version":1,"device":"d","medium":{"size_bytes":65536,"sector_bytes":512,"survives":true},"empty":true,"at_ns":0}"#;
         let mut log = log(header, &records, &cut("all", 1));
         let at = at.index(log.len());
         let changed = shorter || log[at] != byte;
@@ -140,7 +140,7 @@ proptest! {
 fn hostile_logs_of_old() {
     let medium = |size: u64, sector: u64| {
         format!(
-            r#"{{"log":"diskproof-disk requests","version":1,"device":"d","medium":{{"size_bytes":{size},"sector_bytes":{sector},"survives":true,"has_head":true}},"empty":true,"at_ns":0}}"#
+            r#"{{"log":"diskproof-disk requests","version":1,"device":"d","medium":{{"size_bytes":{size},"sector_bytes":{sector},"survives":true}},"empty":true,"at_ns":0}}"#
         )
     };
     let discard = |length: u64| {

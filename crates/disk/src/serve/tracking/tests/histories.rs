@@ -21,7 +21,6 @@ fn medium(sector_bytes: u64) -> Medium {
         size_bytes: SIZE_BYTES,
         sector_bytes,
         survives: true,
-        has_head: true,
     }
 }
 
@@ -197,7 +196,6 @@ fn live(sector_bytes: u64, seed: u64, limit_bytes: u64) -> (u64, u64) {
         let choice = Choice {
             seed,
             keep: Keep::Random,
-            unreadable: false,
         };
         let survivors = cut(&history.tracking, &mut history.contents, choice).expect("cut");
         let left = all(&history.contents);
@@ -240,7 +238,6 @@ fn full(tracking: &Tracking) -> Contents {
 const NOTHING: Choice = Choice {
     seed: 1,
     keep: Keep::Nothing,
-    unreadable: false,
 };
 
 #[test]

@@ -1,4 +1,3 @@
 //! Histories of requests and cuts, and contents that fail.
 
 mod histories;
-mod spoilt;
