@@ -38,7 +38,16 @@ THROUGHPUT = Goal(at_least=0.95, at_most=1.05)
 
 TOOLS = {"ours": [str(load.program()), "sysbench"], "peer": ["sysbench"]}
 
-REPORTED = ("read", "write", "other", "total", "transactions", "ignored errors", "reconnects")
+REPORTED = {
+    "read": r"\bread:? +(\d+)",
+    "write": r"\bwrite:? +(\d+)",
+    "other": r"\bother:? +(\d+)",
+    "total": r"^ +queries:? +(\d+)",
+    "transactions": r"^ +transactions:? +(\d+)",
+    "ignored errors": r"^ +(?:ignored errors:|errors) +(\d+)",
+    "reconnects": r"^ +(?:reconnects:|connections lost) +(\d+)",
+}
+"""How both reports say it."""
 
 SAME_STATEMENTS = Goal(at_least=0.98, at_most=1.02)
 """The draws differ, and so does the number of statements of a transaction, a little."""
@@ -103,7 +112,7 @@ def tally(server: Server, begin: list[str], events: int) -> dict[str, int]:
     before = counters(server)
     said, _ = timed(command(server, begin, f"--events={events}", "--time=0", "--threads=1", "run"))
     after = counters(server)
-    found = {name: re.search(rf"^ +{name}: +(\d+)", said, re.MULTILINE) for name in REPORTED}
+    found = {name: re.search(pattern, said, re.MULTILINE) for name, pattern in REPORTED.items()}
     reported = {name: int(match[1]) for name, match in found.items() if match}
     return reported | {name: after[name] - before[name] for name in after}
 
@@ -158,8 +167,8 @@ def shot(server: Server, begin: list[str], arguments: argparse.Namespace, cpus: 
     """Run one tool for a while."""
     end = (f"--threads={arguments.clients}", f"--time={arguments.seconds}", "run")
     said, cpu_s = timed(command(server, begin, *end), cpus or None)
-    done = re.search(r"transactions: +(\d+) +\(([\d.]+) per sec", said)
-    sent = re.search(r"queries: +(\d+)", said)
+    done = re.search(r"transactions:? +(\d+) +\(?([\d.]+) per s", said)
+    sent = re.search(r"queries:? +(\d+)", said)
     if done is None or sent is None:
         sys.exit(f"no report in:\n{said}")
     transactions = int(done[1])

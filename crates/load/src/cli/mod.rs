@@ -84,7 +84,7 @@ enum Verb {
     Cleanup(Cleanup),
     /// Read a server's log of statements as a load that can be replayed
     Import(ImportArgs),
-    /// Take sysbench's command line as it stands, and answer with its report beside ours
+    /// Take sysbench's command line as it stands
     Sysbench(SysbenchArgs),
     /// Say whether this machine's kernel can hold a script in Lua
     Fence(FenceArgs),

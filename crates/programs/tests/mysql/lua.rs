@@ -170,21 +170,15 @@ fn sysbenchs_command_line_works_as_it_stands() {
         "run",
     ]);
     for line in [
-        "Number of threads: 2",
-        "        read:                            50",
-        "    transactions:                        50     (",
-        "    ignored errors:                      0      (0.00 per sec.)",
-        "    total number of events:              50",
-        "         95th percentile:",
-        "Threads fairness:",
+        "  transactions               50 ",
+        "(read 50, write 0, other 0)",
+        "  errors                      0 ",
+        "p95",
         "lua old.lua, 2 clients",
     ] {
         assert!(report.contains(line), "{line} is not in {report}");
     }
     let without = sysbench(&[&test, "--rows=20", "--events=5", "--percentile=0", "run"]);
-    assert!(
-        without.contains("         percentile stats:               disabled\n"),
-        "{without}"
-    );
+    assert!(!without.contains("p95"), "{without}");
     sysbench(&[&script, "cleanup"]);
 }

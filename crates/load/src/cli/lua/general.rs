@@ -1,40 +1,50 @@
 //! sysbench's own options as a script reads them in `sysbench.opt`.
 
+use crate::cli::args::Load;
 use crate::target::{Endpoint, Target};
 use crate::workload::lua::Setting;
 
-/// The options of a run that scripts ask for.
-pub(in crate::cli) struct Run {
-    pub(in crate::cli) threads: u32,
-    /// 0: without limit.
-    pub(in crate::cli) events: u64,
-    pub(in crate::cli) seconds: f64,
-    pub(in crate::cli) rate: f64,
-    pub(in crate::cli) report_interval_s: f64,
-    pub(in crate::cli) warm_up_s: f64,
-    pub(in crate::cli) percentile: f64,
-    pub(in crate::cli) prepares: bool,
-    pub(in crate::cli) seed: u64,
+/// The percentile of sysbench's reports.
+const USUAL_PERCENTILE: f64 = 95.0;
+
+/// The percentile for a script's hooks: 95 if the user asked for it, or else the highest.
+pub(super) fn percentile(asked: &[f64]) -> f64 {
+    let is_usual = |own: &f64| (own - USUAL_PERCENTILE).abs() < f64::EPSILON;
+    if asked.is_empty() || asked.iter().any(is_usual) {
+        return USUAL_PERCENTILE;
+    }
+    asked.iter().copied().fold(0.0, f64::max)
 }
 
-/// All of them, by their names with `_`.
-pub(in crate::cli) fn settings(target: &Target, run: &Run) -> Vec<(String, Setting)> {
+/// All of them, by their names with `_`; a command has no load.
+pub(super) fn settings(
+    target: &Target,
+    prepares: bool,
+    seed: u64,
+    clients: u32,
+    load: Option<&Load>,
+) -> Vec<(String, Setting)> {
+    let of = |read: fn(&Load) -> f64| Setting::Double(load.map_or(0.0, read));
+    let asked = load.map_or(&[][..], |load| &load.output.percentiles[..]);
     let mut all = vec![
-        ("threads", Setting::Int(run.threads.into())),
-        ("events", whole(run.events)),
-        ("time", Setting::Double(run.seconds)),
-        ("warmup_time", Setting::Double(run.warm_up_s)),
-        ("rate", Setting::Double(run.rate)),
-        ("report_interval", Setting::Double(run.report_interval_s)),
-        ("percentile", Setting::Double(run.percentile)),
+        ("threads", Setting::Int(clients.into())),
+        (
+            "events",
+            whole(load.and_then(|load| load.transactions).unwrap_or(0)),
+        ),
+        ("time", of(|load| load.seconds.map_or(0.0, |time| time.as_secs_f64()))),
+        ("warmup_time", of(|load| load.warm_up.as_secs_f64())),
+        ("rate", of(|load| load.rate.unwrap_or(0.0))),
+        ("report_interval", of(|load| load.output.report_interval.as_secs_f64())),
+        ("percentile", Setting::Double(percentile(asked))),
         ("forced_shutdown", text("off")),
         ("debug", Setting::Bool(false)),
         ("validate", Setting::Bool(false)),
         ("verbosity", Setting::Int(3)),
-        ("rand_seed", whole(run.seed)),
+        ("rand_seed", whole(seed)),
         (
             "db_ps_mode",
-            text(if run.prepares { "auto" } else { "disable" }),
+            text(if prepares { "auto" } else { "disable" }),
         ),
         ("db_debug", Setting::Bool(false)),
     ];

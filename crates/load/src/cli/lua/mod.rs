@@ -1,17 +1,17 @@
 //! The verbs of Lua scripts.
 
 pub(super) mod args;
-pub(super) mod general;
-pub(super) mod guard;
-pub(super) mod hooked;
-pub(super) mod once;
-pub(super) mod source;
+mod general;
+mod guard;
+mod hooked;
+mod once;
+mod source;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::Stop;
-use super::args::Reach;
+use super::args::{Load, Reach};
 use super::connect::{Task, target, with_driver};
 use super::kernel_fence::{KernelFence, tell_weakness};
 use super::outside::say_when_interrupted;
@@ -19,7 +19,7 @@ use super::run::{Kind, retry, run_reported, seed};
 use super::script::ask_for_names;
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::target::Target;
-use crate::workload::lua::{LuaError, LuaOptions, LuaWorkload, Output, Watch};
+use crate::workload::lua::{Laws, LuaError, LuaOptions, LuaWorkload, Output, Watch};
 use crate::workload::sql::Errand;
 use args::{LuaArgs, OnceLua, RunLua, given};
 use hooked::{Counted, Hooked};
@@ -32,41 +32,47 @@ impl From<LuaError> for Stop {
 }
 
 /// A script with all that it needs but the database's dialect and names.
-pub(super) struct Ready {
-    pub(super) options: LuaOptions,
+struct Ready {
+    options: LuaOptions,
     /// How long the script may compute without a statement.
-    pub(super) limit: Duration,
+    limit: Duration,
     /// `None` if the script is trusted.
-    pub(super) kernel_fence: Option<KernelFence>,
+    kernel_fence: Option<KernelFence>,
 }
 
 impl Ready {
     fn new(
         args: &LuaArgs,
         reach: &Reach,
+        laws: Laws,
         command: &str,
         target: &Target,
-        run: &general::Run,
-        output: Output,
+        clients: u32,
+        load: Option<&Load>,
     ) -> Result<Self, Stop> {
         let found = find(&args.script).map_err(Stop::Arguments)?;
+        let (seed, protocol) = (seed(args.seed), Protocol::from(args.protocol));
+        let prepares = protocol == Protocol::Prepared;
         let kernel_fence = (!args.trust_script)
-            .then(|| KernelFence::new(target, &found.folders, run.threads, args.script_memory));
+            .then(|| KernelFence::new(target, &found.folders, clients, args.script_memory));
         let options = LuaOptions {
             script: found.name,
             text: found.text,
             path: found.path,
             folders: found.folders,
             command: command.to_owned(),
-            general: general::settings(target, run),
+            general: general::settings(target, prepares, seed, clients, load),
             given: given(&args.given),
             dialect: Dialect::Mysql,
-            protocol: args.protocol.into(),
-            laws: args.distribution.into(),
-            seed: run.seed,
+            protocol,
+            laws,
+            seed,
             trusted: args.trust_script,
             memory_limit_bytes: bytes_of_mib(args.script_memory),
-            output,
+            output: match load {
+                Some(load) if load.output.json => Output::Stderr,
+                _ => Output::Stdout,
+            },
             fence: target.fence(Errand::Measured, reach.any_database),
             is_ours: false,
             rows: None,
@@ -80,7 +86,7 @@ impl Ready {
 
     /// The workload for a database; refuses a script that does not load or lacks the command. From
     /// now on the program ends if the script computes for too long.
-    pub(super) fn workload<D: Driver>(self, driver: &D) -> Result<LuaWorkload, Stop> {
+    fn workload<D: Driver>(self, driver: &D) -> Result<LuaWorkload, Stop> {
         let mut options = self.options;
         if let Some(fence) = &self.kernel_fence {
             tell_weakness()?;
@@ -97,7 +103,7 @@ impl Ready {
     }
 }
 
-pub(super) fn bytes_of_mib(mib: u32) -> usize {
+fn bytes_of_mib(mib: u32) -> usize {
     usize::try_from(mib).unwrap_or(usize::MAX) << 20
 }
 
@@ -118,34 +124,27 @@ pub(super) fn cleanup(args: &OnceLua) -> Result<(), Stop> {
 
 fn once(args: &OnceLua, verb: &str) -> Result<(), Stop> {
     let target = target(&args.connection)?;
-    let run = general::Run {
-        threads: args.clients,
-        events: 0,
-        seconds: 0.0,
-        rate: 0.0,
-        report_interval_s: 0.0,
-        warm_up_s: 0.0,
-        percentile: 95.0,
-        prepares: Protocol::from(args.lua.protocol) == Protocol::Prepared,
-        seed: seed(args.lua.seed),
-    };
     let command = args.command.as_deref().unwrap_or(verb);
-    let ready = Ready::new(
-        &args.lua,
-        &args.reach,
-        command,
-        &target,
-        &run,
-        Output::Stdout,
-    )?;
-    let clients = args.clients;
+    let laws = args.lua.distribution.into();
+    once_on(target, &args.lua, &args.reach, laws, command, args.clients)
+}
+
+pub(super) fn once_on(
+    target: Target,
+    args: &LuaArgs,
+    reach: &Reach,
+    laws: Laws,
+    command: &str,
+    clients: u32,
+) -> Result<(), Stop> {
+    let ready = Ready::new(args, reach, laws, command, &target, clients, None)?;
     with_driver(target, OnceTask { ready, clients })
 }
 
 /// Runs one of the script's commands.
-pub(super) struct OnceTask {
-    pub(super) ready: Ready,
-    pub(super) clients: u32,
+struct OnceTask {
+    ready: Ready,
+    clients: u32,
 }
 
 impl Task for OnceTask {
@@ -166,45 +165,30 @@ impl Task for OnceTask {
 
 pub(super) fn run(args: &RunLua) -> Result<(), Stop> {
     let target = target(&args.connection)?;
-    let load = &args.load;
-    let run = general::Run {
-        threads: load.crowd.clients,
-        events: load.transactions.unwrap_or(0),
-        seconds: load.seconds.map_or(0.0, |seconds| seconds.as_secs_f64()),
-        rate: load.rate.unwrap_or(0.0),
-        report_interval_s: load.output.report_interval.as_secs_f64(),
-        warm_up_s: load.warm_up.as_secs_f64(),
-        percentile: percentile(&load.output.percentiles),
-        prepares: Protocol::from(args.lua.protocol) == Protocol::Prepared,
-        seed: seed(args.lua.seed),
-    };
-    let output = if load.output.json {
-        Output::Stderr
-    } else {
-        Output::Stdout
-    };
-    let ready = Ready::new(&args.lua, &args.reach, "run", &target, &run, output)?;
-    with_driver(target, RunTask { args, ready })
+    let laws = args.lua.distribution.into();
+    run_on(target, &args.lua, &args.reach, laws, &args.load)
 }
 
-/// The percentile for a script's hooks: 95 if the user asked for it, or else the highest.
-fn percentile(asked: &[f64]) -> f64 {
-    const USUAL: f64 = 95.0;
-    let has_usual = asked.iter().any(|own| (own - USUAL).abs() < f64::EPSILON);
-    if has_usual || asked.is_empty() {
-        return USUAL;
-    }
-    asked.iter().copied().fold(0.0, f64::max)
+pub(super) fn run_on(
+    target: Target,
+    args: &LuaArgs,
+    reach: &Reach,
+    laws: Laws,
+    load: &Load,
+) -> Result<(), Stop> {
+    let clients = load.crowd.clients;
+    let ready = Ready::new(args, reach, laws, "run", &target, clients, Some(load))?;
+    with_driver(target, RunTask { load, ready })
 }
 
 struct RunTask<'a> {
-    args: &'a RunLua,
+    load: &'a Load,
     ready: Ready,
 }
 
 impl Task for RunTask<'_> {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let load = &self.args.load;
+        let load = self.load;
         let (seed, protocol) = (self.ready.options.seed, self.ready.options.protocol);
         let workload = self.ready.workload(&driver)?;
         let json = load.output.json;
@@ -221,7 +205,7 @@ impl Task for RunTask<'_> {
                 hooks,
                 inner,
                 passes_all: json,
-                percentile: percentile(&load.output.percentiles),
+                percentile: general::percentile(&load.output.percentiles),
                 clients: usize::try_from(load.crowd.clients).unwrap_or(usize::MAX),
                 counted: Counted::default(),
             })

@@ -43,7 +43,7 @@ pub(in crate::cli) fn find(script: &Path) -> Result<Found, String> {
             .map(|path| path.display().to_string())
             .collect();
         format!(
-            "there is no script {}; looked for {}",
+            "there is no script {}; looked for {} (`diskproof-load run oltp` needs none)",
             script.display(),
             looked.join(", ")
         )

@@ -104,7 +104,7 @@ pub(super) struct CommandLine {
     pub(super) command: String,
     general: BTreeMap<&'static str, String>,
     /// What is not sysbench's own is the script's.
-    pub(super) given: Vec<(String, Option<String>)>,
+    pub(super) given: Vec<String>,
 }
 
 impl CommandLine {
@@ -137,7 +137,7 @@ impl CommandLine {
                     refuse(own, value.as_deref())?;
                     general.insert(own, value.unwrap_or_else(|| "on".to_owned()));
                 }
-                None => given.push((name.to_owned(), value)),
+                None => given.push(option.to_owned()),
             }
         }
         let mut places = places.into_iter();
@@ -220,11 +220,7 @@ mod tests {
         assert_eq!(line.number::<u32>("threads"), Ok(4));
         assert_eq!(line.text("mysql-db"), Some("x"));
         assert_eq!(line.text("mysql-user"), Some("sbtest"));
-        let given = [
-            ("tables".to_owned(), Some("2".to_owned())),
-            ("skip_trx".to_owned(), None),
-        ];
-        assert_eq!(line.given, given);
+        assert_eq!(line.given, ["tables=2", "skip_trx"]);
     }
 
     #[test]

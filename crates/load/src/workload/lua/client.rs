@@ -1,8 +1,6 @@
 //! One client: its Lua state, and the coroutine that its statements suspend.
 
-use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use mlua::{MultiValue, Thread, Value};
 
@@ -57,10 +55,6 @@ pub struct LuaClient {
     /// The function outside of the measurement that it is in.
     beside: Option<&'static str>,
     mistake: String,
-    /// Events done, and how long they took.
-    events: u64,
-    busy: Duration,
-    begun: Option<Instant>,
     /// `None`: its script has events, of which there is no end.
     share: Option<Share>,
 }
@@ -141,9 +135,6 @@ impl LuaClient {
             has_stopped: false,
             beside: None,
             mistake: String::new(),
-            events: 0,
-            busy: Duration::ZERO,
-            begun: None,
             share: None,
         }
     }
@@ -493,9 +484,6 @@ impl Script for LuaClient {
         if self.share.is_some() {
             return false;
         }
-        self.setup
-            .fairness
-            .add(self.events, self.busy.as_secs_f64());
         let has_done = self
             .state
             .as_ref()
@@ -527,7 +515,6 @@ impl Script for LuaClient {
         }
         self.has_waited = false;
         self.has_ended = false;
-        self.begun = Some(Instant::now());
         if self.begins_with == Course::Command {
             self.try_to_set_out("command");
         } else if self.course.is_none() {
@@ -552,18 +539,6 @@ impl Script for LuaClient {
     /// Like sysbench: the event that ends a client is none of the run's.
     fn counts(&self) -> bool {
         !self.has_stopped
-    }
-
-    fn acknowledged(&mut self) -> io::Result<()> {
-        if self.has_stopped {
-            return Ok(());
-        }
-        self.events += 1;
-        self.busy += self
-            .begun
-            .take()
-            .map_or(Duration::ZERO, |begun| begun.elapsed());
-        Ok(())
     }
 
     fn next(&mut self, args: &mut Args) -> Option<Next> {

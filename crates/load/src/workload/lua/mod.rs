@@ -16,7 +16,6 @@ use crate::file;
 mod client;
 mod compiled;
 mod draws;
-mod fairness;
 mod hooks;
 mod job;
 mod own;
@@ -30,7 +29,6 @@ mod watch;
 
 pub use client::LuaClient;
 pub use draws::Laws;
-pub use fairness::Fairness;
 pub use hooks::{Hooks, Stat};
 pub use job::{Again, Conducting, Described, Kind, Plan, Tables, Trouble};
 pub use setting::Setting;
@@ -99,7 +97,6 @@ struct Setup {
     counted_errors: AtomicU64,
     compiled: Compiled,
     watch: Arc<Watch>,
-    fairness: Fairness,
 }
 
 impl Setup {
@@ -111,7 +108,6 @@ impl Setup {
             counted_errors: AtomicU64::new(0),
             compiled: Compiled::default(),
             watch,
-            fairness: Fairness::default(),
         })
     }
 
@@ -190,12 +186,6 @@ impl LuaWorkload {
     #[must_use]
     pub fn command(&self, client: usize) -> LuaClient {
         LuaClient::for_command(Arc::clone(&self.setup), client)
-    }
-
-    /// How evenly the clients were served, once they are done.
-    #[must_use]
-    pub fn fairness(&self) -> Fairness {
-        self.setup.fairness.clone()
     }
 
     /// The script beside the clients; its function `init` has run then.
