@@ -43,7 +43,6 @@ title = "My external SSD"
 description = "Measured by me. Fitted to reads at depth 1; all else is held out."
 
 [device.bridge]
-protocol = { value = "bulk-only", source = "lsusb -t: usb-storage" }
 command_us = { value = 120.0, source = "fitted: random reads at depth 1" }
 bus_mb_per_s = { value = 400.0, source = "assumed: USB 3.0 after its encoding" }
 
@@ -76,7 +75,7 @@ refused.
 place (`[device.bridge.disk.spinning]`) or name it: `disk = {{ named = "laptop-ssd-2012" }}`, a device of \
 diskproof or the path of a file, relative to the naming file. A device cannot contain itself. Each \
 volatile cache belongs to the part that has it. The counters of parts have their place in the name: \
-`front.seeks`, `member0.busy_us`."""
+`front.seeks`, `back.busy_us`."""
 
 PUBLISHED = """\
 `[[published]]` holds one measurement of somebody else: a `probe`, a `measure`, a `source`, and `fitted`, \

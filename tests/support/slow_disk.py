@@ -10,7 +10,6 @@ title = "Slow"
 description = "Two milliseconds for anything, one request at a time."
 
 [device.bridge]
-protocol = {{ value = "bulk-only", source = "chosen" }}
 command_us = {{ value = {COMMAND_US}, source = "assumed: as it suits a test" }}
 bus_mb_per_s = {{ value = 400.0, source = "chosen" }}
 

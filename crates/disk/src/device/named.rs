@@ -124,7 +124,6 @@ mod tests {
             title = "A bridge"
             description = "For a test."
             [device.bridge]
-            protocol = {{ value = "bulk-only", source = "assumed" }}
             command_us = {{ value = 10.0, source = "assumed" }}
             bus_mb_per_s = {{ value = 100.0, source = "assumed" }}
             {disk}

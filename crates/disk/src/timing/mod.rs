@@ -28,8 +28,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use bridge::{Bridge, BridgeParameters, BridgeProtocol, FlushHandling};
-pub use cache::{Cache, CacheParameters, CachePolicy};
+pub use bridge::{Bridge, BridgeParameters};
+pub use cache::{Cache, CacheParameters};
 pub use cloud::{Burst, Cloud, CloudParameters, IopsLimit};
 pub use flash::{Flash, FlashParameters, FlushHabit, Preconditioning};
 pub use ignoring::Ignoring;

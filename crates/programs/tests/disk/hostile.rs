@@ -505,7 +505,7 @@ fn hostile_files_that_name_each_other_twice() {
     let cache = |disk: &str| {
         format!(
             "title = \"Twice\"\ndescription = \"\"\n[device.cache]\n\
-             policy = {{ value = \"write-back\", source = \"\" }}\nline_bytes = {{ value = 4096, source = \"\" }}\n\
+             line_bytes = {{ value = 4096, source = \"\" }}\n\
              front = {{ named = \"{disk}\" }}\nback = {{ named = \"{disk}\" }}\n"
         )
     };

@@ -112,10 +112,8 @@ title = "Slow"
 description = "One command at a time, each as long as the other."
 
 [device.bridge]
-protocol = {{ value = "bulk-only", source = "chosen" }}
 command_us = {{ value = {command_us}.0, source = "chosen" }}
 bus_mb_per_s = {{ value = 1e6, source = "chosen: no time" }}
-flush = {{ value = "passed", source = "chosen" }}
 disk = {{ named = "null" }}
 "#
     );

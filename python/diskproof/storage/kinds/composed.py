@@ -16,9 +16,7 @@ FOLDER = "composed"
 """Folder of the device files in the state directory: a name stays the same from run to run."""
 
 BLOCK_CACHE: dict[str, tuple[int | float | str, str]] = {
-    "policy": ("write-back", "the placement's own meaning"),
     "line_bytes": (16 * 2**10, "chosen: a page of InnoDB; bcache keeps extents of any length"),
-    "promote_after_reads": (1, "bcache: whatever was read is inserted"),
     "sequential_bypass_bytes": (4 * 2**20, "bcache: sequential_cutoff is 4 MB by default"),
     "destage_above_share": (0.1, "bcache: writeback_percent is 10 by default"),
     "bypass_above_share": (0.7, "bcache: above 70 % dirty, even synced writes go past"),

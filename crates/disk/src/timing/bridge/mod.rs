@@ -1,11 +1,10 @@
 //! A bridge between a bus and a disk: USB to SATA, as in every external disk.
 //!
-//! *Bulk-only* (the older protocol): one command is under way at a time, whatever the disk behind could
-//! do with more. *UAS* passes as many as its queue is deep. In both, each command costs the bridge a
-//! fixed time and its bytes cross the bus at the bus's rate, while the disk works: a bridge passes on
-//! what arrives piece by piece, so only the first piece of a write and the last of a read add to the
-//! disk's own time. Neither knows a write that forces itself to the medium (FUA); a flush is passed to
-//! the disk or, with bridges that are built so, answered without one.
+//! One command is under way at a time (*bulk-only*), whatever the disk behind could do with more. It costs
+//! the bridge a fixed time and its bytes cross the bus at the bus's rate, while the disk works: a bridge
+//! passes on what arrives piece by piece, so only the first piece of a write and the last of a read add to
+//! the disk's own time. It knows no write that forces itself to the medium (FUA); a flush is passed to the
+//! disk.
 //!
 //! Stable is what is stable on the disk: a bridge keeps nothing.
 
@@ -13,7 +12,7 @@ mod parameters;
 
 use std::collections::VecDeque;
 
-pub use parameters::{BridgeParameters, BridgeProtocol, FlushHandling};
+pub use parameters::BridgeParameters;
 
 use super::parts::{Agenda, Part, Told, first};
 use super::{Counters, Event, Timing};
@@ -26,15 +25,12 @@ const PIECE_BYTES: u64 = 16 * 1024;
 /// A bridge and the disk behind it.
 pub struct Bridge {
     disk: Part<Tag>,
-    /// Commands under way at a time.
-    depth: usize,
     command_ns: Nanos,
     bus_mb_per_s: f64,
-    flush: FlushHandling,
     waiting: VecDeque<(Tag, Request)>,
     commands: Ledger<Command>,
-    /// Commands with an answer that has not yet crossed the bus.
-    under_way: usize,
+    /// The answer of a command has not yet crossed the bus.
+    is_taken: bool,
     /// The bus and the bridge's processor are taken until then.
     busy_until: Nanos,
     agenda: Agenda<Deed>,
@@ -45,7 +41,6 @@ pub struct Bridge {
 #[derive(Default)]
 struct Counted {
     commands: u64,
-    flushes_dropped: u64,
     waited: u64,
     bus_busy_ns: Nanos,
 }
@@ -69,19 +64,13 @@ enum Deed {
 impl Bridge {
     #[must_use]
     pub fn new(parameters: &BridgeParameters, disk: Box<dyn Timing>) -> Self {
-        let depth = match parameters.protocol.value {
-            BridgeProtocol::BulkOnly => 1,
-            BridgeProtocol::Uas => parameters.queue_depth.value as usize,
-        };
         Self {
             disk: Part::new(disk),
-            depth,
             command_ns: nanos_of_us(parameters.command_us.value),
             bus_mb_per_s: parameters.bus_mb_per_s.value,
-            flush: parameters.flush.value,
             waiting: VecDeque::new(),
             commands: Ledger::default(),
-            under_way: 0,
+            is_taken: false,
             busy_until: 0,
             agenda: Agenda::new(),
             told: Vec::new(),
@@ -89,42 +78,38 @@ impl Bridge {
         }
     }
 
-    /// Begins commands while there is room for them.
+    /// Begins the next command, if none is under way.
     fn begin(&mut self, now: Nanos) {
-        while self.under_way < self.depth {
-            let Some((tag, request)) = self.waiting.pop_front() else {
-                return;
-            };
-            self.under_way += 1;
-            self.counted.commands += 1;
-            let start = self.busy_until.max(now);
-            let command_end = start + self.command_ns;
-            let mut issued_at = command_end;
-            self.busy_until = command_end;
-            if request.kind == Kind::Write {
-                issued_at += self.transfer(request.length_bytes.min(PIECE_BYTES));
-                self.busy_until += self.transfer(request.length_bytes);
-            }
-            self.counted.bus_busy_ns += self.busy_until - start;
-            let id = self.commands.insert(Command {
-                tag,
-                request,
-                issued_at,
-                stable_due: matches!(request.kind, Kind::Write | Kind::Discard),
-                answered: false,
-            });
-            self.agenda.enter(issued_at, Deed::Issue(id));
+        if self.is_taken {
+            return;
         }
+        let Some((tag, request)) = self.waiting.pop_front() else {
+            return;
+        };
+        self.is_taken = true;
+        self.counted.commands += 1;
+        let start = self.busy_until.max(now);
+        let command_end = start + self.command_ns;
+        let mut issued_at = command_end;
+        self.busy_until = command_end;
+        if request.kind == Kind::Write {
+            issued_at += self.transfer(request.length_bytes.min(PIECE_BYTES));
+            self.busy_until += self.transfer(request.length_bytes);
+        }
+        self.counted.bus_busy_ns += self.busy_until - start;
+        let id = self.commands.insert(Command {
+            tag,
+            request,
+            issued_at,
+            stable_due: matches!(request.kind, Kind::Write | Kind::Discard),
+            answered: false,
+        });
+        self.agenda.enter(issued_at, Deed::Issue(id));
     }
 
     fn issue(&mut self, id: Tag, now: Nanos) {
         let request = self.command(id).request;
-        if request.kind == Kind::Flush && self.flush == FlushHandling::Dropped {
-            self.counted.flushes_dropped += 1;
-            self.agenda.enter(now, Deed::Answer(id));
-        } else {
-            self.disk.submit(now, request, id);
-        }
+        self.disk.submit(now, request, id);
     }
 
     /// The disk has answered: what remains is the bus.
@@ -157,7 +142,7 @@ impl Bridge {
         command.answered = true;
         let (tag, done) = (command.tag, !command.stable_due);
         events.push(Event::Answered { tag, at: now });
-        self.under_way -= 1;
+        self.is_taken = false;
         if done {
             self.commands.remove(id);
         }
@@ -207,9 +192,7 @@ impl Timing for Bridge {
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        if self.under_way == self.depth {
-            self.counted.waited += 1;
-        }
+        self.counted.waited += u64::from(self.is_taken);
         self.waiting.push_back((tag, request));
         self.begin(now);
     }
@@ -233,7 +216,6 @@ impl Timing for Bridge {
         let mut counters = Counters::from([
             ("commands".to_owned(), self.counted.commands),
             ("commands_waited".to_owned(), self.counted.waited),
-            ("flushes_dropped".to_owned(), self.counted.flushes_dropped),
             ("bus_busy_us".to_owned(), self.counted.bus_busy_ns / 1_000),
         ]);
         self.disk.count_into("disk", &mut counters);

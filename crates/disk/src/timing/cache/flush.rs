@@ -1,6 +1,6 @@
 //! Flushes, and when the journal is written.
 
-use super::{Back, Cache, CachePolicy, Deed, Front, WaitingFlush};
+use super::{Back, Cache, Deed, Front, WaitingFlush};
 use crate::request::{Kind, Nanos, Request, Tag};
 
 impl Cache {
@@ -13,18 +13,10 @@ impl Cache {
 
     pub(super) fn flush(&mut self, now: Nanos, id: Tag) {
         self.wholes.await_answer(id);
-        match self.policy {
-            CachePolicy::WriteThrough => {
-                let request = Request::flush();
-                self.back.submit(now, request, Back::For(id));
-            }
-            CachePolicy::WriteBack => {
-                let notes = self.journal.noted();
-                self.flushes.push(WaitingFlush { id, notes });
-                self.write_journal(now);
-                self.flush_what_is_noted(now);
-            }
-        }
+        let notes = self.journal.noted();
+        self.flushes.push(WaitingFlush { id, notes });
+        self.write_journal(now);
+        self.flush_what_is_noted(now);
     }
 
     pub(super) fn write_journal(&mut self, now: Nanos) {

@@ -1,14 +1,12 @@
 //! A device that caches another: an SSD over a disk, placement (b) of the thesis.
 //!
 //! The front holds lines of the back, block by block of 4 KiB. The front answers a read if it holds
-//! all its blocks; otherwise the back does, and the blocks are then copied to the front.
-//! *Write-through*: the back answers a write, and the front gets a copy. *Write-back*: the front
-//! answers a write, and its blocks are dirty until they are copied to the back, in the order of the
+//! all its blocks; otherwise the back does, and the blocks are then copied to the front. The front
+//! answers a write (*write-back*), and its blocks are dirty until they are copied to the back, in the order of the
 //! back's addresses, when no request waits or when too many are dirty. When most lines are dirty,
 //! writes to others go to the back. A long sequential stream may go past the cache.
 //!
-//! **What stable means.** Write-through: on the back; the front is taken to begin empty after a power
-//! cut, as a second-level read cache of ZFS does. Write-back: on the front, *and* noted in the front's
+//! **What stable means.** On the front, *and* noted in the front's
 //! journal that the line is newer there: a write that makes blocks dirty is stable with the later of its
 //! bytes and its note. Notes are gathered and written when somebody flushes, or after 100 ms, as bcache
 //! does it. So a flush is: write the notes, flush the front, and flush the back if something went past
@@ -28,12 +26,12 @@ mod spans;
 #[cfg(test)]
 mod tests;
 
-pub use parameters::{CacheParameters, CachePolicy};
+pub use parameters::CacheParameters;
 
 use destage::Destage;
 use journal::Journal;
 use lines::{BLOCK_BYTES, Lines};
-use sight::{Misses, Streams};
+use sight::Streams;
 
 use super::parts::{Agenda, Part, Run, Told, Wholes, first};
 use super::{Counters, Event, Timing};
@@ -44,13 +42,11 @@ const RUN_BYTES: u64 = 1 << 20;
 
 /// A fast device in front of a large one.
 pub struct Cache {
-    policy: CachePolicy,
     line_bytes: u64,
     limit_lines: usize,
     front: Part<Front>,
     back: Part<Back>,
     lines: Lines,
-    misses: Misses,
     streams: Streams,
     journal: Journal,
     destage: Destage,
@@ -118,18 +114,13 @@ impl Cache {
         back: Box<dyn Timing>,
     ) -> Self {
         let line_bytes = parameters.line_bytes.value;
-        let journal_bytes = match parameters.policy.value {
-            CachePolicy::WriteBack => Journal::bytes(front.capacity_bytes()),
-            CachePolicy::WriteThrough => 0,
-        };
+        let journal_bytes = Journal::bytes(front.capacity_bytes());
         let most = front.capacity_bytes().saturating_sub(journal_bytes) / line_bytes;
         let lines = Lines::new(usize::try_from(most).unwrap_or(usize::MAX));
         let idle_ns = nanos_of_us(parameters.destage_after_idle_ms.value * 1e3);
         Self {
-            policy: parameters.policy.value,
             line_bytes,
             limit_lines: share(lines.most(), parameters.bypass_above_share.value),
-            misses: Misses::new(parameters.promote_after_reads.value, lines.most()),
             streams: Streams::new(parameters.sequential_bypass_bytes.value),
             journal: Journal::new(journal_bytes),
             destage: Destage::new(
@@ -227,12 +218,11 @@ impl Timing for Cache {
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         let id = self.wholes.open(tag, request.kind);
         self.destage.leisure.asked(now);
-        match (request.kind, self.policy) {
-            (Kind::Read, _) => self.read(now, id, request),
-            (Kind::Write, CachePolicy::WriteBack) => self.write_back(now, id, request),
-            (Kind::Write, CachePolicy::WriteThrough) => self.write_through(now, id, request),
-            (Kind::Discard, _) => self.discard(now, id, request),
-            (Kind::Flush, _) => self.flush(now, id),
+        match request.kind {
+            Kind::Read => self.read(now, id, request),
+            Kind::Write => self.write(now, id, request),
+            Kind::Discard => self.discard(now, id, request),
+            Kind::Flush => self.flush(now, id),
         }
         let mut out = std::mem::take(&mut self.out);
         self.wholes.settle(id, now, &mut out);

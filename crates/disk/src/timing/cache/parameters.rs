@@ -9,17 +9,13 @@ use crate::device::{Build, Figure, Kind, Model, Promise, Properties, assumed, th
 use crate::timing::Timing;
 
 /// A fast device that caches a large one: the SSD in front of a disk, placement (b) of the thesis.
-/// A flush of a write-back cache flushes the front, whose journal records what is newer there.
+/// A flush flushes the front, whose journal records what is newer there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheParameters {
-    pub policy: Figure<CachePolicy>,
     /// Unit of caching and eviction: a power of two from 4 KiB to 256 KiB. A line holds those of
     /// its 4 KiB blocks that were read or written.
     pub line_bytes: Figure<u64>,
-    /// A line enters the cache after this many reads that missed it: 1 is the first.
-    #[serde(default = "assumed::<_, 1>")]
-    pub promote_after_reads: Figure<u32>,
     /// A sequential stream goes past the cache once it is so long; 0 caches everything.
     #[serde(default = "assumed::<_, 0>")]
     pub sequential_bypass_bytes: Figure<u64>,
@@ -38,15 +34,6 @@ pub struct CacheParameters {
     pub back: Box<Model>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CachePolicy {
-    /// A write is answered by the front and written to the back later.
-    WriteBack,
-    /// A write is answered by the back; the front is written beside it.
-    WriteThrough,
-}
-
 const LARGEST_LINE_BYTES: u64 = 64 * BLOCK_BYTES;
 
 impl Kind for CacheParameters {
@@ -59,9 +46,6 @@ impl Kind for CacheParameters {
                 "cache.line_bytes is {line_bytes}; it may be a power of two from {BLOCK_BYTES} to \
                  {LARGEST_LINE_BYTES}"
             ));
-        }
-        if self.promote_after_reads.value == 0 {
-            return Err("cache.promote_after_reads is 0; it may be 1 or more".to_owned());
         }
         let (start, limit) = (
             self.destage_above_share.value,
@@ -92,19 +76,10 @@ impl Kind for CacheParameters {
     }
 
     fn properties(&self) -> Properties {
-        let back = self.back.properties(Promise::AsDescribed);
-        let whole = Properties::of_parts([&*self.front, &*self.back]);
-        // The front of a write-through cache holds nothing that the back does not have.
-        let front_counts = self.policy.value == CachePolicy::WriteBack;
         Properties {
             // Requests that go past the front must suit the back.
-            sector_bytes: back.sector_bytes,
-            survives_without_power: if front_counts {
-                whole.survives_without_power
-            } else {
-                back.survives_without_power
-            },
-            ..whole
+            sector_bytes: self.back.properties(Promise::AsDescribed).sector_bytes,
+            ..Properties::of_parts([&*self.front, &*self.back])
         }
     }
 

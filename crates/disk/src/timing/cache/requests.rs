@@ -11,14 +11,10 @@ impl Cache {
         let (mut hits, mut missed) = (Vec::new(), Vec::new());
         for span in spans(request.into(), self.line_bytes) {
             let Some((slot, valid)) = self.lines.find(span.number) else {
-                self.misses.count(span.number);
                 append_run(&mut missed, span.run, RUN_BYTES);
                 continue;
             };
             self.lines.touch(slot);
-            if span.blocks & !valid != 0 {
-                self.misses.count(span.number);
-            }
             for piece in span.pieces(valid) {
                 if piece.held {
                     append_run(&mut hits, self.on_front(slot, &span, piece.run), RUN_BYTES);
@@ -49,9 +45,6 @@ impl Cache {
     pub(super) fn promote(&mut self, now: Nanos, fetched: Run) {
         let mut copies = Vec::new();
         for span in spans(fetched, self.line_bytes) {
-            if !self.misses.enough(span.number) {
-                continue;
-            }
             let Some(slot) = self.lines.place(span.number) else {
                 continue;
             };
@@ -65,7 +58,6 @@ impl Cache {
                 );
             }
             self.lines.fill(slot, news);
-            self.misses.forget(span.number);
         }
         self.copy(now, &copies);
     }
@@ -78,7 +70,7 @@ impl Cache {
         }
     }
 
-    pub(super) fn write_back(&mut self, now: Nanos, id: Tag, request: Request) {
+    pub(super) fn write(&mut self, now: Nanos, id: Tag, request: Request) {
         let streams = self.streams.follow(request);
         let (mut cached, mut past) = (Vec::new(), Vec::new());
         let mut news = false;
@@ -120,34 +112,6 @@ impl Cache {
         self.wholes.await_answer(id);
         self.wholes.await_stable(id);
         self.back.submit(now, request, Back::For(id));
-    }
-
-    pub(super) fn write_through(&mut self, now: Nanos, id: Tag, request: Request) {
-        let streams = self.streams.follow(request);
-        self.go_past(now, id, request);
-        let mut copies = Vec::new();
-        for span in spans(request.into(), self.line_bytes) {
-            let slot = if streams {
-                None
-            } else {
-                self.lines.place(span.number)
-            };
-            let Some(slot) = slot else {
-                self.lines.forget(span.number, span.blocks);
-                continue;
-            };
-            let held = self.lines.find(span.number).map_or(0, |(_, valid)| valid);
-            let kept = span.whole_blocks | (span.blocks & held);
-            for piece in span.pieces(kept).filter(|piece| piece.held) {
-                append_run(
-                    &mut copies,
-                    self.on_front(slot, &span, piece.run),
-                    RUN_BYTES,
-                );
-            }
-            self.lines.fill(slot, kept);
-        }
-        self.copy(now, &copies);
     }
 
     pub(super) fn discard(&mut self, now: Nanos, id: Tag, request: Request) {

@@ -11,12 +11,10 @@ const FRONT_US: Nanos = 100;
 const BACK_US: Nanos = 10_000;
 const SECOND: Nanos = 1_000_000_000;
 
-fn parameters(policy: CachePolicy) -> CacheParameters {
+fn parameters() -> CacheParameters {
     let unused = || Box::new(Model::Named("not used: the disks are given".to_owned()));
     CacheParameters {
-        policy: Figure::assumed(policy),
         line_bytes: Figure::assumed(LINE),
-        promote_after_reads: Figure::assumed(1),
         sequential_bypass_bytes: Figure::assumed(0),
         destage_above_share: Figure::assumed(0.5),
         bypass_above_share: Figure::assumed(0.75),
@@ -34,8 +32,8 @@ fn cache_of(parameters: &CacheParameters, lines: u64) -> Cache {
     Cache::new(parameters, front.boxed(), back.boxed())
 }
 
-fn cache(policy: CachePolicy, lines: u64) -> Cache {
-    cache_of(&parameters(policy), lines)
+fn cache(lines: u64) -> Cache {
+    cache_of(&parameters(), lines)
 }
 
 fn us(nanos: Nanos) -> u64 {
@@ -44,42 +42,29 @@ fn us(nanos: Nanos) -> u64 {
 
 #[test]
 fn a_second_read_is_the_fronts() {
-    for policy in [CachePolicy::WriteBack, CachePolicy::WriteThrough] {
-        let mut cache = cache(policy, 64);
-        assert_eq!(
-            us(latency(&mut cache, 0, Request::read(LINE, 4096))),
-            BACK_US
-        );
-        assert_eq!(
-            us(latency(&mut cache, SECOND, Request::read(LINE, 4096))),
-            FRONT_US
-        );
-        let beside = Request::read(LINE + 4096, 4096);
-        assert_eq!(
-            us(latency(&mut cache, 2 * SECOND, beside)),
-            BACK_US,
-            "another block"
-        );
-        assert_eq!(cache.counters()["read_hit_blocks"], 1);
-        assert_eq!(cache.counters()["read_miss_blocks"], 2);
-    }
-}
-
-#[test]
-fn a_line_comes_in_with_as_many_misses_as_are_asked_for() {
-    let mut thrice = parameters(CachePolicy::WriteBack);
-    thrice.promote_after_reads.value = 3;
-    let mut cache = cache_of(&thrice, 64);
-    let took: Vec<u64> = (0..5)
-        .map(|number| us(latency(&mut cache, number * SECOND, Request::read(0, 4096))))
-        .collect();
-    assert_eq!(took, [BACK_US, BACK_US, BACK_US, FRONT_US, FRONT_US]);
+    let mut cache = cache(64);
+    assert_eq!(
+        us(latency(&mut cache, 0, Request::read(LINE, 4096))),
+        BACK_US
+    );
+    assert_eq!(
+        us(latency(&mut cache, SECOND, Request::read(LINE, 4096))),
+        FRONT_US
+    );
+    let beside = Request::read(LINE + 4096, 4096);
+    assert_eq!(
+        us(latency(&mut cache, 2 * SECOND, beside)),
+        BACK_US,
+        "another block"
+    );
+    assert_eq!(cache.counters()["read_hit_blocks"], 1);
+    assert_eq!(cache.counters()["read_miss_blocks"], 2);
 }
 
 #[test]
 fn the_cache_is_as_large_as_its_front() {
     let lines = 32;
-    let mut cache = cache(CachePolicy::WriteThrough, lines);
+    let mut cache = cache(lines);
     let read = |cache: &mut Cache, at: u64, line: u64| {
         us(latency(
             cache,
@@ -103,25 +88,19 @@ fn the_cache_is_as_large_as_its_front() {
 }
 
 #[test]
-fn a_write_is_answered_by_the_front_or_by_the_back() {
+fn a_write_is_answered_by_the_front() {
     let write = Request::write(LINE, LINE);
-    let mut back = cache(CachePolicy::WriteBack, 64);
+    let mut back = cache(64);
     assert_eq!(us(latency(&mut back, 0, write)), FRONT_US);
     assert_eq!(
         us(latency(&mut back, SECOND, Request::read(LINE, LINE))),
         FRONT_US
     );
-    let mut through = cache(CachePolicy::WriteThrough, 64);
-    assert_eq!(us(latency(&mut through, 0, write)), BACK_US);
-    assert_eq!(
-        us(latency(&mut through, SECOND, Request::read(LINE, LINE))),
-        FRONT_US
-    );
 }
 
 #[test]
-fn a_flush_of_a_write_back_cache_writes_its_notes_and_leaves_the_back_alone() {
-    let mut cache = cache(CachePolicy::WriteBack, 64);
+fn a_flush_writes_its_notes_and_leaves_the_back_alone() {
+    let mut cache = cache(64);
     latency(&mut cache, 0, Request::write(LINE, LINE));
     let flush = latency(&mut cache, 1_000_000, Request::flush());
     assert_eq!(us(flush), 2 * FRONT_US, "the journal, then the front");
@@ -136,16 +115,8 @@ fn a_flush_of_a_write_back_cache_writes_its_notes_and_leaves_the_back_alone() {
 }
 
 #[test]
-fn a_flush_of_a_write_through_cache_is_the_backs() {
-    let mut cache = cache(CachePolicy::WriteThrough, 64);
-    latency(&mut cache, 0, Request::write(LINE, LINE));
-    assert_eq!(us(latency(&mut cache, SECOND, Request::flush())), BACK_US);
-    assert!(!cache.counters().contains_key("front.flush_requests"));
-}
-
-#[test]
 fn a_write_is_stable_with_its_note() {
-    let mut cache = cache(CachePolicy::WriteBack, 64);
+    let mut cache = cache(64);
     cache.submit(0, Tag(1), Request::write(0, LINE));
     let events = rest(&mut cache);
     let stable: Vec<Nanos> = events
@@ -161,7 +132,7 @@ fn a_write_is_stable_with_its_note() {
 
 #[test]
 fn an_idle_cache_becomes_clean_and_rests() {
-    let mut cache = cache(CachePolicy::WriteBack, 64);
+    let mut cache = cache(64);
     for line in 0..10 {
         cache.submit(0, Tag(line), Request::write(2 * line * LINE, LINE));
     }
@@ -180,7 +151,7 @@ fn an_idle_cache_becomes_clean_and_rests() {
 
 #[test]
 fn neighbours_are_destaged_together() {
-    let mut cache = cache(CachePolicy::WriteBack, 256);
+    let mut cache = cache(256);
     for line in (0..64).rev() {
         cache.submit(0, Tag(line), Request::write(line * LINE, LINE));
     }
@@ -194,7 +165,7 @@ fn neighbours_are_destaged_together() {
 
 #[test]
 fn a_cache_full_of_dirt_lets_writes_past() {
-    let mut never_idle = parameters(CachePolicy::WriteBack);
+    let mut never_idle = parameters();
     never_idle.destage_after_idle_ms.value = 1e9;
     never_idle.destage_above_share.value = 0.75;
     let mut cache = cache_of(&never_idle, 64);
@@ -221,7 +192,7 @@ fn a_cache_full_of_dirt_lets_writes_past() {
 
 #[test]
 fn a_line_that_is_written_while_it_is_destaged_stays_dirty() {
-    let mut cache = cache(CachePolicy::WriteBack, 64);
+    let mut cache = cache(64);
     latency(&mut cache, 0, Request::write(0, LINE));
     let mut events = Vec::new();
     while cache.counters().get("back.write_requests") != Some(&1) {
@@ -239,7 +210,7 @@ fn a_line_that_is_written_while_it_is_destaged_stays_dirty() {
 
 #[test]
 fn a_discarded_line_is_not_written_back() {
-    let mut cache = cache(CachePolicy::WriteBack, 64);
+    let mut cache = cache(64);
     latency(&mut cache, 0, Request::write(0, LINE));
     latency(&mut cache, 1_000_000, Request::discard(0, LINE));
     rest(&mut cache);
@@ -248,7 +219,7 @@ fn a_discarded_line_is_not_written_back() {
 
 #[test]
 fn a_scan_goes_past_and_leaves_the_cache_as_it_was() {
-    let mut wary = parameters(CachePolicy::WriteBack);
+    let mut wary = parameters();
     wary.sequential_bypass_bytes.value = 4 * LINE;
     let mut cache = cache_of(&wary, 8);
     for line in 0..100 {
@@ -264,7 +235,7 @@ fn a_scan_goes_past_and_leaves_the_cache_as_it_was() {
 #[test]
 fn a_front_without_room_for_a_line_is_no_cache() {
     let mut cache = Cache::new(
-        &parameters(CachePolicy::WriteBack),
+        &parameters(),
         Box::new(Null::new(4096)),
         Delay::new(BACK_BYTES, BACK_US * NANOS_PER_US, 1).boxed(),
     );
@@ -277,37 +248,33 @@ fn a_front_without_room_for_a_line_is_no_cache() {
 
 #[test]
 fn it_keeps_the_contract_and_forgets_what_is_done() {
-    for policy in [CachePolicy::WriteBack, CachePolicy::WriteThrough] {
-        for (history, lines) in histories(4 << 20, 0..24).zip([4, 40, 4000].into_iter().cycle()) {
-            let mut varied = parameters(policy);
-            varied.promote_after_reads.value = 1 + u32::try_from(history.seed % 2).expect("small");
-            varied.sequential_bypass_bytes.value = history.seed % 3 * (1 << 18);
-            keeps_the_contract(|| Box::new(cache_of(&varied, lines)), history);
-            let mut one = cache_of(&varied, lines);
-            live_through(&mut one, history);
-            assert!(one.wholes.are_done());
-            assert_eq!(one.lines.dirty_lines(), 0);
-            assert!(one.flushes.is_empty());
-            let null = || Box::new(Null::new(BACK_BYTES));
-            keeps_the_contract(|| Box::new(Cache::new(&varied, null(), null())), history);
-        }
+    for (history, lines) in histories(4 << 20, 0..24).zip([4, 40, 4000].into_iter().cycle()) {
+        let mut varied = parameters();
+        varied.sequential_bypass_bytes.value = history.seed % 3 * (1 << 18);
+        keeps_the_contract(|| Box::new(cache_of(&varied, lines)), history);
+        let mut one = cache_of(&varied, lines);
+        live_through(&mut one, history);
+        assert!(one.wholes.are_done());
+        assert_eq!(one.lines.dirty_lines(), 0);
+        assert!(one.flushes.is_empty());
+        let null = || Box::new(Null::new(BACK_BYTES));
+        keeps_the_contract(|| Box::new(Cache::new(&varied, null(), null())), history);
     }
 }
 
 #[test]
 fn what_cannot_be_is_refused_in_words() {
     let refused = |change: fn(&mut CacheParameters)| {
-        let mut wrong = parameters(CachePolicy::WriteBack);
+        let mut wrong = parameters();
         change(&mut wrong);
         wrong.check().expect_err("it cannot be")
     };
     for line_bytes in [0, 2048, 5000, 1 << 20] {
-        let mut wrong = parameters(CachePolicy::WriteBack);
+        let mut wrong = parameters();
         wrong.line_bytes.value = line_bytes;
         let words = wrong.check().expect_err("it cannot be");
         assert!(words.starts_with(&format!("cache.line_bytes is {line_bytes};")));
     }
-    assert!(refused(|wrong| wrong.promote_after_reads.value = 0).contains("promote_after_reads"));
     assert!(refused(|wrong| wrong.bypass_above_share.value = 1.1).contains("1.1"));
     assert!(refused(|wrong| wrong.destage_above_share.value = 0.9).contains("0.9"));
     assert!(refused(|wrong| wrong.destage_above_share.value = f64::NAN).contains("NaN"));
