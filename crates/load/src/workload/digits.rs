@@ -1,8 +1,7 @@
 //! Random text: the strings of digits that sysbench's tables hold, joined by '-' (groups of eleven
 //! digits, or numbers in version 0.4), and letters for tables of our own.
 
-use rand::{Rng, RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use rand::{Rng, RngExt};
 
 const GROUP_DIGITS: usize = 11;
 const GROUP_VALUES: u64 = 100_000_000_000;
@@ -22,62 +21,14 @@ static PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// How far texts can be compressed: what lies behind their random beginning is one digit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Filling {
-    random_permille: u16,
+/// Appends column `c`: ten groups, 119 characters.
+pub fn push_c(rng: &mut impl Rng, out: &mut Vec<u8>) {
+    push_groups::<10>(rng, out);
 }
 
-impl Filling {
-    /// As sysbench fills them: LZ4 saves next to nothing.
-    pub const RANDOM: Self = Self {
-        random_permille: 1000,
-    };
-
-    /// The size of a page of `InnoDB`.
-    const SAMPLE_BYTES: usize = 16 << 10;
-
-    /// The most random filling that LZ4 makes at least so many times smaller.
-    #[must_use]
-    pub fn compressible(times: f64) -> Self {
-        let all: Vec<_> = (0..=1000)
-            .map(|random_permille| Self { random_permille })
-            .collect();
-        let smaller = all.partition_point(|filling| filling.measured() >= times);
-        all[smaller.saturating_sub(1)]
-    }
-
-    /// How many times smaller LZ4 makes a page of columns `c` and `pad`.
-    #[must_use]
-    pub fn measured(self) -> f64 {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        let mut page = Vec::new();
-        while page.len() < Self::SAMPLE_BYTES {
-            self.push_c(&mut rng, &mut page);
-            self.push_pad(&mut rng, &mut page);
-        }
-        page.len() as f64 / lz4_flex::compress(&page).len() as f64
-    }
-
-    /// Appends column `c`: ten groups, 119 characters.
-    pub fn push_c(self, rng: &mut impl Rng, out: &mut Vec<u8>) {
-        push_groups::<10>(rng, out);
-        self.fill(out, 119);
-    }
-
-    /// Appends column `pad`: five groups, 59 characters.
-    pub fn push_pad(self, rng: &mut impl Rng, out: &mut Vec<u8>) {
-        push_groups::<5>(rng, out);
-        self.fill(out, 59);
-    }
-
-    fn fill(self, out: &mut [u8], length: usize) {
-        if self != Self::RANDOM {
-            let random = length * usize::from(self.random_permille) / 1000;
-            let start = out.len() - length + random;
-            out[start..].fill(b'0');
-        }
-    }
+/// Appends column `pad`: five groups, 59 characters.
+pub fn push_pad(rng: &mut impl Rng, out: &mut Vec<u8>) {
+    push_groups::<5>(rng, out);
 }
 
 /// Appends column `c` as sysbench 0.4 fills it: ten numbers of 31 bits, at most 109 characters.
@@ -129,6 +80,9 @@ fn group(random: u64) -> [u8; GROUP_DIGITS] {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
     use super::*;
 
     #[test]
@@ -142,8 +96,8 @@ mod tests {
     fn c_has_119_characters_and_pad_59() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         let (mut c, mut pad) = (Vec::new(), Vec::new());
-        Filling::RANDOM.push_c(&mut rng, &mut c);
-        Filling::RANDOM.push_pad(&mut rng, &mut pad);
+        push_c(&mut rng, &mut c);
+        push_pad(&mut rng, &mut pad);
         assert_eq!((c.len(), pad.len()), (119, 59));
         for text in [c, pad] {
             for (at, byte) in text.iter().enumerate() {
@@ -154,28 +108,11 @@ mod tests {
     }
 
     #[test]
-    fn lz4_makes_texts_as_small_as_was_asked() {
-        assert!(Filling::RANDOM.measured() < 1.3);
-        assert_eq!(Filling::compressible(1.0), Filling::RANDOM);
-        for times in [1.5, 2.0, 3.0, 5.0, 8.0] {
-            let measured = Filling::compressible(times).measured();
-            assert!(
-                (times..times * 1.15).contains(&measured),
-                "{times}: {measured}"
-            );
-        }
-        let (mut rng, mut c) = (Xoshiro256PlusPlus::seed_from_u64(1), Vec::new());
-        Filling::compressible(3.0).push_c(&mut rng, &mut c);
-        assert_eq!(c.len(), 119);
-        assert!(c.ends_with(b"0000000000") && !c.starts_with(b"0000000000"));
-    }
-
-    #[test]
     fn every_digit_is_as_likely_as_every_other() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
         let mut text = Vec::new();
         for _ in 0..2000 {
-            Filling::RANDOM.push_c(&mut rng, &mut text);
+            push_c(&mut rng, &mut text);
         }
         let expected = 220_000.0 / 10.0;
         for digit in b'0'..=b'9' {

@@ -55,8 +55,6 @@ sysbench.cmdline.options = {
   -- Beyond this exponent nearly every draw is row 1.
   { name = "zipfian-exponent", value = "EXPONENT", least = 0, most = 10, verbs = TABLES,
     "zipfian: the exponent (sysbench: --rand-zipfian-exp) [default: 0.8]" },
-  { name = "compressible", value = "TIMES", least = 1, most = 10, verbs = TABLES,
-    "How many times smaller LZ4 makes the columns c and pad; prepare and run alike [default: sysbench's random digits, less than 1.3]" },
   { name = "seed", value = "N", whole = true, least = 0, most = 9007199254740991, verbs = TABLES,
     "The same seed gives the same rows and the same draws [default: 1 to prepare, another one each time to run, since the same draws again would update rows to what they hold already]" },
   { name = "point-selects", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
@@ -195,8 +193,6 @@ function check()
   check_one_table()
   if is_single() and not IN_0_4[mix()] then
     refuse("sysbench 0.4 has no --mix %s on its table sbtest; choose complex, read-only, point-select, update-index or update-non-index, or --schema sbtestN", mix())
-  elseif is_single() and opt.compressible then
-    refuse("--compressible is for the random digits of --schema sbtestN; leave one of them out")
   elseif opt.engine_trx == "no" and job.dialect ~= "mysql" then
     refuse("--engine-trx no uses LOCK TABLES, which only the MySQL family has in this form; leave it out")
   end

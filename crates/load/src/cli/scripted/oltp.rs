@@ -3,7 +3,6 @@
 use clap::ValueEnum;
 
 use super::options::number;
-use crate::workload::digits::Filling;
 use crate::workload::distribution::{Choice, Law, Special};
 use crate::workload::oltp::{Bracket, Counts, Mix, OltpOptions, OltpRows, Schema, TablePer};
 
@@ -46,23 +45,13 @@ fn law(given: &Given) -> Law {
     law
 }
 
-fn filling(given: &Given) -> Filling {
-    number(given, "compressible").map_or(Filling::RANDOM, Filling::compressible)
-}
-
 /// The rows that `prepare` makes.
 pub(super) fn rows(given: &Given, seed: u64) -> OltpRows {
-    let rows = OltpRows {
+    OltpRows {
         rows: number(given, "rows").unwrap_or(1),
         distribution: law(given),
         seed,
-        filling: filling(given),
-    };
-    if rows.filling != Filling::RANDOM {
-        let measured = rows.filling.measured();
-        tell!("LZ4 makes c and pad {measured:.2} times smaller");
     }
-    rows
 }
 
 /// The options of a run; `locks`: the tables have no transactions.
@@ -93,7 +82,6 @@ pub(super) fn run(given: &Given, locks: bool, seed: u64) -> OltpOptions {
         },
         update_before_delete: has("update-before-delete"),
         reconnect: number(given, "reconnect"),
-        filling: filling(given),
         ..OltpOptions::new(
             mix,
             number(given, "tables").unwrap_or(1),

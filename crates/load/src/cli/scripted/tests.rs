@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::driver::{Admin, Arg, Args, Fault, Reply};
-use crate::workload::digits::Filling;
 use crate::workload::oltp::OltpRows;
 use crate::workload::tables::Progress;
 
@@ -24,7 +23,6 @@ pub(crate) fn script(name: &str, dialect: Dialect, given: &[(&str, &str)]) -> Co
             rows: 20,
             distribution: Choice::Special.into(),
             seed: 1,
-            filling: Filling::RANDOM,
         }),
         ..lua_options(name, text)
     };

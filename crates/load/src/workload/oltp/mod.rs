@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::digits::Filling;
 use super::distribution::{Distribution, Law};
 use super::{Catalogue, Workload};
 use crate::driver::{Dialect, Kind, ServerError, StatementId};
@@ -47,7 +46,6 @@ pub struct OltpOptions {
     /// Rows in each table when it was loaded, at least one.
     pub rows: u64,
     pub distribution: Law,
-    pub filling: Filling,
     pub seed: u64,
 }
 
@@ -73,7 +71,6 @@ impl OltpOptions {
             tables,
             rows,
             distribution: distribution.into(),
-            filling: Filling::RANDOM,
             seed,
         }
     }
@@ -126,7 +123,6 @@ impl Oltp {
             rows: options.rows,
             range_rows: options.range_rows,
             distribution: Distribution::new(options.distribution, options.rows),
-            filling: options.filling,
         };
         Self {
             seed: options.seed,

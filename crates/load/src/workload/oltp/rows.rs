@@ -1,7 +1,7 @@
 //! The rows of tables `sbtest1` to `sbtestN`.
 
 use crate::driver::{Admin, Args, Fault};
-use crate::workload::digits::Filling;
+use crate::workload::digits::{push_c, push_pad};
 use crate::workload::distribution::{Distribution, Law};
 use crate::workload::generator::generator;
 use crate::workload::tables::Progress;
@@ -13,7 +13,6 @@ pub struct OltpRows {
     /// Distribution of column `k`, as in sysbench: it decides which part of the index updates hit.
     pub distribution: Law,
     pub seed: u64,
-    pub filling: Filling,
 }
 
 impl OltpRows {
@@ -39,7 +38,6 @@ struct Rows {
     table: u64,
     seed: u64,
     keys: Distribution,
-    filling: Filling,
     row: u64,
     last: u64,
 }
@@ -50,7 +48,6 @@ impl Rows {
             table: number,
             seed: tables.seed,
             keys: Distribution::new(tables.distribution, tables.rows.max(1)),
-            filling: tables.filling,
             row: 0,
             last: tables.rows,
         }
@@ -66,8 +63,8 @@ impl Rows {
         args.clear();
         args.push_int(self.row.cast_signed());
         args.push_int(self.keys.draw(&mut rng).cast_signed());
-        args.push_text(|out| self.filling.push_c(&mut rng, out));
-        args.push_text(|out| self.filling.push_pad(&mut rng, out));
+        args.push_text(|out| push_c(&mut rng, out));
+        args.push_text(|out| push_pad(&mut rng, out));
         true
     }
 }
@@ -83,7 +80,6 @@ mod tests {
             rows: 500,
             distribution: Choice::Special.into(),
             seed: 42,
-            filling: Filling::RANDOM,
         }
     }
 

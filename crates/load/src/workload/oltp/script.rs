@@ -9,7 +9,7 @@ use super::Schema;
 use super::shape::Step;
 use super::statements::Query;
 use crate::driver::{Args, StatementId};
-use crate::workload::digits::{Filling, push_numbers};
+use crate::workload::digits::{push_c, push_numbers, push_pad};
 use crate::workload::distribution::Distribution;
 use crate::workload::generator::client_generator;
 use crate::workload::{Next, Script};
@@ -38,7 +38,6 @@ pub(super) struct Draws {
     pub(super) rows: u64,
     pub(super) range_rows: u64,
     pub(super) distribution: Distribution,
-    pub(super) filling: Filling,
 }
 
 /// A client's draws.
@@ -95,7 +94,7 @@ impl OltpScript {
             }
             Query::NonIndexUpdate => {
                 args.push_text(|out| match draws.schema {
-                    Schema::Numbered => draws.filling.push_c(rng, out),
+                    Schema::Numbered => push_c(rng, out),
                     Schema::Single => push_numbers(rng, out),
                 });
                 push_row(self.id, args);
@@ -105,8 +104,8 @@ impl OltpScript {
                     push_row(self.id, args);
                 }
                 push_row(draws.distribution.draw(rng), args);
-                args.push_text(|out| draws.filling.push_c(rng, out));
-                args.push_text(|out| draws.filling.push_pad(rng, out));
+                args.push_text(|out| push_c(rng, out));
+                args.push_text(|out| push_pad(rng, out));
             }
         }
     }
