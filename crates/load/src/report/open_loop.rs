@@ -4,14 +4,6 @@ use std::io::{self, Write};
 
 use super::{BacklogSummary, RateSummary};
 
-/// Titles of the columns of an interval's backlog.
-pub(super) const HEAD: &str = "   backlog  behind s";
-
-/// An interval's backlog under [`HEAD`].
-pub(super) fn columns(backlog: &BacklogSummary) -> String {
-    format!(" {:>9} {:>9.3}", backlog.waiting, backlog.behind_s)
-}
-
 /// Writes the summary's lines.
 pub(super) fn write(rate: &RateSummary, out: &mut impl Write) -> io::Result<()> {
     const INDENT: &str = "                 ";
@@ -95,10 +87,5 @@ mod tests {
             text.contains("begun 61.2 us after their time on average, 1234 us at most"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn columns_are_as_wide_as_their_head() {
-        assert_eq!(columns(&rate(true).backlog).len(), HEAD.len());
     }
 }

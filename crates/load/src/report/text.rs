@@ -3,13 +3,10 @@
 use std::io::{self, Write};
 
 use super::open_loop;
-use super::operations::{self, OperationLines};
+use super::operations;
 use super::{Event, Interval, Ready, Report, Summary};
 use super::{replay, tpcc};
 use crate::measure::{LatencySummary, Phase};
-
-/// The column heads are repeated after this many lines, so that they stay on the screen.
-const LINES_PER_HEAD: usize = 20;
 
 /// Least width of the column of statement names, so that short and long reports look alike.
 const SHORTEST_NAME_CHARS: usize = 18;
@@ -17,17 +14,13 @@ const SHORTEST_NAME_CHARS: usize = 18;
 /// Marks a percentile that rests on too few latencies.
 const UNSUPPORTED: char = '~';
 
-/// Writes intervals as a table and the summary as a block.
+/// Writes a line an interval and the summary as a block.
 pub struct TextReport<W> {
     out: W,
     /// Intervals are shown only if the user asked for them.
     intervals: bool,
     /// Those that were asked for, in order.
     percentiles: Vec<f64>,
-    lines: usize,
-    clients: usize,
-    server_version: String,
-    operations: OperationLines,
 }
 
 impl<W: Write> TextReport<W> {
@@ -36,16 +29,10 @@ impl<W: Write> TextReport<W> {
             out,
             intervals,
             percentiles,
-            lines: 0,
-            clients: 0,
-            server_version: String::new(),
-            operations: OperationLines::default(),
         }
     }
 
     fn ready(&mut self, ready: &Ready) -> io::Result<()> {
-        self.clients = ready.clients;
-        self.server_version.clone_from(&ready.server_version);
         writeln!(
             self.out,
             "{} {} on {}: {} on {} connected in {:.3} s",
@@ -62,55 +49,28 @@ impl<W: Write> TextReport<W> {
         if !self.intervals {
             return Ok(());
         }
-        if self.lines.is_multiple_of(LINES_PER_HEAD) {
-            let tail = tail(&self.percentiles);
-            let backlog = interval.backlog.map_or("", |_| open_loop::HEAD);
-            writeln!(
-                self.out,
-                "{:>9} {:>7} {:>11} {:>11} {:>34} {:>12} {:>8} {:>8}{backlog}",
-                "time s",
-                "clients",
-                "tps",
-                "qps",
-                "reads / writes / others per s",
-                format!("p{tail} ms"),
-                "err/s",
-                "lost/s"
-            )?;
-        }
-        self.lines += 1;
-        let seconds = interval.end_s - interval.start_s;
-        let rate = |count: u64| count as f64 / seconds;
-        let statements = interval.reads + interval.writes + interval.others;
-        let kinds = format!(
-            "{:.1} / {:.1} / {:.1}",
-            rate(interval.reads),
-            rate(interval.writes),
-            rate(interval.others)
-        );
-        let tail = interval.latency_us.as_ref().and_then(|latency_us| {
-            let tail = tail(&self.percentiles);
-            let mut percentiles = latency_us.percentiles.iter();
-            percentiles.find(|(percentile, _)| (percentile - tail).abs() < f64::EPSILON)
-        });
-        let tail = tail.map_or("-".to_owned(), |(_, us)| format!("{:.3}", us / 1e3));
-        let backlog = interval.backlog.as_ref().map(open_loop::columns);
-        let warm_up = if interval.phase == Phase::WarmUp {
-            "  warm-up"
-        } else {
-            ""
-        };
-        writeln!(
+        let rate = |count: u64| count as f64 / (interval.end_s - interval.start_s);
+        let tail = tail(&self.percentiles);
+        let percentiles = interval.latency_us.iter().flat_map(|us| &us.percentiles);
+        let found = percentiles
+            .filter(|(percentile, _)| (percentile - tail).abs() < f64::EPSILON)
+            .map(|(_, us)| format!("{:.3}", us / 1e3))
+            .next();
+        write!(
             self.out,
-            "{:>9.2} {:>7} {:>11.2} {:>11.2} {kinds:>34} {tail:>12} {:>8.2} {:>8.2}{}{warm_up}",
+            "{:>9.2} s {:>11.2} tps {:>11.2} qps   p{tail} {:>9} ms {:>7.2} err/s",
             interval.end_s,
-            self.clients,
             rate(interval.transactions),
-            rate(statements),
+            rate(interval.reads + interval.writes + interval.others),
+            found.as_deref().unwrap_or("-"),
             rate(interval.errors),
-            rate(interval.reconnects),
-            backlog.unwrap_or_default(),
-        )
+        )?;
+        if let Some(backlog) = &interval.backlog {
+            let (waiting, behind_s) = (backlog.waiting, backlog.behind_s);
+            write!(self.out, "   {waiting} wait, {behind_s:.3} s behind")?;
+        }
+        let is_early = interval.phase == Phase::WarmUp;
+        writeln!(self.out, "{}", if is_early { "   warm-up" } else { "" })
     }
 
     fn summary(&mut self, summary: &Summary) -> io::Result<()> {
@@ -130,16 +90,7 @@ impl<W: Write> TextReport<W> {
             }
         )?;
         let rated = |count: u64| format!("{count:>14} {:>14.2} per s", per_s(count));
-        writeln!(
-            self.out,
-            "  transactions   {}{}",
-            rated(summary.transactions),
-            if summary.operations.is_empty() {
-                ""
-            } else {
-                "   (of all operations; queries are all statements in them)"
-            }
-        )?;
+        writeln!(self.out, "  transactions   {}", rated(summary.transactions))?;
         writeln!(
             self.out,
             "  queries        {}   (read {}, write {}, other {})",
@@ -178,6 +129,9 @@ impl<W: Write> TextReport<W> {
         }
         self.errors(summary)?;
         self.latencies(summary)?;
+        if let Some(iterations) = &summary.iterations {
+            operations::iterations(&mut self.out, iterations)?;
+        }
         if let Some(account) = &summary.tpcc {
             tpcc::write(summary, account, &mut self.out)?;
         }
@@ -292,20 +246,9 @@ impl<W: Write> Report for TextReport<W> {
             Event::Ready(ready) => self.ready(ready),
             Event::Warming { seconds } => writeln!(self.out, "warm-up of {seconds} s"),
             Event::Interval(interval) => self.interval(interval),
-            Event::Operation(operation) => {
-                if self.lines > 0 {
-                    // Each of the two tables has its head again.
-                    self.lines = 0;
-                    self.operations.interrupt();
-                }
-                self.operations.line(&mut self.out, operation)
-            }
-            Event::Summary(summary) => {
-                operations::totals(&mut self.out, summary)?;
-                self.summary(summary)
-            }
+            Event::Operation(operation) => operations::line(&mut self.out, operation),
+            Event::Summary(summary) => self.summary(summary),
             Event::BrokenOff(summary) => {
-                operations::totals(&mut self.out, summary)?;
                 self.summary(summary)?;
                 writeln!(
                     self.out,
