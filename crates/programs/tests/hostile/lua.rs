@@ -12,7 +12,7 @@ use crate::case::{each, run, seeds};
 /// The script's limit, its grace, and a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-const VALUES: [&str; 40] = [
+const VALUES: [&str; 38] = [
     "nil",
     "true",
     "0/0",
@@ -44,8 +44,6 @@ const VALUES: [&str; 40] = [
     "function(...) return ... end",
     "error",
     "function() error({errcode = 1}) end",
-    "coroutine.create(function() coroutine.yield(1, 2) end)",
-    "coroutine.wrap(function() db_query('SELECT 1') end)",
     "setmetatable({}, {__index = function(_, k) return k end})",
     "setmetatable({}, {__tostring = function() error('x') end})",
     "setmetatable({}, {__call = print})",
@@ -55,7 +53,7 @@ const VALUES: [&str; 40] = [
     "par",
 ];
 
-const FUNCTIONS: [&str; 84] = [
+const FUNCTIONS: [&str; 79] = [
     "db_query",
     "db_prepare",
     "db_execute",
@@ -93,7 +91,6 @@ const FUNCTIONS: [&str; 84] = [
     "sysbench.rand.string",
     "sysbench.rand.varstring",
     "sysbench.rand.unique",
-    "sysbench.histogram.new",
     "sysbench.report_json",
     "sysbench.report_csv",
     "sysbench.report_default",
@@ -118,10 +115,6 @@ const FUNCTIONS: [&str; 84] = [
     "tostring",
     "tonumber",
     "collectgarbage",
-    "coroutine.resume",
-    "coroutine.wrap",
-    "coroutine.yield",
-    "coroutine.status",
     "string.gsub",
     "string.find",
     "string.gmatch",
@@ -174,7 +167,6 @@ fn line(random: &mut impl Rng, depth: u32, text: &mut String) {
         1 if depth < 3 => {
             let around = [
                 ("for _ = 1, 300 do\n", "end\n"),
-                ("pcall(coroutine.wrap(function()\n", "end))\n"),
                 ("pcall(string.gsub, 'ab', '.', function()\n", "end)\n"),
                 ("pcall(table.sort, {3, 2, 1}, function()\n", "end)\n"),
                 ("pcall(xpcall, function()\n", "end, print)\n"),

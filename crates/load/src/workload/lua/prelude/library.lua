@@ -1,8 +1,8 @@
--- The rest of sysbench's interface: random draws, histograms, reports, and 0.5's names for them.
+-- The rest of sysbench's interface: random draws, reports, and 0.5's names for them.
 local host = ...
 
 local sysbench = host.sysbench
-local format, floor, max, min = string.format, math.floor, math.max, math.min
+local format = string.format
 
 -- Random draws ---------------------------------------------------------------------------------
 
@@ -27,74 +27,6 @@ _G.sb_rnd = function()
   return host.uniform(0, 4294967295)
 end
 _G.sb_rand_str = host.string
-
--- Histograms -----------------------------------------------------------------------------------
-
-local histogram = {}
-histogram.__index = histogram
-sysbench.histogram = {}
-
--- `size` buckets whose limits grow by the same factor, from `low` to `high`.
-function sysbench.histogram.new(size, low, high)
-  return setmetatable({
-    size = size,
-    low = low,
-    factor = (size - 1) / (math.log(high) - math.log(low)),
-    counts = {},
-    recent = {},
-    total = 0,
-    recent_total = 0,
-  }, histogram)
-end
-
-function histogram:update(value)
-  local place = floor((math.log(max(value, self.low)) - math.log(self.low)) * self.factor + 0.5)
-  place = min(max(place, 0), self.size - 1)
-  self.counts[place] = (self.counts[place] or 0) + 1
-  self.recent[place] = (self.recent[place] or 0) + 1
-  self.total, self.recent_total = self.total + 1, self.recent_total + 1
-end
-
-local function limit(self, place)
-  return math.exp(place / self.factor + math.log(self.low))
-end
-
-local function percentile(self, counts, total, percent)
-  local wanted, seen = floor(total * percent / 100 + 0.5), 0
-  for place = 0, self.size - 1 do
-    seen = seen + (counts[place] or 0)
-    if seen >= wanted then
-      return limit(self, place)
-    end
-  end
-  return 0
-end
-
-function histogram:get_pct_cumulative(percent)
-  return percentile(self, self.counts, self.total, percent)
-end
-
--- Since the last time that this was asked.
-function histogram:get_pct_intermediate(percent)
-  local value = percentile(self, self.recent, self.recent_total, percent)
-  self.recent, self.recent_total = {}, 0
-  return value
-end
-
-function histogram:print()
-  local most = 0
-  for _, count in pairs(self.counts) do
-    most = max(most, count)
-  end
-  host.print("       value  ------------- distribution ------------- count\n")
-  for place = 0, self.size - 1 do
-    local count = self.counts[place]
-    if count then
-      local bar = string.rep("*", floor(count / most * 40 + 0.5))
-      host.print(format("%12.3f |%-40s %d\n", limit(self, place), bar, count))
-    end
-  end
-end
 
 -- Reports that a hook can choose -----------------------------------------------------------------
 

@@ -19,7 +19,7 @@ end
 -- the state is closed. A script gets what stands here.
 local KEPT = [[ _G _VERSION sysbench assert collectgarbage error gcinfo getfenv getmetatable ipairs next pairs
   pcall rawequal rawget rawset select setfenv setmetatable tonumber tostring type unpack xpcall
-  bit coroutine math os string table ]]
+  bit math os string table ]]
 local jit, trusted_io, trusted_os = jit, io, os
 for name in pairs(_G) do
   if not string.find(KEPT, "%s" .. name .. "%s") then
@@ -163,7 +163,7 @@ local package = {
   end,
 }
 _G.package = package
-for _, name in ipairs({ "string", "table", "math", "os", "io", "bit", "jit", "coroutine", "package" }) do
+for _, name in ipairs({ "string", "table", "math", "os", "io", "bit", "jit", "package" }) do
   package.loaded[name] = _G[name]
 end
 package.loaded._G = _G
@@ -252,85 +252,10 @@ _G.debug = {
 }
 package.loaded.debug = _G.debug
 
--- Coroutines of the script's own: a statement inside one suspends the whole client. --------------
-
-local create, resume, running, status =
-  coroutine.create, coroutine.resume, coroutine.running, coroutine.status
-local OURS = {}
--- Coroutines inside of coroutines, each of which takes some of the C stack.
-local MOST_INSIDE, inside = 20, 0
-
--- A client's steps are taken by this coroutine.
+-- Steps suspend the client. A script has no coroutines of its own, so this is the only one.
+host.step = yield
 function host.begin()
-  host.main, inside, nested = running(), 0, 0
-end
-
--- Only its own coroutines are a script's to suspend.
-function coroutine.yield(...)
-  if running() == host.main then
-    error("attempt to yield outside of a coroutine", 2)
-  end
-  return yield(...)
-end
-
-local function pass_on(thread, ok, first, ...)
-  if ok and first == OURS then
-    return pass_on(thread, resume(thread, yield(OURS, ...)))
-  end
-  return ok, first, ...
-end
-
--- Steps go through here: from a script's coroutine they reach the client by way of whoever resumed
--- it.
-function host.step(...)
-  if running() == host.main then
-    return yield(...)
-  end
-  return yield(OURS, ...)
-end
-
-local function resume_inner(thread, ...)
-  return pass_on(thread, resume(thread, ...))
-end
-
--- The outermost of the script's resumes takes the mark off.
-local function outermost(thread, ok, first, ...)
-  if ok and first == OURS then
-    return outermost(thread, resume(thread, yield(...)))
-  end
-  return ok, first, ...
-end
-
-local function returned(...)
-  inside = inside - 1
-  return ...
-end
-
-function coroutine.resume(thread, ...)
-  if type(thread) ~= "thread" then
-    error("bad argument #1 to 'resume' (coroutine expected)", 2)
-  elseif inside == MOST_INSIDE then
-    return false, "coroutines inside of coroutines, too deeply (C stack overflow)"
-  end
-  inside = inside + 1
-  if running() == host.main then
-    return returned(outermost(thread, resume(thread, ...)))
-  end
-  return returned(resume_inner(thread, ...))
-end
-
-local function unwrapped(ok, ...)
-  if not ok then
-    error((...), 0)
-  end
-  return ...
-end
-
-function coroutine.wrap(body)
-  local thread = create(body)
-  return function(...)
-    return unwrapped(coroutine.resume(thread, ...))
-  end
+  nested = 0
 end
 
 -- `ffi`, without a foreign function --------------------------------------------------------------
