@@ -73,19 +73,16 @@ fn a_password_is_never_repeated() {
 #[test]
 fn slaps_that_contradict_themselves() {
     for (words, said) in [
-        ("--load-type key", "--auto-increment or --guid-primary"),
+        ("--load-type key", "add --auto-increment"),
         ("--int-columns 0 --char-columns 0", "without columns"),
         (
             "--load-type key --auto-increment --write-number 1",
             "no rows",
         ),
         ("--auto-increment --write-number 1000001", "at most 1000000"),
-        ("--auto-increment --guid-primary", "--guid-primary"),
-        ("--commit 5 --detach 5", "--detach"),
         ("--queries 0", "--queries"),
         ("--iterations 0", "--iterations"),
         ("--write-number 0", "--write-number"),
-        ("--unique-queries 0", "--unique-queries"),
         ("--int-columns 501", "--int-columns"),
         ("--load-type reads", "--load-type"),
         ("--engine innodb;drop", "--engine"),

@@ -103,12 +103,3 @@ fn what_rounding_makes_of_the_queries_is_said() {
         assert_eq!(complaint.is_empty(), said.is_empty(), "{complaint}");
     }
 }
-
-#[test]
-fn more_statements_than_memory_should_hold_are_refused() {
-    let huge = ["--unique-queries", "100000", "--char-columns", "500"];
-    let refused = slap("run", "sqlite:/nowhere/s.db", &huge);
-    assert_eq!(refused.status.code(), Some(2));
-    let complaint = String::from_utf8_lossy(&refused.stderr);
-    assert!(complaint.contains("256 MiB"), "{complaint}");
-}

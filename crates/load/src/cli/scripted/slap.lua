@@ -23,22 +23,12 @@ sysbench.cmdline.options = {
     "Integer columns of the table (--number-int-cols)", 1 },
   { name = "char-columns", value = "N", whole = true, least = 0, most = 500,
     "Text columns of the table, each of 126 characters (--number-char-cols)", 1 },
-  { name = "auto-increment", conflicts = { "guid-primary" },
+  { name = "auto-increment",
     "Give the table a key that the database counts up (--auto-generate-sql-add-autoincrement)", false },
-  { name = "guid-primary",
-    "Give the table a primary key of random text (--auto-generate-sql-guid-primary)", false },
-  { name = "secondary-indexes", value = "N", whole = true, least = 0, most = 60,
-    "Further columns with a unique index (--auto-generate-sql-secondary-indexes)", 0 },
   { name = "write-number", value = "N", whole = true, least = 1, most = 1e9,
     "Rows at the start, plus one: mysqlslap counts the CREATE TABLE too. At most 1000000 if rows are read by key (--auto-generate-sql-write-number)", 100 },
-  { name = "unique-write", value = "N", whole = true, least = 1, most = 100000,
-    "Different rows among those (--auto-generate-sql-unique-write-number)", 10 },
-  { name = "unique-queries", value = "N", whole = true, least = 1, most = 100000,
-    "Statements of the list that each client goes through, less one, as mysqlslap counts (--auto-generate-sql-unique-query-number)", 10 },
   { name = "commit", value = "N", whole = true, least = 1, most = 1e9,
     "Statements in a transaction [default: each commits itself] (--commit)" },
-  { name = "detach", value = "N", whole = true, least = 1, most = 1e12, conflicts = { "commit" },
-    "Reconnect before every so many statements of each pass through the list, the first included. Not with --commit, because a disconnect would undo uncommitted statements (--detach)" },
   { name = "engine", value = "NAME",
     "The table's storage engine, MySQL family only [default: the server's own] (--engine)" },
   { name = "seed", value = "N", whole = true, least = 0, most = 9007199254740991,
@@ -51,53 +41,41 @@ local TABLE = "slap_t1"
 local ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTWXYZabcdefghijklmnopqrstuvwxyz"
 -- mysqlslap's integers are those of C's random(), and it fills 126 of a text's 128 bytes.
 local LAST_INT, TEXT_BYTES = 2 ^ 31 - 1, 126
--- All different statements are held in memory, and so is every key.
-local MOST_STATEMENTS_BYTES, MOST_WITH_KEYS = 256 * 2 ^ 20, 1000000
-
-local function has_key()
-  return opt.auto_increment or opt.guid_primary
-end
+-- Different rows at the start, and the statements of the list: one more than the ten that mysqlslap counts.
+local DIFFERENT_ROWS, LENGTH = 10, 11
+-- Every key is held in memory.
+local MOST_WITH_KEYS = 1000000
 
 local function asks_by_key()
   local kind = opt.load_type
-  return kind == "key" or (kind == "mixed" or kind == "update") and has_key()
+  return kind == "key" or (kind == "mixed" or kind == "update") and opt.auto_increment
 end
 
 function check()
-  local bytes = (opt.unique_queries + opt.unique_write) * (opt.int_columns * 11 + opt.char_columns * 129)
   local refuse = function(message)
     job.refuse("arguments", message)
   end
   if opt.int_columns + opt.char_columns == 0 then
     refuse("--int-columns 0 and --char-columns 0 leave the table without columns; raise one of them")
-  elseif opt.load_type == "key" and not has_key() then
-    refuse("--load-type key reads rows by key; add --auto-increment or --guid-primary")
+  elseif opt.load_type == "key" and not opt.auto_increment then
+    refuse("--load-type key reads rows by key; add --auto-increment")
   elseif asks_by_key() and opt.write_number == 1 then
     refuse("--write-number 1 loads no rows (it counts the CREATE TABLE), so there is no key to read; raise it")
   elseif asks_by_key() and opt.write_number > MOST_WITH_KEYS then
     refuse("--write-number: at most 1000000 rows can be read by key, because every key is held in memory")
-  elseif bytes > MOST_STATEMENTS_BYTES then
-    refuse("--unique-queries and --unique-write make more than 256 MiB of statements, and all are kept in memory; use fewer of them, or fewer columns")
   elseif opt.engine and job.dialect ~= "mysql" then
     refuse("--engine: only the MySQL family has a choice of storage engines; leave it out")
   end
 end
 
--- The list has one statement more than its number, as in mysqlslap.
-local function length()
-  return opt.unique_queries + 1
-end
-
 -- Statements of each client: its share, or the list once.
 local function per_client()
   local share = opt.queries and floor(opt.queries / job.clients) or 0
-  return share > 0 and share or length()
+  return share > 0 and share or LENGTH
 end
 
 -- The table ------------------------------------------------------------------------------------
 
--- What the database makes up: as near to MySQL's uuid() as each comes, 36 characters, no two alike.
-local UUID = { mysql = "uuid()", pgsql = "gen_random_uuid()", sqlite = "lower(hex(randomblob(18)))" }
 -- mysqlslap's `serial` is MySQL's: 64 bits with a unique index, which is not called the primary key.
 local SERIAL = { mysql = "id serial", pgsql = "id bigserial unique",
   sqlite = "id integer primary key autoincrement" }
@@ -115,12 +93,6 @@ end
 
 local function definition()
   local columns = { opt.auto_increment and SERIAL[job.dialect] or nil }
-  if opt.guid_primary then
-    columns[1] = "id varchar(36) primary key"
-  end
-  for number = 0, opt.secondary_indexes - 1 do
-    columns[#columns + 1] = "id" .. number .. " varchar(36) unique"
-  end
   for place, name in ipairs(value_columns()) do
     local kind = place > opt.int_columns and "VARCHAR(128)" or job.dialect == "mysql" and "INT(32)" or "INTEGER"
     columns[#columns + 1] = name .. " " .. kind
@@ -144,11 +116,6 @@ local function insert()
   local all = {}
   if opt.auto_increment then
     all[1] = job.dialect == "pgsql" and "DEFAULT" or "NULL"
-  elseif opt.guid_primary then
-    all[1] = UUID[job.dialect]
-  end
-  for _ = 1, opt.secondary_indexes do
-    all[#all + 1] = UUID[job.dialect]
   end
   return "INSERT INTO " .. TABLE .. " VALUES (" .. concat(values(all), ",") .. ")"
 end
@@ -175,15 +142,15 @@ end
 
 -- The types of statements, and how many of the list are of the first: `mixed` takes turns.
 local function list()
-  local kind, count = opt.load_type, length()
+  local kind = opt.load_type
   local select = "SELECT " .. concat(value_columns(), ",") .. " FROM " .. TABLE .. condition()
   local reading = { name = "select", kind = "read", statements = { select } }
   if kind == "read" or kind == "key" then
     return { reading }
   elseif kind == "update" then
-    return { { name = "update", kind = "write", statements = many(count, update) } }
+    return { { name = "update", kind = "write", statements = many(LENGTH, update) } }
   end
-  local inserts = kind == "mixed" and ceil(count / 2) or count
+  local inserts = kind == "mixed" and ceil(LENGTH / 2) or LENGTH
   local writing = { name = "insert", kind = "write", statements = many(inserts, insert) }
   return { writing, kind == "mixed" and reading or nil }
 end
@@ -210,9 +177,6 @@ local function catalogue()
     types[#types + 1] = { name = "commit", kind = "other", statements = { "COMMIT" } }
     all.rollback = "ROLLBACK"
   end
-  if opt.detach then
-    types[#types + 1] = { name = "reconnect", kind = "other" }
-  end
   return all
 end
 
@@ -220,15 +184,14 @@ end
 
 -- A turn is a transaction: so many statements of the list, from where the last one ended.
 function enter()
-  local kind, count, clients, queries = opt.load_type, length(), job.clients, per_client()
-  local call, come_again, detach = job.call, job.come_again, opt.detach
-  local inserts = kind == "write" and count or kind == "mixed" and ceil(count / 2) or 0
-  local statements = (kind == "update" or kind == "write") and count or inserts + 1
+  local kind, clients, queries = opt.load_type, job.clients, per_client()
+  local call = job.call
+  local inserts = kind == "write" and LENGTH or kind == "mixed" and ceil(LENGTH / 2) or 0
+  local statements = (kind == "update" or kind == "write") and LENGTH or inserts + 1
   local size = opt.commit or 1
   local before = opt.commit and begin() and statements
   local commit = opt.commit and statements + (before and 1 or 0)
   local keys = asks_by_key() and job.texts
-  local reconnect = kind == "mixed" and 2 or 1
 
   local function ask(place)
     local statement = place
@@ -251,12 +214,7 @@ function enter()
       call(before)
     end
     for at = first, stop - 1 do
-      local place = at % count
-      -- Counted anew in every pass, as mysqlslap does.
-      if detach and place % detach == 0 then
-        come_again(reconnect)
-      end
-      ask(place)
+      ask(at % LENGTH)
     end
     if commit then
       call(commit)
@@ -302,7 +260,7 @@ function plan()
 end
 
 function stages()
-  local loading = many(opt.unique_write, insert)
+  local loading = many(DIFFERENT_ROWS, insert)
   for _ = 1, opt.iterations do
     job.execute(definition(), "making table " .. TABLE)
     for row = 0, opt.write_number - 2 do
