@@ -73,7 +73,6 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
         let what = match head.command {
             b"Query" | b"Execute" => What::Statement(Statement {
                 sql: head.argument.to_vec(),
-                prepared: head.command == b"Execute",
                 ..Statement::default()
             }),
             b"Connect" => What::Connect,

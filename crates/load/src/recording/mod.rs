@@ -33,8 +33,6 @@ pub(crate) struct Contents {
     pub(crate) dialect: String,
     /// The log's kind, in words.
     pub(crate) format: String,
-    /// Its values are not those of the log.
-    pub(crate) is_anonymous: bool,
     /// From the first event to the last.
     pub(crate) length_us: u64,
     /// Whether statements have durations, and so ends.
@@ -46,14 +44,8 @@ pub(crate) struct Contents {
     pub(crate) fingerprints: Vec<Fingerprint>,
     pub(crate) databases: Vec<Database>,
     pub(crate) statements: u64,
-    pub(crate) transactions: u64,
-    pub(crate) failed: u64,
-    pub(crate) prepared: u64,
     /// Reason, count and first line.
     pub(crate) unread: Vec<(String, u64, u64)>,
-    /// Statements begun, and microseconds spent in statements, in each of equal parts of the length.
-    pub(crate) series: Vec<[u64; 2]>,
-    pub(crate) series_step_us: u64,
 }
 
 impl Contents {

@@ -260,11 +260,11 @@ fn a_clock_that_goes_back_goes_on() {
 
 #[test]
 fn a_statement_told_of_twice_is_one() {
-    let mut audited = event(1, 1_000_000, "SELECT 1");
-    if let What::Statement(said) = &mut audited.what {
+    let mut begun = event(1, 1_000_000, "SELECT 1");
+    if let What::Statement(said) = &mut begun.what {
         said.duration_us = None;
     }
-    let (_file, recording) = record(vec![audited, event(1, 1_000_500, "SELECT 1")]);
+    let (_file, recording) = record(vec![begun, event(1, 1_000_500, "SELECT 1")]);
     let said = session(&recording, 0);
     assert_eq!(said.len(), 1);
     assert!(said[0].duration_us.is_some());

@@ -18,8 +18,6 @@ const MOST_FINGERPRINTS: usize = 10_000;
 const OTHER_STATEMENTS: &str = "(other statements)";
 /// A clock that goes back farther has been set, as at the end of summer time.
 const LONGEST_STEP_BACK_US: i64 = 600_000_000;
-/// Parts of the series.
-const PARTS: usize = 240;
 /// Ends of commits that are remembered: no statement takes longer than so many commits.
 const MOST_COMMITS: usize = 1 << 20;
 
@@ -134,10 +132,7 @@ impl<W: Write> Recorder<W> {
             commits_before: 0,
             contents: Contents {
                 dialect: name.to_owned(),
-                is_anonymous: anonymises,
                 databases: vec![Database::default()],
-                series: vec![[0; 2]; PARTS],
-                series_step_us: 1_000_000,
                 ..Contents::default()
             },
             unread: Unread::default(),
@@ -152,10 +147,6 @@ impl<W: Write> Recorder<W> {
         }
         let contents = &mut self.contents;
         contents.sessions.sort_by_key(|session| session.begin_us);
-        let used = contents.length_us / contents.series_step_us + 1;
-        contents
-            .series
-            .truncate(usize::try_from(used).unwrap_or(PARTS));
         format.clone_into(&mut contents.format);
         contents.most_at_once = most_at_once(&contents.sessions);
         let unread = self.unread.iter();
@@ -212,13 +203,10 @@ impl<W: Write> Recorder<W> {
         let block = std::mem::take(&mut session.block);
         session.block = postcard::to_extend(&last, block).map_err(io::Error::other)?;
         self.open_bytes += session.block.len() - before;
-        self.contents.failed += u64::from(last.failed);
-        self.contents.transactions += u64::from(last.ends);
         let fingerprint = &mut self.contents.fingerprints[last.fingerprint as usize];
         fingerprint.count += 1;
         fingerprint.total_us = fingerprint.total_us.saturating_add(duration_us);
         self.contents.databases[last.database as usize].statements += 1;
-        self.add_to_series(last.begin_us, duration_us);
         let is_full = self.open[&key].block.len() >= BLOCK_BYTES;
         if is_full && let Some(mut session) = self.open.remove(&key) {
             self.write_block(&mut session)?;
@@ -248,25 +236,6 @@ impl<W: Write> Recorder<W> {
             .push((self.place, length));
         self.place += packed.len() as u64;
         Ok(())
-    }
-
-    /// Counts a statement in its part of the length; parts become twice as long when they do not suffice.
-    fn add_to_series(&mut self, begin_us: u64, duration_us: u64) {
-        while begin_us / self.contents.series_step_us >= PARTS as u64 {
-            for part in 0..PARTS / 2 {
-                let [first, second] = [
-                    self.contents.series[2 * part],
-                    self.contents.series[2 * part + 1],
-                ];
-                self.contents.series[part] =
-                    [first[0] + second[0], first[1].saturating_add(second[1])];
-            }
-            self.contents.series[PARTS / 2..].fill([0; 2]);
-            self.contents.series_step_us *= 2;
-        }
-        let part = usize::try_from(begin_us / self.contents.series_step_us).unwrap_or(0);
-        self.contents.series[part][0] += 1;
-        self.contents.series[part][1] = self.contents.series[part][1].saturating_add(duration_us);
     }
 
     fn fingerprint(&mut self, kind: Kind) -> u32 {
@@ -356,7 +325,7 @@ impl<W: Write> Recorder<W> {
         let Nature { effect, .. } = nature;
         let after = self.commits_until(begin_us);
         let session = self.session(key, begin_us);
-        // A second message about the same statement: it failed, or pgaudit had told of its begin.
+        // A second message about the same statement: it failed, or its time came with another one.
         if (statement.failed || statement.duration_us.is_some())
             && let Some(last) = &mut session.last
             && last.duration_us.is_none()
@@ -392,7 +361,6 @@ impl<W: Write> Recorder<W> {
         }
         self.settle(key)?;
         self.contents.statements += 1;
-        self.contents.prepared += u64::from(statement.prepared);
         self.contents.has_durations |= recorded.duration_us.is_some();
         self.contents.length_us = self.contents.length_us.max(
             recorded
