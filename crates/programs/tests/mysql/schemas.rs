@@ -72,11 +72,6 @@ fn every_mix_of_0_4_does_what_it_is_for() {
             }
         }
     }
-    let old = [&alone[..], &["--update-before-delete"]].concat();
-    let summary = summary(&url, "complex", &old);
-    let counts = ["reads", "writes", "others"].map(|field| summary[field].as_u64());
-    assert_eq!(counts, [Some(42), Some(15), Some(6)], "14 + 5 + 2");
-    assert_eq!(account(&summary, "index_update")["count"], 6);
     let kept = "SELECT count(*), sum(pad LIKE 'aaaaaaaaaaffffffffffrrrrrrrrrreeeeeeeeeeyyyyyyyyyy') > 0 FROM sbtest";
     assert_eq!(database.sql(kept), "1000\t1");
     let texts = "SELECT count(*) > 0 FROM sbtest WHERE c REGEXP '^[0-9]+(-[0-9]+){9}$'";
@@ -151,19 +146,9 @@ fn tables_without_transactions_are_locked() {
     let count = "SELECT (SELECT count(*) FROM sbtest1) + (SELECT count(*) FROM sbtest2)";
     assert_eq!(database.sql(count), "1000");
 
-    // sysbench 1.0 sends BEGIN whatever the engine is, unless it is told.
+    // sysbench 1.0 sends BEGIN whatever the engine is.
     let begun = summary(&url, "read-only", &few);
     assert_eq!(account(&begun, "begin")["count"], 200);
-    let told = [&few[..], &["--engine-trx", "no"]].concat();
-    assert_eq!(
-        account(&summary(&url, "read-only", &told), "lock_tables")["count"],
-        200
-    );
-    let told = [&few[..], &["--engine-trx", "yes"]].concat();
-    assert_eq!(
-        account(&summary(&url, "complex", &told), "begin")["count"],
-        200
-    );
     let single = ["--schema", "sbtest", "--rows", "500"];
     succeed(
         "prepare",
@@ -234,8 +219,6 @@ fn chosen_counts_are_what_the_server_sees() {
         "4",
         "--delete-inserts",
         "2",
-        "--table-per",
-        "transaction",
         "--distribution",
         "zipfian",
         "--zipfian-exponent",

@@ -76,11 +76,6 @@ fn counts_belong_to_their_mix() {
     ];
     refused("run", &nothing, "the transaction is empty");
     refused("run", &["--range-size", "0"], "--range-size");
-    refused(
-        "run",
-        &["--mix", "complex", "--update-before-delete"],
-        "--schema sbtest",
-    );
 }
 
 #[test]
@@ -101,14 +96,8 @@ fn the_table_of_0_4_is_alone_and_has_its_own_mixes() {
 }
 
 #[test]
-fn brackets_and_reconnections_are_checked() {
-    refused(
-        "run",
-        &["--engine-trx", "yes", "--skip-trx"],
-        "cannot be used with",
-    );
+fn reconnections_are_checked() {
     refused("run", &["--reconnect", "0"], "--reconnect");
-    refused("run", &["--table-per", "row"], "group");
 }
 
 #[test]

@@ -26,7 +26,7 @@ sysbench.cmdline.options = {
   { name = "rows", value = "N", whole = true, least = 1, most = 2147483647, verbs = TABLES,
     "Rows in each table (ids are 32-bit integers)", 10000 },
   { name = "mix", verbs = TABLES, choices = {
-      { "complex", "The legacy oltp.lua: 20 statements on one table, unsigned ids, text protocol" },
+      { "complex", "The legacy oltp.lua: 20 statements on one table, unsigned ids, text protocol; locks tables whose engine has no transactions" },
       { "read-only", "BEGIN, 10 point and 4 range SELECTs, COMMIT" },
       { "read-write", "The 20 statements of complex, a table drawn for each group of statements" },
       { "write-only", "BEGIN, 2 UPDATEs, DELETE and INSERT of one row, COMMIT" },
@@ -75,21 +75,9 @@ sysbench.cmdline.options = {
     "DELETEs, each with the INSERT that puts the row back [default: 1]" },
   { name = "range-size", heading = HEADING, value = "ROWS", whole = true, least = 1, most = 1000000,
     "Rows of a range", 100 },
-  { name = "update-before-delete", heading = HEADING,
-    "One more UPDATE of k, of the row that is then deleted: the 21 statements of sysbench 0.4.12 and older (--schema sbtest, --mix complex)", false },
   { name = "protocol", choices = { { "text" }, { "prepared" } },
     "Send parameters as text in the statement, or bind them to statements prepared once [default: as sysbench does: with sbtestN text for complex and insert, else prepared]" },
-  { name = "table-per", value = "WHAT", choices = {
-      { "transaction", "One table for the whole transaction, as the legacy script draws it" },
-      { "group", "A table for each group of statements, as sysbench 1.0 draws it" },
-    }, "How long a client keeps the table that it has drawn [default: as in sysbench: transaction for complex, else group]" },
   { name = "skip-trx", "Send no BEGIN and no COMMIT: every statement commits itself", false },
-  -- sysbench 0.4's --mysql-engine-trx.
-  { name = "engine-trx", value = "WHAT", conflicts = { "skip-trx" }, choices = {
-      { "auto", "complex and all mixes on sbtest look at the tables' engine, as the legacy does; else BEGIN" },
-      { "yes", "It has: BEGIN and COMMIT" },
-      { "no", "It has none: LOCK TABLES and UNLOCK TABLES (MySQL family only)" },
-    }, "Whether the tables' storage engine has transactions; if not, LOCK TABLES and UNLOCK TABLES replace BEGIN and COMMIT", "auto" },
   { name = "reconnect", value = "TRANSACTIONS", whole = true, least = 1, most = 9007199254740991,
     "Reconnect after every so many transactions; the time counts as part of the last one [default: stay connected]" },
   { name = "engine", value = "NAME", verbs = { "prepare" },
@@ -150,8 +138,6 @@ local function check_counts()
   end
   if sends and is_empty then
     refuse("every group of statements is 0, so the transaction is empty; raise one of them")
-  elseif opt.update_before_delete and not (is_single() and is_legacy()) then
-    refuse("--update-before-delete is part of sysbench 0.4 only; add --schema sbtest --mix complex")
   end
 end
 
@@ -193,8 +179,6 @@ function check()
   check_one_table()
   if is_single() and not IN_0_4[mix()] then
     refuse("sysbench 0.4 has no --mix %s on its table sbtest; choose complex, read-only, point-select, update-index or update-non-index, or --schema sbtestN", mix())
-  elseif opt.engine_trx == "no" and job.dialect ~= "mysql" then
-    refuse("--engine-trx no uses LOCK TABLES, which only the MySQL family has in this form; leave it out")
   end
   check_distribution()
   check_counts()
@@ -309,12 +293,13 @@ end
 
 function plan()
   local lacks = opt.has_tables and look_at_tables()
-  local looks = opt.engine_trx == "auto" and (is_legacy() or is_single())
+  -- They look at the tables' engine, as sysbench does with them; else a BEGIN is sent whatever it is.
+  local looks = is_legacy() or is_single()
   -- sysbench 0.4 prepares all statements.
   local is_text = not is_single() and (mix() == "complex" or mix() == "insert")
   return {
     mix = mix(),
     prepares = (opt.protocol or (is_text and "text" or "prepared")) == "prepared",
-    locks = not opt.skip_trx and (opt.engine_trx == "no" or looks and lacks),
+    locks = not opt.skip_trx and looks and lacks,
   }
 end

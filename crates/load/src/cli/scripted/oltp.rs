@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use super::options::number;
 use crate::workload::distribution::{Choice, Law, Special};
-use crate::workload::oltp::{Bracket, Counts, Mix, OltpOptions, OltpRows, Schema, TablePer};
+use crate::workload::oltp::{Bracket, Counts, Mix, OltpOptions, OltpRows, Schema};
 
 type Given = [(String, Option<String>)];
 
@@ -73,14 +73,11 @@ pub(super) fn run(given: &Given, locks: bool, seed: u64) -> OltpOptions {
             delete_inserts: count("delete-inserts", usual.delete_inserts),
         },
         range_rows: number(given, "range-size").unwrap_or(1),
-        table_per: chosen::<TablePer>(given, "table-per")
-            .unwrap_or_else(|| mix.default_table_per()),
         bracket: match () {
             () if has("skip-trx") => Bracket::None,
             () if locks => Bracket::Locks,
             () => Bracket::Transaction,
         },
-        update_before_delete: has("update-before-delete"),
         reconnect: number(given, "reconnect"),
         ..OltpOptions::new(
             mix,

@@ -529,14 +529,6 @@ fn accounts_begin_alike_and_entries_are_none() {
 }
 
 #[test]
-fn tables_are_locked_where_there_are_such_locks() {
-    let check = |dialect| script("oltp", dialect, &[("engine-trx", "no")]).check();
-    assert!(check(Dialect::Mysql).is_ok());
-    let refusal = check(Dialect::Sqlite).unwrap_err().to_string();
-    assert!(refusal.contains("MySQL family"), "{refusal}");
-}
-
-#[test]
 fn sysbenchs_tables_follow_the_family() {
     let made = |dialect, given: &[(&str, &str)]| {
         let given = [&[("rows", "20")], given].concat();

@@ -1,7 +1,5 @@
 //! The mixes: sysbench's scripts, and what is particular to each.
 
-use super::TablePer;
-
 /// sysbench's OLTP scripts by the names of what they do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mix {
@@ -17,16 +15,6 @@ pub enum Mix {
 }
 
 impl Mix {
-    /// How long sysbench's own version of this mix keeps a table.
-    #[must_use]
-    pub fn default_table_per(self) -> TablePer {
-        if self == Self::Complex {
-            TablePer::Transaction
-        } else {
-            TablePer::Group
-        }
-    }
-
     /// Whether the transaction has more than one statement, and so a BEGIN and a COMMIT.
     #[must_use]
     pub fn is_transaction(self) -> bool {

@@ -22,7 +22,7 @@ pub use rows::OltpRows;
 pub use schema::Schema;
 pub use script::OltpScript;
 use script::{Draws, Plan, PlannedStep};
-pub use shape::{Bracket, TablePer};
+pub use shape::Bracket;
 use shape::{Shape, Step};
 use statements::{Query, Target};
 
@@ -34,11 +34,7 @@ pub struct OltpOptions {
     pub counts: Counts,
     /// Rows that a range SELECT asks for, at least one; sysbench's `--range_size`.
     pub range_rows: u64,
-    pub table_per: TablePer,
     pub bracket: Bracket,
-    /// One more UPDATE of `k` before the DELETE, of the row that is deleted: sysbench 0.4.12 and
-    /// older, with transactions of 21 statements.
-    pub update_before_delete: bool,
     /// A client reconnects after this many transactions.
     pub reconnect: Option<u64>,
     /// At least one table.
@@ -64,9 +60,7 @@ impl OltpOptions {
             mix,
             counts: Counts::of(mix),
             range_rows: 100,
-            table_per: mix.default_table_per(),
             bracket: Bracket::Transaction,
-            update_before_delete: false,
             reconnect: None,
             tables,
             rows,
@@ -79,9 +73,7 @@ impl OltpOptions {
         Shape {
             schema: self.schema,
             counts: self.counts,
-            table_per: self.table_per,
             bracket: self.bracket,
-            update_before_delete: self.update_before_delete,
         }
     }
 }

@@ -3,13 +3,6 @@
 use super::statements::Query;
 use super::{Counts, Mix, Schema};
 
-/// How long a drawn table is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum TablePer {
-    Transaction,
-    Group,
-}
-
 /// The first and the last statement of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bracket {
@@ -25,11 +18,8 @@ pub enum Bracket {
 pub(super) struct Shape {
     pub(super) schema: Schema,
     pub(super) counts: Counts,
-    pub(super) table_per: TablePer,
     /// Ignored by mixes of one statement, which need none.
     pub(super) bracket: Bracket,
-    /// One more UPDATE of `k` before each DELETE, of the row that is deleted.
-    pub(super) update_before_delete: bool,
 }
 
 /// The values that a step draws before its statement; the others are kept.
@@ -56,10 +46,6 @@ impl Mix {
             Schema::Numbered => Query::Insert,
             Schema::Single => Query::FixedInsert,
         };
-        let mut delete_insert = vec![Query::Delete, put_back];
-        if shape.update_before_delete {
-            delete_insert.insert(0, Query::IndexUpdate);
-        }
         vec![
             (vec![Query::PointSelect], counts.point_selects),
             (vec![Query::SimpleRange], counts.simple_ranges),
@@ -68,7 +54,7 @@ impl Mix {
             (vec![Query::DistinctRange], counts.distinct_ranges),
             (vec![Query::IndexUpdate], counts.index_updates),
             (vec![Query::NonIndexUpdate], counts.non_index_updates),
-            (delete_insert, counts.delete_inserts),
+            (vec![Query::Delete, put_back], counts.delete_inserts),
         ]
     }
 
@@ -78,11 +64,12 @@ impl Mix {
         for (queries, times) in self.groups(shape) {
             for execution in 0..times {
                 for (position, query) in queries.iter().enumerate() {
-                    let group_begins = execution == 0 && position == 0;
+                    // The legacy script draws one table for the whole transaction.
+                    let group_begins =
+                        execution == 0 && position == 0 && self != Self::Complex;
                     steps.push(Step {
                         query: *query,
-                        new_table: steps.is_empty()
-                            || (group_begins && shape.table_per == TablePer::Group),
+                        new_table: steps.is_empty() || group_begins,
                         new_id: position == 0,
                     });
                 }
@@ -116,9 +103,7 @@ mod tests {
         Shape {
             schema: Schema::Numbered,
             counts: Counts::of(mix),
-            table_per: mix.default_table_per(),
             bracket: Bracket::Transaction,
-            update_before_delete: false,
         }
     }
 
@@ -174,30 +159,6 @@ mod tests {
     }
 
     #[test]
-    fn old_releases_of_0_4_update_the_row_that_they_delete() {
-        let old = Shape {
-            schema: Schema::Single,
-            update_before_delete: true,
-            ..shape(Mix::Complex)
-        };
-        assert_eq!(counted(Mix::Complex, &old), [14, 5, 2]);
-        let steps = Mix::Complex.steps(&old);
-        let last = &steps[steps.len() - 4..];
-        let queries: Vec<Query> = last.iter().map(|step| step.query).collect();
-        assert_eq!(
-            queries,
-            [
-                Query::IndexUpdate,
-                Query::Delete,
-                Query::FixedInsert,
-                Query::Commit
-            ]
-        );
-        let new_ids: Vec<bool> = last.iter().map(|step| step.new_id).collect();
-        assert_eq!(new_ids, [true, false, false, false]);
-    }
-
-    #[test]
     fn complex_draws_one_table_and_read_write_one_per_group() {
         let tables = |mix: Mix, shape: &Shape| {
             let steps = mix.steps(shape);
@@ -206,11 +167,6 @@ mod tests {
         assert_eq!(tables(Mix::Complex, &shape(Mix::Complex)), 1);
         // Five groups of reads, two updates, and DELETE with INSERT.
         assert_eq!(tables(Mix::ReadWrite, &shape(Mix::ReadWrite)), 8);
-        let swapped = Shape {
-            table_per: TablePer::Transaction,
-            ..shape(Mix::ReadWrite)
-        };
-        assert_eq!(tables(Mix::ReadWrite, &swapped), 1);
     }
 
     #[test]
