@@ -19,9 +19,6 @@ pub struct Load {
     /// Pieces of its CPU time: its statements. Reads come between them.
     #[serde(default = "number::<_, 1>")]
     pub bursts: u32,
-    /// Time that is neither CPU nor disk.
-    #[serde(default)]
-    pub delay_us: f64,
     /// Wait for others' locks, over the rest of a mean transaction's time: who holds a lock holds it
     /// for a part of that.
     #[serde(default)]
@@ -112,7 +109,6 @@ impl Load {
         let figures = [
             ("cpu_us", self.cpu_us, MOST_US),
             ("behind_us", self.behind_us, MOST_US),
-            ("delay_us", self.delay_us, MOST_US),
             ("lock_share", self.lock_share, 100.0),
             ("reads", self.reads, MOST_OF_ANYTHING),
             ("commits", self.commits, MOST_OF_ANYTHING),

@@ -249,7 +249,7 @@ impl<'a> Driver<'a> {
             self.compute(Worker::Client(client));
         } else {
             let locks = self.load.lock_share * self.unlocked;
-            let wait = self.drawn(locks) + nanos_of_us(self.load.delay_us);
+            let wait = self.drawn(locks);
             if wait == 0 {
                 self.commit(client);
             } else {
@@ -478,11 +478,6 @@ impl<'a> Driver<'a> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn nanos_of_s(seconds: f64) -> Nanos {
     (seconds * NANOS_PER_S as f64) as Nanos
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn nanos_of_us(us: f64) -> Nanos {
-    (us * NANOS_PER_US as f64) as Nanos
 }
 
 #[cfg(test)]
