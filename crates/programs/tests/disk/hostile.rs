@@ -432,14 +432,7 @@ fn hostile_request() -> impl Strategy<Value = Vec<u8>> {
         "",
     ];
     let keys = [
-        "on",
-        "name",
-        "seed",
-        "log",
-        "keep",
-        "schedule",
-        "do",
-        "surplus",
+        "on", "name", "seed", "log", "keep", "schedule", "do", "surplus",
     ];
     let fields = (prop::sample::select(keys.to_vec()), hostile_value());
     let fields = prop::collection::vec(fields, 0..4);

@@ -55,13 +55,7 @@ fn fault() -> impl Strategy<Value = Value> {
     ];
     let key = prop::sample::select(keys.to_vec());
     (0..5_usize, prop::collection::vec((key, value()), 0..5)).prop_map(|(kind, others)| {
-        let kinds = [
-            "error",
-            "no-space",
-            "slow",
-            "stall",
-            "corrupt",
-        ];
+        let kinds = ["error", "no-space", "slow", "stall", "corrupt"];
         let mut fault = Map::new();
         fault.insert("fault".to_owned(), kinds[kind].into());
         for (key, value) in others {

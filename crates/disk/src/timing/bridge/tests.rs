@@ -44,11 +44,7 @@ fn depth_gains_nothing() {
 #[test]
 fn a_request_costs_its_command_the_disk_and_the_last_piece() {
     for kind in [Request::read as fn(u64, u64) -> Request, Request::write] {
-        let took = latency(
-            &mut bridge(disk()),
-            0,
-            kind(0, 4096),
-        );
+        let took = latency(&mut bridge(disk()), 0, kind(0, 4096));
         assert_eq!(
             took,
             (50 + 1_000) * NANOS_PER_US + transfer_nanos(4096, 400.0)
@@ -60,11 +56,7 @@ fn a_request_costs_its_command_the_disk_and_the_last_piece() {
 fn many_bytes_take_the_time_of_the_bus() {
     let fast = || Delay::new(GIB, 1, 1);
     for kind in [Request::read as fn(u64, u64) -> Request, Request::write] {
-        let took = latency(
-            &mut bridge(fast()),
-            0,
-            kind(0, 1 << 20),
-        );
+        let took = latency(&mut bridge(fast()), 0, kind(0, 1 << 20));
         let expected = 50 * NANOS_PER_US + transfer_nanos(1 << 20, 400.0);
         assert!(took.abs_diff(expected) < 10, "{took} {expected}");
     }

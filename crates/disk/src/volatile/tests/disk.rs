@@ -129,10 +129,7 @@ impl Disk {
             (Some(Bug::KeepsMoreThanNothing), Keep::Nothing) => Keep::Prefix,
             _ => keep,
         };
-        let mut outage = self.account.cut(Choice {
-            seed,
-            keep: wanted,
-        });
+        let mut outage = self.account.cut(Choice { seed, keep: wanted });
         self.spoil(&mut outage);
         let mut told = Told {
             kept: outage.kept,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{AtRisk, Choice, Keep, Outage, Volatile, WriteId};
 use disk::{BUGS, Bug, Disk};
-use reference::{Reference, SECTOR_BYTES, Step, draw};
+use reference::{Reference, Step, draw};
 
 const POLICIES: [Keep; 4] = [Keep::Nothing, Keep::All, Keep::Subset, Keep::Prefix];
 

@@ -32,10 +32,16 @@ pub(super) fn settings(
             "events",
             whole(load.and_then(|load| load.transactions).unwrap_or(0)),
         ),
-        ("time", of(|load| load.seconds.map_or(0.0, |time| time.as_secs_f64()))),
+        (
+            "time",
+            of(|load| load.seconds.map_or(0.0, |time| time.as_secs_f64())),
+        ),
         ("warmup_time", of(|load| load.warm_up.as_secs_f64())),
         ("rate", of(|load| load.rate.unwrap_or(0.0))),
-        ("report_interval", of(|load| load.output.report_interval.as_secs_f64())),
+        (
+            "report_interval",
+            of(|load| load.output.report_interval.as_secs_f64()),
+        ),
         ("percentile", Setting::Double(percentile(asked))),
         ("forced_shutdown", text("off")),
         ("debug", Setting::Bool(false)),

@@ -65,8 +65,7 @@ impl Mix {
             for execution in 0..times {
                 for (position, query) in queries.iter().enumerate() {
                     // The legacy script draws one table for the whole transaction.
-                    let group_begins =
-                        execution == 0 && position == 0 && self != Self::Complex;
+                    let group_begins = execution == 0 && position == 0 && self != Self::Complex;
                     steps.push(Step {
                         query: *query,
                         new_table: steps.is_empty() || group_begins,
