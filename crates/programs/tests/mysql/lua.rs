@@ -171,7 +171,7 @@ fn sysbenchs_command_line_works_as_it_stands() {
     ]);
     for line in [
         "  transactions               50 ",
-        "(read 50, write 0, other 0)",
+        "(read 50, write 50, other 0)",
         "  errors                      0 ",
         "p95",
         "lua old.lua, 2 clients",

@@ -109,8 +109,6 @@ fn a_limit_cuts_loops_of_questions_and_never_the_filling_of_tables() {
         .find(asked)
         .expect("a question within the limit");
     assert!(text.contains(" of 2500; all would take "), "{text}");
-    let total = text.lines().rfind(|line| line.starts_with("count_on_key "));
-    assert!(total.expect("a total").contains(" of 2500 "), "{text}");
 }
 
 #[test]
