@@ -44,7 +44,6 @@ impl Replay {
         let replayed = log::replay(&file, &mut contents, |logged| Choice {
             seed: self.seed.unwrap_or(logged.seed),
             keep: self.keep.unwrap_or(logged.keep),
-            ..logged
         })?;
         let as_logged = self.seed.is_none() && self.keep.is_none();
         let agrees = as_logged.then(|| replayed.survivors == replayed.logged);
