@@ -105,6 +105,8 @@ pub(crate) struct Statement {
     pub(crate) affected: Option<u64>,
     /// The server refused it.
     pub(crate) failed: bool,
+    /// It was prepared, and its parameters have been put into the text.
+    pub(crate) prepared: bool,
 }
 
 /// What could not be read: a reason, how often, and the first line.

@@ -287,6 +287,9 @@ impl Message {
         if text.starts_with(b"disconnection: ") {
             return Some(What::Quit);
         }
+        if let Some(audited) = text.strip_prefix(b"AUDIT: ") {
+            return self.audited(audited, sink);
+        }
         let mut rest = &text[..];
         let mut duration_us = None;
         if let Some(after) = rest.strip_prefix(b"duration: ") {
@@ -327,6 +330,34 @@ impl Message {
             sql,
             database: self.database,
             duration_us,
+            prepared: true,
+            ..Statement::default()
+        }))
+    }
+
+    /// pgaudit: `SESSION,1,1,READ,SELECT,TABLE,public.t,"SELECT …","5"`.
+    fn audited(self, text: &[u8], sink: &mut dyn Sink) -> Option<What> {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_reader(text);
+        let record = reader.byte_records().next()?.ok()?;
+        let sql = record.get(7)?.to_vec();
+        if sql.is_empty() || sql.starts_with(b"<previously logged>") {
+            return None;
+        }
+        let has_values = record
+            .get(8)
+            .is_some_and(|values| !values.starts_with(b"<"));
+        if has_values {
+            sink.unread(
+                "pgaudit's parameters, which do not say which value is which",
+                self.line,
+            );
+            return None;
+        }
+        Some(What::Statement(Statement {
+            sql,
+            database: self.database,
             ..Statement::default()
         }))
     }
