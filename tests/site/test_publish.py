@@ -400,8 +400,8 @@ def test_words_from_outside_are_shown_and_not_obeyed(tmp_path: Path) -> None:
     machine = make_machine(make_plan(storages=("disk",)), cpu_model=HOSTILE)
     write_run(tmp_path / "run", plan, trials, machine)
     assert diskproof_here(tmp_path, "publish", "run", "--to", "site").returncode == 0
-    pages = [*(tmp_path / "site").rglob("*.html")]
-    assert len(pages) == 7
+    pages = [*(tmp_path / "site").rglob("*.html"), *(tmp_path / "site").rglob("*.svg")]
+    assert len(pages) == 8
     for page in pages:
         assert "<img src=x" not in page.read_text(), page
         assert "<b>x</b>" not in page.read_text(), page
@@ -424,6 +424,7 @@ def test_the_list_is_sorted_without_a_script(made: Path, browser: Browser, width
     expect(page.locator("th[aria-sort=ascending]")).to_have_text("Study ↑")
     page.get_by_role("link", name="quickstart").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("How fast is a database")
+    expect(page.get_by_role("img", name="transactions/s")).to_be_visible()
     page.get_by_role("link", name="The report").click()
     expect(page.locator("#verdicts")).to_be_attached()
     page.go_back()

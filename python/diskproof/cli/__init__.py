@@ -32,7 +32,7 @@ VERBS = {
     "plan": "Show a study's cells, their order, the time it takes and the bytes it writes.",
     "runs": "List the runs that lie here, a line each; give one a label.",
     "report": "Print the answer of a run on one screen, or the whole report, from its folder alone.",
-    "compare": "Compare the same cells of two runs: ratio, interval, verdict.",
+    "compare": "Compare the same cells of runs: ratio, interval, verdict.",
     "serve": "Show the runs in a folder as pages, which follow those under way, until Ctrl-C.",
     "publish": "Make a static site of runs and of other tools' results, each audited by its own records.",
     "predict": "Predict what the loads of a run would do on other disks.",
