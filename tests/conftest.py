@@ -27,6 +27,9 @@ FAILURES = "DISKPROOF_TEST_FAILURES"
 LONG = ("hosts", "torture", "bench", "crash", "run")
 """Folders whose tests take up to two minutes, and wait for half of it."""
 
+DRAWN = ("report", "site")
+"""Folders whose tests look at pictures."""
+
 _skipped: list[str] = []
 
 
@@ -123,8 +126,8 @@ def one_zfs() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def undrawn_pages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the pictures on a run's page empty where runs are made: tests/report looks at pictures."""
-    if request.path.parent.name in LONG:
+    """Leave the pictures on a run's page empty where nobody looks at them."""
+    if request.path.parent.name not in DRAWN:
         monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda _: "<svg></svg>")
 
 

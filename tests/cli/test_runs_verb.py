@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from diskproof.history.shelf import find, runs_in
+from diskproof.results.summary import write_label
 from support.command import diskproof_here
 from support.runs import write_run
+from support.small import give_a_run, write_small
 from support.trials import make_machine, make_plan, make_trials
 
 EARLY, LATE = "20260314-090000", "20260315-090000"
@@ -111,36 +113,14 @@ def test_damaged_and_hostile_folders_do_no_harm(shelf: Path) -> None:
     ]
 
 
-STUDY = """
-question = "Is it still as fast?"
-[design]
-blocks = 5
-warm_up_s = 0
-measure_s = 0.5
-clients = [1]
-repeat_disturbed = false
-[servers.sqlite]
-family = "sqlite"
-[storages.memory]
-ram = "512 MiB"
-[tunings.fast]
-[workloads.load]
-mix = "update-non-index"
-tables = 1
-rows = 200
-"""
-
-
 def test_a_run_is_held_against_an_earlier_one(tmp_path: Path) -> None:
-    study = tmp_path / "study.toml"
-    study.write_text(STUDY)
-    missing = diskproof_here(tmp_path, "run", "study.toml", "--against", "before")
+    study = write_small(tmp_path)
+    missing = diskproof_here(tmp_path, "run", study, "--against", "before")
     assert missing.returncode == 2
     assert "runs has no run `before`" in missing.stderr
     assert not (tmp_path / "runs").exists()
 
-    assert diskproof_here(tmp_path, "run", "study.toml").returncode in (0, 12)
-    diskproof_here(tmp_path, "runs", "newest", "--label", "before")
-    again = diskproof_here(tmp_path, "run", "study.toml", "--against", "before")
+    write_label(give_a_run(tmp_path), "before")
+    again = diskproof_here(tmp_path, "run", study, "--against", "before")
     assert again.returncode in (0, 10, 12), again.stderr  # other work may slow all of the second run
     assert "Conditions" in again.stdout

@@ -4,39 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from support.command import diskproof, diskproof_here
+from diskproof.analysis.folder import gather_folder
+from diskproof.cli.history import decide
+from diskproof.results.folder import RunFolder
+from support.command import diskproof_here
 from support.runs import write_run
+from support.small import FAST, SLOW, STUDY_NAME, give_a_run, write_small
 from support.trials import make_machine, make_plan, make_trials, typical_rate
-
-STUDY = """
-question = "Is it still as fast?"
-[design]
-blocks = 3
-warm_up_s = 0
-measure_s = 0.5
-clients = [1]
-repeat_disturbed = false
-[servers.sqlite]
-family = "sqlite"
-[storages.here]
-directory = "data"
-[tunings.mine]
-base = "unsafe"
-variables = { synchronous = "SETTING" }
-[workloads.load]
-mix = "update-non-index"
-tables = 1
-rows = 200
-"""
 
 
 def test_a_setting_that_makes_it_slower_is_found_and_decided(tmp_path: Path) -> None:
-    for setting in ("OFF", "OFF", "FULL"):
-        (tmp_path / "shop.toml").write_text(STUDY.replace("SETTING", setting))
-        made = diskproof(tmp_path, "run", "shop.toml")
+    give_a_run(tmp_path)
+    for setting in (FAST, SLOW):
+        made = diskproof_here(tmp_path, "run", write_small(tmp_path, setting, blocks=3))
         assert made.returncode in (0, 12), made.stderr
-    newest = sorted((tmp_path / "runs" / "shop").iterdir())
-    result = diskproof(tmp_path, "history", "decide", "shop", "--at-most", "60s")
+    newest = sorted((tmp_path / "runs" / STUDY_NAME).iterdir())
+    result = diskproof_here(tmp_path, "history", "decide", STUDY_NAME, "--at-most", "60s")
     assert result.returncode == 10, result.stderr
     assert f"the likeliest change: {newest[1].name} and {newest[2].name}" in result.stderr
     assert "mine-after" in result.stdout
@@ -44,7 +27,9 @@ def test_a_setting_that_makes_it_slower_is_found_and_decided(tmp_path: Path) -> 
 
 
 @pytest.fixture
-def three(tmp_path: Path) -> Path:
+def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with three runs, which are read in this process."""
+    monkeypatch.setattr(decide, "gathered", lambda run: gather_folder(RunFolder.open(run)))
     plan = make_plan(blocks=3, storages=("disk",), tunings=("safest",), clients=(8,))
     (tmp_path / "runs" / "shop").mkdir(parents=True)
     for day, speed in enumerate((1.0, 1.0, 0.8), start=1):
