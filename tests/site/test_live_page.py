@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from diskproof.analysis.folder import analyse_folder
 from diskproof.report import html
-from support.serving import LATE, Serve, grown
+from support.serving import LATE, Serve, ServeApart, grown
 
 ADDRESS = f"run/mine/{LATE}"
 
@@ -71,9 +71,11 @@ def test_without_scripts_the_page_refreshes_itself(tmp_path: Path, serve: Serve,
     context.close()
 
 
-def test_a_server_that_is_gone_is_said(tmp_path: Path, serve: Serve, context: BrowserContext) -> None:
+def test_a_server_that_is_gone_is_said(
+    tmp_path: Path, serve_apart: ServeApart, context: BrowserContext
+) -> None:
     folder, _ = grown(tmp_path / "runs")
-    served = serve(tmp_path / "runs")
+    served = serve_apart(tmp_path / "runs")
     page = opened(context, served.address + ADDRESS, [])
     expect(page.locator("#lost")).to_be_hidden()
     served.process.kill()

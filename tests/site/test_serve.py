@@ -4,6 +4,7 @@ import re
 import signal
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -14,7 +15,7 @@ from diskproof.results.summary import LABEL, Summary, write_mark
 from diskproof.site.serve import _event
 from support.command import begin, diskproof_here
 from support.runs import quickstart_run
-from support.serving import EARLY, LATE, Serve, grown
+from support.serving import EARLY, LATE, Serve, ServeApart, Served, grown, serving
 
 HOSTILE = "<img src=x onerror=alert(1)></script><!--{{7*7}}\"'`<b>x</b>`\x1b[31m"
 
@@ -155,6 +156,19 @@ def test_words_from_outside_are_shown_and_not_obeyed(tmp_path: Path, serve: Serv
         assert "\x1b" not in page.text
 
 
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serve a run under way; another one is reached by a link."""
+    folder = tmp_path_factory.mktemp("others")
+    (folder / "outside").mkdir()
+    quickstart_run(folder / "outside" / EARLY)
+    run, _ = grown(folder / "runs")
+    (folder / "runs" / "linked").symlink_to(folder / "outside")
+    with serving() as serve:
+        yield serve(folder / "runs")
+    run.release()
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -173,18 +187,11 @@ def test_words_from_outside_are_shown_and_not_obeyed(tmp_path: Path, serve: Serv
         "etc/passwd",
     ],
 )
-def test_what_is_no_run_is_not_found(tmp_path: Path, serve: Serve, path: str) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    quickstart_run(outside / EARLY)
-    root = tmp_path / "runs"
-    grown(root)
-    (root / "linked").symlink_to(outside)
-    served = serve(root)
-    answer = served.get(path)
+def test_what_is_no_run_is_not_found(others: Served, path: str) -> None:
+    answer = others.get(path)
     assert answer.code == 404, answer.text
     assert "Traceback" not in answer.text
-    assert served.get().code == 200
+    assert others.get().code == 200
 
 
 def test_hostile_folders_are_left_out_of_the_list(tmp_path: Path, serve: Serve) -> None:
@@ -212,9 +219,9 @@ def test_another_name_of_this_machine_is_refused(tmp_path: Path, serve: Serve) -
     assert served.get(Host="localhost:1").code == 200
 
 
-def test_other_machines_need_the_token(tmp_path: Path, serve: Serve) -> None:
+def test_other_machines_need_the_token(tmp_path: Path, serve_apart: ServeApart) -> None:
     grown(tmp_path / "runs")
-    served = serve(tmp_path / "runs", "--address", "0.0.0.0")
+    served = serve_apart(tmp_path / "runs", "--address", "0.0.0.0")
     token = served.address.partition("?token=")[2]
     assert len(token) >= 32
     served.address = served.address.replace("0.0.0.0", "127.0.0.1")
@@ -241,9 +248,9 @@ def test_only_reading_is_possible(tmp_path: Path, serve: Serve) -> None:
             assert b" 405 " in connection.recv(100), method
 
 
-def test_ctrl_c_ends_it_in_good_order_also_with_a_viewer(tmp_path: Path, serve: Serve) -> None:
+def test_ctrl_c_ends_it_in_good_order_also_with_a_viewer(tmp_path: Path, serve_apart: ServeApart) -> None:
     grown_folder, _ = grown(tmp_path / "runs")
-    served = serve(tmp_path / "runs")
+    served = serve_apart(tmp_path / "runs")
     with urlopen(f"{served.address}run/mine/{LATE}/events", timeout=60) as events:
         assert events.readline()
         served.process.send_signal(signal.SIGINT)

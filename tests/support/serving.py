@@ -1,18 +1,24 @@
-"""Runs that grow, and `diskproof serve` as a process of its own."""
+"""Runs that grow, and what serves them: a thread of this process, or `diskproof serve` as a user has it."""
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+import pytest
+import uvicorn
+
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
+from diskproof.site.serve import QuietServer, server_of
 from support.command import environment
 from support.runs import STUDY_TEXT
 from support.trials import make_machine, make_plan, make_trials
@@ -39,7 +45,6 @@ class _NotFollowed(HTTPRedirectHandler):
 class Served:
     """A server under way."""
 
-    process: subprocess.Popen[str]
     address: str
     """With a slash, and the token if there is one."""
 
@@ -53,20 +58,52 @@ class Served:
             return Answer(error.code, error.read().decode(), _lower(error.headers))
 
 
+@dataclass
+class ServedApart(Served):
+    """A server that is a process."""
+
+    process: subprocess.Popen[str]
+
+
 def _lower(headers: object) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}  # type: ignore[attr-defined]
 
 
-Serve = Callable[..., Served]
-"""Serves a folder, with options of the command."""
+Serve = Callable[[Path], Served]
+"""Serves a folder."""
+
+ServeApart = Callable[..., ServedApart]
+"""Serves a folder by a process, with options of the command."""
 
 
 @contextmanager
-def serving(where: Path) -> Iterator[Serve]:
-    """Yield what serves folders, each until the end."""
+def serving() -> Iterator[Serve]:
+    """Yield what serves folders by threads of this process, each until the end."""
+    started: list[tuple[QuietServer, Thread]] = []
+
+    def begin(folder: Path) -> Served:
+        listener, server = socket.create_server(("127.0.0.1", 0)), server_of(folder, None)
+        thread = Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        started.append((server, thread))
+        return Served(f"http://127.0.0.1:{listener.getsockname()[1]}/")
+
+    with pytest.MonkeyPatch.context() as patch:
+        # Signals are the main thread's.
+        patch.setattr(QuietServer, "main_loop", uvicorn.Server.main_loop)
+        yield begin
+        for server, _ in started:
+            server.should_exit = True
+        for _, thread in started:
+            thread.join()
+
+
+@contextmanager
+def serving_apart(where: Path) -> Iterator[ServeApart]:
+    """Yield what serves folders by processes, each until the end."""
     started: list[subprocess.Popen[str]] = []
 
-    def begin(folder: Path, *words: str) -> Served:
+    def begin(folder: Path, *words: str) -> ServedApart:
         process = subprocess.Popen(
             [sys.executable, "-m", "diskproof", "serve", str(folder), "--port", "0", *words],
             cwd=where,
@@ -80,7 +117,7 @@ def serving(where: Path) -> Iterator[Serve]:
         assert process.stderr
         address = process.stdout.readline().strip()
         assert address, process.stderr.read()
-        return Served(process, address)
+        return ServedApart(address, process)
 
     yield begin
     for process in started:

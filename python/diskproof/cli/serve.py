@@ -17,8 +17,6 @@ PORT = 8040
 GIVES_WAY = 10
 """Of 19 steps by which it gives way to other programs: it may run beside a measurement."""
 
-MOST_AT_ONCE = 64
-
 
 def serve(folder: Path = RUNS, /, *, address: str = "127.0.0.1", port: int = PORT) -> None:
     """Show the runs in a folder as pages, which follow those under way, until Ctrl-C.
@@ -39,9 +37,7 @@ def serve(folder: Path = RUNS, /, *, address: str = "127.0.0.1", port: int = POR
         raise RefusalError(f"--address is an IP address of this machine, not `{address}`") from None
     if not 0 <= port < 2**16:
         raise RefusalError(f"--port is a number from 0 to 65535, not {port}")
-    import uvicorn  # noqa: PLC0415 - `--help` needs no server
-
-    from diskproof.site.serve import QuietServer, application  # noqa: PLC0415
+    from diskproof.site.serve import server_of  # noqa: PLC0415 - `--help` needs no server
 
     token = None if is_own else secrets.token_urlsafe(24)
     with _listening(address, port) as listener, suppress(KeyboardInterrupt):
@@ -52,21 +48,7 @@ def serve(folder: Path = RUNS, /, *, address: str = "127.0.0.1", port: int = POR
         results.file.flush()
         if not folder.is_dir():
             say(f"{folder} is not there yet: runs show up once it is")
-        config = uvicorn.Config(
-            application(folder, token, lambda: server.should_exit),
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            http="h11",
-            loop="asyncio",
-            server_header=False,
-            date_header=False,
-            limit_concurrency=MOST_AT_ONCE,
-            timeout_graceful_shutdown=3,
-        )
-        server = QuietServer(config)
-        server.run([listener])
+        server_of(folder, token).run([listener])
 
 
 def _listening(address: str, port: int) -> socket.socket:

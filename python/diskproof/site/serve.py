@@ -33,6 +33,8 @@ from diskproof.stats.distributions import special
 
 MOST_LISTED = 100
 
+MOST_AT_ONCE = 64
+
 EVERY_S, MOST_WAIT_S = 1.0, 20.0
 """Between two looks for a viewer: as a rule, and at most."""
 
@@ -227,13 +229,6 @@ def _prepare() -> None:
         pages.templates().get_template(f"{name}.html.j2")
 
 
-def application(root: Path, token: str | None, is_ending: Callable[[], bool]) -> ASGIApp:
-    """Return what answers for the runs below a root; without a token it must listen on loopback alone."""
-    _prepare()
-    inner = Starlette(routes=Pages(root, is_ending).routes(), exception_handlers={RefusalError: _refused})
-    return Guard(inner, token)
-
-
 class QuietServer(uvicorn.Server):
     """A server that sleeps until it is asked: by itself it would look for its end ten times a second."""
 
@@ -251,3 +246,26 @@ class QuietServer(uvicorn.Server):
         await ended.wait()
         for number in HANDLED_SIGNALS:
             loop.remove_signal_handler(number)
+
+
+def server_of(root: Path, token: str | None) -> QuietServer:
+    """Return what answers for the runs below a root; without a token it must listen on loopback alone."""
+    _prepare()
+    routes = Pages(root, lambda: server.should_exit).routes()
+    inner = Starlette(routes=routes, exception_handlers={RefusalError: _refused})
+    server = QuietServer(
+        uvicorn.Config(
+            Guard(inner, token),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            http="h11",
+            loop="asyncio",
+            server_header=False,
+            date_header=False,
+            limit_concurrency=MOST_AT_ONCE,
+            timeout_graceful_shutdown=3,
+        )
+    )
+    return server
