@@ -303,6 +303,7 @@ def begin_and_set(folder: Path, theirs: Theirs) -> subprocess.Popen[str]:
     return run
 
 
+@of_each_protocol
 def test_after_a_kill_clean_puts_the_variables_back(tmp_path: Path, empty: Theirs) -> None:
     name, value = VARIABLE[empty.scheme]
     before = empty.value(name)
@@ -322,6 +323,7 @@ def test_after_a_kill_clean_puts_the_variables_back(tmp_path: Path, empty: Their
     assert diskproof_here(tmp_path, "clean").stdout == "nothing to clean\n"
 
 
+@of_each_protocol
 def test_clean_leaves_what_somebody_else_has_set(tmp_path: Path, empty: Theirs) -> None:
     name, _ = VARIABLE[empty.scheme]
     before = empty.value(name)
@@ -340,6 +342,7 @@ def test_clean_leaves_what_somebody_else_has_set(tmp_path: Path, empty: Theirs) 
     wait_for(lambda: empty.value(name) == before)
 
 
+@of_each_protocol
 def test_a_second_run_is_refused_and_ctrl_c_puts_the_variables_back(tmp_path: Path, empty: Theirs) -> None:
     name, _ = VARIABLE[empty.scheme]
     before = empty.value(name)
@@ -356,6 +359,7 @@ def test_a_second_run_is_refused_and_ctrl_c_puts_the_variables_back(tmp_path: Pa
     assert empty.value(name) == before
 
 
+@of_each_protocol
 def test_a_trial_that_lost_its_lock_does_not_count(tmp_path: Path, empty: Theirs) -> None:
     write_study(tmp_path, empty, tunings="", mix="read-only", blocks=1, measure_s=2)
     run = begin(tmp_path, "run", "study.toml")
