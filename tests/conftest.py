@@ -15,6 +15,7 @@ import vl_convert
 from playwright.sync_api import Browser
 
 from diskproof.__main__ import GARBAGE_AFTER
+from support import fresh
 from support.browser import chromium
 from support.shared import FOLDER, memory_or_disk, short_folder
 
@@ -122,6 +123,14 @@ def one_zfs() -> Iterator[None]:
     with (Path(tempfile.gettempdir()) / "diskproof-tests-zfs.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+@pytest.fixture(autouse=True)
+def fresh_databases(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copy empty databases where runs are made, rather than let servers make them again and again."""
+    if request.path.parent.name in LONG:
+        for kind in fresh.MAKERS:
+            monkeypatch.setattr(kind, "initialise", fresh.initialise)
 
 
 @pytest.fixture(autouse=True)

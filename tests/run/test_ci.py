@@ -10,10 +10,19 @@ from pathlib import Path
 import pytest
 
 from diskproof.results.summary import write_label
-from support.command import UNDRAWN, environment
+from support.command import environment
 from support.small import SLOW, give_a_run, write_small
 
 ROOT = Path(__file__).parents[2]
+
+UNDRAWN = """
+import sys, types
+sys.modules["vl_convert"] = drawing = types.ModuleType("vl_convert")
+drawing.vegalite_to_svg = lambda _: "<svg></svg>"
+from diskproof.__main__ import run
+run()
+"""
+"""The program, with no pictures on its pages: drawing takes longest of a run's end."""
 
 FAKE = '#!/bin/sh\nprintf "%s\\n" "$@" >>said\n'
 """Stands for what would reach a forge: it writes down how it was called."""

@@ -3,7 +3,6 @@
 import hashlib
 import re
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,7 +12,7 @@ import pytest
 
 from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
-from support.command import begin, diskproof_here, wait_for
+from support.command import Begun, begin, diskproof_here, wait_for
 from support.given import KINDS, PASSWORD, Theirs, their_server, write_password
 
 pytestmark = pytest.mark.timeout(300)
@@ -293,7 +292,7 @@ def test_a_variable_that_needs_a_restart_is_refused(tmp_path: Path, empty: Their
     assert f"`{name}` = {value}: it cannot be set while the server runs" in result.stderr
 
 
-def begin_and_set(folder: Path, theirs: Theirs) -> subprocess.Popen[str]:
+def begin_and_set(folder: Path, theirs: Theirs) -> Begun:
     """Begin a run; return when it has set the variable."""
     write_study(folder, theirs, measure_s=30)
     name, value = VARIABLE[theirs.scheme]

@@ -14,6 +14,10 @@ import pytest
 
 from diskproof.cli import call
 from diskproof.system.programs import MARK
+from support.forks import Forked
+
+Begun = Forked | subprocess.Popen[str]
+"""A command under way."""
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -21,21 +25,12 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "DISKPROOF_STATE": str(folder / "state"), "COLUMNS": "200"}
 
 
-UNDRAWN = """
-import sys, types
-sys.modules["vl_convert"] = drawing = types.ModuleType("vl_convert")
-drawing.vegalite_to_svg = lambda _: "<svg></svg>"
-from diskproof.__main__ import run
-run()
-"""
-"""A run without pictures on its page, which take longest of its end: tests/report looks at pictures."""
-
-
-def begin(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start `diskproof` with its output piped."""
-    program = ["-c", UNDRAWN] if arguments[:1] in (("run",), ("crash",)) else ["-m", "diskproof"]
+def begin(folder: Path, *arguments: str) -> Begun:
+    """Start `diskproof` with its output piped. Runs are spared Python's start, and pictures on their pages."""
+    if arguments[0] in ("run", "crash"):
+        return Forked(arguments, folder, environment(folder))
     return subprocess.Popen(
-        [sys.executable, *program, *arguments],
+        [sys.executable, "-m", "diskproof", *arguments],
         cwd=folder,
         env=environment(folder),
         stdout=subprocess.PIPE,
@@ -96,7 +91,7 @@ def wait_for(what: Callable[[], object], seconds: float = 90) -> None:
         time.sleep(0.02)
 
 
-def wait_until_it_begins(process: subprocess.Popen[str]) -> None:
+def wait_until_it_begins(process: Begun) -> None:
     """Wait until a command is past Python's own start, which no program can make interruptible."""
     libraries = Path(f"/proc/{process.pid}/maps")
     wait_for(lambda: process.poll() is not None or "_pydantic_core" in libraries.read_text())
