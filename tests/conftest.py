@@ -28,6 +28,9 @@ FAILURES = "DISKPROOF_TEST_FAILURES"
 LONG = ("hosts", "torture", "bench", "crash", "run")
 """Folders whose tests take up to two minutes, and wait for half of it."""
 
+GROUPS = ("hosts", "browser", *LONG[1:])
+"""The same, and the tests with a browser, in the order in which workers begin with them."""
+
 DRAWN = ("report", "site")
 """Folders whose tests look at pictures."""
 
@@ -55,11 +58,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     xdist gives each worker an equal part of the tests, in their order; who is ready takes over others' last
     ones. Were one worker given all long tests, they would be taken over in the end, and wait alone. The hosts
     are one worker's: three machines take longest to begin. Those that need their cluster come before those
-    that end it.
+    that end it. Nor does more than one worker start a browser.
     """
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    short = [item for item in items if item.path.parent.name not in LONG]
-    long = [item for item in items if item.path.parent.name in LONG]
+    short = [item for item in items if not _group(item)]
+    long = [item for item in items if _group(item)]
     long.sort(key=_order)  # no worker is left alone with a long one in the end
     files = [list(some) for _, some in groupby(long, key=_together)]
     ordered: list[pytest.Item] = []
@@ -71,14 +74,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = [*ordered, *short]
 
 
+def _needs(item: pytest.Item) -> list[str]:
+    return item.fixturenames if isinstance(item, pytest.Function) else []
+
+
+def _group(item: pytest.Item) -> str:
+    """Return which group of long tests it belongs to, if any."""
+    folder = item.path.parent.name
+    return "browser" if "browser" in _needs(item) else folder if folder in LONG else ""
+
+
 def _order(item: pytest.Item) -> tuple[int, bool]:
-    needs = item.fixturenames if isinstance(item, pytest.Function) else []
-    return LONG.index(item.path.parent.name), "cluster" not in needs
+    return GROUPS.index(_group(item)), "cluster" not in _needs(item)
 
 
-def _together(item: pytest.Item) -> Path:
+def _together(item: pytest.Item) -> str | Path:
     """Return what a test shares with those that its worker takes along."""
-    return item.path.parent if item.path.parent.name == "hosts" else item.path
+    group = _group(item)
+    return group if group in ("hosts", "browser") else item.path
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

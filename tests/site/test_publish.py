@@ -17,6 +17,7 @@ from diskproof.site.publish import MADE, Made, write
 from support.command import diskproof, diskproof_here
 from support.machines import comparing, make_machines
 from support.runs import quickstart_run, write_run
+from support.shared import once
 from support.trials import change, make_machine, make_plan, make_trials
 
 HAMMERDB = """\
@@ -31,14 +32,16 @@ HOSTILE = "<img src=x onerror=alert(1)></script><!--{{7*7}}\"'`<b>x</b>`"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made() -> Path:
     """Return a folder with a run, what HammerDB printed, and the site of both; tests do not change it."""
-    folder = tmp_path_factory.mktemp("made")
+    return once("site", make)
+
+
+def make(folder: Path) -> None:
     quickstart_run(folder / "run")
     (folder / "hammerdb.txt").write_text(HAMMERDB)
     result = diskproof_here(folder, "publish", "run", "hammerdb.txt", "--to", "site")
     assert result.returncode == 0, result.stderr
-    return folder
 
 
 @pytest.fixture
@@ -194,7 +197,7 @@ def test_a_site_is_made_in_the_fence(made: Path, tmp_path: Path) -> None:
     again = diskproof(tmp_path, "publish", str(made / "hammerdb.txt"), "--to=site")
     assert again.returncode == 0, again.stderr
     assert (tmp_path / "site" / "index.html").read_text().count('/index.html">') == 2
-    assert diskproof(tmp_path, "publish", "--check", "site").returncode == 0
+    assert checked(tmp_path / "site")[0] == 0
 
 
 # ---------------------------------------------------------------- what its check finds
