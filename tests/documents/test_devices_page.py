@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,15 @@ import devices
 from diskproof import disk
 
 pytestmark = pytest.mark.skipif(not disk.is_installed(), reason="diskproof-disk is not installed")
+
+
+page = cache(devices.page)
+
+
+@cache
+def kinds() -> dict[str, str]:
+    """Return what the page says of each kind."""
+    return {kind.name: kind.text for kind in devices.kinds()}
 
 
 def keys(tree: Any) -> Iterator[str]:
@@ -28,18 +38,14 @@ def keys(tree: Any) -> Iterator[str]:
 
 
 def test_every_kind_says_what_it_is() -> None:
-    kinds = {kind.name: kind.text for kind in devices.kinds()}
-    assert {"null", "spinning", "bridge"} <= kinds.keys()
-    assert all(kinds.values()), kinds
+    assert {"null", "spinning", "bridge"} <= kinds().keys()
+    assert all(kinds().values()), kinds()
 
 
 @pytest.mark.parametrize("name", [device["name"] for device in disk.devices()] if disk.is_installed() else [])
 def test_every_key_of_a_shipped_device_is_on_the_page(name: str) -> None:
-    page = devices.page()
     shown = disk.show(name)
-    named = set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`\n]+)`", page)))) | {
-        kind.name for kind in devices.kinds()
-    }
+    named = set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`\n]+)`", page())))) | kinds().keys()
     no_keys_of_a_file = {"probe", "measure", "source", "fitted", "path_us"}
     no_keys_of_a_file |= {"kind", "one_at_a_time", "rotational", "turns_us", "fua"}
     no_keys_of_a_file |= {"survives_without_power"}
@@ -56,7 +62,7 @@ def test_the_example_is_a_device(tmp_path: Path) -> None:
 
 def test_defaults_on_the_page_are_the_programs() -> None:
     flushes = disk.show("dial")["device"]["cloud"]["flush_ios"]
-    assert f"| `flush_ios` | integer | `{flushes['value']}` |" in devices.page()
+    assert f"| `flush_ios` | integer | `{flushes['value']}` |" in page()
     assert flushes["source"].startswith("assumed")
 
 
@@ -64,7 +70,7 @@ def test_every_required_key_is_required_by_the_program(tmp_path: Path) -> None:
     """A page that calls a key required, and a program that does without, would differ."""
     lines = devices.EXAMPLE.splitlines()
     for key in ("command_us", "bus_mb_per_s", "capacity_bytes", "title", "description"):
-        assert re.search(rf"^\| `{key}` \|[^|]*\| required \|", devices.page(), re.MULTILINE)
+        assert re.search(rf"^\| `{key}` \|[^|]*\| required \|", page(), re.MULTILINE)
         file = tmp_path / "mine.toml"
         file.write_text("\n".join(line for line in lines if not line.startswith(f"{key} =")))
         with pytest.raises(disk.DiskError, match=key):
