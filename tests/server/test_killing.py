@@ -13,8 +13,9 @@ import pytest
 
 from diskproof.server.base import ServerFailedError
 from diskproof.server.lifecycle import clear_run_folder, kill_orphans, kill_tree
+from support.command import wait_for
 
-WRITER = "import sys, time; print(flush=True); time.sleep(0.2); open(sys.argv[1], 'w').write('x')"
+WRITER = "import sys; open(sys.argv[1], 'w').write('x')"
 
 
 @pytest.fixture
@@ -44,15 +45,18 @@ def frozen_for(mount: Path) -> Iterator[None]:
 
 
 def waits(pid: int) -> bool:
-    return "\nState:\tD" in Path(f"/proc/{pid}/status").read_text()
+    """Return whether a process waits where no signal reaches it, and not for a moment only."""
+    for _ in range(10):
+        if "\nState:\tD" not in Path(f"/proc/{pid}/status").read_text():
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def test_a_process_that_no_signal_reaches_is_told_of_and_ends_with_its_disk(frozen: Path) -> None:
     with frozen_for(frozen):
         process = subprocess.Popen([sys.executable, "-c", WRITER, str(frozen / "file")])
-        end = time.monotonic() + 20
-        while not waits(process.pid) and time.monotonic() < end:
-            time.sleep(0.01)
+        wait_for(lambda: waits(process.pid))
         with pytest.raises(
             ServerFailedError,
             match=rf"killed 0\.3 s ago and still there: process {process.pid} \(python[\d.]*, disk-sleep.*"
