@@ -12,6 +12,7 @@ from diskproof import load
 from diskproof.analysis.folder import analyse_folder
 from diskproof.results.folder import RunFolder
 from support.command import diskproof_here, open_for_others
+from support.shared import once
 from support.tpcc_inputs import UNLIKELY, smallest_p, wrong_shares
 
 pytestmark = pytest.mark.timeout(300)
@@ -41,13 +42,15 @@ needs_postgresql = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def one_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def one_warehouse() -> Path:
     """An SQLite database of one warehouse, to be copied."""
-    database = tmp_path_factory.mktemp("tpcc") / "tpcc.db"
-    prepared = program("prepare", "tpcc", "--url", f"sqlite:{database}?synchronous=off")
-    assert prepared.returncode == 0, prepared.stderr
-    return database
+
+    def make(folder: Path) -> None:
+        prepared = program("prepare", "tpcc", "--url", f"sqlite:{folder / 'tpcc.db'}?synchronous=off")
+        assert prepared.returncode == 0, prepared.stderr
+
+    return once("one-warehouse", make) / "tpcc.db"
 
 
 def program(*words: str) -> subprocess.CompletedProcess[str]:
