@@ -31,7 +31,7 @@ LONG = ("hosts", "torture", "bench", "crash", "run")
 GROUPS = ("hosts", "browser", *LONG[1:])
 """The same, and the tests with a browser, in the order in which workers begin with them."""
 
-DRAWN = ("report", "site", "system")
+DRAWN = ("report", "site", "system", "hostile")
 """Folders whose tests look at pictures."""
 
 _skipped: list[str] = []
