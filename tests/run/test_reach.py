@@ -147,7 +147,7 @@ class Shop:
         }
 
     def empty(self) -> None:
-        """Make the database of the URL anew. PostgreSQL takes long for that, so only if something is in it."""
+        """Make the database of the URL anew: of PostgreSQL, which takes long, only if anything is in it."""
         if self.theirs.scheme == "mysql" or self.theirs.ask(f"SELECT {LEFT}", database="load") != [(0,)]:
             self.theirs.empty()
 

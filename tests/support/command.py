@@ -26,7 +26,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def begin(folder: Path, *arguments: str) -> Begun:
-    """Start `diskproof` with its output piped. Runs are spared Python's start, and pictures on their pages."""
+    """Start `diskproof` with its output piped; a run without Python's start, and with no pictures."""
     if arguments[0] in ("run", "crash"):
         return Forked(arguments, folder, environment(folder))
     return subprocess.Popen(
@@ -43,7 +43,7 @@ def diskproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     """Run `diskproof` to its end."""
     process = begin(folder, *arguments)
     out, err = process.communicate()
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    return subprocess.CompletedProcess(process.args, process.wait(), out, err)
 
 
 def diskproof_here(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

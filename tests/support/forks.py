@@ -1,7 +1,8 @@
-"""Commands as processes of their own, without Python's start: each is a fork of one that has loaded everything.
+"""Commands as processes of their own, without Python's start: forks of a process that has loaded all.
 
-Run as a program, this is that process. It is sent what to run, with three descriptors: for both outputs, and for
-how it went. There another process, the command's parent, writes its number first, and its status at its end.
+Run as a program, this is that process. It is sent what to run, with three descriptors: for both outputs, and
+for how it went. There another process, the command's parent, writes its number first, and its status at its
+end.
 """
 
 import gc
@@ -17,7 +18,7 @@ import types
 from functools import cache
 from pathlib import Path
 from threading import Thread
-from typing import TextIO
+from typing import IO
 
 LONGEST_BYTES = 1 << 20
 
@@ -55,9 +56,9 @@ class Forked:
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """Return what it said until its end."""
         until = None if timeout is None else time.monotonic() + timeout
-        said = {self.stdout: "", self.stderr: ""}
+        said: dict[IO[str], str] = {self.stdout: "", self.stderr: ""}
 
-        def read(file: TextIO) -> None:
+        def read(file: IO[str]) -> None:
             with file:
                 said[file] = file.read()
 

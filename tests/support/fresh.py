@@ -16,10 +16,9 @@ from diskproof.system.processes import Starter
 from support.servers import make_dirs
 from support.shared import once
 
-Initialise = Callable[[ServerProgram, Dirs, Starter], None]
-
-MAKERS: dict[type[ServerProgram], Initialise] = {
-    kind: kind.initialise for kind in (MysqlServer, PostgresqlServer)
+MAKERS: dict[type[ServerProgram], Callable[..., None]] = {
+    MysqlServer: MysqlServer.initialise,
+    PostgresqlServer: PostgresqlServer.initialise,
 }
 
 

@@ -18,6 +18,7 @@ import uvicorn
 
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
+from diskproof.site import serve
 from diskproof.site.serve import QuietServer, server_of
 from support.command import environment
 from support.runs import STUDY_TEXT
@@ -89,8 +90,9 @@ def serving() -> Iterator[Serve]:
         return Served(f"http://127.0.0.1:{listener.getsockname()[1]}/")
 
     with pytest.MonkeyPatch.context() as patch:
-        # Signals are the main thread's.
+        # Signals are the main thread's. With the processor to itself a server looks each second.
         patch.setattr(QuietServer, "main_loop", uvicorn.Server.main_loop)
+        patch.setattr(serve, "MOST_WAIT_S", serve.EVERY_S)
         yield begin
         for server, _ in started:
             server.should_exit = True
