@@ -10,7 +10,7 @@ import pytest
 import verdicts
 from support.command import diskproof_here
 
-TINY = ("--kinds", "equal", "--runs", "1", "--at-most", "16", "--family", "sqlite", "--measure", "0.5")
+TINY = ("--kinds", "equal", "--runs", "1", "--at-most", "23", "--family", "sqlite", "--measure", "0.5")
 SOON = ("--warm-up", "0", "--design", "blocks = 3; same_within = 0.49; repeat_disturbed = false")
 
 
