@@ -27,8 +27,10 @@ LIMITS = """
 default_ulimits = ["nofile={files}:{files}", "nproc=4096:4096"]
 [engine]
 runtime = "{runtime}"
+tmp_dir = "{folder}/run"
 """
-"""The limits are at most our own: a machine may not let its root raise them."""
+"""The limits are at most our own: a machine may not let its root raise them. What one Podman has in `run` is
+removed by the reset of another."""
 
 
 @contextmanager
@@ -41,7 +43,7 @@ def engine() -> Iterator[None]:
         runtime = "runc" if shutil.which("runc") else "crun"
         (folder / "storage.conf").write_text(STORAGE.format(folder=folder))
         files = min(os.sysconf("SC_OPEN_MAX"), 20_000)
-        (folder / "containers.conf").write_text(LIMITS.format(files=files, runtime=runtime))
+        (folder / "containers.conf").write_text(LIMITS.format(folder=folder, files=files, runtime=runtime))
         patch.setenv("CONTAINERS_STORAGE_CONF", str(folder / "storage.conf"))
         patch.setenv("CONTAINERS_CONF", str(folder / "containers.conf"))
         try:
