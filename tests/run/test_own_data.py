@@ -18,7 +18,7 @@ question = "How fast are our own data?"
 [design]
 blocks = 1
 warm_up_s = 0
-measure_s = 1
+measure_s = 0.5
 clients = [2]
 repeat_disturbed = false
 [servers.own]
@@ -32,6 +32,7 @@ kind = "script"
 prepare = "{data}"
 database = "shop"
 files = ["look.sql"]
+rate = 200
 """
 
 FAMILIES = {"mysql": "mysql", "postgresql": "postgresql"}

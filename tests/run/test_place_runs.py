@@ -23,7 +23,7 @@ question = "Does it run?"
 repeat_disturbed = false
 blocks = {blocks}
 warm_up_s = 0.5
-measure_s = 4
+measure_s = {measure_s}
 clients = [1]
 memory = ["16 MiB"]
 [servers.db]
@@ -57,6 +57,7 @@ def test_a_database_on_a_pool_with_log_and_cache(tmp_path: Path) -> None:
     folder = run(
         tmp_path,
         blocks=2,
+        measure_s=2,
         family="mysql",
         storages=f'cached.zpool = {{ {pool}, arc_size = "16 MiB" }}',
     )
@@ -89,6 +90,7 @@ def test_a_throttled_disk_holds_the_server_to_its_rate(tmp_path: Path) -> None:
     folder = run(
         tmp_path,
         blocks=1,
+        measure_s=4,
         family="sqlite",
         storages=f'slow = {{ directory = "{tmp_path}/place", throttle = {{ write_iops = {write_iops} }} }}',
     )
