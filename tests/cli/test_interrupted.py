@@ -41,7 +41,7 @@ DONE = """
 
 def test_a_signal_after_the_result_leaves_the_exit_code() -> None:
     program = [sys.executable, "-c", textwrap.dedent(DONE)]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=15, check=False)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -70,5 +70,5 @@ AMID = """
 @pytest.mark.parametrize("verb", ["swallowed", "lost"])
 def test_an_interruption_that_a_library_swallows_is_not_lost(verb: str) -> None:
     program = [sys.executable, "-c", textwrap.dedent(AMID), verb]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=15, check=False)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (INTERRUPTED, "interrupted\n")

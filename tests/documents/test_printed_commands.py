@@ -101,7 +101,7 @@ def help_of(program: str, verbs: tuple[str, ...]) -> str | None:
     """Return the help of a verb; None if there is no such verb."""
     found = find_program(program)
     shown = subprocess.run(
-        [str(found), *verbs, "--help"], capture_output=True, text=True, check=False, timeout=20
+        [str(found), *verbs, "--help"], capture_output=True, text=True, check=False, timeout=60
     )
     return shown.stdout if shown.returncode == 0 else None
 
