@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from diskproof.stats.proportions import same_share_p, share, trials_to_see
 
 
 @pytest.mark.parametrize(("seen", "n"), [(1, 10), (5, 10), (43, 50), (81, 263)])
 def test_the_interval_is_clopper_and_pearsons(seen: int, n: int) -> None:
+    from scipy import stats  # noqa: PLC0415 - a second of each worker, which collects all tests
+
     exact, found = stats.binomtest(seen, n).proportion_ci(0.95, method="exact"), share(seen, n)
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
     assert found.estimate == seen / n
@@ -37,6 +38,8 @@ TRUTHS = np.linspace(0.002, 0.998, 499)
 
 def missed(n: int, *kinds: str) -> float:
     """Return how often, at the worst truth, something of these kinds is said of n trials and is wrong."""
+    from scipy import stats  # noqa: PLC0415
+
     said = [found for seen in range(n + 1) if (found := share(seen, n)).kind in kinds]
     wrong = [
         stats.binom.pmf(found.seen, n, TRUTHS) * ((found.low > TRUTHS) | (found.high < TRUTHS))
