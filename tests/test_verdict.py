@@ -145,8 +145,9 @@ def test_many_failures_are_cut_short_and_the_verdict_is_said_all_the_same(tree: 
 
 def test_the_names_and_reasons_of_failing_tests_are_written_down(tmp_path: Path) -> None:
     (tmp_path / "support").mkdir()
-    for name in ("conftest.py", "support/browser.py", "support/shared.py"):
-        shutil.copy(ROOT / "tests" / name, tmp_path / name)
+    shutil.copy(ROOT / "tests/conftest.py", tmp_path)
+    for name in ("browser", "fresh", "servers", "shared"):
+        shutil.copy(ROOT / f"tests/support/{name}.py", tmp_path / "support")
     (tmp_path / "test_failing.py").write_text(FAILING)
     written = tmp_path / "failures"
     ended = subprocess.run(
