@@ -20,6 +20,7 @@ from diskproof.audit.registry import (
 )
 from diskproof.cli import VERBS, screen
 from diskproof.cli.disk import VERBS as DISK_VERBS
+from diskproof.cli.history import VERBS as HISTORY_VERBS
 from diskproof.cli.host import VERBS as HOST_VERBS
 from diskproof.families import FAMILIES, of
 from diskproof.study.loads import KINDS
@@ -165,7 +166,7 @@ or an audit found an error or a threat |
 def commands_page() -> str:
     """Return what each command does, in a line each: their options are in their help."""
     groups = (
-        ("", VERBS),
+        *(("", VERBS), ("history ", HISTORY_VERBS)),
         *(("disk ", DISK_VERBS), ("host ", HOST_VERBS)),
     )
     rows = ["| command | does |", "|---|---|"]
