@@ -30,7 +30,7 @@ VERBS = {
     "run": "Run a study, show progress, print the verdict.",
     "crash": "Cut the power again and again while clients commit, and count the losses.",
     "plan": "Show a study's cells, their order, the time it takes and the bytes it writes.",
-    "runs": "List the runs that lie here, a line each; give one a label.",
+    "runs": "List the runs that lie here, a line each; give one a label or a note.",
     "report": "Print the answer of a run on one screen, or the whole report, from its folder alone.",
     "compare": "Compare the same cells of runs: ratio, interval, verdict.",
     "serve": "Show the runs in a folder as pages, which follow those under way, until Ctrl-C.",
