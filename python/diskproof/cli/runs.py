@@ -77,12 +77,12 @@ def _mark(words: Sequence[str], label: str | None, note: str | None, out: Path) 
         raise RefusalError(
             f"a label is not `{NEWEST}`, and has at most 40 letters, digits, dots, dashes and underscores"
         )
+    if note and len(note) > MOST_NOTE:
+        raise RefusalError(f"a note of {len(note)} characters: at most {MOST_NOTE}")
     if label is not None:
         put_label(run, label, out)
         say(f"{run}: {label or 'no label'}")
     if note is not None:
-        if len(note) > MOST_NOTE:
-            raise RefusalError(f"a note of {len(note)} characters: at most {MOST_NOTE}")
         write_mark(run, NOTE, note)
         say(f"{run}: {visible(note) or 'no note'}")
 
