@@ -50,10 +50,8 @@ class _Bridge:
         }
         return {
             "bridge": {
-                "protocol": Parameter("bulk-only", "fitted to random-read: a queue gains nothing"),
                 "command_us": Parameter(COMMAND_US, "assumed: part of the time of each command"),
                 "bus_mb_per_s": setting.fitted("bus_mb_per_s"),
-                "flush": Parameter("passed", "assumed: no measurement shows whether flushes reach the disk"),
                 "disk": self._inner.build(replace(setting, values=inside)),
             }
         }
