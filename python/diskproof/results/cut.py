@@ -29,8 +29,6 @@ class DiskAtCut(Record):
     lost_bytes: int
     torn_writes: int
     """Writes of which some sectors were kept and some lost."""
-    unreadable_sectors: int = 0
-    """Of older runs: under a head that was spoilt."""
     last_flush_before_s: float | None
     """When its last flush was answered; None: no flush since the load began."""
     after_first_s: float = 0.0

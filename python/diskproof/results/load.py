@@ -252,8 +252,6 @@ class LoadResult(Record):
     iterations: Iterations | None = None
     rate: Rate | None = None
     """None in a closed loop."""
-    windows: dict[str, float] | None = None
-    """None: clients worked all the time. Else `seconds` are the mean time that a client was at work."""
     file_requests: FileRequests | None = None
     """None of a database's load."""
     derived: list[Derived] = []

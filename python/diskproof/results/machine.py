@@ -71,7 +71,7 @@ PoolPart = Literal["data", "log", "cache"]
 
 
 class PoolMember(Record):
-    """A disk, or a stretch of one, in a ZFS pool."""
+    """A disk in a ZFS pool."""
 
     part: PoolPart
     disk: str

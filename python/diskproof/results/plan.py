@@ -160,8 +160,6 @@ class Cuts(Record):
     """Cuts that are made beside each other. They share the CPUs, so that they take longer, and a level that
     waits for no disk commits and loses less than alone."""
     keep: Keep
-    unreadable: bool = False
-    """Whether the sector under a spinning head may come to be unreadable."""
     load: CutLoad | Literal["program"] = "ledger"
     warehouses: int = 1
     """Of `tpcc`."""
