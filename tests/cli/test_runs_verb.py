@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.history.shelf import find, runs_in
-from diskproof.results.summary import write_label
+from diskproof.results.summary import LABEL, write_mark
 from support.command import diskproof_here
 from support.runs import write_run
 from support.small import give_a_run, write_small
@@ -120,7 +120,7 @@ def test_a_run_is_held_against_an_earlier_one(tmp_path: Path) -> None:
     assert "runs has no run `before`" in missing.stderr
     assert not (tmp_path / "runs").exists()
 
-    write_label(give_a_run(tmp_path), "before")
+    write_mark(give_a_run(tmp_path), LABEL, "before")
     again = diskproof_here(tmp_path, "run", study, "--against", "before")
     assert again.returncode in (0, 10, 12), again.stderr  # other work may slow all of the second run
     assert "Conditions" in again.stdout

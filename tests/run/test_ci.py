@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.results.summary import write_label
+from diskproof.results.summary import LABEL, write_mark
 from support.command import environment
 from support.small import SLOW, give_a_run, write_small
 
@@ -50,7 +50,7 @@ def forge(tmp_path: Path) -> Path:
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" undrawn.py "$@"\n')
     program.chmod(0o755)
     (tmp_path / "scripts").symlink_to(ROOT / "scripts")
-    write_label(give_a_run(tmp_path), "main")
+    write_mark(give_a_run(tmp_path), LABEL, "main")
     return tmp_path
 
 
