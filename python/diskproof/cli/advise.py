@@ -75,7 +75,7 @@ def advise(
     out
         With --verify: folder for runs and for loaded data sets.
     page
-        Write a page with the picture of throughput against price to this file.
+        Write it as a page to this file.
     format
         Format of the output.
 
