@@ -20,7 +20,7 @@ UNUSED_REMEDY: dict[PoolPart, str] = {
 @check(
     "pool-devices",
     reason="A log that is not written to, or a cache that is not read from, has no effect on the figures, "
-    "whatever the placement is called.",
+    "whatever the storage is called.",
     remedy="check that the server waits for its flushes (log), and that the data do not fit in the ARC "
     "(cache)",
     source="/proc/diskstats of each disk of the pool over the measured phase",
