@@ -22,7 +22,7 @@ from diskproof.profile.clone.cells import MARKER, QUICK, Observation, observed, 
 from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.device import Parameter, Published, device_text
 from diskproof.profile.clone.fit import STEPS, Model, fit, length_of
-from diskproof.profile.clone.kinds import cloud
+from diskproof.profile.clone.kinds import bridge, cloud
 from diskproof.profile.clone.make import Made, make
 from diskproof.profile.clone.material import Material, material_of, measure
 from diskproof.profile.clone.sight import Sight
@@ -123,6 +123,13 @@ def test_the_disk_of_a_virtual_machine_is_a_volume_in_batches(tmp_path: Path) ->
     assert volume["batches"]["value"] is True
     for name, value in (("read_median_us", 60), ("write_median_us", 90), ("write_iops", 90_000)):
         assert volume[name]["value"] == pytest.approx(value, rel=0.2), name
+
+
+def test_a_disk_behind_a_bridge_is_tried_as_a_device_that_there_is(tmp_path: Path) -> None:
+    material = simulated_material("kexin-240", FEW)
+    random = [one for one in material.observations if one.probe.pattern in ("random-read", "random-write")]
+    (one,) = bridge.candidates(Sight(material.observations, material.capacity_bytes, "measured"))
+    assert fit(one, Model(tmp_path), random, ()).error < fits.IMPOSSIBLE / 2, "else its file is refused"
 
 
 def assumed(parameters: dict[str, Any]) -> dict[str, Any]:
