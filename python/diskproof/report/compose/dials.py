@@ -98,11 +98,16 @@ def ratios(analysis: Analysis, found: Sequence[Verdict]) -> Iterator[Block]:
     for pair in grouped(found, lambda one: (one.factor, one.level, one.baseline)).values():
         rows = []
         for condition, some in grouped(pair, partial(_condition, analysis.plan)).items():
-            at = {dials[one.held["storage"]].values[key]: one.ratio for one in some}
-            known = [ratio.estimate if (ratio := at.get(value)) else None for value in values]
-            rows.append(Row((condition,), figures=tuple(map(numbers.number, known))))
+            at = {dials[one.held["storage"]].values[key]: _ratio(one) for one in some}
+            rows.append(Row((condition,), figures=tuple(at.get(value, "") for value in values)))
         columns = tuple(shown(key, value) for value in values)
         yield Block(f"{verdict_words.against(pair[0])}, ratio", tuple(rows), columns)
+
+
+def _ratio(one: Verdict) -> str:
+    """Return a ratio: ``2.98``, or ``1.03 open``."""
+    is_open = one.outcome in ("inconclusive", "not comparable")
+    return f"{numbers.number(one.ratio.estimate if one.ratio else None)}{' open' if is_open else ''}"
 
 
 def _condition(plan: Plan, one: Verdict) -> str:
