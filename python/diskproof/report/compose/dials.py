@@ -106,8 +106,10 @@ def ratios(analysis: Analysis, found: Sequence[Verdict]) -> Iterator[Block]:
 
 def _ratio(one: Verdict) -> str:
     """Return a ratio: ``2.98``, or ``1.03 open``."""
+    if one.ratio is None:
+        return numbers.NOT_OBSERVED
     is_open = one.outcome in ("inconclusive", "not comparable")
-    return f"{numbers.number(one.ratio.estimate if one.ratio else None)}{' open' if is_open else ''}"
+    return f"{numbers.number(one.ratio.estimate)}{' open' if is_open else ''}"
 
 
 def _condition(plan: Plan, one: Verdict) -> str:
