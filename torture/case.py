@@ -24,7 +24,7 @@ from disturbances import DISTURBANCES, SIGNALS, Moment, Scene, choose_moment
 from left import CONNECTIONS, ROOTS, Seen, Things, differences, everything, mounts, processes
 from works import CLEAN, WORKS, is_possible
 
-CLEAN_LIMIT_S = 10.0
+CLEAN_LIMIT_S = 30.0
 SIGNAL_LIMIT_S = 30.0
 """Limit for an orderly end: a server stops, file systems are unmounted."""
 

@@ -88,8 +88,12 @@ def test_two_levels_are_compared_at_each_value() -> None:
     ratios, *curves = rows.blocks(analysis, ())
     assert (ratios.title, ratios.columns) == ("fast against safest, ratio", ("100 µs", "1.0 ms", "10 ms"))
     assert [row.levels for row in ratios.rows] == [("1 client",), ("8 clients",)]
-    assert [float(figure.removesuffix(" open")) for figure in ratios.rows[0].figures] == pytest.approx([2, 2, 2], rel=0.01)
-    assert [float(figure.removesuffix(" open")) for figure in ratios.rows[1].figures] == pytest.approx([1, 1, 1], rel=0.01)
+    assert [float(figure.removesuffix(" open")) for figure in ratios.rows[0].figures] == pytest.approx(
+        [2, 2, 2], rel=0.01
+    )
+    assert [float(figure.removesuffix(" open")) for figure in ratios.rows[1].figures] == pytest.approx(
+        [1, 1, 1], rel=0.01
+    )
     assert not any("fast against safest" in one.title for one in curves)
     assert "fast is 2.0 times as fast as safest" in sentence(analysis)
 

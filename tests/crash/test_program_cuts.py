@@ -3,7 +3,8 @@
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -127,6 +128,14 @@ def test_a_load_that_does_not_speak_as_it_must(
         running.kill()
 
 
+def states_of(pids: Iterable[int]) -> set[str]:
+    states = set()
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):
+            states.add(psutil.Process(pid).status())
+    return states
+
+
 def test_what_the_pipe_holds_at_the_cut_is_promised_and_nothing_is_printed_after_it(
     tmp_path: Path, starter: Starter
 ) -> None:
@@ -138,7 +147,7 @@ def test_what_the_pipe_holds_at_the_cut_is_promised_and_nothing_is_printed_after
     cut_us = time.monotonic_ns() // 1000
     # A process that waits for a processor shows that it is stopped only when it gets one.
     until = time.monotonic() + 5
-    while (states := {psutil.Process(pid).status() for pid in running.pids}) != {psutil.STATUS_STOPPED}:
+    while (states := states_of(running.pids)) != {psutil.STATUS_STOPPED}:
         if time.monotonic() > until:
             break
         time.sleep(0.01)
