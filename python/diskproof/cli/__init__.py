@@ -55,7 +55,7 @@ EXAMPLES = {
     "serve": "diskproof serve --port 8080",
     "publish": "diskproof publish newest --to site",
     "predict": "diskproof predict runs/study/20260314-090000 --on ebs-gp3 --on mine.toml",
-    "advise": "diskproof advise runs/study/20260314-090000 --target 'throughput >= 2000/s, p95 <= 20 ms'",
+    "advise": "diskproof advise runs/study/20260314-090000 --target 'p95 <= 20 ms'",
     "studies": "diskproof studies quickstart --to mine",
     "audit": "diskproof audit old-sysbench.txt my.cnf",
     "schema": "diskproof schema > study.schema.json",
