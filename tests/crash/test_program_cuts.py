@@ -129,7 +129,7 @@ def test_a_load_that_does_not_speak_as_it_must(
 
 
 def states_of(pids: Iterable[int]) -> set[str]:
-    states = set()
+    states: set[str] = set()
     for pid in pids:
         with suppress(psutil.NoSuchProcess):
             states.add(psutil.Process(pid).status())
