@@ -44,7 +44,8 @@ def told(one: Beside) -> str:
             ["b/my.cnf", "a/my.cnf", "a/variables.txt", "b/variables.txt"],
             ["a/my.cnf, a/variables.txt", "b/my.cnf, b/variables.txt"],
         ),
-        (["ssd/fast.txt", "ssd/safest.txt"], ["ssd/fast.cnf", "ssd/my.cnf"], ["ssd/fast.cnf", "ssd/my.cnf"]),
+        (["ssd/fast.txt", "ssd/safest.txt"], ["ssd/fast.cnf", "ssd/my.cnf"], ["ssd/fast.cnf", "which"]),
+        (["ssd-1.txt", "nvme-1.txt"], ["ssd.cnf", "hdd.cnf"], ["ssd.cnf", "which"]),
         (
             ["storage=ssd,tuning=safest.txt", "storage=hdd,tuning=fast.txt"],
             ["tuning=fast.cnf", "tuning=safest.cnf"],

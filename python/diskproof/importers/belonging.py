@@ -46,8 +46,12 @@ def belonging(results: Sequence[ImportedResult], given: Sequence[Settings]) -> l
     reached = [_reach(server, kind, measured, told) for server, kind in zip(servers, kinds, strict=True)]
     found = []
     for at, own in enumerate(told):
-        near = [(close, place) for place, (close, reach) in enumerate(reached) if at in reach]
+        near = [(reach[0], place) for place, reach in enumerate(reached) if reach and at in reach[1]]
         nearest = [place for close, place in near if close == max(near)[0]]
+        if not near:
+            possible = [place for place, kind in enumerate(kinds) if own.may_have(kind)]
+            # The only one that it can be, and marked for no other.
+            nearest = possible if len(possible) == 1 and reached[possible[0]] is None else []
         found.append(servers[nearest[0]] if len(nearest) == 1 else _untied(servers, kinds, own))
     of_measured = iter(found)
     return [next(of_measured) if one.load.file_requests is None else Beside() for one in results]
@@ -67,22 +71,25 @@ def _together(given: Sequence[Settings]) -> Beside:
 
 def _reach(
     server: Beside, kind: ServerTold, results: Sequence[ImportedResult], told: Sequence[ServerTold]
-) -> tuple[Closeness, Collection[int]]:
-    """Return how close a server's settings stand to results, and the places of those that may have them."""
+) -> tuple[Closeness, Collection[int]] | None:
+    """Return how close a server's settings stand to results, and the places of those that may have them.
+
+    A name or folder that some of the results have excludes the others. None if neither says whose they are.
+    """
     kept = [at for at, own in enumerate(told) if own.may_have(kind)]
     if inside := [at for at in kept if results[at].source.file in server.files]:
         return (ONE_FILE, 0), _below(server, inside, results)
     home = PurePath(server.files[0]).parent
-    depth, below = 0, kept
+    depth, beside = 0, range(len(results))
     for folder in (home, *home.parents)[: len(home.parts) - bool(home.anchor)]:
-        if any(PurePath(one.source.file).is_relative_to(folder) for one in results):
-            depth = len(folder.parts)
-            below = [at for at in kept if PurePath(results[at].source.file).is_relative_to(folder)]
+        if lie := [at for at in beside if PurePath(results[at].source.file).is_relative_to(folder)]:
+            depth, beside = len(folder.parts), lie
             break
+    below = [at for at in beside if at in kept]
     for stem in sorted((PurePath(file).stem for file in server.files), key=len, reverse=True):
         if named := [at for at in below if _has_word(results[at].source.file, stem)]:
             return (depth, len(stem)), named
-    return (depth, 0), below
+    return ((depth, 0), below) if len(beside) < len(results) else None
 
 
 def _has_word(file: str, word: str) -> bool:
