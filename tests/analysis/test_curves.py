@@ -98,6 +98,17 @@ def test_two_levels_are_compared_at_each_value() -> None:
     assert "fast is 2.0 times as fast as safest" in sentence(analysis)
 
 
+def test_two_varied_disks_are_apart_in_what_levels_compare() -> None:
+    dials = dial_plan().dials | {
+        f"volume-{iops}": DialPoint(dial="volume", device="ebs-gp3", values={"iops.fixed": float(iops)})
+        for iops in (1_000, 3_000)
+    }
+    plan = make_plan(storages=tuple(dials), tunings=("safest", "fast"), clients=(1,))
+    analysis = analyse(change(plan, dials=dials), make_machine(plan), make_trials(plan, spread=0.001), {})
+    columns = [one.columns for one in rows.blocks(analysis, ()) if one.title == "fast against safest, ratio"]
+    assert columns == [("100 µs", "1.0 ms", "10 ms"), ("1,000", "3,000")]
+
+
 def test_more_may_be_better() -> None:
     plan = dial_plan("iops.fixed")
     rising = make_trials(plan, lambda cell: float(cell.storage[5:]) / 10, spread=0.001)

@@ -117,10 +117,9 @@ def _told_apart(pair: Sequence[Verdict]) -> Factor | None:
 
 def _largest(analysis: Analysis) -> str:
     """Return how the levels that differ most compare, over all conditions in which they do."""
-    ranked = {one.factor for one in analysis.rankings}  # of several factors the one with most levels is asked
-    compared = (
-        on_dials(analysis) or [one for one in asked(analysis) if one.factor in ranked] or asked(analysis)
-    )
+    # Of several factors, the one with three levels or more is asked for.
+    ranked = {one.factor for one in analysis.rankings} or {one.factor for one in asked(analysis)}
+    compared = on_dials(analysis) or [one for one in asked(analysis) if one.factor in ranked]
     decided = [one for one in compared if one.outcome in ("faster", "slower") and one.ratio]
     # What spares a flush is said as the cost of a commit.
     groups = grouped(

@@ -1,7 +1,7 @@
 """A curve over a property of a disk: a row a value, and which value is enough."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from diskproof.analysis.answers import Analysis, Verdict
@@ -11,9 +11,9 @@ from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Document, Figure, Paragraph, Section, Table
 from diskproof.report.intervals import bounds, estimate
 from diskproof.report.one_screen import Block, Row, absolute_scale
-from diskproof.results.dial import FLUSH, Mark
+from diskproof.results.dial import FLUSH, DialPoint, Mark
 from diskproof.results.limit import IN_WORDS
-from diskproof.results.plan import NO_LEVEL, Plan
+from diskproof.results.plan import NO_LEVEL
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers
 
@@ -43,8 +43,7 @@ def held(curve: Curve, but: str = "") -> str:
         for factor, level in curve.held.items()
         if level != NO_LEVEL and factor != but
     ]
-    others = [f"{title_of(key)} {shown(key, value)}" for key, value in curve.also.items()]
-    return ", ".join([*levels, *others])
+    return ", ".join([*levels, *_others(curve.also)])
 
 
 def answer(curves: Sequence[Curve]) -> str:
@@ -93,15 +92,17 @@ def _many(curves: Sequence[Curve]) -> Block:
 def ratios(analysis: Analysis, found: Sequence[Verdict]) -> Iterator[Block]:
     """Yield how two levels compare at each value of a varied disk: a row a condition, a column a value."""
     dials = analysis.plan.dials
-    key = analysis.curves[0].key
-    values = sorted({dials[one.held["storage"]].values[key] for one in found})
-    for pair in grouped(found, lambda one: (one.factor, one.level, one.baseline)).values():
+    points = [(one, dials[one.held["storage"]]) for one in found]
+    alike = grouped(points, lambda one: (one[0].factor, one[0].level, one[0].baseline, one[1].dial))
+    for pair in alike.values():
+        key = next(iter(pair[0][1].values))
+        values = sorted({point.values[key] for _, point in pair})
         rows = []
-        for condition, some in grouped(pair, partial(_condition, analysis.plan)).items():
-            at = {dials[one.held["storage"]].values[key]: _ratio(one) for one in some}
+        for condition, some in grouped(pair, _condition).items():
+            at = {point.values[key]: _ratio(one) for one, point in some}
             rows.append(Row((condition,), figures=tuple(at.get(value, "") for value in values)))
         columns = tuple(shown(key, value) for value in values)
-        yield Block(f"{verdict_words.against(pair[0])}, ratio", tuple(rows), columns)
+        yield Block(f"{verdict_words.against(pair[0][0])}, ratio", tuple(rows), columns)
 
 
 def _ratio(one: Verdict) -> str:
@@ -112,11 +113,16 @@ def _ratio(one: Verdict) -> str:
     return f"{numbers.number(one.ratio.estimate)}{' open' if is_open else ''}"
 
 
-def _condition(plan: Plan, one: Verdict) -> str:
+def _condition(one: tuple[Verdict, DialPoint]) -> str:
     """Return what is equal on both sides, but for the first property of the disk: ``8 clients``."""
-    levels = [verdict_words.subject(*held) for held in one.held.items() if held[0] != "storage"]
-    _, *second = plan.dials[one.held["storage"]].values.items()
-    return ", ".join([*levels, *(f"{title_of(key)} {shown(key, value)}" for key, value in second)]) or "all"
+    verdict, point = one
+    levels = [verdict_words.subject(*held) for held in verdict.held.items() if held[0] != "storage"]
+    return ", ".join([*levels, *_others(dict([*point.values.items()][1:]))]) or "all"
+
+
+def _others(values: Mapping[str, float]) -> list[str]:
+    """Return the values of other properties than the first: ``iops 3,000``."""
+    return [f"{title_of(key)} {shown(key, value)}" for key, value in values.items()]
 
 
 def _of(curve: Curve) -> str:
