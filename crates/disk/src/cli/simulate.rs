@@ -11,10 +11,9 @@ use super::batch;
 use super::output;
 use super::promise::PromiseOptions;
 use crate::device::{self, Build, Device, Pattern, Probe};
-use crate::request::{NANOS_PER_MS, Nanos, nanos_of_us};
+use crate::request::{Nanos, nanos_of_us};
 use crate::simulate::transactions::{self, Load};
-use crate::simulate::{self, Client, Length};
-use crate::timing::Timing;
+use crate::simulate::{self, Length};
 
 /// Run a probe against a device's model in virtual time, without a disk
 #[derive(Debug, Args)]
@@ -51,9 +50,6 @@ pub(super) struct Simulate {
     /// Instead of a probe: many of them, one JSON object a line; each gives a line
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "block_bytes", "depth", "span_bytes", "seconds", "requests", "speed"])]
     probes: Option<PathBuf>,
-    /// With --probes: one after the other on one disk, each so many ms after the end of the one before [default: each on a new disk]
-    #[arg(long, value_name = "MS", requires = "probes", value_parser = clap::value_parser!(u64).range(..=MOST_APART_MS))]
-    in_turn: Option<u64>,
 }
 
 /// A probe, and how long it runs.
@@ -93,7 +89,6 @@ impl Wanted {
 }
 
 const SECONDS: RangeInclusive<u64> = 1..=1_000_000_000;
-const MOST_APART_MS: u64 = 3_600_000;
 const LONGEST_WINDOW_S: f64 = 1e6;
 
 fn pattern(text: &str) -> Result<Pattern, String> {
@@ -118,10 +113,7 @@ impl Simulate {
         };
         if let Some(file) = &self.probes {
             let probes = batch::read(file, Wanted::check)?;
-            let answers = match self.in_turn {
-                Some(apart_ms) => self.in_turn(&device, build, &probes, apart_ms),
-                None => batch::run(&probes, |one| self.answer(&device, build, one)),
-            };
+            let answers = batch::run(&probes, |one| self.answer(&device, build, one));
             return answers.iter().try_for_each(output::print_line);
         }
         let probe = Probe {
@@ -139,51 +131,15 @@ impl Simulate {
         output::print_line(&self.answer(&device, build, &wanted))
     }
 
-    /// One disk's answers: each probe finds what those before it have left.
-    fn in_turn(
-        &self,
-        device: &Device,
-        build: Build,
-        probes: &[Wanted],
-        apart_ms: u64,
-    ) -> Vec<Value> {
-        let mut timing = device.device.build(build);
-        let mut client = Client::default();
-        let mut begin = 0;
-        probes
-            .iter()
-            .zip(0..)
-            .map(|(one, number)| {
-                let seed = self.seed.wrapping_add(number);
-                let (said, end) = self.answer_from(timing.as_mut(), &mut client, begin, one, seed);
-                begin = end + apart_ms * NANOS_PER_MS;
-                said
-            })
-            .collect()
-    }
-
     fn answer(&self, device: &Device, build: Build, wanted: &Wanted) -> Value {
         let mut timing = device.device.build(build);
-        let mut client = Client::default();
-        self.answer_from(timing.as_mut(), &mut client, 0, wanted, self.seed)
-            .0
-    }
-
-    fn answer_from(
-        &self,
-        timing: &mut dyn Timing,
-        client: &mut Client,
-        begin: Nanos,
-        wanted: &Wanted,
-        seed: u64,
-    ) -> (Value, Nanos) {
         let length = Length {
             requests: wanted.requests,
             fio_window: nanos_of_us(wanted.fio_window_s * 1e6),
             ..Length::seconds(wanted.seconds)
         };
         let began_s = processor_s();
-        let (outcome, end) = simulate::run_from(timing, client, begin, &wanted.probe, length, seed);
+        let outcome = simulate::run(timing.as_mut(), &wanted.probe, length, self.seed);
         let took_s = processor_s() - began_s;
         let us = |nanos: Nanos| nanos as f64 / 1e3;
         let mut said = serde_json::json!({
@@ -204,7 +160,7 @@ impl Simulate {
         if self.speed {
             said["requests_per_cpu_s"] = (outcome.answers as f64 / took_s).into();
         }
-        (said, end)
+        said
     }
 
     fn run_loads(&self, device: &Device, path: &Path) -> anyhow::Result<()> {

@@ -86,42 +86,22 @@ impl Length {
 
 /// Runs a probe: `depth` requests are always under way, as with fio's `iodepth`.
 pub fn run(timing: &mut dyn Timing, probe: &Probe, length: Length, seed: u64) -> Outcome {
-    run_from(timing, &mut Client::default(), 0, probe, length, seed).0
-}
-
-/// Who runs probes on one device, so that no tag comes twice.
-#[derive(Default)]
-pub struct Client(Ledger<Asked>);
-
-/// Runs a probe from a moment on, and says when its last request was answered.
-pub fn run_from(
-    timing: &mut dyn Timing,
-    client: &mut Client,
-    begin: Nanos,
-    probe: &Probe,
-    length: Length,
-    seed: u64,
-) -> (Outcome, Nanos) {
     let mut driver = Driver {
         generator: Generator::new(timing.capacity_bytes(), probe, seed),
         depth: probe.depth as usize,
-        under_way: &mut client.0,
-        now: begin,
+        under_way: Ledger::default(),
+        now: 0,
         answered: 0,
         answers: Vec::new(),
         events: Vec::new(),
     };
     let mut warm_ups = length.requests / 10;
-    // What the disk does by itself until then; nobody waits for an answer.
-    timing.advance(begin, &mut driver.events);
-    driver.events.clear();
-    let warm = begin + length.warm_up;
-    while driver.now < warm && warm_ups > 0 {
+    while driver.now < length.warm_up && warm_ups > 0 {
         driver.step(timing);
         warm_ups = warm_ups.saturating_sub(driver.answers.len() as u64);
     }
     let mut outcome = Outcome::new();
-    let (from, mut left) = (driver.now.min(warm), length.requests);
+    let (from, mut left) = (driver.now.min(length.warm_up), length.requests);
     let mut cut_off = Vec::new();
     let end = from + length.measure;
     loop {
@@ -164,14 +144,14 @@ pub fn run_from(
                 .saturating_record_n(latency_ns, times(took, length.fio_window));
         }
     }
-    (outcome, driver.now)
+    outcome
 }
 
 /// The client: keeps the requests of a probe in progress.
-struct Driver<'a> {
+struct Driver {
     generator: Generator,
     depth: usize,
-    under_way: &'a mut Ledger<Asked>,
+    under_way: Ledger<Asked>,
     now: Nanos,
     answered: u64,
     /// Of the last step.
@@ -190,7 +170,7 @@ struct Answer {
     at: Nanos,
 }
 
-impl Driver<'_> {
+impl Driver {
     /// Submits what there is room for and goes on to the next moment.
     fn step(&mut self, timing: &mut dyn Timing) {
         while self.under_way.len() < self.depth {
@@ -285,38 +265,6 @@ mod tests {
         assert!(with.mean() > without.mean());
         // A window that is four times as long as what is simulated has one end, too.
         assert_eq!(counted(8 * NANOS_PER_S).1.len(), 4 * requests + 16);
-    }
-
-    #[test]
-    fn a_probe_finds_what_those_before_it_on_the_same_disk_have_left() {
-        let within = |pattern| Probe {
-            pattern,
-            span_bytes: Some(64 << 20),
-            ..probe(4)
-        };
-        let mut disk = crate::device::open("ssd-cache-over-disk")
-            .expect("it is in the catalogue")
-            .device
-            .build(crate::device::Build::seeded(1));
-        let mut client = Client::default();
-        let mut begin = 0;
-        let mut median_ms = |pattern| {
-            let length = Length::seconds(1);
-            let (outcome, end) = run_from(
-                disk.as_mut(),
-                &mut client,
-                begin,
-                &within(pattern),
-                length,
-                1,
-            );
-            assert!(end > begin + length.measure);
-            begin = end + NANOS_PER_S;
-            outcome.latency_ns.value_at_quantile(0.5) / 1_000_000
-        };
-        assert!(median_ms(Pattern::RandomRead) > 0, "the arm");
-        median_ms(Pattern::RandomWrite);
-        assert_eq!(median_ms(Pattern::RandomRead), 0, "the cache");
     }
 
     #[test]
