@@ -33,9 +33,8 @@ class Shelved:
 
     @property
     def began(self) -> str:
-        """Return when it began, by the clock of UTC: its folder is called after that."""
-        name = self.path.name
-        return f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:{name[11:13]}"
+        """Return when it began."""
+        return began(self.path)
 
     @property
     def came_to(self) -> str:
@@ -52,6 +51,12 @@ class Shelved:
     def is_called(self, word: str) -> bool:
         """Return whether a word means it: its label, its study or its folder's own name."""
         return word in (self.label, self.study, self.path.name, f"{self.study}/{self.path.name}")
+
+
+def began(run: Path) -> str:
+    """Return when a run began, by the clock of UTC: its folder is called after that."""
+    name = run.name
+    return f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:{name[11:13]}"
 
 
 def folders(studies: Iterable[Path]) -> list[Path]:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from diskproof.analysis.so_far import CellSoFar, PairSoFar
 from diskproof.audit.run import varying_factors
-from diskproof.history.shelf import Shelved
+from diskproof.history.shelf import Shelved, began
 from diskproof.report.compose import verdict_words
 from diskproof.report.compose.rows import UNITS, ratio_row, ratio_scale
 from diskproof.report.document import Bar, Column, Table
@@ -61,7 +61,7 @@ def page(run: Now) -> str:
         .get_template("run.html.j2")
         .render(
             name=run.path.parent.name,
-            began=Shelved(run.path, None).began,
+            began=began(run.path),
             question=run.plan.question,
             events=f"{address(run.path)}/events" if run.state == "under way" else "",
             now=Markup(now(run)),  # noqa: S704 - a template made it, which escapes
