@@ -80,7 +80,7 @@ def _reach(
     if inside := [at for at in kept if results[at].source.file in server.files]:
         return (ONE_FILE, 0), _below(server, inside, results)
     home = PurePath(server.files[0]).parent
-    depth, beside = 0, range(len(results))
+    depth, beside = 0, list(range(len(results)))
     for folder in (home, *home.parents)[: len(home.parts) - bool(home.anchor)]:
         if lie := [at for at in beside if PurePath(results[at].source.file).is_relative_to(folder)]:
             depth, beside = len(folder.parts), lie
