@@ -3,27 +3,24 @@
 ``python bench/advice.py RUN...`` predicts the loads of recorded runs on everything that the shipped price
 cards sell. Each load gets targets spread over what those disks are predicted to do. The truth is simulated:
 the prediction itself, or the prediction with an error as wide as its interval says: one for each load and
-card, or one for each load and disk. A run of ``--verify`` observes the truth, with an error if ``--off`` has
-one. An advice is right if the named disk meets the target in truth and costs at most 5% more than the
-cheapest one that does. Ends with 1 if too few of the disks that ``--verify`` names are right.
+card, or one for each load and disk. An advice is right if the named disk meets the target in truth and costs
+at most 5% more than the cheapest one that does. Ends with 1 if more of the advised disks miss the target than
+their probability says.
 """
 
 import argparse
 import math
 import random
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import mean
 
 from rich.console import Console
 from rich.table import Table
 
 from diskproof.analysis.advised import advise as advised
-from diskproof.analysis.advised.margins import quantile
-from diskproof.analysis.advised.records import Candidate, Configuration, Measured, Target
-from diskproof.analysis.advised.search import search
+from diskproof.analysis.advised.chance import quantile
+from diskproof.analysis.advised.records import Configuration, Target
 from diskproof.analysis.folder import gather_folder
 from diskproof.analysis.other_disk.predict import answer, load_key
 from diskproof.analysis.other_disk.records import Predicted
@@ -33,7 +30,6 @@ from diskproof.run.dials import simulate
 from diskproof.stats.grouping import grouped
 from diskproof.study.price_cards import shipped_cards
 
-GOAL = 0.95
 DEARER = 1.05
 TARGETS = 100
 """Of each load."""
@@ -50,51 +46,41 @@ Draw = Callable[[Sequence[Predicted], dict[str, str], random.Random], Truth]
 
 RIGHT, TOO_DEAR, MISSES = OF_NAMED = ("right", "too dear", "misses the target")
 NONE_NAMED, IMPOSSIBLE = "none named", "impossible"
-ADVISED, VERIFIED, LIKELIER = "advised", "with --verify", "over 50%"
-"""Which disk is named: the chosen one; the one that the search of --verify finds; the cheapest that more
-probably than not meets the target."""
+ADVISED, LIKELIER = "advised", "over 50%"
+"""Which disk is named: the chosen one; the cheapest that more probably than not meets the target."""
 
 
 def main() -> int:
     """Predict once, then advise and judge many times."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", nargs="+", type=Path)
-    parser.add_argument("--off", type=float, default=0.0, help="standard deviation of a run's error, in %%")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        configurations, files = sold(shipped_cards(), GIB, Path(folder))
-        loads = [load for run in arguments.runs for load in predicted(run, configurations, files)]
-    table = Table("truth", "rule", "targets", "none named", "named", *OF_NAMED, "runs", "most", box=None)
+    configurations = sold(shipped_cards(), GIB)
+    loads = [load for run in arguments.runs for load in predicted(run, configurations)]
+    table = Table("truth", "rule", "targets", "none named", "named", *OF_NAMED, box=None)
     shares = []
     for name, draw in TRUTHS.items():
-        for rule in (ADVISED, VERIFIED, LIKELIER):
-            found, runs = judged(loads, configurations, draw, rule, arguments.off / 100)
+        for rule in (ADVISED, LIKELIER):
+            found = judged(loads, configurations, draw, rule)
             named = sum(found[outcome] for outcome in OF_NAMED)
-            if rule == VERIFIED:
-                shares.append(found[RIGHT] / max(named, 1))
+            if rule == ADVISED:
+                shares.append(1 - found[MISSES] / max(named, 1))
             counts = (str(found.total()), str(found[NONE_NAMED]), str(named))
             rates = (f"{found[one] / named:.1%}" for one in OF_NAMED)
-            table.add_row(name, rule, *counts, *rates, *_runs(runs))
+            table.add_row(name, rule, *counts, *rates)
     console = Console(width=130)
     console.print(f"{len(loads)} loads, {len(configurations)} disks and volumes")
     console.print(table)
-    return 0 if min(shares) >= GOAL else 1
+    return 0 if min(shares) >= advised.SURE else 1
 
 
-def _runs(counts: Sequence[int]) -> tuple[str, str]:
-    """Return the mean of those that ran anything, and the most."""
-    ran = [count for count in counts if count] or [0]
-    return f"{mean(ran):.1f}", str(max(ran))
-
-
-def predicted(
-    run: Path, configurations: Sequence[Configuration], files: dict[str, str]
-) -> list[list[Predicted]]:
+def predicted(run: Path, configurations: Sequence[Configuration]) -> list[list[Predicted]]:
     """Return each load of a run that can be predicted, on every configuration."""
+    devices = {one.name: one.device for one in configurations}
     found = answer(
         gather_folder(RunFolder.open(run)),
-        [one.name for one in configurations],
-        lambda device, loads: simulate(files.get(device, device), loads),
+        list(devices),
+        lambda device, loads: simulate(devices.get(device, device), loads),
         {},
     )
     known = [one for one in found.cells if one.per_s is not None]
@@ -106,25 +92,21 @@ def judged(
     configurations: Sequence[Configuration],
     draw: Draw,
     rule: str,
-    off: float,
-) -> tuple[Counter[str], list[int]]:
-    """Count what became of each advice, and its runs, which are off by a standard deviation."""
-    chance, of_runs = random.Random(SEED), random.Random(SEED)
+) -> Counter[str]:
+    """Count what became of each advice."""
+    chance = random.Random(SEED)
     cards = {one.name: one.card for one in configurations}
     prices = {one.name: one.a_month for one in configurations}
     outcomes: Counter[str] = Counter()
-    runs = []
     for load in loads:
         speeds = [one.per_s.estimate for one in load if one.per_s]
         low, high = math.log(min(speeds) / BEYOND), math.log(max(speeds) * BEYOND)
         for number in range(TARGETS):
             target = Target(per_s=math.exp(low + (high - low) * (number + 0.5) / TARGETS))
             truth = draw(load, cards, chance)
-            seen = {name: per_s * (1 + off * of_runs.gauss()) for name, per_s in truth.items()}
-            named, ran = _named(target, configurations, load, rule, seen)
+            named = _named(target, configurations, load, rule)
             outcomes[_outcome(named, target.per_s or 0.0, truth, prices)] += 1
-            runs.append(ran)
-    return outcomes, runs
+    return outcomes
 
 
 def _named(
@@ -132,21 +114,11 @@ def _named(
     configurations: Sequence[Configuration],
     load: Sequence[Predicted],
     rule: str,
-    seen: Truth,
-) -> tuple[str | None, int]:
-    """Return the disk that a rule names, None if it names none, and the runs that it took."""
+) -> str | None:
+    """Return the disk that a rule names; None if it names none."""
     made = advised.advise(target, configurations, load, {}, durable_only=False)
-    if rule == VERIFIED:
-        steps = list(search(target, made.candidates, lambda one: _observed(one, target, seen)))
-        return (steps[-1].cheapest if steps else None), len(steps)
     one = made.chosen if rule == ADVISED else advised.cheapest(made.candidates, advised.LIKELY)
-    return (one.configuration.name if one else None), 0
-
-
-def _observed(one: Candidate, target: Target, seen: Truth) -> Measured:
-    per_s = seen[one.configuration.name]
-    meets = per_s >= (target.per_s or 0.0)
-    return Measured(name=one.configuration.name, study="simulated", run="simulated", per_s=per_s, meets=meets)
+    return one.configuration.name if one else None
 
 
 def _outcome(chosen: str | None, target: float, truth: Truth, prices: dict[str, float]) -> str:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from diskproof.analysis.advised.advise import advise, durable_cells
-from diskproof.analysis.advised.margins import predicted_margins, probability
+from diskproof.analysis.advised.chance import probability
 from diskproof.analysis.advised.records import Advice, Configuration, Target
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.other_disk.records import Predicted
@@ -20,7 +20,7 @@ DURABLE = {CELLS["safest"].id: True, CELLS["fast"].id: False}
 
 
 def configuration(name: str, a_month: float) -> Configuration:
-    return Configuration(name=name, card=name, currency="USD", a_month=a_month, source="chosen")
+    return Configuration(name=name, device=name, card=name, currency="USD", a_month=a_month, source="chosen")
 
 
 SOLD = [configuration("dear", 100.0), configuration("cheap", 10.0), configuration("middling", 30.0)]
@@ -69,12 +69,12 @@ def test_near_the_target_the_next_one_is_chosen() -> None:
 
 def test_the_interval_holds_its_share() -> None:
     low = Target(per_s=500.0 / 1.2)
-    assert probability(predicted_margins(low, SAFE[0])) == pytest.approx(0.95, abs=0.001)
+    assert probability(low, SAFE[0]) == pytest.approx(0.95, abs=0.001)
 
 
 def test_all_parts_of_a_target_must_hold() -> None:
     both = Target(per_s=300.0, p95_us=16e6 / 500.0)
-    assert probability(predicted_margins(both, SAFE[0])) == pytest.approx(0.5)
+    assert probability(both, SAFE[0]) == pytest.approx(0.5)
 
 
 def test_a_target_beyond_everything_has_no_choice() -> None:

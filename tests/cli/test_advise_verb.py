@@ -1,30 +1,17 @@
 """`diskproof advise` as a user has it: targets, price cards, refusals."""
 
 import json
-import signal
 from pathlib import Path
 
 import pytest
 
 from diskproof import disk
-from diskproof.cli import verify
 from diskproof.cli.advise import parse_target
 from diskproof.refusal import RefusalError
-from diskproof.results.folder import RunFolder
-from diskproof.results.plan import Phases
-from diskproof.run.session import Request
-from diskproof.study.candidates import on_disk
-from diskproof.study.plan import make_plan as make_plan_of
-from diskproof.study.price_cards import GIB, parse_card, shipped_cards
-from diskproof.study.read import StudyFile, parse_study
-from diskproof.system.endings import ignore_endings
+from diskproof.study.price_cards import parse_card, shipped_cards
 from support.command import diskproof_here
-from support.limited import MAKERS, virtual_machine
-from support.machines import comparing, make_machines
 from support.recorded import write_recorded
-from support.runs import write_run
 from support.slow_disk import write_slow_disk
-from support.trials import make_plan, make_trials
 
 CARD = """
 title = "Slow disk"
@@ -170,113 +157,9 @@ def test_an_impossible_target_says_what_memory_does(folder: Path) -> None:
             ["--target", "throughput >= 5/s", "--card", "card.toml", "--card", "card.toml"],
             "have the title `Slow disk`",
         ),
-        (["--target", "throughput >= 5/s", "--out", "elsewhere"], "--basedir and --out need --verify"),
     ],
 )
 def test_what_cannot_be_is_refused(folder: Path, arguments: list[str], said: str) -> None:
     result = diskproof_here(folder, "advise", "run", *arguments)
     assert result.returncode == 2
     assert said in " ".join(result.stderr.split())
-
-
-# ---------------------------------------------------------------- --verify
-
-RECORDED = """
-question = "How fast?"
-thresholds = ["ratio of storage dram to disk >= 2"]
-scale = "short"
-[design]
-blocks = 5
-clients = [1, 8]
-until = "decided"
-[servers.mariadb]
-family = "mysql"
-optional = true
-storages = ["disk"]
-[storages.dram]
-ram = "1 GiB"
-[storages.disk]
-virtual = "desktop-7200"
-size = "2 GiB"
-mount_options = "noatime"
-[tunings.safest]
-[tunings."v1.2"]
-base = "fast"
-variables = { innodb_io_capacity = 50 }
-[workloads.complex]
-kind = "oltp"
-clients = [1, 8]
-storages = ["dram", "disk"]
-[scales.short]
-shrinks = "rows"
-carries = "all"
-workloads.complex = { rows = 1000 }
-"""
-
-
-@pytest.mark.parametrize(("storage", "size", "noatime"), [("disk", 2, "noatime"), ("dram", 1, None)])
-@pytest.mark.parametrize("tuning", ["safest", "v1.2"])
-def test_a_candidates_study_has_the_recorded_cell_alone(
-    storage: str, size: int, noatime: str | None, tuning: str
-) -> None:
-    plan = make_plan(storages=(storage,), tunings=(tuning,), clients=(8,))
-    text = on_disk(RECORDED, "short", plan.cells[0], Phases(warm_up_s=2, measure_s=7.5), "mine.toml")
-    study = parse_study(text, "/run/advised.toml")
-    (place,) = study.storages.values()
-    assert (place.virtual, place.size, place.mount_options) == ("/run/mine.toml", size * GIB, noatime)
-    made = make_plan_of(StudyFile("advised", text, study))
-    assert [(one.tuning, one.clients, one.memory_bytes) for one in made.cells] == [
-        (tuning, 8, plan.cells[0].memory_bytes)
-    ]
-    assert made.phases_of(made.cells[0]) == Phases(warm_up_s=2, measure_s=7.5)
-    assert study.workloads["complex"].options("prepare")["rows"] == 1000
-
-
-@needs_program
-@pytest.mark.parametrize(
-    ("target", "code", "said"),
-    [
-        ("throughput >= 5/s", 0, ["Buy Slow disk, for 1.00 USD a month.", "the target: met."]),
-        ("throughput >= 520/s", 10, ["No disk met the target when it was run", "the target: missed."]),
-    ],
-)
-def test_an_advice_is_held_against_what_was_measured(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, target: str, code: int, said: list[str]
-) -> None:
-    """The studies are written for real; their runs are of synthetic trials."""
-    (folder / "run" / "study.toml").write_text(RECORDED.replace('scale = "short"', ""))
-    asked: list[Request] = []
-
-    def execute(request: Request, _: object) -> RunFolder:
-        assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-        ignore_endings()  # as a run does at its end
-        asked.append(request)
-        plan = request.plan
-        trials = [MAKERS["log flush"](plan, number) for number in range(len(plan.trials))]
-        return write_run(folder / f"made-{code}-{len(asked)}", plan, trials, virtual_machine(plan))
-
-    monkeypatch.setattr(verify, "execute", execute)
-    monkeypatch.setattr(verify, "write_reports", lambda *_: None)  # drawing takes seconds
-    result = diskproof_here(folder, "advise", "run", "--target", target, "--card", "card.toml", "--verify")
-    assert result.returncode == code, result.stderr
-    words = " ".join(result.stdout.split())
-    assert [one for one in said if one not in words] == []
-    assert "diskproof run run/quickstart-advised-1.toml" in result.stderr
-    assert [set(request.file.study.storages) for request in asked] == [{"advised"}] * len(asked)
-    last = folder / "run" / f"quickstart-advised-{len(asked)}.toml"
-    assert last.read_text() == asked[-1].file.text
-
-
-@needs_program
-def test_a_run_that_compares_machines_is_not_verified_on_one(folder: Path) -> None:
-    plan = comparing(make_plan())
-    write_run(folder / "compared", plan, make_trials(plan), make_machines(plan))
-    result = diskproof_here(folder, "advise", "compared", "--target", "throughput >= 5/s", "--verify")
-    assert result.returncode == 2
-    assert "compares the machines a, b" in result.stderr
-
-
-def test_an_impossible_target_is_not_run(folder: Path) -> None:
-    result = diskproof_here(folder, "advise", "run", "--target", "throughput >= 1000000/s", "--verify")
-    assert result.returncode == 10, result.stderr
-    assert "nothing was run: no disk meets the target with a probability of 5%" in result.stderr

@@ -9,29 +9,21 @@ from pydantic import TypeAdapter, ValidationError
 
 from diskproof.analysis.advised.advise import advise as rank
 from diskproof.analysis.advised.advise import durable_cells, why_unknown
-from diskproof.analysis.advised.records import Advice, Target
-from diskproof.analysis.advised.search import PLAUSIBLE
+from diskproof.analysis.advised.records import Target
 from diskproof.analysis.other_disk.predict import MEMORY, answer
-from diskproof.cli.exits import DONE, THRESHOLD_FAILED, TRIAL_INVALID
+from diskproof.cli.exits import DONE, THRESHOLD_FAILED
 from diskproof.cli.fenced import keep
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.predict import model_of, nothing, storages_were
-from diskproof.cli.runnable import Choice
-from diskproof.cli.screen import say
 from diskproof.cli.sold import sold
 from diskproof.cli.values.run import gathered
-from diskproof.cli.verify import verify as run_verification
-from diskproof.history.shelf import RUNS
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.advised import compose
-from diskproof.results.folder import RunFolder
-from diskproof.results.plan import NO_LEVEL, Plan
+from diskproof.results.plan import Plan
 from diskproof.results.size import Size
 from diskproof.run.dials import simulate
 from diskproof.study.condition import parse_condition
 from diskproof.study.price_cards import GIB, read_card, shipped_cards
-from diskproof.system.temporary import temporary_folder
-from diskproof.wording.numbers import percent
 
 
 def advise(
@@ -44,9 +36,6 @@ def advise(
     size: str = "100 GiB",
     card: list[Path] | None = None,
     was: list[str] | None = None,
-    verify: bool = False,
-    basedir: list[str] | None = None,
-    out: Path = RUNS,
     page: Annotated[Path | None, Parameter(name="--html")] = None,
     format: Form = "text",  # noqa: A002
 ) -> int:
@@ -68,12 +57,6 @@ def advise(
         Price card of your own, beside those that come with diskproof; can be repeated.
     was
         Device file of a storage of the run that is no virtual disk: `STORAGE=FILE.toml`; can be repeated.
-    verify
-        Find the cheapest disk by runs of the load on virtual disks: a short search, five runs at most.
-    basedir
-        With --verify: folder of the run's server, as NAME=DIR.
-    out
-        With --verify: folder for runs and for loaded data sets.
     page
         Write it as a page to this file.
     format
@@ -91,71 +74,36 @@ def advise(
     currencies = sorted({one.currency for one in cards})
     if len(currencies) > 1:
         raise RefusalError(f"the price cards have different currencies: {', '.join(currencies)}")
-    if not verify and (basedir or out != RUNS):
-        raise RefusalError("--basedir and --out need --verify: without it nothing is run")
     recorded = gathered(run)
     counting = _of_one_load(recorded.plan, load)
-    if verify and (hosts := [one.host for one in recorded.plan.cells if one.host != NO_LEVEL]):
-        raise RefusalError(
-            f"{run} compares the machines {', '.join(dict.fromkeys(hosts))}, and --verify would run on this "
-            "one alone: record the load on one machine, and name that run"
-        )
-    with temporary_folder() as folder:
-        configurations, files = sold(cards, gib, folder)
-        if durable and not any(one.outlives_machine for one in configurations):
-            raise RefusalError("--durable: no disk here keeps its data when the machine stops")
-        found = answer(
-            recorded,
-            [MEMORY, *(one.name for one in configurations)],
-            lambda device, loads: simulate(files.get(device, device), loads),
-            known,
-            lambda device: model_of(files.get(device, device)),
-        )
-        cells = [one for one in found.cells if one.cell.id in counting]
-        if not cells:
-            raise RefusalError(nothing(run, found))
-        durably = durable_cells(recorded)
-        made = rank(wanted, configurations, cells, durably, durable_only=durable)
-        if not made.candidates:
-            raise RefusalError(
-                f"{run} has no load whose commits survive a power cut: record one with `safest`"
-            )
-        if all(one.probability is None for one in made.candidates):
-            why = "; ".join(
-                dict.fromkeys(reason.text for one in made.candidates if (reason := why_unknown(one)))
-            )
-            raise RefusalError(f"{run}: nothing could be predicted for this target: {why}")
-        if verify:
-            try:
-                for step in run_verification(
-                    RunFolder.open(run), made, files, Choice(basedir=basedir, out=out)
-                ):
-                    made = made.model_copy(update={"verification": step})
-            except (RefusalError, KeyboardInterrupt):
-                _put(made, format, page)
-                raise
-            if made.verification is None:
-                say(f"nothing was run: no disk meets the target with a probability of {percent(PLAUSIBLE)}")
-    _put(made, format, page)
-    return _exit_code(made)
-
-
-def _put(made: Advice, form: Form, page: Path | None) -> None:
+    configurations = sold(cards, gib)
+    devices = {one.name: one.device for one in configurations}
+    if durable and not any(one.outlives_machine for one in configurations):
+        raise RefusalError("--durable: no disk here keeps its data when the machine stops")
+    found = answer(
+        recorded,
+        [MEMORY, *devices],
+        lambda device, loads: simulate(devices.get(device, device), loads),
+        known,
+        lambda device: model_of(devices.get(device, device)),
+    )
+    cells = [one for one in found.cells if one.cell.id in counting]
+    if not cells:
+        raise RefusalError(nothing(run, found))
+    durably = durable_cells(recorded)
+    made = rank(wanted, configurations, cells, durably, durable_only=durable)
+    if not made.candidates:
+        raise RefusalError(f"{run} has no load whose commits survive a power cut: record one with `safest`")
+    if all(one.probability is None for one in made.candidates):
+        reasons = dict.fromkeys(reason.text for one in made.candidates if (reason := why_unknown(one)))
+        raise RefusalError(f"{run}: nothing could be predicted for this target: {'; '.join(reasons)}")
     screen = compose(made)
-    put_in_form(form, screen, made)
+    put_in_form(format, screen, made)
     if page:
         from diskproof.report.write import html  # noqa: PLC0415
 
         keep("advise", page, html.write(screen.document()))
-
-
-def _exit_code(advice: Advice) -> int:
-    if advice.verification is None:
-        return DONE if advice.chosen else THRESHOLD_FAILED
-    if advice.verification.cheapest is not None:
-        return DONE
-    tested = any(one.meets is not None for one in advice.verification.runs)
-    return THRESHOLD_FAILED if tested else TRIAL_INVALID
+    return DONE if made.chosen else THRESHOLD_FAILED
 
 
 def parse_target(text: str) -> Target:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from diskproof.analysis.advised.margins import predicted_margins, probability
+from diskproof.analysis.advised.chance import probability
 from diskproof.analysis.advised.records import Advice, Candidate, Configuration, Target
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.observed import observe
@@ -85,7 +85,7 @@ def _candidates(
                 configuration=one,
                 predicted=load,
                 durable=durable.get(load.cell.id, False) and one.outlives_machine,
-                probability=probability(predicted_margins(target, load)),
+                probability=probability(target, load),
             )
             for load in predicted
             if load.device == one.name

@@ -19,6 +19,8 @@ class Configuration(Record):
 
     name: str
     """``AWS EBS gp3, us-east-1, 100 GiB, 4,500 IOPS``; predictions call it so, too."""
+    device: str
+    """What a study or `predict --on` calls it: ``ebs-gp3?capacity_bytes=107374182400&iops.fixed=4500``."""
     card: str
     """Title of its price card."""
     currency: str
@@ -49,36 +51,6 @@ class Candidate(Record):
         return self.probability is not None and self.probability >= least
 
 
-class Measured(Record):
-    """What a candidate did as a virtual disk."""
-
-    name: str
-    study: str
-    run: str
-    """Folder of the run of that study."""
-    per_s: float | None = None
-    """None: no trial was valid."""
-    mean_us: float | None = None
-    p95_us: float | None = None
-    within: bool | None = None
-    """Whether the throughput lies in the predicted interval."""
-    meets: bool | None = None
-    """Whether it meets the target; None: that was not observed."""
-    taken: float | None = None
-    """Share of the CPU time that other work took, if that may be why it missed; `meets` is then None."""
-
-
-class Verification(Record):
-    """What a search among virtual disks found."""
-
-    runs: list[Measured]
-    """In the order in which they were run."""
-    cheapest: str | None
-    """The cheapest that met the target; None: none did."""
-    not_run: list[str]
-    """What would save money, and may meet the target, by price: the search ended before."""
-
-
 class Advice(Record):
     """Candidates by price, and what follows."""
 
@@ -98,4 +70,3 @@ class Advice(Record):
     most_per_s: float | None
     """What main memory is predicted to do: no disk does more."""
     notes: list[Message]
-    verification: Verification | None = None

@@ -3,24 +3,21 @@
 from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.advised.advise import LIKELY, SURE
-from diskproof.analysis.advised.records import Advice, Candidate, Configuration, Measured, Target
+from diskproof.analysis.advised.records import Advice, Candidate, Configuration, Target
 from diskproof.analysis.other_disk.errors import CONFIDENCE
 from diskproof.report.compose.predicted import HOW, SHORT, basis, weakened
-from diskproof.report.compose.tables import figures, table
-from diskproof.report.document import Paragraph, Section, Table
+from diskproof.report.document import Paragraph, Section
 from diskproof.report.intervals import bounds, estimate, with_bounds
 from diskproof.report.one_screen import Block, OneScreen, Row, absolute_scale
 from diskproof.results.limit import IN_WORDS
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed, milliseconds, number, percent, time
-
-TARGET_IS = {True: "met", False: "missed", None: "not tested"}
 
 MOST_ON_SCREEN = 8
 """Disks on one screen: those that the answer names, and the cheapest."""
 
 
 def compose(advice: Advice) -> OneScreen:
-    """Return a row a disk, the cheapest first, and what to buy below it; every other disk and runs follow.
+    """Return a row a disk, the cheapest first, and what to buy below it; every other disk follows.
 
     The notes count the disks that nothing is predicted for.
     """
@@ -28,11 +25,13 @@ def compose(advice: Advice) -> OneScreen:
     named = [one for one in (advice.cheaper, advice.chosen, advice.step_up, advice.nearest) if one]
     shown = [one for one in known if one in [*named, *known[: MOST_ON_SCREEN - len(named)]]]
     hidden = count(len(known) - len(shown), "disk")
-    answer, *others = [*_bought(advice), *_answer(advice)]
+    best = advice.chosen or advice.nearest
+    answer, *others = _answer(advice)
     warned = weakened([one.predicted for one in known])
     lines = (
         ("Answer", answer),
         *(("", one) for one in others),
+        ("To test", f"run the load on `virtual = \"{best.configuration.device}\"`" if best else ""),
         ("Beware", "; ".join([*warned, *(one.text for one in advice.notes)])),
         ("More", f"{hidden}: --format markdown" if known != shown else ""),
     )
@@ -44,7 +43,6 @@ def compose(advice: Advice) -> OneScreen:
         tuple((lead, text) for lead, text in lines if text),
         "--format markdown",
         (
-            Section("On virtual disks", _verified(advice)),
             Section("What can be bought", (_rows(known).table(),) if known != shown else ()),
             Section("What the intervals hold for", (Paragraph(HOW),)),
         ),
@@ -78,8 +76,8 @@ def _row(one: Candidate) -> Row:
     )
 
 
-def _figures(one: Target | Measured) -> str:
-    """Return what is asked, or what a run did."""
+def _figures(one: Target) -> str:
+    """Return what is asked."""
     parts = [f"{number(one.per_s)} transactions/s"] if one.per_s is not None else []
     parts += [f"a mean of {time(one.mean_us)}"] if one.mean_us is not None else []
     parts += [f"a 95th percentile of {time(one.p95_us)}"] if one.p95_us is not None else []
@@ -92,8 +90,7 @@ def _answer(advice: Advice) -> Iterator[str]:
         sure = f"probability {percent(SURE)} or more"
         yield f"The cheapest disk that meets the target ({sure}) is {_named(chosen)}"
         if advice.cheaper is not None:
-            test = " `--verify` finds out which to buy." if advice.verification is None else ""
-            yield f"A cheaper one meets it more probably than not: {_named(advice.cheaper)}{test}"
+            yield f"A cheaper one meets it more probably than not: {_named(advice.cheaper)}"
         if advice.step_up is not None:
             yield f"The next step up is {_priced(advice.step_up)}: {_does(advice.step_up)}."
         elif advice.held_back_by is not None:
@@ -139,55 +136,6 @@ def _keeps(one: Candidate) -> str:
     if one.durable:
         return "By its settings, commits survive a power cut."
     return "By its settings, a power cut may lose commits."
-
-
-def _bought(advice: Advice) -> Iterator[str]:
-    """Say which disk the runs found, and what became of the advised one; nothing if it was not verified."""
-    made = advice.verification
-    if made is None:
-        return
-    sold, ran = _by_name(advice), {one.name: one for one in made.runs}
-    if all(did.meets is None for did in made.runs):
-        yield "No run tested the target, so which disk to buy is not known."
-    elif made.cheapest is None:
-        yield "No disk met the target when it was run as a virtual disk."
-    else:
-        one = sold[made.cheapest]
-        yield f"Buy {_priced(one)}. As a virtual disk it did {_figures(ran[made.cheapest])}. {_keeps(one)}"
-    if advice.chosen is not None:
-        name = advice.chosen.configuration.name
-        became = TARGET_IS[ran[name].meets] if name in ran else "not run"
-        yield f"Advised was {_priced(advice.chosen)}; the target: {became}."
-    if made.not_run:
-        several = count(len(made.not_run), "disk")
-        yield f"Not run: {several} that may meet the target, first {made.not_run[0]}."
-
-
-def _by_name(advice: Advice) -> dict[str, Candidate]:
-    return {one.configuration.name: one for one in advice.candidates}
-
-
-def _verified(advice: Advice) -> tuple[Table, ...]:
-    """Return the runs in their order; nothing if it was not verified."""
-    made = advice.verification
-    if made is None:
-        return ()
-    sold = _by_name(advice)
-    return (
-        table(
-            made.runs,
-            ("Disk", lambda one: one.name),
-            (figures("Price a month"), lambda one: _price(sold[one.name].configuration)),
-            (figures("Predicted"), lambda one: bounds(sold[one.name].predicted.per_s)),
-            (figures("Transactions/s"), lambda one: number(one.per_s)),
-            (figures("Mean ms"), lambda one: milliseconds(one.mean_us)),
-            (figures("p95 ms"), lambda one: milliseconds(one.p95_us)),
-            ("Target", lambda one: TARGET_IS[one.meets]),
-            (figures("CPU time of other work"), lambda one: "" if one.taken is None else percent(one.taken)),
-            ("To repeat", lambda one: f"diskproof run {one.study}"),
-            ("Run", lambda one: one.run),
-        ),
-    )
 
 
 def _price(one: Configuration) -> str:
