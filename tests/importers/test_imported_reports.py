@@ -62,7 +62,7 @@ def test_repeats_of_named_files_give_a_verdict(run: RunFolder) -> None:
 
 def test_no_form_of_the_report_claims_a_run_of_ours(run: RunFolder) -> None:
     analysis = analyse_folder(run)
-    forms = [as_text(analysis), markdown.render(analysis), html.render(run, analysis)]
+    forms = [as_text(analysis), markdown.render(analysis), html.render(analysis)]
     for form in forms:
         assert "imported from" in form
         assert "sysbench 0.5" in form

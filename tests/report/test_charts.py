@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from diskproof.report.charts import cells, still
-from diskproof.report.charts.curves import MOST_POINTS, over_time, read_curve, thin
 from diskproof.report.charts.parts import Span, log_ticks
 from diskproof.report.charts.split import COLOUR_OF_PART, NINTH
 from diskproof.report.charts.style import COLOURS, DASHES, SHAPES, encode
@@ -125,47 +124,11 @@ def test_every_shape_has_a_dash() -> None:
 
 
 def test_an_axis_is_logarithmic_only_where_the_span_demands_it() -> None:
-    assert Span.of([100, 500]).scale.to_dict()["type"] == "linear"
-    assert Span.of([100, 500]).scale.to_dict()["domain"][0] == 0
-    assert Span.of([10, 500]).scale.to_dict()["type"] == "log"
-    assert Span.of([0, 500]).scale.to_dict()["type"] == "linear"  # zero has no logarithm
+    assert Span.of([100, 500]).scale["type"] == "linear"
+    assert Span.of([100, 500]).scale["domain"][0] == 0
+    assert Span.of([10, 500]).scale["type"] == "log"
+    assert Span.of([0, 500]).scale["type"] == "linear"  # zero has no logarithm
     assert log_ticks(80, 1200) == [100, 200, 500, 1000]
-
-
-def test_thinning_keeps_the_mean_and_the_limit() -> None:
-    curve = [(float(second), float(second % 7)) for second in range(1000)]
-    thinned = thin(curve, 100)
-    assert len(thinned) == 100
-    mean = sum(rate for _, rate in thinned) / 100
-    assert mean == pytest.approx(sum(rate for _, rate in curve) / 1000)
-    assert thin(curve, 1000) == curve
-
-
-def test_curves_come_from_the_loads_throughput_alone_and_in_order(quickstart: Run) -> None:
-    folder, _ = quickstart
-    curve = read_curve(folder, "b01-t01")
-    assert len(curve) == 40  # 10 s of warm-up, 30 s measured
-    assert [second for second, _ in curve] == sorted(second for second, _ in curve)
-    assert all(rate != 50.0 for _, rate in curve)
-    assert read_curve(folder, "b99-t01") == []
-
-
-def test_long_runs_are_drawn_with_a_bounded_number_of_points(make_run: MakeRun) -> None:
-    folder, analysis = make_run(make_plan(measure_s=600.0, blocks=4))
-    figure = over_time(folder, analysis, folder.trials())
-    assert figure
-    assert sum(len(panel.rows) for panel in figure.panels) <= MOST_POINTS
-    assert "averaged" in figure.caption
-
-
-def test_a_trial_that_does_not_count_is_drawn_as_such(quickstart: Run) -> None:
-    folder, analysis = quickstart
-    figure = over_time(folder, analysis, folder.trials())
-    assert figure
-    refused = {
-        row["trial"] for panel in figure.panels for row in panel.rows if row["validity"] == "does not count"
-    }
-    assert refused == {"b02-t04"}
 
 
 def test_still_pictures(quickstart: Run) -> None:

@@ -20,5 +20,5 @@ def test_a_page_names_virtual_disks(tmp_path: Path) -> None:
     machine = change(machine, places=places, idle_wake_up_us=0)
     folder = write_run(tmp_path / "run", plan, trials, machine, series=False)
     analysis = analyse_folder(folder)
-    page = html.render(folder, analysis)
+    page = html.render(analysis)
     assert "virtual: A disk of 15,000 rpm" in page

@@ -138,18 +138,18 @@ def test_json_has_it_all(run: Run) -> None:
 
 
 def test_a_run_of_which_nothing_was_counted_reads_as_before(quickstart: Run) -> None:
-    folder, analysis = quickstart
+    _, analysis = quickstart
     analysis = change(analysis, limits=None)
-    for said in (printed(analysis), markdown.render(analysis), html.render(folder, analysis)):
+    for said in (printed(analysis), markdown.render(analysis), html.render(analysis)):
         assert words.TITLE not in said
         assert "Held back" not in said
     assert time_split(analysis) is None
 
 
 def test_limits_without_cells_have_no_section(quickstart: Run) -> None:
-    folder, analysis = quickstart
+    _, analysis = quickstart
     analysis = change(analysis, limits=Limits(cells=[]))
-    for said in (printed(analysis), markdown.render(analysis), html.render(folder, analysis)):
+    for said in (printed(analysis), markdown.render(analysis), html.render(analysis)):
         assert words.TITLE not in said
 
 
@@ -240,7 +240,7 @@ def hostile(plan: Plan) -> Limits:
 
 def test_nothing_in_a_limit_reaches_a_report_unescaped(make_run: MakeRun) -> None:
     plan = make_plan(storages=("dram", HOSTILE), blocks=2)
-    folder, analysis = make_run(plan)
+    _, analysis = make_run(plan)
     disk = [cell for cell in plan.cells if cell.storage == HOSTILE]
     plan_of_disk = change(plan, cells=[change(cell, storage="disk") for cell in disk])
     renamed = [
@@ -248,7 +248,7 @@ def test_nothing_in_a_limit_reaches_a_report_unescaped(make_run: MakeRun) -> Non
     ]
     cells: list[CellLimit] = [one for one in hostile(make_plan()).cells if one.cell.storage == "dram"]
     analysis = change(analysis, limits=change(hostile(make_plan()), cells=[*cells, *renamed], proofs=[]))
-    page, told = html.render(folder, analysis), markdown.render(analysis)
+    page, told = html.render(analysis), markdown.render(analysis)
     assert words.TITLE in page
     assert "<img src=x" not in page
     assert "<img" not in told.replace(r"\<img", "")
@@ -259,10 +259,10 @@ def test_the_page_shows_its_pictures_on_a_phone_and_does_nothing_else(
     make_run: MakeRun, browser: Browser, tmp_path: Path
 ) -> None:
     plan = make_plan(clients=(1, 2, 4, 8), blocks=2)
-    folder, analysis = make_run(plan)
+    _, analysis = make_run(plan)
     analysis = change(analysis, limits=hostile(plan))
     path = tmp_path / "limits.html"
-    path.write_text(html.render(folder, analysis))
+    path.write_text(html.render(analysis))
     complaints: list[str] = []
     context = browser.new_context(viewport={"width": 400, "height": 800})
     page = context.new_page()

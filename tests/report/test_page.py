@@ -69,7 +69,7 @@ OpenPage = Callable[..., Opened]
 @pytest.fixture(scope="module")
 def quickstart_page(quickstart: Run) -> str:
     """The page that most tests look at, made once."""
-    return html.render(*quickstart)
+    return html.render(quickstart[1])
 
 
 @pytest.fixture
@@ -79,11 +79,11 @@ def open_page(browser: Browser, tmp_path: Path, quickstart: Run, quickstart_page
     def open_it(
         run: Run, width_px: int = 1200, made: str | None = None, **analysis_changes: object
     ) -> Opened:
-        folder, analysis = run
+        _, analysis = run
         path = tmp_path / "report.html"
         if run is quickstart and not analysis_changes:
             made = made or quickstart_page
-        path.write_text(made or html.render(folder, change(analysis, **analysis_changes)))
+        path.write_text(made or html.render(change(analysis, **analysis_changes)))
         context = browser.new_context(viewport={"width": width_px, "height": 800}, color_scheme="light")
         contexts.append(context)
         opened = Opened(context.new_page())
@@ -185,8 +185,8 @@ def test_many_cells_are_folded_and_the_first_is_open(make_run: MakeRun, open_pag
 
 @pytest.fixture(scope="module")
 def limits_page(quickstart: Run) -> str:
-    folder, analysis = quickstart
-    return html.render(folder, change(analysis, limits=make_limits(analysis.plan)))
+    _, analysis = quickstart
+    return html.render(change(analysis, limits=make_limits(analysis.plan)))
 
 
 @pytest.mark.parametrize("width_px", [400, 1000, 1600])
@@ -332,7 +332,7 @@ def test_the_policy_forbids_requests_and_foreign_scripts(quickstart: Run, open_p
 
 
 def test_a_page_is_the_same_each_time_and_not_large(quickstart: Run, quickstart_page: str) -> None:
-    assert quickstart_page == html.render(*quickstart)
+    assert quickstart_page == html.render(quickstart[1])
     assert len(quickstart_page.encode()) < 400_000
 
 

@@ -177,7 +177,7 @@ def test_ratios_of_operations_are_said_to_be_unadjusted(make_run: MakeRun) -> No
 
 
 def test_a_page_of_jobs_speaks_of_jobs(make_run: MakeRun) -> None:
-    page = html.render(*job_run(make_run))
+    page = html.render(job_run(make_run)[1])
     assert '<a href="#operations">Operations</a>' in page
     assert 'class="bar"' in page
     assert "Throughput over time" not in page

@@ -135,18 +135,18 @@ def test_json_has_them_all(priced: Run) -> None:
 def test_a_page_has_a_section_and_escapes_what_the_study_says(make_run: MakeRun) -> None:
     hostile = make_price("<b>disk", 160.0, source="<script>alert(1)</script>")
     plan = with_prices(make_plan(storages=("disk",), blocks=2), disk=[hostile])
-    folder, analysis = make_run(plan)
-    page = html.render(folder, analysis)
+    _, analysis = make_run(plan)
+    page = html.render(analysis)
     assert 'href="#price"' in page
     assert standard_html.escape("<b>disk") in page
     assert page.count("<b>disk") == page.count("<b>diskproof")
 
 
 def test_a_run_without_prices_reads_as_before(quickstart: Run) -> None:
-    folder, analysis = quickstart
+    _, analysis = quickstart
     assert "Price" not in printed(analysis)
     assert "## Price" not in markdown.render(analysis)
-    assert 'id="price"' not in html.render(folder, analysis)
+    assert 'id="price"' not in html.render(analysis)
 
 
 def test_a_run_without_a_trial_still_tells_what_storages_cost(make_run: MakeRun) -> None:

@@ -122,7 +122,7 @@ def test_it_stands_right_after_the_verdicts(repeated: Run) -> None:
 
 
 def test_the_page_has_its_tables_and_its_picture(repeated: Run) -> None:
-    page = html.render(*repeated)
+    page = html.render(repeated[1])
     assert '<a href="#published">Published</a>' in page
     section = page[page.index('<section id="published">') : page.index('<section id="cells">')]
     assert "size differs" in section
@@ -145,12 +145,12 @@ def test_the_head_names_the_scale_and_the_method_says_what_it_can_show(repeated:
     assert ", at scale `short`." in " ".join(printed(repeated[1]).split())[:600]
     [method] = [one for one in sections if one.startswith("How it was measured")]
     assert "It can show: the order of the storages." in method
-    assert "the order of the storages" in html.render(*repeated)
+    assert "the order of the storages" in html.render(repeated[1])
 
 
 def test_a_run_of_the_study_as_it_stands_speaks_of_no_scale(quickstart: Run) -> None:
-    folder, analysis = quickstart
-    for report in (markdown.render(analysis), printed(analysis), html.render(folder, analysis)):
+    _, analysis = quickstart
+    for report in (markdown.render(analysis), printed(analysis), html.render(analysis)):
         assert " at scale `" not in report and " can show: " not in report
         assert "Beside" not in report
 
@@ -171,7 +171,7 @@ def test_hostile_names_are_shown_and_not_obeyed(make_run: MakeRun) -> None:
     report = markdown.render(analysis)
     assert re.search(r"(?<!\\)<img", report) is None
     assert re.search(r"(?<!\\)\*x\*", report) is None
-    page = html.render(folder, analysis)
+    page = html.render(analysis)
     assert "<img src=x" not in page
     assert "{{7*7}}" in page  # shown, not worked out
     rows = list(standard_csv.DictReader(io.StringIO(csv.render(folder, analysis))))
@@ -211,24 +211,24 @@ def test_two_claims_of_one_title_are_two_comparisons(make_run: MakeRun) -> None:
 def test_what_holds_both_sides_back_stands_beside_a_ratio(make_run: MakeRun) -> None:
     told = [ratio(0.25, "fast", "safest", factor="tuning", at={"storage": at}) for at in ("disk", "dram")]
     plan = publish(make_plan(clients=(8,)), ratios=[*told, ratio(0.25, at={"tuning": "safest"})])
-    folder, analysis = make_run(plan)
+    _, analysis = make_run(plan)
     analysis = change(analysis, limits=make_limits(plan))
     [group] = published_groups.groups(analysis)
     table = published.ratios_table(group)
     at = [column.title for column in table.columns].index("Held back by")
     assert [row[at] for row in table.rows] == ["not established / log flush", "CPU, both", "log flush / CPU"]
     assert "| log flush / CPU |" in markdown.render(analysis)
-    assert "log flush / CPU" in html.render(folder, analysis)
+    assert "log flush / CPU" in html.render(analysis)
     [without] = published_groups.groups(change(analysis, limits=None))
     assert "Held back by" not in {column.title for column in published.ratios_table(without).columns}
 
 
 def test_a_table_of_figures_alone_is_shown(make_run: MakeRun) -> None:
     plan = publish(make_plan(), figures=[figure(5.0, storage="disk"), figure(6.0, storage="flash")])
-    folder, analysis = make_run(plan)
+    _, analysis = make_run(plan)
     report = markdown.render(analysis)
     assert "no ratio was published" in report
-    assert "<h3>Figures of Table 1</h3>" in html.render(folder, analysis)
+    assert "<h3>Figures of Table 1</h3>" in html.render(analysis)
     assert pictures.ratios(analysis) is None
 
 

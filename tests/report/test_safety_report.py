@@ -247,6 +247,6 @@ def test_nothing_from_a_server_reaches_a_report_unescaped(tmp_path: Path) -> Non
     cuts = [change(cut, silent_because=as_message(HOSTILE), findings=[hostile]) for cut in make_cuts(crash)]
     folder = written(tmp_path / "run", crash, cuts, speed=False)
     analysis = analyse_folder(folder)
-    assert "<img src=x" not in html.render(folder, analysis)
+    assert "<img src=x" not in html.render(analysis)
     assert "\x1b" not in printed(analysis)
     assert "<img" not in markdown.render(analysis).replace(r"\<img", "")

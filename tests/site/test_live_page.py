@@ -50,7 +50,7 @@ def test_two_windows_follow_one_run_to_its_report(
     for window in windows:
         expect(window.locator("#made td", has_text="3 of 3")).to_have_count(8)
         expect(window.locator("#made .interval circle").first).to_be_visible()
-    (folder.path / "report.html").write_text(html.render(folder, analyse_folder(folder)))
+    (folder.path / "report.html").write_text(html.render(analyse_folder(folder)))
     folder._held.close()
     for window in windows:
         expect(window.locator("#verdicts")).to_be_attached(timeout=60_000)

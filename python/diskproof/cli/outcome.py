@@ -90,7 +90,7 @@ def write_reports(folder: RunFolder, analysis: Analysis) -> None:
     folder.write_summary(Summary(question=plan.question, answer=sentence(analysis), facts=_facts(analysis)))
     picture = html.picture(analysis)
     for name, content in (
-        ("report.html", html.render(folder, analysis)),
+        ("report.html", html.render(analysis)),
         ("report.md", markdown.render(analysis, markdown.PICTURE if picture else "")),
         *([(markdown.PICTURE, picture)] if picture else []),
     ):

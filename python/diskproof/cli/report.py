@@ -42,7 +42,7 @@ def report(
     if page:
         from diskproof.report import html  # noqa: PLC0415 - drawing takes long to load; text needs none of it
 
-        keep("report", page, html.render(folder, analysis))
+        keep("report", page, html.render(analysis))
     match format:
         case "text":
             if full:

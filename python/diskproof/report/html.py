@@ -2,21 +2,18 @@
 
 from diskproof.analysis.answers import Analysis
 from diskproof.report.charts import cells, cuts, dials, faults, published, still
-from diskproof.report.charts.curves import over_time
 from diskproof.report.charts.split import time_split
 from diskproof.report.compose.run import compose
 from diskproof.report.document import Figure
 from diskproof.report.write import html
-from diskproof.results.folder import RunFolder
 
 
-def render(folder: RunFolder, analysis: Analysis) -> str:
+def render(analysis: Analysis) -> str:
     """Return the page."""
-    trials = folder.trials()
     first, *others = [*_answers(analysis), None]
     figures = {
         "answer": (first,),
-        "charts": (*others, over_time(folder, analysis, trials)),
+        "charts": others,
         "published": (published.ratios(analysis),),
         "limits": [time_split(analysis)] if analysis.plan.asks != "limits" else [],
     }

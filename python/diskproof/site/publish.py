@@ -83,7 +83,7 @@ def publish(paths: Sequence[Path], to: Path, *, keep: bool = False) -> Publicati
         series[entry.id] = {trial: list(rows) for trial, rows in one.folder.rows.items()}
         files |= {
             f"{at}/{ENTRY}": entry.model_dump_json(indent=1) + "\n",
-            f"{at}/report.html": html.render(one.folder, analysis),
+            f"{at}/report.html": html.render(analysis),
             f"{at}/index.html": run_page(entry, one),
             f"{at}/badge.svg": badge(entry),
         }

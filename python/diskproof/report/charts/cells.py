@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import altair as alt
-
 from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row
@@ -71,7 +69,7 @@ def throughput(analysis: Analysis, measure: Measure = THROUGHPUT) -> Figure | No
         panels = (_by_cell(rows, encoding, figures, measure),)
     wide = "; the axis is logarithmic" if parts.is_wide(figures) else ""
     caption = f"{measure.described} {by}. Bars: {confidence(analysis)} intervals{wide}."
-    keys = parts.keys(analysis, encoding, panels, with_shapes=True)
+    keys = parts.keys(analysis, encoding, panels)
     if any(row["low"] is not None for row in rows):
         keys = (*keys, Key(f"bar: {confidence(analysis)} interval"))
     return Figure(measure.name, title, caption, panels, keys)
@@ -86,30 +84,30 @@ def _by_clients(
     measure: Measure,
 ) -> Panel:
     x = parts.doubling("clients", [cell.clients for cell in analysis.plan.cells], "clients")
-    span = parts.Span.of(figures)
-    y = alt.Y("figure:Q", title=measure.unit, scale=span.scale, axis=span.axis())
-    base = alt.Chart().encode(x=x, color=parts.colour(encoding))
-    lines = base.mark_line(strokeWidth=2, opacity=0.8).encode(y=y, **parts.dash(encoding))
-    marks = parts.points(base).encode(y=y, tooltip=parts.tooltip("interval"), **parts.shape(encoding))
-    return Panel(
+    channels = x | {"y": parts.Span.of(figures).channel("figure", measure.unit)} | parts.colour(encoding)
+    return parts.panel(
         parts.panel_title(encoding, levels),
-        parts.described(f"{measure.title} by clients", rows, "interval"),
-        parts.layered(lines, parts.intervals(base), marks, height_px=PANEL_HEIGHT_PX),
+        f"{measure.title} by clients",
         rows,
-        len(rows),
+        "interval",
+        parts.lines(channels | parts.dash(encoding)),
+        parts.intervals(channels),
+        parts.points(channels | parts.tooltip("interval") | parts.shape(encoding)),
+        height_px=PANEL_HEIGHT_PX,
     )
 
 
 def _by_cell(rows: Sequence[Row], encoding: Encoding, figures: Sequence[float], measure: Measure) -> Panel:
     span = parts.Span.of(figures)
-    x = alt.X("figure:Q", title=measure.unit, scale=span.scale, axis=span.axis(orient=parts.orient(rows)))
-    base = parts.stacked().encode(color=parts.colour(encoding))
-    bars = parts.level_intervals(base, span.scale, strokeWidth=3, opacity=0.6)
-    marks = parts.points(base, yOffset=8).encode(
-        x=x, tooltip=parts.tooltip("interval"), **parts.shape(encoding)
-    )
+    channels = parts.STACKED | parts.colour(encoding)
+    x = {"x": span.channel("figure", measure.unit, orient=parts.orient(rows))}
     return parts.stacked_panel(
-        "", parts.described(f"{measure.title} by cell", rows, "interval"), rows, bars, marks
+        "",
+        f"{measure.title} by cell",
+        rows,
+        "interval",
+        parts.level_intervals(channels, span.scale, strokeWidth=3, opacity=0.6),
+        parts.points(channels | x | parts.tooltip("interval") | parts.shape(encoding), yOffset=8),
     )
 
 

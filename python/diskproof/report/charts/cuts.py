@@ -4,12 +4,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-import altair as alt
-
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.report.charts import parts
-from diskproof.report.charts.parts import Row
+from diskproof.report.charts.parts import Row, Spec
 from diskproof.report.charts.style import Encoding, encode
 from diskproof.report.compose import cut_words as said
 from diskproof.report.compose.safety import cells_of, levels_shown, speeds_of, ways
@@ -57,7 +55,7 @@ def speed_against_loss(analysis: Analysis) -> Figure | None:
         "median cut. A hollow mark lost none: beside it are the cuts made, and the share of cuts that may "
         f"still lose some (one-sided 95% bound). Upright bars: {confidence(analysis)} intervals."
     )
-    keys = parts.keys(analysis, encoding, panels, with_shapes=True)
+    keys = parts.keys(analysis, encoding, panels)
     return Figure("speed-loss", "Speed against loss", caption, tuple(panels), keys)
 
 
@@ -70,23 +68,24 @@ def _panel(
 ) -> Panel:
     rows = [_point(safety, answer, speed, encoding) for answer, speed in known]
     tops = [row[end] for row in rows for end in ("speed", "low", "high") if row[end] is not None]
-    x = _lost_axis("lost:Q", most, "acknowledged and lost in the worst cut")
-    span = parts.Span.of(tops)
-    y = alt.Y("speed:Q", title="commits/s", scale=span.scale, axis=span.axis())
-    of_cells = alt.Chart().encode(color=parts.colour(encoding))
-    spans = of_cells.mark_rule(strokeWidth=2, opacity=0.45).encode(
-        x=_lost_axis("median:Q", most, ""), x2="lost:Q", y=y
-    )
-    marks = of_cells.encode(x=x, y=y, tooltip=parts.tooltip("figure"), **parts.shape(encoding))
-    lost = parts.points(marks.transform_filter("datum.lost > 0"), size=70)
-    none = marks.transform_filter("datum.lost == 0").mark_point(size=70, filled=False, strokeWidth=2)
-    noted = alt.Chart().encode(x=x, y=y, text="note:N")
-    beside = noted.transform_filter("!datum.gone").mark_text(align="left", baseline="middle", dx=9)
-    gone = noted.transform_filter("datum.gone").mark_text(align="right", dx=-9, fontWeight="bold")
-    bars = parts.intervals(of_cells.encode(x=x), "commits/s")
-    spec = parts.layered(spans, bars, lost, none, beside, gone, height_px=HEIGHT_PX)
-    return Panel(
-        title, parts.described(f"{title}: speed against loss", rows, "figure"), spec, rows, len(rows)
+    x = {"x": _lost_axis("lost", most, "acknowledged and lost in the worst cut")}
+    y = {"y": parts.Span.of(tops).channel("speed", "commits/s")}
+    bars = x | y | parts.colour(encoding)
+    spans = bars | {"x": _lost_axis("median", most, ""), "x2": {"field": "lost"}}
+    marks = bars | parts.tooltip("figure") | parts.shape(encoding)
+    notes = x | y | {"text": parts.words("note")}
+    return parts.panel(
+        title,
+        f"{title}: speed against loss",
+        rows,
+        "figure",
+        parts.layer("rule", spans, strokeWidth=2, opacity=0.45),
+        parts.intervals(bars, "commits/s"),
+        parts.points(marks, "datum.lost > 0", size=70),
+        parts.points(marks, "datum.lost == 0", size=70, filled=False, strokeWidth=2),
+        parts.layer("text", notes, "!datum.gone", align="left", baseline="middle", dx=9),
+        parts.layer("text", notes, "datum.gone", align="right", dx=-9, fontWeight="bold"),
+        height_px=HEIGHT_PX,
     )
 
 
@@ -120,7 +119,7 @@ def _note(answer: CutAnswer) -> str:
     return f"none in {answer.telling}: ≤ {said.points(answer.loss_share.high)}"
 
 
-def _lost_axis(field: str, most: float, title: str) -> alt.X:
+def _lost_axis(field: str, most: float, title: str) -> Spec:
     """Return the axis of losses: from none over one to many, each power of ten as wide as the other.
 
     Symmetric logarithm (Webber, "A bi-symmetric log transformation for wide-range data", Measurement
@@ -129,9 +128,6 @@ def _lost_axis(field: str, most: float, title: str) -> alt.X:
     low, high = -0.35, max(most * 1.35, 2.0)
     powers = [10.0**power for power in range(math.ceil(math.log10(high)))]
     ticks = [0.0, *powers] if high > 10 else [0.0, 1.0, *([2.0, 5.0] if high > 5 else [2.0])]
-    return alt.X(
-        field,
-        title=title,
-        scale=alt.Scale(type="symlog", constant=1, domain=[low, high], nice=False),
-        axis=alt.Axis(values=[tick for tick in ticks if tick <= high], format=",.3~r"),
-    )
+    scale = {"type": "symlog", "constant": 1, "domain": [low, high], "nice": False}
+    axis = {"values": [tick for tick in ticks if tick <= high], "format": ",.3~r"}
+    return parts.figures(field, title=title, scale=scale, axis=axis)

@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-
-import altair as alt
+from dataclasses import replace
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.dials import Curve
 from diskproof.report.charts import parts
-from diskproof.report.charts.parts import Row, Span
+from diskproof.report.charts.parts import Row, Span, Spec
 from diskproof.report.charts.style import COLOURS
 from diskproof.report.compose import verdict_words
 from diskproof.report.compose.dials import held, shown, title_of, unit_of
@@ -55,29 +54,40 @@ def _panel(analysis: Analysis, curves: Sequence[Curve], by_name: Mapping[str, st
     rows = [row for one in curves for row in _rows(one)]
     x = _axis(key, [row["x"] for row in rows])
     span = Span.of([row[end] for row in rows for end in ("figure", "low", "high") if row[end] is not None])
-    y = alt.Y("figure:Q", title=unit_of(curves[0]), scale=span.scale, axis=span.axis())
-    base = (
-        alt.Chart()
-        .transform_filter("isValid(datum.figure)")
-        .encode(x=x, color=parts.colours("name", by_name))
-    )
-    predicted = (
-        base.transform_filter("isValid(datum.predicted)")
-        .mark_line(strokeDash=[4, 3], opacity=0.7)
-        .encode(y=alt.Y("predicted:Q", title="", scale=span.scale))
-    )
-    lines = base.mark_line(strokeWidth=2, opacity=0.8).encode(y=y)
-    marks = parts.points(base).encode(y=y, tooltip=[*parts.tooltip("said"), alt.Tooltip("limit:N")])
-    disks = _disks(analysis, key, [row["x"] for row in rows])
-    at_disk = alt.Chart().transform_filter("isValid(datum.disk)").encode(x=x)
-    ticks = at_disk.mark_tick(orient="vertical", size=8, opacity=0.7).encode(y=alt.value(HEIGHT_PX - 4))
-    names = at_disk.mark_text(angle=270, align="left", dx=2, fontSize=10).encode(
-        y=alt.value(HEIGHT_PX - 10), text="disk:N"
-    )
+    channels = {"x": x, "y": span.channel("figure", unit_of(curves[0])), "color": parts.looks("name", by_name)}
+    predicted = channels | {"y": parts.figures("predicted", title="", scale=span.scale)}
+    told = "isValid(datum.figure)"
     title = verdict_words.subject("clients", clients) if clients and clients != NO_LEVEL else ""
-    described = parts.described(f"Throughput by {title_of(key)}, {title}".rstrip(", "), rows, "said")
-    spec = parts.layered(ticks, names, lines, predicted, parts.intervals(base), marks, height_px=HEIGHT_PX)
-    return Panel(title, described, spec, [*rows, *disks], len(rows))
+    disks = _disks(analysis, key, [row["x"] for row in rows])
+    made = parts.panel(
+        title,
+        f"Throughput by {title_of(key)}, {title}".rstrip(", "),
+        rows,
+        "said",
+        parts.layer(
+            "tick",
+            {"x": x, "y": {"value": HEIGHT_PX - 4}},
+            "isValid(datum.disk)",
+            orient="vertical",
+            size=8,
+            opacity=0.7,
+        ),
+        parts.layer(
+            "text",
+            {"x": x, "y": {"value": HEIGHT_PX - 10}, "text": parts.words("disk")},
+            "isValid(datum.disk)",
+            angle=270,
+            align="left",
+            dx=2,
+            fontSize=10,
+        ),
+        parts.lines(channels, told),
+        parts.lines(predicted, "isValid(datum.predicted)", strokeDash=[4, 3], opacity=0.7),
+        parts.intervals(channels),
+        parts.points(channels | parts.tooltip("said"), told),
+        height_px=HEIGHT_PX,
+    )
+    return replace(made, rows=[*rows, *disks])
 
 
 def _rows(one: Curve) -> list[Row]:
@@ -92,8 +102,8 @@ def _rows(one: Curve) -> list[Row]:
             "low": point.figure.low,
             "high": point.figure.high,
             "predicted": ends.get(point.cell, point.predicted),
-            "limit": IN_WORDS[point.limit] if point.limit else "",
-            "said": f"{shown(one.key, point.value)}: {with_bounds(point.figure)} {unit_of(one)}",
+            "said": f"{shown(one.key, point.value)}: {with_bounds(point.figure)} {unit_of(one)}"
+            f"{f'; limit: {IN_WORDS[point.limit]}' if point.limit else ''}",
         }
         for point in one.points
     ]
@@ -121,8 +131,8 @@ def _disks(analysis: Analysis, key: str, values: Sequence[float]) -> list[Row]:
     return rows
 
 
-def _axis(key: str, values: Sequence[float]) -> alt.X:
-    low, high = min(values) / 1.2, max(values) * 1.2
-    axis = alt.Axis(values=sorted(set(values)), format=",.3~r", grid=False, labelOverlap=True)
+def _axis(key: str, values: Sequence[float]) -> Spec:
+    scale = Span(min(values) / 1.2, max(values) * 1.2, log=True).scale
+    axis = {"values": sorted(set(values)), "format": ",.3~r", "grid": False, "labelOverlap": True}
     title = f"{title_of(key)}, ms" if key.endswith("_us") else title_of(key)
-    return alt.X("x:Q", title=title, scale=alt.Scale(type="log", domain=[low, high], nice=False), axis=axis)
+    return parts.figures("x", title=title, scale=scale, axis=axis)

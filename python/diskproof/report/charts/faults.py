@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 
-import altair as alt
-
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
-from diskproof.report.charts.parts import Row, Spec, colours, dashes, layered
+from diskproof.report.charts.parts import Row, Spec, figures, layer, lines, looks
 from diskproof.report.charts.style import COLOURS, INVALID_COLOUR
 from diskproof.report.compose import faults
 from diskproof.report.document import Figure, Panel
@@ -58,17 +56,18 @@ def _windows(safety: Safety, answer: CutAnswer) -> Iterator[Row]:
 
 
 def _spec() -> Spec:
-    axis = alt.Axis(grid=False, tickCount=5)
-    shaded = alt.Chart().transform_filter("isValid(datum.from)").mark_rect(opacity=0.18, color=COLOURS[3])
-    lines = alt.Chart().transform_filter("isValid(datum.t)").mark_line(strokeWidth=1.6)
-    look = {WITH: COLOURS[0], WITHOUT: INVALID_COLOUR}
-    return layered(
-        shaded.encode(x=alt.X("from:Q", title="seconds", axis=axis), x2="to:Q"),
-        lines.encode(
-            x=alt.X("t:Q", title="seconds", axis=axis),
-            y=alt.Y("v:Q", title=None, axis=alt.Axis(tickCount=4, format=",.3~r")),
-            color=colours("level", look),
-            strokeDash=dashes("level", {WITH: (1, 0), WITHOUT: (4, 3)}),
-        ),
-        height_px=HEIGHT_PX,
-    )
+    axis = {"grid": False, "tickCount": 5}
+    shaded = {"x": figures("from", title="seconds", axis=axis), "x2": {"field": "to"}}
+    courses = {
+        "x": figures("t", title="seconds", axis=axis),
+        "y": figures("v", title=None, axis={"tickCount": 4, "format": ",.3~r"}),
+        "color": looks("level", {WITH: COLOURS[0], WITHOUT: INVALID_COLOUR}),
+        "strokeDash": looks("level", {WITH: (1, 0), WITHOUT: (4, 3)}),
+    }
+    return {
+        "layer": [
+            layer("rect", shaded, "isValid(datum.from)", opacity=0.18, color=COLOURS[3]),
+            lines(courses, "isValid(datum.t)", strokeWidth=1.6, opacity=1),
+        ],
+        "height": HEIGHT_PX,
+    }

@@ -1,12 +1,12 @@
-"""The parts that charts are put together from: figures and panels, channels, scales and rows."""
+"""The parts that charts are put together from: panels, layers of marks, channels, scales and rows.
+
+A layer is part of a Vega-Lite specification; its data are joined to it at the very end, above all layers.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
-
-import altair as alt
-from altair.utils.schemapi import disable_debug_mode
 
 from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.report.charts.style import Encoding
@@ -14,8 +14,6 @@ from diskproof.report.compose.names import in_short
 from diskproof.report.compose.verdict_words import cell_words, subject
 from diskproof.report.document import Key, Panel
 from diskproof.results.plan import NO_LEVEL
-
-disable_debug_mode()  # else each part of a picture is checked against Vega-Lite's schema, and the whole again
 
 LOG_SPAN = 12
 """From this ratio of the largest to the smallest figure on, an axis is logarithmic: on a linear one the
@@ -32,18 +30,15 @@ Row = dict[str, Any]
 Spec = dict[str, Any]
 
 
-def keys(
-    analysis: Analysis, encoding: Encoding, panels: Sequence[Panel], *, with_shapes: bool = False
-) -> tuple[Key, ...]:
+def keys(analysis: Analysis, encoding: Encoding, panels: Sequence[Panel]) -> tuple[Key, ...]:
     """Return the legend of an encoding: the levels that a row of the panels has, with what they are."""
-    channels = ("colour", "shape", encoding.colour, encoding.shape or "shape")
-    drawn = {row.get(channel) for panel in panels for row in panel.rows for channel in channels}
+    drawn = {row.get(channel) for panel in panels for row in panel.rows for channel in ("colour", "shape")}
     colours = [
         Key(in_short(analysis, subject(encoding.colour, level)), colour)
         for level, colour in encoding.colours.items()
         if level in drawn
     ]
-    if not with_shapes or not encoding.shape:
+    if not encoding.shape:
         return tuple(colours)
     shapes = [
         Key(in_short(analysis, subject(encoding.shape, level)), dash=dash, shape=shape)
@@ -63,120 +58,109 @@ def identity(analysis: Analysis, answer: CellAnswer, encoding: Encoding) -> Row:
     return {**row, "shape": answer.cell.level(encoding.shape)} if encoding.shape else row
 
 
-def stacked() -> alt.Chart:
-    """Return a chart without marks that gives each cell a row, in the order of the plan."""
-    y = alt.Y("cell:N", sort=None, axis=None, scale=alt.Scale(type="band", paddingInner=0, paddingOuter=0))
-    return alt.Chart().encode(y=y)
+# ---------------------------------------------------------------- panels and layers
 
 
-def row_names() -> alt.Chart:
-    """Write each cell's name above its marks: a narrow screen has no room beside them."""
-    named = stacked().transform_aggregate(name="min(name)", groupby=["cell"])
-    text = named.mark_text(align="left", baseline="middle", yOffset=-7)
-    chart: alt.Chart = text.encode(x=alt.value(0), text="name:N")
-    return chart
-
-
-def stacked_panel(
-    title: str,
-    description: str,
-    rows: Sequence[Row],
-    *layers: alt.Chart,
+def panel(
+    title: str, told: str, rows: Sequence[Row], field: str, *layers: Spec, height_px: float, tall: bool = False
 ) -> Panel:
-    """Lay marks and the cells' names over each other, as high as the number of cells demands."""
-    cells = len({row["cell"] for row in rows})
-    spec = layered(row_names(), *layers, height_px=ROW_HEIGHT_PX * cells)
-    return Panel(title, description, spec, rows, len(rows), tall=cells > MOST_CELLS_SHOWN)
+    """Lay marks over each other; `told` and the rows' `field` describe them in words."""
+    spec = {"layer": layers, "height": height_px}
+    return Panel(title, described(told, rows, field), spec, rows, len(rows), tall=tall)
 
 
-def layered(*layers: alt.Chart, height_px: float) -> Spec:
-    """Lay marks over each other in a chart as wide as its place on the page.
+def stacked_panel(title: str, told: str, rows: Sequence[Row], field: str, *layers: Spec) -> Panel:
+    """Give each cell a row, as high as their number demands, with its name above its marks.
 
-    The data are joined to the specification at the very end, above all layers: Altair would copy and
-    check each row of them several times. Until then it names them as empty in every layer.
+    A narrow screen has no room beside them.
     """
-    chart = alt.LayerChart(layer=list(layers)).properties(width="container", height=height_px)
-    spec: Spec = chart.to_dict(validate=False)
-    del spec["config"]
-    for layer in spec["layer"]:
-        layer.pop("data", None)
-    return spec
+    cells = len({row["cell"] for row in rows})
+    once = {"aggregate": [{"op": "min", "field": "name", "as": "name"}], "groupby": ["cell"]}
+    channels = STACKED | {"x": {"value": 0}, "text": words("name")}
+    names = layer("text", channels, align="left", baseline="middle", yOffset=-7) | {"transform": [once]}
+    height_px, tall = ROW_HEIGHT_PX * cells, cells > MOST_CELLS_SHOWN
+    return panel(title, told, rows, field, names, *layers, height_px=height_px, tall=tall)
+
+
+def layer(kind: str, channels: Spec, where: str = "", **look: object) -> Spec:
+    """Return marks of a kind, for the rows of which a condition holds."""
+    made = {"mark": {"type": kind, **look}, "encoding": channels}
+    return {**made, "transform": [{"filter": where}]} if where else made
+
+
+def lines(channels: Spec, where: str = "", **look: object) -> Spec:
+    """Draw lines."""
+    return layer("line", channels, where, **{"strokeWidth": 2, "opacity": 0.8, **look})
+
+
+def points(channels: Spec, where: str = "", **look: object) -> Spec:
+    """Draw solid points."""
+    return layer("point", channels, where, **{"size": 60, "filled": True, "opacity": 1, **look})
+
+
+def intervals(channels: Spec, y: str = "") -> Spec:
+    """Draw upright intervals from ``low`` to ``high``, for the rows that have one."""
+    ends = {"y": figures("low", title=y), "y2": {"field": "high"}}
+    return layer("rule", channels | ends, "isValid(datum.low)", strokeWidth=3, opacity=0.6)
+
+
+def level_intervals(channels: Spec, scale: Spec, **look: object) -> Spec:
+    """Draw level intervals below the names of stacked rows, for the rows that have one."""
+    ends = {"x": figures("low", title="", scale=scale), "x2": {"field": "high"}}
+    return layer("rule", channels | ends, "isValid(datum.low)", yOffset=8, **look)
 
 
 # ---------------------------------------------------------------- channels
 
 
-def colours(field: str, by_name: Mapping[str, str]) -> alt.Color:
-    """Return the channel that colours a field's names."""
-    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(by_name), range=list(by_name.values())))
+def figures(field: str, **options: object) -> Spec:
+    """Return the channel of a field with figures."""
+    return {"field": field, "type": "quantitative", **options}
 
 
-def shapes(field: str, by_name: Mapping[str, str]) -> alt.Shape:
-    """Return the channel that gives a field's names their shapes."""
-    return alt.Shape(f"{field}:N", scale=alt.Scale(domain=list(by_name), range=list(by_name.values())))
+def words(field: str, **options: object) -> Spec:
+    """Return the channel of a field with names."""
+    return {"field": field, "type": "nominal", **options}
 
 
-def dashes(field: str, by_name: Mapping[str, Sequence[float]]) -> alt.StrokeDash:
-    """Return the channel that gives a field's names their dashes."""
-    made = [list(dash) for dash in by_name.values()]
-    return alt.StrokeDash(f"{field}:N", scale=alt.Scale(domain=list(by_name), range=made))
+STACKED = {
+    "y": words("cell", sort=None, axis=None, scale={"type": "band", "paddingInner": 0, "paddingOuter": 0})
+}
+"""Each cell has a row, in the order of the plan."""
 
 
-def colour(encoding: Encoding, field: str = "colour") -> alt.Color:
+def looks(field: str, by_name: Mapping[str, object]) -> Spec:
+    """Return the channel that gives a field's names their colours, shapes or dashes."""
+    return words(field, scale={"domain": list(by_name), "range": list(by_name.values())})
+
+
+def colour(encoding: Encoding) -> Spec:
     """Return the channel for the factor that colour stands for."""
-    return colours(field, encoding.colours)
+    return {"color": looks("colour", encoding.colours)}
 
 
-def shape(encoding: Encoding, field: str = "shape") -> dict[str, Any]:
+def shape(encoding: Encoding) -> Spec:
     """Return the channel for the factor that shape stands for; none if there is no such factor."""
     by_level = {level: shape for level, (shape, _) in encoding.shapes.items()}
-    return {"shape": shapes(field, by_level)} if encoding.shape else {}
+    return {"shape": looks("shape", by_level)} if encoding.shape else {}
 
 
-def dash(encoding: Encoding, field: str = "shape") -> dict[str, Any]:
+def dash(encoding: Encoding) -> Spec:
     """Return the channel that dashes lines as :func:`shape` shapes points."""
     by_level = {level: dash for level, (_, dash) in encoding.shapes.items()}
-    return {"strokeDash": dashes(field, by_level)} if encoding.shape else {}
+    return {"strokeDash": looks("shape", by_level)} if encoding.shape else {}
 
 
-def intervals(base: alt.Chart, y: str = "") -> alt.Chart:
-    """Draw upright intervals from ``low`` to ``high``, for the rows that have one."""
-    bounded = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, opacity=0.6)
-    chart: alt.Chart = bounded.encode(y=alt.Y("low:Q", title=y), y2="high:Q")
-    return chart
-
-
-def level_intervals(base: alt.Chart, scale: alt.Scale, **options: Any) -> alt.Chart:  # noqa: ANN401
-    """Draw level intervals below the names of stacked rows, for the rows that have one."""
-    bounded = base.transform_filter("isValid(datum.low)").mark_rule(yOffset=8, **options)
-    chart: alt.Chart = bounded.encode(x=alt.X("low:Q", title="", scale=scale), x2="high:Q")
-    return chart
-
-
-def points(base: alt.Chart, **options: Any) -> alt.Chart:  # noqa: ANN401 - as Altair has them
-    """Draw solid points."""
-    chart: alt.Chart = base.mark_point(**{"size": 60, "filled": True, "opacity": 1, **options})
-    return chart
-
-
-def doubling(field: str, values: Sequence[int], title: str) -> alt.X:
+def doubling(field: str, values: Sequence[int], title: str) -> Spec:
     """Return an axis of numbers that double, such as clients, each with a tick."""
-    scale = alt.Scale(type="log", base=2, domain=[min(values) / 1.2, max(values) * 1.2], nice=False)
-    axis = alt.Axis(values=sorted(set(values)), format="d", grid=False, labelOverlap=True)
-    return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
+    scale = {**Span(min(values) / 1.2, max(values) * 1.2, log=True).scale, "base": 2}
+    axis = {"values": sorted(set(values)), "format": "d", "grid": False, "labelOverlap": True}
+    return {"x": figures(field, title=title, scale=scale, axis=axis)}
 
 
-def over_seconds(lines: alt.Chart, y: alt.Y, height_px: float, **channels: Any) -> Spec:  # noqa: ANN401
-    """Draw lines over the seconds of a trial, with a rule at the beginning of the measured phase."""
-    x = alt.X("t:Q", title="seconds", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False, tickCount=5))
-    once = alt.Chart().transform_aggregate(points="count()")
-    begin = once.mark_rule(strokeDash=[2, 2], opacity=0.6).encode(x=alt.datum(0))
-    return layered(begin, lines.encode(x=x, y=y, **channels), height_px=height_px)
-
-
-def tooltip(field: str) -> list[alt.Tooltip]:
+def tooltip(field: str) -> Spec:
     """Return what is shown on pointing at a mark: its cell and its figure."""
-    return [alt.Tooltip("name:N", title="cell"), alt.Tooltip(f"{field}:N", title="figure")]
+    return {"tooltip": [words("name", title="cell"), words(field, title="figure")]}
 
 
 # ---------------------------------------------------------------- scales and axes
@@ -203,14 +187,15 @@ class Span:
         return cls(0.0, max(figures) * 1.1 or 1.0, log=False)
 
     @property
-    def scale(self) -> alt.Scale:
+    def scale(self) -> Spec:
         """The scale as Vega-Lite takes it."""
-        return alt.Scale(type="log" if self.log else "linear", domain=[self.low, self.high], nice=False)
+        return {"type": "log" if self.log else "linear", "domain": [self.low, self.high], "nice": False}
 
-    def axis(self, **options: Any) -> alt.Axis:  # noqa: ANN401 - as Altair has them
-        """Return the axis that belongs to the scale, with few and round ticks."""
-        ticks = {"values": log_ticks(self.low, self.high)} if self.log else {"tickCount": 5}
-        return alt.Axis(format=",.3~r", labelOverlap=True, **ticks, **options)
+    def channel(self, field: str, title: str, **options: object) -> Spec:
+        """Return the channel of a field on the scale; its axis has few and round ticks."""
+        ticks: Spec = {"values": log_ticks(self.low, self.high)} if self.log else {"tickCount": 5}
+        axis = {"format": ",.3~r", "labelOverlap": True, **ticks, **options}
+        return figures(field, title=title, scale=self.scale, axis=axis)
 
 
 def orient(rows: Sequence[Row]) -> Literal["top", "bottom"]:
@@ -241,5 +226,6 @@ def panel_title(encoding: Encoding, levels: Sequence[str]) -> str:
 
 def described(title: str, rows: Sequence[Row], field: str) -> str:
     """Describe a chart in words; of many rows only the first."""
-    shown = "; ".join(f"{row['name']}: {row[field]}" for row in rows[:DESCRIBED_ROWS])
-    return f"{title}. {shown}{'; the table has them all' if len(rows) > DESCRIBED_ROWS else ''}."
+    told = list(dict.fromkeys(f"{row['name']}: {row[field]}" for row in rows))
+    shown = "; ".join(told[:DESCRIBED_ROWS])
+    return f"{title}. {shown}{'; the table has them all' if len(told) > DESCRIBED_ROWS else ''}."

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-import altair as alt
-
 from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row, Spec
 from diskproof.report.charts.style import COLOURS, DASHES, SHAPES
@@ -52,16 +50,17 @@ def _panel(
     if not rows:
         return None
     x = parts.doubling("depth", [row["depth"] for row in rows], "queue depth")
-    span = parts.Span.of([row["figure"] for row in rows])
-    y = alt.Y("figure:Q", title=unit, scale=span.scale, axis=span.axis())
-    base = alt.Chart().encode(x=x, y=y, color=parts.colours("direction", DIRECTIONS))
-    dash = parts.dashes("size", dict(zip(SIZES, DASHES, strict=False)))
-    lines = base.mark_line(strokeWidth=2, opacity=0.8).encode(strokeDash=dash)
-    signs = parts.shapes("size", dict(zip(SIZES, SHAPES, strict=False)))
-    marks = parts.points(base).encode(shape=signs, tooltip=parts.tooltip("shown"))
-    spec = parts.layered(lines, marks, height_px=PANEL_HEIGHT_PX)
-    return Panel(
-        name, parts.described(f"{name}, {unit} by queue depth", rows, "shown"), spec, rows, len(rows)
+    y = parts.Span.of([row["figure"] for row in rows]).channel("figure", unit)
+    channels = x | {"y": y, "color": parts.looks("direction", DIRECTIONS)}
+    dash, sign = (parts.looks("size", dict(zip(SIZES, some, strict=False))) for some in (DASHES, SHAPES))
+    return parts.panel(
+        name,
+        f"{name}, {unit} by queue depth",
+        rows,
+        "shown",
+        parts.lines(channels | {"strokeDash": dash}),
+        parts.points(channels | {"shape": sign} | parts.tooltip("shown")),
+        height_px=PANEL_HEIGHT_PX,
     )
 
 
@@ -111,29 +110,17 @@ def flushes(profile: Profile) -> Figure | None:
 
 def _steps(rows: Sequence[Row], inks: dict[str, str]) -> Spec:
     times = [row["ms"] for row in rows]
-    span = parts.Span(min(times) / 1.25, max(times) * 1.25, log=True)
-    x = alt.X("ms:Q", title="milliseconds", scale=span.scale, axis=span.axis())
-    y = alt.Y(
-        "share:Q",
-        title="share of flushes",
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(format="%", tickCount=5),
-    )
-    lines = (
-        alt.Chart()
-        .mark_line(strokeWidth=2, interpolate="step-after")
-        .encode(
-            x=x,
-            y=y,
-            color=parts.colours("name", inks),
-            tooltip=[
-                alt.Tooltip("name:N", title="cell"),
-                alt.Tooltip("ms:Q", title="ms", format=",.3~r"),
-                alt.Tooltip("share:Q", title="share", format=".1%"),
-            ],
-        )
-    )
-    return parts.layered(lines, height_px=PANEL_HEIGHT_PX)
+    channels = {
+        "x": parts.Span(min(times) / 1.25, max(times) * 1.25, log=True).channel("ms", "milliseconds"),
+        "y": parts.figures(
+            "share",
+            title="share of flushes",
+            scale={"domain": [0, 1]},
+            axis={"format": "%", "tickCount": 5},
+        ),
+        "color": parts.looks("name", inks),
+    }
+    return {"layer": [parts.lines(channels, opacity=1, interpolate="step-after")], "height": PANEL_HEIGHT_PX}
 
 
 def _curve(stream: Stream) -> list[tuple[float, float]]:

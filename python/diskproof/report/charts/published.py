@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-import altair as alt
-
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.published.shapes import BesideRatio, Mark
 from diskproof.report.charts import parts
-from diskproof.report.charts.parts import Row
+from diskproof.report.charts.parts import Row, Span
 from diskproof.report.charts.style import COLOURS, INVALID_COLOUR
 from diskproof.report.compose.published_groups import Group, groups
 from diskproof.report.document import Figure, Key, Panel
@@ -74,27 +72,22 @@ def _ratio_panel(group: Group, rows: Sequence[BesideRatio], scale: tuple[float, 
         }
         for index, row in enumerate(rows)
     ]
-    axis = alt.Axis(values=parts.log_ticks(*scale), format="~g", labelOverlap=True, orient=parts.orient(data))
-    x_scale = alt.Scale(type="log", domain=list(scale), nice=False)
-    fate = parts.colours("fate", COLOUR_OF_FATE)
-    base = parts.stacked().encode(x=alt.X("published:Q", title="ratio of speeds", scale=x_scale, axis=axis))
-    one = (
-        alt.Chart()
-        .transform_filter("datum.first")
-        .mark_rule(strokeWidth=1.5, opacity=0.7)
-        .encode(x=alt.datum(1))
-    )
-    way = base.mark_rule(strokeWidth=1.5, strokeDash=[2, 2], opacity=0.6, yOffset=8).encode(x2="measured:Q")
-    intervals = parts.level_intervals(base.encode(color=fate), x_scale, strokeWidth=4, opacity=0.45)
-    hollow = base.mark_point(size=70, filled=False, strokeWidth=2, opacity=1, yOffset=8).encode(
-        color=fate, tooltip=parts.tooltip("shown")
-    )
-    solid = parts.points(base, size=70, yOffset=8).encode(
-        x=alt.X("measured:Q", scale=x_scale), color=fate, tooltip=parts.tooltip("shown")
-    )
-    title = f"Published and measured ratios of {group.title}"
+    shown = parts.tooltip("shown")
+    span, title = Span(*scale, log=True), "ratio of speeds"
+    published = parts.STACKED | {"x": span.channel("published", title, format="~g", orient=parts.orient(data))}
+    coloured = published | {"color": parts.looks("fate", COLOUR_OF_FATE)}
+    measured = coloured | {"x": parts.figures("measured", scale=span.scale)}
+    way = published | {"x2": {"field": "measured"}}
     return parts.stacked_panel(
-        group.title, parts.described(title, data, "shown"), data, one, way, intervals, hollow, solid
+        group.title,
+        f"Published and measured ratios of {group.title}",
+        data,
+        "shown",
+        parts.layer("rule", {"x": {"datum": 1}}, "datum.first", strokeWidth=1.5, opacity=0.7),
+        parts.layer("rule", way, strokeWidth=1.5, strokeDash=[2, 2], opacity=0.6, yOffset=8),
+        parts.level_intervals(coloured, span.scale, strokeWidth=4, opacity=0.45),
+        parts.points(coloured | shown, size=70, filled=False, strokeWidth=2, yOffset=8),
+        parts.points(measured | shown, size=70, yOffset=8),
     )
 
 

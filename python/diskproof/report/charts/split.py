@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import altair as alt
-
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, Split
 from diskproof.report.charts import parts
@@ -42,29 +40,23 @@ def time_split(analysis: Analysis) -> Figure | None:
     shares = parts.is_wide([one.split.latency_us for one in cells if one.split])
     rows = [row for one in cells for row in _rows(analysis, one, shares=shares)]
     present = [name for name in COLOUR_OF_PART if any(row["part"] == name for row in rows)]
-    axis = alt.Axis(
-        format=".0%" if shares else ",.3~r",
-        labelOverlap=True,
-        tickCount=5,
-        orient="top" if len(cells) > parts.MOST_CELLS_SHOWN else "bottom",
-    )
-    end = max(row["until"] for row in rows) * ROOM
-    x = alt.X(
-        "begin:Q",
-        title="share of the mean time" if shares else "milliseconds",
-        scale=alt.Scale(domain=[0, end], nice=False),
-        axis=axis,
-    )
+    axis = {
+        "format": ".0%" if shares else ",.3~r",
+        "labelOverlap": True,
+        "tickCount": 5,
+        "orient": "top" if len(cells) > parts.MOST_CELLS_SHOWN else "bottom",
+    }
+    scale = {"domain": [0, max(row["until"] for row in rows) * ROOM], "nice": False}
+    title = "share of the mean time" if shares else "milliseconds"
     present_colours = {name: COLOUR_OF_PART[name] for name in present}
-    bars = (
-        parts.stacked()
-        .mark_bar(size=13, yOffset=9, opacity=1)
-        .encode(
-            x=x, x2="until:Q", color=parts.colours("part", present_colours), tooltip=parts.tooltip("shown")
-        )
-    )
+    channels = {
+        "x": parts.figures("begin", title=title, scale=scale, axis=axis),
+        "x2": {"field": "until"},
+        "color": parts.looks("part", present_colours),
+    }
+    bars = parts.STACKED | channels | parts.tooltip("shown")
     panel = parts.stacked_panel(
-        "", parts.described(said.split_title(analysis), _told(rows), "split"), rows, bars
+        "", said.split_title(analysis), rows, "split", parts.layer("bar", bars, size=13, yOffset=9, opacity=1)
     )
     keys = tuple(Key(name, colour=ink) for name, ink in present_colours.items())
     return Figure("split", said.split_title(analysis), CAPTION, (panel,), keys)
@@ -104,7 +96,3 @@ def _in_order(split: Split) -> list[tuple[str, float]]:
     """Return the parts that a bar can show, in the order of the colours."""
     names = list(COLOUR_OF_PART)
     return sorted((one for one in said.parts(split) if one[1] > 0), key=lambda one: names.index(one[0]))
-
-
-def _told(rows: list[Row]) -> list[Row]:
-    return list({row["cell"]: row for row in rows}.values())
