@@ -21,7 +21,6 @@ def limited_elsewhere(what: str, **counted: float) -> CellLimit:
     trials = [MAKERS[what](plan, number) for number in range(len(plan.trials))]
     unseen: dict[str, object] = {
         "server_cpu_s": None,
-        "server_written_bytes": None,
         "devices": {},
         "activity": None,
     }

@@ -156,8 +156,8 @@ def test_a_study_sets_reads_back_and_puts_back(tmp_path: Path, empty: Theirs) ->
         assert read[pool].requested is None
         assert read[pool].observed
         assert trial.usage is not None
-        seen = (trial.usage.server_cpu_s, trial.usage.server_written_bytes, trial.usage.activity)
-        assert seen == (None, None, None)
+        seen = (trial.usage.server_cpu_s, trial.usage.activity)
+        assert seen == (None, None)
         assert "server" not in trial.usage.cpu
         assert trial.usage.account is not None
         assert trial.usage.account.page_requests

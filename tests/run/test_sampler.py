@@ -13,12 +13,12 @@ import pytest
 
 from diskproof.families.samples import Samples, Status
 from diskproof.results.series import Row
-from diskproof.results.usage import CpuUse, DeviceUsage, ServerAccount, Stalls
+from diskproof.results.usage import CpuUse, DeviceUsage, ServerAccount
 from diskproof.run import sampler as module
 from diskproof.run import waits
 from diskproof.run.sampler import Sample, Sampler, seconds_to_next
 from diskproof.server.base import Running, ServerFailedError
-from diskproof.system.counters import HostCounters, ProcessCounters, process_counters
+from diskproof.system.counters import HostCounters, cpu_time_s
 
 PERIOD_S = 0.02
 
@@ -170,7 +170,7 @@ def test_each_party_has_its_own_cpu_time(server: Told) -> None:
                 cast("Running", server), [], rows.extend, others={"load": lambda: [busy.pid], "disks": list}
             )
             sampler.begin()
-            wait_for(lambda: server.looks > 20 and process_counters([busy.pid]).cpu_s >= 0.1)
+            wait_for(lambda: server.looks > 20 and cpu_time_s([busy.pid]) >= 0.1)
             sampler.end()
         finally:
             busy.kill()
@@ -181,14 +181,11 @@ def test_each_party_has_its_own_cpu_time(server: Told) -> None:
     assert told == {"server", "load"}
 
 
-def seen(at_s: float, used: DeviceUsage, **stalled_s: float) -> Sample:
-    none = dict.fromkeys(Stalls.model_fields, 0.0)
+def seen(at_s: float, used: DeviceUsage) -> Sample:
     return Sample(
         at_s=at_s,
         host=HostCounters(host_cpu_busy_s=at_s, host_cpu_iowait_s=0, host_cpu_steal_s=0, context_switches=0),
-        processes=ProcessCounters(cpu_s=0, read_bytes=0, written_bytes=0),
         cpu={"load": CpuUse(used_s=at_s / 2, waited_s=at_s / 4)},
-        stalls=Stalls(**{**none, **stalled_s}),
         devices={"vdb": used},
         server=Status({}, {}),
     )
@@ -202,7 +199,7 @@ def device(**figures: float) -> DeviceUsage:
 
 def test_a_second_of_a_disk_has_its_queue_and_its_mean_times() -> None:
     moved = device(reads=10, read_s=0.05, writes=4, write_s=1.0, flushes=2, flush_s=0.8, busy_s=0.9)
-    rows = module._rows(seen(10, device()), seen(12, moved, io_full_s=0.5), 10)
+    rows = module._rows(seen(10, device()), seen(12, moved), 10)
     told = {(source, metric): value for t_s, source, metric, value in rows if t_s == 2}
     assert len(told) == len(rows)
     assert told["device:vdb", "utilisation"] == pytest.approx(0.45)
@@ -210,7 +207,6 @@ def test_a_second_of_a_disk_has_its_queue_and_its_mean_times() -> None:
     assert told["device:vdb", "read_mean_us"] == pytest.approx(5_000)
     assert told["device:vdb", "write_mean_us"] == pytest.approx(250_000)
     assert told["device:vdb", "flush_mean_us"] == pytest.approx(400_000)
-    assert told["host", "stalled_io_full"] == pytest.approx(0.25)
     assert told["load", "cpu"] == pytest.approx(0.5)
     assert told["load", "cpu_waited"] == pytest.approx(0.25)
 

@@ -129,7 +129,7 @@ def served(of: DeviceUsage) -> VirtualUse:
 
     def kind(requests: int, moved: int, seconds: float | None) -> RequestsServed:
         mean = (seconds or 0.0) / requests * MICRO if requests else 0.0
-        spread = Spread(mean=mean, p50=mean, p95=mean, p99=mean, p999=mean, max=mean) if requests else None
+        spread = Spread(mean=mean, p50=mean, p95=mean, p99=mean, max=mean) if requests else None
         return RequestsServed(requests=requests, bytes=moved, errors=0, latency_us=spread)
 
     return VirtualUse(
@@ -142,7 +142,6 @@ def served(of: DeviceUsage) -> VirtualUse:
         flush=kind(of.flushes or 0, 0, of.flush_s),
         discard=kind(0, 0, 0.0),
         queue_depth_mean=1.0,
-        queue_depth_max=4,
         lateness_us=None,
         lateness_share=0.0,
         late=False,

@@ -76,7 +76,7 @@ def _with_change(trial: Trial, made: Change) -> Trial:
 
 def slowed(on: str, add_us: float = 4000.0, requests: int = 500, mean_us: float = 8000.0) -> VirtualUse:
     """Return what a disk counted whose requests of one kind took longer than its model says."""
-    latency = Spread(mean=mean_us, p50=mean_us, p95=mean_us, p99=mean_us, p999=mean_us, max=mean_us)
+    latency = Spread(mean=mean_us, p50=mean_us, p95=mean_us, p99=mean_us, max=mean_us)
     use = make_use(slowed=Slowed.model_validate({"on": on, "add_us": add_us, "requests": requests}))
     served = change(use.flush, latency_us=latency, requests=500)
     return change(use, **{on: served})

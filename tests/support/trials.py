@@ -384,8 +384,6 @@ def _usage(cell: Cell, load: LoadResult) -> Usage:
     return Usage(
         seconds=seconds,
         server_cpu_s=server_cpu_s,
-        server_read_bytes=device.read_bytes,
-        server_written_bytes=n * 9000,
         host_cpu_busy_s=busy_s,
         host_cpu_iowait_s=0.0 if is_ram(cell.storage) else 0.1 * seconds,
         host_cpu_steal_s=0.002 * seconds,

@@ -62,7 +62,7 @@ def make_facts(**changes: Any) -> VirtualFacts:
 
 def make_use(**changes: Any) -> VirtualUse:
     """Return what a punctual disk counted of a minute of writes."""
-    latency = Spread(mean=4000.0, p50=3900.0, p95=6000.0, p99=7000.0, p999=8000.0, max=9000.0)
+    latency = Spread(mean=4000.0, p50=3900.0, p95=6000.0, p99=7000.0, max=9000.0)
     none = RequestsServed(requests=0, bytes=0, errors=0, latency_us=None)
     use = VirtualUse(
         name="cheetah",
@@ -74,8 +74,7 @@ def make_use(**changes: Any) -> VirtualUse:
         flush=RequestsServed(requests=5_000, bytes=0, errors=0, latency_us=latency),
         discard=none,
         queue_depth_mean=0.8,
-        queue_depth_max=12,
-        lateness_us=Spread(mean=2.0, p50=1.0, p95=5.0, p99=20.0, p999=60.0, max=400.0),
+        lateness_us=Spread(mean=2.0, p50=1.0, p95=5.0, p99=20.0, max=400.0),
         lateness_share=0.005,
         late=False,
         errors=0,

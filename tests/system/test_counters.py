@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from diskproof.storage.filesystem import UNAWARE_OF_MOUNTS
-from diskproof.system.counters import device_counters, host_counters, open_files, process_counters
+from diskproof.system.counters import cpu_time_s, device_counters, host_counters, open_files
 from diskproof.system.machine import describe_machine
 from diskproof.system.mounts import block_device, describe, mount_of, mounts
 from diskproof.system.processes import children
@@ -27,9 +27,9 @@ def burn(seconds: float) -> None:
 
 
 def test_cpu_time_of_a_process_is_what_it_burnt() -> None:
-    before = process_counters([os.getpid()])
+    before_s = cpu_time_s([os.getpid()])
     burn(0.2)
-    used = process_counters([os.getpid()]).cpu_s - before.cpu_s
+    used = cpu_time_s([os.getpid()]) - before_s
     assert 0.15 <= used <= 0.4
 
 
@@ -70,10 +70,10 @@ def test_a_child_that_has_ended_still_counts() -> None:
     )
     assert parent.stdout
     parent.stdout.readline()
-    counters = process_counters([parent.pid, *children(parent.pid)])
+    used_s = cpu_time_s([parent.pid, *children(parent.pid)])
     parent.communicate()
     # The kernel rounds user and system time down to hundredths, each.
-    assert counters.cpu_s >= 0.28
+    assert used_s >= 0.28
 
 
 def test_children_are_those_that_live() -> None:
@@ -92,7 +92,7 @@ def test_children_are_those_that_live() -> None:
 def test_a_process_that_is_gone_counts_nothing() -> None:
     process = subprocess.Popen(["true"])
     process.wait()
-    assert process_counters([process.pid]).cpu_s == 0
+    assert cpu_time_s([process.pid]) == 0
     assert open_files([process.pid]) == []
 
 

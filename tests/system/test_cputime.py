@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.results.usage import CpuUse, Stalls
+from diskproof.results.usage import CpuUse
 from diskproof.system import cputime
 from diskproof.system.counters import between
 from diskproof.system.cputime import CpuAccount
-from diskproof.system.pressure import stalls
 
 BURN = "import time\nwhile time.process_time() < {seconds}: pass"
 
@@ -113,30 +112,3 @@ def test_without_schedstat_there_is_no_waiting_time(monkeypatch: pytest.MonkeyPa
 def test_between_two_looks() -> None:
     used = between(CpuUse(used_s=1, waited_s=0.5), CpuUse(used_s=3, waited_s=0.75))
     assert used == CpuUse(used_s=2, waited_s=0.25)
-
-
-def pressure(folder: Path, **totals_us: str) -> Path:
-    for name in ("cpu", "io", "memory"):
-        (folder / name).write_text(
-            f"some avg10=1.00 avg60=0.50 avg300=0.10 total={totals_us[name].split()[0]}\n"
-            f"full avg10=0.00 avg60=0.00 avg300=0.00 total={totals_us[name].split()[1]}\n"
-        )
-    return folder
-
-
-def test_stalls_are_the_totals_in_seconds(tmp_path: Path) -> None:
-    before = stalls(pressure(tmp_path, cpu="1000000 0", io="2000000 500000", memory="0 0"))
-    after = stalls(pressure(tmp_path, cpu="1500000 0", io="5000000 1500000", memory="250000 100000"))
-    assert before
-    assert after
-    assert between(before, after) == Stalls(
-        cpu_some_s=0.5, io_some_s=3.0, io_full_s=1.0, memory_some_s=0.25, memory_full_s=0.1
-    )
-
-
-def test_a_kernel_without_an_account_of_stalls_says_nothing(tmp_path: Path) -> None:
-    assert stalls(tmp_path / "none") is None
-
-
-def test_stalls_are_read_if_the_kernel_counts_them() -> None:
-    assert (stalls() is None) == (not Path("/proc/pressure/cpu").exists())

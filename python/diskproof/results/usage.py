@@ -19,16 +19,6 @@ class CpuUse(Record):
     account. Without what threads waited between the last look at them and their end, a second at most."""
 
 
-class Stalls(Record):
-    """Seconds in which tasks of the machine stalled for want of a resource (``/proc/pressure``)."""
-
-    cpu_some_s: float
-    io_some_s: float
-    io_full_s: float
-    memory_some_s: float
-    memory_full_s: float
-
-
 Act = Literal["computing", "flushing", "reading", "writing", "waiting"]
 """What a thread was found at: on a CPU or ready for one; in fsync and its kin; in a read or a write of a
 file; asleep for a reason that the kernel does not name (a lock, a condition). Threads that wait for a
@@ -135,9 +125,6 @@ class Usage(Record):
     """Seconds between the two readings of its counters, where those are others; `host_seconds` takes them."""
     server_cpu_s: float | None = None
     """CPU time of all processes of the server; None if it runs inside the load generator."""
-    server_read_bytes: int | None = None
-    server_written_bytes: int | None = None
-    """Bytes that the server's processes caused to go to storage (``/proc/PID/io``)."""
     host_cpu_busy_s: float | None = None
     held_cpu_busy_s: float | None = None
     """Of the CPUs that the server and its load were held to, whoever used them."""
@@ -155,8 +142,6 @@ class Usage(Record):
     runnable_mean: float | None = None
     """Threads that ran or were ready to, all over the machine, in the mean over the moments of `activity`
     (``/proc/loadavg``), without the one that looked."""
-    stalls: Stalls | None = None
-    """None if the kernel keeps no account of them."""
     activity: Activity | None = None
     """None if the kernel does not let us look."""
 
@@ -190,7 +175,6 @@ class Spread(Record):
     p50: float
     p95: float
     p99: float
-    p999: float
     max: float
 
 
@@ -268,7 +252,6 @@ class VirtualUse(Record):
     flush: RequestsServed
     discard: RequestsServed
     queue_depth_mean: float
-    queue_depth_max: int
     lateness_us: Spread | None
     """How much later than the model said answers left."""
     lateness_share: float | None

@@ -8,14 +8,13 @@ from typing import Protocol
 
 from diskproof.families.samples import Samples, Status
 from diskproof.results.series import Row
-from diskproof.results.usage import CpuUse, DeviceUsage, Party, ServerAccount, Stalls, Usage
+from diskproof.results.usage import CpuUse, DeviceUsage, Party, ServerAccount, Usage
 from diskproof.run.waits import WaitsWatch
 from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerFailedError
 from diskproof.system import counters
 from diskproof.system.counters import between
 from diskproof.system.cputime import CpuAccount
 from diskproof.system.dilation import REAL, TrialTime
-from diskproof.system.pressure import stalls
 
 PERIOD_S = 1.0
 
@@ -52,10 +51,8 @@ class Sample:
 
     at_s: float
     host: counters.HostCounters
-    processes: counters.ProcessCounters
     cpu: dict[Party, CpuUse]
     """Use since the first sample, of the parties that had a process by then."""
-    stalls: Stalls | None
     devices: dict[str, DeviceUsage]
     server: Status
 
@@ -142,18 +139,15 @@ class Sampler:
         first, last = self._first, self._last
         assert first is not None
         assert last is not None
-        host, processes = between(first.host, last.host), between(first.processes, last.processes)
+        cpu = _cpu_between(first, last)
         return Usage(
             seconds=last.at_s - first.at_s,
-            server_cpu_s=processes.cpu_s if has_processes else None,
-            server_read_bytes=processes.read_bytes if has_processes else None,
-            server_written_bytes=processes.written_bytes if has_processes else None,
-            **host.model_dump(),
+            server_cpu_s=cpu.get("server", UNUSED).used_s if has_processes else None,
+            **between(first.host, last.host).model_dump(),
             devices=_devices_between(first, last),
             server_counters=_counters_minus(last.server, first.server),
             account=self._account(),
-            cpu=_cpu_between(first, last),
-            stalls=_stalls_between(first, last),
+            cpu=cpu,
         )
 
     def _watch(self) -> None:
@@ -189,17 +183,13 @@ class Sampler:
         own = self._time.own
         devices = {name: counters.device_counters(name) for name in self._devices}
         at_s, host = self._time.now_s(), own(counters.host_counters(self._cpus))
-        processes = counters.process_counters(self._server.pids)
         used = {
             party: used for party, account in self._parties.items() if (used := account.look(exact=exact))
         }
-        stalled = stalls()
         return Sample(
             at_s=at_s,
             host=self._held_back(host, used),
-            processes=own(processes, by=self._time.cpus_count),
             cpu={party: self._own_cpu(party, use) for party, use in used.items()},
-            stalls=own(stalled) if stalled else None,
             devices={name: own(usage) for name, usage in devices.items() if usage is not None},
             server=self._server.status(),
         )
@@ -248,11 +238,6 @@ def _moves(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
     """Return (source, metric of the rate, difference of the counter); a rate of seconds is a share."""
     host = between(earlier.host, later.host).model_dump(exclude_none=True)
     moves = [("host", _rate_of(name), moved) for name, moved in host.items()]
-    if stalled := _stalls_between(earlier, later):
-        moves += [
-            ("host", f"stalled_{name.removesuffix('_s')}", seconds)
-            for name, seconds in stalled.model_dump().items()
-        ]
     for party, used in _cpu_between(earlier, later).items():
         moves.append((party, "cpu", used.used_s))
         if used.waited_s is not None:
@@ -307,7 +292,3 @@ def _devices_between(earlier: Sample, later: Sample) -> dict[str, DeviceUsage]:
 
 def _cpu_between(earlier: Sample, later: Sample) -> dict[Party, CpuUse]:
     return {party: between(earlier.cpu.get(party, UNUSED), used) for party, used in later.cpu.items()}
-
-
-def _stalls_between(earlier: Sample, later: Sample) -> Stalls | None:
-    return between(earlier.stalls, later.stalls) if earlier.stalls and later.stalls else None

@@ -194,7 +194,6 @@ class ServedDisk:
             block=self.block_name,
             seed=self.seed,
             queue_depth_mean=depth["mean"],
-            queue_depth_max=depth["max"],
             waiting=compare(told, counted, self.facts.path_us),
             slowed=None if self.slowness is None else _slowed(self.slowness, told),
             **{field: told[field] for field in _COUNTED},

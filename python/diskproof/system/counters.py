@@ -28,14 +28,6 @@ class HostCounters(Record):
     """Of the requested CPUs only; None if none were requested."""
 
 
-class ProcessCounters(Record):
-    """What a set of processes has used since they started, with their ended children."""
-
-    cpu_s: float
-    read_bytes: int | None
-    written_bytes: int | None
-
-
 def host_counters(cpus: Collection[int] = ()) -> HostCounters:
     """Read /proc/stat; `cpus` are counted separately too."""
     lines = Path("/proc/stat").read_text().splitlines()
@@ -95,32 +87,22 @@ def between(earlier: Counted, later: Counted) -> Counted:
     return type(later).model_validate(moved)
 
 
-def process_counters(pids: list[int]) -> ProcessCounters:
-    """Sum the CPU time and the storage traffic of live processes; traffic is None without permission.
+def cpu_time_s(pids: list[int]) -> float:
+    """Sum the CPU time of live processes.
 
-    An ended child counts for the parent that waited for it, or PostgreSQL's figures would fall with every
-    backend that ends. The kernel adds its traffic to the parent's by itself.
+    An ended child counts for the parent that waited for it, or PostgreSQL's figure would fall with every
+    backend that ends.
     """
     cpu_s = 0.0
-    read_bytes: int | None = 0
-    written_bytes: int | None = 0
     for pid in pids:
         try:
             # The name, in parentheses, may hold spaces and parentheses of its own.
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            # utime, stime, and cutime, cstime of the children waited for (proc(5)).
-            cpu_s += sum(int(ticks) for ticks in fields[11:15]) / TICKS_PER_S
         except OSError:
             continue
-        try:
-            io = dict(line.split(": ") for line in Path(f"/proc/{pid}/io").read_text().splitlines())
-        except OSError:
-            read_bytes = written_bytes = None
-            continue
-        if read_bytes is not None and written_bytes is not None:
-            read_bytes += int(io["read_bytes"])
-            written_bytes += int(io["write_bytes"])
-    return ProcessCounters(cpu_s=cpu_s, read_bytes=read_bytes, written_bytes=written_bytes)
+        # utime, stime, and cutime, cstime of the children waited for (proc(5)).
+        cpu_s += sum(int(ticks) for ticks in fields[11:15]) / TICKS_PER_S
+    return cpu_s
 
 
 def open_files(

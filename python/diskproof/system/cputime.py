@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from diskproof.results.usage import CpuUse
-from diskproof.system.counters import process_counters
+from diskproof.system.counters import cpu_time_s
 
 MOST_CPU = 0.01
 """Share of one CPU that reading the waits may cost: a thousand threads are read about every two seconds."""
@@ -44,7 +44,7 @@ class CpuAccount:
         pids = self._pids()
         self._met |= bool(pids)
         # If all processes are gone, nothing can be read any more: keep the last figure.
-        self._used_s = max(self._used_s, process_counters(pids).cpu_s)
+        self._used_s = max(self._used_s, cpu_time_s(pids))
         if self._keeps_account and (exact or time.monotonic() >= self._read_again_at_s):
             began_s = time.thread_time()
             self._add_waits(pids)

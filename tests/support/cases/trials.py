@@ -60,7 +60,6 @@ def elsewhere(restored_by: str = "loaded", *, may_be_here: bool = False, **chang
     ]
     unseen: dict[str, Any] = {
         "usage__server_cpu_s": None,
-        "usage__server_written_bytes": None,
         "usage__devices": {},
         "usage__activity": None,
         "open_files": [],
