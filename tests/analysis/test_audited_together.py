@@ -47,13 +47,6 @@ def test_an_output_pasted_twice_counts_once(tmp_path: Path) -> None:
     assert len(read(twice)) == 2, "another last digit is another run"
 
 
-def test_three_figures_that_agree_may_be_two_runs(tmp_path: Path) -> None:
-    block = (SAMPLES / "mysqlslap.txt").read_text().partition("Benchmark")[2].partition("Benchmark")[0]
-    path = tmp_path / "slap.txt"
-    path.write_text(f"Benchmark{block}" * 3)
-    assert len(read(path)) == 3
-
-
 def test_what_is_compared_with_nothing_is_not_asked_for_repeats() -> None:
     single = make_result(source__file="one.txt", levels={"workload": "reads"})
     other = make_result(source__file="two.txt", levels={"workload": "writes"}, load__clients=20)

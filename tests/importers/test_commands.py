@@ -52,15 +52,6 @@ Latency (ms):
          sum:                               239900.20
 """
 
-SLAP = """$ mysqlslap --concurrency={clients} --number-of-queries={queries} --iterations=3 --query=q.sql
-Benchmark
-	Average number of seconds to run all queries: 10.000 seconds
-	Minimum number of seconds to run all queries: 9.900 seconds
-	Maximum number of seconds to run all queries: 10.100 seconds
-	Number of clients running queries: 10
-	Average number of queries per client: 50
-"""
-
 FIO = """$ fio --name=job {options}
 job: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=8
 job: (groupid=0, jobs=1): err= 0: pid=7: Sat Nov 28 04:13:33 2026
@@ -88,9 +79,6 @@ job: (groupid=0, jobs=1): err= 0: pid=7: Sat Nov 28 04:13:33 2026
         (SYSBENCH.format(options="fileio --threads=4"), [("test", "fileio", "oltp")]),
         (SYSBENCH.format(options="oltp_read_write --threads=4 --time=60"), []),
         (SYSBENCH.format(options="oltp_read_write --threads=4 --time=300 --events=10000"), []),
-        (SLAP.format(clients=5, queries=50), [("clients", "5", "10"), ("queries", "50", "500")]),
-        (SLAP.format(clients=10, queries=505), []),
-        (SLAP.format(clients="5,10,20", queries=500), []),
         (FIO.format(options="--rw=randwrite --bs=4k --iodepth=8"), [("rw", "randwrite", "randread")]),
         (FIO.format(options="--rw=randread --bs=16k --iodepth=8"), [("bs", "16,384", "4,096")]),
         (FIO.format(options="--rw=randread --bs=4k --iodepth=8 --ioengine=libaio"), []),
@@ -109,10 +97,5 @@ def test_what_a_command_asks_for_and_its_output_does_not_show(
 
 
 def test_nothing_is_derived_from_a_command_that_does_not_fit() -> None:
-    (wrong,) = results_of(SLAP.format(clients=5, queries=50))
-    assert (wrong.load.transactions, wrong.load.transactions_per_s) == (None, 0.0)
-    assert not any("derived" in one for one in wrong.remarks)
-    (right,) = results_of(SLAP.format(clients=10, queries=500))
-    assert right.load.transactions_per_s == 50.0
     (other,) = results_of(SYSBENCH.format(options="oltp_read_only --threads=16"))
     assert (other.load.mix, other.asked) == (None, {})

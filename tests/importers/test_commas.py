@@ -32,12 +32,6 @@ def test_threads_with_a_comma_are_not_told() -> None:
     assert any(remark.startswith("clients 4, derived") for remark in told.remarks), "from other figures"
 
 
-def test_a_comma_of_mysqlslap_parts_thousands() -> None:
-    whole = (SAMPLES / "mysqlslap.txt").read_text()
-    with pytest.raises(ImportRefusedError, match=r"'1,229', not a figure"):
-        found_in(whole.replace("0.217 seconds", "1,229 seconds", 1))
-
-
 @pytest.mark.parametrize("told", ["1,5", "1_000", "\u0661\u0662", "1e999", "", "-1"])
 def test_what_is_no_figure(told: str) -> None:
     with pytest.raises(ImportRefusedError):

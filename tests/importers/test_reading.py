@@ -50,7 +50,7 @@ def test_what_holds_no_output_is_refused(path: Path) -> None:
     path.write_text("Dear diary,\nnothing was measured today.\n")
     said = refusal_of(path)
     assert "recognised as nothing" in said
-    for known in ("sysbench", "mysqlslap", "fio", "pgbench", "my.cnf"):
+    for known in ("sysbench", "fio", "pgbench", "my.cnf"):
         assert known in said
 
 
@@ -136,12 +136,12 @@ def test_a_line_that_markdown_marks_is_read(path: Path, mark: str) -> None:
 
 def test_a_post_with_several_tools_in_it_is_read_whole(path: Path) -> None:
     cnf = "```\n[mysqld]\ninnodb_flush_log_at_trx_commit = 2\nsync_binlog = 1\n```\n"
-    slap = (SAMPLES / "mysqlslap.txt").read_text()
-    path.write_text(f"# Which disk?\n{cnf}\n{WHOLE}\nAnd then:\n{slap}")
+    pgbench = (SAMPLES / "pgbench-steady.txt").read_text()
+    path.write_text(f"# Which disk?\n{cnf}\n{WHOLE}\nAnd then:\n{pgbench}")
     found = read_file(path)
     assert [one.source.format for one in found if isinstance(one, ImportedResult)] == [
         "sysbench 0.5 OLTP",
-        *["mysqlslap"] * 4,
+        "pgbench",
     ]
     assert any(isinstance(one, Settings) for one in found)
     lines = [one.source.line for one in found]

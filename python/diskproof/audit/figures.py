@@ -14,9 +14,9 @@ from diskproof.audit.check import (
     warning,
 )
 from diskproof.audit.load import PERCENTILE_TOLERANCE
-from diskproof.results.load import Derived, Iterations, Latency
+from diskproof.results.load import Derived, Latency
 from diskproof.results.record import NotRecordedError, recorded
-from diskproof.wording import ms, per_s, printed, say, seconds, share
+from diskproof.wording import ms, per_s, printed, seconds, share
 
 RATE_TOLERANCE = 0.02
 """Tools round seconds and rates, and some count the time of connecting in only one of them."""
@@ -36,10 +36,6 @@ COUNT_TOLERANCE = 0.001
 
 READS_TOLERANCE = 0.02
 """Share by which reads may miss a whole number a transaction. A judgement: one in fifty, repeated."""
-
-ALIKE = 0.5
-"""Share of the mean by which the slowest iteration of a job may exceed the fastest. A judgement: no average
-describes a larger scatter."""
 
 BEYOND = "the mean ({mean}) is {end} ({at})"
 
@@ -213,48 +209,6 @@ def mean_bounds(evidence: Evidence) -> Iterator[Said]:
                 least=ms(least_us),
                 mean=ms(latency.mean),
             )
-
-
-@check(
-    "iterations",
-    reason="An average of few iterations says nothing about their scatter, and one iteration has none.",
-    remedy="more iterations (`--iterations=10`), and all their times, not the average alone",
-    source="arithmetic; mysqlslap prints average, minimum and maximum of its iterations",
-)
-def iterations(evidence: Evidence) -> Iterator[Said]:
-    """Find a job's average outside of its extremes, a single iteration, and extremes that are far apart."""
-    told = evidence.load.iterations
-    if told is None:
-        raise NothingToCheckError("no job of several iterations")
-    mean, low, high = printed(told.mean_s), printed(told.min_s), printed(told.max_s)
-    if not told.min_s <= told.max_s or not _within(told):
-        yield invalid(
-            "the average is {mean} s, but the iterations took {low} to {high} s",
-            mean=mean,
-            low=low,
-            high=high,
-        )
-    elif evidence.imported and (told.count == 1 or (told.count is None and told.min_s == told.max_s)):
-        yield warning(
-            "one iteration was measured ({mean} s): its scatter is not known",
-            mean=mean,
-        )
-    elif told.mean_s > 0 and (told.max_s - told.min_s) / told.mean_s > ALIKE:
-        yield Problem(
-            "note" if not evidence.imported else "warning",
-            say(
-                "the iterations took {low} to {high} s: ({high} - {low}) / {mean} = {share} of their average",
-                low=low,
-                high=high,
-                mean=mean,
-                share=share((told.max_s - told.min_s) / told.mean_s),
-            ),
-        )
-
-
-def _within(told: Iterations) -> bool:
-    """Whether the average lies between the extremes, which are printed with three decimals."""
-    return told.min_s - 0.001 <= told.mean_s <= told.max_s + 0.001
 
 
 def _marks(latency: Latency) -> list[tuple[str, float]]:

@@ -100,7 +100,6 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     figures.statement_arithmetic,
     figures.latency_order,
     figures.mean_bounds,
-    figures.iterations,
     intervals.interval_sum,
     intervals.warm_up,
     intervals.stalls,

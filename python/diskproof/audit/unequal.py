@@ -115,7 +115,7 @@ def _release(tool: str) -> str:
 def _is_timed(trial: Trial, asked: Mapping[str, str]) -> bool:
     """Tell whether somebody chose how long a result was measured: a job's time is its figure."""
     load = trial.load
-    if load is None or load.operations or load.iterations or "seconds" in load.derived:
+    if load is None or "seconds" in load.derived:
         return False
     one_pass = load.file_requests is not None and load.file_requests.one_pass
     return not one_pass and not any(asked.get(name, "0") != "0" for name in OF_WORK)

@@ -28,8 +28,8 @@ def audit(
 ) -> int:
     """Check what results can support: runs, other tools' output and settings.
 
-    Files are recognised by their content: output of sysbench, mysqlslap, fio, dd, pgbench, HammerDB or
-    diskproof-load, a server's option file, or its answer to SHOW VARIABLES.
+    Files are recognised by their content: output of sysbench, fio, dd, pgbench or HammerDB, a
+    server's option file, or its answer to SHOW VARIABLES.
 
     Parameters
     ----------

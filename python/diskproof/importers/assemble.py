@@ -219,8 +219,6 @@ def _metric(result: ImportedResult) -> Metric | None:
     wanted: tuple[Metric, ...] = ("transactions_per_s", "latency_mean_us")
     if load.file_requests is not None:
         wanted = ("requests_per_s", "latency_mean_us")
-    elif load.iterations is not None or load.operations:
-        wanted = ("seconds",)
     return next((metric for metric in wanted if load.figure(metric)), None)
 
 

@@ -36,7 +36,7 @@ def _identities(result: ImportedResult) -> list[object]:
     """Return what no other measurement has in common with this one.
 
     It is the same place of a file with the same content, or figures that agree to the last digit. There must
-    be enough of them: three figures of three digits each (mysqlslap) may agree by chance.
+    be enough of them: three figures of three digits each may agree by chance.
     """
     load = result.load
     identities: list[object] = []

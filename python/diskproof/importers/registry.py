@@ -3,21 +3,18 @@
 Formats with a mark of their own come first; an option file is a mere list of words, and comes last.
 """
 
-from diskproof.importers import dd, hammerdb, options, own, pgbench, variables
+from diskproof.importers import dd, hammerdb, options, pgbench, variables
 from diskproof.importers.base import Format
 from diskproof.importers.fio.people import PEOPLE
 from diskproof.importers.fio.results import JSON
-from diskproof.importers.mysqlslap import MYSQLSLAP
 from diskproof.importers.sysbench.form import SYSBENCH
 
 FORMATS: tuple[Format, ...] = (
-    own.OWN,
     JSON,
     PEOPLE,
     pgbench.PGBENCH,
     hammerdb.HAMMERDB,
     SYSBENCH,
-    MYSQLSLAP,
     dd.DD,
     variables.VARIABLES,
     options.MY_CNF,

@@ -5,7 +5,7 @@ from typing import Any
 from diskproof.audit import asked, commits, device, figures, intervals, pgbench
 from diskproof.audit.check import Evidence
 from diskproof.audit.imported import evidence_of
-from diskproof.results.load import Contradiction, Iterations
+from diskproof.results.load import Contradiction
 from support import files as bare
 from support.cases import Case
 from support.imported import FAST, SAFE, make_beside, make_file_result, make_result
@@ -46,12 +46,6 @@ def copy(seconds: float, **asked: str) -> Evidence:
         load__file_requests__written_bytes=blocks * 65536,
     )
     return evidence_of(told)
-
-
-def job(mean_s: float, min_s: float, max_s: float) -> Evidence:
-    """Return what mysqlslap prints of ten iterations."""
-    told = Iterations(count=10, mean_s=mean_s, min_s=min_s, max_s=max_s, queries_per_client=100)
-    return result(load__iterations=told)
 
 
 def synced(syncs: int) -> Evidence:
@@ -99,12 +93,6 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
         result(load__latency_us__percentiles={"95": 20_000.0}),
         r"at most 0.95 x 20 ms \+ 0.05 x 310 ms = 34.5 ms, but the output says 43.48 ms",
         result(),
-    ),
-    Case(
-        figures.iterations,
-        job(0.9, 0.3, 0.8),
-        "the average is 0.9 s, but the iterations took 0.3 to 0.8 s",
-        job(0.5, 0.45, 0.6),
     ),
     Case(
         intervals.interval_sum,
