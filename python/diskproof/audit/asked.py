@@ -1,4 +1,4 @@
-"""Checks of what was asked for: by the command above an output, and by the name of its test."""
+"""A check of what was asked for by the name of a test."""
 
 from collections.abc import Iterator
 
@@ -29,26 +29,6 @@ RANGES = ("simple-ranges", "sum-ranges", "order-ranges", "distinct-ranges")
 
 
 NONE = frozenset({"off", "0", "false"})
-
-
-@check(
-    "command-output",
-    reason="An output below another command is of another run, or its options had no effect. Nobody knows "
-    "then what its figures are of.",
-    remedy="give the command of this run, or leave the command out",
-    source="the command and the output stand in one file",
-)
-def command_output(evidence: Evidence) -> Iterator[Said]:
-    """Find options that the command above an output asks for and the output does not show."""
-    if not evidence.imported:
-        raise NothingToCheckError("the lab itself gave the command")
-    for one in evidence.load.contradictions:
-        yield invalid(
-            "the command above it asks for {option} {asked}, but the output shows {shown}",
-            option=one.option,
-            asked=one.asked,
-            shown=one.shown,
-        )
 
 
 @check(

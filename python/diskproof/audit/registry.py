@@ -94,7 +94,6 @@ CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (
 )
 
 RESULT_CHECKS: tuple[Check[Evidence], ...] = (
-    asked.command_output,
     asked.named_test,
     figures.rate_arithmetic,
     figures.statement_arithmetic,

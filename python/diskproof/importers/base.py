@@ -7,7 +7,7 @@ from functools import cached_property
 
 from diskproof.refusal import RefusalError
 from diskproof.results.imported import ImportedResult, Settings, Source
-from diskproof.results.load import Contradiction, LoadError
+from diskproof.results.load import LoadError
 
 Found = ImportedResult | Settings
 
@@ -57,19 +57,6 @@ def ending(code: str, said: Iterable[str]) -> list[LoadError]:
         LoadError(code=code, statement=None, message=one, transient=False, count=count, ended=True)
         for one, count in Counter(said).items()
     ]
-
-
-def contradictions(**told: tuple[float | str | None, float | str | None]) -> list[Contradiction]:
-    """Return the options whose values differ between a command and the output below it, by name."""
-    return [
-        Contradiction(option=option.replace("_", " "), asked=_plain(asked), shown=_plain(shown))
-        for option, (asked, shown) in told.items()
-        if asked is not None and shown is not None and asked != shown
-    ]
-
-
-def _plain(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:,.10g}"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from operator import mul
 from statistics import median
 
-from diskproof.importers.base import NO_SUMMARY, Format, Found, Text, contradictions, ending
+from diskproof.importers.base import NO_SUMMARY, Format, Found, Text, ending
 from diskproof.importers.numbers import broken, count, number
 from diskproof.results.imported import ImportedResult
 from diskproof.results.load import Derived, Latency, LoadError, LoadResult
@@ -51,7 +51,7 @@ SLOWEST = 10.0
 """Means that the last transactions may take, and standard deviations above it. A judgement."""
 
 LATE = 0.05
-"""Share of the time by which any run may end late, and of a rate by which it may be exceeded. A judgement."""
+"""Share of the time by which any run may end late. A judgement."""
 
 LIMITED = "rate limit schedule lag"
 """Printed only with ``--rate``: transactions then come at set times, and clients rest between them."""
@@ -94,8 +94,6 @@ class _Told:
     progress: list["_Moment"] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     """What pgbench said was wrong, above its summary or behind it."""
-    command: dict[str, float] = field(default_factory=dict)
-    """By short name, the numbers that the command above it asks for."""
 
     @property
     def whole(self) -> bool:
@@ -180,16 +178,14 @@ def _runs(text: Text) -> tuple[list[_Told], _Told]:
     found: list[_Told] = []
     progress: list[_Moment] = []
     errors: list[str] = []
-    command: dict[str, float] = {}
     for line, said in enumerate(map(_plain, text.lines), start=1):
         if _BEGIN.match(said):
             errors = []  # those of a command before this one
-            command = _asked(said) or command
         if moment := _PROGRESS.match(said):
             progress.append(_Moment(line, float(moment["at"]), moment["tps"], moment["ms"]))
         elif said.startswith(FIRST):
-            found.append(_Told(line, progress=progress, errors=errors, command=command))
-            progress, errors, command = [], [], {}
+            found.append(_Told(line, progress=progress, errors=errors))
+            progress, errors = [], []
         elif found and _ABORTED in said:
             found[-1].errors.append(said.partition(_ABORTED)[1])
         elif wrong := _ERROR.match(said):
@@ -202,22 +198,10 @@ def _runs(text: Text) -> tuple[list[_Told], _Told]:
     return found, _Told(1, progress=progress, errors=errors)
 
 
-_SHORT = {"client": "c", "jobs": "j", "time": "T", "transactions": "t", "rate": "R"}
-_LONG_OPTION = re.compile(r"--(client|jobs|time|transactions|rate)[= ](\d{1,9}(?:\.\d{1,9})?)(?!\S)")
-_SHORT_OPTION = re.compile(r"(?<!\S)-[nNSCdlrv]{0,8}([cjTtR]) ?(\d{1,9}(?:\.\d{1,9})?)(?!\S)")
-
-
-def _asked(command: str) -> dict[str, float]:
-    """Return the numbers that a command asks for, by the short names of its options."""
-    long = {_SHORT[name]: float(value) for name, value in _LONG_OPTION.findall(command)}
-    return {**long, **{name: float(value) for name, value in _SHORT_OPTION.findall(command)}}
-
-
 def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedResult:
     script = told.figures["transaction type"][1].removeprefix("<builtin: ").removesuffix(">")
     done = _count(text, told, PROCESSED)
     clients = _count(text, told, "number of clients")
-    threads = _count(text, told, "number of threads")
     rate, connecting = _rate(text, told)
     remarks = [f"{name} {value}" for name, (_, value) in told.figures.items() if name.startswith(REMARKED)]
     if LIMITED in told.figures:
@@ -254,16 +238,6 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
             derived=derived,
             latency_us=_latency(text, told, done, remarks),
             errors=ending("pgbench", told.errors),
-            contradictions=contradictions(
-                clients=(told.command.get("c"), clients),
-                threads=(told.command.get("j"), threads if threads != clients else None),
-                seconds=(told.command.get("T"), asked_s),
-                transactions_per_client=(
-                    told.command.get("t"),
-                    _count(text, told, "number of transactions per client"),
-                ),
-                rate=_above(told.command.get("R"), rate),
-            ),
             failed_transactions=_failed(text, told, done),
             retries=_count(text, told, "total number of retries"),
         ),
@@ -290,11 +264,6 @@ def _longest_end_s(text: Text, told: _Told, clients: int | None, rate: float, as
     mean_s = max(measured_s, (clients or 1) / rate)
     stdev_s = (_figure(text, told, "latency stddev") or 0.0) / 1000
     return max(SLOWEST * mean_s, mean_s + SLOWEST * stdev_s, LATE * asked_s)
-
-
-def _above(asked: float | None, done: float) -> tuple[float | None, float | None]:
-    """Return a rate that was asked for and the one that was reached, if the latter is higher."""
-    return (asked, done) if asked and done > asked * (1 + LATE) else (None, None)
 
 
 def _interval_latencies(text: Text, progress: list[_Moment]) -> list[float]:

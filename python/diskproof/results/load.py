@@ -108,15 +108,6 @@ class ClientAccount(Record):
         return self.cpu_user_s + self.cpu_system_s
 
 
-class Contradiction(Record):
-    """Something that the command above another tool's output asks for, and its output does not show."""
-
-    option: str
-    """``clients``."""
-    asked: str
-    shown: str
-
-
 class Operation(Record):
     """One part of a job, as it went."""
 
@@ -256,8 +247,6 @@ class LoadResult(Record):
     """None of a database's load."""
     derived: list[Derived] = []
     """Those of count, time and rate that another tool did not print: they cannot contradict the others."""
-    contradictions: list[Contradiction] = []
-    """Between another tool's output and the command above it."""
     intervals_only: bool = False
     """Whether another tool's output has interval lines and no summary: whether it ended is not known."""
 

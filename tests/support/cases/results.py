@@ -5,7 +5,6 @@ from typing import Any
 from diskproof.audit import asked, commits, device, figures, intervals, pgbench
 from diskproof.audit.check import Evidence
 from diskproof.audit.imported import evidence_of
-from diskproof.results.load import Contradiction
 from support import files as bare
 from support.cases import Case
 from support.imported import FAST, SAFE, make_beside, make_file_result, make_result
@@ -57,12 +56,6 @@ def synced(syncs: int) -> Evidence:
 
 
 RESULT_CASES: tuple[Case[Evidence], ...] = (
-    Case(
-        asked.command_output,
-        fails=result(load__contradictions=[Contradiction(option="clients", asked="64", shown="32")]),
-        says="asks for clients 64, but the output shows 32",
-        passes=result(),
-    ),
     Case(
         asked.named_test,
         fails=of_files(load__mix="rndwr", load__reads=120_000, load__writes=0),

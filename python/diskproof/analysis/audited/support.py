@@ -42,7 +42,6 @@ class Use:
 INSTEAD = {
     load.finished.name: "its run broke off",
     load.short.name: "too little was measured",
-    asked.command_output.name: "its command asked for something else",
     asked.named_test.name: "the test did not do what its name says",
 }
 """Why a result supports nothing, by the check that found an error."""

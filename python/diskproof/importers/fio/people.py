@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from diskproof.importers.base import Format, Found, Text, contradictions
+from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.fio.options import size_of
 from diskproof.importers.fio.results import job_of, signals_in
 from diskproof.importers.jsontext import Node
 from diskproof.importers.numbers import count, number
-from diskproof.results.load import Contradiction
 
 _HEAD = re.compile(r"\s{0,40}(?P<name>\S[^\n]{0,200}?): \(g=(?P<group>\d{1,6})\): (?P<options>rw=\S.{0,300})")
 _JOB = re.compile(
@@ -54,8 +53,6 @@ class _Job:
     table: dict[str, float] | None = None
     unit_ns: int = 1
     pid: str | None = None
-    contradictions: list[Contradiction] = field(default_factory=list)
-    """Between fio's command and what it prints of the job."""
 
 
 @dataclass
@@ -87,8 +84,7 @@ def _read(text: Text) -> Iterator[Found]:
             nodes = [Node(text, run.line, _finished(job)) for job in clones]
             beside = [other for other_group, other in groups if other_group == group and other != name]
             ended = [signal for of_run, signal in signals if of_run == at]
-            unlike = [one for job in clones[:1] for one in job.contradictions]
-            yield job_of(source, name, nodes, None, beside, ended, unlike, all_options=bool(run.command))
+            yield job_of(source, name, nodes, None, beside, ended, all_options=bool(run.command))
 
 
 def _runs(text: Text) -> Iterator[_Run]:
@@ -158,15 +154,7 @@ def _begun(run: _Run, begun: re.Match[str]) -> _Job:
         "write": {},
     }
     job = {**told, "sync": {}, "jobs": int(begun["jobs"])}
-    unlike = [] if several else _unlike(run.command, own)
-    return _Job(job, options, pid=begun["pid"], contradictions=unlike)
-
-
-def _unlike(command: dict[str, str], shown: dict[str, str]) -> list[Contradiction]:
-    """Compare the options of a command with those that fio prints of the job."""
-    plain = {name: (command.get(name), shown.get(name)) for name in ("rw", "iodepth", "ioengine")}
-    sizes = [size_of(one.get("bs")) for one in (command, shown)]
-    return contradictions(**plain, bs=(sizes[0], sizes[1]))
+    return _Job(job, options, pid=begun["pid"])
 
 
 def _take(job: _Job, text: Text, line: int, said: str) -> None:

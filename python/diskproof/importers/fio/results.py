@@ -32,7 +32,6 @@ from diskproof.importers.numbers import broken, number
 from diskproof.results.imported import ImportedResult, Source
 from diskproof.results.load import (
     ClientAccount,
-    Contradiction,
     Derived,
     FileRequests,
     LoadResult,
@@ -76,7 +75,7 @@ def _read_json(text: Text) -> Iterator[Found]:
         for (group, name), clones in groups.items():
             beside = [other for other_group, other in groups if other_group == group and other != name]
             ended = [signal for of_answer, signal in signals if of_answer == at]
-            yield job_of(source, name, clones, common, beside, ended, [])
+            yield job_of(source, name, clones, common, beside, ended)
 
 
 def _begun_together(one: Node, after: Node | None) -> bool:
@@ -121,14 +120,13 @@ def job_of(
     common: Node | None,
     beside: list[str],
     ended: list[str],
-    unlike: list[Contradiction],
     *,
     all_options: bool = True,
 ) -> ImportedResult:
     """Return a job as one, though fio may list each of its clones.
 
     Its output for people prints few of its options: without `all_options` the others are not known. `ended`
-    says what ended it, `unlike` what its command asks for and the output does not show.
+    says what ended it.
     """
     own = clones[0].node("job options")
     told = {**(common.words() if common else {}), **(own.words() if own else {})}
@@ -185,7 +183,6 @@ def job_of(
             client=_account(clones, told, seconds),
             statement_types=_statements(reads, writes, syncs),
             errors=[*errors_of([job.word("error") or "" for job in clones]), *ending("fio", ended)],
-            contradictions=unlike,
             file_requests=FileRequests(
                 block_bytes=size_of(told.get("bs")),
                 direct=told.get("direct", "0") not in {"0", "false"} if all_options and told else None,

@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from diskproof.importers.base import Text, contradictions, ending
+from diskproof.importers.base import Text, ending
 from diskproof.importers.sysbench.output import Output
 from diskproof.results.imported import Source
 from diskproof.results.load import Latency, LoadError
 
 HISTOGRAM_END_MS = 100_000.0
 """Since 1.0 the last bucket has all that took longer (sb_histogram_init)."""
-
-ON_TIME = 0.98
-"""Share of its `--time` that a run lasts at least, if nothing else ends it. A judgement."""
 
 MODES = {
     "sequential read": "seqrd",
@@ -101,44 +98,14 @@ def clients_of(run: Output, remarks: list[str]) -> int | None:
 
 
 def judge_command(run: Output) -> None:
-    """Compare the command above an output with it; options of a command that does not fit are forgotten."""
-    options, head = run.options, run.head
-    mode = options.get("file-test-mode")
-    run.contradictions = contradictions(
-        threads=(
-            _whole(options.get("threads") or options.get("num-threads")),
-            _whole(head.get("threads")) or _counted_threads(run),
-        ),
-        rate=(
-            _whole(options.get("rate") or options.get("tx-rate")),
-            _whole(head.get("rate")) or ("none" if "threads" in head else None),
-        ),
-        seconds=_other_time_s(run),
-        test=(run.test and _KINDS.get(run.test), _kind(run)),
-        file_test_mode=(mode, MODES.get(head.get("file-test", "")) if mode in MODES.values() else None),
-    )
-    if run.contradictions:
-        run.options.clear()
+    """Forget the options of a command above an output that is of another run, as its threads or test show."""
+    options = run.options
+    asked = _whole(options.get("threads") or options.get("num-threads"))
+    shown = _whole(run.head.get("threads")) or _counted_threads(run)
+    kinds = run.test and _KINDS.get(run.test), _kind(run)
+    if (asked and shown and asked != shown) or (all(kinds) and kinds[0] != kinds[1]):
+        options.clear()
         run.test = None
-
-
-def _other_time_s(run: Output) -> tuple[float | None, float | None]:
-    """Return the seconds asked for and those that it took, if nothing explains the difference.
-
-    A run ends early after so many events, or with an error; it ends late with its slowest events.
-    """
-    options, figures = run.options, run.figures
-    asked_s = _whole(options.get("time") or options.get("max-time"))
-    took_s = figures.get("total time", figures.get("time elapsed"))
-    if not asked_s or not took_s or fatal_errors(run):
-        return None, None
-    usual_events = "1" if version_of(run) < "1" else "0"
-    counted = options.get("events", options.get("max-requests", usual_events)) != "0"
-    slowest_s = figures.get("max", asked_s * 1000) / 1000
-    latest_s = asked_s / ON_TIME + (warm_up_s(run) or 0.0) + 2 * slowest_s + 1
-    if (took_s < asked_s * ON_TIME and not counted) or took_s > latest_s:
-        return asked_s, took_s
-    return None, None
 
 
 _KINDS = {"fileio": "fileio", "oltp_read_write": "oltp", "oltp_read_only": "oltp", "oltp": "oltp"}

@@ -66,7 +66,6 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
             writes=writes,
             others=syncs,
             latency_us=latency_of(run, None if newer else requests, remarks),
-            contradictions=run.contradictions,
             errors=fatal_errors(run),
             file_requests=FileRequests(
                 files=_whole(run.head.get("file-num") or run.options.get("file-num")),

@@ -90,7 +90,6 @@ def _without_summary(text: Text, run: Output, place: int) -> ImportedResult:
             transactions_per_s=fmean(rates) if rates else 0.0,
             derived=["transactions_per_s"],
             errors=errors,
-            contradictions=run.contradictions,
             intervals_only=True,
             file_requests=FileRequests(block_bytes=block_bytes, sync_every=None) if of_files else None,
         ),

@@ -64,7 +64,6 @@ def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
             writes=writes,
             others=others,
             latency_us=latency_of(run, transactions, remarks),
-            contradictions=run.contradictions,
             errors=[*_errors(ignored), *fatal_errors(run)],
             retries=_count(ignored),
             reconnects=_count(figures.get("reconnects")),

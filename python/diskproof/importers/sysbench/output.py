@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from diskproof.importers.base import Text
 from diskproof.importers.numbers import number
-from diskproof.results.load import Contradiction
 
 HEAD, INTERVALS, STATISTICS, GENERAL, LATENCY, FAIRNESS = range(6)
 
@@ -144,8 +143,6 @@ class Output:
     moved: dict[str, tuple[str, str]] = field(default_factory=dict)
     """``read`` and ``written`` with their units, as sysbench 0.4 and 0.5 print them."""
     complaints: list[str] = field(default_factory=list)
-    contradictions: list[Contradiction] = field(default_factory=list)
-    """Between the command above it and what it shows."""
     counts_statements: bool = False
     """Whether it has the heading of a database's statistics, so that what follows is a result."""
     stage: int = HEAD
