@@ -18,8 +18,7 @@ from diskproof.cli.disk import bar
 from diskproof.profile.clone import choose
 from diskproof.profile.clone import fit as fits
 from diskproof.profile.clone import make as clone_maker
-from diskproof.profile.clone.cells import MARKER, QUICK, Observation, observed, plan, split
-from diskproof.profile.clone.credits import fall
+from diskproof.profile.clone.cells import QUICK, Observation, observed, plan, split
 from diskproof.profile.clone.device import Parameter, Published, device_text
 from diskproof.profile.clone.fit import STEPS, Model, fit, length_of
 from diskproof.profile.clone.kinds import bridge, cloud
@@ -174,7 +173,7 @@ def test_slow_reads_are_simulated_for_as_long_as_they_were_measured() -> None:
 
 
 def test_a_fit_from_far_away_comes_nearer_and_knows_its_error(tmp_path: Path) -> None:
-    probes = [MARKER.model_copy(update={"depth": depth}) for depth in (1, 4, 16, 64)]
+    probes = [Probe(pattern="random-read", block_bytes=4096, depth=depth) for depth in (1, 4, 16, 64)]
     asked = [{"probe": probe.model_dump(), "seconds": 2, "requests": 2000} for probe in probes]
     told = disk.simulate_probes("ebs-gp3", asked, 7)
     observations = [
@@ -223,26 +222,7 @@ def cell(probe: Probe, per_s: float) -> ProfileCell:
     return ProfileCell(probe=probe, job="", seconds=5.0, requests=stream)
 
 
-def test_a_rate_that_falls_shows_credits() -> None:
-    writes = Probe(pattern="random-write", block_bytes=4096, depth=64)
-    alone = Probe(pattern="random-read", block_bytes=4096)
-    steady = [cell(MARKER, 3000), cell(writes, 3000), cell(MARKER, 2900)]
-    assert fall(steady, 1.0) is None
-    falling = [cell(alone, 500), cell(MARKER, 3000), cell(writes, 3000), cell(writes, 320), cell(MARKER, 300)]
-    found = fall(falling, 1.0)
-    assert found
-    before, seen = found
-    assert len(before) == 3
-    assert (seen.burst_iops, seen.base_iops) == (3000, 300)
-    assert seen.credits == pytest.approx(6 * (500 + 3000 + 3000) - 300 * 18)
-
-
-def test_a_rate_that_rises_again_shows_no_credits() -> None:
-    writes = Probe(pattern="random-write", block_bytes=4096, depth=64)
-    assert fall([cell(MARKER, 3000), cell(writes, 300), cell(writes, 2900), cell(MARKER, 290)], 1.0) is None
-
-
-def profile_of_cells(cells: Sequence[ProfileCell], *, disturbed: bool = False) -> Profile:
+def profile_of_cells(cells: Sequence[ProfileCell]) -> Profile:
     return Profile(
         diskproof_version="0",
         fio_version="3.33",
@@ -254,17 +234,7 @@ def profile_of_cells(cells: Sequence[ProfileCell], *, disturbed: bool = False) -
         place=PLACE,
         machine=describe(),
         cells=[*cells],
-        disturbed=disturbed,
     )
-
-
-def test_what_other_work_slowed_down_is_no_volume_without_credits() -> None:
-    alone = Probe(pattern="random-read", block_bytes=4096)
-    falling = [cell(alone, 500), cell(MARKER, 3000), *[cell(MARKER, 300) for _ in range(3)]]
-    assert material_of(profile_of_cells(falling), whole_disk=False).credits
-    disturbed = material_of(profile_of_cells(falling, disturbed=True), whole_disk=False)
-    assert disturbed.credits is None
-    assert {one.probe for one in disturbed.observations} == {alone, MARKER}
 
 
 def test_too_little_that_counts_is_refused_and_says_why() -> None:
@@ -326,7 +296,7 @@ def test_a_cell_that_cuts_off_its_queue_does_not_count() -> None:
     measured = cell(deep, 100)
     assert measured.requests
     slow = measured.requests.model_copy(update={"mean_us": 1.1e6})
-    cells = [measured, measured.model_copy(update={"requests": slow, "probe": MARKER})]
+    cells = [measured, measured.model_copy(update={"requests": slow, "probe": Probe(pattern="random-read", block_bytes=4096, depth=32)})]
     assert [one.probe for one in observed(cells, "fio", 5.0)] == [deep]
 
 

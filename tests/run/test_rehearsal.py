@@ -114,16 +114,3 @@ def test_a_hole_in_the_fence_around_a_script_is_noted(
     monkeypatch.setattr(load, "program", lambda: gap)
     file = lua_study(tmp_path, LUA)
     assert rehearse(file, make_plan(file), {}) == ["workload `own`: this Landlock holds no connections"]
-
-
-def test_a_script_that_reaches_outside_is_named_before_it_fails(tmp_path: Path) -> None:
-    text = STUDY.replace('kind = "script"\nfiles = ["look.sql@3"]', 'kind = "lua"\nscript = "shop.lua"')
-    (tmp_path / "study.toml").write_text(text + "prepare = false\n")
-    (tmp_path / "shop.lua").write_text(
-        'function event()\n  -- io.lines\n  os.execute("sleep 1")\n'
-        '  for l in io.lines("/etc/passwd") do end\n'
-        "  my.io.open(1)\nend\n"
-    )
-    file = read_study(tmp_path / "study.toml")
-    said = [one for one in rehearse(file, make_plan(file), {}) if "Landlock" not in one]
-    assert said == ["workload `own`: shop.lua, line 4: a script may not use io.lines; it fails there"]

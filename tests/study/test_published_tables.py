@@ -109,30 +109,6 @@ rows = [["ssd", 4], ["hdd", 1]]
 
 
 @pytest.mark.parametrize(
-    ("measure", "at", "said"),
-    [
-        ("transactions_per_s", 'workload = "files"', "workload `files` has no `transactions_per_s`"),
-        ("statements_per_s", 'workload = "files"', "known there: `requests_per_s`, `megabytes_per_s`"),
-        ("requests_per_s", 'workload = "complex"', "workload `complex` has no `requests_per_s`"),
-        ("seconds", 'workload = "complex"', "known there: `transactions_per_s`, `statements_per_s`"),
-        ("seconds", "", "no workload here has `seconds`"),
-        ("megabytes_per_s", 'tuning = "safest"', "no workload here with a tuning has `megabytes_per_s`"),
-        ("requests_per_s", 'workload = "files", tuning = "safest"', "leave `tuning` out"),
-        ("latency_mean_ms", 'workload = "files", server = "sqlite"', "leave `server` out"),
-        (
-            "requests_per_s",
-            'workload = "files", memory = "2 GiB"',
-            "a load on bare files, which has no memory",
-        ),
-    ],
-)
-def test_a_measure_that_no_cell_can_have_is_refused(measure: str, at: str, said: str) -> None:
-    found = complaint(FILES + of(measure, at))
-    assert "`published.tables number 1`: " in found
-    assert said in found
-
-
-@pytest.mark.parametrize(
     ("measure", "at"),
     [
         ("requests_per_s", ""),

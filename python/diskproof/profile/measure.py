@@ -19,7 +19,7 @@ from diskproof.profile.jobs import (
     fileio_log,
     job_text,
 )
-from diskproof.profile.notes import Taken, busy, notes
+from diskproof.profile.notes import Taken, notes
 from diskproof.profile.parse import to_cell
 from diskproof.profile.place import Ready, Wanted, look_at
 from diskproof.profile.plan import THE_WRITING_PASS, Effort, estimated_s, plan_cells
@@ -94,7 +94,6 @@ def profile_of(wanted: Wanted, effort: Effort, plan: Plan, watcher: Watcher) -> 
         place=place,
         machine=describe(),
         cells=cells,
-        disturbed=bool(busy(place, taken)),
         notes=notes(place, cells, taken),
     )
 

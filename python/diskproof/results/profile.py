@@ -144,8 +144,6 @@ class Profile(Record):
     place: ProfilePlace
     machine: ProfileMachine
     cells: list[ProfileCell]
-    disturbed: bool = False
-    """Whether other work or the hypervisor took much CPU time while it was measured."""
     notes: list[Message] = Field(default_factory=list)
     """Remarks that a reader must know before trusting the figures."""
 

@@ -345,7 +345,7 @@ class Study(Part):
     @model_validator(mode="after")
     def _published_figures_name_levels(self) -> Self:
         if self.published:
-            self.published.check(self.levels, self.workloads)
+            self.published.check(self.levels)
         return self
 
     @model_validator(mode="after")

@@ -3,7 +3,7 @@
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Self, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
@@ -15,10 +15,8 @@ from diskproof.results.published import (
     PublishedFigure,
     PublishedMeasure,
     PublishedRatio,
-    can_have,
 )
 from diskproof.results.size import Size
-from diskproof.study.loads.base import Load
 from diskproof.study.part import Part, mistake
 from diskproof.wording import numbers
 
@@ -29,9 +27,6 @@ PART = "part"
 
 COMPARED: tuple[PublishedMeasure, ...] = (*RATES, "seconds")
 """The measures of ratios; latencies have figures only."""
-
-OF_SERVER: tuple[Factor, ...] = ("server", "tuning", "memory")
-"""Factors that a load on bare files does not have."""
 
 Level = str | Annotated[int, Field(strict=True)]
 Entry = str | Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True)]
@@ -149,8 +144,8 @@ class PublishedChoice(Part):
     tables: list[PublishedTable] = Field([], description="Its tables")
     ratios: list[PublishedClaim] = Field([], description="Ratios that it gives without their figures")
 
-    def check(self, levels: LevelsOf, workloads: Mapping[str, Load]) -> None:
-        """Refuse levels that the study does not have, and measures that no workload at these levels has.
+    def check(self, levels: LevelsOf) -> None:
+        """Refuse levels that the study does not have.
 
         Numbers of clients and sizes of memory may differ. No two tables may have the same title.
         """
@@ -158,7 +153,6 @@ class PublishedChoice(Part):
         for number, table in enumerate(self.tables):
             for figure in table.figures():
                 _check_levels(figure.at, levels, "tables", number)
-                _check_measure(figure.at, figure.measure, workloads, "tables", number)
             if table.title in titles:
                 raise mistake(
                     f"another table is also called `{table.title}`: give each its own title",
@@ -172,8 +166,6 @@ class PublishedChoice(Part):
             _check_levels(claim.at, levels, "ratios", number)
             for level in (claim.level, claim.baseline):
                 _check_levels({claim.factor: level}, levels, "ratios", number)
-                at = {**claim.at, claim.factor: level}
-                _check_measure(at, claim.measure, workloads, "ratios", number)
 
     def record(self, levels: LevelsOf) -> Published:
         """Return the figures and all ratios between them."""
@@ -228,34 +220,6 @@ def _check_levels(
                 wrong = None if shown in known else f"is not in this study, which has {', '.join(known)}"
         if wrong:
             raise mistake(f"{factor} `{level}` {wrong}", "published", part, number)
-
-
-def _check_measure(
-    at: Mapping[Factor, Level],
-    measure: PublishedMeasure,
-    workloads: Mapping[str, Load],
-    part: str,
-    number: int,
-) -> None:
-    """Refuse a figure that no workload can have, or not the one that is named."""
-    named = at.get("workload")
-    of_server = next((factor for factor in at if factor in OF_SERVER), None)
-    asked = [load for name, load in workloads.items() if named in (None, name)]
-    fitting = [load for load in asked if load.needs_server or not of_server]
-    if any(_can_have(load, measure) for load in fitting):
-        return
-    who = "no workload here" if named is None else f"workload `{named}`"
-    if not fitting:
-        wrong = f"{who} is a load on bare files, which has no {of_server}: leave `{of_server}` out"
-    else:
-        has = [f"`{one}`" for one in COMPARED if any(_can_have(load, one) for load in fitting)]
-        there = f" with a {of_server}" if of_server and named is None else ""
-        wrong = f"{who}{there} has{'' if named is None else ' no'} `{measure}`; known there: {', '.join(has)}"
-    raise mistake(wrong, "published", part, number)
-
-
-def _can_have(load: Load, measure: PublishedMeasure) -> bool:
-    return can_have(measure, served=load.needs_server, job=load.is_job)
 
 
 def _is_figure(entry: Entry) -> bool:

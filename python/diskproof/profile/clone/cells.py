@@ -19,9 +19,6 @@ QUICK_SEQUENTIAL_DEPTHS = (1, 8)
 
 PAGE = 16 * 2**10
 
-MARKER = Probe(pattern="random-read", block_bytes=4 * 2**10, depth=32)
-"""Measured early and again at the end: a volume whose credits are used up is slower then."""
-
 ALWAYS_HELD: frozenset[Pattern] = frozenset({"mixed", "synced-write"})
 """Mixes of what other patterns do alone: a clone must predict them."""
 
@@ -92,7 +89,6 @@ def plan(place: ProfilePlace, effort: Effort) -> list[Probe]:
         *_grid("mixed", (PAGE,), (1, 8)),
         *_grid("sequential-write", SEQUENTIAL_BLOCKS, deep),
         *_grid("random-write", RANDOM_BLOCKS, effort.depths),
-        MARKER,
     ]
     chosen = [probe for probe in probes if place.writable or not probe.writes]
     return [probe.model_copy(update={"span_bytes": span}) for probe in chosen]

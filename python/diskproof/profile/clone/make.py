@@ -56,7 +56,6 @@ def make(material: Material, device_file: str, title: str | None, tell: Tell) ->
         material.capacity_source,
         material.sector_bytes,
         material.usb,
-        material.credits,
     )
     with temporary_folder() as folder:
         fitted = choose(sight, Model(folder), fitted_to, tell)

@@ -6,21 +6,19 @@ from pathlib import Path
 
 from diskproof import __version__
 from diskproof.profile.clone.cells import (
-    MARKER,
     Observation,
     is_too_short,
     observed,
     plan,
     wide_plan,
 )
-from diskproof.profile.clone.credits import fall
 from diskproof.profile.clone.kinds.spinning import FASTEST_US
-from diskproof.profile.clone.sight import Credits
+from diskproof.profile.clone.sight import SMALL_BLOCK
 from diskproof.profile.measure import Watcher, profile_of
 from diskproof.profile.notes import first
 from diskproof.profile.place import Wanted
 from diskproof.profile.plan import Effort
-from diskproof.results.profile import Profile, ProfileCell, ProfilePlace
+from diskproof.results.profile import Profile, ProfilePlace
 from diskproof.wording import Message, counted, say
 
 WHOLE_DISK = 1 << 62
@@ -41,7 +39,6 @@ class Material:
     usb: bool = False
     whole_disk: bool = False
     """Whether reads went over all of the disk."""
-    credits: Credits | None = None
     notes: Sequence[Message] = ()
     profile: Profile | None = None
     longest_s: float = 0.0
@@ -65,21 +62,10 @@ def measure(wanted: Wanted, effort: Effort, watcher: Watcher) -> Material:
 def material_of(profile: Profile, *, whole_disk: bool) -> Material:
     """Return what a profile holds for a clone."""
     place = profile.place
-    # What other work slowed down is no volume without credits.
-    seen = None if profile.disturbed else fall(profile.cells, profile.ramp_s)
-    cells: Sequence[ProfileCell] = seen[0] if seen else profile.cells
+    cells = profile.cells
     version, day = profile.fio_version, profile.started_at[:10]
     capacity_bytes, capacity_source = _capacity(place)
     notes = list(profile.notes)
-    if seen:
-        notes.append(
-            say(
-                "the rate fell while it was measured; {left} of {cells} cells were measured after that and "
-                "do not count",
-                left=len(profile.cells) - len(cells),
-                cells=len(profile.cells),
-            )
-        )
     if short := [cell.probe.name for cell in cells if is_too_short(cell)]:
         notes.append(
             say(
@@ -99,7 +85,6 @@ def material_of(profile: Profile, *, whole_disk: bool) -> Material:
         sector_bytes=(place.device.logical_block_bytes if place.device else None) or 512,
         usb=place.device is not None and "/usb" in str(Path(f"/sys/block/{place.device.name}").resolve()),
         whole_disk=whole_disk,
-        credits=seen[1] if seen else None,
         notes=notes,
         profile=profile,
         longest_s=profile.seconds_per_cell,
@@ -107,7 +92,7 @@ def material_of(profile: Profile, *, whole_disk: bool) -> Material:
 
 
 def _may_have_an_arm(profile: Profile) -> bool:
-    cell = next(iter(profile.measured("random-read", MARKER.block_bytes)), None)
+    cell = next(iter(profile.measured("random-read", SMALL_BLOCK)), None)
     if cell is None or cell.requests is None:
         return False
     return cell.requests.percentiles_us.get("50", cell.requests.mean_us) > FASTEST_US

@@ -17,16 +17,6 @@ MOST_OF_IT = 0.5
 
 
 @dataclass(frozen=True)
-class Credits:
-    """The credits of a cloud volume, as a fall of its rate showed them."""
-
-    burst_iops: float
-    base_iops: float
-    credits: float
-    """I/Os beyond the base rate that it served before it fell."""
-
-
-@dataclass(frozen=True)
 class Sight:
     """The figures that a clone is fitted to, and what the kernel reports of the disk."""
 
@@ -36,7 +26,6 @@ class Sight:
     sector_bytes: int = 512
     usb: bool = False
     """Whether the kernel reaches it over USB."""
-    credits: Credits | None = None
 
     def only(self, patterns: Iterable[Pattern]) -> "Sight":
         """Return the same with the figures of some patterns alone."""

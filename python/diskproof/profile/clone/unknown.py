@@ -16,7 +16,9 @@ def unknown(material: Material, best: Fitted) -> list[Message]:
     elif not patterns & {"synced-append", "synced-write"}:
         said.append(say("no flush was measured: its time is assumed"))
     if kind == "cloud":
-        said += _of_a_cloud(material)
+        said.append(
+            say("whether the volume has credits: the clone keeps its limits for ever, as far as it was measured")
+        )
     if "spinning" in best.candidate.kind and not material.whole_disk:
         said.append(say("no read went over the whole disk: usual seeks and a usual inner rate are assumed"))
     spans = [one.probe.span_bytes for one in material.observations if one.probe.span_bytes]
@@ -49,14 +51,3 @@ def _power(kind: str) -> Message:
         "whether an answered write survives a power cut, and whether a flush is honest. The clone loses what "
         "was not flushed, as a disk without capacitors does"
     )
-
-
-def _of_a_cloud(material: Material) -> list[Message]:
-    if material.credits:
-        return [say("how the credits grow: they are taken to grow by the base rate, as AWS's do")]
-    return [
-        say(
-            "whether the volume has credits: its rate did not fall while it was measured, so the clone keeps "
-            "its limits for ever"
-        )
-    ]

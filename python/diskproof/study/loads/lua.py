@@ -35,12 +35,6 @@ REQUIRED = re.compile(r"""\b(?:require|dofile|loadfile)\s*\(?\s*["']([\w./-]+)["
 COMMENT = re.compile(r"--(?:\[(=*)\[.*?\]\1\]|[^\n]*)", re.DOTALL)
 
 
-OUTSIDE = re.compile(
-    r"""(?<![.\w])(?:io\.(?:open|popen|lines|read|input|output|tmpfile)"""
-    r"""|os\.(?:getenv|remove|rename|tmpname|execute(?!\s*\(?\s*["']\s*sleep\b)))\b"""
-)
-"""What a script may not call (`prelude/sandbox.lua` of the load generator); it may sleep by `os.execute`."""
-
 
 def _lua_file(value: object, info: ValidationInfo) -> KeptFile:
     """Find a script from the study file's own folder; refuse what is not there."""
@@ -107,16 +101,6 @@ class Lua(Steady):
     def files_to_keep(self) -> Mapping[str, bytes]:
         """The script and its modules: a report must be repeatable."""
         return {self.script.path.name: self.script.content, **self._kept_modules}
-
-    def calls_outside(self) -> Iterator[tuple[str, str]]:
-        """Yield what a script calls that is refused, each once, and where it stands first."""
-        for file, content in self.files_to_keep.items():
-            text = COMMENT.sub(
-                lambda comment: "\n" * comment[0].count("\n"), content.decode(errors="replace")
-            )
-            first = {call[0]: call for call in reversed(list(OUTSIDE.finditer(text)))}
-            for name, call in reversed(first.items()):
-                yield name, f"{file}, line {text.count(chr(10), 0, call.start()) + 1}"
 
     @property
     def why_it_writes(self) -> str:

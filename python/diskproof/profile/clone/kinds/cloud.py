@@ -54,7 +54,7 @@ def candidate(sight: Sight) -> Candidate:
         "read_us": read_us or USUAL_US,
         "write_us": write_us or synced_us or read_us or USUAL_US,
         "sigma": _sigma(sight),
-        "iops": sight.credits.burst_iops if sight.credits else iops,
+        "iops": iops,
         "mib_per_s": rate * 1e6 / MIB,
         "concurrency": 64,
         "io_bytes": 262_144,
@@ -106,7 +106,7 @@ def _sigma(sight: Sight) -> float:
 
 def _tree(setting: Setting, sight: Sight) -> Tree:
     fitted = setting.fitted
-    tree: dict[str, Parameter | Tree] = {
+    return {
         "capacity_bytes": Parameter(sight.capacity_bytes // 512 * 512, sight.capacity_source),
         "read_median_us": fitted("read_us"),
         "write_median_us": fitted("write_us"),
@@ -115,15 +115,5 @@ def _tree(setting: Setting, sight: Sight) -> Tree:
         "concurrency": fitted("concurrency"),
         "mib_per_s": fitted("mib_per_s"),
         "io_bytes": fitted("io_bytes"),
+        "iops": {"fixed": fitted("iops")},
     }
-    seen = sight.credits
-    if seen is None:
-        return tree | {"iops": {"fixed": fitted("iops")}}
-    why = "measured: served beyond the base rate until it fell; a full account may hold more"
-    burst: Tree = {
-        "iops": fitted("iops"),
-        "most_credits": Parameter(seen.credits, why),
-        "credits": Parameter(seen.credits, why),
-    }
-    base = Parameter(seen.base_iops, "measured: random reads at depth 32 after the fall")
-    return tree | {"iops": {"fixed": base}, "burst": burst}
