@@ -10,7 +10,6 @@ from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Setting, Trial
 from support.cuts import make_crash_plan, make_cuts, make_ledger
 from support.limits import make_limits
-from support.machines import comparing, make_machines
 from support.safety import analysed
 from support.trials import change, make_machine, make_plan, make_series, make_trials
 
@@ -35,32 +34,6 @@ def test_without_cuts_the_level_that_waits_for_the_disk_is_the_safe_one() -> Non
     assert not fast.may_ruin
     assert set(found.safe.settings) == set(fast.settings)
     assert all(found.safe.settings[name] != value for name, value in fast.settings.items())
-
-
-def test_the_machines_own_disks_below_the_safe_levels_log_are_known() -> None:
-    plan = make_plan(blocks=2)
-    analysis = of_run(plan)
-    limits = make_limits(plan)
-    flushed = {"safest": 55.0, "fast": 9_000.0}
-    cells = [change(one, flush_us=flushed[one.cell.tuning]) for one in limits.cells]
-    [found] = decide(change(analysis, limits=change(limits, cells=cells))).durability
-    [disk] = found.own_disks
-    assert (disk.name, disk.flush_us, disk.is_too_fast_for_a_platter) == ("vda", 55.0, True)
-    queued = [change(one, flush_us=55.0 if one.cell.clients == 1 else 2_500.0) for one in limits.cells]
-    [shortest] = decide(change(analysis, limits=change(limits, cells=queued))).durability
-    assert [one.flush_us for one in shortest.own_disks] == [55.0], "the others waited for each other"
-    [unseen] = decide(change(analysis, limits=limits)).durability
-    assert [one.flush_us for one in unseen.own_disks] == [None]
-
-
-def test_each_machine_has_its_own_disk_and_its_flushes() -> None:
-    plan = comparing(make_plan(blocks=2))
-    trials, limits = make_trials(plan), make_limits(plan)
-    flushed = {"a": 55.0, "b": 9_000.0}
-    cells = [change(one, flush_us=flushed[one.cell.host]) for one in limits.cells]
-    analysis = analyse(plan, make_machines(plan), trials, make_series(trials))
-    [found] = decide(change(analysis, limits=change(limits, cells=cells))).durability
-    assert {disk.name: disk.flush_us for disk in found.own_disks} == {"vda of a": 55.0, "vda of b": 9_000.0}
 
 
 def test_a_gain_that_no_verdict_decided_is_none() -> None:

@@ -1,16 +1,14 @@
 """What speed costs to buy: sums that can be done by hand, and no price of what is not known."""
 
-from collections.abc import Callable
 
 import pytest
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.prices.analyse import YEAR_S, amount, amount_per_s, price_over, usable_bytes
+from diskproof.analysis.prices.analyse import amount, price_over, usable_bytes
 from diskproof.analysis.prices.shapes import CellPrice, Prices
 from diskproof.families.durability import at_risk
 from diskproof.results.load import FileRequests
-from diskproof.results.machine import Place, VirtualFacts
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding, Trial
 from diskproof.stats.intervals import Interval
@@ -36,14 +34,9 @@ def priced_cells(plan: Plan, trials: list[Trial] | None = None, **machine: objec
     return {one.cell.id: one for one in prices_of(plan, trials, **machine).cells}
 
 
-def only_cell(plan: Plan, change_trial: Callable[[Trial], Trial] = lambda trial: trial) -> CellPrice:
-    (cell,) = priced_cells(plan, [change_trial(trial) for trial in make_trials(plan)]).values()
+def only_cell(plan: Plan) -> CellPrice:
+    (cell,) = priced_cells(plan, make_trials(plan)).values()
     return cell
-
-
-def why_not(cell: CellPrice) -> str:
-    assert cell.not_durable
-    return cell.not_durable.why.text
 
 
 ONE = with_prices(make_plan(storages=("disk",), tunings=("safest",), clients=(8,)), disk=[DISK])
@@ -60,12 +53,6 @@ def test_what_is_bought_is_summed_and_what_is_rented_makes_all_of_it_monthly() -
     assert amount([DISK, SSD, SSD], "purchase") == 750
     assert amount([DISK, RENTED], "month") == pytest.approx(12 + 150 / 36)
     assert amount([change(DISK, years=5.0)], "month") == pytest.approx(150 / 60)
-
-
-def test_a_second_costs_the_same_share_of_a_life_or_of_a_month() -> None:
-    assert amount_per_s([DISK]) == pytest.approx(150 / (3 * YEAR_S))
-    assert amount_per_s([RENTED]) == pytest.approx(12 * 12 / YEAR_S)
-    assert amount_per_s([DISK, RENTED]) == pytest.approx(amount_per_s([DISK]) + amount_per_s([RENTED]))
 
 
 def test_room_is_that_of_the_first_device_and_of_those_alike() -> None:
@@ -103,10 +90,7 @@ def test_a_storage_without_a_price_is_named_and_its_cells_have_none() -> None:
 def test_prices_over_throughput() -> None:
     cell = only_cell(ONE)
     assert cell.per_1000_per_s
-    assert cell.per_million
     assert cell.per_1000_per_s.estimate == pytest.approx(150 / cell.speed.estimate * 1000)
-    in_a_life = cell.speed.estimate * 3 * YEAR_S
-    assert cell.per_million.estimate == pytest.approx(150 / in_a_life * 1e6)
     assert cell.speed.high
     assert cell.per_1000_per_s.low == pytest.approx(150_000 / cell.speed.high)
 
@@ -119,148 +103,6 @@ def test_a_cell_without_a_valid_trial_has_no_price() -> None:
 
 def test_at_a_rate_that_the_study_sets_speed_has_no_price() -> None:
     assert not prices_of(change(ONE, metrics={"complex": "latency_mean_us"})).cells
-
-
-# ---------------------------------------------------------------- durable
-
-
-def read_back(**values: str | None) -> Callable[[Trial], Trial]:
-    def changed(trial: Trial) -> Trial:
-        kept = [setting for setting in trial.settings if setting.name not in values]
-        new = [
-            change(trial.settings[0], name=name, requested=value, observed=value)
-            for name, value in values.items()
-            if value is not None
-        ]
-        return change(trial, settings=[*kept, *new])
-
-    return changed
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        (read_back(innodb_flush_log_at_trx_commit="2"), "innodb_flush_log_at_trx_commit is 2"),
-        (read_back(sync_binlog="0", log_bin="ON"), "sync_binlog is 0"),
-        (read_back(sync_binlog=None), "sync_binlog is not known"),
-        (read_back(innodb_doublewrite="OFF"), "innodb_doublewrite is OFF"),
-        (read_back(innodb_flush_method="nosync"), "innodb_flush_method is nosync"),
-        (lambda trial: change(trial, load__writes=0), "nothing is committed"),
-        (
-            lambda trial: change(trial, data__engine="MyISAM", data__declared_engine="MyISAM"),
-            "MyISAM has no durable commits",
-        ),
-        (
-            lambda trial: change(trial, findings=[Finding(check="physics", severity="warning", message="")]),
-            "see the finding `physics`",
-        ),
-    ],
-)
-def test_a_cell_that_may_lose_commits_has_no_price_of_durable_ones(
-    changed: Callable[[Trial], Trial], said: str
-) -> None:
-    cell = only_cell(ONE, changed)
-    assert cell.per_million is None
-    assert cell.not_durable
-    assert said in cell.not_durable.why.text
-    assert bool(cell.per_1000_per_s) is not bool(cell.bars)
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        read_back(sync_binlog="0", log_bin="OFF"),
-        read_back(innodb_flush_log_at_trx_commit="3"),
-        read_back(innodb_flush_method="O_DIRECT"),
-        lambda trial: change(trial, data__engine="innodb"),
-        lambda trial: change(trial, findings=[Finding(check="physics", severity="note", message="")]),
-    ],
-)
-def test_a_cell_that_loses_none_has_one(changed: Callable[[Trial], Trial]) -> None:
-    cell = only_cell(ONE, changed)
-    assert cell.per_million
-    assert cell.not_durable is None
-
-
-def test_one_trial_that_may_lose_commits_is_enough() -> None:
-    first, *others = make_trials(ONE)
-    loose = read_back(innodb_flush_log_at_trx_commit="2")(first)
-    (cell,) = priced_cells(ONE, [loose, *others]).values()
-    assert cell.per_million is None
-
-
-def test_main_memory_is_never_durable_whatever_the_settings() -> None:
-    plan = with_prices(make_plan(storages=("dram", "disk"), tunings=("safest",)), dram=[SSD], disk=[DISK])
-    by_storage = {one.cell.storage: one for one in priced_cells(plan).values()}
-    assert by_storage["disk"].per_million
-    assert why_not(by_storage["dram"]) == "main memory: data, redo and binlog lost with the power"
-
-
-def test_only_roles_that_the_server_uses_are_lost() -> None:
-    plan = with_prices(make_plan(storages=("dram",), tunings=("safest",), clients=(8,)), dram=[SSD])
-    assert why_not(only_cell(plan, read_back(log_bin="OFF"))) == (
-        "main memory: data and redo lost with the power"
-    )
-    embedded = with_prices(make_plan(servers=("sqlite",), storages=("dram",), clients=(8,)), dram=[SSD])
-    assert set(map(why_not, priced_cells(embedded).values())) == {"main memory: data lost with the power"}
-
-
-def test_a_directory_that_lies_on_a_tmpfs_is_memory() -> None:
-    places = [change(place, filesystem="tmpfs", device=None) for place in make_machine(ONE).places]
-    (cell,) = priced_cells(ONE, places=places).values()
-    assert why_not(cell) == "main memory: data, redo and binlog lost with the power"
-
-
-@pytest.mark.parametrize("role", ["data", "redo", "binlog", "tmp"])
-@pytest.mark.parametrize("options", ["rw,relatime,nobarrier", "rw,barrier=0"])
-def test_no_commit_is_durable_where_a_file_system_sends_no_flushes(role: str, options: str) -> None:
-    """Whatever the disk counted: another file system on it may have flushed."""
-
-    def off(place: Place) -> Place:
-        asked = change(place, mount_options=options, asked_options="barrier=0")
-        return asked if place.role == role else place
-
-    places = [off(place) for place in make_machine(ONE).places]
-    (cell,) = priced_cells(ONE, places=places).values()
-    if role == "tmp":
-        assert cell.per_million
-    else:
-        option = options.rsplit(",", maxsplit=1)[-1]
-        assert why_not(cell) == f"commits may be lost: no flush reaches the disk of {role} (`{option}`)"
-        assert cell.per_million is None
-        assert cell.per_1000_per_s
-
-
-def test_a_disk_without_a_volatile_cache_needs_no_barriers() -> None:
-    places = [
-        change(place, mount_options="rw,nobarrier", device__write_cache="write through")
-        for place in make_machine(ONE).places
-    ]
-    (cell,) = priced_cells(ONE, places=places).values()
-    assert cell.per_million
-
-
-def test_a_virtual_disk_with_the_timing_of_memory_is_memory() -> None:
-    facts = VirtualFacts(
-        name="dram",
-        device="dram",
-        title="Main memory",
-        model="memory",
-        size_bytes=GB,
-        survives_without_power=False,
-    )
-
-    def virtual(place: Place) -> Place:
-        return change(place, kind="virtual", virtual=facts) if place.role == "redo" else place
-
-    places = [virtual(place) for place in make_machine(ONE).places]
-    (cell,) = priced_cells(ONE, places=places).values()
-    assert why_not(cell) == "main memory: redo lost with the power"
-
-
-def test_a_server_that_was_not_recorded_promises_nothing() -> None:
-    (cell,) = priced_cells(ONE, servers=[]).values()
-    assert why_not(cell) == "what the server is was not recorded"
 
 
 def test_durability_follows_each_familys_settings() -> None:
@@ -322,5 +164,5 @@ def test_what_must_not_be_compared_has_no_price() -> None:
     ]
     by_storage = {one.cell.storage: one for one in priced_cells(plan, trials).values()}
     assert by_storage["dram"].bars
-    assert (by_storage["dram"].per_1000_per_s, by_storage["dram"].per_million) == (None, None)
+    assert by_storage["dram"].per_1000_per_s is None
     assert by_storage["disk"].per_1000_per_s

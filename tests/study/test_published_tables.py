@@ -120,17 +120,3 @@ rows = [["ssd", 4], ["hdd", 1]]
 )
 def test_a_measure_that_some_workload_has_is_taken(measure: str, at: str) -> None:
     assert len(published(FILES + of(measure, at)).figures) == 2
-
-
-def test_a_claim_of_a_measure_that_one_side_cannot_have_is_refused() -> None:
-    claim = """
-[[published.ratios]]
-title = "Abstract"
-place = "page 1"
-measure = "transactions_per_s"
-factor = "workload"
-level = "files"
-baseline = "complex"
-ratio = 2
-"""
-    assert "workload `files` has no `transactions_per_s`" in complaint(FILES + claim)

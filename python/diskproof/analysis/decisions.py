@@ -11,7 +11,6 @@ from diskproof.analysis.answers import Analysis, Outcome
 from diskproof.analysis.limits.records import CellLimit, WhatIf
 from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.analysis.safety.worst import worst_way
-from diskproof.audit.storage import FASTEST_SPINDLE_RPM
 from diskproof.families import of
 from diskproof.families.facts import LEVELS
 from diskproof.results.limit import Limit
@@ -20,27 +19,6 @@ from diskproof.results.record import Family, Record
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
 from diskproof.wording import Message
-
-HALF_A_TURN_US = 0.5 * 60e6 / FASTEST_SPINDLE_RPM
-"""A flush waits at least so long, as a mean, for the platter of any hard disk."""
-
-
-class OwnDisk(Record):
-    """A disk of the machine, which the commits of a level rely on."""
-
-    name: str
-    flush_us: float | None
-    """Mean time of its flushes in the cell where it was shortest: with more clients they wait for each other.
-    None: the kernel counted none."""
-    has_no_cache: bool
-    """Whether it says so: then the kernel sends it no flushes."""
-    unsent: str | None
-    """The mount option by which no flush reaches it."""
-
-    @property
-    def is_too_fast_for_a_platter(self) -> bool:
-        """Whether no hard disk flushes in so short a time: half a turn at 15,000 rpm, as a mean."""
-        return self.flush_us is not None and self.flush_us < HALF_A_TURN_US
 
 
 class LevelChoice(Record):
@@ -80,8 +58,6 @@ class Durability(Record):
     """Cuts on other storages, where this level lost commits all the same."""
     others: list[LevelChoice]
     """With their cuts on the same storages as those of `safe`."""
-    own_disks: list[OwnDisk] = Field(default_factory=list)
-    """The machine's own disks below the log of `safe`."""
 
 
 class Lever(Record):
@@ -142,38 +118,7 @@ def _durability(analysis: Analysis) -> Iterator[Durability]:
                 for tuning in tunings
                 if tuning != safe
             ],
-            own_disks=list(_own_disks(analysis, server, safe)),
         )
-
-
-def _own_disks(analysis: Analysis, server: str, tuning: str) -> Iterator[OwnDisk]:
-    """Yield the machines' own disks below the log of a level, each once."""
-    facts = analysis.machine.server(server) if analysis.machine else None
-    if analysis.machine is None or facts is None:
-        return
-    role = of(facts.family).log_roles[0]
-    cells = {one.id: one for one in analysis.plan.cells if (one.server, one.tuning) == (server, tuning)}
-    storages = {one.storage for one in cells.values()}
-    flushes: dict[tuple[str, str], list[float]] = {}
-    for one in analysis.limits.cells if analysis.limits else []:
-        if one.cell.id in cells and one.flush_us:
-            flushes.setdefault((one.cell.storage, one.cell.host), []).append(one.flush_us)
-    named = set()
-    for host, machine in (analysis.machine.others or {NO_LEVEL: analysis.machine}).items():
-        for place in machine.places:
-            disk = place.device
-            if place.role != role or place.storage not in storages or not disk or place.virtual_disks:
-                continue
-            name = disk.name if host == NO_LEVEL else f"{disk.name} of {host}"
-            timed = flushes.get((place.storage, host)) or flushes.get((place.storage, NO_LEVEL), [])
-            if name not in named:
-                yield OwnDisk(
-                    name=name,
-                    flush_us=min(timed, default=None),
-                    has_no_cache=disk.write_cache == "write through",
-                    unsent=place.barriers_off,
-                )
-            named.add(name)
 
 
 def _worst(analysis: Analysis, server: str) -> list[CutAnswer]:

@@ -6,7 +6,6 @@ from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.awaited import awaited_of
 from diskproof.analysis.limits.demands import demands_of, lowest_bound
 from diskproof.analysis.limits.described import bound_by
-from diskproof.analysis.limits.disks import first_known
 from diskproof.analysis.limits.established import establish
 from diskproof.analysis.limits.observed import Observed, observe
 from diskproof.analysis.limits.proofs import answer_proofs
@@ -52,9 +51,6 @@ def _answer(gathered: Gathered, seen: Observed) -> CellLimit:
         demands=demands,
         bound_per_s=bound.bound_per_s if bound else None,
         data_bytes=seen.data_bytes,
-        flush_us=first_known(
-            (seen.disks,), seen.log_roles[:1], lambda disk: disk.flush.mean_us if disk.flush else None
-        ),
         disks_cpu_share=seen.cpu.shares.get("disks"),
         others_cpu_share=seen.cpu.others_share,
         troubles=troubles_of(gathered, seen, found.limit),

@@ -160,8 +160,6 @@ class CellLimit(Record):
     bound_per_s: float | None = None
     """The lowest of the demands' bounds."""
     data_bytes: int | None = None
-    flush_us: float | None = None
-    """Mean time of a flush of the disk with the redo log, as the kernel counted it; None: it counted none."""
     disks_cpu_share: float | None = None
     """Virtual disks' share of a transaction's CPU time. None: there are none, or it was not counted."""
     others_cpu_share: float | None = None

@@ -8,14 +8,12 @@ but of the storage alone: it is the factor under test, and the study prices noth
 from collections.abc import Sequence
 
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.prices.durable import find_not_durable
 from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, StoragePrice
 from diskproof.results.plan import Cell
 from diskproof.results.prices import Price
 from diskproof.stats.intervals import Interval, geometric_mean_interval
 
 GB = 10**9
-YEAR_S = 365.25 * 86_400
 MONTHS = 12
 """Of a year; a month is the twelfth part of one."""
 
@@ -50,11 +48,6 @@ def amount(devices: Sequence[Price], basis: Basis) -> float:
         device.amount if device.per == "month" else device.amount / (MONTHS * device.years)
         for device in devices
     )
-
-
-def amount_per_s(devices: Sequence[Price]) -> float:
-    """Return what a second of having the devices costs: rent, or price over life, which wears evenly."""
-    return amount(devices, "month") * MONTHS / YEAR_S
 
 
 def usable_bytes(devices: Sequence[Price]) -> int:
@@ -93,15 +86,11 @@ def _price_cell(gathered: Gathered, cell: Cell, basis: Basis) -> CellPrice | Non
         return None
     devices = gathered.plan.prices[cell.storage]
     price, bars = amount(devices, basis), gathered.bars_of(cell)
-    not_durable = find_not_durable(gathered, cell)
-    has_price = not bars  # prices are held against each other
     return CellPrice(
         cell=cell,
         amount=price,
         speed=speed,
-        per_1000_per_s=price_over(1000 * price, speed) if has_price else None,
-        per_million=price_over(1e6 * amount_per_s(devices), speed) if has_price and not not_durable else None,
-        not_durable=not_durable,
+        per_1000_per_s=None if bars else price_over(1000 * price, speed),
         bars=bars,
     )
 

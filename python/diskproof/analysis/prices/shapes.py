@@ -27,13 +27,6 @@ class StoragePrice(Record):
     """Of 10**9 of those bytes."""
 
 
-class NotDurable(Record):
-    """Why the commits of a cell may not outlive a power cut, or why that is not known."""
-
-    kind: Literal["reads only", "not recorded", "main memory", "commits may be lost", "no durable commits"]
-    why: Message
-
-
 class CellPrice(Record):
     """What the speed of one cell costs: its storage, and nothing else of the machine."""
 
@@ -44,10 +37,6 @@ class CellPrice(Record):
     """Transactions a second."""
     per_1000_per_s: Interval | None
     """Price over thousands of transactions a second; None: `bars`."""
-    per_million: Interval | None
-    """Price of a million transactions that a power cut does not take back; None: see `not_durable`."""
-    not_durable: NotDurable | None = None
-    """Why no transaction of the cell is known to be durable."""
     bars: list[Message] = Field(default_factory=list)
     """Why it must not be compared, as for verdicts."""
 

@@ -1,7 +1,7 @@
 """What storages and their speed cost to buy."""
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices
+from diskproof.analysis.prices.shapes import Basis, Prices
 from diskproof.report.compose import money
 from diskproof.report.compose.tables import cells_table, figures, table
 from diskproof.report.document import Block, Paragraph, Section, Table
@@ -37,11 +37,8 @@ def note(prices: Prices) -> str:
 
 def _speed_note(prices: Prices) -> str:
     return (
-        f"{money.priced(prices)} per 1,000/s: the price over thousands of transactions per second. Per "
-        "million durable transactions: what the storage costs in the time that a million take, its price "
-        "spread evenly over its life. It is given only if the settings as read back lose no acknowledged "
-        "commit, and it holds if the disk keeps what it has flushed. Intervals are inverted from the "
-        "throughput's."
+        f"{money.priced(prices)} per 1,000/s: the price over thousands of transactions per second. Intervals are "
+        "inverted from the throughput's."
     )
 
 
@@ -62,7 +59,7 @@ def storage_prices(prices: Prices) -> Table:
 
 
 def speed_prices(analysis: Analysis, prices: Prices) -> Table:
-    """Return a row a cell that has transactions: what a thousand per second cost, and a million durable."""
+    """Return a row a cell that has transactions: what a thousand per second cost."""
     heading = money.priced(prices)
     return cells_table(
         analysis,
@@ -72,12 +69,5 @@ def speed_prices(analysis: Analysis, prices: Prices) -> Table:
             figures(f"{heading} per 1,000/s"),
             lambda row: NOT_COMPARABLE if row.bars else money.quotient(row.per_1000_per_s),
         ),
-        (figures(f"{prices.currency} per million durable"), _durable),
         label="What the speed of every cell costs to buy",
     )
-
-
-def _durable(row: CellPrice) -> str:
-    if row.per_million:
-        return money.quotient(row.per_million)
-    return row.not_durable.kind if row.not_durable else NOT_COMPARABLE

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from diskproof.analysis.answers import Analysis, Verdict
-from diskproof.analysis.decisions import Decisions, Durability, LevelChoice, OwnDisk, decide
+from diskproof.analysis.decisions import Decisions, Durability, LevelChoice, decide
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.audit.host import host_busy
 from diskproof.audit.run import repeats
@@ -15,7 +15,7 @@ from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import Plan
 from diskproof.stats.boxes import boxes
 from diskproof.stats.grouping import grouped
-from diskproof.wording import numbers, say, us
+from diskproof.wording import numbers, say
 
 CUT_BY_ITSELF = "`diskproof init cut.toml --storage desktop-7200 && diskproof crash cut.toml`"
 """Cuts the power of a model of a hard disk: two levels, 20 times each."""
@@ -152,7 +152,7 @@ def _for_the_database(analysis: Analysis) -> Iterator[str]:
     else:
         yield from (*settings[:1], *speed, *settings[1:])
     yield from _replicas(decisions)
-    yield from _disks(decisions)
+    yield from _uncounted(decisions)
 
 
 def _settings(one: Durability, several: bool) -> Iterator[str]:
@@ -222,24 +222,11 @@ def _lying(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
         yield f"{PROFILE} tests whether your disk flushes: on {numbers.listed(lying)} no setting helps."
 
 
-def _disks(decisions: Decisions) -> Iterator[str]:
-    """Yield whether the disks that commits rely on keep them, and how to count what a level loses."""
-    for disk in {one.name: one for each in decisions.durability for one in each.own_disks}.values():
-        yield _kept_by(disk)
+def _uncounted(decisions: Decisions) -> Iterator[str]:
+    """Yield how to count what a level loses."""
     others = (level for one in decisions.durability for level in one.others)
     uncounted = (one for one in others if not one.cuts and not one.losses and not one.may_ruin)
     yield from (f"{CUT_BY_ITSELF} counts what `{one.tuning}` loses." for one in [*uncounted][:1])
-
-
-def _kept_by(disk: OwnDisk) -> str:
-    if disk.unsent:
-        return f"no flush reaches {disk.name}: it is mounted with `{disk.unsent}`."
-    if disk.has_no_cache or disk.flush_us is None:
-        return f"{PROFILE} times whether {disk.name} flushes: that was not seen."
-    took = say("a flush of {disk} took {time}", disk=disk.name, time=us(disk.flush_us)).text
-    if disk.is_too_fast_for_a_platter:
-        return f"{took}: a protected cache, or one that ignores flushes. Ask its maker which it is."
-    return f"{took}, long enough to reach the medium; only a power cut proves that it does."
 
 
 def _speed(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
