@@ -2,10 +2,8 @@
 
 from diskproof.analysis.audited.audit import audit_result
 from diskproof.analysis.audited.shapes import CheckAnswer
-from diskproof.audit.device import buffered_copy
 from diskproof.results.imported import ImportedResult
 from support.audited import texts
-from support.cases.results import copy
 from support.imported import make_file_result, make_result
 
 
@@ -93,13 +91,6 @@ def test_large_figures_have_separators() -> None:
     assert "It supports 12,060 transactions/s" in audit_result(fast).verdict.text
     stalled = make_result(intervals_per_s=[12_060.0, 0.0] * 15)
     assert "6,030/s" in " ".join(one.message.text for one in said(stalled, "stalls").raised)
-
-
-def test_a_short_copy_of_zeros_is_told_to_be_one() -> None:
-    problems = buffered_copy.outcome(copy(0.03, **{"if": "/dev/zero", "oflag": "direct"})).problems
-    assert [one.severity for one in problems] == ["warning", "note"]
-    assert problems[0].message.text.startswith("0.03 s is too short")
-    assert problems[1].message.text.startswith("zeros were written")
 
 
 def test_sysbench_reads_its_clock_once_for_the_time_and_once_for_the_rate() -> None:

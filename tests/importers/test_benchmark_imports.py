@@ -1,4 +1,4 @@
-"""dd, pgbench and HammerDB: what they printed, and nothing else."""
+"""pgbench and HammerDB: what they printed, and nothing else."""
 
 import pytest
 
@@ -11,38 +11,6 @@ from diskproof.results.imported import Beside, ImportedResult
 from support.imported import make_option_file
 from support.samples import SAMPLES, found_in, results_in, results_of
 from support.trials import change
-
-
-def test_dd_as_printed_here() -> None:
-    first, second = results_in("dd-gnu.txt")
-    files = first.load.file_requests
-    assert files
-    assert (files.copied_bytes, files.read_bytes, files.written_bytes) == (10485760, None, None)
-    assert (files.block_bytes, first.load.seconds) == (65536, 0.0313749)
-    assert first.load.megabytes_per_s == pytest.approx(334, rel=2e-3)
-    assert second.source.line == 6
-    assert [one.levels["workload"] for one in (first, second)] == [
-        "dd 10 MiB in 64 KiB",
-        "dd 10 MiB in 1 MiB",
-    ]
-    assert "which end of the copy was the disk is not known" in first.remarks
-
-
-def test_dd_of_other_systems_and_languages() -> None:
-    told, german, french, busybox = results_in("dd-other.txt")
-    assert told.load.file_requests
-    assert (told.load.file_requests.written_bytes, told.load.file_requests.direct) == (1073741824, True)
-    assert (told.load.mix, told.load.transactions) == ("seqwr", 1024)
-    assert told.load.seconds == german.load.seconds == 8.2
-    assert german.asked == {}
-    assert french.load.file_requests
-    assert (french.load.file_requests.block_bytes, french.load.transactions) == (None, 17)
-    assert busybox.load.megabytes_per_s == pytest.approx(1770.7, rel=1e-4)
-
-
-def test_a_line_of_dd_alone_is_one_request() -> None:
-    (one,) = found_in("1073741824 bytes (1.1 GB, 1.0 GiB) copied, 8.2 s, 131 MB/s\n")
-    assert one.load.transactions == 1  # type: ignore[union-attr]
 
 
 def test_pgbench_with_progress() -> None:
@@ -145,22 +113,6 @@ def test_pgbench_in_an_indented_block_is_read() -> None:
     assert isinstance(one, ImportedResult)
     assert isinstance(other, ImportedResult)
     assert one.load == other.load
-
-
-def copied_by_dd(blocks: int, block_bytes: int, seconds: str, flags: str = "") -> str:
-    records = f"{blocks}+0 records in\n{blocks}+0 records out\n"
-    command = f"$ dd if=/dev/zero of=x bs={block_bytes} count={blocks} {flags}\n"
-    return f"{command}{records}{blocks * block_bytes} bytes copied, {seconds} s, 64 kB/s\n"
-
-
-def test_a_few_bytes_copied_by_dd_are_no_measurement() -> None:
-    content = (SAMPLES / "pgbench-old.txt").read_text()
-    patched = copied_by_dd(8, 1, "0.00810796", "oflag=dsync conv=notrunc")
-    assert len(found_in(content + patched)) == len(found_in(content))
-    with pytest.raises(ImportRefusedError, match=r"old\.txt: dd copied less than 4 KiB, too little"):
-        found_in(patched)
-    (one,) = results_of(patched + copied_by_dd(1024, 2**20, "8.2"))
-    assert one.load.transactions == 1024
 
 
 def test_hammerdb() -> None:

@@ -10,7 +10,6 @@ from diskproof.families.durability import (
     awaited_flush,
     commits_wait_for_flush,
     no_commit_waits,
-    roles_needed,
 )
 from diskproof.families.facts import Level
 from diskproof.server.base import ServerKind
@@ -78,7 +77,8 @@ def test_each_setting_holds_and_says_what_it_risks(
         assert at_risk(family, observed).keys() == risks, variables
         assert commits_wait_for_flush(family, observed) == waits, variables
         if family == "mysql":
-            assert ("binlog" in roles_needed(family, observed)) == (variables.get("log_bin") != "OFF")
+            needed = {need.log for need in of(family).needs(observed).values() if need.keeps}
+            assert ("binlog" in needed) == (variables.get("log_bin") != "OFF")
 
 
 def test_relaxed_settings_hold_and_no_commit_waits_any_more(

@@ -1,13 +1,12 @@
-"""Checks of figures against what a device can do: cached reads, syncs that never waited, buffered copies."""
+"""Checks of figures against what a device can do: cached reads, syncs that never waited."""
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, NothingToCheckError, Problem, Said, Untold, check, note, warning
+from diskproof.audit.check import Evidence, NothingToCheckError, Problem, Said, Untold, check, warning
 from diskproof.audit.storage import FASTEST_SPINDLE_RPM
-from diskproof.importers.dd import waits_for_the_disk
 from diskproof.results.load import Latency
-from diskproof.results.record import NotRecordedError, recorded
-from diskproof.wording import NOTHING, bytes_, ms, printed, say, seconds
+from diskproof.results.record import recorded
+from diskproof.wording import NOTHING, ms, printed, say
 
 FASTEST_READ_US = 8.0
 """No disk answers faster: 3D XPoint over PCIe takes 8 to 10 us, flash 50 and more."""
@@ -35,7 +34,7 @@ SPINNING_MB_PER_S = 300.0
 def cached_reads(evidence: Evidence) -> Iterator[Said]:
     """Find reads of files that were faster than any disk, and those that may have been cached."""
     moved = evidence.bare_files
-    if moved.copied_bytes is None and moved.read_bytes == 0:
+    if moved.read_bytes == 0:
         raise NothingToCheckError("nothing was read")
     place = evidence.place("data")
     if place and (place.in_memory or place.pool):
@@ -133,40 +132,3 @@ def synced_writes(evidence: Evidence) -> Iterator[Said]:
             each=each_per_s,
             bound=bound_per_s,
         )
-
-
-SHORTEST_S = 1.0
-"""A disk's cache takes tens of megabytes at once: a shorter copy may never have left it."""
-
-
-@check(
-    "buffered-copy",
-    reason="dd ends when the system has its bytes in the page cache, where they stay for half a minute. "
-    "Without a flush, its time is that of memory.",
-    remedy="`conv=fsync`, or `oflag=direct`, with several times as much data as the machine has memory",
-    source="dd(1), coreutils: conv=fdatasync and fsync, oflag=direct, dsync and sync",
-)
-def buffered_copy(evidence: Evidence) -> Iterator[Said]:
-    """Find copies whose time ends before the disk has the bytes, or that are too short."""
-    told, moved = evidence.trial.imported, evidence.load.file_requests
-    if told is None or told.format != "dd" or moved is None:
-        raise NothingToCheckError("no copy by dd")
-    if moved.written_bytes is None and moved.read_bytes is not None:
-        raise NothingToCheckError("the disk was read")
-    if evidence.result is None or moved.written_bytes is None:  # a run folder does not keep dd's command
-        raise NotRecordedError("dd's command")
-    asked, size, took_s = evidence.result.asked, bytes_(moved.written_bytes), evidence.load.known_seconds
-    if not waits_for_the_disk(asked):
-        yield warning(
-            "{size} were written to the page cache: the time ends before the disk has them (its command has "
-            "neither `conv=fsync` nor `oflag=direct` or `dsync`)",
-            size=size,
-        )
-    if took_s < SHORTEST_S:
-        yield warning(
-            "{time} is too short: a disk's own cache may have taken all {size}",
-            time=seconds(took_s),
-            size=size,
-        )
-    if asked.get("if") == "/dev/zero":
-        yield note("zeros were written: a disk or file system that compresses stores almost nothing of them")

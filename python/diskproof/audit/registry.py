@@ -104,7 +104,6 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     intervals.stalls,
     device.cached_reads,
     device.synced_writes,
-    device.buffered_copy,
     commits.durable_commits,
     pgbench.pgbench_scale,
 )

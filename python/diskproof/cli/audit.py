@@ -28,7 +28,7 @@ def audit(
 ) -> int:
     """Check what results can support: runs, other tools' output and settings.
 
-    Files are recognised by their content: output of sysbench, fio, dd, pgbench or HammerDB, a
+    Files are recognised by their content: output of sysbench, fio, pgbench or HammerDB, a
     server's option file, or its answer to SHOW VARIABLES.
 
     Parameters

@@ -64,12 +64,6 @@ def awaited_flush(family: Family, observed: Values) -> Awaited | None:
     return None if unknown else "binary log"
 
 
-def roles_needed(family: Family, observed: Values) -> tuple[Role, ...]:
-    """Return the roles that a commit rests on; a log that is not known to be off is one of them."""
-    logs = [need.log for need in of(family).needs(observed).values() if need.log and need.keeps]
-    return tuple(dict.fromkeys(("data", *logs)))
-
-
 def at_risk(family: Family, observed: Values) -> dict[str, str | None]:
     """Return the variables of a running server that let a power cut take commits, with their values.
 

@@ -15,11 +15,11 @@ _SHELL = re.compile(
 """A prompt, a command with its options, or a variable that is set for one."""
 
 _OUTPUT = re.compile(
-    r"pgbench \(|starting vacuum|progress: |pgbench: |scale option ignored|Password|\d+\+\d+ \w"
+    r"pgbench \(|starting vacuum|progress: |pgbench: |scale option ignored|Password"
     r"|dropping old tables|NOTICE:|creating (?:tables|primary)|generating data|vacuuming|done in "
     r"|\(\d+ rows?\)|\d+ of \d+ tuples"
 )
-"""What pgbench, psql and dd print above the line by which outputs are found."""
+"""What pgbench and psql print above the line by which outputs are found."""
 
 _SQL = re.compile(
     r"(?:select|show|set|alter|create|drop|insert|update|vacuum|analyze|use|flush)\b.*;", re.IGNORECASE

@@ -16,16 +16,14 @@ def broken(text: Text, line: int, why: str) -> ImportRefusedError:
     return ImportRefusedError(f"{text.file}, line {line}: {why}; give the tool's output as it was printed")
 
 
-def number(text: Text, line: int, told: str, what: str, *, decimal_comma: bool = False) -> float:
+def number(text: Text, line: int, told: str, what: str) -> float:
     """Return a figure as printed; ImportRefusedError if it is not one.
 
-    A comma makes it none, for it may part thousands or decimals; unless the tool is known to print decimals
-    so (`decimal_comma`).
+    A comma makes it none, for it may part thousands or decimals.
     """
-    plain = told.replace(",", ".") if decimal_comma else told
     try:
         # Python itself would take `1_000`, and the digits of other scripts.
-        value = float(plain) if len(plain) <= LONGEST and plain.isascii() and "_" not in plain else math.nan
+        value = float(told) if len(told) <= LONGEST and told.isascii() and "_" not in told else math.nan
     except ValueError:
         value = math.nan
     if not 0 <= value <= MOST:

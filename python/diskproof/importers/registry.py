@@ -3,7 +3,7 @@
 Formats with a mark of their own come first; an option file is a mere list of words, and comes last.
 """
 
-from diskproof.importers import dd, hammerdb, options, pgbench, variables
+from diskproof.importers import hammerdb, options, pgbench, variables
 from diskproof.importers.base import Format
 from diskproof.importers.fio.people import PEOPLE
 from diskproof.importers.fio.results import JSON
@@ -15,7 +15,6 @@ FORMATS: tuple[Format, ...] = (
     pgbench.PGBENCH,
     hammerdb.HAMMERDB,
     SYSBENCH,
-    dd.DD,
     variables.VARIABLES,
     options.MY_CNF,
     options.POSTGRESQL_CONF,

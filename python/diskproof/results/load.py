@@ -194,13 +194,11 @@ class FileRequests(Record):
     written_bytes: int | None = None
     syncs: int | None = None
     """Of single files; after its requests each of them waits for as many as there are files."""
-    copied_bytes: int | None = None
-    """Of a copy by dd if it is not known which end of it was the disk."""
 
     @property
     def moved_bytes(self) -> int | None:
         """What was read and written together, as far as it was told."""
-        told = [one for one in (self.read_bytes, self.written_bytes, self.copied_bytes) if one is not None]
+        told = [one for one in (self.read_bytes, self.written_bytes) if one is not None]
         return sum(told) if told else None
 
 

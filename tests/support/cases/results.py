@@ -31,22 +31,6 @@ def of_pgbench(clients: int) -> Evidence:
     return result(source__format="pgbench", asked=asked, load__mix=mix, load__clients=clients)
 
 
-def copy(seconds: float, **asked: str) -> Evidence:
-    """Return what dd prints of 10 MiB written to a file, beside its command."""
-    blocks = 160
-    told = make_file_result(
-        source__format="dd",
-        asked={"of": "/mnt/x", **asked},
-        load__transactions=blocks,
-        load__transactions_per_s=blocks / seconds,
-        load__seconds=seconds,
-        load__file_requests__one_pass=True,
-        load__file_requests__read_bytes=None,
-        load__file_requests__written_bytes=blocks * 65536,
-    )
-    return evidence_of(told)
-
-
 def synced(syncs: int) -> Evidence:
     """Return half a minute of four threads on one file of a spinning disk, with so many syncs."""
     places = make_places("disk", rotational=True)
@@ -116,12 +100,6 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
         synced(60_000),
         "500 syncs a second and thread, .* at most 250",
         synced(12_000),
-    ),
-    Case(
-        device.buffered_copy,
-        copy(0.03, **{"if": "/dev/zero"}),
-        "10.*MiB were written to the page cache: the time ends before the disk has them",
-        copy(4.0, **{"if": "/dev/urandom", "conv": "fsync"}),
     ),
     Case(
         commits.durable_commits,

@@ -68,7 +68,7 @@ USES: tuple[Use, ...] = (
     ),
     Use(
         "a conclusion about the device",
-        (files.arrived, device.cached_reads, device.buffered_copy, server.placement, storage.data_size),
+        (files.arrived, device.cached_reads, server.placement, storage.data_size),
     ),
     Use(
         "a conclusion about durability",
