@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diskproof.storage import zfs
-from diskproof.storage.throttle import controller
+from diskproof.system.cpu_quota import why_no_quota
 
 SEARCHED = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
@@ -140,11 +140,11 @@ WORKS = (
     ),
     Work("sqlite on a composed disk", 3.5, DISKS, _study("sqlite", COMPOSED)),
     Work(
-        "sqlite with a throttle",
-        2.8,
+        "sqlite in slow time",
+        4.0,
         TIED,
-        _study("sqlite", DIRECTORY + "\nthrottle = { write_iops = 400 }"),
-        needs=("throttle",),
+        _study("sqlite", DIRECTORY).replace("blocks = 1", "blocks = 1\ndilation = 2\ncpus_count = 1"),
+        needs=("quota",),
     ),
     Work(
         "sqlite on a pool",
@@ -207,7 +207,7 @@ CLEAN = Work("clean", 1.0, ("umount", "losetup", "zpool"), verb=("clean",), agai
 
 def is_possible(work: Work) -> bool:
     """Return whether this machine has what a kind of work needs."""
-    there = {"throttle": controller() is not None, "zfs": zfs.flavour() == "zfs-fuse"}
+    there = {"quota": why_no_quota() is None, "zfs": zfs.flavour() == "zfs-fuse"}
     return all(there.get(need, is_found(need)) for need in work.needs)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.decisions import decide
+from diskproof.analysis.decisions import durability, levers
 from diskproof.analysis.limits.records import WhatIf
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Setting, Trial
@@ -26,7 +26,7 @@ def rates(speeds: dict[str, float]) -> Callable[[Cell], float]:
 def test_without_cuts_the_level_that_waits_for_the_disk_is_the_safe_one() -> None:
     plan = make_plan(storages=("disk",), clients=(1,), blocks=5)
     speeds = rates({"disk safest": 100.0, "disk fast": 300.0})
-    [found] = decide(of_run(plan, make_trials(plan, speeds))).durability
+    [found] = durability(of_run(plan, make_trials(plan, speeds)))
     assert (found.safe.tuning, found.safe.cuts, found.lost_on) == ("safest", [], [])
     [fast] = found.others
     [gain] = fast.gains["disk"]
@@ -38,14 +38,14 @@ def test_without_cuts_the_level_that_waits_for_the_disk_is_the_safe_one() -> Non
 
 def test_a_gain_that_no_verdict_decided_is_none() -> None:
     plan = make_plan(storages=("disk",), clients=(1,), blocks=3)
-    [found] = decide(of_run(plan, make_trials(plan, lambda _: 500.0, spread=0.2))).durability
+    [found] = durability(of_run(plan, make_trials(plan, lambda _: 500.0, spread=0.2)))
     assert found.others[0].gains == {}
     assert found.others[0].outcomes == ["inconclusive"]
 
 
 def test_levels_of_the_users_own_names_are_not_called_safe_without_cuts() -> None:
     plan = make_plan(storages=("disk",), tunings=("mine", "yours"), clients=(1,), blocks=3)
-    assert decide(of_run(plan)).durability == []
+    assert list(durability(of_run(plan))) == []
 
 
 def test_a_level_of_the_users_own_is_judged_by_its_settings() -> None:
@@ -65,7 +65,7 @@ def test_a_level_of_the_users_own_is_judged_by_its_settings() -> None:
             else one
             for one in make_trials(plan)
         ]
-        [found] = decide(of_run(plan, trials)).durability
+        [found] = durability(of_run(plan, trials))
         said = found.others[0].losses
         return None if said is None else [one.text for one in said]
 
@@ -76,13 +76,13 @@ def test_a_level_of_the_users_own_is_judged_by_its_settings() -> None:
 
 def test_cuts_decide_which_level_keeps_every_commit() -> None:
     crash = make_crash_plan(cuts=20)
-    [found] = decide(analysed(crash)).durability
+    [found] = durability(analysed(crash))
     assert found.safe.tuning == "safest"
     assert [one.telling for one in found.safe.cuts] == [20]
     [fast] = found.others
     assert [bool(one.with_loss) for one in fast.cuts] == [True]
     lost = [change(cut, ledger=make_ledger(900, lost=3, window_s=0.1)) for cut in make_cuts(crash)]
-    assert decide(analysed(crash, lost)).durability == [], "no level kept every commit"
+    assert list(durability(analysed(crash, lost))) == [], "no level kept every commit"
 
 
 def test_of_levels_that_were_cut_alone_the_cut_servers_settings_are_known() -> None:
@@ -96,7 +96,7 @@ def test_of_levels_that_were_cut_alone_the_cut_servers_settings_are_known() -> N
         ]
 
     cuts = [change(cut, settings=reported(crash.cell(cut.cell).tuning)) for cut in make_cuts(crash)]
-    [found] = decide(analysed(crash, cuts)).durability
+    [found] = durability(analysed(crash, cuts))
     assert found.safe.settings == {"sync_binlog": "1"}
     assert [one.settings for one in found.others] == [{"sync_binlog": "0"}]
 
@@ -110,8 +110,8 @@ def test_only_what_is_no_main_memory_has_a_lever() -> None:
         return WhatIf(says="a shorter flush would help", ratio=ratio, low=1.0, high=9.0, basis="")
 
     cells = [change(one, what_if=gain(1.0 + one.cell.clients)) for one in limits.cells]
-    levers = decide(change(analysis, limits=change(limits, cells=cells))).levers
-    assert [(one.limit, one.what_if.ratio, one.best.storage) for one in levers] == [
+    found = levers(change(analysis, limits=change(limits, cells=cells)))
+    assert [(one.limit, one.what_if.ratio, one.best.storage) for one in found] == [
         ("log flush", 9.0, "disk")
     ]
 
@@ -124,7 +124,7 @@ def test_more_memory_is_named_only_if_all_data_would_fit_into_it() -> None:
 
     def variable(**changes: object) -> str | None:
         cells = [change(one, what_if=gain, **changes) for one in limits.cells]
-        [found] = decide(change(analysis, limits=change(limits, cells=cells))).levers
+        [found] = levers(change(analysis, limits=change(limits, cells=cells)))
         return found.memory_variable
 
     memory, data = plan.cells[0].memory_bytes, plan.cells[0].memory_bytes * 4

@@ -1,21 +1,19 @@
-"""Whole runs on a pool and on a throttled disk: the places take part in what the record says."""
+"""Whole runs on a pool: its disks take part in what the record says."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
 
 from diskproof.results.folder import RunFolder
 from diskproof.storage import zfs
-from diskproof.storage.throttle import controller
 from diskproof.system.loops import loops_on
-from diskproof.system.mounts import block_device, mount_of, mounts
+from diskproof.system.mounts import mounts
 from support.command import diskproof_here
 
 pytestmark = [
     pytest.mark.timeout(240),
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root makes pools and control groups"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root makes pools"),
 ]
 
 STUDY = """
@@ -81,29 +79,3 @@ def test_a_database_on_a_pool_with_log_and_cache(tmp_path: Path) -> None:
     assert not loops_on(tmp_path / "log")
     assert not (tmp_path / "log").exists()
     assert not any(pool_facts.name in mount.source for mount in mounts())
-
-
-@pytest.mark.skipif(controller() is None, reason="no control group here can throttle a disk")
-def test_a_throttled_disk_holds_the_server_to_its_rate(tmp_path: Path) -> None:
-    if block_device(mount_of(tmp_path)) is None:
-        pytest.skip(f"there is not exactly one disk below {tmp_path}")
-    write_iops = 40
-    groups = controller()
-    before = set(groups[1].glob("diskproof-*")) if groups else set()
-    folder = run(
-        tmp_path,
-        blocks=1,
-        measure_s=4,
-        family="sqlite",
-        storages=f'slow = {{ directory = "{tmp_path}/place", throttle = {{ write_iops = {write_iops} }} }}',
-    )
-    (trial,) = folder.trials()
-    assert trial.load is not None
-    # Each commit flushes a write of its own; a throttled disk lets a burst pass that it has saved up.
-    assert 0 < trial.load.transactions_per_s < 2 * write_iops
-    assert any("throttled" in finding.message.text for finding in trial.findings)
-    assert groups is not None
-    until = time.monotonic() + 30  # other tests beside this one have groups for a while
-    while left := set(groups[1].glob("diskproof-*")) - before:
-        assert time.monotonic() < until, left
-        time.sleep(0.2)

@@ -10,7 +10,7 @@ import pytest
 CAMPAIGN = Path(__file__).parents[2] / "torture" / "campaign.py"
 
 CASES = ("56", "63", "71", "78", "84", "86", "96", "106", "116")
-"""Of seed 1: a pool, a throttle, composed disks, `disk attach` and `profile`, files, a server and its load,
+"""Of seed 1: a pool, slow time, composed disks, `disk attach` and `profile`, files, a server and its load,
 and `clean` itself. tests/run kills runs of a server, also on a virtual disk, and interrupts them."""
 
 

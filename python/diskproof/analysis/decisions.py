@@ -72,25 +72,11 @@ class Lever(Record):
     """What sizes the memory for data, if reads hold the cells back and all data would fit into more."""
 
 
-class Decisions(Record):
-    """What follows from a run for a database."""
-
-    durability: list[Durability]
-    levers: list[Lever]
-
-
-def decide(analysis: Analysis) -> Decisions:
-    """Return what follows from the verdicts, cuts and limits of a run."""
-    return Decisions(
-        durability=list(_durability(analysis)),
-        levers=list(_levers(analysis)),
-    )
-
-
 # ---------------------------------------------------------------- settings
 
 
-def _durability(analysis: Analysis) -> Iterator[Durability]:
+def durability(analysis: Analysis) -> Iterator[Durability]:
+    """Yield for each server what its levels keep and trade, from the verdicts and cuts of a run."""
     for server, own in grouped(analysis.plan.every_cell, lambda one: one.level("server")).items():
         tunings = [one for one in dict.fromkeys(cell.level("tuning") for cell in own) if one != NO_LEVEL]
         answers = _worst(analysis, server)
@@ -193,7 +179,8 @@ def in_memory(analysis: Analysis, cell: Cell) -> bool:
     return any(one.in_memory for one in places if (one.storage, one.role) == (cell.storage, "data"))
 
 
-def _levers(analysis: Analysis) -> Iterator[Lever]:
+def levers(analysis: Analysis) -> Iterator[Lever]:
+    """Yield what would make the database faster, from the limits of a run."""
     cells = analysis.limits.cells if analysis.limits else []
     useful = [one for one in cells if one.what_if and one.limit and not in_memory(analysis, one.cell)]
     for (limit, _), alike in grouped(useful, _what_is_changed).items():

@@ -117,8 +117,6 @@ class Place(Record):
     """The virtual disk behind that device."""
     pool: PoolFacts | None = None
     """The ZFS pool that the place is, which has several disks."""
-    throttle: dict[str, int] = {}
-    """Limits of the server's rates on the disk below; empty if there are none."""
 
     @property
     def in_memory(self) -> bool:

@@ -260,12 +260,11 @@ class FilesAttempt(Attempt):
         return [] if self.job is None or self.job.ended(0) else [self.job.pid]
 
     def _look_at(self, job: Job) -> None:
-        """Throttle fio if the study says so, and judge its files as soon as they are open.
+        """Judge the files of fio as soon as they are open.
 
         If fio ends before that, its files are judged by their names: it starts among them and makes no
         others.
         """
-        self.layout.throttle(lambda: [job.pid])
         for _ in range(MOST_LOOKS):
             if len(self.files) >= self.workload.files:
                 return

@@ -74,7 +74,6 @@ class ServerAttempt(Attempt):
             self.running = start_in_own_time(self.bench, self.kind, self.dirs, settings)
             check_follows(self.running, self.bench.time)
             self.running.database = self.workload.uses_database or self.running.database
-            self.layout.throttle(lambda: self.running.pids if self.running else [])
         except ServerError as error:
             raise ServerStartError(
                 f"`{self.cell.server}` did not start for {self.cell.id}: {error}"
@@ -98,8 +97,6 @@ class ServerAttempt(Attempt):
         counted = Counted(self, self.running, lambda: current.pids, threads, self.running.role_of)
         current = self._load = self._begin_load(self.running)
         try:
-            if embedded:
-                self.layout.throttle(lambda: current.pids)
             longest_s = max(self.phases.warm_up_s, self.phases.measure_s)
             lasts_s = load_seconds(self.bench.study, self.cell.workload)
             self._room = room = Room(self.places, lasts_s, self.bench.time)

@@ -17,7 +17,6 @@ from diskproof.storage.faults import fill_up, schedule_of
 from diskproof.storage.kinds.base import Prepared, StorageError
 from diskproof.storage.kinds.virtual import VirtualDiskPlace, VirtualPlace
 from diskproof.storage.places import Places, check
-from diskproof.storage.throttle import check_throttle
 from diskproof.storage.virtual import PowerCut, ServedDisk, Slowness, Tracking, cut_at_once
 from diskproof.study.cuts import seed_of
 from diskproof.study.places import PlaceChoice
@@ -31,9 +30,6 @@ LOG_BYTES = 150 * 2**20
 READ_ONLY = {"ro", "emergency_ro", "shutdown"}
 """Mount options of a file system that has given up: ext4 before and since Linux 6.15, xfs."""
 
-THROTTLE_LOOKS = 20
-"""How often to ask for a server's processes: it stops forking before it has clients."""
-
 
 def check_layout(name: str, storage: StorageChoice, needs_bytes: Mapping[Role, int]) -> None:
     """Refuse a layout before anything is written: each place, for what its roles need.
@@ -46,8 +42,6 @@ def check_layout(name: str, storage: StorageChoice, needs_bytes: Mapping[Role, i
         needs[choice.key] = (choice, max(before, needs_bytes[role]))
     for choice, bytes_here in needs.values():
         check(name, choice, bytes_here)
-        if choice.throttle is not None:
-            check_throttle(f"storage `{name}`")
 
 
 class Layout:
@@ -63,8 +57,6 @@ class Layout:
             }
         except RefusalError as error:
             raise StorageError(f"storage `{name}`: {error}") from error
-        limits = _limits_by_disk(self.places())
-        self._throttled = places.throttled(limits) if limits else None
 
     def beside(self, storage: StorageChoice, places: Places) -> "Layout":
         """Return another layout of the same storage; its disks have the same names in records."""
@@ -77,7 +69,7 @@ class Layout:
     def nowhere(cls, name: str) -> "Layout":
         """Return the storage of a server that is there already: no place of it is ours."""
         layout = cls.__new__(cls)
-        layout.name, layout._choices, layout._at, layout._throttled = name, {}, {}, None
+        layout.name, layout._choices, layout._at = name, {}, {}
         return layout
 
     def folders(self) -> dict[Role, Path]:
@@ -150,7 +142,6 @@ class Layout:
                     device=_device(mount, prepared.virtual),
                     virtual=prepared.virtual,
                     pool=prepared.pool,
-                    throttle=_limits(self._choices[role]),
                 )
             )
         return described
@@ -174,21 +165,7 @@ class Layout:
 
     def notes(self) -> list[Message]:
         """Return what the places chose for the server."""
-        notes = [note for place, _ in self._roles_by_place() for note in place.notes]
-        return [*notes, self._throttled.note] if self._throttled else notes
-
-    def throttle(self, processes: Callable[[], list[int]]) -> None:
-        """Limit processes to the rates of the places; does nothing if no place has any.
-
-        The processes are asked for until all are limited: a server may fork in between.
-        """
-        if self._throttled is None:
-            return
-        for _ in range(THROTTLE_LOOKS):
-            missing = set(processes()) - self._throttled.holds()
-            self._throttled.enter(missing)
-            if not missing:
-                break
+        return [note for place, _ in self._roles_by_place() for note in place.notes]
 
     def keeps_as(self, data_set: str) -> str:
         """Return the name under which places keep a data set."""
@@ -330,27 +307,6 @@ class Layout:
         """Return every place once, with the roles that lie there."""
         once = {id(place): place for place in self._at.values()}
         return [(place, [role for role in ROLES if self._at[role] is place]) for place in once.values()]
-
-
-def _limits(choice: PlaceChoice) -> dict[str, int]:
-    return choice.throttle.limits() if choice.throttle else {}
-
-
-def _limits_by_disk(places: list[Place]) -> dict[str, dict[str, int]]:
-    """Return the rates of every throttled disk; StorageError if a disk would have two."""
-    limits: dict[str, dict[str, int]] = {}
-    for place in places:
-        if place.throttle and place.device is None:
-            raise StorageError(
-                f"storage `{place.storage}`: {place.path} ({place.filesystem}) does not lie on exactly one "
-                "disk, so it cannot be throttled; leave `throttle` out"
-            )
-        if place.device and limits.setdefault(place.device.name, place.throttle) != place.throttle:
-            raise StorageError(
-                f"storage `{place.storage}`: two of its places lie on {place.device.name}, and rates apply "
-                "to a whole disk; give both the same `throttle`"
-            )
-    return {disk: rates for disk, rates in limits.items() if rates}
 
 
 def _device(mount: Mount, virtual: VirtualFacts | None) -> BlockDevice | None:

@@ -1,10 +1,7 @@
 """The places of a run: each is checked, prepared once, and given back."""
 
-from collections.abc import Mapping
-
 from diskproof.storage.kinds import block, command, composed, directory, ram, virtual, zpool
 from diskproof.storage.kinds.base import NO_LIMITS, Kind, KindWithDisks, MemoryLimits, Prepared
-from diskproof.storage.throttle import ThrottledGroup
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
 
@@ -55,10 +52,6 @@ class Places:
                 else KINDS[choice.kind].prepare(choice, self._journal)
             )
         return self._ready[choice.key]
-
-    def throttled(self, limits: Mapping[str, Mapping[str, int]]) -> ThrottledGroup:
-        """Make a control group that limits its processes to the rates of some disks, by kernel name."""
-        return ThrottledGroup(limits, self._journal)
 
     def beside(self) -> "Places":
         """Return places of the same run, made anew where they are asked for."""

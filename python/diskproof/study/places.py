@@ -20,38 +20,19 @@ PlaceKind = Literal["directory", "ram", "virtual", "composed", "block", "zpool",
 PLACE_KINDS: tuple[PlaceKind, ...] = get_args(PlaceKind)
 
 KEYS_OF: dict[PlaceKind, tuple[str, ...]] = {
-    "directory": ("throttle",),
+    "directory": (),
     "ram": (),
     "virtual": ("size", "filesystem", "mount_options", "label", "below_floor", "flushes", "power_loss"),
     "composed": ("size", "filesystem", "mount_options", "label", "below_floor", "flushes", "power_loss"),
-    "block": ("format", "overwrite", "filesystem", "mount_options", "throttle"),
+    "block": ("format", "overwrite", "filesystem", "mount_options"),
     "zpool": (),
-    "command": ("throttle",),
+    "command": (),
 }
 """The further keys that each kind takes."""
 
 
 LONGEST_PART = 60
 """Of a composed disk's name, each half: a file's name has no more than 255 bytes."""
-
-
-class Throttle(Part):
-    """Limits of the server's rates on a real disk, by control groups."""
-
-    read_iops: int | None = Field(None, ge=1, description="Reads a second")
-    write_iops: int | None = Field(None, ge=1, description="Writes a second")
-    read_bytes_per_s: Size | None = Field(None, ge=4096, description="Bytes read a second, such as `60 MiB`")
-    write_bytes_per_s: Size | None = Field(None, ge=4096, description="Bytes written a second")
-
-    @model_validator(mode="after")
-    def _limits_something(self) -> Self:
-        if not self.limits():
-            raise ValueError(f"a throttle needs at least one of {', '.join(type(self).model_fields)}")
-        return self
-
-    def limits(self) -> dict[str, int]:
-        """Return the rates that are limited."""
-        return {key: int(value) for key, value in self.model_dump(exclude_none=True).items()}
 
 
 class Composed(Part):
@@ -153,9 +134,6 @@ class PlaceKeys(Part):
     )
     command: CommandChoice | None = Field(
         None, description="Your own commands that set up a directory: LVM cache, bcache, md"
-    )
-    throttle: Throttle | None = Field(
-        None, description="Limit the server to some rates of the disk below; root only"
     )
 
     def kinds(self) -> list[PlaceKind]:

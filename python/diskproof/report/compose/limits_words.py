@@ -1,14 +1,14 @@
 """How a limit is said: under a verdict, in a cell, in a split of time."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, PartName, Split
 from diskproof.report.compose.head import work
 from diskproof.results.limit import IN_WORDS
-from diskproof.stats.grouping import grouped
-from diskproof.wording import Message, Range, say, together, without_figures
+from diskproof.wording import Range, say
 from diskproof.wording.numbers import NOT_OBSERVED, whole_percent
 
 TITLE = "What holds it back"
@@ -37,6 +37,8 @@ MOST_PARTS = 3
 
 SMALL_SHARE = 0.01
 
+BRACKETS = re.compile(r" \((?:[^()]|\([^()]*\))*\)")
+
 
 # ---------------------------------------------------------------- cells
 
@@ -57,27 +59,10 @@ def share(cells: Sequence[CellLimit], of: str = "") -> str:
 
 
 def why_open(cells: Sequence[CellLimit]) -> str:
-    """Return the most frequent reason why cells have no limit; empty if no cell has any."""
-    reasons = [_without_evidence(one.missing) for one in cells]
-    alike = max(grouped(reasons, without_figures).values(), key=len)
-    text = together(alike).text.partition("; ")[0]
-    return f"{text}, in {len(alike)} of {len(cells)}" if text and len(alike) < len(cells) else text
-
-
-def _without_evidence(missing: Message) -> Message:
-    """Return why no limit is established without figures for and against one, which the verdicts give."""
-    if "parts" in missing.values:
-        return _without(missing, "parts")
-    points = missing.values.get("points")
-    if not isinstance(points, Message):
-        return missing
-    return _without(missing, "against", points=_without(points, "figures"))
-
-
-def _without(message: Message, name: str, **changed: Message) -> Message:
-    """Return a message without the value that its form has in brackets."""
-    rest = {key: changed.get(key, value) for key, value in message.values.items() if key != name}
-    return Message(form=re.sub(rf" \(\{{{name}[^}}]*\}}\)", "", message.form), values=rest)
+    """Return the most frequent reason why cells have no limit, without figures; empty if none is known."""
+    reasons = Counter(BRACKETS.sub("", one.missing.text).partition("; ")[0] for one in cells)
+    text, often = reasons.most_common(1)[0]
+    return f"{text}, in {often} of {len(cells)}" if text and often < len(cells) else text
 
 
 # ---------------------------------------------------------------- time in parts

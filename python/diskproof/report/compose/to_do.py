@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from diskproof.analysis.answers import Analysis, Verdict
-from diskproof.analysis.decisions import Decisions, Durability, LevelChoice, decide
+from diskproof.analysis.decisions import Durability, LevelChoice, durability, levers
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.audit.host import host_busy
 from diskproof.audit.run import repeats
@@ -141,18 +141,17 @@ def _surer(analysis: Analysis) -> Iterator[str]:
 
 
 def _for_the_database(analysis: Analysis) -> Iterator[str]:
-    decisions = decide(analysis)
-    several = len(decisions.durability) > 1
-    settings = [one for each in decisions.durability for one in _settings(each, several)]
+    servers = list(durability(analysis))
+    settings = [one for each in servers for one in _settings(each, len(servers) > 1)]
     # A study of cuts asks what is lost, one of limits what makes it faster.
-    speed = [*_speed(analysis, decisions)] if analysis.plan.crash is None else []
-    yield from _lying(analysis, decisions)
+    speed = [*_speed(analysis)] if analysis.plan.crash is None else []
+    yield from _lying(analysis, servers)
     if analysis.plan.asks == "limits":
         yield from (*speed, *settings)
     else:
         yield from (*settings[:1], *speed, *settings[1:])
-    yield from _replicas(decisions)
-    yield from _uncounted(decisions)
+    yield from _replicas(servers)
+    yield from _uncounted(servers)
 
 
 def _settings(one: Durability, several: bool) -> Iterator[str]:
@@ -200,9 +199,9 @@ def _gain(choice: LevelChoice) -> str:
     return ": whether it is faster is open" if choice.outcomes else ": its speed was not measured"
 
 
-def _replicas(decisions: Decisions) -> Iterator[str]:
+def _replicas(servers: Sequence[Durability]) -> Iterator[str]:
     """Yield at which levels a cut left the binary log, which replicas read, and the tables different."""
-    levels = [level for one in decisions.durability for level in (one.safe, *one.others)]
+    levels = [level for one in servers for level in (one.safe, *one.others)]
     found = {level.tuning: [cut.binlog for cut in level.cuts if cut.binlog] for level in levels}
     apart = [
         f"`{tuning}`"
@@ -213,27 +212,27 @@ def _replicas(decisions: Decisions) -> Iterator[str]:
         yield f"make replicas anew after a cut at {numbers.listed(apart)}: log and tables differed."
 
 
-def _lying(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
+def _lying(analysis: Analysis, servers: Sequence[Durability]) -> Iterator[str]:
     """Yield that no setting helps on a disk that answers flushes without doing them."""
     places = analysis.machine.places if analysis.machine else []
     ignoring = {one.storage for one in places if one.virtual and one.virtual.flushes_ignored}
-    lost = [cut.cell.storage for one in decisions.durability for cut in one.lost_on]
+    lost = [cut.cell.storage for one in servers for cut in one.lost_on]
     if lying := [one for one in dict.fromkeys(lost) if one in ignoring]:
         yield f"{PROFILE} tests whether your disk flushes: on {numbers.listed(lying)} no setting helps."
 
 
-def _uncounted(decisions: Decisions) -> Iterator[str]:
+def _uncounted(servers: Sequence[Durability]) -> Iterator[str]:
     """Yield how to count what a level loses."""
-    others = (level for one in decisions.durability for level in one.others)
+    others = (level for one in servers for level in one.others)
     uncounted = (one for one in others if not one.cuts and not one.losses and not one.may_ruin)
     yield from (f"{CUT_BY_ITSELF} counts what `{one.tuning}` loses." for one in [*uncounted][:1])
 
 
-def _speed(analysis: Analysis, decisions: Decisions) -> Iterator[str]:
+def _speed(analysis: Analysis) -> Iterator[str]:
     """Yield what makes it faster, and in a study of limits the remedies of known problems."""
     every = [{factor: cell.level(factor) for factor in analysis.varying} for cell in analysis.plan.cells]
     asks = analysis.plan.asks == "limits"
-    useful = [one for one in decisions.levers if asks or one.limit != "CPU"]
+    useful = [one for one in levers(analysis) if asks or one.limit != "CPU"]
     for one in sorted(useful, key=lambda lever: -lever.what_if.ratio):
         best = {factor: one.best.level(factor) for factor in analysis.varying}
         where = verdict_words.where(boxes([best], every))

@@ -20,9 +20,6 @@ from diskproof.report.write.ink import config, drawable
 from diskproof.visible import visible
 from diskproof.wording.numbers import unbroken
 
-MOST_PANELS_SHOWN = 12
-"""A figure with more panels folds each."""
-
 SIGNS = {
     "circle": "●",
     "square": "■",
@@ -78,8 +75,7 @@ def environment(*packages: str) -> Environment:
     )
     made.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False}  # for `_shown` to see
     made.filters["prose"] = _prose
-    made.globals |= {"picture": picture, "signs": SIGNS}
-    made.globals |= {"most_panels": MOST_PANELS_SHOWN, "most_rows": MOST_ROWS_SHOWN}
+    made.globals |= {"picture": picture, "signs": SIGNS, "most_rows": MOST_ROWS_SHOWN}
     return made
 
 
