@@ -4,11 +4,8 @@ from typing import Any
 
 import pytest
 
-from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.analyse import answer_limits
 from diskproof.analysis.limits.records import CellLimit, Trouble
-from diskproof.results.plan import Plan
-from diskproof.results.trial import Setting, Trial
+from diskproof.results.trial import Setting
 from diskproof.results.usage import ServerAccount
 from support.limited import (
     MAKERS,
@@ -19,7 +16,7 @@ from support.limited import (
     one_cell,
     virtual_machine,
 )
-from support.trials import change, load_of, make_machine, make_plan, make_series, make_trials, usage_of
+from support.trials import change, load_of, make_machine, usage_of
 
 
 def named(cell: CellLimit) -> dict[str, Trouble]:
@@ -143,31 +140,6 @@ def test_lock_waits_over_few_rows_are_a_hot_row() -> None:
     assert cell.limit == "locks"
     assert "40 rows for 8 clients" in named(cell)["one hot row"].says.text
     assert "one hot row" not in named(limited("locks", 8, data__rows=4_000_000))
-
-
-def test_reads_from_memory_are_reported_if_storages_are_compared() -> None:
-    """A load that only reads, on two storages, and no read reaches the disk."""
-    plan = make_plan(storages=("disk", "dram"), tunings=("safest",), clients=(8,), blocks=3)
-
-    def reading(trial: Trial) -> Trial:
-        types = [one for one in load_of(trial).statement_types if one.kind == "read"]
-        return change(trial, load__statement_types=types, load__writes=0)
-
-    def troubles(of: Plan) -> set[str]:
-        trials = [reading(one) for one in make_trials(of)]
-        quiet = [
-            change(
-                one,
-                usage__devices={name: change(used, reads=0) for name, used in usage_of(one).devices.items()},
-            )
-            for one in trials
-        ]
-        limits = answer_limits(Gathered(of, make_machine(of), quiet, make_series(quiet)))
-        assert limits is not None
-        return {trouble.name for cell in limits.cells for trouble in cell.troubles}
-
-    assert troubles(plan) == {"data fits in memory"}
-    assert troubles(one_cell(8)) == set(), "nothing is compared"
 
 
 def test_a_disk_with_the_binary_log_alone_does_not_time_the_redo_logs_flush() -> None:

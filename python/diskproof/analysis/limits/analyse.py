@@ -25,11 +25,11 @@ def answer_limits(gathered: Gathered, proofs: Sequence[ProofPair] = ()) -> Limit
     observed = [seen for cell in gathered.plan.cells if (seen := observe(gathered, cell)) is not None]
     if not observed:
         return None
-    cells = [_answer(gathered, seen) for seen in observed]
+    cells = list(map(_answer, observed))
     return Limits(cells=cells, proofs=answer_proofs(gathered, proofs))
 
 
-def _answer(gathered: Gathered, seen: Observed) -> CellLimit:
+def _answer(seen: Observed) -> CellLimit:
     split, demands = split_of(seen), demands_of(seen)
     found, bound = establish(signals_of(seen), split, seen.cpu.taken), lowest_bound(demands)
     missing = found.missing
@@ -53,6 +53,6 @@ def _answer(gathered: Gathered, seen: Observed) -> CellLimit:
         data_bytes=seen.data_bytes,
         disks_cpu_share=seen.cpu.shares.get("disks"),
         others_cpu_share=seen.cpu.others_share,
-        troubles=troubles_of(gathered, seen, found.limit),
+        troubles=troubles_of(seen, found.limit),
     )
     return limit.model_copy(update={"what_if": what_if(seen, limit)}) if seen.speaks_of_the_load else limit

@@ -56,7 +56,6 @@ class Account:
     page_writes: float | None = None
     page_flushes: float | None = None
     clean_page_waits: float | None = None
-    lock_waits: float | None = None
     lock_wait_s: float | None = None
     checkpoint_age_mean: float | None = None
     checkpoint_age_max: float | None = None

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 
-from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.disks import BINLOG, MICRO, REDO, holding
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.records import Trouble
@@ -21,17 +20,17 @@ from diskproof.families import Family, of
 from diskproof.families.durability import flushes_alone
 from diskproof.families.options import Server, server_named
 from diskproof.results.limit import Limit
-from diskproof.wording import Message, bytes_, counted, per_s, say, share, us
+from diskproof.wording import Message, counted, per_s, say, share, us
 
-Seek = Callable[[Gathered, Observed, Limit | None], Iterator[Trouble]]
+Seek = Callable[[Observed, Limit | None], Iterator[Trouble]]
 
 
-def troubles_of(gathered: Gathered, seen: Observed, limit: Limit | None) -> list[Trouble]:
+def troubles_of(seen: Observed, limit: Limit | None) -> list[Trouble]:
     """Return the known problems that a cell shows."""
-    return [trouble for seek in TROUBLES for trouble in seek(gathered, seen, limit)]
+    return [trouble for seek in TROUBLES for trouble in seek(seen, limit)]
 
 
-def small_redo_log(_: Gathered, seen: Observed, __: Limit | None) -> Iterator[Trouble]:
+def small_redo_log(seen: Observed, _: Limit | None) -> Iterator[Trouble]:
     """Find a redo log that fills up before the pages are written."""
     oldest, stalls = seen.account.checkpoint_age_max, seen.account.checkpoint_stalls
     if not stalls and (oldest is None or oldest < NEAR_STALLS):
@@ -53,7 +52,7 @@ def small_redo_log(_: Gathered, seen: Observed, __: Limit | None) -> Iterator[Tr
     )
 
 
-def purge_falls_behind(_: Gathered, seen: Observed, __: Limit | None) -> Iterator[Trouble]:
+def purge_falls_behind(seen: Observed, _: Limit | None) -> Iterator[Trouble]:
     """Find undo history that grows by more than half of what is committed, and by more than a batch."""
     growth, commits = seen.account.history_growth_per_s, seen.commits_per_s
     if growth is None or not commits or growth < GROWING * commits:
@@ -75,7 +74,7 @@ def purge_falls_behind(_: Gathered, seen: Observed, __: Limit | None) -> Iterato
     )
 
 
-def page_flushing_falls_behind(_: Gathered, seen: Observed, __: Limit | None) -> Iterator[Trouble]:
+def page_flushing_falls_behind(seen: Observed, _: Limit | None) -> Iterator[Trouble]:
     """Find clients that wait for a clean page."""
     waits, dirty = seen.account_each.clean_page_waits, seen.account.dirty_share_mean
     if waits is None or waits < SELDOM or not seen.per_s:
@@ -94,7 +93,7 @@ def page_flushing_falls_behind(_: Gathered, seen: Observed, __: Limit | None) ->
     )
 
 
-def two_logs_flushed(_: Gathered, seen: Observed, limit: Limit | None) -> Iterator[Trouble]:
+def two_logs_flushed(seen: Observed, limit: Limit | None) -> Iterator[Trouble]:
     """Find commits that wait for the redo log and for the binary log, one after the other."""
     if limit != "log flush" or logs_of_commit(seen) < 2:
         return
@@ -120,30 +119,7 @@ def two_logs_flushed(_: Gathered, seen: Observed, limit: Limit | None) -> Iterat
     )
 
 
-def data_in_memory(gathered: Gathered, seen: Observed, _: Limit | None) -> Iterator[Trouble]:
-    """Find a load over several storages or memory sizes that only reads, and reads nothing from any disk."""
-    cells, reads = gathered.plan.cells, seen.disk_reads
-    compared = len({cell.storage for cell in cells}) > 1 or len({cell.memory_bytes for cell in cells}) > 1
-    if seen.bare or not compared or seen.writes_anything or not seen.reads_anything:
-        return
-    if reads is None or reads >= SELDOM:
-        return
-    sizes = [say("{size} of data", size=bytes_(seen.data_bytes))] if seen.data_bytes else []
-    sizes.append(say("{size} of buffers", size=bytes_(seen.cell.memory_bytes)))
-    yield Trouble(
-        name="data fits in memory",
-        says=say(
-            "{n:2} reads a transaction reached the disk ({sizes:/, }), so this figure says nothing about the "
-            "storage",
-            n=reads,
-            sizes=sizes,
-        ),
-        remedy=say("use more rows, or less memory, until pages are read; or ask this of writes alone"),
-        source="Gray, “The Benchmark Handbook”, 1993: the data must scale with what is measured",
-    )
-
-
-def one_hot_row(_: Gathered, seen: Observed, __: Limit | None) -> Iterator[Trouble]:
+def one_hot_row(seen: Observed, _: Limit | None) -> Iterator[Trouble]:
     """Find lock waits of many clients on few rows."""
     waited_s, latency, rows = seen.account_each.lock_wait_s, seen.latency_us, seen.rows
     if waited_s is None or not latency or rows is None or seen.clients < 2:
@@ -164,7 +140,7 @@ def one_hot_row(_: Gathered, seen: Observed, __: Limit | None) -> Iterator[Troub
     )
 
 
-def group_commit_not_forming(_: Gathered, seen: Observed, limit: Limit | None) -> Iterator[Trouble]:
+def group_commit_not_forming(seen: Observed, limit: Limit | None) -> Iterator[Trouble]:
     """Find many clients that nevertheless flush one by one."""
     commits, per_s_now = seen.commits_per_s, seen.per_s
     if limit != "log flush" or seen.clients < CROWD or not commits or not per_s_now or seen.family is None:
@@ -221,5 +197,4 @@ TROUBLES: tuple[Seek, ...] = (
     two_logs_flushed,
     group_commit_not_forming,
     one_hot_row,
-    data_in_memory,
 )
