@@ -102,7 +102,6 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     intervals.warm_up,
     intervals.stalls,
     device.cached_reads,
-    device.synced_writes,
     commits.durable_commits,
     pgbench.pgbench_scale,
 )

@@ -5,10 +5,8 @@ from typing import Any
 from diskproof.audit import asked, commits, device, figures, intervals, pgbench
 from diskproof.audit.check import Evidence
 from diskproof.audit.imported import evidence_of
-from support import files as bare
 from support.cases import Case
 from support.imported import FAST, SAFE, make_beside, make_file_result, make_result
-from support.trials import make_machine, make_places
 
 
 def result(**changes: Any) -> Evidence:
@@ -29,14 +27,6 @@ def of_pgbench(clients: int) -> Evidence:
     asked = {"scaling factor": "40", "number of clients": str(clients)}
     mix = "TPC-B (sort of)"
     return result(source__format="pgbench", asked=asked, load__mix=mix, load__clients=clients)
-
-
-def synced(syncs: int) -> Evidence:
-    """Return half a minute of four threads on one file of a spinning disk, with so many syncs."""
-    places = make_places("disk", rotational=True)
-    load = bare.made_load(file_requests__syncs=syncs, file_requests__files=1)
-    trial = bare.made_trial(load, places=places)
-    return Evidence(trial, bare.CELL, bare.PLAN, make_machine(bare.BASE, places=places))
 
 
 RESULT_CASES: tuple[Case[Evidence], ...] = (
@@ -94,12 +84,6 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
         of_files(load__latency_us__min=2.0, load__file_requests__written_bytes=0),
         "the fastest request took 0.002 ms, but the fastest disk takes 0.008 ms or more",
         of_files(),
-    ),
-    Case(
-        device.synced_writes,
-        synced(60_000),
-        "500 syncs a second and thread, .* at most 250",
-        synced(12_000),
     ),
     Case(
         commits.durable_commits,
