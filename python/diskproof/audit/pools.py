@@ -10,7 +10,7 @@ UNUSED: dict[PoolPart, str] = {"log": "written to", "cache": "read from"}
 """What a part of a pool is there for."""
 
 UNUSED_REMEDY: dict[PoolPart, str] = {
-    "log": "a tuning whose commits wait for a flush (`safest`), `logbias` at latency, or no "
+    "log": "a tuning whose commits wait for a flush (`safest`), or no "
     "`log`: without synchronous writes it has nothing to do",
     "cache": "a longer `warm_up_s` and more data than the ARC holds (`rows`, `arc_size`), because the cache "
     "fills slowly with what leaves the ARC; or no `cache`",

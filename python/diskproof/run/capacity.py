@@ -17,7 +17,6 @@ from diskproof.storage.kinds.base import (
     same_file_system,
 )
 from diskproof.storage.layout import LOG_BYTES, check_layout
-from diskproof.storage.members import CAPACITY_BYTES
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
 from diskproof.study.plan import load_seconds, placed
@@ -147,7 +146,7 @@ def _beside_disks(study: Study, plan: Plan, cell: Cell) -> int:
 def _disk_needs(study: Study, cells: Sequence[Cell]) -> dict[str, int]:
     """Estimate what each virtual disk will hold, by its key: kept data sets, and a trial's own.
 
-    Each data disk of a pool may hold its part of that, in a mirror all of it; so may its log and its cache.
+    Each data disk of a pool may hold its part of that; its log and its cache all of it.
     """
     needs: dict[str, int] = {}
     for name in dict.fromkeys(cell.storage for cell in cells):
@@ -166,6 +165,5 @@ def _shares(choice: PlaceChoice) -> list[float]:
     if choice.zpool is None:
         return [1.0] * len(choice.disk_keys)
     pool = choice.zpool
-    whole = CAPACITY_BYTES[pool.redundancy]([1] * len(pool.data))
     striped = {disk.key for disk in pool.data}
-    return [1 / whole if disk.key in striped else 1.0 for disk in pool.virtual]
+    return [1 / len(pool.data) if disk.key in striped else 1.0 for disk in pool.virtual]

@@ -1,7 +1,6 @@
 """The disks of a pool, each attached."""
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,19 +18,12 @@ from diskproof.storage.kinds.base import (
 )
 from diskproof.storage.path_cost import path_us
 from diskproof.storage.virtual import VirtualDisk, Wanted, attach, missing_means
-from diskproof.study.pools import SMALLEST_VDEV_BYTES, Disk, Pool, Redundancy
+from diskproof.study.pools import SMALLEST_VDEV_BYTES, Disk, Pool
 from diskproof.system.journal import Journal
 from diskproof.wording import numbers
 
 USABLE_SHARE = 0.9
 """Share of its disks that a pool leaves for files: ZFS keeps 1/64 or 1/32, and slows when nearly full."""
-
-CAPACITY_BYTES: dict[Redundancy, Callable[[list[int]], int]] = {
-    "stripe": sum,
-    "mirror": min,
-    "raidz": lambda sizes: (len(sizes) - 1) * min(sizes),
-    "raidz2": lambda sizes: (len(sizes) - 2) * min(sizes),
-}
 
 
 @dataclass(frozen=True)
@@ -54,7 +46,7 @@ def check_disks(what: str, pool: Pool, need_bytes: int) -> None:
                 f"{what}: {disk} has {numbers.size(sizes[disk.key])}, but ZFS needs at least "
                 f"{numbers.size(SMALLEST_VDEV_BYTES)}; name a larger disk"
             )
-    capacity = CAPACITY_BYTES[pool.redundancy]([sizes[disk.key] for disk in pool.data])
+    capacity = sum(sizes[disk.key] for disk in pool.data)
     if capacity * USABLE_SHARE < need_bytes:
         raise StorageError(
             f"{what}: the pool's data disks hold {numbers.size(capacity)} together, but data set and load "

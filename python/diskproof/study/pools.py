@@ -15,10 +15,6 @@ SMALLEST_VDEV_BYTES = 64 * MIB
 
 Compression = Literal["off", "on", "lzjb", "gzip", "zle", "lz4", "zstd"]
 
-Redundancy = Literal["stripe", "mirror", "raidz", "raidz2"]
-
-FEWEST_DISKS: dict[Redundancy, int] = {"stripe": 1, "mirror": 2, "raidz": 2, "raidz2": 3}
-
 
 class Disk(Part):
     """One whole disk: a virtual one, a block device that is named twice, or a file."""
@@ -95,7 +91,6 @@ class Pool(Part):
     data: list[Disk] = Field(min_length=1, description="Disks of the pool's data")
     log: list[Disk] = Field([], description="Log devices (ZIL, SLOG), which synchronous writes wait for")
     cache: list[Disk] = Field([], description="Cache devices (L2ARC): a second cache of reads below memory")
-    redundancy: Redundancy = Field("stripe", description="How the data disks are joined")
     record_size: Size | None = Field(
         None,
         ge=512,
@@ -104,9 +99,6 @@ class Pool(Part):
         "each trial's server, 128 KiB being ZFS's own default",
     )
     compression: Compression = Field("off", description="Compression of the data set")
-    logbias: Literal["latency", "throughput"] = Field(
-        "latency", description="`throughput`: large synchronous writes do not use the log devices"
-    )
     arc_size: Size | None = Field(
         None,
         ge=16 * MIB,
@@ -124,10 +116,6 @@ class Pool(Part):
 
     @model_validator(mode="after")
     def _each_disk_once(self) -> Self:
-        if len(self.data) < FEWEST_DISKS[self.redundancy]:
-            raise ValueError(
-                f'`redundancy = "{self.redundancy}"` needs {FEWEST_DISKS[self.redundancy]} disks in `data`'
-            )
         keys = [disk.key for part in (self.data, self.log, self.cache) for disk in part]
         if len(set(keys)) < len(keys):
             raise ValueError(

@@ -198,18 +198,11 @@ class PoolPlace(Prepared):
             part: [str(member.device) for member in self._members if member.part == part]
             for part in ("data", "log", "cache")
         }
-        properties = {
-            "atime": "off",
-            "compression": self._wanted.compression,
-            "logbias": self._wanted.logbias,
-        }
-        joined = [] if self._wanted.redundancy == "stripe" else [self._wanted.redundancy]
         # A missing disk must give errors, not a pool that waits for its return.
         argv = ["zpool", "create", "-f", "-o", "cachefile=none", "-o", "failmode=continue"]
         argv += ["-o", f"ashift={SECTOR_SHIFT}"]
-        for key, value in properties.items():
-            argv += ["-O", f"{key}={value}"]
-        argv += ["-m", str(mount_point), self.name, *joined, *devices["data"]]
+        argv += ["-O", "atime=off", "-O", f"compression={self._wanted.compression}"]
+        argv += ["-m", str(mount_point), self.name, *devices["data"]]
         for part in ("log", "cache"):
             argv += [part, *devices[part]] if devices[part] else []
         return argv
