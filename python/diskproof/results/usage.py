@@ -76,34 +76,34 @@ class ServerAccount(Record):
     extremes of its samples. Only ``server/`` knows which of a family's counters they are made of.
     """
 
-    commits: int | None = None
-    log_flushes: int | None = None
+    commits: float | None = None
+    log_flushes: float | None = None
     """Flushes of the redo log or WAL that it requested."""
     log_flush_s: float | None = None
     """Seconds in them, all together."""
-    binlog_commits: int | None = None
-    binlog_groups: int | None = None
+    binlog_commits: float | None = None
+    binlog_groups: float | None = None
     """Groups in which those commits were written, each with at most one flush."""
     binlog_flush_s: float | None = None
     """Seconds in flushes of the binary log."""
-    page_requests: int | None = None
+    page_requests: float | None = None
     """Pages that were requested, in memory or not."""
-    page_reads: int | None = None
+    page_reads: float | None = None
     """Those of them that a client had to wait for, because they were not in memory."""
     page_read_s: float | None = None
-    page_writes: int | None = None
+    page_writes: float | None = None
     page_write_s: float | None = None
-    page_flushes: int | None = None
+    page_flushes: float | None = None
     """Flushes of data files."""
-    clean_page_waits: int | None = None
+    clean_page_waits: float | None = None
     """Waits for a page to be written so that another could be read."""
-    lock_waits: int | None = None
+    lock_waits: float | None = None
     lock_wait_s: float | None = None
     checkpoint_age_mean: float | None = None
     """Log that a recovery would have to read, as a share of what the log can hold before clients must
     wait."""
     checkpoint_age_max: float | None = None
-    checkpoint_stalls: int | None = None
+    checkpoint_stalls: float | None = None
     """Waits of clients for a checkpoint, or checkpoints that were forced by the log's size."""
     dirty_share_mean: float | None = None
     """Of the buffer pool: pages that are not yet written."""

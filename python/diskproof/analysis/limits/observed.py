@@ -6,7 +6,7 @@ the counted time that it timed, and counters are scaled by it. None always means
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from statistics import median
 from typing import get_args
 
@@ -24,7 +24,7 @@ from diskproof.results.limit import Limit
 from diskproof.results.load import LoadResult, Rate, StatementType
 from diskproof.results.plan import Cell
 from diskproof.results.record import Role
-from diskproof.results.usage import Party, Usage
+from diskproof.results.usage import Party, ServerAccount, Usage
 
 
 @dataclass(frozen=True)
@@ -41,27 +41,6 @@ class Statements:
     one_read_us: float | None
     """Mean of a single read."""
     one_write_us: float | None
-
-
-@dataclass(frozen=True)
-class Account:
-    """The server's own account, each figure by one measure; None: it does not report the figure."""
-
-    log_flushes: float | None = None
-    log_flush_s: float | None = None
-    """Seconds in flushes of the redo log or WAL, and of the binary log if it reports those."""
-    binlog_groups: float | None = None
-    page_reads: float | None = None
-    page_read_s: float | None = None
-    page_writes: float | None = None
-    page_flushes: float | None = None
-    clean_page_waits: float | None = None
-    lock_wait_s: float | None = None
-    checkpoint_age_mean: float | None = None
-    checkpoint_age_max: float | None = None
-    checkpoint_stalls: float | None = None
-    dirty_share_mean: float | None = None
-    history_growth_per_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -140,10 +119,10 @@ class Observed:
     disk_flushes: float | None
     threads: Threads | None
     """None: threads were not sampled."""
-    account: Account
+    account: ServerAccount
     """Levels and totals."""
-    account_per_s: Account
-    account_each: Account
+    account_per_s: ServerAccount
+    account_each: ServerAccount
     """A transaction."""
     waiting: Mapping[Limit, float]
     """Mean number of sessions that waited, by limit; empty if the server does not report it."""
@@ -309,7 +288,9 @@ def _commits_per_s(load: LoadResult) -> float | None:
 # ---------------------------------------------------------------- the server's own account
 
 
-def _account(trials: Sequence[Audited], measure: Callable[[float | None, Audited], float | None]) -> Account:
+def _account(
+    trials: Sequence[Audited], measure: Callable[[float | None, Audited], float | None]
+) -> ServerAccount:
     def figure(one: Audited, name: str) -> float | None:
         account = one.trial.usage.account if one.trial.usage else None
         value: float | None = getattr(account, name) if account else None
@@ -317,7 +298,8 @@ def _account(trials: Sequence[Audited], measure: Callable[[float | None, Audited
             value += account.binlog_flush_s or 0.0
         return measure(value, one)
 
-    return Account(**{one.name: middle(figure(at, one.name) for at in trials) for one in fields(Account)})
+    names = ServerAccount.model_fields.keys() - {"waiting_sessions"}
+    return ServerAccount.model_validate({name: middle(figure(at, name) for at in trials) for name in names})
 
 
 def _waiting(trials: Sequence[Audited]) -> tuple[dict[Limit, float], float | None]:
