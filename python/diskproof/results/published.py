@@ -28,23 +28,6 @@ RATES: tuple[PublishedMeasure, ...] = (
 """The measures that grow with speed; the others are times."""
 
 
-def can_have(measure: PublishedMeasure, *, served: bool, job: bool) -> bool:
-    """Tell whether a kind of load has such a figure: `served` is a database's, a `job` ends by itself.
-
-    Transactions and statements are a server's, requests and megabytes those of a load on bare files, seconds
-    a job's.
-    """
-    match measure:
-        case "transactions_per_s" | "statements_per_s":
-            return served
-        case "requests_per_s" | "megabytes_per_s":
-            return not served
-        case "seconds":
-            return job
-        case _:
-            return True
-
-
 class PublishedFigure(Record):
     """One figure as it was printed, in the unit of its measure."""
 

@@ -4,16 +4,25 @@ from collections.abc import Collection
 
 from diskproof.results.load import LoadResult
 from diskproof.results.plan import Cell, Plan
-from diskproof.results.published import RATES, PublishedMeasure, can_have
+from diskproof.results.published import RATES, PublishedMeasure
 from diskproof.stats.quantiles import known_percentiles
 
 
 def can_measure(plan: Plan, cell: Cell, measure: PublishedMeasure) -> bool:
     """Tell whether a cell's kind of load has such a figure.
 
-    A published table that names no workload is held against the cells that can have its figures.
+    A published table that names no workload is held against the cells that can have its figures: transactions
+    and statements are a server's, requests and megabytes those of a load on bare files, seconds a job's.
     """
-    return can_have(measure, served=cell.has_server, job=plan.metric(cell) == "seconds")
+    match measure:
+        case "transactions_per_s" | "statements_per_s":
+            return cell.has_server
+        case "requests_per_s" | "megabytes_per_s":
+            return not cell.has_server
+        case "seconds":
+            return plan.metric(cell) == "seconds"
+        case _:
+            return True
 
 
 def measured(
