@@ -1,8 +1,6 @@
-"""Throughput over a property of a disk, with the model's prediction and the disks that lie on the curve."""
+"""Throughput over a property of a disk, with the model's prediction."""
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.dials import Curve
@@ -13,7 +11,6 @@ from diskproof.report.compose import verdict_words
 from diskproof.report.compose.dials import held, shown, title_of, unit_of
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, with_bounds
-from diskproof.results.dial import FLUSH
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL
 from diskproof.wording import numbers
@@ -32,9 +29,7 @@ def curve(analysis: Analysis) -> Figure | None:
     names = dict.fromkeys(_name(one) for one in curves)
     by_name = dict(zip(names, COLOURS, strict=False))  # of more curves, the table has the rest
     drawn = [[one for one in some if _name(one) in by_name] for some in by_clients.values()]
-    panels = tuple(
-        _panel(analysis, some, by_name, clients) for clients, some in zip(by_clients, drawn, strict=True)
-    )
+    panels = tuple(_panel(some, by_name, clients) for clients, some in zip(by_clients, drawn, strict=True))
     keys = [Key(name, colour) for name, colour in by_name.items() if len(by_name) > 1]
     if any(point.predicted is not None for one in curves for point in one.points):
         keys.append(Key("dashed: predicted by the disk's model from both ends", dash=(4, 3)))
@@ -49,45 +44,25 @@ def _name(one: Curve) -> str:
     return held(one, but="clients") or one.dial
 
 
-def _panel(analysis: Analysis, curves: Sequence[Curve], by_name: Mapping[str, str], clients: str) -> Panel:
+def _panel(curves: Sequence[Curve], by_name: Mapping[str, str], clients: str) -> Panel:
     key = curves[0].key
     rows = [row for one in curves for row in _rows(one)]
     x = _axis(key, [row["x"] for row in rows])
     span = Span.of([row[end] for row in rows for end in ("figure", "low", "high") if row[end] is not None])
     channels = {"x": x, "y": span.channel("figure", unit_of(curves[0])), "color": parts.looks("name", by_name)}
     predicted = channels | {"y": parts.figures("predicted", title="", scale=span.scale)}
-    told = "isValid(datum.figure)"
     title = verdict_words.subject("clients", clients) if clients and clients != NO_LEVEL else ""
-    disks = _disks(analysis, key, [row["x"] for row in rows])
-    made = parts.panel(
+    return parts.panel(
         title,
         f"Throughput by {title_of(key)}, {title}".rstrip(", "),
         rows,
         "said",
-        parts.layer(
-            "tick",
-            {"x": x, "y": {"value": HEIGHT_PX - 4}},
-            "isValid(datum.disk)",
-            orient="vertical",
-            size=8,
-            opacity=0.7,
-        ),
-        parts.layer(
-            "text",
-            {"x": x, "y": {"value": HEIGHT_PX - 10}, "text": parts.words("disk")},
-            "isValid(datum.disk)",
-            angle=270,
-            align="left",
-            dx=2,
-            fontSize=10,
-        ),
-        parts.lines(channels, told),
+        parts.lines(channels),
         parts.lines(predicted, "isValid(datum.predicted)", strokeDash=[4, 3], opacity=0.7),
         parts.intervals(channels),
-        parts.points(channels | parts.tooltip("said"), told),
+        parts.points(channels | parts.tooltip("said")),
         height_px=HEIGHT_PX,
     )
-    return replace(made, rows=[*rows, *disks])
 
 
 def _rows(one: Curve) -> list[Row]:
@@ -107,28 +82,6 @@ def _rows(one: Curve) -> list[Row]:
         }
         for point in one.points
     ]
-
-
-NEAR = 0.06
-"""Of the axis: nearer disks than this would have their names over each other."""
-
-
-def _disks(analysis: Analysis, key: str, values: Sequence[float]) -> list[Row]:
-    """Return the disks that lie on the axis, without those too near to another one."""
-    if key != FLUSH:
-        return []
-    low, high = min(values), max(values)
-    shown_at: list[float] = []
-    rows = []
-    for mark in sorted(analysis.marks, key=lambda mark: mark.value):
-        x = mark.value / 1000
-        if not low <= x <= high or any(
-            abs(math.log(x / at)) < NEAR * math.log(high / low) for at in shown_at
-        ):
-            continue
-        shown_at.append(x)
-        rows.append({"disk": mark.name, "x": x})
-    return rows
 
 
 def _axis(key: str, values: Sequence[float]) -> Spec:
