@@ -170,18 +170,9 @@ def lines(found: Found, subjects: int) -> list[str]:
 
 
 def _places(each: Sequence[tuple[str, Instance]], subjects: int) -> str:
-    within = _shortened(list(dict.fromkeys(at for _, one in each for at in one.within)))
+    within = list(dict.fromkeys(at for _, one in each for at in one.within))
     names = list(dict.fromkeys(subject for subject, _ in each)) if subjects > 1 else []
     return listed([*names, *within], MOST_WITHIN)
-
-
-def _shortened(within: Sequence[str]) -> list[str]:
-    """Return the ids of cells without the levels that all of them have."""
-    levels = [one.split("/") for one in within]
-    if len(within) < 2 or len({len(parts) for parts in levels}) > 1:
-        return list(within)
-    varied = [at for at, values in enumerate(zip(*levels, strict=True)) if len(set(values)) > 1]
-    return ["/".join(parts[at] for at in varied) for parts in levels]
 
 
 _Raised = tuple[str, SubjectAnswer, CheckAnswer, Raised]

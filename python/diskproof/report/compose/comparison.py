@@ -131,11 +131,7 @@ def _what_to_do(comparison: Comparison) -> str:
         return "Measure again with one of the changes undone, to see which of them is the cause."
     if worse:
         return "Measure again: if it stays so, the cause is one that the run does not record."
-    if "not comparable" in outcomes:
-        return "Read below why cells are not comparable, and measure these again."
-    if "inconclusive" in outcomes:
-        return "For the inconclusive cells: more `blocks` in both runs."
-    return "Nothing."
+    return "For the inconclusive cells: more `blocks` in both runs." if "inconclusive" in outcomes else ""
 
 
 def _compared(comparison: Comparison) -> str:
