@@ -8,7 +8,6 @@ from pydantic import BaseModel
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.count import window_s
-from diskproof.report.validity import counting, findings_by_trial
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import NO_LEVEL, Cell
@@ -29,8 +28,7 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
     """
     trials, cuts = folder.trials(), folder.cuts()
     cells = {cell.id: cell for part in (analysis.plan, analysis.plan.crash) if part for cell in part.cells}
-    valid, found = counting(analysis, trials), findings_by_trial(analysis)
-    rows = [_row(one, cells[one.cell], {"valid": one.id in valid}, found.get(one.id, [])) for one in trials]
+    rows = [_of_trial(one, cells[one.cell], analysis) for one in trials]
     rows += [_row(cut, cells[cut.cell], _of_cut(cut), cut.findings) for cut in cuts if cut.cell in cells]
     text = io.StringIO()
     columns = dict.fromkeys(name for row in rows for name in row) or ["trial"]
@@ -38,6 +36,12 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def _of_trial(trial: Trial, cell: Cell, analysis: Analysis) -> Row:
+    found = [one.finding for one in analysis.findings if trial.id in one.trials]
+    valid = trial.finished and all(one.severity != "invalid" for one in found)
+    return _row(trial, cell, {"valid": valid}, found)
 
 
 def _row(one: Trial | CutTrial, cell: Cell, own: dict[str, object], found: list[Finding]) -> Row:
