@@ -31,6 +31,7 @@ def told(one: Beside) -> str:
         # A name or a folder that some of the results share keeps them to these.
         (["ssd.txt", "hdd.txt"], ["ssd.cnf"], ["ssd.cnf", "whether the settings given (ssd.cnf) are"]),
         (["ssd/a.txt", "hdd/a.txt"], ["ssd/my.cnf"], ["ssd/my.cnf", "whether the settings"]),
+        (["my-ssd.txt", "hdd.txt"], ["my.cnf"], ["my.cnf", "my.cnf"]),
         (["ssd-run1.txt", "ssd-run2.txt"], ["ssd.cnf"], ["ssd.cnf", "ssd.cnf"]),
         # Of several servers each result has the one that lies nearest, then the one whose name it has.
         (

@@ -1,7 +1,6 @@
 """`diskproof doctor`: what this machine can do, and a remedy for what is missing."""
 
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,6 @@ from diskproof.study.places import FileSystem
 from diskproof.system.containers import engines
 from diskproof.system.cpus import usable
 from diskproof.system.idle import may_keep_cores_awake
-from diskproof.system.mounts import block_device, mount_of
 from diskproof.wording import numbers
 
 
@@ -61,14 +59,12 @@ def doctor(*, basedir: list[str] | None = None, hosts: bool = False) -> int:
         *_fence(),
         *_servers(named_folders(basedir or [], FAMILIES, whose="diskproof")),
         _privileges(),
-        _setpriv(),
         _virtual_disks(),
         _idle_cores(),
         _containers(),
         _fio(),
         _zfs(),
         _memory(),
-        _working_directory(),
     ]
     return _report(checks)
 
@@ -174,11 +170,8 @@ def _fio() -> Check:
 def _zfs() -> Check:
     """Say whether pools can be made: by the kernel's ZFS, or by zfs-fuse."""
     if found := zfs.flavour():
-        if os.geteuid() != 0:
-            return Check(
-                "ZFS", f"{found}: only root can make pools", remedy="run as root for studies with pools"
-            )
-        return Check("ZFS", f"{found}: pools can be made")
+        can = "pools can be made" if os.geteuid() == 0 else "only root can make pools"
+        return Check("ZFS", f"{found}: {can}")
     return Check("ZFS", "missing: pools cannot be made", remedy="install zfsutils-linux, or zfs-fuse")
 
 
@@ -193,14 +186,6 @@ def _idle_cores() -> Check:
     )
 
 
-def _setpriv() -> Check:
-    if shutil.which("setpriv"):
-        return Check("setpriv", "servers of a killed run end with it")
-    return Check(
-        "setpriv", "missing", remedy="install util-linux; until then use `diskproof clean` after a kill"
-    )
-
-
 def _memory() -> Check:
     memory = psutil.virtual_memory()
     cpus = len(usable())
@@ -212,17 +197,3 @@ def _memory() -> Check:
             remedy="use two CPUs or more: with one, the load generator slows the server down",
         )
     return Check("machine", found)
-
-
-def _working_directory() -> Check:
-    here = Path.cwd()
-    mount = mount_of(here)
-    device = block_device(mount)
-    disk = f"disk {device.name}" if device else "no single disk below it"
-    free = numbers.size(shutil.disk_usage(here).free)
-    found = f"{mount.filesystem}, {disk}, {free} free"
-    if mount.filesystem in ("tmpfs", "ramfs"):
-        return Check(
-            "working directory", found, remedy="this is main memory: name a directory on a disk in the study"
-        )
-    return Check("working directory", found)

@@ -16,6 +16,9 @@ from diskproof.stats.grouping import grouped
 ONE_FILE = 1_000
 """In place of a folder's depth: closer than any folder."""
 
+USUAL = {"my", "mysqld", "postgresql"}
+"""Names of option files that say nothing of whose they are: `my.cnf` is not that of `my-ssd.txt`."""
+
 Closeness = tuple[int, int]
 """The depth of the innermost folder with both; the letters of a name that the result has too."""
 
@@ -86,7 +89,8 @@ def _reach(
             depth, beside = len(folder.parts), lie
             break
     below = [at for at in beside if at in kept]
-    for stem in sorted((PurePath(file).stem for file in server.files), key=len, reverse=True):
+    stems = {PurePath(file).stem for file in server.files} - USUAL
+    for stem in sorted(stems, key=len, reverse=True):
         if named := [at for at in below if _has_word(results[at].source.file, stem)]:
             return (depth, len(stem)), named
     return ((depth, 0), below) if len(beside) < len(results) else None
