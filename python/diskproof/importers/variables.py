@@ -6,8 +6,7 @@ As tables with borders, with tabs, or as CSV. SHOW GLOBAL STATUS, in the same fo
 import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
 from diskproof.importers.base import Format, Found, Text, check_number
 from diskproof.importers.numbers import broken
@@ -18,19 +17,8 @@ VALUES = {"value", "variable_value", "setting"}
 
 _NAME = re.compile(r"[A-Za-z_][\w.]{0,80}")
 _RULE = re.compile(r"\s*[+-]{3,}\s*")
-_COMMAND = re.compile(
-    r"\bshow\s+(?:(?:global|session|local)\s+)?(?:(?P<settings>variables)|(?P<counters>status))\b"
-    r"|\b(?:information|performance)_schema\.(?:global|session)_(?:(?P<variables>variables)|(?P<status>status))\b"
-    r"|\bmysqladmin\b.*\s(?:(?P<listed>variables)|(?P<extended>extended-status))\b",
-    re.IGNORECASE,
-)
-"""What was typed to get a table; the last named group says which it was."""
-
 _OF_EITHER = re.compile(r"wsrep_|validate_password[._]|group_replication_|mysqlx_")
-"""Prefixes in small letters of settings and of counters too: such a name says nothing about its table."""
-
-OF_COUNTERS = {"wsrep_cluster_size", "wsrep_cluster_status", "wsrep_connected", "wsrep_ready"}
-"""Counters in small letters: a table that holds nothing but `_OF_EITHER` is known by these."""
+"""Prefixes in small letters of settings and of counters too: such a name is passed over."""
 
 OF_SETTINGS = {"VERSION", "DATADIR", "BASEDIR", "MAX_CONNECTIONS", "INNODB_BUFFER_POOL_SIZE", "SYNC_BINLOG"}
 """information_schema prints settings and counters in capitals: these are settings."""
@@ -60,64 +48,28 @@ def _is_bare(text: Text) -> bool:
     return len(told) > 1 and shaped and any(known.match(line) for line in told)
 
 
-Kind = Literal["settings", "counters"]
-
-
-@dataclass
-class _Table:
-    """The rows below one head; a table is of one kind."""
-
-    told: Kind | None = None
-    """By the command above it."""
-    rows: list[_Row] = field(default_factory=list)
-
-    @property
-    def kind(self) -> Kind:
-        """Settings or counters: as the command says, else as most of the names that are of one kind."""
-        if self.told:
-            return self.told
-        names = [row.name for row in self.rows]
-        if any(name in OF_SETTINGS for name in names):
-            return "settings"  # in capitals, as all names of information_schema
-        sure = [name for name in names if not _OF_EITHER.match(name)]
-        if not sure:
-            return "counters" if any(name in OF_COUNTERS for name in names) else "settings"
-        return "counters" if 2 * sum(name[0].isupper() for name in sure) > len(sure) else "settings"
-
-
 def _read(text: Text) -> Iterator[Found]:
-    tables = list(_tabular(text) if any(map(_header, text.lines)) else _bare(text))
-    settings = [row for table in tables if table.kind == "settings" for row in table.rows]
+    heads = [head for line in text.lines if (head := _header(line))]
+    rows = list(_tabular(text) if heads else _bare(text))
+    of_postgresql = any(head.of_postgresql for head in heads)
+    in_capitals = any(row.name in OF_SETTINGS for row in rows)
+    settings = [row for row in rows if of_postgresql or _is_setting(row.name, in_capitals=in_capitals)]
     if not settings:
         raise broken(text, 1, "it has no variable of a server; counters (SHOW GLOBAL STATUS) are not read")
     check_number(text, {row.name for row in settings})
-    heads = (_header(line) for line in text.lines)
-    yield _settings(text, settings, of_postgresql=any(head and head.of_postgresql for head in heads))
+    yield _settings(text, settings, of_postgresql=of_postgresql)
 
 
-def _commanded(line: str) -> Kind | None:
-    """Return what a line asks a server for; None of one that is no such command."""
-    found = _COMMAND.search(line)
-    if found is None:
-        return None
-    return "settings" if found.lastgroup in {"settings", "variables", "listed"} else "counters"
+def _is_setting(name: str, *, in_capitals: bool) -> bool:
+    """Tell a setting from a counter, whose name begins with a capital; one table may be all in capitals."""
+    if _OF_EITHER.match(name):
+        return False
+    return in_capitals if name.isupper() else name[0].islower()
 
 
-def _bare(text: Text) -> Iterator[_Table]:
-    """Yield the rows of a text without heads, in which one kind may follow the other."""
-    table = _Table()
-    before: str | None = None
-    for number, line in enumerate(text.lines, start=1):
-        if not line.strip():
-            continue
-        row = _Row(number, *_two(line))
-        if not _OF_EITHER.match(row.name):
-            if before is not None and row.name[0].isupper() != before[0].isupper():
-                yield table
-                table = _Table()
-            before = row.name
-        table.rows.append(row)
-    yield table
+def _bare(text: Text) -> Iterator[_Row]:
+    """Yield the rows of a text without heads."""
+    return (_Row(number, *_two(line)) for number, line in enumerate(text.lines, start=1) if line.strip())
 
 
 def _two(line: str) -> tuple[str, str]:
@@ -166,24 +118,14 @@ def _cells(line: str, separator: str) -> list[str]:
     return [cell.strip() for cell in plain.split(separator)]
 
 
-def _tabular(text: Text) -> Iterator[_Table]:
-    """Yield the table below each head; a line of another shape (a prompt, a count of rows) is passed over."""
+def _tabular(text: Text) -> Iterator[_Row]:
+    """Yield the rows below each head; a line of another shape (a prompt, a count of rows) is passed over."""
     head: _Head | None = None
-    table = _Table()
     for number, line in enumerate(text.lines, start=1):
         if found := _header(line):
             head = found
-            if table.rows:
-                yield table
-                table = _Table()
-            continue
-        row = _row(number, line, head) if head else None
-        if row is not None:
-            table.rows.append(row)
-        elif commanded := _commanded(line):
-            yield table
-            table = _Table(commanded)
-    yield table
+        elif head and (row := _row(number, line, head)):
+            yield row
 
 
 def _row(number: int, line: str, head: _Head) -> _Row | None:
