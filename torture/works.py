@@ -141,9 +141,9 @@ WORKS = (
     Work("sqlite on a composed disk", 3.5, DISKS, _study("sqlite", COMPOSED)),
     Work(
         "sqlite in slow time",
-        4.0,
-        TIED,
-        _study("sqlite", DIRECTORY).replace("blocks = 1", "blocks = 1\ndilation = 2\ncpus_count = 1"),
+        6.0,
+        DISKS,
+        _study("sqlite", VIRTUAL).replace("blocks = 1", "blocks = 1\ndilation = 2\ncpus_count = 1"),
         needs=("quota",),
     ),
     Work(
