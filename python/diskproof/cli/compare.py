@@ -10,8 +10,7 @@ from diskproof.cli.exits import DONE, THRESHOLD_FAILED
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.screen import complain
 from diskproof.refusal import RefusalError
-from diskproof.report.compose.comparison import compose, failed
-from diskproof.report.compose.trend import compose as compose_trend
+from diskproof.report.compose import comparison
 from diskproof.results.folder import RunFolder
 from diskproof.study.condition import parse_condition
 
@@ -61,13 +60,13 @@ def compare(
         if conditions:
             raise RefusalError("a condition is about two runs: name two, or leave it out")
         series = trend([analyse_folder(run) for run in runs], label)
-        put_in_form(format, compose_trend(series), series)
+        put_in_form(format, comparison.trend(series), series)
         return DONE
     labels = (label[0], label[1]) if label else None
     made = compare_analyses(analyse_folder(runs[0]), analyse_folder(runs[1]), labels, conditions)
     for one in made.failed:
-        complain(failed(one))
-    put_in_form(format, compose(made), made)
+        complain(comparison.failed(one))
+    put_in_form(format, comparison.compose(made), made)
     return THRESHOLD_FAILED if made.failed else DONE
 
 

@@ -6,10 +6,13 @@ stand in one file, if the result has the option file's name in its own (`ssd.cnf
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 
+from diskproof.families import FAMILIES, Family, of
+from diskproof.families.options import server_named
 from diskproof.importers.heading import names_settings, says_defaults
-from diskproof.importers.which_server import ServerTold, server_of_result, server_of_settings
+from diskproof.importers.levels import named_levels
 from diskproof.results.imported import Beside, ImportedResult, Misfit, Settings
 from diskproof.stats.grouping import grouped
 
@@ -21,6 +24,31 @@ USUAL = {"my", "mysqld", "postgresql"}
 
 Closeness = tuple[int, int]
 """The depth of the innermost folder with both; the letters of a name that the result has too."""
+
+
+@dataclass(frozen=True)
+class _ServerTold:
+    """What is known of a server."""
+
+    family: Family | None
+    number: tuple[str, ...] = ()
+    """Its version, as far as known: ``("5", "7")``."""
+    mariadb: bool = False
+    """Whether it calls itself MariaDB."""
+
+    def may_have(self, settings: "_ServerTold") -> bool:
+        """Tell whether the known families and versions allow settings to be this server's."""
+        return not (self.is_of_another_family(settings) or self.is_of_another_version(settings))
+
+    def is_of_another_family(self, settings: "_ServerTold") -> bool:
+        """Tell whether settings are of another kind of server."""
+        return self.family not in {None, settings.family}
+
+    def is_of_another_version(self, settings: "_ServerTold") -> bool:
+        """Tell whether the settings are of another series than this server."""
+        if not settings.number:
+            return False
+        return settings.number[: len(self.number)] != self.number or (self.mariadb and not settings.mariadb)
 
 
 def servers_given(given: Sequence[Settings]) -> list[Beside]:
@@ -43,9 +71,9 @@ def belonging(results: Sequence[ImportedResult], given: Sequence[Settings]) -> l
     A load on bare files has no server.
     """
     measured = [one for one in results if one.load.file_requests is None]
-    told = [server_of_result(one) for one in measured]
+    told = [_server_of_result(one) for one in measured]
     servers = servers_given(given)
-    kinds = [server_of_settings(server) for server in servers]
+    kinds = [_server_of_settings(server) for server in servers]
     reached = [_reach(server, kind, measured, told) for server, kind in zip(servers, kinds, strict=True)]
     found = []
     for at, own in enumerate(told):
@@ -73,7 +101,7 @@ def _together(given: Sequence[Settings]) -> Beside:
 
 
 def _reach(
-    server: Beside, kind: ServerTold, results: Sequence[ImportedResult], told: Sequence[ServerTold]
+    server: Beside, kind: _ServerTold, results: Sequence[ImportedResult], told: Sequence[_ServerTold]
 ) -> tuple[Closeness, Collection[int]] | None:
     """Return how close a server's settings stand to results, and the places of those that may have them.
 
@@ -117,7 +145,7 @@ def _below(server: Beside, inside: Sequence[int], results: Sequence[ImportedResu
     return [at for at in below if results[at].heading == first or not names_settings(results[at].heading)]
 
 
-def _untied(servers: Sequence[Beside], kinds: Sequence[ServerTold], own: ServerTold) -> Beside:
+def _untied(servers: Sequence[Beside], kinds: Sequence[_ServerTold], own: _ServerTold) -> Beside:
     """Return that nothing is known of a result's server, and why that which was given does not count."""
     if not servers:
         return Beside()
@@ -127,3 +155,52 @@ def _untied(servers: Sequence[Beside], kinds: Sequence[ServerTold], own: ServerT
     elif all(own.is_of_another_version(kind) for kind in kinds):
         misfit = "another version"
     return Beside(misfit=misfit, given=list(dict.fromkeys(file for one in servers for file in one.files)))
+
+
+# ---------------------------------------------------------------- family and version
+
+_CALLED = {word: family for family in FAMILIES for word in of(family).called}
+
+_NAMED = re.compile(
+    rf"(?<![a-z])(?P<name>{'|'.join(_CALLED)})(?![a-z])[-_ ]*(?P<number>\d{{1,2}}(?:\.\d{{1,3}}){{0,2}})?"
+)
+"""A server in the name of a level, with the series behind it: ``mysql-5.7``, ``postgresql-15``."""
+
+
+def _server_of_result(result: ImportedResult) -> _ServerTold:
+    """Return the server that a result is of: by its output, or by the level in its file's name.
+
+    A bare number behind MySQL or MariaDB may be a server's place among others: ``mysql-2``.
+    """
+    level = result.levels.get("server") or named_levels(result.source.file).get("server", "")
+    named = _NAMED.search(level.casefold())
+    family = _family_of_output(result)
+    if named is None:
+        return _ServerTold(family)
+    by_name = _CALLED[named["name"]]
+    number = tuple((named["number"] or "").split(".")) if named["number"] else ()
+    if by_name == "mysql" and len(number) == 1:
+        number = ()
+    return _ServerTold(family or by_name, number, named["name"] == "mariadb")
+
+
+def _server_of_settings(given: Beside) -> _ServerTold:
+    """Return the server that settings are of."""
+    told = [one for one in (given.observed, given.asked) if one]
+    version = next((one.version.casefold() for one in told if one.version), "")
+    formats = {one.source.format for one in told}
+    by_format = (family for family in FAMILIES if not formats.isdisjoint(of(family).settings_formats))
+    number = re.search(r"\d+(?:\.\d+)*", version)
+    return _ServerTold(
+        next(by_format, server_named(version).family),
+        tuple(number[0].split(".")) if number else (),
+        "mariadb" in version,
+    )
+
+
+def _family_of_output(result: ImportedResult) -> Family | None:
+    output, driver = result.source.format, result.asked.get("db-driver")
+    for family in FAMILIES:
+        if any(tool in output for tool in of(family).tools) or driver in of(family).drivers:
+            return family
+    return None

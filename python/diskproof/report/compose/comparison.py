@@ -1,4 +1,4 @@
-"""The comparison of two runs: the cells and the cuts, and what else changed."""
+"""The comparison of runs: the cells and the cuts, and what else changed; of more than two, a trend."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -6,6 +6,7 @@ from itertools import chain
 from diskproof.analysis.answers import Comparison, FailedCondition
 from diskproof.analysis.regression import WORSE
 from diskproof.analysis.safety.shapes import CutAnswer
+from diskproof.analysis.trend import Trend
 from diskproof.report.compose import cut_words, verdict_words
 from diskproof.report.compose.head import moment
 from diskproof.report.compose.rows import UNITS, ratio_row, ratio_scale
@@ -157,3 +158,33 @@ def _changed(comparison: Comparison) -> list[str]:
     ]
     settings = dict.fromkeys(change.text for one in comparison.cells for change in one.settings)
     return [*settings, *facts]
+
+
+def trend(found: Trend) -> OneScreen:
+    """Return the figures of each cell over more than two runs: a row a run, held against the first."""
+    first = found.steps[0]
+    every = {one.cell.id: one for step in reversed(found.steps) for one in step.cells}
+    scale = ratio_scale([one.ratio for step in found.steps for one in step.cells if one.ratio])
+    blocks = []
+    for cell, known in every.items():
+        rows = [Row((first.a.label,), figures=(estimate(known.a),))]
+        for step in found.steps:
+            rows += [
+                ratio_row((step.b.label,), one, (estimate(one.b),))
+                for one in step.cells
+                if one.cell.id == cell
+            ]
+        title = verdict_words.cell_words(known.cell, first.varying)
+        blocks.append(Block(title, tuple(rows), (UNITS[known.metric],), scale))
+    changed = dict.fromkeys(
+        f"{change.fact} since {step.b.label}" for step in found.steps for change in step.differences
+    )
+    lines = (("Else changed", listed(list(changed))),) if changed else ()
+    return OneScreen(
+        question=f"{count(len(found.steps) + 1, 'run')} of {first.a.study}, each against {first.a.label}",
+        facts=f"{count(len(every), 'cell')}.",
+        answer="",
+        blocks=tuple(blocks),
+        lines=lines,
+        whole="--format markdown",
+    )
