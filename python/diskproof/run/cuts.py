@@ -1,8 +1,10 @@
 """The cuts of a run, a few at once: each that is not recorded yet, and what is kept of it."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 
@@ -14,7 +16,6 @@ from diskproof.results.plan import Cell, Cuts, PlannedCut
 from diskproof.results.trial import Finding
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.cut import CutAttempt
-from diskproof.run.lanes import lanes
 from diskproof.run.server_setup import data_set_name
 from diskproof.run.session import Progress, check_disks
 from diskproof.run.states import StatesAttempt
@@ -204,3 +205,24 @@ def _check_sense(made: Sequence[CutTrial]) -> None:
         len(of_cell) >= MOST_UNFINISHED and not any(cut.finished for cut in of_cell[-MOST_UNFINISHED:])
     ):
         raise RefusalError(why.message.text)
+
+
+# ---------------------------------------------------------------- benches beside each other
+
+
+@contextmanager
+def lanes(bench: Bench, plan: Cuts, count: int) -> Iterator[list[Bench]]:
+    """Yield the bench, and as many beside it as make up `count`; these are given back at the end."""
+    with ExitStack() as stack:
+        yield [bench, *(_beside(bench, plan, number, stack) for number in range(2, count + 1))]
+
+
+def _beside(bench: Bench, plan: Cuts, number: int, stack: ExitStack) -> Bench:
+    places = stack.enter_context(closing(bench.storages.beside()))
+    sockets = bench.sockets.with_name(f"{bench.sockets.name}-{number}")
+    sockets.mkdir(mode=0o700)
+    layouts = {
+        name: bench.layouts[name].beside(bench.study.storages[name], places)
+        for name in dict.fromkeys(cell.storage for cell in plan.cells)
+    }
+    return replace(bench, lane=number, sockets=sockets, layouts=layouts, storages=places)

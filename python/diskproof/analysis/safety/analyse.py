@@ -2,18 +2,19 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from statistics import fmean
 
 from diskproof.analysis.answers import CellAnswer
 from diskproof.analysis.gather import as_one, kind_of
 from diskproof.analysis.safety.controls import make_controls, unasked_controls
-from diskproof.analysis.safety.count import count
+from diskproof.analysis.safety.count import count, spread, why_silent
 from diskproof.analysis.safety.documented import beside_documentation
-from diskproof.analysis.safety.faulted import faulted
-from diskproof.analysis.safety.shapes import CutAnswer, CutFinding, Safety
+from diskproof.analysis.safety.shapes import CutAnswer, CutFinding, Faulted, Safety
 from diskproof.analysis.safety.speed import speeds_beside
 from diskproof.results.crash import Way
 from diskproof.results.cut import CutTrial
-from diskproof.results.plan import Cuts, Plan
+from diskproof.results.fault import Trouble
+from diskproof.results.plan import Cell, Cuts, Plan
 from diskproof.results.trial import SEVERITIES
 from diskproof.stats.grouping import grouped
 
@@ -70,3 +71,58 @@ def _findings(cuts: Sequence[CutTrial]) -> list[CutFinding]:
         for of_kind in grouped(found, lambda one: kind_of(one[1])).values()
     ]
     return sorted(merged, key=lambda one: SEVERITIES.index(one.finding.severity))
+
+
+ENDED_S = 1.0
+"""A server that has acknowledged nothing for so long before the death has ended to serve, or hangs."""
+
+
+def faulted(plan: Cuts, cell: Cell, cuts: Sequence[CutTrial]) -> Faulted | None:
+    """Return what the telling tries of a cell met; None if the study has no faults, or no try tells."""
+    telling = [cut for cut in cuts if cut.finished and why_silent(cut) is None]
+    met = [cut.trouble for cut in telling if cut.trouble]
+    silent = spread([one.silent_s for one in met])
+    if not plan.faults or silent is None:
+        return None
+    hits = [one.hits for one in met if one.hits is not None]
+    own = plan.faults.get(cell.fault)
+    after_s = own.after_s if own else min(one.after_s for one in plan.faults.values())
+    bin_s = max(one.bin_s for one in met)
+    return Faulted(
+        hit=sum(map(bool, hits)) if hits else None,
+        unnoticed=sum(cut.is_unnoticed for cut in telling),
+        told=sum(bool(one.errors) for one in met),
+        logged=sum(map(_is_logged, telling)),
+        errors=dict(sum((Counter(one.errors) for one in met), Counter()).most_common()),
+        stopped=sum(one.stopped or one.gave_up for one in met),
+        read_only=sum(one.read_only for one in met),
+        ended_serving=sum(one.serves_again_s is None and one.silent_s >= ENDED_S for one in met),
+        silent_s=silent,
+        commits_per_s=fmean(_rate_since(one, after_s) for one in met),
+        bin_s=bin_s,
+        course=_course(met, bin_s),
+    )
+
+
+def _is_logged(cut: CutTrial) -> bool:
+    after = cut.recovery and (cut.recovery.complaints or cut.recovery.damaged_tables)
+    return bool(after or (cut.trouble and cut.trouble.complaints))
+
+
+def _rate_since(one: Trouble, after_s: float) -> float:
+    first = int(after_s / one.bin_s)
+    seconds = one.lasted_s - first * one.bin_s
+    return sum(one.course[first:]) / seconds if seconds > 0 else 0.0
+
+
+def _course(met: Sequence[Trouble], bin_s: float) -> list[float]:
+    """Return commits a second in bins of one length, the mean over those that lasted through each."""
+    binned: list[list[float]] = []
+    for one in met:
+        own: Counter[int] = Counter()
+        for number, commits in enumerate(one.course):
+            own[int((number + 0.5) * one.bin_s / bin_s)] += commits
+        for number in range(int(one.lasted_s / bin_s)):
+            binned += [[]] if number == len(binned) else []
+            binned[number].append(own[number] / bin_s)
+    return [fmean(rates) for rates in binned]
