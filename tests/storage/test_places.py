@@ -109,39 +109,31 @@ NOWHERE = {
 }
 
 
-def choice_of(kind: str, path: str) -> StorageChoice:
-    """Return a storage whose directory is a path."""
-    return storage(**{kind: path if kind == "directory" else {"directory": path, "set_up": "true"}})
-
-
-@pytest.mark.parametrize("kind", ["directory", "command"])
 @pytest.mark.parametrize("path", NOWHERE)
 def test_a_path_to_nowhere_is_refused_in_words(
-    tmp_path: Path, kind: str, path: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "dangling").symlink_to("nothing")
     (tmp_path / "loop").symlink_to("loop")
     monkeypatch.chdir(tmp_path)
-    choice = choice_of(kind, path)
+    choice = storage(directory=path)
     with pytest.raises(StorageError, match=NOWHERE[path]) as refusal:
         check_layout("disk", choice, needs(MIB))
     assert len(str(refusal.value)) < 400
 
 
-@pytest.mark.parametrize("kind", ["directory", "command"])
-def test_the_home_of_nobody_is_refused_with_the_study(kind: str) -> None:
+def test_the_home_of_nobody_is_refused_with_the_study() -> None:
     with pytest.raises(ValueError, match="~nobody-of-that-name is nobody's home: give the whole path"):
-        choice_of(kind, "~nobody-of-that-name/x")
+        storage(directory="~nobody-of-that-name/x")
 
 
 @needs_root
-@pytest.mark.parametrize("kind", ["directory", "command"])
-def test_root_uses_no_directory_that_others_can_replace(tmp_path: Path, kind: str) -> None:
+def test_root_uses_no_directory_that_others_can_replace(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     os.chown(home, NOBODY, NOBODY)
     path = str(home / "x")
-    choice = choice_of(kind, path)
+    choice = storage(directory=path)
     with pytest.raises(
         StorageError, match=rf"{home} belongs to nobody, so {path} could be replaced"
     ) as refusal:

@@ -9,6 +9,7 @@ import pytest
 
 from diskproof.refusal import RefusalError
 from diskproof.system.journal import Journal, clean, state_folder
+from diskproof.system.undoing import identity
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a tmpfs needs root")
 
@@ -37,7 +38,9 @@ def test_parents_that_somebody_else_uses_stay(tmp_path: Path) -> None:
 
 def forged(folder: Path) -> bytes:
     """Return a journal that would have something of somebody's removed."""
-    return json.dumps({"tear_down": f"touch {folder / 'harm'}", "cwd": "/"}).encode() + b"\n"
+    harmed = folder / "harmed"
+    harmed.write_text("dear")
+    return json.dumps({"file": str(harmed), "identity": identity(harmed.lstat())}).encode() + b"\n"
 
 
 def planted(path: Path, text: bytes, kind: str) -> None:
@@ -87,7 +90,7 @@ def test_what_is_no_journal_of_ours_is_reported_and_left_alone(tmp_path: Path, k
         item.what for item in undone if f"journal {path} (" in item.what and PLANTED[kind] in item.what
     ]
     assert not all(item.done for item in undone)
-    assert not (tmp_path / "harm").exists()
+    assert (tmp_path / "harmed").exists()
     assert not work.exists(), "the other journals are undone"
     if kind in ("link", "second name"):
         assert (tmp_path / "elsewhere").read_bytes().endswith(b"precious")

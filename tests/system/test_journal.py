@@ -385,6 +385,6 @@ def test_another_program_makes_a_parent_meanwhile(tmp_path: Path, monkeypatch: p
 def test_text_that_no_path_can_have_is_not_written_down() -> None:
     journal = Journal.begin("test")
     with pytest.raises(RefusalError, match="NUL"):
-        journal.tear_down("echo \0")
+        journal.pool("a\0pool")
     assert journal.finish() == []
     assert journals() == []

@@ -1,16 +1,13 @@
-"""What a journal holds is cleared away, whatever became of it: loops, mounts, files, commands."""
+"""What a journal holds is cleared away, whatever became of it: loops, mounts, files."""
 
 import os
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
-from diskproof.cli import call
 from diskproof.storage import loops
 from diskproof.system import loops as seen_loops
 from diskproof.system import undoing
@@ -130,69 +127,20 @@ def test_a_file_of_the_run_is_removed(journal: Journal, tmp_path: Path) -> None:
     assert [(item.what, item.done) for item in journal.finish()] == [(f"file {tmp_path / 'made'}", True)]
 
 
-def test_the_users_own_command_tears_down(journal: Journal, tmp_path: Path) -> None:
-    journal.tear_down(f"rm '{tmp_path}/array' && echo gone > '{tmp_path}/said'")
-    (tmp_path / "array").write_text("")
-    assert all(item.done for item in journal.finish())
-    assert not (tmp_path / "array").exists()
-    assert (tmp_path / "said").read_text() == "gone\n"
-
-
-def test_a_tear_down_that_fails_shows_what_it_said_and_stays_in_the_journal(journal: Journal) -> None:
-    journal.tear_down("echo the array is busy >&2; exit 3")
-    (undone,) = journal.finish()
-    assert not undone.done
-    assert "the array is busy" in undone.what
-    assert journal.path.exists()
-
-
-def test_a_tear_down_is_named_before_it_runs_and_gets_no_password(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("DISKPROOF_PASSWORD", "a-pass-word")
-    journal = Journal.begin("test")
-    command = f"env >{tmp_path}/seen"
-    journal.tear_down(command)
-    journal.leave()
-    assert call(["clean", "--out", str(tmp_path)]) == 0
-    assert f"running `{command}`" in " ".join(capfd.readouterr().err.split())
-    assert "a-pass-word" not in (tmp_path / "seen").read_text()
-
-
-def test_nothing_is_undone_twice(journal: Journal, tmp_path: Path) -> None:
-    """A command that takes an array apart fails where there is none any more."""
-    (tmp_path / "array").write_text("")
-    journal.tear_down(f"test -e '{tmp_path}/ready'")
-    journal.tear_down(f"rm '{tmp_path}/array'")
+def test_what_could_not_be_undone_is_tried_again(journal: Journal, tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    journal._write({"directory": str(tmp_path / "theirs")})
+    os.close(journal.file(tmp_path / "made", MIB))
     assert [item.done for item in journal.finish()] == [True, False]
-    (tmp_path / "ready").write_text("")
-    (undone,) = undo(journal.path)
-    assert undone.done, undone
+    assert [item.done for item in undo(journal.path)] == [False], "what was undone is not undone twice"
+    (tmp_path / "theirs").rmdir()
+    assert undo(journal.path) == []
     assert not journal.path.exists()
 
 
-def test_a_tear_down_runs_where_the_set_up_ran(
-    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "there").mkdir()
-    monkeypatch.chdir(tmp_path / "there")
-    journal.tear_down("touch here")
-    monkeypatch.chdir(tmp_path)
-    assert all(item.done for item in journal.finish())
-    assert (tmp_path / "there" / "here").exists()
-
-
-def test_a_tear_down_that_leaves_something_at_work_is_not_waited_for(journal: Journal) -> None:
-    journal.tear_down("sleep 20 & echo $! >&2; exit 1")
-    began = time.monotonic()
-    (undone,) = journal.finish()
-    assert time.monotonic() - began < 10
-    psutil.Process(int(undone.what.split("(")[1].rstrip(")"))).kill()
-
-
 def test_a_torn_line_is_cut_off_before_more_is_written(journal: Journal, tmp_path: Path) -> None:
-    journal.tear_down("false")
+    (tmp_path / "theirs").mkdir()
+    journal._write({"directory": str(tmp_path / "theirs")})
     os.close(journal.file(tmp_path / "made", MIB))
     with journal.path.open("a") as file:
         file.write('{"mount": "/')

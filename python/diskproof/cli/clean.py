@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from diskproof.cli.exits import DONE, REFUSED
-from diskproof.cli.screen import results, say
+from diskproof.cli.screen import results
 from diskproof.hosts.cluster import Lost, answers, connected, labs
 from diskproof.run.dataset import IMAGES, remove_images
 from diskproof.storage import attached
@@ -27,11 +27,7 @@ def clean(*, images: bool = False, out: Path = Path("runs"), hosts: bool = False
     """
     if hosts:
         return _clean_hosts()
-    undone = [
-        *undo_everything(lambda command: say(f"running `{command}`")),
-        *attached.clean(),
-        *remove_left(),
-    ]
+    undone = [*undo_everything(), *attached.clean(), *remove_left()]
     for item in undone:
         results.print(f"{'removed' if item.done else 'still there'}: {item.what}")
     removed = remove_images(out / IMAGES) if images else []

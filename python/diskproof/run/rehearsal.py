@@ -141,8 +141,6 @@ def _lie_apart(storage: str, data: PlaceChoice, redo: PlaceChoice) -> bool:
     if data.directory is not None and redo.directory is not None:
         what = f"storage `{storage}`"
         return not same_file_system(resolved(what, data.directory), resolved(what, redo.directory))
-    if "command" in (data.kind, redo.kind):
-        return False  # only its commands decide
     return data.key != redo.key
 
 

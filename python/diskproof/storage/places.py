@@ -1,6 +1,6 @@
 """The places of a run: each is checked, prepared once, and given back."""
 
-from diskproof.storage.kinds import block, command, composed, directory, ram, virtual, zpool
+from diskproof.storage.kinds import block, composed, directory, ram, virtual, zpool
 from diskproof.storage.kinds.base import NO_LIMITS, Kind, KindWithDisks, MemoryLimits, Prepared
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
@@ -12,7 +12,6 @@ KINDS: dict[PlaceKind, Kind] = {
     "composed": composed,
     "block": block,
     "zpool": zpool,
-    "command": command,
 }
 
 WITH_DISKS: dict[PlaceKind, KindWithDisks] = {"virtual": virtual, "composed": composed, "zpool": zpool}

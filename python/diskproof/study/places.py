@@ -14,7 +14,7 @@ FileSystem = Literal["ext4", "xfs", "btrfs"]
 
 DEFAULT_FILESYSTEM: FileSystem = "ext4"
 
-PlaceKind = Literal["directory", "ram", "virtual", "composed", "block", "zpool", "command"]
+PlaceKind = Literal["directory", "ram", "virtual", "composed", "block", "zpool"]
 """The kinds of place; each is the key that names it."""
 
 PLACE_KINDS: tuple[PlaceKind, ...] = get_args(PlaceKind)
@@ -26,7 +26,6 @@ KEYS_OF: dict[PlaceKind, tuple[str, ...]] = {
     "composed": ("size", "filesystem", "mount_options", "label", "below_floor", "flushes", "power_loss"),
     "block": ("format", "overwrite", "filesystem", "mount_options"),
     "zpool": (),
-    "command": (),
 }
 """The further keys that each kind takes."""
 
@@ -57,16 +56,6 @@ class Composed(Part):
 def _plain(device: str) -> str:
     stem = Path(device).stem if device.endswith(".toml") else device
     return re.sub(r"[^A-Za-z0-9._-]+", "-", stem)[:LONGEST_PART]
-
-
-class CommandChoice(Part):
-    """A directory that the user's own commands set up before a run and remove after it."""
-
-    directory: Location = Field(description="Where the place is once `set_up` has run: an empty directory")
-    set_up: str = Field(min_length=1, description="Run by `sh -c` before the first trial")
-    tear_down: str | None = Field(
-        None, min_length=1, description="Run by `sh -c` after the last trial, or by `diskproof clean`"
-    )
 
 
 class PlaceKeys(Part):
@@ -131,9 +120,6 @@ class PlaceKeys(Part):
     )
     zpool: Pool | None = Field(
         None, description="A ZFS pool made for the run: its disks, log and cache devices"
-    )
-    command: CommandChoice | None = Field(
-        None, description="Your own commands that set up a directory: LVM cache, bcache, md"
     )
 
     def kinds(self) -> list[PlaceKind]:

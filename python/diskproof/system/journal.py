@@ -231,10 +231,6 @@ class Journal:
         where = {"url": address.url, **{key: value for key, value in password.items() if value is not None}}
         self._write({"variable": name, "ours": ours, "before": before, **where})
 
-    def tear_down(self, command: str) -> None:
-        """Record the user's own command that undoes the next one."""
-        self._write({"tear_down": command, "cwd": str(Path.cwd())})
-
     def finish(self) -> list[Undone]:
         """Undo all entries and give the machine back."""
         self._kill_later.cancel()
@@ -285,11 +281,8 @@ def machine_taken(purpose: str, left_behind: Callable[[Undone], object]) -> Iter
                 left_behind(undone)
 
 
-def clean(waiting: Callable[[str], object] = lambda _: None) -> list[Undone]:
-    """Undo what killed runs left behind; AnotherRunError if one is still alive.
-
-    `waiting` receives each command of the user's that is run: it may take minutes.
-    """
+def clean() -> list[Undone]:
+    """Undo what killed runs left behind; AnotherRunError if one is still alive."""
     folder = state_folder()
     if not folder.is_dir():
         return []
@@ -301,7 +294,7 @@ def clean(waiting: Callable[[str], object] = lambda _: None) -> list[Undone]:
                 f"{_another_run(lock)}; to clean up after a run with another state folder, set "
                 "DISKPROOF_STATE to that folder"
             ) from None
-        return [undone for path in sorted(folder.glob("*.jsonl")) for undone in undo(path, waiting)]
+        return [undone for path in sorted(folder.glob("*.jsonl")) for undone in undo(path)]
 
 
 def _another_run(lock: IO[str]) -> AnotherRunError:
@@ -312,11 +305,10 @@ def _another_run(lock: IO[str]) -> AnotherRunError:
     )
 
 
-def undo(path: Path, waiting: Callable[[str], object] = lambda _: None) -> list[Undone]:
+def undo(path: Path) -> list[Undone]:
     """Undo one journal, the last entry first; the file is removed when nothing of it is left.
 
-    What is undone is recorded too, so that another attempt skips it: a user's command that succeeded would
-    fail the second time.
+    What is undone is recorded too, so that another attempt skips it.
     """
     try:
         entries = _entries(path)
@@ -332,8 +324,6 @@ def undo(path: Path, waiting: Callable[[str], object] = lambda _: None) -> list[
     for number, entry in reversed(list(enumerate(entries))):
         if str(number) in before:
             continue
-        if "tear_down" in entry:
-            waiting(entry["tear_down"])
         items = _undo(entry, mark)
         if items and all(item.done for item in items):
             with suppress(NotWrittenError):  # on a full disk it is repeated if anything is left

@@ -25,7 +25,7 @@ PATIENCE_S = 2.0
 POLL_S = 0.05
 
 COMMAND_LIMIT_S = 600.0
-"""Limit for a command: one of the user's that stops an array, a device's last write."""
+"""Limit for a command, such as a device's last write."""
 
 STEP_LIMIT_S = 5.0
 """Limit for a command of the system that undoes something. A file system that is still
@@ -199,14 +199,6 @@ def put_slice_back(entry: Entry) -> list[Undone]:
     return [Undone(f"{QUOTA_SLICE}: as it was", done=True)]
 
 
-def tear_down(entry: Entry) -> list[Undone]:
-    """Run the user's own command that undoes another."""
-    command = entry["tear_down"]
-    return [
-        _undone(f"`{command}`", _run(["sh", "-c", command], COMMAND_LIMIT_S, entry.get("cwd"), whole=True))
-    ]
-
-
 def put_variable_back(entry: Entry) -> list[Undone]:
     """Set a variable of a server that is there already as it was, unless somebody has set it since."""
     name, ours, address = entry["variable"], entry["ours"], parse(entry["url"])
@@ -262,7 +254,6 @@ UNDOING: dict[str, Callable[[Entry], list[Undone]]] = {
     "pool": destroy_pool,
     "cgroup": remove_cgroup,
     "quota_slice": put_slice_back,
-    "tear_down": tear_down,
     "variable": put_variable_back,
     "containers": remove_containers,
     "parent": remove_parent,
@@ -282,14 +273,12 @@ def _patiently(argv: list[str]) -> str | None:
     return failure
 
 
-def _run(
-    argv: list[str], limit_s: float = STEP_LIMIT_S, cwd: str | None = None, *, whole: bool = False
-) -> str | None:
+def _run(argv: list[str]) -> str | None:
     """Run a command that belongs to no run; return why it failed."""
     try:
-        ended = programs.run(argv, limit_s=limit_s, cwd=cwd, marked=False, whole=whole)
+        ended = programs.run(argv, limit_s=STEP_LIMIT_S, marked=False)
     except programs.TimedOut:
-        return f"it did not end within {limit_s:g} s"
+        return f"it did not end within {STEP_LIMIT_S:g} s"
     except OSError as error:
         return str(error)
     return ended.complaint if ended.code else None
