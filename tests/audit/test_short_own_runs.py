@@ -6,25 +6,12 @@ import pytest
 
 from diskproof.audit.check import Evidence, Outcome
 from diskproof.audit.figures import latency_order
-from diskproof.audit.intervals import interval_sum
 from diskproof.audit.storage import data_size
-from diskproof.results.load import FileRequests
 from diskproof.results.plan import Plan
 from diskproof.results.usage import ServerAccount
 from support.trials import change, load_of, make_machine, make_plan, make_trials, usage_of
 
 GIB = 2**30
-
-FILES = FileRequests(
-    files=1,
-    block_bytes=4096,
-    direct=True,
-    one_pass=False,
-    read_bytes=1,
-    written_bytes=0,
-    syncs=0,
-)
-
 
 def evidence(plan: Plan, storage: str, series: tuple[float, ...] = (), **changes: Any) -> Evidence:
     """Return a trial of one storage, changed, with what is known around it."""
@@ -91,11 +78,3 @@ def test_the_scatter_of_a_small_sample_is_divided_by_one_less(count: int, state:
     }
     assert latency_order.outcome(evidence(plan, "disk", **told)).state == state
 
-
-def test_lines_of_fio_that_are_of_unequal_length_need_not_add_up() -> None:
-    plan = make_plan(clients=(8,), tunings=("safest",))
-    lines = (900.0,) * 30
-    assert interval_sum.outcome(evidence(plan, "disk", lines)).state == "failed"
-    assert interval_sum.outcome(evidence(plan, "disk", lines, load__file_requests=FILES)).state == (
-        "does not apply"
-    )

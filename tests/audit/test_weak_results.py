@@ -8,7 +8,7 @@ from diskproof.analysis.audited.audit import audit_experiment, audit_result
 from diskproof.audit.asked import named_test
 from diskproof.audit.figures import latency_order, mean_bounds, rate_arithmetic
 from diskproof.audit.imported import evidence_of
-from diskproof.audit.intervals import interval_sum, stalls
+from diskproof.audit.intervals import stalls
 from diskproof.audit.load import finished, short, tail
 from diskproof.importers.assemble import assemble
 from diskproof.results.imported import ImportedResult
@@ -52,14 +52,6 @@ def test_a_time_that_no_transaction_explains_stays_an_error(took_s: float) -> No
     assert rate_arithmetic.outcome(evidence_of(result)).state == "failed"
 
 
-@pytest.mark.parametrize(("done", "state"), [(80, "passed"), (97, "failed")])
-def test_the_last_progress_line_lacks_what_is_under_way(done: int, state: str) -> None:
-    """Eight clients finish a transaction each after the last line, and no more."""
-    progress = "".join(f"progress: {at}.0 s, 12.0 tps, lat 600.000 ms stddev 2.000\n" for at in range(1, 7))
-    (result,) = results_of(pgbench(6, done, 6.6, 600.0, progress=progress))
-    assert interval_sum.outcome(evidence_of(result)).state == state
-
-
 LINES = {
     "sysbench": "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\n"
     "Running the test with following options:\n"
@@ -86,15 +78,6 @@ def test_a_whole_output_that_ends_with_its_intervals_was_interrupted(text: str, 
     """A script's own report may follow, and an excerpt, or standard error alone, shows nothing."""
     (result,) = results_of(text)
     assert finished.outcome(evidence_of(result)).state == state
-
-
-@pytest.mark.parametrize(("slow_tps", "state"), [(2.0, "passed"), (12.0, "failed")])
-def test_progress_lines_of_unequal_times_count_by_their_times(slow_tps: float, state: str) -> None:
-    """A busy machine prints one five seconds late: it counts five times as much as another."""
-    rates = {1: 12.0, 2: 12.0, 3: 12.0, 8: slow_tps, 9: 12.0, 10: 12.0}
-    lines = [f"progress: {at}.0 s, {tps} tps, lat 600.000 ms stddev 2.000\n" for at, tps in rates.items()]
-    (result,) = results_of(pgbench(10, 70, 10.0, 1142.0, progress="".join(lines)))
-    assert interval_sum.outcome(evidence_of(result)).state == state
 
 
 @pytest.mark.parametrize(

@@ -30,12 +30,6 @@ FAR_TAIL = 50.0
 """Times the 95th percentile. A slower transaction is a stall. A judgement: an exponential distribution
 reaches it once in e^150."""
 
-WHOLE = 0.9
-"""Share of the measured time that interval lines must cover to be compared with the summary. A judgement."""
-
-SUMMARY_TOLERANCE = 0.05
-"""Share by which their mean may differ from the summary's: first and last line are cut. A judgement."""
-
 BRIEF_S = 30.0
 """Linux writes a page back 30 s after it was changed (vm.dirty_expire_centisecs): a shorter run may
 never have waited for the disk."""
@@ -98,49 +92,6 @@ def _far_tail(evidence: Evidence) -> Iterator[Problem]:
             max=ms(latency.max),
             times=latency.max / p95,
             p95=ms(p95),
-        )
-
-
-@check(
-    "interval-sum",
-    reason="Interval lines and summary are of the same run. If their means differ, one of them is of another "
-    "run.",
-    remedy="take both from one run; count the intervals of the warm-up in neither or in both",
-    source="arithmetic: the mean of equal intervals is that of the whole",
-)
-def interval_sum(evidence: Evidence) -> Iterator[Said]:
-    """Find interval lines whose mean is not the summary's, if they cover nearly all of the run."""
-    if evidence.metric == "seconds":
-        raise NothingToCheckError("a load that ends by itself is not a steady one")
-    series, load = evidence.throughputs_per_s, evidence.load
-    if load.file_requests and not evidence.imported:
-        raise NothingToCheckError("the lines of fio's own log are of unequal intervals")
-    if len(series) < FEWEST_INTERVALS:
-        yield untold_intervals(series, FEWEST_INTERVALS)
-        return
-    measured_s = load.known_seconds
-    interval_s = evidence.interval_s or measured_s / len(series)
-    told_s = evidence.result.intervals_s if evidence.result else []
-    lengths_s = told_s or [interval_s] * len(series)
-    covered = sum(lengths_s) / measured_s if measured_s > 0 else 0.0
-    if not WHOLE <= covered <= 2 - WHOLE:
-        raise NothingToCheckError("the intervals are of a part of the run, or of more than it")
-    mean = statistics.fmean(series, lengths_s)
-    if load.transactions is not None and load.clients:
-        # Transactions under way at the last line end after it: one of each client at most.
-        missing = load.transactions - mean * sum(lengths_s)
-        if 0 <= missing <= load.clients:
-            return
-    off = mean / load.transactions_per_s - 1 if load.transactions_per_s else 0.0
-    if abs(off) > SUMMARY_TOLERANCE + abs(1 - covered):
-        yield warning(
-            "{intervals} intervals of {each} have a mean of {mean}, but the summary says {summary}: "
-            "{off:+.1f}",
-            intervals=len(series),
-            each=seconds(sum(lengths_s) / len(series)),
-            mean=per_s(mean),
-            summary=per_s(load.transactions_per_s),
-            off=share(off),
         )
 
 

@@ -95,7 +95,6 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     figures.statement_arithmetic,
     figures.latency_order,
     figures.mean_bounds,
-    intervals.interval_sum,
     intervals.warm_up,
     intervals.stalls,
     device.cached_reads,

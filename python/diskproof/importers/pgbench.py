@@ -248,7 +248,6 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
         },
         interval_s=_interval_s(told.progress),
         intervals_per_s=[number(text, one.line, one.tps, "a rate") for one in told.progress],
-        intervals_s=_unequal_s(told.progress),
         intervals_latency_us=_interval_latencies(text, told.progress),
         interval_percentile="mean" if told.progress else None,
         remarks=remarks,
@@ -280,17 +279,6 @@ def _interval_s(progress: list[_Moment]) -> float | None:
         return None
     return round(median(steps), 3)
 
-
-def _unequal_s(progress: list[_Moment]) -> list[float]:
-    """Return the time of each progress line, as it is printed late on a busy machine; none if all are alike.
-
-    With `--progress-timestamp` the first one has no beginning.
-    """
-    steps = [after.at_s - before.at_s for before, after in pairwise(progress)]
-    if not steps or max(steps) <= min(steps) * (1 + LATE):
-        return []
-    first = progress[0].at_s
-    return [first if first <= 2 * max(steps) else median(steps), *steps]
 
 
 def _rate(text: Text, told: _Told) -> tuple[float, bool]:

@@ -44,8 +44,6 @@ class ImportedResult(Record):
     """Of the interval lines, if there are any."""
     intervals_per_s: list[float] = []
     """Transactions (or requests) a second of each interval."""
-    intervals_s: list[float] = []
-    """The lengths of the intervals, if they are unequal."""
     intervals_latency_us: list[float] = []
     """The latency of each interval line, in the unit of `interval_percentile`."""
     interval_percentile: str | None = None

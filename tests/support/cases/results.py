@@ -62,12 +62,6 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
         result(),
     ),
     Case(
-        intervals.interval_sum,
-        result(intervals_per_s=[260.0] * 30),
-        r"30 intervals of 10 s have a mean of 260/s, but the summary says 230/s: \+13.0%",
-        result(),
-    ),
-    Case(
         intervals.warm_up,
         result(warm_up_s=None, load__seconds=15.0),
         "15 s were measured, and no warm-up is recorded",

@@ -49,11 +49,7 @@ INSTEAD = {
 STEADY_LOADS: tuple[Metric, ...] = ("transactions_per_s", "requests_per_s", "latency_mean_us")
 
 USES: tuple[Use, ...] = (
-    Use(
-        "a rate that lasts",
-        (load.steady, intervals.stalls, intervals.warm_up, intervals.interval_sum),
-        STEADY_LOADS,
-    ),
+    Use("a rate that lasts", (load.steady, intervals.stalls, intervals.warm_up), STEADY_LOADS),
     Use(
         "a typical latency",
         (load.littles_law, load.tail, figures.latency_order, figures.mean_bounds),
