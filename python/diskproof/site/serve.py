@@ -5,7 +5,7 @@ import hmac
 import ipaddress
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -28,7 +28,6 @@ from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
 from diskproof.site import pages
 from diskproof.site.following import Following, Now
-from diskproof.site.metrics import METRICS_TYPE, metrics
 from diskproof.stats.distributions import special
 
 MOST_LISTED = 100
@@ -269,3 +268,49 @@ def server_of(root: Path, token: str | None) -> QuietServer:
         )
     )
     return server
+
+
+METRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+MEANINGS = {
+    "diskproof_trials": "Trials that were made",
+    "diskproof_trials_planned": "Trials of the plan so far",
+    "diskproof_cuts": "Cuts that were made",
+    "diskproof_cuts_planned": "Cuts of the plan",
+    "diskproof_left_seconds": "Time until the end of what is planned, by what was made",
+    "diskproof_throughput": "Transactions or requests a second of the trial under way, without its warm-up",
+}
+
+
+def metrics(runs: Iterable[Now]) -> str:
+    """Return the metrics of runs."""
+    samples = [sample for run in runs for sample in _samples(run)]
+    lines = []
+    for name, meaning in MEANINGS.items():
+        lines += [f"# TYPE {name} gauge", f"# HELP {name} {meaning}."]
+        lines += [f"{name}{labels} {value:.10g}" for of, labels, value in samples if of == name]
+    return "\n".join([*lines, "# EOF"]) + "\n"
+
+
+def _samples(run: Now) -> Iterator[tuple[str, str, float]]:
+    of_run = {"study": run.path.parent.name, "run": run.path.name}
+    for name, value in (
+        ("trials", run.trials),
+        ("trials_planned", len(run.plan.trials)),
+        ("cuts", run.cuts),
+        ("cuts_planned", run.planned_cuts),
+        ("left_seconds", run.left_s),
+    ):
+        yield f"diskproof_{name}", _labels(of_run), value
+    if run.live and run.live.course and run.live.course[-1][0] > 0:
+        cells = {trial.id: trial.cell for trial in run.plan.trials}
+        more = {"trial": run.live.trial, "cell": cells.get(run.live.trial, "")}
+        yield "diskproof_throughput", _labels(of_run | more), run.live.course[-1][1]
+
+
+def _labels(labels: dict[str, str]) -> str:
+    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items()) + "}"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
