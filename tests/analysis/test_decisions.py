@@ -111,9 +111,7 @@ def test_only_what_is_no_main_memory_has_a_lever() -> None:
 
     cells = [change(one, what_if=gain(1.0 + one.cell.clients)) for one in limits.cells]
     found = levers(change(analysis, limits=change(limits, cells=cells)))
-    assert [(one.limit, one.what_if.ratio, one.best.storage) for one in found] == [
-        ("log flush", 9.0, "disk")
-    ]
+    assert [(one.limit, one.what_if.ratio, one.best.storage) for one in found] == [("log flush", 9.0, "disk")]
 
 
 def test_more_memory_is_named_only_if_all_data_would_fit_into_it() -> None:

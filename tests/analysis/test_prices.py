@@ -1,6 +1,5 @@
 """What speed costs to buy: sums that can be done by hand, and no price of what is not known."""
 
-
 import pytest
 
 from diskproof.analysis.analyse import analyse

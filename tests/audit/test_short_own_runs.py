@@ -13,6 +13,7 @@ from support.trials import change, load_of, make_machine, make_plan, make_trials
 
 GIB = 2**30
 
+
 def evidence(plan: Plan, storage: str, series: tuple[float, ...] = (), **changes: Any) -> Evidence:
     """Return a trial of one storage, changed, with what is known around it."""
     trial = next(one for one in make_trials(plan) if plan.cell(one.cell).storage == storage)
@@ -77,4 +78,3 @@ def test_the_scatter_of_a_small_sample_is_divided_by_one_less(count: int, state:
         "load__latency_us__percentiles": {},
     }
     assert latency_order.outcome(evidence(plan, "disk", **told)).state == state
-

@@ -116,7 +116,6 @@ def test_a_run_that_broke_off_is_the_first_finding(output: str, said: str) -> No
         fio(size="1g", runtime="60", io_size="64m"),
         HAMMER + ACHIEVED,
         PGBENCH,
-        DD,
     ],
 )
 def test_a_run_that_ended_as_it_was_asked_to_has_passed(output: str) -> None:

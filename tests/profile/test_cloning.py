@@ -296,7 +296,12 @@ def test_a_cell_that_cuts_off_its_queue_does_not_count() -> None:
     measured = cell(deep, 100)
     assert measured.requests
     slow = measured.requests.model_copy(update={"mean_us": 1.1e6})
-    cells = [measured, measured.model_copy(update={"requests": slow, "probe": Probe(pattern="random-read", block_bytes=4096, depth=32)})]
+    cells = [
+        measured,
+        measured.model_copy(
+            update={"requests": slow, "probe": Probe(pattern="random-read", block_bytes=4096, depth=32)}
+        ),
+    ]
     assert [one.probe for one in observed(cells, "fio", 5.0)] == [deep]
 
 

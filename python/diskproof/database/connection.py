@@ -160,8 +160,8 @@ def connect_postgresql(
 
 
 # ---------------------------------------------------------------- how a password travels
-# The rule that diskproof-load has, too: nobody is sent a readable password who could be somebody else. Without
-# TLS it never leaves this machine.
+# The rule that diskproof-load has, too: nobody is sent a readable password who could be somebody else.
+# Without TLS it never leaves this machine.
 
 METHODS: Any = _auth
 """The driver's own, without types."""

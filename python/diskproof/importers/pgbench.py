@@ -280,7 +280,6 @@ def _interval_s(progress: list[_Moment]) -> float | None:
     return round(median(steps), 3)
 
 
-
 def _rate(text: Text, told: _Told) -> tuple[float, bool]:
     """Return the rate, and whether it includes a visible time of connecting."""
     rates = [

@@ -25,7 +25,9 @@ def why_no_quota() -> str | None:
         return "no control group here limits CPU time: leave `cpus_count` out"
     version, root = found
     if not os.access(root, os.W_OK):
-        return f"only root may limit CPU time ({root} is not writable): run as root, or leave `cpus_count` out"
+        return (
+            f"only root may limit CPU time ({root} is not writable): run as root, or leave `cpus_count` out"
+        )
     if not os.access(QUOTA_SLICE, os.W_OK):
         return f"a quota of CPU time needs {QUOTA_SLICE}, which is not writable here: leave `cpus_count` out"
     if version == 1 or "cpu" in _words(root / "cgroup.subtree_control"):

@@ -195,7 +195,7 @@ def unknown(material: Material, best: Fitted) -> list[Message]:
         said.append(say("no flush was measured: its time is assumed"))
     if kind == "cloud":
         said.append(
-            say("whether the volume has credits: the clone keeps its limits for ever, as far as it was measured")
+            say("whether the volume has credits: the clone keeps its limits for ever, as far as measured")
         )
     if "spinning" in best.candidate.kind and not material.whole_disk:
         said.append(say("no read went over the whole disk: usual seeks and a usual inner rate are assumed"))

@@ -49,7 +49,11 @@ def _panel(curves: Sequence[Curve], by_name: Mapping[str, str], clients: str) ->
     rows = [row for one in curves for row in _rows(one)]
     x = _axis(key, [row["x"] for row in rows])
     span = Span.of([row[end] for row in rows for end in ("figure", "low", "high") if row[end] is not None])
-    channels = {"x": x, "y": span.channel("figure", unit_of(curves[0])), "color": parts.looks("name", by_name)}
+    channels = {
+        "x": x,
+        "y": span.channel("figure", unit_of(curves[0])),
+        "color": parts.looks("name", by_name),
+    }
     predicted = channels | {"y": parts.figures("predicted", title="", scale=span.scale)}
     title = verdict_words.subject("clients", clients) if clients and clients != NO_LEVEL else ""
     return parts.panel(

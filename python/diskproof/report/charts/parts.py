@@ -62,7 +62,13 @@ def identity(analysis: Analysis, answer: CellAnswer, encoding: Encoding) -> Row:
 
 
 def panel(
-    title: str, told: str, rows: Sequence[Row], field: str, *layers: Spec, height_px: float, tall: bool = False
+    title: str,
+    told: str,
+    rows: Sequence[Row],
+    field: str,
+    *layers: Spec,
+    height_px: float,
+    tall: bool = False,
 ) -> Panel:
     """Lay marks over each other; `told` and the rows' `field` describe them in words."""
     spec = {"layer": layers, "height": height_px}

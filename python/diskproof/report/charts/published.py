@@ -74,7 +74,9 @@ def _ratio_panel(group: Group, rows: Sequence[BesideRatio], scale: tuple[float, 
     ]
     shown = parts.tooltip("shown")
     span, title = Span(*scale, log=True), "ratio of speeds"
-    published = parts.STACKED | {"x": span.channel("published", title, format="~g", orient=parts.orient(data))}
+    published = parts.STACKED | {
+        "x": span.channel("published", title, format="~g", orient=parts.orient(data))
+    }
     coloured = published | {"color": parts.looks("fate", COLOUR_OF_FATE)}
     measured = coloured | {"x": parts.figures("measured", scale=span.scale)}
     way = published | {"x2": {"field": "measured"}}

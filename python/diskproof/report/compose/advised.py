@@ -31,7 +31,7 @@ def compose(advice: Advice) -> OneScreen:
     lines = (
         ("Answer", answer),
         *(("", one) for one in others),
-        ("To test", f"run the load on `virtual = \"{best.configuration.device}\"`" if best else ""),
+        ("To test", f'run the load on `virtual = "{best.configuration.device}"`' if best else ""),
         ("Beware", "; ".join([*warned, *(one.text for one in advice.notes)])),
         ("More", f"{hidden}: --format markdown" if known != shown else ""),
     )

@@ -37,8 +37,8 @@ def note(prices: Prices) -> str:
 
 def _speed_note(prices: Prices) -> str:
     return (
-        f"{money.priced(prices)} per 1,000/s: the price over thousands of transactions per second. Intervals are "
-        "inverted from the throughput's."
+        f"{money.priced(prices)} per 1,000/s: the price over thousands of transactions per second. Intervals "
+        "are inverted from the throughput's."
     )
 
 

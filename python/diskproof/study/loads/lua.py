@@ -35,7 +35,6 @@ REQUIRED = re.compile(r"""\b(?:require|dofile|loadfile)\s*\(?\s*["']([\w./-]+)["
 COMMENT = re.compile(r"--(?:\[(=*)\[.*?\]\1\]|[^\n]*)", re.DOTALL)
 
 
-
 def _lua_file(value: object, info: ValidationInfo) -> KeptFile:
     """Find a script from the study file's own folder; refuse what is not there."""
     return kept_file(value, info, MAX_LUA_BYTES, "a script, such as `orders.lua`")
