@@ -16,7 +16,7 @@ from support.limited import (
     one_cell,
     virtual_machine,
 )
-from support.trials import change, load_of, make_machine, usage_of
+from support.trials import change, load_of, usage_of
 
 
 def named(cell: CellLimit) -> dict[str, Trouble]:
@@ -140,22 +140,3 @@ def test_lock_waits_over_few_rows_are_a_hot_row() -> None:
     assert cell.limit == "locks"
     assert "40 rows for 8 clients" in named(cell)["one hot row"].says.text
     assert "one hot row" not in named(limited("locks", 8, data__rows=4_000_000))
-
-
-def test_a_disk_with_the_binary_log_alone_does_not_time_the_redo_logs_flush() -> None:
-    plan = one_cell(1)
-    machine = make_machine(plan)
-    places = [
-        change(one, device__name="sda")
-        if (one.storage, one.role) == (plan.cells[0].storage, "binlog")
-        else one
-        for one in machine.places
-    ]
-    made = [flush_bound(plan, number) for number in range(3)]
-    apart = []
-    for trial in made:
-        assert trial.usage is not None
-        redo = trial.usage.devices["vda"]
-        binlog = change(redo, flush_s=(redo.flush_s or 0.0) / 100)
-        apart.append(change(trial, usage__devices={"sda": binlog, "vda": redo}))
-    assert limit_of(plan, apart, change(machine, places=places)).flush_us == limit_of(plan, made).flush_us

@@ -185,8 +185,6 @@ def test_a_command_for_other_threads_is_of_another_run(tmp_path: Path) -> None:
     text += (OUTPUTS / "sysbench-excerpts.txt").read_text().partition("\n")[2]
     found = results_of(written(tmp_path, text))[0]
     assert (found.load.clients, found.load.mix, found.asked) == (10, None, {})
-    told = [(one.option, one.asked, one.shown) for one in found.load.contradictions]
-    assert told == [("threads", "1", "10"), ("seconds", "300", "150.0362")]
 
 
 def test_what_stands_around_an_output_does_not_matter(tmp_path: Path) -> None:

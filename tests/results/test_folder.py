@@ -300,3 +300,26 @@ def test_a_series_that_is_none_is_left_out(folder: RunFolder) -> None:
     folder.write_series("b01-t01", [(1.0, "load-source", "metric", 2.0)])
     path.write_bytes(path.read_bytes().replace(b"load-source", b"load-\xff\xfe\xfdrce"))
     assert folder.series("b01-t01") is None
+
+
+def test_cuts_that_an_older_version_planned_are_read(folder: RunFolder) -> None:
+    own = {"server": "a", "tuning": "c", "memory_bytes": 1, "clients": 8, "load": "ledger"}
+    of_disk = {"id": "a/disk/c", "storage": "disk", "ways": ["kill"], "unverified": "no power"}
+    cells = [{**own, "id": "a/ssd/c", "storage": "ssd", "ways": ["power", "kill"], "unverified": None}]
+    crash = {"cells": [*cells, {**own, **of_disk}], "trials": [], "cuts": 2, "keep": "random"}
+    crash |= {"accounts": 10, "filler_bytes": 0, "cut_after_s": 1, "cut_before_s": 2, "estimated_s": 1}
+    plan = json.loads(PLAN.model_dump_json()) | {"crash": crash}
+    (folder.path / "plan.json").write_text(json.dumps(plan))
+    read = folder.plan().crash
+    assert read is not None
+    assert [(cell.id, cell.workload) for cell in read.cells] == [
+        ("a/ssd/c", CUT_LOAD),
+        ("a/disk/c", CUT_LOAD),
+    ]
+    assert read.ways == {"ssd": ["power", "kill"], "disk": ["kill"]}
+    assert read.unverified == {"disk": "no power"}
+    wrong: list[object] = [[], {**crash, "cells": 1}, {**crash, "cells": [{"ways": ["kill"], "storage": []}]}]
+    for damaged in wrong:
+        (folder.path / "plan.json").write_text(json.dumps(plan | {"crash": damaged}))
+        with pytest.raises(RunFolderError, match="cannot be read"):
+            folder.plan()

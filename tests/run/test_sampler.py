@@ -15,7 +15,6 @@ from diskproof.families.samples import Samples, Status
 from diskproof.results.series import Row
 from diskproof.results.usage import CpuUse, DeviceUsage, ServerAccount
 from diskproof.run import sampler as module
-from diskproof.run import waits
 from diskproof.run.sampler import Sample, Sampler, seconds_to_next
 from diskproof.server.base import Running, ServerFailedError
 from diskproof.system.counters import HostCounters, cpu_time_s
@@ -219,7 +218,7 @@ def test_a_disk_that_did_nothing_has_no_mean_times() -> None:
 def test_the_servers_account_has_the_waits_of_its_sessions(
     server: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waits, "PERIOD_S", 0.002)
+    monkeypatch.setattr(module, "WAITS_PERIOD_S", 0.002)
     sampler = sampler_of(server)
     sampler.begin()
     wait_for(lambda: server.looks > 5 and server.asked > 10)
@@ -233,7 +232,7 @@ def test_the_servers_account_has_the_waits_of_its_sessions(
 
 def test_a_server_that_does_not_tell_its_waits_is_asked_once() -> None:
     asked: list[int] = []
-    watch = waits.WaitsWatch(lambda: asked.append(1))
+    watch = module.WaitsWatch(lambda: asked.append(1))
     watch.begin()
     wait_for(lambda: bool(asked))
     time.sleep(0.05)
@@ -246,7 +245,7 @@ def test_a_server_that_is_gone_ends_the_asking() -> None:
     def fail() -> dict[str, int]:
         raise ServerFailedError("it is gone")
 
-    watch = waits.WaitsWatch(fail)
+    watch = module.WaitsWatch(fail)
     watch.begin()
     watch.end()
     assert watch.mean() is None

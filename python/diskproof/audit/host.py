@@ -58,6 +58,8 @@ def _other(evidence: Evidence) -> tuple[float, str]:
     ours_s = usage.server_cpu_s or 0
     if not evidence.trial.load_hosts:  # else the load used other machines' CPUs
         ours_s += evidence.load.known_client.cpu_s
+    if "sides" in usage.cpu:
+        ours_s += usage.cpu["sides"].used_s  # of an older version, whose servers could be up together
     if "disks" in usage.cpu and len(machine.held_cpus) in (0, machine.cpus):
         ours_s += usage.cpu["disks"].used_s  # else the virtual disks have CPUs of their own
     if usage.held_cpu_busy_s is not None and machine.held_cpus:

@@ -1,6 +1,8 @@
 """The machine that a run was made on: its places, disks and servers."""
 
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic import model_validator
 
 from diskproof.results.record import Family, Record, Role
 
@@ -64,6 +66,15 @@ class VirtualFacts(Record):
     """Whether the study has it answer flushes without doing them."""
     survives_without_power: bool = True
     """Whether bytes that are stable outlive the power."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_older_run(cls, fields: Any) -> Any:  # noqa: ANN401 - whatever a file holds
+        """Fill in what older run folders do not record, from the kind of model."""
+        if not isinstance(fields, dict):
+            return fields
+        kind = fields.get("model")
+        return {"fua": kind == "flash", "survives_without_power": kind != "memory", **fields}
 
 
 PoolPart = Literal["data", "log", "cache"]

@@ -4,7 +4,7 @@ from typing import Literal
 
 from diskproof.results.record import Record, Role
 
-Party = Literal["server", "load", "disks"]
+Party = Literal["server", "load", "disks", "sides"]
 """Whose CPU time it is: the server's processes, the load generator's or fio's, with a database inside it
 where there is one, and the programs' of the virtual disks. The kernel's own threads, such as those of a
 loop device, are nobody's of these."""
