@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from diskproof.results.folder import RunFolder, RunFolderError
-from diskproof.results.plan import Cell, Plan, PlannedTrial
+from diskproof.results.plan import CUT_LOAD, Cell, Plan, PlannedTrial
 from diskproof.results.series import BATCH_ROWS, Row
 from diskproof.results.trial import Finding, Trial
 from diskproof.wording import numbers
