@@ -4,7 +4,7 @@ import pytest
 
 from diskproof.audit.check import Configuration, Outcome
 from diskproof.audit.durability import possible
-from diskproof.audit.spelling import misspelt_option, nearest
+from diskproof.audit.options import misspelt_option, nearest
 from diskproof.families.options import Server
 from diskproof.server.mysql import find_mysql
 from diskproof.server.postgresql import PostgresqlServer, find_postgresql

@@ -21,6 +21,7 @@ from diskproof.audit.registry import bars_comparison
 from diskproof.refusal import RefusalError
 from diskproof.results.machine import Machine, Place
 from diskproof.results.plan import NO_LEVEL, Cell, Phases, Plan
+from diskproof.results.record import Record
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval, RatioTest, independent_ratio
 from diskproof.stats.multiple import holm
@@ -393,3 +394,17 @@ def _lies_on(place: Place) -> Message | str:
             size=_size(virtual.size_bytes),
         )
     return filesystem
+
+
+class Trend(Record):
+    """Runs in the order in which they were named."""
+
+    steps: list[Comparison]
+    """Each run after the first against it; Holm's correction is over the cells of one such comparison."""
+
+
+def trend(runs: Sequence[Analysis], labels: Sequence[str] | None = None) -> Trend:
+    """Hold each later run against the first; ComparisonError if one has no cell in common with it."""
+    first, *others = labels or labels_of(runs)
+    pairs = zip(runs[1:], others, strict=True)
+    return Trend(steps=[compare(runs[0], run, (first, label)) for run, label in pairs])

@@ -5,7 +5,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check, warning
+from diskproof.audit.check import (
+    Apart,
+    Configuration,
+    NothingToCheckError,
+    Problem,
+    Said,
+    Untold,
+    check,
+    warning,
+)
 from diskproof.audit.configuration import effective, is_whole, server_of, untold_groups
 from diskproof.families import Family, of
 from diskproof.families.durability import at_risk
@@ -206,3 +215,29 @@ def method_untold(configuration: Configuration) -> bool:
     if METHOD in values or without_copies(values) or observed is None or is_whole(observed):
         return False
     return any(copies_in_files(one) for one in possible_servers(configuration))
+
+
+@check(
+    "unflushed-doublewrite",
+    reason="A torn page is repaired from its copy in the doublewrite buffer. If the copy was not flushed "
+    "before the page was written, a disk's volatile cache may tear both, also at the safest level.",
+    remedy="a disk whose cache survives a power cut, or innodb_flush_method = fsync (then data "
+    "lie in the system's page cache as well)",
+    source="MySQL's source, storage/innobase/buf/buf0dblwr.cc, is_fsync_required, from 8.0.20 on; "
+    "seen in docs/durability.md",
+)
+def unflushed_doublewrite(configuration: Configuration) -> Iterator[Said]:
+    """Find MySQL servers that write pages before the doublewrite buffer's copies of them are flushed."""
+    family = server_of(configuration).family
+    if family != "mysql":
+        raise NothingToCheckError(f"{of(family).title} has no doublewrite buffer")
+    values = effective(configuration)
+    found = [copies_unflushed(values, one) for one in possible_servers(configuration)]
+    if without_copies(values):
+        raise NothingToCheckError("no copies are made: the doublewrite buffer is off")
+    if method_untold(configuration):
+        yield Untold("`{method}`, which the server's answer leaves out", method=METHOD)
+    elif all(found) and found[0]:
+        yield Problem("warning" if promises_safety(configuration.level) else "note", found[0])
+    elif any(found):
+        yield Untold(WHICH_SERVER)

@@ -1,18 +1,15 @@
 """Whether the machines of a run over many hosts are alike, as far as they must be."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from statistics import fmean
 
 from diskproof.audit.check import NothingToCheckError, Run, Said, Untold, check, note, warning
-from diskproof.audit.run import compared_pairs
 from diskproof.results.machine import differences
 from diskproof.results.plan import Cell
 from diskproof.results.record import recorded
 from diskproof.stats.intervals import RatioTest, independent_ratio
 from diskproof.stats.multiple import holm
-from diskproof.stats.variance import same_mean
-from diskproof.wording import say
 
 LEVEL = 0.05
 
@@ -56,31 +53,19 @@ def unlike_hosts(run: Run) -> Iterator[Said]:
 
 @check(
     "equal-hosts",
-    reason="If machines share the blocks, a cell's figure is the mean of the machines' figures, and a "
-    "verdict's ratio the mean of the machines' ratios. Both hold for each machine only if they are alike.",
+    reason="If machines share the blocks, a cell's figure is the mean of the machines' figures. It holds for "
+    "each machine only if they are alike.",
     remedy='more `blocks` show whether they are equal; if they are not, use `how = "compare"`, or leave the '
     "one that differs out of `names`",
-    source="speeds: Welch, Biometrika 34, 1947; ratios: one-way F test, Fisher, Statistical Methods for "
-    "Research Workers, 1925, chapter 7; both: Holm, Scandinavian Journal of Statistics 6, 1979",
+    source="Welch, Biometrika 34, 1947; Holm, Scandinavian Journal of Statistics 6, 1979",
 )
 def equal_hosts(run: Run) -> Iterator[Said]:
-    """Compare speeds and ratios between the machines that share the blocks: an A/A test."""
+    """Compare the speeds of blocks between the machines that share them, over the cells that each has."""
     if not run.plan.shares_blocks:
         raise NothingToCheckError("no machines share its blocks")
-    logs = {cell.id: _logs(run, cell) for cell in run.plan.cells}
-    yield from _speeds(run, logs)
-    yield from _ratios(run, logs)
-
-
-Logs = Mapping[str, Mapping[int, float]]
-"""Logarithms of speeds or ratios, by host and block; every host has an entry."""
-
-
-def _speeds(run: Run, logs: Mapping[str, Logs]) -> Iterator[Said]:
-    """Compare the speed of a block between the hosts: its mean over the cells that every host has."""
     baseline, *others = run.plan.hosts
     blocks: dict[str, dict[int, list[float]]] = {host: {} for host in run.plan.hosts}
-    for of_cell in logs.values():
+    for of_cell in (_logs(run, cell) for cell in run.plan.cells):
         if all(of_cell.values()):
             middle = fmean(fmean(speeds.values()) for speeds in of_cell.values())
             for host, speeds in of_cell.items():
@@ -109,33 +94,8 @@ def _p(ratio: RatioTest) -> float:
     return 1.0 if ratio.p is None else ratio.p
 
 
-def _ratios(run: Run, logs: Mapping[str, Logs]) -> Iterator[Said]:
-    """Find verdicts whose ratio is not the same on all hosts."""
-    found = []
-    for factor, baseline, cell in compared_pairs(run.plan.cells):
-        below, above = logs[baseline.id], logs[cell.id]
-        ratios = {
-            host: [speeds[block] - below[host][block] for block in speeds.keys() & below[host].keys()]
-            for host, speeds in above.items()
-        }
-        if all(len(of_host) >= FEWEST_BLOCKS for of_host in ratios.values()):
-            found.append((factor, baseline, cell, ratios))
-    adjusted = holm([same_mean(list(ratios.values())) for *_, ratios in found])
-    for (factor, baseline, cell, ratios), p in zip(found, adjusted, strict=True):
-        if p < LEVEL:
-            yield warning(
-                "`{level}` against `{baseline}` differs between the hosts: {ratios}",
-                cells=(cell.id, baseline.id),
-                level=cell.level(factor),
-                baseline=baseline.level(factor),
-                ratios=[
-                    say("{ratio:.3f} times as fast on `{host}`", ratio=math.exp(fmean(of_host)), host=host)
-                    for host, of_host in ratios.items()
-                ],
-            )
-
-
-def _logs(run: Run, cell: Cell) -> Logs:
+def _logs(run: Run, cell: Cell) -> dict[str, dict[int, float]]:
+    """Return the logarithms of a cell's speeds, by host and block; every host has an entry."""
     found: dict[str, dict[int, float]] = {host: {} for host in run.plan.hosts}
     for trial in run.trials_of(cell):
         speed = trial.load.speed(run.plan.metric(cell)) if trial.load else None

@@ -182,9 +182,7 @@ def is_paced(result: ImportedResult | None) -> bool:
     """Tell whether another tool's clients rest, at a set rate, or connect between transactions."""
     if result is None:
         return False
-    if "connecting" in result.asked:
-        return True
-    return result.load.rate is not None or any(result.asked.get(name, "0") not in UNPACED for name in RATES)
+    return "connecting" in result.asked or any(result.asked.get(one, "0") not in UNPACED for one in RATES)
 
 
 @check(

@@ -6,7 +6,6 @@ from diskproof.audit import (
     asked,
     commits,
     device,
-    doublewrite,
     durability,
     effect,
     figures,
@@ -18,12 +17,10 @@ from diskproof.audit import (
     load,
     load_hosts,
     options,
-    pgbench,
     places,
     replay,
     run,
     server,
-    spelling,
     storage,
     tpcc,
     unequal,
@@ -82,10 +79,10 @@ RUN_CHECKS: tuple[Check[Run], ...] = (
 )
 
 CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (
-    spelling.misspelt_option,
+    options.misspelt_option,
     options.repeated_option,
     durability.mixed_durability,
-    doublewrite.unflushed_doublewrite,
+    durability.unflushed_doublewrite,
     effect.took_effect,
 )
 
@@ -99,7 +96,7 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     intervals.stalls,
     device.cached_reads,
     commits.durable_commits,
-    pgbench.pgbench_scale,
+    asked.pgbench_scale,
 )
 """What a reviewer also asks of one result: of other tools' results always, of our own trials in an audit."""
 

@@ -171,23 +171,18 @@ def length(evidence: Evidence) -> Iterator[Said]:
     remedy="call it new orders a minute without think times, or set `think_times = true` and add warehouses",
     source="TPC-C, clauses 4.2.2 and 5.2.5: a mean of at most 12.86 new orders a minute for each warehouse; "
     "Poisson test with p below 1e-6 (terminals scatter less)",
-    elsewhere="do not call the figure tpmC; compare it only with results without keying and think times",
 )
 def rate(evidence: Evidence) -> Iterator[Said]:
     """Find more new orders a minute than the terminals of that many warehouses can enter."""
-    drawn = evidence.load.tpcc
-    if drawn is not None:
-        if not drawn.think_times:
-            raise NothingToCheckError("without think times it is called TPC-C-like, and no tpmC")
-        found, warehouses = a_minute(evidence.load), drawn.warehouses
-    else:
-        found, warehouses = _elsewhere(evidence)
+    drawn, found = _inputs(evidence), a_minute(evidence.load)
+    if not drawn.think_times:
+        raise NothingToCheckError("without think times it is called TPC-C-like, and no tpmC")
     if found is None:
         return
+    warehouses = drawn.warehouses
     minutes = (evidence.load.seconds or MINUTE_S) / MINUTE_S
     if poisson_p(found * minutes, MOST_A_MINUTE * warehouses * minutes) < UNLIKELY:
-        ours = drawn is not None
-        yield (invalid if ours else warning)(
+        yield invalid(
             "{found} new orders a minute on {warehouses} are {each} for each; its terminals can enter {most} "
             "in the mean",
             found=printed(found),
@@ -195,14 +190,3 @@ def rate(evidence: Evidence) -> Iterator[Said]:
             each=printed(found / warehouses),
             most=printed(MOST_A_MINUTE),
         )
-
-
-def _elsewhere(evidence: Evidence) -> tuple[float | None, int]:
-    """Return another tool's new orders a minute, and its warehouses."""
-    result = evidence.result
-    if result is None or not result.source.format.startswith("HammerDB"):
-        raise NothingToCheckError("no run of TPC-C")
-    warehouses = result.asked.get("warehouses", "")
-    if not warehouses.isdecimal() or int(warehouses) == 0:
-        raise NothingToCheckError("the number of warehouses is not in the output")
-    return evidence.load.transactions_per_s * MINUTE_S, int(warehouses)

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from diskproof.analysis.compare import compare as compare_analyses
+from diskproof.analysis.compare import trend
 from diskproof.analysis.folder import analyse_folder
 from diskproof.analysis.regression import Demand
-from diskproof.analysis.trend import trend
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED
 from diskproof.cli.forms import Form, put_in_form
 from diskproof.cli.screen import complain

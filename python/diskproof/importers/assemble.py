@@ -351,7 +351,7 @@ def _trial(one: _Placed, trial_id: str, position: int) -> Trial:
 def _rows(one: _Placed) -> list[Row]:
     """Return the interval lines as a series; none if the length of an interval is unknown."""
     result = one.result
-    if one.metric == "seconds" or not result.interval_s:
+    if not result.interval_s:
         return []
     rate = "requests_per_s" if result.load.file_requests is not None else "transactions_per_s"
     rows = [

@@ -1,6 +1,6 @@
 """For each check of a server's settings, settings in which it fails and sound ones."""
 
-from diskproof.audit import doublewrite, durability, effect, options, spelling
+from diskproof.audit import durability, effect, options
 from diskproof.audit.check import Configuration
 from diskproof.results.imported import AskedOption, Settings, Source
 from support.cases import Case
@@ -46,7 +46,7 @@ SAFE = "innodb_flush_log_at_trx_commit=1; sync_binlog=1; log_bin=ON; innodb_doub
 FAST = "innodb_flush_log_at_trx_commit=2; sync_binlog=0; log_bin=ON; innodb_doublewrite=ON"
 CONFIGURATION_CASES: tuple[Case[Configuration], ...] = (
     Case(
-        spelling.misspelt_option,
+        options.misspelt_option,
         fails=configuration("innodb_buffer_pool_sise=1G"),
         says=r"`innodb_buffer_pool_sise` is no option; did you mean `innodb_buffer_pool_size`\?",
         passes=configuration("innodb_buffer_pool_size=1G"),
@@ -64,7 +64,7 @@ CONFIGURATION_CASES: tuple[Case[Configuration], ...] = (
         passes=configuration(SAFE, level="safest"),
     ),
     Case(
-        doublewrite.unflushed_doublewrite,
+        durability.unflushed_doublewrite,
         fails=configuration(SAFE, "MySQL 8.4.3", level="safest"),
         says="innodb_flush_method = O_DIRECT, its default there: MySQL 8.4.3 writes a page before its copy",
         passes=configuration(SAFE, "10.11.19-MariaDB", level="safest"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from diskproof.audit import asked, commits, device, figures, intervals, pgbench
+from diskproof.audit import asked, commits, device, figures, intervals
 from diskproof.audit.check import Evidence
 from diskproof.audit.imported import evidence_of
 from support.cases import Case
@@ -86,7 +86,7 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
         measured_with(SAFE),
     ),
     Case(
-        pgbench.pgbench_scale,
+        asked.pgbench_scale,
         of_pgbench(100),
         "update 40 rows of pgbench_branches: at most 40 of them can be between that update",
         of_pgbench(40),

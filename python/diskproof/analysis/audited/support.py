@@ -18,7 +18,6 @@ from diskproof.audit import (
 )
 from diskproof.audit.check import Check, Evidence
 from diskproof.audit.run import ENOUGH_BLOCKS
-from diskproof.results.plan import Metric
 from diskproof.wording import NOTHING, Message, ms, per_s, say, seconds
 from diskproof.wording import counted as count_of
 
@@ -31,8 +30,6 @@ class Use:
 
     what: str
     needs: Checks
-    about: tuple[Metric, ...] = ("transactions_per_s", "requests_per_s", "latency_mean_us", "seconds")
-    """The metrics of the results that allow it."""
     untold: bool = True
     """Whether it is named even if nothing failed: as supported, or as not recorded."""
     refuted_by: Checks = ()
@@ -46,21 +43,12 @@ INSTEAD = {
 }
 """Why a result supports nothing, by the check that found an error."""
 
-STEADY_LOADS: tuple[Metric, ...] = ("transactions_per_s", "requests_per_s", "latency_mean_us")
-
 USES: tuple[Use, ...] = (
-    Use("a rate that lasts", (load.steady, intervals.stalls, intervals.warm_up), STEADY_LOADS),
+    Use("a rate that lasts", (load.steady, intervals.stalls, intervals.warm_up)),
     Use(
         "a typical latency",
         (load.littles_law, load.tail, figures.latency_order, figures.mean_bounds),
-        STEADY_LOADS,
         refuted_by=(kinds.rate,),
-    ),
-    Use(
-        "a total without estimates",
-        (kinds.operations,),
-        ("seconds",),
-        refuted_by=(kinds.operations,),
     ),
     Use(
         "a conclusion about the device",
@@ -109,8 +97,6 @@ def support(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) ->
         return Support(instead=say("It supports nothing: none of its {work} completed.", work=evidence.work))
     can, cannot = list[Message](), list[Message]()
     for use in USES:
-        if evidence.metric not in use.about:
-            continue
         needed = [by_name[one.name] for one in use.needs if one.name in by_name]
         refuting = {one.name for one in use.refuted_by}
         heard = dict.fromkeys(one.name for one in (*use.needs, *use.refuted_by) if one.name in by_name)
@@ -145,9 +131,6 @@ def _headline(evidence: Evidence, repeats: int) -> Message:
     """Return the figure itself, with how it was measured."""
     load = evidence.load
     match evidence.metric:
-        case "seconds":
-            took_s = load.figure("seconds")
-            figure = say("{time} for its job", time=seconds(took_s)) if took_s else say("no figure")
         case "latency_mean_us" if load.latency_us:
             figure = say(
                 "a mean latency of {mean} at {rate}",
@@ -158,11 +141,10 @@ def _headline(evidence: Evidence, repeats: int) -> Message:
             figure = say("{rate}", rate=per_s(load.transactions_per_s, evidence.work))
             if evidence.metric == "requests_per_s" and load.megabytes_per_s:
                 figure = say("{figure} ({moved})", figure=figure, moved=per_s(load.megabytes_per_s, "MB"))
-    timed = bool(load.seconds) and evidence.metric != "seconds"
     return say(
         "{figure}{clients}{time}{times}",
         figure=figure,
         clients=say(" with {clients}", clients=count_of(load.clients, "client")) if load.clients else NOTHING,
-        time=say(" over {time}", time=seconds(load.seconds or 0)) if timed else NOTHING,
+        time=say(" over {time}", time=seconds(load.seconds)) if load.seconds else NOTHING,
         times=say(", one of {n} runs", n=repeats) if repeats > 1 else say(", once"),
     )

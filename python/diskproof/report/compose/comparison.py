@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import chain
 
 from diskproof.analysis.answers import Comparison, FailedCondition
+from diskproof.analysis.compare import Trend
 from diskproof.analysis.regression import WORSE
 from diskproof.analysis.safety.shapes import CutAnswer
-from diskproof.analysis.trend import Trend
 from diskproof.report.compose import cut_words, verdict_words
 from diskproof.report.compose.head import moment
 from diskproof.report.compose.rows import UNITS, ratio_row, ratio_scale

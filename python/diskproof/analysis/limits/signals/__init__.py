@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.records import Signal
-from diskproof.analysis.limits.signals import computing, files, locks, log, network, pages
+from diskproof.analysis.limits.signals import computing, files, log, pages, sessions
 
 OF_DATABASES: tuple[Callable[[Observed], Iterator[Signal]], ...] = (
     computing.rate_is_held,
@@ -23,16 +23,16 @@ OF_DATABASES: tuple[Callable[[Observed], Iterator[Signal]], ...] = (
     pages.writes_by_server,
     computing.load_uses_most,
     computing.load_by_its_own_account,
-    network.round_trips_take,
-    network.sessions_wait_for_clients,
-    network.network_is_full,
+    sessions.round_trips_take,
+    sessions.sessions_wait_for_clients,
+    sessions.network_is_full,
     computing.cpus_are_busy,
     computing.threads_compute,
     computing.nothing_to_wait_for,
     computing.statements_on_pages_in_memory,
-    locks.locks_by_server,
-    locks.locks_by_clients,
-    locks.locks_by_threads,
+    sessions.locks_by_server,
+    sessions.locks_by_clients,
+    sessions.locks_by_threads,
 )
 
 OF_FILES = (files.requests_at_disks, files.requests_at_models, files.load_waits, computing.cpus_are_busy)
