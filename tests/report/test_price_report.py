@@ -11,7 +11,6 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.cli.screen import Screen
 from diskproof.report import html, markdown
-from diskproof.report.compose import money
 from diskproof.report.compose import prices as tables
 from diskproof.report.compose.run import compose
 from diskproof.report.write import terminal
@@ -59,7 +58,7 @@ def priced(make_shared_run: MakeRun) -> Run:
     ],
 )
 def test_money(amount: float, shown: str) -> None:
-    assert money.money(amount) == shown
+    assert tables.money(amount) == shown
 
 
 @pytest.mark.parametrize(
@@ -78,11 +77,11 @@ def test_a_quotient_has_no_more_digits_than_are_known(
     interval: tuple[float, float | None, float | None], shown: str
 ) -> None:
     estimate, low, high = interval
-    assert money.quotient(Interval(estimate=estimate, low=low, high=high, n=5)) == shown
+    assert tables.quotient(Interval(estimate=estimate, low=low, high=high, n=5)) == shown
 
 
 def test_devices_are_counted() -> None:
-    assert money.bought(["sas", "x25-e", "sas"]) == "2 x sas + x25-e"
+    assert tables.bought(["sas", "x25-e", "sas"]) == "2 x sas + x25-e"
 
 
 # ---------------------------------------------------------------- every form

@@ -5,7 +5,7 @@ import json
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import RunFinding
 from diskproof.report import intervals
-from diskproof.report.compose import head, method
+from diskproof.report.compose import head, machine
 from diskproof.report.compose.findings import by_severity
 from diskproof.results.plan import Phases
 from diskproof.results.trial import Finding
@@ -38,7 +38,7 @@ def test_phases_of_a_workloads_own_are_told_beside_those_of_the_others() -> None
     own = change(plan, phases={"dd": Phases(warm_up_s=0, measure_s=5)}, metrics={"job": "seconds"})
     said = "30 s measured after 10 s of warm-up; `dd` 5 s measured, no warm-up"
     assert head.speed_design(own).endswith(f"5 blocks, {said}")
-    facts = dict(method.facts(analyse(own, None, make_trials(own), {})))
+    facts = dict(machine.method_facts(analyse(own, None, make_trials(own), {})))
     assert facts["A trial"].endswith(said)
 
 

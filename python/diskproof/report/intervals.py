@@ -41,14 +41,9 @@ def _is_open(interval: Interval) -> bool:
     return bool(interval.low and interval.high and 0 < interval.low * APART < interval.high)
 
 
-def in_milliseconds(interval_us: Interval) -> Interval:
-    """Return an interval of microseconds in milliseconds."""
-    return interval_us.scaled(1 / 1000)
-
-
 def as_shown(metric: Metric, figure: Interval | None) -> Interval | None:
     """Return a figure in the unit that people see: latencies in milliseconds."""
-    return in_milliseconds(figure) if figure and metric == "latency_mean_us" else figure
+    return figure.scaled(1 / 1000) if figure and metric == "latency_mean_us" else figure
 
 
 def extrapolated(is_so: bool) -> str:

@@ -7,12 +7,12 @@ from diskproof.report.compose.head import work
 from diskproof.report.compose.tables import cells_table, figures
 from diskproof.report.document import Column, Paragraph, Section, Table
 from diskproof.report.intervals import (
+    as_shown,
     at_least,
     bounds,
     confidence,
     estimate,
     extrapolated,
-    in_milliseconds,
     percentiles,
 )
 from diskproof.stats.intervals import Interval
@@ -95,4 +95,4 @@ def _of_metric(metric: str) -> Callable[[CellAnswer], Interval | None]:
 
 
 def _mean_ms(answer: CellAnswer) -> Interval | None:
-    return in_milliseconds(answer.latency_mean_us) if answer.latency_mean_us else None
+    return as_shown("latency_mean_us", answer.latency_mean_us)

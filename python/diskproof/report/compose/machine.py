@@ -1,15 +1,17 @@
-"""Where it was measured: the machine, the servers, the places and their devices."""
+"""Where and how it was measured: the machine, the servers, the places and their devices; the method."""
 
 from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.compose import names
+from diskproof.report.compose import cut_words, head, names
+from diskproof.report.compose.names import is_given
 from diskproof.report.compose.tables import table
 from diskproof.report.document import Column, Paragraph, Section, Table
+from diskproof.report.intervals import confidence
 from diskproof.results.machine import Machine, Place, PoolFacts, ServerFacts
 from diskproof.results.profile import ProfileMachine
 from diskproof.stats.grouping import grouped
-from diskproof.wording.numbers import NOT_OBSERVED, count, size
+from diskproof.wording.numbers import NOT_OBSERVED, count, duration, percent, size
 
 NO_MACHINE = "The run ended before the facts of the machine were collected."
 NO_MACHINE_IMPORTED = "Nothing is known of the machine: imported results do not describe it."
@@ -109,3 +111,45 @@ def _pool_name(pool: PoolFacts) -> str:
     """Return what a pool is made of: ``zfs-fuse pool: data on loop0 (seagate), log on loop2 (ocz)``."""
     members = ", ".join(f"{member.part} on {member.device.name} ({member.disk})" for member in pool.members)
     return f"{pool.flavour} pool: {members}"
+
+
+def method(analysis: Analysis) -> Section:
+    """Return the facts of the method."""
+    content = facts_table(tuple(method_facts(analysis)), "How it was measured")
+    return Section("How it was measured", (content,), anchor="method", contents="Method")
+
+
+def method_facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
+    """Yield how the trials and cuts were made, and what the intervals mean."""
+    plan = analysis.plan
+    if plan.imported:
+        yield "Read from", f"{'; '.join(plan.imported_from)}, other tools' output"
+        yield "Not known", "whether data and server were put back, the order of the runs, the warm-up"
+    elif head.has_speed(plan):
+        cells = f"{head.blocks(plan)}, each one pass over all {count(len(plan.cells), 'cell')}"
+        yield "Order", f"{cells} in a fresh random order (seed {plan.seed})"
+        yield "A trial", f"data restored, server {_begun(analysis)}; {head.measured_for(plan)}"
+    if head.has_speed(plan):
+        kind = "t-intervals on the logarithms over the blocks"
+        if plan.at_most_s is not None:
+            kind = "anytime-valid: they hold however often the run looked at them"
+            known = "verdict was decided"
+            if plan.precision is not None:
+                known = f"ratio was known within {percent(plan.precision)}"
+            yield "It ended", f"when each {known}, or after {duration(plan.at_most_s)} of trials"
+        yield "Intervals", f"{confidence(analysis)}, {kind}"
+        yield "Different", "only after Holm's adjustment over all verdicts of the run"
+        yield "The same", f"if the whole interval of a ratio lies within ±{percent(plan.same_within)}"
+    if plan.crash is not None:
+        yield from cut_words.method(plan.crash)
+    if plan.dilation > 1:
+        yield (
+            "Slow time",
+            f"the clocks of server and load ran {plan.dilation} times slower; figures are by them",
+        )
+    if scale := head.scale(plan):
+        yield "Scale", scale
+
+
+def _begun(analysis: Analysis) -> str:
+    return "there already, and kept running" if is_given(analysis) else "restarted"

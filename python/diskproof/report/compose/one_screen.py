@@ -6,10 +6,11 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.ranking import whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.audit.host import host_busy
-from diskproof.report.compose import cut_words, money, names, rows, to_do
+from diskproof.report.compose import cut_words, names, rows, to_do
 from diskproof.report.compose.answer import answer, held_back, how_sure, is_of_limits, open_limits
 from diskproof.report.compose.findings import Caution, cautions
 from diskproof.report.compose.head import about, left_out
+from diskproof.report.compose.prices import money, priced
 from diskproof.report.one_screen import OneScreen
 from diskproof.wording import numbers
 
@@ -62,7 +63,7 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
     ]
     busy = [text for text, one in warned if one.finding.check == host_busy.name]
     prices = analysis.prices
-    storages = [f"{row.storage} {money.money(row.amount)}" for row in prices.storages] if prices else []
+    storages = [f"{row.storage} {money(row.amount)}" for row in prices.storages] if prices else []
     found = (
         ("ALARM", _alarm(analysis.safety)),
         ("How sure", _sure(how_sure(analysis), *busy[:1])),
@@ -71,7 +72,7 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
             if is_of_limits(analysis)
             else [("Held back by", held_back(analysis))]
         ),
-        ("Price", f"in {money.priced(prices)}: {'; '.join(storages)}" if prices else ""),
+        ("Price", f"in {priced(prices)}: {'; '.join(storages)}" if prices else ""),
         *(("" if at else "To do", one.line) for at, one in enumerate(to_do.first(analysis))),
         ("Beware", _beware(analysis, [one for one in warned if one[0] not in busy])),
     )

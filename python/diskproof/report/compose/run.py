@@ -11,7 +11,6 @@ from diskproof.report.compose import (
     head,
     limits,
     machine,
-    method,
     one_screen,
     prices,
     published,
@@ -48,7 +47,7 @@ def compose(analysis: Analysis, figures: Figures | None = None) -> Document:
         findings.section(analysis),
         head.prose(plan),
         machine.section(analysis),
-        method.section(analysis),
+        machine.method(analysis),
     ]
     return Document(
         name=plan.study,
