@@ -132,7 +132,13 @@ def _what_to_do(comparison: Comparison) -> str:
         return "Measure again with one of the changes undone, to see which of them is the cause."
     if worse:
         return "Measure again: if it stays so, the cause is one that the run does not record."
-    return "For the inconclusive cells: more `blocks` in both runs." if "inconclusive" in outcomes else ""
+    if "not comparable" in outcomes:
+        return "Read below why cells are not comparable, and measure these again."
+    return (
+        "For the inconclusive cells: more `blocks` in both runs."
+        if "inconclusive" in outcomes
+        else "Nothing."
+    )
 
 
 def _compared(comparison: Comparison) -> str:
@@ -179,12 +185,11 @@ def trend(found: Trend) -> OneScreen:
     changed = dict.fromkeys(
         f"{change.fact} since {step.b.label}" for step in found.steps for change in step.differences
     )
-    lines = (("Else changed", listed(list(changed))),) if changed else ()
     return OneScreen(
         question=f"{count(len(found.steps) + 1, 'run')} of {first.a.study}, each against {first.a.label}",
         facts=f"{count(len(every), 'cell')}.",
         answer="",
         blocks=tuple(blocks),
-        lines=lines,
+        lines=(("Else changed", listed(list(changed))),) if changed else (),
         whole="--format markdown",
     )
