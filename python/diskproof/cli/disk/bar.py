@@ -10,7 +10,7 @@ from diskproof.cli.bar import progress_bar
 from diskproof.cli.screen import complain, messages, say
 from diskproof.profile.clone.choose import Tell
 from diskproof.profile.measure import Watcher
-from diskproof.report.compose.probes import probe as named
+from diskproof.report.compose.profile import probe as named
 from diskproof.results.profile import Pattern, Probe, ProfileCell
 from diskproof.system.undoing import Undone
 from diskproof.wording.numbers import count, duration, milliseconds, number

@@ -6,7 +6,7 @@ from itertools import accumulate
 from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row, Spec
 from diskproof.report.charts.style import COLOURS, DASHES, SHAPES
-from diskproof.report.compose.probes import PATTERNS, RANDOM, SEQUENTIAL, SYNCED
+from diskproof.report.compose.profile import PATTERNS, RANDOM, SEQUENTIAL, SYNCED
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.results.profile import Pattern, Profile, ProfileCell, Stream
 from diskproof.wording.numbers import number, size

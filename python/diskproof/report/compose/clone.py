@@ -5,7 +5,7 @@ from functools import partial
 from itertools import groupby
 
 from diskproof.report.compose.device import MEASURES
-from diskproof.report.compose.probes import probe as named
+from diskproof.report.compose.profile import probe as named
 from diskproof.report.compose.tables import figures as figures_column
 from diskproof.report.compose.tables import table
 from diskproof.report.document import Block, Column, Document, Item, Items, Paragraph, Section, Table

@@ -134,11 +134,9 @@ def _what_to_do(comparison: Comparison) -> str:
         return "Measure again: if it stays so, the cause is one that the run does not record."
     if "not comparable" in outcomes:
         return "Read below why cells are not comparable, and measure these again."
-    return (
-        "For the inconclusive cells: more `blocks` in both runs."
-        if "inconclusive" in outcomes
-        else "Nothing."
-    )
+    if "inconclusive" in outcomes:
+        return "For the inconclusive cells: more `blocks` in both runs."
+    return "Nothing."
 
 
 def _compared(comparison: Comparison) -> str:

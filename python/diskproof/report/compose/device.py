@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from diskproof.report.compose.probes import probe as named
+from diskproof.report.compose.profile import probe as named
 from diskproof.report.compose.tables import figures as figures_column
 from diskproof.report.compose.tables import table
 from diskproof.report.document import Document, Paragraph, Section, Table
