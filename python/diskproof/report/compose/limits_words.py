@@ -1,14 +1,14 @@
 """How a limit is said: under a verdict, in a cell, in a split of time."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, PartName, Split
 from diskproof.report.compose.head import work
 from diskproof.results.limit import IN_WORDS
-from diskproof.wording import Range, say
+from diskproof.stats.grouping import grouped
+from diskproof.wording import Range, say, together
 from diskproof.wording.numbers import NOT_OBSERVED, whole_percent
 
 TITLE = "What holds it back"
@@ -37,7 +37,7 @@ MOST_PARTS = 3
 
 SMALL_SHARE = 0.01
 
-BRACKETS = re.compile(r" \((?:[^()]|\([^()]*\))*\)")
+BRACKETS, FIGURES = re.compile(r" \((?:[^()]|\([^()]*\))*\)"), re.compile(r"[\d.,]+")
 
 
 # ---------------------------------------------------------------- cells
@@ -59,10 +59,11 @@ def share(cells: Sequence[CellLimit], of: str = "") -> str:
 
 
 def why_open(cells: Sequence[CellLimit]) -> str:
-    """Return the most frequent reason why cells have no limit, without figures; empty if none is known."""
-    reasons = Counter(BRACKETS.sub("", one.missing.text).partition("; ")[0] for one in cells)
-    text, often = reasons.most_common(1)[0]
-    return f"{text}, in {often} of {len(cells)}" if text and often < len(cells) else text
+    """Return the most frequent reason why cells have no limit; empty if no cell has any."""
+    every = grouped((one.missing for one in cells), lambda one: FIGURES.sub("", BRACKETS.sub("", one.text)))
+    alike = max(every.values(), key=len)
+    text = BRACKETS.sub("", together(alike).text).partition("; ")[0]
+    return f"{text}, in {len(alike)} of {len(cells)}" if text and len(alike) < len(cells) else text
 
 
 # ---------------------------------------------------------------- time in parts
