@@ -12,6 +12,7 @@ SEARCHED = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 STUDY = """question = "What is left of it?"
 [design]
+repeat_disturbed = false
 blocks = 1
 warm_up_s = 0
 measure_s = 0.5
@@ -46,6 +47,7 @@ COMPOSED = (
 POOL = 'zpool.data = [{ file = "disk/member", size = "300 MiB" }]'
 FILES = """question = "What is left of it?"
 [design]
+repeat_disturbed = false
 blocks = 1
 warm_up_s = 0
 measure_s = 0.5

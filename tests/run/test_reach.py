@@ -253,6 +253,7 @@ def test_a_dump_of_one_database_loads_into_ours(shop: Shop, tmp_path: Path) -> N
 STUDY = """
 question = "How fast is it?"
 [design]
+repeat_disturbed = false
 blocks = 1
 warm_up_s = 0.1
 measure_s = 0.5

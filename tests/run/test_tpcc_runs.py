@@ -20,9 +20,10 @@ pytestmark = pytest.mark.timeout(300)
 STUDY = """
 question = "Does TPC-C run?"
 [design]
+repeat_disturbed = false
 blocks = 1
 warm_up_s = 0.2
-measure_s = 1.5
+measure_s = 1
 clients = [4]
 memory = ["128 MiB"]
 [servers.db]
