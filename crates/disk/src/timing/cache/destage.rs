@@ -137,6 +137,9 @@ impl Cache {
         let batch = self.destage.batch.take().expect("it was seen");
         for (number, version) in batch.lines {
             if self.lines.clean(number, version) {
+                if self.writes_only {
+                    self.lines.forget(number, u64::MAX);
+                }
                 self.note(now, None);
             }
         }

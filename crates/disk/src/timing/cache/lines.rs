@@ -1,6 +1,6 @@
 //! Which blocks of which lines the front holds, which of them are dirty, and which line goes next.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Bound;
 
 use crate::timing::parts::NumberMap;
@@ -17,7 +17,7 @@ pub(super) struct Lines {
     most: usize,
     by_number: NumberMap<u32>,
     slots: Vec<Slot>,
-    free: Vec<u32>,
+    free: VecDeque<u32>,
     newest: u32,
     oldest: u32,
     dirty: BTreeSet<u64>,
@@ -42,7 +42,7 @@ impl Lines {
             most: most.min(NONE as usize - 1),
             by_number: NumberMap::default(),
             slots: Vec::new(),
-            free: Vec::new(),
+            free: VecDeque::new(),
             newest: NONE,
             oldest: NONE,
             dirty: BTreeSet::new(),
@@ -104,7 +104,7 @@ impl Lines {
     }
 
     fn vacant(&mut self) -> Option<u32> {
-        if let Some(slot) = self.free.pop() {
+        if let Some(slot) = self.free.pop_front() {
             return Some(slot);
         }
         if self.slots.len() < self.most {
@@ -183,7 +183,7 @@ impl Lines {
         if valid == 0 {
             self.unlink(slot);
             self.by_number.remove(&number);
-            self.free.push(slot);
+            self.free.push_back(slot);
         }
         dirt_lost
     }
