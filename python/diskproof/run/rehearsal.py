@@ -107,7 +107,7 @@ def _rehearse_load(
                     for call, place in workload.calls_outside()
                 ]
                 return [f"workload `{name}`: {gap}" for gap in gaps]
-            clients = (workload.clients or [1])[0]  # with think times TPC-C takes no other number
+            clients = (workload.clients or [1])[0]
             arguments = run_arguments(workload, phases, clients, seed, copies, any_database=not fenced)
             load.rehearse(workload.kind, arguments, url)
             if isinstance(workload, Script) and given:

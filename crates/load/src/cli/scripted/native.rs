@@ -16,7 +16,7 @@ use crate::workload::lua::LuaOptions;
 use crate::workload::oltp::Oltp;
 use crate::workload::script::{ScriptOptions, ScriptWorkload, Source, Value, Weighted};
 use crate::workload::sql::{Errand, Fence};
-use crate::workload::tpcc::{Tpcc, TpccOptions, deliverers};
+use crate::workload::tpcc::{Tpcc, TpccOptions};
 
 /// The percentile that TPC-C limits (clause 5.2.5.3).
 const LIMITED_PERCENTILE: f64 = 90.0;
@@ -74,21 +74,13 @@ impl Task for RunNative {
                 run_load(driver, Ledger::new(options, dialect), kind, &load)
             }
             "tpcc" => {
-                let think_times = has("think-times");
-                let warehouses = number("warehouses").unwrap_or(1);
                 let options = TpccOptions {
-                    warehouses,
+                    warehouses: number("warehouses").unwrap_or(1),
                     terminals: clients as usize,
-                    think_times,
                     seed,
                     acknowledgements,
-                    dilation: load.crowd.dilation,
                     has_tables: driver.has_tables(),
                 };
-                if think_times {
-                    // Further clients execute the deliveries.
-                    load.crowd.clients += u32::try_from(deliverers(warehouses)).unwrap_or(0);
-                }
                 if !load.output.percentiles.contains(&LIMITED_PERCENTILE) {
                     load.output.percentiles.push(LIMITED_PERCENTILE);
                 }
