@@ -3,7 +3,6 @@
 pub(super) mod args;
 mod general;
 mod guard;
-mod hooked;
 mod once;
 mod source;
 
@@ -15,14 +14,13 @@ use super::args::{Load, Reach};
 use super::connect::{Task, target, with_driver};
 use super::kernel_fence::{KernelFence, tell_weakness};
 use super::outside::say_when_interrupted;
-use super::run::{Kind, retry, run_reported, seed};
+use super::run::{Kind, retry, run_load, seed};
 use super::script::ask_for_names;
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::target::Target;
 use crate::workload::lua::{Laws, LuaError, LuaOptions, LuaWorkload, Output, Watch};
 use crate::workload::sql::Errand;
 use args::{LuaArgs, OnceLua, RunLua, given};
-use hooked::{Counted, Hooked};
 use source::find;
 
 impl From<LuaError> for Stop {
@@ -191,24 +189,17 @@ impl Task for RunTask<'_> {
         let load = self.load;
         let (seed, protocol) = (self.ready.options.seed, self.ready.options.protocol);
         let workload = self.ready.workload(&driver)?;
-        let json = load.output.json;
-        let name = workload.name();
-        let hooks = workload.hooks()?;
+        let beside = workload.beside()?;
         let kind = Kind {
             workload: "lua",
-            mix: name,
+            mix: workload.name(),
             protocol,
             seed,
         };
-        run_reported(driver, workload, kind, load, |inner| {
-            Box::new(Hooked {
-                hooks,
-                inner,
-                passes_all: json,
-                percentile: general::percentile(&load.output.percentiles),
-                clients: usize::try_from(load.crowd.clients).unwrap_or(usize::MAX),
-                counted: Counted::default(),
-            })
-        })
+        run_load(driver, workload, kind, load)?;
+        if let Err(error) = beside.done() {
+            tell!("diskproof-load: {error}");
+        }
+        Ok(())
     }
 }

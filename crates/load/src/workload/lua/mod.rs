@@ -16,7 +16,6 @@ use crate::file;
 mod client;
 mod compiled;
 mod draws;
-mod hooks;
 mod job;
 mod own;
 mod setting;
@@ -29,7 +28,6 @@ mod watch;
 
 pub use client::LuaClient;
 pub use draws::Laws;
-pub use hooks::{Hooks, Stat};
 pub use job::{Again, Conducting, Described, Kind, Plan, Tables, Trouble};
 pub use setting::Setting;
 pub use state::LARGEST_BYTES;
@@ -93,8 +91,6 @@ struct Setup {
     legacy: AtomicBool,
     /// How many unique numbers have been drawn.
     uniques: AtomicU64,
-    /// Errors that scripts have counted themselves.
-    counted_errors: AtomicU64,
     compiled: Compiled,
     watch: Arc<Watch>,
 }
@@ -105,7 +101,6 @@ impl Setup {
             options,
             legacy: AtomicBool::new(false),
             uniques: AtomicU64::new(0),
-            counted_errors: AtomicU64::new(0),
             compiled: Compiled::default(),
             watch,
         })
@@ -189,8 +184,11 @@ impl LuaWorkload {
     }
 
     /// The script beside the clients; its function `init` has run then.
-    pub fn hooks(&self) -> Result<Hooks, LuaError> {
-        Hooks::new(&self.setup)
+    pub fn beside(&self) -> Result<Beside, LuaError> {
+        let setup = Arc::clone(&self.setup);
+        let state = State::new(&setup, 0).map_err(|error| LuaError(error.to_string()))?;
+        state.alone(&setup, "init")?;
+        Ok(Beside { setup, state })
     }
 
     /// The script's name in reports.
@@ -199,6 +197,19 @@ impl LuaWorkload {
         let script = &self.setup.options.script;
         let name = script.rsplit('/').next().unwrap_or(script);
         name.to_owned().into()
+    }
+}
+
+/// The script in a Lua state of its own, as sysbench's main thread has it.
+pub struct Beside {
+    setup: Arc<Setup>,
+    state: State,
+}
+
+impl Beside {
+    /// Calls the script's function `done`.
+    pub fn done(&self) -> Result<(), LuaError> {
+        self.state.alone(&self.setup, "finish").map(drop)
     }
 }
 
