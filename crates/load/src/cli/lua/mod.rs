@@ -146,7 +146,9 @@ struct OnceTask {
 }
 
 impl Task for OnceTask {
-    const MAY_CREATE: bool = true;
+    fn may_create(&self) -> bool {
+        true
+    }
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let command = self.ready.options.command.clone();

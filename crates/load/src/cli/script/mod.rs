@@ -25,16 +25,16 @@ use tried::try_statements;
 const MEMORY_MIB: u32 = 1024;
 
 pub(super) fn prepare(args: &OnceScript) -> Result<(), Stop> {
-    once::<true>(args)
+    once(args, true)
 }
 
 pub(super) fn cleanup(args: &OnceScript) -> Result<(), Stop> {
-    once::<false>(args)
+    once(args, false)
 }
 
-fn once<const MAKES: bool>(args: &OnceScript) -> Result<(), Stop> {
+fn once(args: &OnceScript, makes: bool) -> Result<(), Stop> {
     let target = target(&args.connection)?;
-    let task = RunOnce::<MAKES>::read(args, &target)?;
+    let task = RunOnce::read(args, &target, makes)?;
     with_driver(target, task)
 }
 
