@@ -9,7 +9,7 @@
 //!
 //! The same parameters, seed and calls give the same events, always.
 
-mod agenda;
+pub(crate) mod agenda;
 mod bridge;
 mod cache;
 mod cloud;

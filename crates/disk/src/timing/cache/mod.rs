@@ -200,7 +200,7 @@ impl Cache {
             match deed {
                 Deed::Journal if self.journal.is_due(now) => self.write_journal(now),
                 Deed::Journal => {}
-                Deed::Idle => self.destage.leisure.rang(),
+                Deed::Idle => self.destage.armed = false,
             }
         }
         self.destage_if_wanted(now);
@@ -220,7 +220,7 @@ impl Timing for Cache {
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         let id = self.wholes.open(tag, request.kind);
-        self.destage.leisure.asked(now);
+        self.destage.last_asked = now;
         match request.kind {
             Kind::Read => self.read(now, id, request),
             Kind::Write => self.write(now, id, request),
