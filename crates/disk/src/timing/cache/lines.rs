@@ -1,9 +1,7 @@
 //! Which blocks of which lines the front holds, which of them are dirty, and which line goes next.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
-
-use crate::timing::parts::NumberMap;
 
 /// The grain of what a line holds.
 pub(super) const BLOCK_BYTES: u64 = 4096;
@@ -15,7 +13,7 @@ const NONE: u32 = u32::MAX;
 /// dirty one stays until it is written back. One bit stands for a block of 4 KiB.
 pub(super) struct Lines {
     most: usize,
-    by_number: NumberMap<u32>,
+    by_number: HashMap<u64, u32>,
     slots: Vec<Slot>,
     free: VecDeque<u32>,
     newest: u32,
@@ -40,7 +38,7 @@ impl Lines {
     pub(super) fn new(most: usize) -> Self {
         Self {
             most: most.min(NONE as usize - 1),
-            by_number: NumberMap::default(),
+            by_number: HashMap::new(),
             slots: Vec::new(),
             free: VecDeque::new(),
             newest: NONE,
