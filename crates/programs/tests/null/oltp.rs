@@ -96,11 +96,6 @@ fn the_table_of_0_4_is_alone_and_has_its_own_mixes() {
 }
 
 #[test]
-fn reconnections_are_checked() {
-    refused("run", &["--reconnect", "0"], "--reconnect");
-}
-
-#[test]
 fn every_distribution_runs_on_tables_of_any_size() {
     for distribution in [
         "special",

@@ -81,14 +81,12 @@ impl<'a> ReadScripts<'a> {
         self,
         driver: &D,
         seed: u64,
-        reconnect: Option<u64>,
     ) -> Result<ScriptWorkload, Stop> {
         self.kernel_fence.close()?;
         let options = ScriptOptions {
             files: self.files,
             variables: self.args.variables.all.clone(),
             protocol: self.args.protocol.into(),
-            reconnect,
             seed,
             fence: self.fence.clone(),
         };
@@ -111,9 +109,7 @@ impl Task for RunTask<'_> {
             protocol: self.args.script.protocol.into(),
             seed: seed(self.args.seed),
         };
-        let workload = self
-            .read
-            .workload(&driver, kind.seed, self.args.reconnect)?;
+        let workload = self.read.workload(&driver, kind.seed)?;
         if driver.has_tables() {
             try_statements(&driver, &workload, false)?;
         }
@@ -128,7 +124,7 @@ struct CheckTask<'a> {
 
 impl Task for CheckTask<'_> {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let workload = self.read.workload(&driver, 1, None)?;
+        let workload = self.read.workload(&driver, 1)?;
         let number = try_statements(&driver, &workload, self.args.syntax)?;
         tell!("the server can read all {number} statements; it has run none");
         Ok(())

@@ -73,7 +73,6 @@ pub(super) fn run<D: Driver + Send + 'static>(
                 files: weighted(plan),
                 variables: vec![("scale".into(), Value::Int(scale))],
                 protocol: kind.protocol,
-                reconnect: number("reconnect"),
                 seed,
                 fence: Fence::none(dialect, Errand::Measured),
             };

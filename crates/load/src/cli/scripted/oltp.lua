@@ -78,8 +78,6 @@ sysbench.cmdline.options = {
   { name = "protocol", choices = { { "text" }, { "prepared" } },
     "Send parameters as text in the statement, or bind them to statements prepared once [default: as sysbench does: with sbtestN text for complex and insert, else prepared]" },
   { name = "skip-trx", "Send no BEGIN and no COMMIT: every statement commits itself", false },
-  { name = "reconnect", value = "TRANSACTIONS", whole = true, least = 1, most = 9007199254740991,
-    "Reconnect after every so many transactions; the time counts as part of the last one [default: stay connected]" },
   { name = "engine", value = "NAME", verbs = { "prepare" },
     "The tables' storage engine (MySQL family only) [default: innodb]" },
   { name = "threads", value = "N", whole = true, least = 1, most = 65535, verbs = { "prepare" },

@@ -78,7 +78,6 @@ pub(super) fn run(given: &Given, locks: bool, seed: u64) -> OltpOptions {
             () if locks => Bracket::Locks,
             () => Bracket::Transaction,
         },
-        reconnect: number(given, "reconnect"),
         ..OltpOptions::new(
             mix,
             number(given, "tables").unwrap_or(1),
