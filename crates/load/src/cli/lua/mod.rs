@@ -18,7 +18,7 @@ use super::run::{Kind, retry, run_load, seed};
 use super::script::ask_for_names;
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::target::Target;
-use crate::workload::lua::{Laws, LuaError, LuaOptions, LuaWorkload, Output, Watch};
+use crate::workload::lua::{LuaError, LuaOptions, LuaWorkload, Output, Watch};
 use crate::workload::sql::Errand;
 use args::{LuaArgs, OnceLua, RunLua, given};
 use source::find;
@@ -42,7 +42,6 @@ impl Ready {
     fn new(
         args: &LuaArgs,
         reach: &Reach,
-        laws: Laws,
         command: &str,
         target: &Target,
         clients: u32,
@@ -63,7 +62,7 @@ impl Ready {
             given: given(&args.given),
             dialect: Dialect::Mysql,
             protocol,
-            laws,
+            distribution: args.distribution,
             seed,
             trusted: args.trust_script,
             memory_limit_bytes: bytes_of_mib(args.script_memory),
@@ -123,19 +122,17 @@ pub(super) fn cleanup(args: &OnceLua) -> Result<(), Stop> {
 fn once(args: &OnceLua, verb: &str) -> Result<(), Stop> {
     let target = target(&args.connection)?;
     let command = args.command.as_deref().unwrap_or(verb);
-    let laws = args.lua.distribution.into();
-    once_on(target, &args.lua, &args.reach, laws, command, args.clients)
+    once_on(target, &args.lua, &args.reach, command, args.clients)
 }
 
 pub(super) fn once_on(
     target: Target,
     args: &LuaArgs,
     reach: &Reach,
-    laws: Laws,
     command: &str,
     clients: u32,
 ) -> Result<(), Stop> {
-    let ready = Ready::new(args, reach, laws, command, &target, clients, None)?;
+    let ready = Ready::new(args, reach, command, &target, clients, None)?;
     with_driver(target, OnceTask { ready, clients })
 }
 
@@ -165,19 +162,17 @@ impl Task for OnceTask {
 
 pub(super) fn run(args: &RunLua) -> Result<(), Stop> {
     let target = target(&args.connection)?;
-    let laws = args.lua.distribution.into();
-    run_on(target, &args.lua, &args.reach, laws, &args.load)
+    run_on(target, &args.lua, &args.reach, &args.load)
 }
 
 pub(super) fn run_on(
     target: Target,
     args: &LuaArgs,
     reach: &Reach,
-    laws: Laws,
     load: &Load,
 ) -> Result<(), Stop> {
     let clients = load.crowd.clients;
-    let ready = Ready::new(args, reach, laws, "run", &target, clients, Some(load))?;
+    let ready = Ready::new(args, reach, "run", &target, clients, Some(load))?;
     with_driver(target, RunTask { load, ready })
 }
 

@@ -159,7 +159,7 @@ fn lua_options(name: &'static str, text: &'static str) -> LuaOptions {
         given: Vec::new(),
         dialect: Dialect::Mysql,
         protocol: Protocol::Text,
-        laws: Choice::Uniform.into(),
+        distribution: Choice::Uniform,
         seed: SEED,
         trusted: false,
         memory_limit_bytes: MEMORY_BYTES,

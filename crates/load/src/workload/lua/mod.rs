@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::distribution::Choice;
 use super::oltp::OltpRows;
 use super::sql::Fence;
 use super::{Catalogue, Workload};
@@ -27,7 +28,6 @@ mod turns;
 mod watch;
 
 pub use client::LuaClient;
-pub use draws::Laws;
 pub use job::{Again, Conducting, Described, Kind, Plan, Tables, Trouble};
 pub use setting::Setting;
 pub use state::LARGEST_BYTES;
@@ -68,7 +68,8 @@ pub struct LuaOptions {
     pub given: Vec<(String, Option<String>)>,
     pub dialect: Dialect,
     pub protocol: Protocol,
-    pub laws: Laws,
+    /// What `sysbench.rand.default` draws by.
+    pub distribution: Choice,
     pub seed: u64,
     /// Whether the script may use files and programs.
     pub trusted: bool,
