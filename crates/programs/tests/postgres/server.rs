@@ -73,12 +73,12 @@ impl Server {
         let initdb = programs.join("initdb");
         golden::lay("PostgreSQL", &initdb, &data, || {
             let initialised = as_server_user(&initdb)
-            .args(["-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8"])
-            .args(["--locale=C", "-D"])
-            .arg(&data)
-            .stdout(Stdio::null())
-            .status()
-            .expect("initdb starts");
+                .args(["-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8"])
+                .args(["--locale=C", "-D"])
+                .arg(&data)
+                .stdout(Stdio::null())
+                .status()
+                .expect("initdb starts");
             assert!(initialised.success(), "initdb failed");
         });
         fs::write(data.join("pg_hba.conf"), hba).expect("pg_hba.conf is written");

@@ -13,7 +13,9 @@ static MAKING: Mutex<()> = Mutex::new(());
 /// the build, for the next starts and test programs; another version of the server's program has its own.
 pub(crate) fn lay(name: &str, program: &Path, data: &Path, make: impl FnOnce()) {
     let installed = fs::metadata(program).and_then(|found| found.modified());
-    let installed = installed.expect("the server's program").duration_since(UNIX_EPOCH);
+    let installed = installed
+        .expect("the server's program")
+        .duration_since(UNIX_EPOCH);
     let seconds = installed.expect("a time after 1970").as_secs();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let kept = folder.join(format!("{name}-{seconds}"));

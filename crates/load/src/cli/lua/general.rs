@@ -30,7 +30,10 @@ pub(super) fn settings(
             "report_interval",
             of(|load| load.output.report_interval.as_secs_f64()),
         ),
-        ("percentile", Setting::Double(asked.first().copied().unwrap_or(95.0))),
+        (
+            "percentile",
+            Setting::Double(asked.first().copied().unwrap_or(95.0)),
+        ),
         ("forced_shutdown", text("off")),
         ("debug", Setting::Bool(false)),
         ("validate", Setting::Bool(false)),

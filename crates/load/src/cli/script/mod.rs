@@ -77,11 +77,7 @@ impl<'a> ReadScripts<'a> {
     }
 
     /// The workload, all of whose statements stay where they may; from now on the fence is closed.
-    fn workload<D: Driver>(
-        self,
-        driver: &D,
-        seed: u64,
-    ) -> Result<ScriptWorkload, Stop> {
+    fn workload<D: Driver>(self, driver: &D, seed: u64) -> Result<ScriptWorkload, Stop> {
         self.kernel_fence.close()?;
         let options = ScriptOptions {
             files: self.files,

@@ -72,13 +72,7 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
     if line.command == "run" {
         return lua::run_on(target, &lua, &reach, &load);
     }
-    lua::once_on(
-        target,
-        &lua,
-        &reach,
-        &line.command,
-        load.crowd.clients,
-    )
+    lua::once_on(target, &lua, &reach, &line.command, load.crowd.clients)
 }
 
 impl CommandLine {

@@ -93,9 +93,7 @@ fn zipfian_follows_its_law() {
             choice: Choice::Zipfian,
             exponent,
         };
-        follows(law, |x| {
-            cumulative[index((x * ROWS as f64).round())] / all
-        });
+        follows(law, |x| cumulative[index((x * ROWS as f64).round())] / all);
     }
 }
 

@@ -35,7 +35,8 @@ impl Draws {
         if choice == Choice::Uniform {
             return low + self.rng.random_range(0..count) as f64;
         }
-        let is_it = |(own, rows, _): &&(Choice, u64, Distribution)| *own == choice && *rows == count;
+        let is_it =
+            |(own, rows, _): &&(Choice, u64, Distribution)| *own == choice && *rows == count;
         let known = self.kept.iter().find(is_it);
         let distribution = if let Some((_, _, distribution)) = known {
             *distribution

@@ -23,8 +23,8 @@ pub use account::Account;
 use account::{Inputs, Run};
 use inputs::{Draws, Place};
 use random::{Constants, DISTRICTS};
-pub use script::TpccScript;
 use script::Plan;
+pub use script::TpccScript;
 
 /// The user's options.
 #[derive(Debug)]

@@ -168,8 +168,6 @@ fn one_warehouse_has_no_other() {
 #[test]
 fn terminals_stand_in_different_districts() {
     let tpcc = tpcc(2);
-    let places: BTreeSet<_> = (0..20)
-        .map(|client| tpcc.place(client).key())
-        .collect();
+    let places: BTreeSet<_> = (0..20).map(|client| tpcc.place(client).key()).collect();
     assert_eq!(places.len(), 20);
 }
