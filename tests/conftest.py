@@ -6,18 +6,23 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import vl_convert
 from playwright.sync_api import Browser
 
 from diskproof.__main__ import GARBAGE_AFTER
-from support import fresh
+from diskproof.run import trials
+from diskproof.storage import path_cost
+from support import disk_path, forks, fresh
 from support.browser import chromium
+from support.containers import engine
 from support.shared import FOLDER, memory_or_disk, short_folder
+from support.workers import share
 
 STRICT = "DISKPROOF_TEST_STRICT"
 """Set it to 1 on a machine that can run every test."""
@@ -25,13 +30,20 @@ STRICT = "DISKPROOF_TEST_STRICT"
 FAILURES = "DISKPROOF_TEST_FAILURES"
 """Names the file for what failed, a line each: pytest's own summary cuts the reasons off."""
 
-LONG = ("hosts", "torture", "bench", "crash", "run")
-"""Folders whose tests take up to two minutes, and wait for half of it."""
+RUNS = ("hosts", "torture", "bench", "crash", "run")
+"""Folders whose tests make runs."""
 
-GROUPS = ("hosts", "browser", *LONG[1:])
-"""The same, and the tests with a browser, in the order in which workers begin with them."""
+LONGEST_FIRST = ("hosts", "browser", "containers", *RUNS[1:], "profile", "site", "server", "storage", "cli")
+"""Folders with tests that take up to two minutes, and the tests with a browser, in the order in which workers
+begin with them: who is ready first in the end waits for short ones only."""
 
-DRAWN = ("report", "site", "system", "hostile")
+TOGETHER = ("hosts", "browser", "containers")
+"""Whose tests are one worker's: three machines, a browser and images take long to begin."""
+
+KINDS = {"browser": "browser", "podman_here": "containers"}
+"""What tests are that need a fixture, in whatever folder."""
+
+DRAWN = ("report", "system", "hostile")
 """Folders whose tests look at pictures."""
 
 _skipped: list[str] = []
@@ -41,57 +53,53 @@ gc.set_threshold(GARBAGE_AFTER)  # as the command line does
 os.umask(0o022)  # a state folder that a group may write to is refused
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure() -> None:
     """Make a folder that all workers share, before they start."""
-    if not hasattr(config, "workerinput"):
-        os.environ[FOLDER] = str(short_folder(memory_or_disk()))
+    os.environ[FOLDER] = str(short_folder(memory_or_disk()))
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput"):
-        shutil.rmtree(os.environ[FOLDER], ignore_errors=True)
+def pytest_unconfigure() -> None:
+    shutil.rmtree(os.environ[FOLDER], ignore_errors=True)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let every worker begin with files of long tests: their waits leave processors to the compiler beside.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--workers", type=int, default=1, metavar="N", help="run the tests in N processes")
 
-    xdist gives each worker an equal part of the tests, in their order; who is ready takes over others' last
-    ones. Were one worker given all long tests, they would be taken over in the end, and wait alone. The hosts
-    are one worker's: three machines take longest to begin. Those that need their cluster come before those
-    that end it. Nor does more than one worker start a browser.
+
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    workers = int(session.config.getoption("workers"))
+    if workers < 2 or session.config.option.collectonly:
+        return None
+    if any(item.path.parent.name in RUNS for item in session.items):
+        forks.prepare()  # one for all
+    share(session, units(session.items), workers)
+    return True
+
+
+def units(items: Sequence[pytest.Item]) -> list[list[pytest.Item]]:
+    """Return the tests of each file, and all that are to be together, those that take longest first.
+
+    Tests that need the hosts' cluster come before those that end it.
     """
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    short = [item for item in items if not _group(item)]
-    long = [item for item in items if _group(item)]
-    long.sort(key=_order)  # no worker is left alone with a long one in the end
-    files = [list(some) for _, some in groupby(long, key=_together)]
-    ordered: list[pytest.Item] = []
-    for worker in range(workers):
-        part = [item for file in files[worker::workers] for item in file]
-        room = max((len(items) - len(ordered)) // (workers - worker) - len(part), 0)
-        ordered += [*part, *short[:room]]
-        del short[:room]
-    items[:] = [*ordered, *short]
+    ordered = sorted(items, key=lambda item: (_order(item), _file(item), "cluster" not in _needs(item)))
+    return [list(unit) for _, unit in groupby(ordered, key=lambda item: (_order(item), _file(item)))]
 
 
 def _needs(item: pytest.Item) -> list[str]:
     return item.fixturenames if isinstance(item, pytest.Function) else []
 
 
-def _group(item: pytest.Item) -> str:
-    """Return which group of long tests it belongs to, if any."""
-    folder = item.path.parent.name
-    return "browser" if "browser" in _needs(item) else folder if folder in LONG else ""
+def _kind(item: pytest.Item) -> str:
+    return next((KINDS[name] for name in _needs(item) if name in KINDS), item.path.parent.name)
 
 
-def _order(item: pytest.Item) -> tuple[int, bool]:
-    return GROUPS.index(_group(item)), "cluster" not in _needs(item)
+def _order(item: pytest.Item) -> int:
+    kind = _kind(item)
+    return LONGEST_FIRST.index(kind) if kind in LONGEST_FIRST else len(LONGEST_FIRST)
 
 
-def _together(item: pytest.Item) -> str | Path:
-    """Return what a test shares with those that its worker takes along."""
-    group = _group(item)
-    return group if group in ("hosts", "browser") else item.path
+def _file(item: pytest.Item) -> Path | None:
+    return None if _kind(item) in TOGETHER else item.path
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -127,6 +135,13 @@ def browser() -> Iterator[Browser]:
         yield started
 
 
+@pytest.fixture(scope="session")
+def podman_here() -> Iterator[None]:
+    """Let the environment name a Podman with images of this machine's servers."""
+    with engine():
+        yield
+
+
 @pytest.fixture
 def one_zfs() -> Iterator[None]:
     """For tests that work with ZFS: one daemon of zfs-fuse serves a machine.
@@ -141,9 +156,21 @@ def one_zfs() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def fresh_databases(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copy empty databases where runs are made, rather than let servers make them again and again."""
-    if request.path.parent.name in LONG:
+    if request.path.parent.name in RUNS:
         for kind in fresh.MAKERS:
             monkeypatch.setattr(kind, "initialise", fresh.initialise)
+
+
+@pytest.fixture
+def never_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no trial be run again because of other work: beside other tests each would be."""
+    monkeypatch.setattr(trials, "host_busy", SimpleNamespace(name=""))
+
+
+@pytest.fixture(autouse=True)
+def shared_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure the path to virtual disks once: tests/storage/test_virtual_places.py asks how."""
+    monkeypatch.setattr(path_cost, "_measured_us", disk_path.shared_us)
 
 
 @pytest.fixture(autouse=True)

@@ -143,26 +143,54 @@ def test_many_failures_are_cut_short_and_the_verdict_is_said_all_the_same(tree: 
     assert lines[-1] == "Python's tests failed; linters and Rust's tests passed"
 
 
-def test_the_names_and_reasons_of_failing_tests_are_written_down(tmp_path: Path) -> None:
-    (tmp_path / "support").mkdir()
-    shutil.copy(ROOT / "tests/conftest.py", tmp_path)
-    for name in ("browser", "fresh", "servers", "shared"):
-        shutil.copy(ROOT / f"tests/support/{name}.py", tmp_path / "support")
-    (tmp_path / "test_failing.py").write_text(FAILING)
-    written = tmp_path / "failures"
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path],
-        env=os.environ | {"DISKPROOF_TEST_FAILURES": str(written)},
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+ENDING = """
+import os
+
+def test_that_ends_its_process():
+    os._exit(0)
+"""
+
+FAILED = [
+    "test_failing.py::test_that_fails: AssertionError: the reason, which is a long word",
+    "test_failing.py::test_that_never_begins: OSError: no such luck",
+]
+
+
+def failures_of(folder: Path, *options: str) -> list[str]:
+    """Run the tests in a folder beside our own `conftest.py`; return what it wrote of those that failed."""
+    shutil.copy(ROOT / "tests/conftest.py", folder)
+    shutil.copytree(ROOT / "tests/support", folder / "support", ignore=shutil.ignore_patterns("cases"))
+    written = folder / "failures"
+    argv = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(folder),
+        *options,
+        str(folder),
+    ]
+    env = os.environ | {"DISKPROOF_TEST_FAILURES": str(written)}
+    ended = subprocess.run(argv, env=env, capture_output=True, timeout=60, check=False)
     assert ended.returncode == pytest.ExitCode.TESTS_FAILED
-    failed, never_begun = written.read_text().splitlines()
-    assert failed.startswith(
-        "test_failing.py::test_that_fails: AssertionError: the reason, which is a long word"
-    )
-    assert never_begun == "test_failing.py::test_that_never_begins: OSError: no such luck"
+    return written.read_text().splitlines()
+
+
+def test_the_names_and_reasons_of_failing_tests_are_written_down(tmp_path: Path) -> None:
+    (tmp_path / "test_failing.py").write_text(FAILING)
+    written = failures_of(tmp_path)
+    assert all(line.startswith(begin) for line, begin in zip(written, FAILED, strict=True)), written
+
+
+def test_workers_tell_the_same_and_one_that_ends_has_failed(tmp_path: Path) -> None:
+    (tmp_path / "test_failing.py").write_text(FAILING)
+    (tmp_path / "test_ending.py").write_text(ENDING)
+    written = sorted(failures_of(tmp_path, "--workers", "2"))
+    ended = "test_ending.py::test_that_ends_its_process: its worker ended before it"
+    assert all(line.startswith(begin) for line, begin in zip(written, [ended, *FAILED], strict=True)), written
 
 
 ONCE = """if [ -e "$TMPDIR/../again" ]; then exit $AGAIN_ENDS; fi

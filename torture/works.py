@@ -12,6 +12,7 @@ SEARCHED = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 STUDY = """question = "What is left of it?"
 [design]
+repeat_disturbed = false
 blocks = 1
 warm_up_s = 0
 measure_s = 0.5
@@ -40,12 +41,13 @@ accounts = 500
 DIRECTORY = 'directory = "disk/place"'
 VIRTUAL = 'virtual = "null"\nsize = "400 MiB"\nbelow_floor = true'
 COMPOSED = (
-    'composed = { how = "write-cache", front = "laptop-ssd-2012", back = "desktop-7200", '
-    'log_size = "64 MiB" }\nsize = "600 MiB"\nbelow_floor = true'
+    'composed = { how = "write-cache", front = "laptop-ssd-2012", back = "desktop-7200" }\n'
+    'size = "600 MiB"\nbelow_floor = true'
 )
 POOL = 'zpool.data = [{ file = "disk/member", size = "300 MiB" }]'
 FILES = """question = "What is left of it?"
 [design]
+repeat_disturbed = false
 blocks = 1
 warm_up_s = 0
 measure_s = 0.5

@@ -33,6 +33,14 @@ STATEMENTS = {"point-select": 1, "read-write": 20, "complex": 20}
 """Queries of one transaction, BEGIN and COMMIT too."""
 
 
+AGREEING = (
+    ("complex", COMPLEX),
+    ("read-write", "oltp_read_write"),
+    ("point-select", "oltp_point_select"),
+    ("update-non-index", "oltp_update_non_index"),
+)
+
+
 @dataclass(frozen=True)
 class Size:
     """How long and how often."""
@@ -46,6 +54,8 @@ class Size:
     data: Tables
     connections: int
     slap_queries: int
+    agreeing: tuple[tuple[str, str], ...] = AGREEING
+    """Mixes with the peer's script."""
 
 
 FULL = Size(
@@ -65,6 +75,7 @@ SMOKE = Size(
     data=Tables(tables=2, rows=1_000),
     connections=200,
     slap_queries=200,
+    agreeing=(AGREEING[0], AGREEING[-1]),
 )
 
 
@@ -136,13 +147,6 @@ def lines(
 PGBENCH_SCALE = 10
 """More branches than clients, so that these seldom wait for each other."""
 
-AGREEING = (
-    ("complex", COMPLEX),
-    ("read-write", "oltp_read_write"),
-    ("point-select", "oltp_point_select"),
-    ("update-non-index", "oltp_update_non_index"),
-)
-
 
 def agreement(size: Size) -> Iterator[Row]:
     """Compare the throughput if only the server decides it: on its own core, always busy.
@@ -154,7 +158,7 @@ def agreement(size: Size) -> Iterator[Row]:
     if len(cpus) < 2:
         return
     note, clients = "server on one core, client on another", 8
-    for mix, script in AGREEING:
+    for mix, script in size.agreeing:
         with mariadb_in_memory(max_clients=100) as server:
             load_tables(server, size.data)
             with server.on({cpus[0]}):

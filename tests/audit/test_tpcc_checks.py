@@ -5,17 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from diskproof.audit.tpcc import too_short
-from diskproof.results.plan import Phases
-from diskproof.results.tpcc import Inputs
+from diskproof.audit.tpcc import rate
 from support.audited import audit
+from support.cases.results import of_hammerdb
 from support.tpcc import make_checked, make_inputs, make_types
-from support.tpcc_inputs import UNLIKELY, distributions, smallest_p, wrong_shares
+from support.tpcc_inputs import UNLIKELY, Drawn, distributions, smallest_p, wrong_shares
 
 CHECKS = {"tpcc-consistency", "tpcc-mix", "tpcc-response", "tpcc-rate"}
 
 
-def found(inputs: Inputs, **changes: Any) -> dict[str, str]:
+def found(inputs: Drawn, **changes: Any) -> dict[str, str]:
     """Return what the checks of TPC-C say, by their names."""
     given = {
         "load__tpcc": inputs,
@@ -75,11 +74,7 @@ def test_late_answers_are_found() -> None:
     assert "the 90th percentile of" in said["tpcc-response"]
 
 
-def test_more_than_the_terminals_can_enter_is_no_tpmc() -> None:
-    """Without think times the same figure is fine: it is not called tpmC."""
-    inputs = make_inputs(think_times=True)
-    assert "each; its terminals can enter 12.86 in the mean" in found(inputs)["tpcc-rate"]
-    assert "tpcc-rate" not in found(inputs, load__transaction_types=make_types(orders=2))
+def test_our_own_new_orders_are_not_called_tpmc() -> None:
     assert "tpcc-rate" not in found(make_inputs())
 
 
@@ -102,27 +97,11 @@ def new_orders_in_a_minute(seed: int) -> int:
 
 
 def test_a_short_run_may_scatter_above_what_terminals_enter_in_the_mean() -> None:
-    inputs = make_inputs(warehouses=1, think_times=True)
     entered = [new_orders_in_a_minute(seed) for seed in range(50)]
     assert max(entered) > 15
     for orders in {*entered}:
-        said = found(inputs, load__transaction_types=make_types(orders=orders), load__seconds=60.0)
-        assert "tpcc-rate" not in said, orders
-    many = found(inputs, load__transaction_types=make_types(orders=40), load__seconds=60.0)
-    assert "40 new orders a minute on 1 warehouse" in many["tpcc-rate"]
-    long = found(inputs, load__transaction_types=make_types(orders=960), load__seconds=3600.0)
-    assert "16 new orders a minute on 1 warehouse" in long["tpcc-rate"]
-
-
-def test_thirty_seconds_with_think_times_are_too_short() -> None:
-    findings = audit({"load__tpcc": make_inputs(think_times=True), "load__transaction_types": make_types()})
-    assert "too short for TPC-C" in findings["tpcc-length"].message.text
-    quick = audit({"load__tpcc": make_inputs(), "load__transaction_types": make_types()})
-    assert "tpcc-length" not in quick
-
-
-@pytest.mark.parametrize(
-    ("warm_up_s", "measure_s", "short"), [(5, 30, True), (21, 105, False), (5, 600, True), (60, 60, True)]
-)
-def test_terminals_need_time_for_a_few_transactions(warm_up_s: int, measure_s: int, short: bool) -> None:
-    assert bool(too_short(Phases(warm_up_s=warm_up_s, measure_s=measure_s))) == short
+        assert rate.outcome(of_hammerdb(orders, 60)).state == "passed", orders
+    (many,) = rate.outcome(of_hammerdb(40, 60)).problems
+    assert "40 new orders a minute on 1 warehouse" in many.message.text
+    (long,) = rate.outcome(of_hammerdb(16, 3600)).problems
+    assert "16 new orders a minute on 1 warehouse" in long.message.text

@@ -328,11 +328,3 @@ def test_a_plan_refuses_disks_as_a_run_would(
     monkeypatch.setattr(temporary, "check_owner", lambda *_: None)  # its folders are really root's
     assert cli.call(["plan", str(study)]) == 2
     assert f"storage `disk`: {said}" in capsys.readouterr().err
-
-
-def test_a_plan_says_that_tpcc_is_too_short(tmp_path: Path) -> None:
-    text = SMALL_STUDY + 'kind = "tpcc"\nwarehouses = 1\nthink_times = true\nclients = [10]\n'
-    (tmp_path / "study.toml").write_text(text)
-    planned = diskproof_here(tmp_path, "plan", "study.toml")
-    assert planned.returncode == 0, planned.stderr
-    assert "too short for TPC-C with think times" in " ".join(planned.stdout.split())

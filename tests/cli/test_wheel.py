@@ -27,7 +27,8 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become 
 STUDY = """
 question = "Which of two?"
 [design]
-blocks = 2
+repeat_disturbed = false
+blocks = 1
 warm_up_s = 0.1
 measure_s = 0.5
 clients = [1]
@@ -51,10 +52,11 @@ def place() -> Iterator[Path]:
         yield Path(folder)
 
 
-def linked(venv: Path) -> list[str]:
+def linked(venv: Path, compiled: Path) -> list[str]:
     """Give it the locked libraries of this Python, if it is of the same version; return the other entries.
 
-    They are large: pip takes longest of all for them.
+    They are large: pip takes longest of all for them. What is compiled of them goes to a folder for
+    PYTHONPYCACHEPREFIX.
     """
     (to,) = venv.glob("lib/python*/site-packages")
     is_same = to.parent.name == f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -68,12 +70,16 @@ def linked(venv: Path) -> list[str]:
             missing.append(entry)
             continue
         for file in found.files or ():
-            if ".." not in file.parts and "__pycache__" not in file.parts:
-                (to / file).parent.mkdir(parents=True, exist_ok=True)
-                try:
-                    os.link(str(found.locate_file(file)), to / file)
-                except OSError:  # on another file system
-                    shutil.copy(str(found.locate_file(file)), to / file)
+            source, into = Path(str(found.locate_file(file))), to / file
+            if ".." in file.parts or not source.exists():
+                continue
+            if "__pycache__" in file.parts:
+                into = compiled / into.parent.parent.relative_to("/") / into.name
+            into.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.link(source, into)
+            except OSError:  # on another file system
+                shutil.copy2(source, into)
     return missing
 
 
@@ -90,13 +96,15 @@ def test_a_wheel_runs_studies_for_a_user_who_has_nothing_else(place: Path) -> No
     pip = [sys.executable, "-m", "pip", "--python", str(place / "venv/bin/python"), "install"]
     pip += ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile"]
     subprocess.run([*pip, str(wheel)], check=True)
-    if missing := linked(place / "venv"):
+    home = place / "home"
+    compiled = home / "compiled"
+    if missing := linked(place / "venv", compiled):
         locked = place / "missing.lock"
         locked.write_text("".join(missing))
         subprocess.run([*pip, "--require-hashes", "-r", str(locked)], check=True)
-    home = place / "home"
-    home.mkdir()
-    os.chown(home, NOBODY, NOBODY)
+    home.mkdir(exist_ok=True)
+    for folder in (home, *(path for path in home.rglob("*") if path.is_dir())):  # files are links to others'
+        os.chown(folder, NOBODY, NOBODY)
     (home / "two.toml").write_text(STUDY)
 
     def diskproof(*arguments: str) -> str:
@@ -104,7 +112,7 @@ def test_a_wheel_runs_studies_for_a_user_who_has_nothing_else(place: Path) -> No
         ended = subprocess.run(
             [place / "venv/bin/diskproof", *arguments],
             cwd=home,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONPYCACHEPREFIX": str(home / "compiled")},
+            env={"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONPYCACHEPREFIX": str(compiled)},
             user=NOBODY,
             group=NOBODY,
             extra_groups=[],

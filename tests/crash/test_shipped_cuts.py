@@ -36,6 +36,7 @@ def test_a_campaign_has_controls_and_says_what_it_shrinks(path: Path) -> None:
 
 
 @needs_virtual_disks
+@pytest.mark.usefixtures("never_repeated")
 @pytest.mark.timeout(300)
 def test_speed_and_safety_come_in_one_report(tmp_path: Path) -> None:
     open_for_others(tmp_path)

@@ -138,6 +138,6 @@ def test_every_printed_command_is_one() -> None:
         pytest.skip("diskproof-load or diskproof-disk is not installed")
     commands = sorted({*in_python(), *in_rust(), *on_pages()})
     assert len(commands) > 100
-    assert {"README.md", "tables.rs", "workloads.md"} <= {where for where, _ in commands}
+    assert {"README.md", "mod.rs", "workloads.md"} <= {where for where, _ in commands}
     wrong = [f"{where}: {command}: {why}" for where, command in commands if (why := why_not(command))]
     assert not wrong, "\n".join(wrong)

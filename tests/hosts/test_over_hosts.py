@@ -89,24 +89,6 @@ def test_a_run_goes_on_after_kills(cluster: list[Host]) -> None:
     assert "host c: nothing to clean" in a.run("clean", "--hosts")
 
 
-def test_machines_are_compared(cluster: list[Host]) -> None:
-    a, *_ = cluster
-    # What one machine cannot run is refused on all of them.
-    text = STUDY.format(how="compare", blocks=2)
-    study = a.write("small", text.replace("400 MiB", "16 MiB"))
-    assert "host `b`: storage `memory`: data set and load need" in a.run("run", study, "--hosts", expect=2)
-    assert is_quiet(cluster)
-    assert list((a.scratch / "runs" / "small").iterdir()) == []
-
-    study = a.write("compare", text)
-    assert "6 cells x 2 blocks = 12 trials" in a.run("plan", study, "--hosts")
-    a.run("run", study, "--hosts", module=unjudged(a))
-    folder = a.run_folder("compare")
-    assert [*wrong_in(folder, cluster)] == []
-    assert "b against a" in (folder.path / "report.md").read_text()
-    assert all(planned.cell.endswith(f"/{planned.host}") for planned in folder.plan().trials)
-
-
 FILES = {
     "make.sql": "CREATE TABLE goods (id INT PRIMARY KEY, stock INT);\nINSERT INTO goods VALUES (1, 100);\n",
     "look.sql": "SELECT stock FROM goods WHERE id = 1;\n",
@@ -128,10 +110,12 @@ kind = "script"
 files = ["files/look.sql"]
 prepare = "files/make.sql"
 size = "1 MiB"
+rate = 50
 [workloads.lua]
 kind = "lua"
 script = "files/goods.lua"
 size = "1 MiB"
+rate = 50
 """
 
 
@@ -146,21 +130,29 @@ def hidden(folder: Path, hosts: Sequence[Host]) -> Iterator[None]:
         yield
 
 
-def test_a_study_brings_its_files(cluster: list[Host]) -> None:
-    a, b, _ = cluster
+def test_machines_are_compared_and_a_study_brings_its_files(cluster: list[Host]) -> None:
+    a, *others = cluster
+    # What one machine cannot run is refused on all of them.
+    text = STUDY.format(how="compare", blocks=2).replace("[tunings.unsafe]\n", "")
+    study = a.write("small", text.replace("400 MiB", "16 MiB"))
+    assert "host `b`: storage `memory`: data set and load need" in a.run("run", study, "--hosts", expect=2)
+    assert is_quiet(cluster)
+    assert list((a.scratch / "runs" / "small").iterdir()) == []
+
     folder = a.scratch / "files"
     folder.mkdir()
-    for name, text in FILES.items():
-        (folder / name).write_text(text)
-    text = STUDY.format(how="compare", blocks=1).replace("[tunings.unsafe]\n", "")
-    text = text.replace('"a", "b", "c"', '"b"')
-    study = a.write("loads", text.partition("[workloads")[0] + LOADS)
-    with hidden(folder, [b]):
+    for name, content in FILES.items():
+        (folder / name).write_text(content)
+    study = a.write("compare", text + LOADS)
+    assert "9 cells x 2 blocks = 18 trials" in a.run("plan", study, "--hosts")
+    with hidden(folder, others):
         a.run("run", study, "--hosts", module=unjudged(a))
-    run = a.run_folder("loads")
-    assert [*wrong_in(run, [b])] == []
+    run = a.run_folder("compare")
+    assert [*wrong_in(run, cluster)] == []
+    assert "b against a" in (run.path / "report.md").read_text()
+    assert all(planned.cell.endswith(f"/{planned.host}") for planned in run.plan().trials)
     trials = run.trials()
-    assert len(trials) == 2
+    assert len(trials) == 18
     assert all(trial.load is not None and trial.load.transactions for trial in trials)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Dialog, Page
@@ -72,9 +72,23 @@ def quickstart_page(quickstart: Run) -> str:
     return html.render(quickstart[1])
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Iterator[Page]:
+    """One for all pages: each other one would be a process."""
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
 @pytest.fixture
-def open_page(browser: Browser, tmp_path: Path, quickstart: Run, quickstart_page: str) -> Iterator[OpenPage]:
-    contexts = []
+def open_page(tab: Page, tmp_path: Path, quickstart: Run, quickstart_page: str) -> Iterator[OpenPage]:
+    opened = Opened(tab)
+    listeners: dict[Literal["console", "pageerror", "dialog", "request"], Callable[[Any], None]] = {
+        "console": lambda message: opened.complaints.append(message.text),
+        "pageerror": lambda error: opened.complaints.append(str(error)),
+        "dialog": lambda dialog: refuse(dialog, opened),
+        "request": lambda request: opened.requests.append(request.url),
+    }
 
     def open_it(
         run: Run, width_px: int = 1200, made: str | None = None, **analysis_changes: object
@@ -84,20 +98,19 @@ def open_page(browser: Browser, tmp_path: Path, quickstart: Run, quickstart_page
         if run is quickstart and not analysis_changes:
             made = made or quickstart_page
         path.write_text(made or html.render(change(analysis, **analysis_changes)))
-        context = browser.new_context(viewport={"width": width_px, "height": 800}, color_scheme="light")
-        contexts.append(context)
-        opened = Opened(context.new_page())
-        opened.page.on("console", lambda message: opened.complaints.append(message.text))
-        opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
-        opened.page.on("dialog", lambda dialog: refuse(dialog, opened))
-        opened.page.on("request", lambda request: opened.requests.append(request.url))
-        opened.page.goto(path.as_uri())
-        opened.page.wait_for_selector("#told", state="attached")
+        tab.set_viewport_size({"width": width_px, "height": 800})
+        tab.emulate_media(media="screen", color_scheme="light")
+        tab.goto(path.as_uri())
+        tab.wait_for_selector("#told", state="attached")
         return opened
 
+    for event, hear in listeners.items():
+        tab.on(event, hear)
     yield open_it
-    for context in contexts:
-        context.close()
+    for event, hear in listeners.items():
+        tab.remove_listener(event, hear)
+    tab.goto("about:blank")
+    tab.mouse.move(0, 0)
 
 
 def refuse(dialog: Dialog, opened: Opened) -> None:
@@ -321,6 +334,7 @@ def test_the_policy_forbids_requests_and_foreign_scripts(quickstart: Run, open_p
     assert not ran
 
 
+@pytest.mark.usefixtures("browser")  # beside those with which it shares the page
 def test_a_page_is_the_same_each_time_and_not_large(quickstart: Run, quickstart_page: str) -> None:
     assert quickstart_page == html.render(quickstart[1])
     assert len(quickstart_page.encode()) < 400_000

@@ -75,7 +75,7 @@ def run_steps(folder: Path, steps: list[str], baseline: str = "main") -> list[in
 
 @pytest.mark.parametrize(("file", "baseline"), [("action.yml", "newest"), ("scripts/ci/gitlab.yml", "main")])
 def test_a_slower_cell_fails_the_job_and_is_commented(forge: Path, file: str, baseline: str) -> None:
-    write_small(forge, SLOW)
+    write_small(forge, SLOW, blocks=3)
     assert run_steps(forge, steps(file), baseline) == [10, 0]
     said = (forge / "said").read_text()
     assert "diskproof-comment.md" in said

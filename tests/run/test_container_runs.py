@@ -1,7 +1,6 @@
 """Whole runs with servers in containers: measured, interrupted, killed, and refused without an image."""
 
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
 from support.command import begin, diskproof_here, open_for_others, wait_for
-from support.containers import IMAGES, engine, podman
+from support.containers import IMAGES, podman
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -32,12 +31,6 @@ mix = "read-only"
 rows = 300
 rate = 100
 """
-
-
-@pytest.fixture(scope="module")
-def podman_here() -> Iterator[None]:
-    with engine():
-        yield
 
 
 def write_study(folder: Path, line: str, measure_s: float = 1) -> None:

@@ -14,6 +14,7 @@ pytestmark = [needs_virtual_disks, pytest.mark.timeout(240)]
 STUDY = """
 question = "What does a flush cost?"
 [design]
+repeat_disturbed = false
 blocks = 2
 warm_up_s = 0
 measure_s = 2

@@ -39,6 +39,7 @@ def test_an_experiment_says_what_it_shrinks_and_is_whole_at_full(path: Path) -> 
     assert cells["smoke"] <= cells["short"] <= cells["full"]
 
 
+@pytest.mark.usefixtures("never_repeated")
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
 def test_an_experiment_runs_whole_at_its_smallest(path: Path, tmp_path: Path) -> None:

@@ -176,6 +176,7 @@ def test_a_study_sets_reads_back_and_puts_back(tmp_path: Path, empty: Theirs) ->
 def test_a_load_that_reads_needs_its_data_once(tmp_path: Path, empty: Theirs) -> None:
     write_study(tmp_path, empty, tunings="", mix="read-only")
     first = diskproof_here(tmp_path, "run", "study.toml")
+    write_study(tmp_path, empty, tunings="", mix="read-only", blocks=1)
     again = diskproof_here(tmp_path, "run", "study.toml")
     for result in (first, again):
         assert result.returncode in (0, 12), result.stderr

@@ -17,6 +17,7 @@ from support.command import diskproof_here
 
 STUDY = """question = "How fast are our settings?"
 [design]
+repeat_disturbed = false
 blocks = 1
 warm_up_s = 0
 measure_s = 0.5

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.timeout(120)
 STUDY = """
 question = "Which server?"
 [design]
+repeat_disturbed = false
 blocks = 1
 warm_up_s = 0
 measure_s = 0.5

@@ -162,6 +162,15 @@ def test_an_archive_of_pg_dump_is_loaded(tmp_path: Path, theirs: Theirs, kind: s
     ended = prepare(theirs, tmp_path / "archive")
     assert not ended.returncode, ended.stderr
     assert dumped(theirs) == before
+
+
+@pytest.mark.parametrize("server", ["postgresql"], indirect=True, scope="module")
+@pytest.mark.parametrize("kind", ["custom", "directory"])
+def test_a_study_takes_an_archive_of_pg_dump(tmp_path: Path, theirs: Theirs, kind: str) -> None:
+    """Of one file or of several."""
+    (tmp_path / "dump.sql").write_text(DUMPS["postgresql"])
+    assert not prepare(theirs, tmp_path / "dump.sql").returncode
+    dumped(theirs, f"--format={kind}", f"--file={tmp_path / 'archive'}")
     write_script(tmp_path, theirs, "BEGIN;\nSELECT a FROM t WHERE a = 1;\nCOMMIT;\n")
     study = (tmp_path / "study.toml").read_text().replace("dump.sql", "archive")
     (tmp_path / "study.toml").write_text(study)

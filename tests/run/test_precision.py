@@ -4,9 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.audit import registry
+from diskproof.results.trial import Trial
+from diskproof.run.served import ServerAttempt
 from diskproof.study.read import StudyError
 from support.command import diskproof_here
 from support.studies import plan_of
+from support.trials import change
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -15,7 +19,7 @@ question = "Which of two?"
 [design]
 precision = "40 %"
 repeat_disturbed = false
-warm_up_s = 0.1
+warm_up_s = 0
 measure_s = 0.5
 clients = [1]
 [servers.lite]
@@ -32,6 +36,20 @@ rate = 300
 """
 
 
+@pytest.fixture
+def steady(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let trials count that differ by hundredths: how much others disturb them is not asked."""
+    recorded = ServerAttempt.record
+
+    def record(attempt: ServerAttempt) -> Trial:
+        trial = recorded(attempt)
+        return change(trial, load__latency_us__mean=1000.0 + 10 * (trial.block * trial.position % 3))
+
+    monkeypatch.setattr(ServerAttempt, "record", record)
+    monkeypatch.setattr(registry, "TRIAL_CHECKS", ())
+
+
+@pytest.mark.usefixtures("steady")
 def test_a_run_ends_when_its_ratios_are_precise(tmp_path: Path) -> None:
     study, out = tmp_path / "two.toml", tmp_path / "runs"
     study.write_text(STUDY)

@@ -112,8 +112,10 @@ def trials_in(folder: Path) -> list[Trial]:
 def test_a_whole_run(tmp_path: Path, family: str) -> None:
     if not [line for line in doctor_lines(tmp_path) if line.startswith("ok") and family in line]:
         pytest.skip(f"no {family} server on this machine")
-    # PostgreSQL looks for a deadlock after a second: both clients may spend a shorter trial in one.
-    write_study(tmp_path, family, measure_s=2.5 if family == "postgresql" else 1, rate="")
+    # SQLite computes in the load, and too little at a rate to be seen at it. PostgreSQL looks for a deadlock
+    # after a second: both clients may spend a shorter trial in one.
+    measure_s, rate = {"sqlite": (0.5, ""), "mysql": (0.5, "rate = 100")}.get(family, (1.5, "rate = 100"))
+    write_study(tmp_path, family, measure_s=measure_s, rate=rate)
     if family == "postgresql":
         open_for_others(tmp_path)
     result = diskproof_here(tmp_path, "run", "study.toml")
@@ -400,24 +402,29 @@ def test_a_variable_that_the_server_does_not_know_ends_the_run_at_once(tmp_path:
     assert_nothing_left(tmp_path)
 
 
-@needs_mariadb
-def test_a_variable_that_the_server_limits_is_noted(tmp_path: Path) -> None:
-    """MariaDB caps it quietly, and says so if it is asked: on all sides alike."""
-    write_study(tmp_path, "mysql", blocks=1, tuning="variables = { table_open_cache = 99999999 }")
-    result = diskproof_here(tmp_path, "run", "study.toml")
-    assert result.returncode in (0, 12), result.stderr
-    assert all(setting.holds for trial in trials_in(tmp_path) for setting in trial.settings)
-    notes = [one.message.text for trial in trials_in(tmp_path) for one in trial.findings]
-    assert any(note.startswith("`table_open_cache` = 99999999 was asked for, and the serv") for note in notes)
+STRAY = """variables = {{ table_open_cache = 99999999 }}
+[tunings.stray]
+base = "safest"
+variables = {{ slow_query_log = true, slow_query_log_file = "{stray}" }}"""
 
 
 @needs_mariadb
-def test_a_file_that_lands_elsewhere_makes_the_trial_invalid(tmp_path: Path) -> None:
+def test_what_a_server_limits_is_noted_and_a_file_that_lands_elsewhere_makes_the_trial_invalid(
+    tmp_path: Path,
+) -> None:
+    """MariaDB caps a variable quietly, and says so if it is asked: on all sides alike."""
     stray = tmp_path / "stray.log"
-    tuning = f'variables = {{ slow_query_log = true, slow_query_log_file = "{stray}" }}'
-    write_study(tmp_path, "mysql", blocks=1, tuning=tuning)
+    write_study(tmp_path, "mysql", blocks=1, tuning=STRAY.format(stray=stray))
+    study = tmp_path / "study.toml"
+    study.write_text(study.read_text().replace('[storages.dram]\nram = "600 MiB"\n', ""))
     result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode == 12, result.stderr
+    limited, strayed = sorted(trials_in(tmp_path), key=lambda trial: "stray" in trial.cell)
+    assert all(setting.holds for setting in limited.settings)
+    notes = [one.message.text for one in limited.findings]
+    assert any(note.startswith("`table_open_cache` = 99999999 was asked for, and the serv") for note in notes)
+    assert "placement" not in [one.check for one in invalidating(run_folder(tmp_path), limited)]
+    assert "placement" in [one.check for one in invalidating(run_folder(tmp_path), strayed)]
     assert str(stray) in (run_folder(tmp_path).path / "report.md").read_text()
     assert_nothing_left(tmp_path)
 

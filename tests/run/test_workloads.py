@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.timeout(240)
 STUDY = """
 question = "Does it run?"
 [design]
+repeat_disturbed = false
 blocks = {blocks}
 {design}
 clients = [{clients}]
@@ -107,62 +109,6 @@ def test_sqlbench_reports_every_operation_and_compares_common_ones(tmp_path: Pat
     assert "wisc_benchmark" in (folder.path / "report.html").read_text()
 
 
-def test_conditions(tmp_path: Path) -> None:
-    load = '[workloads.c]\nkind = "conditions"\ntables = 3\nrows = 50\nstay = true\ntables_per_visit = 2\n'
-    _, [trial], _ = run(tmp_path, "sqlite", load, design=TIMED)
-    assert load_of(trial).known_transactions > 0
-    assert trial.data is not None
-    assert trial.data.rows == 150
-    assert "--tables-per-visit 2" in trial.load_command
-
-
-@pytest.mark.parametrize("family", [pytest.param("mysql", marks=needs_mariadb), "sqlite"])
-def test_pgbenchs_transactions_on_its_own_tables(tmp_path: Path, family: str) -> None:
-    load = '[workloads.bank]\nkind = "pgbench"\nbuiltin = ["tpcb-like@1", "select-only@2"]\n' + TIMED
-    _, [trial], shown = run(tmp_path, family, load)
-    kinds = {one.name: one.count for one in load_of(trial).statement_types}
-    reads = [count for name, count in kinds.items() if "SELECT abalance" in name]
-    writes = [count for name, count in kinds.items() if "UPDATE" in name or "INSERT" in name]
-    assert len(reads) == 2
-    assert len(writes) == 4
-    assert all(kinds.values())
-    assert "Pgbench's tpcb-like@1, select-only@2" in shown
-
-
-def test_a_ledger_is_a_load_like_others(tmp_path: Path) -> None:
-    load = '[workloads.l]\nkind = "ledger"\naccounts = 20\nfiller_bytes = 10\n'
-    _, [trial], _ = run(tmp_path, "sqlite", load, design=TIMED)
-    measured = load_of(trial)
-    assert measured.known_transactions > 0
-    assert [one.name for one in measured.statement_types] == [
-        "begin", "account_update", "entry_insert", "commit",
-    ]  # fmt: skip
-    assert trial.data is not None
-    assert trial.data.rows == 20
-    assert "--accounts 20 --filler-bytes 10" in trial.load_command
-
-
-def test_a_script_runs_from_the_copy_that_the_run_keeps(tmp_path: Path) -> None:
-    (tmp_path / "sql").mkdir()
-    (tmp_path / "sql" / "tables.sql").write_text("CREATE TABLE goods (id INTEGER PRIMARY KEY);\n")
-    (tmp_path / "sql" / "buy.sql").write_text(
-        "\\set id random(1, :rows)\nSELECT * FROM goods WHERE id = :id;\n"
-    )
-    load = (
-        '[workloads.own]\nkind = "script"\nprepare = "sql/tables.sql"\nfiles = ["sql/buy.sql@3"]\n'
-        "variables = { rows = 10 }\n"
-    )
-    folder, [trial], _ = run(tmp_path, "sqlite", load, design=TIMED)
-    copy = folder.scripts("own") / "buy.sql"
-    assert copy.read_bytes() == (tmp_path / "sql" / "buy.sql").read_bytes()
-    assert f"{copy}@3" in trial.load_command
-    assert load_of(trial).known_transactions > 0
-    (tmp_path / "sql" / "buy.sql").write_text("SELECT 1;\n")
-    resumed = diskproof_here(tmp_path, "run", "study.toml", "--resume")
-    assert resumed.returncode == 2
-    assert "another version of this study" in resumed.stderr
-
-
 SHOP = """
 local shop = require("shop_common")
 sysbench.cmdline.options = { goods = {"Number of goods", 3} }
@@ -181,20 +127,122 @@ function event()
 end
 """
 
+COMMON = 'return { table = "CREATE TABLE goods (id INTEGER PRIMARY KEY)" }\n'
 
-def test_a_lua_script_runs_from_the_copy_that_the_run_keeps(tmp_path: Path) -> None:
-    (tmp_path / "lua").mkdir()
-    (tmp_path / "lua" / "shop.lua").write_text(SHOP)
-    common = 'return { table = "CREATE TABLE goods (id INTEGER PRIMARY KEY)" }\n'
-    (tmp_path / "lua" / "shop_common.lua").write_text(common)
-    load = '[workloads.own]\nkind = "lua"\nscript = "lua/shop.lua"\noptions = { goods = 20 }\n'
-    folder, [trial], _ = run(tmp_path, "sqlite", load, design=TIMED)
-    copies = folder.scripts("own")
-    assert (copies / "shop_common.lua").read_text() == common
+FILES = {
+    "sql/tables.sql": "CREATE TABLE goods (id INTEGER PRIMARY KEY);\n",
+    "sql/buy.sql": "\\set id random(1, :rows)\nSELECT * FROM goods WHERE id = :id;\n",
+    "lua/shop.lua": SHOP,
+    "lua/shop_common.lua": COMMON,
+}
+
+PGBENCH = '[workloads.bank]\nkind = "pgbench"\nbuiltin = ["tpcb-like@1", "select-only@2"]\n' + TIMED
+
+MANY = f"""
+[workloads.c]
+kind = "conditions"
+tables = 3
+rows = 50
+stay = true
+tables_per_visit = 2
+[workloads.ledger]
+kind = "ledger"
+accounts = 20
+filler_bytes = 10
+[workloads.script]
+kind = "script"
+prepare = "sql/tables.sql"
+files = ["sql/buy.sql@3"]
+variables = {{ rows = 10 }}
+[workloads.lua]
+kind = "lua"
+script = "lua/shop.lua"
+options = {{ goods = 20 }}
+{PGBENCH}
+"""
+
+
+@dataclass
+class Many:
+    """A run of several workloads."""
+
+    path: Path
+    """Where the study and its files are."""
+    folder: RunFolder
+    trials: dict[str, Trial]
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Many:
+    """One of all workloads that SQLite shows as well as a server: to begin and to end a run takes longest."""
+    path = tmp_path_factory.mktemp("many")
+    for name, text in FILES.items():
+        (path / name).parent.mkdir(exist_ok=True)
+        (path / name).write_text(text)
+    folder, trials, _ = run(path, "sqlite", MANY, design=TIMED)
+    plan = folder.plan()
+    return Many(path, folder, {plan.cell(trial.cell).workload: trial for trial in trials})
+
+
+def test_conditions(many: Many) -> None:
+    trial = many.trials["c"]
+    assert load_of(trial).known_transactions > 0
+    assert trial.data is not None
+    assert trial.data.rows == 150
+    assert "--tables-per-visit 2" in trial.load_command
+
+
+def assert_pgbenchs_transactions(trial: Trial) -> None:
+    kinds = {one.name: one.count for one in load_of(trial).statement_types}
+    reads = [count for name, count in kinds.items() if "SELECT abalance" in name]
+    writes = [count for name, count in kinds.items() if "UPDATE" in name or "INSERT" in name]
+    assert len(reads) == 2
+    assert len(writes) == 4
+    assert all(kinds.values())
+
+
+def test_pgbenchs_transactions_on_its_own_tables(many: Many) -> None:
+    assert_pgbenchs_transactions(many.trials["bank"])
+
+
+@needs_mariadb
+def test_pgbenchs_transactions_on_a_server(tmp_path: Path) -> None:
+    _, [trial], shown = run(tmp_path, "mysql", PGBENCH)
+    assert_pgbenchs_transactions(trial)
+    assert "Pgbench's tpcb-like@1, select-only@2" in shown
+
+
+def test_a_ledger_is_a_load_like_others(many: Many) -> None:
+    trial = many.trials["ledger"]
+    measured = load_of(trial)
+    assert measured.known_transactions > 0
+    assert [one.name for one in measured.statement_types] == [
+        "begin", "account_update", "entry_insert", "commit",
+    ]  # fmt: skip
+    assert trial.data is not None
+    assert trial.data.rows == 20
+    assert "--accounts 20 --filler-bytes 10" in trial.load_command
+
+
+def test_a_lua_script_runs_from_the_copy_that_the_run_keeps(many: Many) -> None:
+    copies, trial = many.folder.scripts("lua"), many.trials["lua"]
+    assert (copies / "shop_common.lua").read_text() == COMMON
     assert f"{copies / 'shop.lua'} --option goods=20" in trial.load_command
     measured = load_of(trial)
     assert measured.known_transactions > 0
     assert [one.name for one in measured.statement_types] == ["select"]
+
+
+def test_a_script_runs_from_the_copy_that_the_run_keeps(many: Many) -> None:
+    copy, trial = many.folder.scripts("script") / "buy.sql", many.trials["script"]
+    assert copy.read_text() == FILES["sql/buy.sql"]
+    assert f"{copy}@3" in trial.load_command
+    assert load_of(trial).known_transactions > 0
+    (many.path / "sql" / "buy.sql").write_text("SELECT 1;\n")
+    resumed = diskproof_here(many.path, "run", "study.toml", "--resume")
+    (many.path / "sql" / "buy.sql").write_text(FILES["sql/buy.sql"])
+    assert resumed.returncode == 2
+    assert "another version of this study" in resumed.stderr
 
 
 def test_a_script_with_a_mistake_is_refused_before_anything_is_made(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,21 +13,14 @@ from diskproof.system.containers import remove_labelled
 from diskproof.system.counters import open_files
 from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
-from support.containers import IMAGES, engine, podman
+from support.containers import IMAGES, podman
 from support.servers import Images, connect, is_gone, start
 
 pytestmark = pytest.mark.timeout(300)
 
 
-@pytest.fixture(scope="module")
-def podman_here() -> Iterator[None]:
-    with engine():
-        yield
-
-
 @pytest.fixture(scope="module", params=["mysql", "postgresql"])
-def contained(request: pytest.FixtureRequest) -> ServerKind:
-    request.getfixturevalue("podman_here")
+def contained(request: pytest.FixtureRequest, podman_here: None) -> ServerKind:  # noqa: ARG001
     family = request.param
     return find(family, name=f"contained-{family}", image=IMAGES[family])
 

@@ -104,15 +104,23 @@ def test_an_operating_system_that_stops_loses_its_page_cache_and_not_the_disks(j
     layout.clear()
 
 
+TRIES = 5
+"""An idle arm writes what the cache has: a busy machine may leave it the time before the cut."""
+
+
 def test_a_disk_that_ignores_flushes_loses_what_was_synced(journal: Journal) -> None:
     layout = layout_of(journal, flushes="ignored")
     data = restored(layout)
-    write(data / "synced", b"synced" * 5000, synced=True)
-    [(_, facts)] = layout.cut(PowerCut(7, "nothing"))
+    for number in range(TRIES):
+        synced = data / f"synced-{number}"
+        write(synced, b"synced" * 5000, synced=True)
+        [(_, facts)] = layout.cut(PowerCut(7, "nothing"))
+        layout.power_returns()
+        layout.mount_again()
+        if facts["answered_at_risk_writes"]:
+            break
     assert facts["answered_at_risk_writes"] > 0
-    layout.power_returns()
-    layout.mount_again()
-    assert not (data / "synced").exists()
+    assert not synced.exists()
     assert (data / "loaded").read_bytes() == b"loaded" * 1000
     layout.clear()
 

@@ -27,6 +27,7 @@ from diskproof.study.storages import StorageChoice
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import describe
 from diskproof.system.run_processes import is_gone, processes_of
+from support.disk_path import own_us
 from support.virtual import VOLUME, left_of, needs_virtual_disks, storage
 
 MIB = 2**20
@@ -262,6 +263,12 @@ def test_time_is_taken_and_counted_as_told(journal: Journal) -> None:
     places.close()
 
 
+@pytest.fixture
+def own_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(path_cost, "_measured_us", own_us)
+
+
+@pytest.mark.usefixtures("own_path")
 def test_the_path_to_a_disk_is_measured_once_a_run(journal: Journal) -> None:
     measured = path_cost.path_us(journal, below_floor=True)
     assert 3 < measured <= path_cost.LONGEST_US
@@ -272,6 +279,7 @@ def test_the_path_to_a_disk_is_measured_once_a_run(journal: Journal) -> None:
     attached.detach()
 
 
+@pytest.mark.usefixtures("own_path")
 def test_a_probe_that_is_killed_has_words(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     read = path_cost._read_us
 

@@ -88,7 +88,7 @@ def wait_for(what: Callable[[], object], seconds: float = 90) -> None:
             if what():
                 return
         assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 def wait_until_it_begins(process: Begun) -> None:

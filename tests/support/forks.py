@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import types
 from functools import cache
@@ -86,9 +87,14 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
 
+def prepare() -> None:
+    """Start the process that forks: forks of this one share it."""
+    _maker()
+
+
 @cache
 def _maker() -> socket.socket:
-    """Start the process that forks; it ends with this one."""
+    """Start the process that forks; it ends with this one and its forks."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     command = [sys.executable, "-m", "support.forks", str(theirs.fileno())]
     # It must find what this process finds.
@@ -144,12 +150,28 @@ def _load() -> None:
     sys.modules["vl_convert"] = drawing
     from diskproof.cli import crash, run  # noqa: F401, PLC0415
     from diskproof.report import html  # noqa: F401, PLC0415
-    from support import fresh  # noqa: PLC0415
+    from diskproof.storage import path_cost  # noqa: PLC0415
+    from support import disk_path, fresh  # noqa: PLC0415
 
     for kind in fresh.MAKERS:
         kind.initialise = fresh.initialise  # type: ignore[method-assign, assignment]
+    path_cost._measured_us = disk_path.shared_us  # type: ignore[assignment]
+    _run_once()
     gc.collect()
     gc.freeze()
+
+
+def _run_once() -> None:
+    """Make a run here: what its first one loads and builds, each command would again."""
+    from support.command import diskproof_here  # noqa: PLC0415
+    from support.small import write_small  # noqa: PLC0415
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    with tempfile.TemporaryDirectory() as folder:
+        done = diskproof_here(Path(folder), "run", write_small(Path(folder), blocks=1))
+    assert done.returncode in (0, 12), done.stderr
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 if __name__ == "__main__":

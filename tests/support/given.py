@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -72,12 +73,16 @@ class Theirs(ABC):
         return str(self.ask(self._show(name))[0][-1])
 
     def stop(self) -> None:
-        self.process.terminate()
+        if self.process.poll() is None:
+            self._ask_to_end()
         try:
             self.process.wait(30)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+    def _ask_to_end(self) -> None:
+        self.process.terminate()
 
     def _data_of(self, command: Sequence[str]) -> Path:
         """Return this server's own copy of the data that a command makes in the folder `{}`."""
@@ -175,6 +180,10 @@ class TheirPostgresql(Theirs):
             [*as_user, str(programs / "postgres"), "-D", str(data), "-p", str(self.port), *options],
             self.folder,
         )
+
+    def _ask_to_end(self) -> None:
+        # runuser would wait for two seconds, and the server for its clients.
+        os.kill(int((self.folder / "data" / "postmaster.pid").read_text().split()[0]), signal.SIGINT)
 
     def _connect(self, database: str | None) -> Any:
         return psycopg.connect(

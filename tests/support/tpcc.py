@@ -3,14 +3,14 @@
 import numpy as np
 
 from diskproof.results.load import TransactionType
-from diskproof.results.tpcc import KINDS, Checked, Condition, Constants, Inputs, RowCount
-from support.tpcc_inputs import bin_shares
+from diskproof.results.tpcc import KINDS, Checked, Condition, RowCount
+from support.tpcc_inputs import Constants, Drawn, bin_shares
 from support.trials import make_latency
 
 ORDERS = 20_000
 
 
-def make_inputs(*, warehouses: int = 2, think_times: bool = False, seed: int = 1) -> Inputs:
+def make_inputs(*, warehouses: int = 2, seed: int = 1) -> Drawn:
     """Return the inputs of a correct run, drawn anew."""
     draw = np.random.default_rng(seed)
 
@@ -23,10 +23,9 @@ def make_inputs(*, warehouses: int = 2, think_times: bool = False, seed: int = 1
     named = int(draw.binomial(ORDERS + begun[2], 0.6))
     several = warehouses > 1
     constants = Constants(last_name=240, customer=511, item=4000)
-    return Inputs(
+    return Drawn(
         warehouses=warehouses,
-        terminals=10 * warehouses if think_times else 8,
-        think_times=think_times,
+        terminals=8,
         constants=constants,
         load_constant=157,
         begun=begun,

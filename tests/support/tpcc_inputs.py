@@ -7,8 +7,49 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from diskproof.results.tpcc import Inputs
+from diskproof.results.record import Record
+from diskproof.results.tpcc import KINDS, Inputs, Kind
 from diskproof.stats.distributions import binomial_p, special
+
+
+class Constants(Record):
+    """The constants C of NURand in a run (clause 2.1.6.1)."""
+
+    last_name: int
+    customer: int
+    item: int
+
+
+class Drawn(Inputs):
+    """What the terminals entered since they began, the warm-up included: draws do not depend on the phase."""
+
+    terminals: int
+    constants: Constants
+    load_constant: int
+    """The constant C for last names while the tables were loaded."""
+    begun: list[int]
+    """Transactions of each of `KINDS`; one that is run again counts once."""
+    rolled_back: int
+    """New orders with an unused item."""
+    lines: int
+    remote_lines: int
+    line_counts: list[int]
+    """Orders with 5, 6, … 15 lines."""
+    items: list[int]
+    """Lines in bins of 1,000 items."""
+    remote_payments: int
+    by_last_name: int
+    """Of payments and order statuses."""
+    customers: list[int]
+    """Customer numbers in bins of 100."""
+    last_names: list[int]
+    """Numbers of last names in bins of 10."""
+    districts: list[int]
+
+    def drawn(self, kind: Kind) -> int:
+        """Return how many transactions of a kind were begun."""
+        return self.begun[KINDS.index(kind)]
+
 
 UNLIKELY = 1e-6
 """A correct run fails once in a hundred thousand."""
@@ -68,7 +109,7 @@ def _within(shares: np.ndarray, bits: int) -> np.ndarray:
     return sums
 
 
-def wrong_shares(inputs: Inputs) -> list[str]:
+def wrong_shares(inputs: Drawn) -> list[str]:
     """Return the shares that are not the specified ones (clauses 2.4.1 and 2.5.1)."""
     several = inputs.warehouses > 1
     payments, orders = inputs.drawn("payment"), inputs.drawn("new_order")
@@ -86,7 +127,7 @@ def wrong_shares(inputs: Inputs) -> list[str]:
     ]
 
 
-def distributions(inputs: Inputs) -> dict[str, float]:
+def distributions(inputs: Drawn) -> dict[str, float]:
     """Return the p of each distribution of inputs, as far as there are enough (chi-square)."""
     constants = inputs.constants
     found = {
@@ -103,7 +144,7 @@ def distributions(inputs: Inputs) -> dict[str, float]:
     return {name: p for name, p in found.items() if p is not None}
 
 
-def smallest_p(inputs: Inputs) -> float | None:
+def smallest_p(inputs: Drawn) -> float | None:
     """Return the smallest p of all distributions, times their number (Bonferroni); None without one."""
     found = distributions(inputs).values()
     return min(1.0, min(found) * len(found)) if found else None

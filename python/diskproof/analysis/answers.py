@@ -178,7 +178,7 @@ class TpccResponse(Record):
     """Over all valid trials."""
     mean_us: float | None
     p90_us: float | None
-    """The longest of the trials; None for deferred deliveries, whose time in the queue is only counted."""
+    """The longest of the trials."""
     limit_s: float
     kept: bool | None
     """Whether each trial kept the limit; None: not observed."""
@@ -189,7 +189,6 @@ class TpccAnswer(Record):
 
     cell: Cell
     warehouses: int
-    think_times: bool
     new_orders_per_min: Interval | None
     responses: list[TpccResponse]
     checked: int

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import TpccAnswer, TpccResponse
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.audit.tpcc import DEFERRED_LIMIT_S, LIMITS_S, PERCENTILE, a_minute
+from diskproof.audit.tpcc import LIMITS_S, PERCENTILE, a_minute
 from diskproof.results.load import LoadResult
 from diskproof.results.plan import Cell
-from diskproof.results.tpcc import DEFERRED, Inputs
 from diskproof.stats.intervals import geometric_mean_interval
 
 
@@ -27,9 +26,8 @@ def _answer(cell: Cell, trials: Sequence[Audited]) -> TpccAnswer:
     return TpccAnswer(
         cell=cell,
         warehouses=inputs[0].warehouses,
-        think_times=inputs[0].think_times,
         new_orders_per_min=geometric_mean_interval(rates) if rates else None,
-        responses=[*_responses([one.load for one in trials]), *_deferred(inputs)],
+        responses=list(_responses([one.load for one in trials])),
         checked=len(checked),
         consistent=sum(one.holds for one in checked),
         trials=len(trials),
@@ -54,21 +52,4 @@ def _responses(loads: Sequence[LoadResult]) -> Iterator[TpccResponse]:
             p90_us=p90_us,
             limit_s=limit_s,
             kept=None if p90_us is None else p90_us <= limit_s * 1e6,
-        )
-
-
-def _deferred(inputs: Sequence[Inputs]) -> Iterator[TpccResponse]:
-    """Yield what became of deferred deliveries, if there were any.
-
-    Their recorded latency begins when they are taken from the queue, and the limit when they are put into it.
-    """
-    done = [one.deferred for one in inputs if one.deferred and one.deferred.done]
-    if done:
-        yield TpccResponse(
-            name=DEFERRED,
-            count=sum(one.done for one in done),
-            mean_us=None,
-            p90_us=None,
-            limit_s=DEFERRED_LIMIT_S,
-            kept=all(one.keeps_limit for one in done),
         )

@@ -61,7 +61,6 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     tpcc.consistency,
     tpcc.mix,
     tpcc.response,
-    tpcc.length,
     tpcc.rate,
 )
 

@@ -7,7 +7,6 @@ from rich.table import Table
 
 from diskproof import disk
 from diskproof.analysis.safety.controls import unasked_controls
-from diskproof.audit.tpcc import too_short
 from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
 from diskproof.cli.screen import results, say
 from diskproof.report.compose import cut_words
@@ -23,7 +22,6 @@ from diskproof.server.choice import find_chosen
 from diskproof.server.given import GivenServer, find_given
 from diskproof.storage.kinds.base import nearest
 from diskproof.study.loads.own_data import OwnData
-from diskproof.study.loads.tpcc import Tpcc
 from diskproof.study.model import Study
 from diskproof.study.plan import loading_seconds, placed
 from diskproof.study.read import StudyFile
@@ -80,25 +78,11 @@ def plan(
             results.print(line, markup=False)
         for line in _too_fast(file.study, whole):
             say(line)
-    for line in _notes(choice, file.study, made):
-        results.print(line, markup=False)
+    if choice.hosts:
+        for line in _not_sent(file.study):
+            results.print(line, markup=False)
     said += _written(file.study, placed(file.study, whole), given=_loaded(file.study, whole))
     results.print(f"{said} (order from seed {made.seed})")
-
-
-def _too_short(study: Study, made: Plan) -> Iterator[str]:
-    """Yield which loads with TPC-C's think times end before their terminals have made a few transactions."""
-    for workload in dict.fromkeys(cell.workload for cell in made.cells):
-        chosen = study.load(workload)
-        if isinstance(chosen, Tpcc) and chosen.think_times and (short := too_short(study.phases(workload))):
-            yield f"workload `{workload}`: {short.text}"
-
-
-def _notes(choice: TimedChoice, study: Study, made: Plan) -> Iterator[str]:
-    """Yield what must be known of the run."""
-    yield from _too_short(study, made)
-    if choice.hosts:
-        yield from _not_sent(study)
 
 
 def _not_sent(study: Study) -> Iterator[str]:

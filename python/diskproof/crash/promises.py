@@ -125,9 +125,10 @@ class Promises(Committing):
 
     def _check_alive(self) -> None:
         self._running.check_alive()
+        has_ended = self.has_ended  # before: what is wrong may have ended it
         if self._wrong:
             raise PromiseError(self._wrong)
-        if self._process.poll() is not None:
+        if has_ended:
             raise PromiseError(
                 f"`load` ended before the cut ({describe_end(self._process.returncode)}); its messages end "
                 f"with:\n{self._running.log_tail(10)}"

@@ -2,8 +2,10 @@
 
 import select
 import socket
+import ssl
 import time
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,9 +57,9 @@ def connect_mysql(
     some kinds of password in no other way.
     """
     options: dict[str, Any] = {"unix_socket": address.socket} if address.socket else {}
-    if address.check == "nothing":
-        options["ssl"] = {"verify_mode": "none"}
-    elif address.check is not None:
+    if address.check in (None, "nothing"):
+        options["ssl"] = _unverified()
+    else:
         options["ssl"] = {"ca": address.authority, "check_hostname": address.check == "identity"}
     try:
         connection = pymysql.connect(
@@ -80,11 +82,22 @@ def connect_mysql(
         raise pymysql.OperationalError(
             2003, f"Can't connect to MySQL server on {address} ({error})"
         ) from error
+    if address.check is None:
+        connection._ssl_required = False  # type: ignore[attr-defined]
     # PyMySQL only knows this of a socket file that it opened itself.
     connection._secure = address.socket is not None  # type: ignore[attr-defined]
     with bounded(route.fileno(), CONNECT_LIMIT_S):
         connection.connect(route)
     return connection
+
+
+@cache
+def _unverified() -> ssl.SSLContext:
+    """Return what encrypts and asks for no certificate: the driver would read the machine's each time."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 def _route(address: Address) -> socket.socket:

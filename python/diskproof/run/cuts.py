@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +26,9 @@ from diskproof.wording import as_message, say
 MOST_UNFINISHED = 3
 """After so many broken cuts of one cell in a row, the next would break off too."""
 
+LOOK_S = 1.0
+"""Of one wait: a signal that comes just before it begins is only seen at its end."""
+
 
 def make_cuts(plan: Cuts, bench: Bench, progress: Progress) -> None:
     """Make the cuts that are not recorded as finished, and append each to the run folder.
@@ -47,8 +50,11 @@ def make_cuts(plan: Cuts, bench: Bench, progress: Progress) -> None:
         with ThreadPoolExecutor(len(benches)) as pool:
             at_work = [pool.submit(campaign.work, own) for own in benches]
             try:
-                for lane in as_completed(at_work):
-                    lane.result()
+                running = set(at_work)
+                while running:
+                    done, running = wait(running, LOOK_S, FIRST_COMPLETED)
+                    for lane in done:
+                        lane.result()
             except Exception:
                 progress.note("the run ends here, when the cuts under way have finished")
                 raise

@@ -103,7 +103,7 @@ def _rehearse_load(
             if isinstance(workload, Lua):
                 gaps = load.check_script(verb_options(workload, "prepare", copies))
                 return [f"workload `{name}`: {gap}" for gap in gaps]
-            clients = (workload.clients or [1])[0]  # with think times TPC-C takes no other number
+            clients = (workload.clients or [1])[0]
             arguments = run_arguments(workload, phases, clients, seed, copies, any_database=not fenced)
             load.rehearse(workload.kind, arguments, url)
             if isinstance(workload, Script) and given:

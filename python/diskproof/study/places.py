@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 from typing import Literal, Self, get_args
 
-from pydantic import ByteSize, Field, model_validator
+from pydantic import Field, model_validator
 
 from diskproof.results.size import Size
 from diskproof.study.part import Device, Location, Name, Part
-from diskproof.study.pools import MIB, Pool, check_named_twice
+from diskproof.study.pools import Pool, check_named_twice
 
 FileSystem = Literal["ext4", "xfs", "btrfs"]
 
@@ -39,13 +39,10 @@ class Composed(Part):
 
     how: Literal["block-cache", "write-cache"] = Field(
         description="`block-cache`: the front caches the back, write-back; "
-        "`write-cache`: the front takes the back's writes in one long log"
+        "`write-cache`: the front takes the back's writes, and the back answers reads"
     )
     front: Device = Field(description="Virtual disk in front: its name, or a device file, as for `virtual`")
     back: Device = Field(description="Virtual disk behind it, as large as the whole")
-    log_size: Size = Field(
-        ByteSize(1024 * MIB), ge=4 * MIB, description="Of a `write-cache`: how much of the front is the log"
-    )
 
     @property
     def name(self) -> str:

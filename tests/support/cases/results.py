@@ -29,6 +29,16 @@ def of_pgbench(clients: int) -> Evidence:
     return result(source__format="pgbench", asked=asked, load__mix=mix, load__clients=clients)
 
 
+def of_hammerdb(orders_a_minute: float, seconds: float = 300.0, warehouses: int = 1) -> Evidence:
+    """Return HammerDB's new orders on so many warehouses."""
+    return result(
+        source__format="HammerDB",
+        asked={"warehouses": str(warehouses)},
+        load__transactions_per_s=orders_a_minute / 60,
+        load__seconds=seconds,
+    )
+
+
 RESULT_CASES: tuple[Case[Evidence], ...] = (
     Case(
         asked.named_test,

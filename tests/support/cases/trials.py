@@ -15,6 +15,7 @@ from diskproof.results.trial import HeldCpus, Setting
 from diskproof.results.usage import DeviceUsage
 from support import files as bare
 from support.cases import Case
+from support.cases.results import of_hammerdb
 from support.load_hosts import make_load_hosts
 from support.replay import make_certificate
 from support.tpcc import make_checked, make_inputs, make_types
@@ -268,15 +269,9 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         of_tpcc(),
     ),
     Case(
-        tpcc.length,
-        of_tpcc(load__tpcc=make_inputs(think_times=True)),
-        "are too short for TPC-C with think times",
-        of_tpcc(plan=change(PLAN, warm_up_s=30, measure_s=300), load__tpcc=make_inputs(think_times=True)),
-    ),
-    Case(
         tpcc.rate,
-        of_tpcc(load__tpcc=make_inputs(think_times=True)),
+        of_hammerdb(40_000, warehouses=2),
         "20,000 for each; its terminals can enter 12.86",
-        of_tpcc(load__tpcc=make_inputs(think_times=True), load__transaction_types=make_types(orders=12)),
+        of_hammerdb(25, warehouses=2),
     ),
 )

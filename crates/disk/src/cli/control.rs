@@ -1,9 +1,10 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 
 use super::output;
+use crate::file;
 use crate::serve::{ControlRequest, Schedule, ask};
 
 /// Query or control a served disk
@@ -33,7 +34,7 @@ impl Control {
             What::Faults { file } if file.as_os_str() == "none" => {
                 ControlRequest::Faults(Schedule::default())
             }
-            What::Faults { file } => ControlRequest::Faults(super::serve::schedule(&file)?),
+            What::Faults { file } => ControlRequest::Faults(schedule(&file)?),
         };
         let reply = ask(&self.socket, &request)?;
         if reply["ok"] != true {
@@ -41,4 +42,15 @@ impl Control {
         }
         output::print_json(&reply)
     }
+}
+
+/// Reads a schedule of faults.
+///
+/// # Errors
+///
+/// It cannot be read, or is not a schedule.
+fn schedule(path: &Path) -> anyhow::Result<Schedule> {
+    let shown = path.display();
+    let text = file::read_text(path).with_context(|| format!("the faults in {shown}"))?;
+    serde_json::from_str(&text).with_context(|| format!("{shown} is not a schedule of faults"))
 }

@@ -1,14 +1,12 @@
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::Args;
 use serde_json::json;
 
 use super::promise::PromiseOptions;
 use super::{output, size};
 use crate::device;
-use crate::file;
-use crate::serve::{self, BelowFloor, Options, Schedule};
+use crate::serve::{self, BelowFloor, Options};
 
 /// Serve a device as a file or a directory in a FUSE mount, until it is detached, unmounted or interrupted
 #[derive(Debug, Args)]
@@ -28,9 +26,6 @@ pub(super) struct Serve {
     /// Most bytes that the contents may take; writes fail beyond that [default: three quarters of available memory, or no limit for a file]
     #[arg(long, value_parser = size::parse)]
     memory_limit: Option<u64>,
-    /// A schedule of faults: a JSON file as for `control … faults`
-    #[arg(long)]
-    faults: Option<PathBuf>,
 }
 
 impl Serve {
@@ -60,7 +55,6 @@ impl Serve {
             promise: self.promise.promise()?,
             contents,
             limit_bytes,
-            faults: self.faults.as_deref().map(schedule).transpose()?,
             ..self.options
         };
         serve::serve(&self.device, &device, &options, |event| {
@@ -71,15 +65,4 @@ impl Serve {
             output::print_line(event)
         })
     }
-}
-
-/// Reads a schedule of faults.
-///
-/// # Errors
-///
-/// It cannot be read, or is not a schedule.
-pub(super) fn schedule(path: &Path) -> anyhow::Result<Schedule> {
-    let shown = path.display();
-    let text = file::read_text(path).with_context(|| format!("the faults in {shown}"))?;
-    serde_json::from_str(&text).with_context(|| format!("{shown} is not a schedule of faults"))
 }

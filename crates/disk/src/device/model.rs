@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::kind::{Kind, Properties};
 use super::promise::Promise;
 use crate::timing::{
-    BridgeParameters, CacheParameters, CloudParameters, FlashParameters, Ignoring, LogParameters,
+    BridgeParameters, CacheParameters, CloudParameters, FlashParameters, Ignoring,
     MemoryParameters, NullParameters, Protected, SpinningParameters, Timing,
 };
 
@@ -53,7 +53,6 @@ pub enum Model {
     Memory(MemoryParameters),
     Bridge(BridgeParameters),
     Cache(CacheParameters),
-    Log(LogParameters),
     /// Another device by its name, as on the command line. Reading a file puts that device here.
     Named(String),
 }
@@ -118,7 +117,6 @@ impl Model {
             Self::Memory(kind) => kind.parts_mut(),
             Self::Bridge(kind) => kind.parts_mut(),
             Self::Cache(kind) => kind.parts_mut(),
-            Self::Log(kind) => kind.parts_mut(),
             Self::Named(_) => Vec::new(),
         }
     }
@@ -132,7 +130,6 @@ impl Model {
             Self::Memory(kind) => kind,
             Self::Bridge(kind) => kind,
             Self::Cache(kind) => kind,
-            Self::Log(kind) => kind,
             Self::Named(name) => panic!("the device `{name}` was not looked up"),
         }
     }

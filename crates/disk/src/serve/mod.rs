@@ -142,7 +142,6 @@ pub fn serve(
         "process": std::process::id(),
     });
     properties.add_to(&mut description);
-    begin_faults(options, &engine)?;
     let disk = Arc::new(Disk {
         engine: engine.clone(),
         contents,
@@ -167,16 +166,6 @@ pub fn serve(
     wait(&ended);
     drop(mounted);
     Ok(())
-}
-
-fn begin_faults(options: &Options, engine: &Engine) -> anyhow::Result<()> {
-    let Some(Schedule { schedule, seed }) = &options.faults else {
-        return Ok(());
-    };
-    let put = engine
-        .faults()
-        .schedule(schedule.clone(), *seed, engine.now());
-    put.map_err(|why| anyhow!("--faults: {why}"))
 }
 
 /// Warnings before the disk is filled: a thin disk may be larger than the room for its contents.

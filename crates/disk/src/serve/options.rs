@@ -73,9 +73,6 @@ pub struct Options {
     /// Let the disk's time pass so many times slower; all that it says of time is in its own
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub dilation: u32,
-    /// Faults, from the moment the disk can be used.
-    #[arg(skip)]
-    pub faults: Option<super::Schedule>,
 }
 
 /// Refuses more than a second: no path to a disk takes that long.

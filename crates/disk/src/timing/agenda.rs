@@ -7,7 +7,7 @@ use crate::request::Nanos;
 
 /// Deeds by moment; those of one moment in the order in which they were entered.
 #[derive(Debug)]
-pub(in crate::timing) struct Agenda<T> {
+pub(crate) struct Agenda<T> {
     heap: BinaryHeap<Noted<T>>,
     entered: u64,
 }
@@ -47,30 +47,30 @@ impl<T> Ord for Noted<T> {
 }
 
 impl<T> Agenda<T> {
-    pub(in crate::timing) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             heap: BinaryHeap::new(),
             entered: 0,
         }
     }
 
-    pub(in crate::timing) fn enter(&mut self, at: Nanos, deed: T) {
+    pub(crate) fn enter(&mut self, at: Nanos, deed: T) {
         let turn = u128::from(at) << 64 | u128::from(self.entered);
         self.heap.push(Noted { turn, deed });
         self.entered += 1;
     }
 
-    pub(in crate::timing) fn next(&self) -> Option<Nanos> {
+    pub(crate) fn next(&self) -> Option<Nanos> {
         self.heap.peek().map(Noted::at)
     }
 
     /// Takes the first deed that is due by `now`.
-    pub(in crate::timing) fn due(&mut self, now: Nanos) -> Option<T> {
+    pub(crate) fn due(&mut self, now: Nanos) -> Option<T> {
         self.due_at(now).map(|(_, deed)| deed)
     }
 
     /// The same, with its moment.
-    pub(in crate::timing) fn due_at(&mut self, now: Nanos) -> Option<(Nanos, T)> {
+    pub(crate) fn due_at(&mut self, now: Nanos) -> Option<(Nanos, T)> {
         if self.next()? > now {
             return None;
         }

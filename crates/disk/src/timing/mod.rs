@@ -9,13 +9,12 @@
 //!
 //! The same parameters, seed and calls give the same events, always.
 
-mod agenda;
+pub(crate) mod agenda;
 mod bridge;
 mod cache;
 mod cloud;
 mod flash;
 mod ignoring;
-mod log;
 mod memory;
 mod null;
 mod parts;
@@ -33,7 +32,6 @@ pub use cache::{Cache, CacheParameters};
 pub use cloud::{Burst, Cloud, CloudParameters, IopsLimit};
 pub use flash::{Flash, FlashParameters, FlushHabit, Preconditioning};
 pub use ignoring::Ignoring;
-pub use log::{Log, LogParameters};
 pub use memory::{Memory, MemoryParameters};
 pub use null::{Null, NullParameters};
 pub use protected::Protected;

@@ -130,7 +130,7 @@ fn ignored_flushes_break_their_promise_where_there_is_a_volatile_cache() {
         losing,
         [
             "desktop-7200",
-            "disk-log-over-ssd",
+            "disk-cache-over-ssd",
             "ec2-m3-instance-ssd",
             "fujitsu-mbc2073rc",
             "intel-x25-e",

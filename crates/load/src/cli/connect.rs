@@ -26,7 +26,9 @@ pub(super) trait Task {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop>;
 
     /// Whether an SQLite file may be created if there is none.
-    const MAY_CREATE: bool = false;
+    fn may_create(&self) -> bool {
+        false
+    }
 }
 
 /// Reads the URL and the password.
@@ -36,17 +38,17 @@ pub(super) fn target(connection: &Connection) -> Result<Target, Stop> {
 }
 
 /// Performs a task with the target's driver.
-pub(super) fn with_driver<T: Task>(target: Target, task: T) -> Result<(), Stop> {
+pub(super) fn with_driver(target: Target, task: impl Task) -> Result<(), Stop> {
     match target {
         Target::Mysql(server) => task.perform(MysqlDriver::new(server)?),
         Target::Postgres(server) => task.perform(PostgresDriver::new(server)?),
         Target::Sqlite(file) => {
             let driver = SqliteDriver::new(file)?;
-            task.perform(if T::MAY_CREATE {
-                driver.creating()
+            if task.may_create() {
+                task.perform(driver.creating())
             } else {
-                driver
-            })
+                task.perform(driver)
+            }
         }
         Target::Null(null) => task.perform(NullDriver(null.dialect)),
     }

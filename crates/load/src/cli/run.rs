@@ -46,24 +46,9 @@ where
     D: Driver + Send + 'static,
     W: Workload,
 {
-    run_reported(driver, workload, kind, load, |report| report)
-}
-
-/// The same with another report around the one that the options ask for.
-pub(super) fn run_reported<D, W>(
-    driver: D,
-    workload: W,
-    kind: Kind,
-    load: &Load,
-    around: impl FnOnce(Box<dyn Report>) -> Box<dyn Report>,
-) -> Result<(), Stop>
-where
-    D: Driver + Send + 'static,
-    W: Workload,
-{
     let options = run_options(&driver, kind, load)?;
     let mailbox = mailbox(&load.output)?;
-    let mut report = around(report(&load.output));
+    let mut report = report(&load.output);
     let (driver, workload) = (Arc::new(driver), Arc::new(workload));
     let ending = engine::run(&driver, &workload, &options, mailbox, &mut *report)?;
     as_outcome(ending)

@@ -6,20 +6,6 @@ use super::Summary;
 use super::text::counted;
 use crate::workload::tpcc::Account;
 
-/// The longest times for nine of ten transactions of each kind, in seconds (clauses 5.2.5.3 and
-/// 2.7.2.2).
-const LIMITS_S: [(&str, f64); 6] = [
-    ("new_order", 5.0),
-    ("payment", 5.0),
-    ("order_status", 5.0),
-    ("delivery", 5.0),
-    ("stock_level", 20.0),
-    ("deferred_delivery", 80.0),
-];
-
-/// The percentile that has these limits.
-const PERCENTILE: f64 = 90.0;
-
 pub(super) fn write(summary: &Summary, account: &Account, out: &mut impl Write) -> io::Result<()> {
     let orders = summary
         .transaction_types
@@ -33,36 +19,7 @@ pub(super) fn write(summary: &Summary, account: &Account, out: &mut impl Write) 
         counted(account.terminals, "terminal"),
         counted(account.warehouses, "warehouse")
     )?;
-    if account.think_times {
-        writeln!(
-            out,
-            "  with keying and think times; not an audited TPC result"
-        )?;
-    } else {
-        writeln!(out, "  TPC-C-like, no think time: this is no tpmC")?;
-    }
-    for kind in &summary.transaction_types {
-        let limit_s = LIMITS_S
-            .iter()
-            .find(|(name, _)| *name == kind.name)
-            .map(|(_, limit_s)| *limit_s);
-        let percentiles = kind.latency_us.iter().flat_map(|known| &known.percentiles);
-        let found_us = percentiles
-            .filter(|(percentile, _)| (percentile - PERCENTILE).abs() < f64::EPSILON)
-            .map(|(_, us)| *us)
-            .next();
-        let (Some(limit_s), Some(found_us)) = (limit_s, found_us) else {
-            continue;
-        };
-        let seconds = found_us / 1e6;
-        if seconds > limit_s {
-            writeln!(
-                out,
-                "  {}: the 90th percentile is {seconds:.3} s; TPC-C allows {limit_s} s",
-                kind.name
-            )?;
-        }
-    }
+    writeln!(out, "  TPC-C-like, no think time: this is no tpmC")?;
     let share = |part: u64, whole: u64| 100.0 * part as f64 / (whole as f64).max(1.0);
     let begun = |place: usize| account.begun.get(place).copied().unwrap_or(0);
     writeln!(
@@ -71,13 +28,5 @@ pub(super) fn write(summary: &Summary, account: &Account, out: &mut impl Write) 
         share(account.rolled_back, begun(0)),
         share(account.remote_lines, account.lines),
         share(account.remote_payments, begun(1)),
-    )?;
-    if let Some(deferred) = &account.deferred {
-        writeln!(
-            out,
-            "  deferred deliveries: {} queued, {} done, {} of them within 80 s",
-            deferred.queued, deferred.done, deferred.done_in_time
-        )?;
-    }
-    Ok(())
+    )
 }

@@ -10,7 +10,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use serde_json::{Value, json};
 
-use crate::served::{Served, folder, serve, serve_in};
+use crate::served::{Served, folder, serve};
 
 const BLOCK: usize = 4096;
 
@@ -236,7 +236,7 @@ fn a_cut_ends_what_a_fault_holds_back() {
 }
 
 #[test]
-fn a_disk_may_be_served_with_faults_from_a_file() {
+fn faults_come_from_a_file() {
     let place = folder();
     let path = place.path().join("faults.json");
     fs::write(
@@ -244,8 +244,8 @@ fn a_disk_may_be_served_with_faults_from_a_file() {
         r#"{"schedule": [{"fault": "error", "on": "write"}]}"#,
     )
     .expect("written");
-    let arguments = ["--size", "1 MiB", "--faults", path.to_str().expect("plain")];
-    let served = serve_in(place, "null", &arguments);
+    let served = small();
+    served.control(&["faults", path.to_str().expect("plain")]);
     assert_eq!(write(&served.open(), 0), Some(Errno::IO));
 }
 

@@ -229,7 +229,6 @@ fn hostile_files_that_are_none() {
             vec![word("show"), file],
             vec![word("simulate"), file],
             vec![word("simulate"), word("null"), word("--transactions"), file],
-            serve("null", "--faults"),
             vec![word("replay"), file],
             vec![word("control"), theirs.as_os_str(), word("faults"), file],
             vec![word("control"), theirs.as_os_str(), word("replay"), file],

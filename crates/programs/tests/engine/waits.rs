@@ -1,4 +1,4 @@
-//! Pauses before transactions: keying and think times.
+//! Pauses before transactions.
 
 use std::time::{Duration, Instant};
 

@@ -53,7 +53,7 @@ const VALUES: [&str; 38] = [
     "par",
 ];
 
-const FUNCTIONS: [&str; 79] = [
+const FUNCTIONS: [&str; 76] = [
     "db_query",
     "db_prepare",
     "db_execute",
@@ -91,9 +91,6 @@ const FUNCTIONS: [&str; 79] = [
     "sysbench.rand.string",
     "sysbench.rand.varstring",
     "sysbench.rand.unique",
-    "sysbench.report_json",
-    "sysbench.report_csv",
-    "sysbench.report_default",
     "sysbench.cmdline.print_test_options",
     "require",
     "dofile",
@@ -135,7 +132,7 @@ const FUNCTIONS: [&str; 79] = [
     "require('ffi').C.clock_gettime",
 ];
 
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 15] = [
     "con.counted",
     "con.bulk",
     "stm.number",
@@ -150,7 +147,6 @@ const FIELDS: [&str; 16] = [
     "res.at",
     "res.nfields",
     "sysbench.hooks.sql_error_ignorable",
-    "sysbench.hooks.report_cumulative",
     "getmetatable('').__index",
 ];
 

@@ -207,7 +207,6 @@ fn try_out(text: &str, seed: u64) {
             }],
             variables: vec![("b".into(), Value::Int(3))],
             protocol,
-            reconnect: None,
             seed,
             fence: Fence::new(dialect, Errand::Measured, Some("own")),
         };

@@ -4,6 +4,8 @@ mod conditions;
 #[path = "../support/conditions.rs"]
 mod conditions_support;
 mod fake;
+#[path = "../support/golden.rs"]
+mod golden;
 mod kind;
 mod ledger;
 #[path = "../support/ledger_servers.rs"]

@@ -245,38 +245,3 @@ fn chosen_counts_are_what_the_server_sees() {
     );
     assert_eq!(account(&summary, "order_range")["rows"], 14);
 }
-
-#[test]
-fn clients_leave_and_come_again() {
-    let database = database_or_skip!(Database::shared());
-    let url = database.socket_url("root");
-    succeed("prepare", &url, &["--rows", "1000"]);
-    // Other tests connect to the same server: only this database's own connections are counted.
-    database.sql("CREATE TABLE comings (id BIGINT PRIMARY KEY)");
-    database.sql(
-        "CREATE TRIGGER coming BEFORE UPDATE ON sbtest1 FOR EACH ROW \
-         INSERT IGNORE INTO comings VALUES (CONNECTION_ID())",
-    );
-    // One statement a transaction: two clients cannot deadlock.
-    for protocol in ["text", "prepared"] {
-        database.sql("TRUNCATE TABLE comings");
-        let arguments = ["--rows", "1000", "--clients", "2", "--transactions", "24"];
-        let leaving = ["--reconnect", "3", "--protocol", protocol];
-        let summary = summary(&url, "update-index", &[&arguments[..], &leaving].concat());
-        assert_eq!(summary["transactions"], 24, "{summary}");
-        assert_eq!(summary["errors"], Value::Array(Vec::new()), "{summary}");
-        let left = account(&summary, "reconnect")["count"]
-            .as_u64()
-            .expect("a count");
-        // How the two share 24 transactions is theirs: one may stand two short of leaving again.
-        assert!((7..=8).contains(&left), "{summary}");
-        let seen: u64 = database
-            .sql("SELECT count(*) FROM comings")
-            .parse()
-            .expect("a count");
-        assert!(
-            (8..=10).contains(&seen),
-            "{seen} connections, {left} of them left"
-        );
-    }
-}

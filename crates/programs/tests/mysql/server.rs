@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use crate::golden;
 use crate::kind::{Kind, base_command};
 
 pub(crate) struct Server {
@@ -94,7 +95,9 @@ impl Server {
         let program = kind.program()?;
         let directory = tempfile::tempdir().expect("a temporary directory");
         let data = directory.path().join("data");
-        kind.initialise(&program, &data);
+        golden::lay(&format!("{kind:?}"), &program, &data, || {
+            kind.initialise(&program, &data);
+        });
         let port = free_port();
         let log = fs::File::create(directory.path().join("log")).expect("a log file");
         let socket = directory.path().join("socket");

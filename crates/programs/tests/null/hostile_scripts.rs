@@ -204,10 +204,6 @@ const SCRIPTS: &[(&str, &str)] = &[
         "thread_done() of own.lua was not over after 1 s",
     ),
     (
-        "sysbench.hooks.report_cumulative = function() while true do end end\nfunction event() end",
-        "has computed for 1 s",
-    ),
-    (
         "kept = setmetatable({}, {__gc = function() while true do end end})\nfunction event() error('held') end",
         "held",
     ),

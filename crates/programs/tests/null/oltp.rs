@@ -11,39 +11,24 @@ fn refused(verb: &str, arguments: &[&str], words: &str) {
 }
 
 #[test]
-fn parameters_belong_to_their_distribution() {
+fn the_exponent_belongs_to_its_distribution() {
     for (arguments, words) in [
         (
-            &["--pareto-h", "0.3"][..],
-            "--pareto-h needs --distribution pareto",
-        ),
-        (
-            &["--distribution", "uniform", "--bell-draws", "3"],
-            "special or gaussian",
-        ),
-        (
-            &["--distribution", "pareto", "--special-hot", "50"],
-            "needs --distribution special",
+            &["--zipfian-exponent", "1"][..],
+            "--zipfian-exponent needs --distribution zipfian",
         ),
         (
             &["--distribution", "gaussian", "--zipfian-exponent", "1"],
-            "zipfian",
+            "needs --distribution zipfian",
         ),
         (
-            &["--distribution", "pareto", "--pareto-h", "1"],
-            "above 0 and below 1",
-        ),
-        (
-            &["--distribution", "pareto", "--pareto-h", "nan"],
-            "from 0 to 1",
+            &["--distribution", "zipfian", "--zipfian-exponent", "nan"],
+            "from 0 to 10",
         ),
         (
             &["--distribution", "zipfian", "--zipfian-exponent=-1"],
             "from 0 to 10",
         ),
-        (&["--special-hot", "100"], "from 0 to 99"),
-        (&["--special-window", "0"], "from 1 to 100"),
-        (&["--bell-draws", "0"], "from 1 to 1000"),
         (&["--distribution", "special-1.0"], "special-1.0.20"),
     ] {
         for verb in ["prepare", "run"] {
@@ -93,11 +78,6 @@ fn the_table_of_0_4_is_alone_and_has_its_own_mixes() {
         }
     }
     refused("run", &["--schema", "sbtest3"], "sbtestN");
-}
-
-#[test]
-fn reconnections_are_checked() {
-    refused("run", &["--reconnect", "0"], "--reconnect");
 }
 
 #[test]

@@ -8,6 +8,8 @@ mod conditions_support;
 mod database;
 mod drive;
 mod fake;
+#[path = "../support/golden.rs"]
+mod golden;
 mod ledger;
 #[path = "../support/ledger_servers.rs"]
 mod ledger_servers;

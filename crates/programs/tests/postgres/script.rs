@@ -156,40 +156,6 @@ fn copy_is_refused_and_nothing_waits_for_it() {
     );
 }
 
-/// Leaving costs what it costs: in the server's count of sessions and in the accounts.
-#[test]
-fn clients_that_leave_come_again() {
-    let database = database_or_skip!(Server::own(
-        "local all all trust\n",
-        &["log_connections=on"]
-    ));
-    let scripts = Scripts::new();
-    let ask = scripts.write("ask.sql", "\\set n :n + 1\nSELECT :n;");
-    let url = database.socket_url("postgres");
-    let load = [
-        "--transactions",
-        "10",
-        "--reconnect",
-        "2",
-        "--variable",
-        "n=0",
-    ];
-    let summary = SCRIPT.summary(
-        &url,
-        &[&["--file", &ask, "--protocol", "prepared"], &load[..]].concat(),
-    );
-    assert_eq!(summary["transactions"], 10);
-    assert_eq!(summary["errors"], serde_json::json!([]));
-    let came_again = &crate::program::account(&summary, "reconnect")["count"];
-    let log = database.server().log();
-    let sessions = log
-        .matches("application_name=")
-        .count()
-        .max(log.matches("connection authorized").count());
-    assert!((4..=5).contains(&came_again.as_u64().unwrap()), "{summary}");
-    assert!(sessions >= 5, "{log}");
-}
-
 /// Runs a script with pgbench so often, on one connection.
 fn pgbench(database: &Database, script: &str, transactions: &str, more: &[&str]) {
     let port = database.server().port().to_string();

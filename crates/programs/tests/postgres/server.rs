@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::database::Database;
+use crate::golden;
 
 pub(crate) struct Server {
     directory: TempDir,
@@ -69,14 +70,17 @@ impl Server {
         let directory = tempfile::tempdir().expect("a temporary directory");
         give_to_server_user(directory.path());
         let data = directory.path().join("data");
-        let initialised = as_server_user(&programs.join("initdb"))
-            .args(["-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8"])
-            .args(["--locale=C", "-D"])
-            .arg(&data)
-            .stdout(Stdio::null())
-            .status()
-            .expect("initdb starts");
-        assert!(initialised.success(), "initdb failed");
+        let initdb = programs.join("initdb");
+        golden::lay("PostgreSQL", &initdb, &data, || {
+            let initialised = as_server_user(&initdb)
+                .args(["-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8"])
+                .args(["--locale=C", "-D"])
+                .arg(&data)
+                .stdout(Stdio::null())
+                .status()
+                .expect("initdb starts");
+            assert!(initialised.success(), "initdb failed");
+        });
         fs::write(data.join("pg_hba.conf"), hba).expect("pg_hba.conf is written");
 
         let port = free_port();

@@ -15,14 +15,22 @@ from diskproof.system.temporary import temporary_folder
 FOLDER = "composed"
 """Folder of the device files in the state directory: a name stays the same from run to run."""
 
-BLOCK_CACHE: dict[str, tuple[int | float | str, str]] = {
-    "line_bytes": (16 * 2**10, "chosen: a page of InnoDB; bcache keeps extents of any length"),
-    "sequential_bypass_bytes": (4 * 2**20, "bcache: sequential_cutoff is 4 MB by default"),
-    "destage_above_share": (0.1, "bcache: writeback_percent is 10 by default"),
-    "bypass_above_share": (0.7, "bcache: above 70 % dirty, even synced writes go past"),
-    "destage_after_idle_ms": (100.0, "assumed: bcache adapts its rate of writing back instead"),
+CACHES: dict[str, dict[str, tuple[int | float | bool, str]]] = {
+    "block-cache": {
+        "line_bytes": (16 * 2**10, "chosen: a page of InnoDB; bcache keeps extents of any length"),
+        "sequential_bypass_bytes": (4 * 2**20, "bcache: sequential_cutoff is 4 MB by default"),
+        "destage_above_share": (0.1, "bcache: writeback_percent is 10 by default"),
+        "bypass_above_share": (0.7, "bcache: above 70 % dirty, even synced writes go past"),
+        "destage_after_idle_ms": (100.0, "assumed: bcache adapts its rate of writing back instead"),
+    },
+    "write-cache": {
+        "line_bytes": (16 * 2**10, "chosen: a page of InnoDB"),
+        "writes_only": (True, "chosen: the front takes writes, the back answers reads"),
+        "destage_above_share": (0.5, "assumed"),
+        "destage_after_idle_ms": (1000.0, "assumed"),
+    },
 }
-"""The rules of a block cache, each with its source: as in devices/ssd-cache-over-disk.toml."""
+"""Each kind's rules, with sources: as in devices/ssd-cache-over-disk.toml and disk-cache-over-ssd.toml."""
 
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
@@ -48,20 +56,13 @@ def prepare(
 def device_file(composed: Composed) -> str:
     """Return the device file of a composed disk; each choice of ours is marked as assumed."""
     front, back = _named(composed.front), _named(composed.back)
-    if composed.how == "write-cache":
-        kind = "log"
-        title = f"{composed.front} as a log-structured write cache of {composed.back}"
-        keys = [_figure("log_bytes", int(composed.log_size), "the study's `log_size`, or its default")]
-    else:
-        kind = "cache"
-        title = f"{composed.front} as a write-back cache of {composed.back}"
-        keys = [_figure(key, value, source) for key, (value, source) in BLOCK_CACHE.items()]
+    title = f"{composed.front} as a {composed.how.replace('-', ' ')} of {composed.back}"
     return "\n".join(
         [
             f"title = {json.dumps(title)}",
             f"description = {json.dumps(f'{title}: made by diskproof for a study.')}",
-            f"[device.{kind}]",
-            *keys,
+            "[device.cache]",
+            *(_figure(key, value, source) for key, (value, source) in CACHES[composed.how].items()),
             f"front = {{ named = {json.dumps(front)} }}",
             f"back = {{ named = {json.dumps(back)} }}",
             "",
@@ -98,5 +99,5 @@ def _named(device: str) -> str:
     return str(expanded(Path(device)).absolute()) if device.endswith(".toml") else device
 
 
-def _figure(key: str, value: int | float | str, source: str) -> str:
+def _figure(key: str, value: int | float | bool, source: str) -> str:
     return f"{key} = {{ value = {json.dumps(value)}, source = {json.dumps(source)} }}"

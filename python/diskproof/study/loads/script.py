@@ -14,7 +14,7 @@ from diskproof.wording import Message, say
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
-@described("script", only=("protocol", "reconnect"))
+@described("script", only=("protocol",))
 class Script(OwnData, Steady):
     """The user's own SQL with pgbench's variables (docs/scripts.md)."""
 

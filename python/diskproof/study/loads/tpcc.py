@@ -1,15 +1,12 @@
 """TPC-C: the five transactions of a wholesale supplier."""
 
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from diskproof.study.loads.base import FIXED_BYTES, Preloaded
 from diskproof.study.loads.described import OF_PROGRAM, described
 from diskproof.wording import Message, say
-
-TERMINALS = 10
-"""Of a warehouse (clause 4.2.2)."""
 
 WAREHOUSE_ROWS = 1 + 10 + 3 * 30_000 + 9_000 + 300_000 + 100_000
 """Of all tables, on average: an order has ten lines."""
@@ -29,19 +26,6 @@ class Tpcc(Preloaded):
     kind: Literal["tpcc"] = Field(description="Kind of workload")
     warehouses: int = OF_PROGRAM
 
-    @model_validator(mode="after")
-    def _terminals_set_the_rate(self) -> Self:
-        if not self.think_times:
-            return self
-        if self.rate is not None:
-            raise ValueError("`rate` does not go with `think_times`: the terminals set the rate")
-        needed = TERMINALS * self.warehouses
-        if self.clients != [needed]:
-            raise ValueError(
-                f"`think_times` has ten terminals for each warehouse, so set `clients = [{needed}]` here"
-            )
-        return self
-
     @property
     def checked_by(self) -> list[str]:
         """The arguments of `check`: the size that the tables must have."""
@@ -50,7 +34,7 @@ class Tpcc(Preloaded):
     @property
     def in_short(self) -> Message:
         """What a transaction is."""
-        return say("TPC-C's five transactions") if self.think_times else say("TPC-C-like, no think time")
+        return say("TPC-C-like, no think time")
 
     @property
     def data_name(self) -> str:

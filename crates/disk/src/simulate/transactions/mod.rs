@@ -10,14 +10,14 @@ mod layout;
 mod load;
 mod outcome;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::request::{Kind, NANOS_PER_S, NANOS_PER_US, Nanos, Request};
 use crate::timing::Timing;
+use crate::timing::agenda::Agenda;
 use front::{Answer, Asker, Front};
 use layout::Layout;
 use outcome::{Counts, Parts};
@@ -42,13 +42,13 @@ pub fn run(timing: &mut dyn Timing, load: &Load) -> Result<Outcome, String> {
 }
 
 /// What happens at a moment that is known beforehand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 enum Due {
     Computed(Worker),
     Waited(usize),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 enum Worker {
     Client(usize),
     /// Work that nobody waits for.
@@ -112,8 +112,7 @@ struct Driver<'a> {
     layout: Layout,
     random: Xoshiro256PlusPlus,
     now: Nanos,
-    agenda: BinaryHeap<Reverse<(Nanos, u64, Due)>>,
-    serial: u64,
+    agenda: Agenda<Due>,
     idle_cores: u32,
     ready: VecDeque<(Worker, Nanos)>,
     front: Front,
@@ -136,8 +135,7 @@ impl<'a> Driver<'a> {
             layout: Layout::new(load, capacity_bytes),
             random: Xoshiro256PlusPlus::seed_from_u64(load.seed),
             now: 0,
-            agenda: BinaryHeap::new(),
-            serial: 0,
+            agenda: Agenda::new(),
             idle_cores: load.cores,
             ready: VecDeque::new(),
             front: Front::default(),
@@ -182,8 +180,7 @@ impl<'a> Driver<'a> {
 
     /// Goes on to the next moment at which something happens.
     fn step(&mut self) {
-        let planned = self.agenda.peek().map(|Reverse((at, _, _))| *at);
-        let next = [planned, self.timing.next_event()]
+        let next = [self.agenda.next(), self.timing.next_event()]
             .into_iter()
             .flatten()
             .min();
@@ -191,11 +188,7 @@ impl<'a> Driver<'a> {
         for answer in self.front.advance(self.timing, self.now) {
             self.answered(&answer);
         }
-        while let Some(Reverse((at, _, due))) = self.agenda.peek().copied() {
-            if at > self.now {
-                break;
-            }
-            self.agenda.pop();
+        while let Some(due) = self.agenda.due(self.now) {
             match due {
                 Due::Computed(worker) => self.computed(worker),
                 Due::Waited(client) => {
@@ -206,11 +199,6 @@ impl<'a> Driver<'a> {
             }
         }
         self.front.send(self.timing, self.now);
-    }
-
-    fn at(&mut self, at: Nanos, due: Due) {
-        self.serial += 1;
-        self.agenda.push(Reverse((at, self.serial, due)));
     }
 
     /// The time for which a client was at what it did; from now on it is at something else.
@@ -253,7 +241,7 @@ impl<'a> Driver<'a> {
             if wait == 0 {
                 self.commit(client);
             } else {
-                self.at(self.now + wait, Due::Waited(client));
+                self.agenda.enter(self.now + wait, Due::Waited(client));
             }
         }
     }
@@ -331,7 +319,7 @@ impl<'a> Driver<'a> {
             if self.measuring {
                 self.counts.computing += takes;
             }
-            self.at(self.now + takes, Due::Computed(worker));
+            self.agenda.enter(self.now + takes, Due::Computed(worker));
         }
     }
 

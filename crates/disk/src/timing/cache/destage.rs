@@ -4,7 +4,7 @@ use super::lines::BLOCK_BYTES;
 use super::spans::spans;
 use super::{Back, Cache, Deed, Front, RUN_BYTES};
 use crate::request::{Kind, Nanos, Request};
-use crate::timing::parts::{Leisure, Moving, Run, append_run};
+use crate::timing::parts::{Run, append_run};
 
 /// Lines of one batch: enough for a disk to put them into a good order, few enough that those who ask
 /// meanwhile do not wait long.
@@ -13,7 +13,11 @@ const BATCH_LINES: usize = 64;
 /// When dirty lines are written back, and the batch that is under way.
 pub(super) struct Destage {
     above_lines: usize,
-    pub(super) leisure: Leisure,
+    /// Lines are written back once nothing was asked for so long.
+    idle_ns: Nanos,
+    pub(super) last_asked: Nanos,
+    /// The agenda will ring when that is so.
+    pub(super) armed: bool,
     /// The line at which the next batch begins: lines are written back in one direction, as a lift
     /// goes.
     hand: u64,
@@ -27,14 +31,19 @@ struct Batch {
     /// Number and version.
     lines: Vec<(u64, u64)>,
     writes: Vec<Run>,
-    moving: Moving,
+    reads_due: usize,
+    answers_due: usize,
+    stables_due: usize,
+    flushed: bool,
 }
 
 impl Destage {
     pub(super) fn new(above_lines: usize, idle_ns: Nanos) -> Self {
         Self {
             above_lines,
-            leisure: Leisure::after(idle_ns),
+            idle_ns,
+            last_asked: 0,
+            armed: false,
             hand: 0,
             batch: None,
             batches: 0,
@@ -52,11 +61,16 @@ impl Cache {
             return;
         }
         let is_busy = self.wholes.answers_due() > 0;
-        let is_idle = self.destage.leisure.is_here(now, is_busy);
-        if dirty > self.destage.above_lines || is_idle {
+        let destage = &mut self.destage;
+        if is_busy {
+            destage.last_asked = now;
+        }
+        let idle_at = destage.last_asked + destage.idle_ns;
+        if dirty > destage.above_lines || (!is_busy && now >= idle_at) {
             self.begin_batch(now);
-        } else if !is_busy {
-            self.destage.leisure.await_it(&mut self.agenda, Deed::Idle);
+        } else if !is_busy && !destage.armed {
+            destage.armed = true;
+            self.agenda.enter(idle_at, Deed::Idle);
         }
     }
 
@@ -69,7 +83,10 @@ impl Cache {
         let mut batch = Batch {
             lines: Vec::with_capacity(numbers.len()),
             writes: Vec::new(),
-            moving: Moving::default(),
+            reads_due: 0,
+            answers_due: 0,
+            stables_due: 0,
+            flushed: false,
         };
         let mut reads = Vec::new();
         for number in numbers {
@@ -87,7 +104,7 @@ impl Cache {
             }
             self.destage.hand = number + 1;
         }
-        batch.moving.reads_due = reads.len();
+        batch.reads_due = reads.len();
         self.destage.batch = Some(batch);
         self.destage.batches += 1;
         for run in reads {
@@ -102,11 +119,12 @@ impl Cache {
 
     pub(super) fn destage_read(&mut self, now: Nanos) {
         let batch = self.batch();
-        if !batch.moving.read() {
+        batch.reads_due -= 1;
+        if batch.reads_due > 0 {
             return;
         }
         let writes = std::mem::take(&mut batch.writes);
-        batch.moving.writes(writes.len());
+        (batch.answers_due, batch.stables_due) = (writes.len(), writes.len());
         for run in writes {
             self.back
                 .submit(now, run.request(Kind::Write), Back::Destage);
@@ -114,29 +132,35 @@ impl Cache {
     }
 
     pub(super) fn destage_written(&mut self, now: Nanos) {
-        if self.batch().moving.written() {
+        let batch = self.batch();
+        batch.answers_due -= 1;
+        if batch.answers_due == 0 {
             self.back.submit(now, Request::flush(), Back::DestageFlush);
         }
     }
 
     pub(super) fn destage_flushed(&mut self, now: Nanos) {
-        self.batch().moving.flushed();
+        self.batch().flushed = true;
         self.finish_batch(now);
     }
 
     pub(super) fn destage_stable(&mut self, now: Nanos) {
-        self.batch().moving.stable();
+        self.batch().stables_due -= 1;
         self.finish_batch(now);
     }
 
     /// Lines whose copies are stable are clean, and a note says so.
     fn finish_batch(&mut self, now: Nanos) {
-        if !self.batch().moving.has_arrived() {
+        let batch = self.batch();
+        if !batch.flushed || batch.stables_due > 0 {
             return;
         }
         let batch = self.destage.batch.take().expect("it was seen");
         for (number, version) in batch.lines {
             if self.lines.clean(number, version) {
+                if self.writes_only {
+                    self.lines.forget(number, u64::MAX);
+                }
                 self.note(now, None);
             }
         }

@@ -1,9 +1,7 @@
 //! Which blocks of which lines the front holds, which of them are dirty, and which line goes next.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
-
-use crate::timing::parts::NumberMap;
 
 /// The grain of what a line holds.
 pub(super) const BLOCK_BYTES: u64 = 4096;
@@ -15,9 +13,9 @@ const NONE: u32 = u32::MAX;
 /// dirty one stays until it is written back. One bit stands for a block of 4 KiB.
 pub(super) struct Lines {
     most: usize,
-    by_number: NumberMap<u32>,
+    by_number: HashMap<u64, u32>,
     slots: Vec<Slot>,
-    free: Vec<u32>,
+    free: VecDeque<u32>,
     newest: u32,
     oldest: u32,
     dirty: BTreeSet<u64>,
@@ -40,9 +38,9 @@ impl Lines {
     pub(super) fn new(most: usize) -> Self {
         Self {
             most: most.min(NONE as usize - 1),
-            by_number: NumberMap::default(),
+            by_number: HashMap::new(),
             slots: Vec::new(),
-            free: Vec::new(),
+            free: VecDeque::new(),
             newest: NONE,
             oldest: NONE,
             dirty: BTreeSet::new(),
@@ -104,7 +102,7 @@ impl Lines {
     }
 
     fn vacant(&mut self) -> Option<u32> {
-        if let Some(slot) = self.free.pop() {
+        if let Some(slot) = self.free.pop_front() {
             return Some(slot);
         }
         if self.slots.len() < self.most {
@@ -183,7 +181,7 @@ impl Lines {
         if valid == 0 {
             self.unlink(slot);
             self.by_number.remove(&number);
-            self.free.push(slot);
+            self.free.push_back(slot);
         }
         dirt_lost
     }

@@ -1,4 +1,5 @@
-//! A device that caches another: an SSD over a disk, placement (b) of the thesis.
+//! A device that caches another: an SSD over a disk, placement (b) of the thesis, or for writes only a disk
+//! over an SSD, placement (d).
 //!
 //! The front holds lines of the back, block by block of 4 KiB. The front answers a read if it holds
 //! all its blocks; otherwise the back does, and the blocks are then copied to the front. The front
@@ -43,6 +44,7 @@ const RUN_BYTES: u64 = 1 << 20;
 /// A fast device in front of a large one.
 pub struct Cache {
     line_bytes: u64,
+    writes_only: bool,
     limit_lines: usize,
     front: Part<Front>,
     back: Part<Back>,
@@ -120,6 +122,7 @@ impl Cache {
         let idle_ns = nanos_of_us(parameters.destage_after_idle_ms.value * 1e3);
         Self {
             line_bytes,
+            writes_only: parameters.writes_only.value,
             limit_lines: share(lines.most(), parameters.bypass_above_share.value),
             streams: Streams::new(parameters.sequential_bypass_bytes.value),
             journal: Journal::new(journal_bytes),
@@ -197,7 +200,7 @@ impl Cache {
             match deed {
                 Deed::Journal if self.journal.is_due(now) => self.write_journal(now),
                 Deed::Journal => {}
-                Deed::Idle => self.destage.leisure.rang(),
+                Deed::Idle => self.destage.armed = false,
             }
         }
         self.destage_if_wanted(now);
@@ -217,7 +220,7 @@ impl Timing for Cache {
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         let id = self.wholes.open(tag, request.kind);
-        self.destage.leisure.asked(now);
+        self.destage.last_asked = now;
         match request.kind {
             Kind::Read => self.read(now, id, request),
             Kind::Write => self.write(now, id, request),

@@ -5,17 +5,24 @@ use serde::{Deserialize, Serialize};
 
 use super::Cache;
 use super::lines::BLOCK_BYTES;
-use crate::device::{Build, Figure, Kind, Model, Promise, Properties, assumed, thousandths};
+use crate::device::{
+    Build, Figure, Kind, Model, Promise, Properties, assumed, switched, thousandths,
+};
 use crate::timing::Timing;
 
-/// A fast device that caches a large one: the SSD in front of a disk, placement (b) of the thesis.
-/// A flush flushes the front, whose journal records what is newer there.
+/// A device that caches another: the SSD in front of a disk, placement (b) of the thesis, or a disk that
+/// takes the writes of an SSD, placement (d). A flush flushes the front, whose journal records what is
+/// newer there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheParameters {
     /// Unit of caching and eviction: a power of two from 4 KiB to 256 KiB. A line holds those of
     /// its 4 KiB blocks that were read or written.
     pub line_bytes: Figure<u64>,
+    /// Only writes are cached: what is read stays where it is, and a line that was written back is free
+    /// again.
+    #[serde(default = "switched::<false>")]
+    pub writes_only: Figure<bool>,
     /// A sequential stream goes past the cache once it is so long; 0 caches everything.
     #[serde(default = "assumed::<_, 0>")]
     pub sequential_bypass_bytes: Figure<u64>,

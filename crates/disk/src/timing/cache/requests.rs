@@ -32,7 +32,7 @@ impl Cache {
         for run in missed {
             self.counted.missed += run.length_bytes;
             self.wholes.await_answer(id);
-            let purpose = if streams {
+            let purpose = if streams || self.writes_only {
                 Back::For(id)
             } else {
                 Back::Fetch(id, run)

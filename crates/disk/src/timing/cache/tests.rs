@@ -15,6 +15,7 @@ fn parameters() -> CacheParameters {
     let unused = || Box::new(Model::Named("not used: the disks are given".to_owned()));
     CacheParameters {
         line_bytes: Figure::assumed(LINE),
+        writes_only: Figure::assumed(false),
         sequential_bypass_bytes: Figure::assumed(0),
         destage_above_share: Figure::assumed(0.5),
         bypass_above_share: Figure::assumed(0.75),
@@ -191,6 +192,25 @@ fn a_cache_full_of_dirt_lets_writes_past() {
 }
 
 #[test]
+fn a_cache_of_writes_leaves_reads_to_the_back() {
+    let mut writes = parameters();
+    writes.writes_only.value = true;
+    let mut cache = cache_of(&writes, 64);
+    let read = Request::read(0, LINE);
+    for at in 0..2 {
+        assert_eq!(us(latency(&mut cache, at * SECOND, read)), BACK_US);
+    }
+    assert_eq!(cache.counters()["copied_blocks"], 0);
+    let write = Request::write(0, LINE);
+    assert_eq!(us(latency(&mut cache, 2 * SECOND, write)), FRONT_US);
+    let soon = 2 * SECOND + 50_000_000;
+    assert_eq!(us(latency(&mut cache, soon, read)), FRONT_US);
+    rest(&mut cache);
+    assert_eq!(cache.counters()["destaged_blocks"], 4);
+    assert_eq!(us(latency(&mut cache, 100 * SECOND, read)), BACK_US);
+}
+
+#[test]
 fn a_line_that_is_written_while_it_is_destaged_stays_dirty() {
     let mut cache = cache(64);
     latency(&mut cache, 0, Request::write(0, LINE));
@@ -251,6 +271,7 @@ fn it_keeps_the_contract_and_forgets_what_is_done() {
     for (history, lines) in histories(4 << 20, 0..24).zip([4, 40, 4000].into_iter().cycle()) {
         let mut varied = parameters();
         varied.sequential_bypass_bytes.value = history.seed % 3 * (1 << 18);
+        varied.writes_only.value = history.seed % 2 == 1;
         keeps_the_contract(|| Box::new(cache_of(&varied, lines)), history);
         let mut one = cache_of(&varied, lines);
         live_through(&mut one, history);

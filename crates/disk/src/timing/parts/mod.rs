@@ -1,15 +1,11 @@
 //! Shared by devices that are built of devices: parts with their own tags, requests that wait for
 //! their pieces, runs of neighbouring bytes, and alarms.
 
-mod hash;
-mod moving;
 mod part;
 mod runs;
 mod whole;
 
 pub(super) use super::agenda::Agenda;
-pub(super) use hash::NumberMap;
-pub(super) use moving::{Leisure, Moving};
 pub(super) use part::{Part, Told, first};
 pub(super) use runs::{Run, append_run};
 pub(super) use whole::Wholes;

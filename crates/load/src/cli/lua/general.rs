@@ -4,18 +4,6 @@ use crate::cli::args::Load;
 use crate::target::{Endpoint, Target};
 use crate::workload::lua::Setting;
 
-/// The percentile of sysbench's reports.
-const USUAL_PERCENTILE: f64 = 95.0;
-
-/// The percentile for a script's hooks: 95 if the user asked for it, or else the highest.
-pub(super) fn percentile(asked: &[f64]) -> f64 {
-    let is_usual = |own: &f64| (own - USUAL_PERCENTILE).abs() < f64::EPSILON;
-    if asked.is_empty() || asked.iter().any(is_usual) {
-        return USUAL_PERCENTILE;
-    }
-    asked.iter().copied().fold(0.0, f64::max)
-}
-
 /// All of them, by their names with `_`; a command has no load.
 pub(super) fn settings(
     target: &Target,
@@ -42,7 +30,10 @@ pub(super) fn settings(
             "report_interval",
             of(|load| load.output.report_interval.as_secs_f64()),
         ),
-        ("percentile", Setting::Double(percentile(asked))),
+        (
+            "percentile",
+            Setting::Double(asked.first().copied().unwrap_or(95.0)),
+        ),
         ("forced_shutdown", text("off")),
         ("debug", Setting::Bool(false)),
         ("validate", Setting::Bool(false)),

@@ -3,7 +3,6 @@
 pub(super) mod args;
 mod general;
 mod guard;
-mod hooked;
 mod once;
 mod source;
 
@@ -15,14 +14,13 @@ use super::args::{Load, Reach};
 use super::connect::{Task, target, with_driver};
 use super::kernel_fence::{KernelFence, tell_weakness};
 use super::outside::say_when_interrupted;
-use super::run::{Kind, retry, run_reported, seed};
+use super::run::{Kind, retry, run_load, seed};
 use super::script::ask_for_names;
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::target::Target;
-use crate::workload::lua::{Laws, LuaError, LuaOptions, LuaWorkload, Output, Watch};
+use crate::workload::lua::{LuaError, LuaOptions, LuaWorkload, Output, Watch};
 use crate::workload::sql::Errand;
 use args::{LuaArgs, OnceLua, RunLua, given};
-use hooked::{Counted, Hooked};
 use source::find;
 
 impl From<LuaError> for Stop {
@@ -44,7 +42,6 @@ impl Ready {
     fn new(
         args: &LuaArgs,
         reach: &Reach,
-        laws: Laws,
         command: &str,
         target: &Target,
         clients: u32,
@@ -65,7 +62,7 @@ impl Ready {
             given: given(&args.given),
             dialect: Dialect::Mysql,
             protocol,
-            laws,
+            distribution: args.distribution,
             seed,
             trusted: args.trust_script,
             memory_limit_bytes: bytes_of_mib(args.script_memory),
@@ -125,19 +122,17 @@ pub(super) fn cleanup(args: &OnceLua) -> Result<(), Stop> {
 fn once(args: &OnceLua, verb: &str) -> Result<(), Stop> {
     let target = target(&args.connection)?;
     let command = args.command.as_deref().unwrap_or(verb);
-    let laws = args.lua.distribution.into();
-    once_on(target, &args.lua, &args.reach, laws, command, args.clients)
+    once_on(target, &args.lua, &args.reach, command, args.clients)
 }
 
 pub(super) fn once_on(
     target: Target,
     args: &LuaArgs,
     reach: &Reach,
-    laws: Laws,
     command: &str,
     clients: u32,
 ) -> Result<(), Stop> {
-    let ready = Ready::new(args, reach, laws, command, &target, clients, None)?;
+    let ready = Ready::new(args, reach, command, &target, clients, None)?;
     with_driver(target, OnceTask { ready, clients })
 }
 
@@ -148,7 +143,9 @@ struct OnceTask {
 }
 
 impl Task for OnceTask {
-    const MAY_CREATE: bool = true;
+    fn may_create(&self) -> bool {
+        true
+    }
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let command = self.ready.options.command.clone();
@@ -165,19 +162,17 @@ impl Task for OnceTask {
 
 pub(super) fn run(args: &RunLua) -> Result<(), Stop> {
     let target = target(&args.connection)?;
-    let laws = args.lua.distribution.into();
-    run_on(target, &args.lua, &args.reach, laws, &args.load)
+    run_on(target, &args.lua, &args.reach, &args.load)
 }
 
 pub(super) fn run_on(
     target: Target,
     args: &LuaArgs,
     reach: &Reach,
-    laws: Laws,
     load: &Load,
 ) -> Result<(), Stop> {
     let clients = load.crowd.clients;
-    let ready = Ready::new(args, reach, laws, "run", &target, clients, Some(load))?;
+    let ready = Ready::new(args, reach, "run", &target, clients, Some(load))?;
     with_driver(target, RunTask { load, ready })
 }
 
@@ -191,24 +186,17 @@ impl Task for RunTask<'_> {
         let load = self.load;
         let (seed, protocol) = (self.ready.options.seed, self.ready.options.protocol);
         let workload = self.ready.workload(&driver)?;
-        let json = load.output.json;
-        let name = workload.name();
-        let hooks = workload.hooks()?;
+        let beside = workload.beside()?;
         let kind = Kind {
             workload: "lua",
-            mix: name,
+            mix: workload.name(),
             protocol,
             seed,
         };
-        run_reported(driver, workload, kind, load, |inner| {
-            Box::new(Hooked {
-                hooks,
-                inner,
-                passes_all: json,
-                percentile: general::percentile(&load.output.percentiles),
-                clients: usize::try_from(load.crowd.clients).unwrap_or(usize::MAX),
-                counted: Counted::default(),
-            })
-        })
+        run_load(driver, workload, kind, load)?;
+        if let Err(error) = beside.done() {
+            tell!("diskproof-load: {error}");
+        }
+        Ok(())
     }
 }

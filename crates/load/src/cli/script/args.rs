@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::args::{Connection, Load, Protocol, Reach};
-use crate::cli::within::Within;
 use crate::workload::script::Value;
 
 /// A file with its weight, as `FILE` or `FILE@WEIGHT`.
@@ -49,11 +48,6 @@ pub(in crate::cli) struct ScriptArgs {
 pub(in crate::cli) struct RunScript {
     #[command(flatten)]
     pub(in crate::cli) script: ScriptArgs,
-
-    /// Reconnect after every so many transactions; the time counts as part of the last one
-    /// [default: stay connected]
-    #[arg(long, value_name = "TRANSACTIONS", within(1..=u64::MAX))]
-    pub(in crate::cli) reconnect: Option<u64>,
 
     /// The same seed gives the same draws [default: another one each time]
     #[arg(long, value_name = "N")]

@@ -25,16 +25,16 @@ use tried::try_statements;
 const MEMORY_MIB: u32 = 1024;
 
 pub(super) fn prepare(args: &OnceScript) -> Result<(), Stop> {
-    once::<true>(args)
+    once(args, true)
 }
 
 pub(super) fn cleanup(args: &OnceScript) -> Result<(), Stop> {
-    once::<false>(args)
+    once(args, false)
 }
 
-fn once<const MAKES: bool>(args: &OnceScript) -> Result<(), Stop> {
+fn once(args: &OnceScript, makes: bool) -> Result<(), Stop> {
     let target = target(&args.connection)?;
-    let task = RunOnce::<MAKES>::read(args, &target)?;
+    let task = RunOnce::read(args, &target, makes)?;
     with_driver(target, task)
 }
 
@@ -77,18 +77,12 @@ impl<'a> ReadScripts<'a> {
     }
 
     /// The workload, all of whose statements stay where they may; from now on the fence is closed.
-    fn workload<D: Driver>(
-        self,
-        driver: &D,
-        seed: u64,
-        reconnect: Option<u64>,
-    ) -> Result<ScriptWorkload, Stop> {
+    fn workload<D: Driver>(self, driver: &D, seed: u64) -> Result<ScriptWorkload, Stop> {
         self.kernel_fence.close()?;
         let options = ScriptOptions {
             files: self.files,
             variables: self.args.variables.all.clone(),
             protocol: self.args.protocol.into(),
-            reconnect,
             seed,
             fence: self.fence.clone(),
         };
@@ -111,9 +105,7 @@ impl Task for RunTask<'_> {
             protocol: self.args.script.protocol.into(),
             seed: seed(self.args.seed),
         };
-        let workload = self
-            .read
-            .workload(&driver, kind.seed, self.args.reconnect)?;
+        let workload = self.read.workload(&driver, kind.seed)?;
         if driver.has_tables() {
             try_statements(&driver, &workload, false)?;
         }
@@ -128,7 +120,7 @@ struct CheckTask<'a> {
 
 impl Task for CheckTask<'_> {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let workload = self.read.workload(&driver, 1, None)?;
+        let workload = self.read.workload(&driver, 1)?;
         let number = try_statements(&driver, &workload, self.args.syntax)?;
         tell!("the server can read all {number} statements; it has run none");
         Ok(())

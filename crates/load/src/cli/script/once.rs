@@ -26,9 +26,11 @@ const SHORT_BYTES: usize = 1 << 20;
 /// character set, and a variable that is no session's any more.
 const UNKNOWN: [&str; 7] = ["1193", "1231", "1273", "1115", "1238", "42704", "22023"];
 
-/// The scripts, read before anything connects; `MAKES`: they may make an SQLite file.
-pub(super) struct RunOnce<const MAKES: bool> {
+/// The scripts, read before anything connects.
+pub(super) struct RunOnce {
     files: Vec<(PathBuf, String)>,
+    /// They may make an SQLite file.
+    makes: bool,
     /// The archives among them, by their place.
     archives: BTreeMap<usize, Text>,
     variables: Vec<(String, Value)>,
@@ -39,8 +41,8 @@ pub(super) struct RunOnce<const MAKES: bool> {
     own: String,
 }
 
-impl<const MAKES: bool> RunOnce<MAKES> {
-    pub(super) fn read(args: &OnceScript, target: &Target) -> Result<Self, Stop> {
+impl RunOnce {
+    pub(super) fn read(args: &OnceScript, target: &Target, makes: bool) -> Result<Self, Stop> {
         let paths: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
         let files = paths
             .iter()
@@ -61,6 +63,7 @@ impl<const MAKES: bool> RunOnce<MAKES> {
         }
         Ok(Self {
             files,
+            makes,
             archives,
             variables: args.variables.all.clone(),
             seed: args.seed,
@@ -94,8 +97,10 @@ impl<const MAKES: bool> RunOnce<MAKES> {
     }
 }
 
-impl<const MAKES: bool> Task for RunOnce<MAKES> {
-    const MAY_CREATE: bool = MAKES;
+impl Task for RunOnce {
+    fn may_create(&self) -> bool {
+        self.makes
+    }
 
     fn perform<D: Driver + Send + 'static>(mut self, driver: D) -> Result<(), Stop> {
         self.kernel_fence.close()?;

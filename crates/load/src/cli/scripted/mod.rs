@@ -4,7 +4,6 @@ mod job;
 mod native;
 mod oltp;
 mod options;
-mod tables;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -13,7 +12,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use super::Stop;
 use super::args::{Connection, Job, Load};
 use super::connect::{Task, target, with_driver};
-use super::prepare::working;
+use super::prepare::{build_tables, working};
 use super::run::{Kind, run_job, run_load, seed};
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::engine::Failure;
@@ -22,7 +21,6 @@ use crate::workload::lua::{Conducting, LuaOptions, Output, Plan, Setting, Troubl
 use crate::workload::sql::{Errand, Fence};
 use job::ScriptedJob;
 pub(super) use job::failure;
-use tables::Prepare;
 
 /// Their names, and their texts.
 const ALL: [(&str, &str); 7] = [
@@ -130,42 +128,24 @@ pub(super) fn obey(asked: &Asked) -> Result<(), Stop> {
     let described = Conducting::new(lua_options(name, text))?.description;
     options.given = options::given(&described.options, verb, matches);
     let asked_seed = options::number(&options.given, "seed");
-    match (verb.as_str(), described.is_steady) {
-        ("cleanup", _) => with_driver(target, Cleanup(options)),
-        ("check", _) => with_driver(target, Check(options)),
-        ("prepare", _) => {
-            options.seed = asked_seed.unwrap_or(SEED);
-            let threads = options::number(&options.given, "threads");
-            with_driver(
-                target,
-                Prepare {
-                    name,
-                    options,
-                    threads,
-                },
-            )
-        }
+    options.seed = asked_seed.unwrap_or(SEED);
+    let deed = match (verb.as_str(), described.is_steady) {
+        ("cleanup", _) => Deed::Cleanup,
+        ("check", _) => Deed::Check,
+        ("prepare", _) => Deed::Prepare,
         (_, true) => {
-            let load = Load::from_arg_matches(matches).map_err(wrong)?;
             options.seed = seed(asked_seed);
-            if described.is_native {
-                return native::run(target, name, options, load);
-            }
-            with_driver(
-                target,
-                RunLoad {
-                    name,
-                    options,
-                    load,
-                },
-            )
+            let load = Load::from_arg_matches(matches).map_err(wrong)?;
+            Deed::Load(load, described.is_native)
         }
-        (_, false) => {
-            let job = Job::from_arg_matches(matches).map_err(wrong)?;
-            options.seed = asked_seed.unwrap_or(SEED);
-            with_driver(target, RunJob { name, options, job })
-        }
-    }
+        (_, false) => Deed::Job(Job::from_arg_matches(matches).map_err(wrong)?),
+    };
+    let task = Ordered {
+        name,
+        options,
+        deed,
+    };
+    with_driver(target, task)
 }
 
 fn lua_options(name: &'static str, text: &'static str) -> LuaOptions {
@@ -179,7 +159,7 @@ fn lua_options(name: &'static str, text: &'static str) -> LuaOptions {
         given: Vec::new(),
         dialect: Dialect::Mysql,
         protocol: Protocol::Text,
-        laws: Choice::Uniform.into(),
+        distribution: Choice::Uniform,
         seed: SEED,
         trusted: false,
         memory_limit_bytes: MEMORY_BYTES,
@@ -190,26 +170,75 @@ fn lua_options(name: &'static str, text: &'static str) -> LuaOptions {
     }
 }
 
-struct Cleanup(LuaOptions);
+/// What a script is to do, on a database.
+struct Ordered {
+    name: &'static str,
+    options: LuaOptions,
+    deed: Deed,
+}
 
-impl Task for Cleanup {
+enum Deed {
+    Cleanup,
+    Check,
+    Prepare,
+    /// For a time; true: its clients are not the script's.
+    Load(Load, bool),
+    Job(Job),
+}
+
+impl Task for Ordered {
+    /// A job creates all that it needs.
+    fn may_create(&self) -> bool {
+        matches!(self.deed, Deed::Prepare | Deed::Job(_))
+    }
+
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let mut conducting = loaded(&driver, self.0)?;
-        let mut admin = working(&driver)?;
-        conducting.clean_up(&mut *admin).map_err(stop)
+        let Self {
+            name,
+            mut options,
+            deed,
+        } = self;
+        match deed {
+            Deed::Cleanup => {
+                let mut conducting = loaded(&driver, options)?;
+                conducting.clean_up(&mut *working(&driver)?).map_err(stop)
+            }
+            Deed::Check => {
+                // Its report is for standard output.
+                options.output = Output::Stdout;
+                let mut conducting = loaded(&driver, options)?;
+                conducting.verify(&mut *working(&driver)?).map_err(stop)
+            }
+            Deed::Prepare => prepare(&driver, name, options),
+            Deed::Load(load, true) => native::run(driver, name, options, load),
+            Deed::Load(load, false) => {
+                let clients = load.crowd.clients;
+                let (conducting, _, kind) = ready(&driver, name, options, clients)?;
+                let workload = conducting.steady(clients.into())?;
+                run_load(driver, workload, kind, &load)
+            }
+            Deed::Job(job) => {
+                let (conducting, plan, kind) = ready(&driver, name, options, job.crowd.clients)?;
+                let mut scripted = ScriptedJob {
+                    conducting,
+                    plan,
+                    has_begun: false,
+                };
+                run_job(driver, &mut scripted, kind, &job)
+            }
+        }
     }
 }
 
-/// Its report is for standard output.
-struct Check(LuaOptions);
-
-impl Task for Check {
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let output = Output::Stdout;
-        let mut conducting = loaded(&driver, LuaOptions { output, ..self.0 })?;
-        let mut admin = working(&driver)?;
-        conducting.verify(&mut *admin).map_err(stop)
-    }
+/// Makes its tables, several at a time.
+fn prepare<D: Driver>(driver: &D, name: &str, mut options: LuaOptions) -> Result<(), Stop> {
+    let threads = options::number(&options.given, "threads");
+    options.rows = (name == "oltp").then(|| oltp::rows(&options.given, options.seed));
+    let conducting = loaded(driver, options)?;
+    conducting.check()?;
+    let tables = conducting.tables()?;
+    let cleanup = format!("diskproof-load cleanup {} {}", name, tables.which);
+    Ok(build_tables(driver, &tables, cleanup.trim_end(), threads)?)
 }
 
 /// The script, for this database.
@@ -246,43 +275,6 @@ fn ready<D: Driver>(
         seed,
     };
     Ok((conducting, plan, kind))
-}
-
-struct RunLoad {
-    name: &'static str,
-    options: LuaOptions,
-    load: Load,
-}
-
-impl Task for RunLoad {
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let clients = self.load.crowd.clients;
-        let (conducting, _, kind) = ready(&driver, self.name, self.options, clients)?;
-        let workload = conducting.steady(clients.into())?;
-        run_load(driver, workload, kind, &self.load)
-    }
-}
-
-struct RunJob {
-    name: &'static str,
-    options: LuaOptions,
-    job: Job,
-}
-
-impl Task for RunJob {
-    /// The run creates all that it needs, an SQLite file too.
-    const MAY_CREATE: bool = true;
-
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let clients = self.job.crowd.clients;
-        let (conducting, plan, kind) = ready(&driver, self.name, self.options, clients)?;
-        let mut scripted = ScriptedJob {
-            conducting,
-            plan,
-            has_begun: false,
-        };
-        run_job(driver, &mut scripted, kind, &self.job)
-    }
 }
 
 fn stop(trouble: Trouble) -> Stop {

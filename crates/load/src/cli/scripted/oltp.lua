@@ -44,15 +44,6 @@ sysbench.cmdline.options = {
       { "pareto", "80% of all accesses fall on the first 20% of the rows, and so on within these" },
       { "gaussian", "A bell over all rows: the mean of 12 uniform draws" },
     }, "Which rows are hot (and, when preparing, which values column k holds)", "special" },
-  { name = "special-window", value = "PERCENT", whole = true, least = 1, most = 100, verbs = TABLES,
-    "special: the hot rows' share of the table in percent (sysbench: --rand-spec-pct) [default: 1]" },
-  { name = "special-hot", value = "PERCENT", whole = true, least = 0, most = 99, verbs = TABLES,
-    "special: the share of accesses that go to the hot rows in percent (sysbench: --rand-spec-res) [default: 75]" },
-  { name = "bell-draws", value = "DRAWS", whole = true, least = 1, most = 1000, verbs = TABLES,
-    "special, gaussian: number of uniform draws to average (sysbench: --rand-spec-iter) [default: 12]" },
-  { name = "pareto-h", value = "H", least = 0, most = 1, verbs = TABLES,
-    "pareto: the share h of the rows that takes 1 - h of the accesses, above 0 and below 1 (sysbench: --rand-pareto-h) [default: 0.2]" },
-  -- Beyond this exponent nearly every draw is row 1.
   { name = "zipfian-exponent", value = "EXPONENT", least = 0, most = 10, verbs = TABLES,
     "zipfian: the exponent (sysbench: --rand-zipfian-exp) [default: 0.8]" },
   { name = "seed", value = "N", whole = true, least = 0, most = 9007199254740991, verbs = TABLES,
@@ -78,8 +69,6 @@ sysbench.cmdline.options = {
   { name = "protocol", choices = { { "text" }, { "prepared" } },
     "Send parameters as text in the statement, or bind them to statements prepared once [default: as sysbench does: with sbtestN text for complex and insert, else prepared]" },
   { name = "skip-trx", "Send no BEGIN and no COMMIT: every statement commits itself", false },
-  { name = "reconnect", value = "TRANSACTIONS", whole = true, least = 1, most = 9007199254740991,
-    "Reconnect after every so many transactions; the time counts as part of the last one [default: stay connected]" },
   { name = "engine", value = "NAME", verbs = { "prepare" },
     "The tables' storage engine (MySQL family only) [default: innodb]" },
   { name = "threads", value = "N", whole = true, least = 1, most = 65535, verbs = { "prepare" },
@@ -141,28 +130,6 @@ local function check_counts()
   end
 end
 
--- Parameters of distributions, with those that have them.
-local SPECIAL = { special = true, ["special-1.0.20"] = true }
-local PARAMETERS = {
-  { "special-window", SPECIAL, "special" },
-  { "special-hot", SPECIAL, "special" },
-  { "bell-draws", { special = true, ["special-1.0.20"] = true, gaussian = true }, "special or gaussian" },
-  { "pareto-h", { pareto = true }, "pareto" },
-  { "zipfian-exponent", { zipfian = true }, "zipfian" },
-}
-
-local function check_distribution()
-  for _, own in ipairs(PARAMETERS) do
-    local name, takes, belongs_to = own[1], own[2], own[3]
-    if opt[name:gsub("-", "_")] and not takes[opt.distribution] then
-      refuse("--%s needs --distribution %s", name, belongs_to)
-    end
-  end
-  if opt.pareto_h == 0 or opt.pareto_h == 1 then
-    refuse("--pareto-h %d: must be a number above 0 and below 1", opt.pareto_h)
-  end
-end
-
 local function check_one_table()
   if is_single() and opt.tables > 1 then
     refuse("--schema sbtest has one table, not %d; leave --tables out", opt.tables)
@@ -180,7 +147,9 @@ function check()
   if is_single() and not IN_0_4[mix()] then
     refuse("sysbench 0.4 has no --mix %s on its table sbtest; choose complex, read-only, point-select, update-index or update-non-index, or --schema sbtestN", mix())
   end
-  check_distribution()
+  if opt.zipfian_exponent and opt.distribution ~= "zipfian" then
+    refuse("--zipfian-exponent needs --distribution zipfian")
+  end
   check_counts()
   job.check_engine(opt.engine)
 end

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use super::options::number;
-use crate::workload::distribution::{Choice, Law, Special};
+use crate::workload::distribution::{Choice, Law};
 use crate::workload::oltp::{Bracket, Counts, Mix, OltpOptions, OltpRows, Schema};
 
 type Given = [(String, Option<String>)];
@@ -26,23 +26,11 @@ fn mix(given: &Given) -> Mix {
 }
 
 fn law(given: &Given) -> Law {
-    let mut law = Law::from(chosen(given, "distribution").unwrap_or(Choice::Special));
-    match &mut law {
-        Law::Uniform => {}
-        Law::Special(special) | Law::Special1020(special) => {
-            *special = Special {
-                draws: number(given, "bell-draws").unwrap_or(special.draws),
-                window_percent: number(given, "special-window").unwrap_or(special.window_percent),
-                hot_percent: number(given, "special-hot").unwrap_or(special.hot_percent),
-            };
-        }
-        Law::Zipfian { exponent } => {
-            *exponent = number(given, "zipfian-exponent").unwrap_or(*exponent);
-        }
-        Law::Pareto { h } => *h = number(given, "pareto-h").unwrap_or(*h),
-        Law::Gaussian { draws } => *draws = number(given, "bell-draws").unwrap_or(*draws),
+    let law = Law::from(chosen(given, "distribution").unwrap_or(Choice::Special));
+    Law {
+        exponent: number(given, "zipfian-exponent").unwrap_or(law.exponent),
+        ..law
     }
-    law
 }
 
 /// The rows that `prepare` makes.
@@ -78,7 +66,6 @@ pub(super) fn run(given: &Given, locks: bool, seed: u64) -> OltpOptions {
             () if locks => Bracket::Locks,
             () => Bracket::Transaction,
         },
-        reconnect: number(given, "reconnect"),
         ..OltpOptions::new(
             mix,
             number(given, "tables").unwrap_or(1),

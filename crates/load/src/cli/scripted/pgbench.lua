@@ -32,8 +32,6 @@ sysbench.cmdline.options = {
     "The transaction: tpcb-like, simple-update (pgbench: -N) or select-only (pgbench: -S); of several with weights, such as tpcb-like@1,select-only@9, one is drawn each time", BUILT_IN[1] },
   { name = "protocol", value = "PROTOCOL", choices = { { "text" }, { "prepared" } },
     "Put values into the statement's text, or bind them to statements prepared once (pgbench: -M simple, -M prepared)", "text" },
-  { name = "reconnect", value = "TRANSACTIONS", whole = true, least = 1, most = 9007199254740991,
-    "Reconnect after every so many transactions; the time counts as part of the last one [default: stay connected]" },
   { name = "seed", value = "N", whole = true, least = 0, most = 9007199254740991,
     "The same seed gives the same draws [default: another one each time]" },
   { name = "engine", value = "NAME", verbs = { "prepare" },

@@ -20,9 +20,7 @@ sysbench.cmdline.about = {
 sysbench.cmdline.options = {
   -- More would make terminals that no machine of a test has connections for.
   { name = "warehouses", value = "N", whole = true, least = 1, most = 10000, verbs = SOME, "Warehouses, of about 100 MB each", 1 },
-  { name = "think-times", conflicts = { "rate" },
-    "Keying and think times as specified: ten clients for each warehouse, which type, wait and think. Deliveries are deferred to further clients. Without this option each client begins its next transaction at once, and the result is TPC-C-like: it is no tpmC", false },
-  { name = "acknowledgements", value = "FILE", file = true, conflicts = { "retry", "think-times" },
+  { name = "acknowledgements", value = "FILE", file = true, conflicts = { "retry" },
     "A new file to which a client adds the line CLIENT NUMBER WAREHOUSE DISTRICT ORDER MONOTONIC_US as soon as it has read the reply to the COMMIT of a new order, and before anything else. A client that does not know what became of its transaction then ends for good" },
   { name = "seed", value = "N", whole = true, least = 0, most = 9007199254740991, verbs = { "run", "prepare" },
     "The same seed gives the same rows and the same inputs [default: 1 to prepare, another one each time to run]" },
@@ -279,14 +277,6 @@ end
 
 -- Before a run -------------------------------------------------------------------------------------
 
-function check()
-  local needed = opt.warehouses * DISTRICTS
-  if opt.think_times and job.clients ~= needed then
-    job.refuse("arguments", format("--think-times has ten terminals for each warehouse (clause 4.2.2), so %d warehouses need --clients %d, not %d",
-      opt.warehouses, needed, job.clients))
-  end
-end
-
 -- The tables are ours, and, before a run, of so many warehouses.
 local function look_at_tables(warehouses)
   local owned = job.owned("--warehouses " .. (warehouses or "N"))
@@ -313,7 +303,7 @@ function plan()
   if opt.has_tables then
     look_at_tables(opt.warehouses)
   end
-  return { mix = opt.think_times and "think times" or "no think time", prepares = opt.protocol == "prepared" }
+  return { mix = "no think time", prepares = opt.protocol == "prepared" }
 end
 
 -- The statements of the five transactions ------------------------------------------------------------

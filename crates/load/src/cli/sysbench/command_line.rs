@@ -27,11 +27,11 @@ const GENERAL: &[(&str, Option<&str>)] = &[
     ("script-limit", Some("60")),
     ("rand-type", Some("special")),
     ("rand-seed", Some("0")),
-    ("rand-spec-iter", Some("12")),
-    ("rand-spec-pct", Some("1")),
-    ("rand-spec-res", Some("75")),
-    ("rand-pareto-h", Some("0.2")),
-    ("rand-zipfian-exp", Some("0.8")),
+    ("rand-spec-iter", None),
+    ("rand-spec-pct", None),
+    ("rand-spec-res", None),
+    ("rand-pareto-h", None),
+    ("rand-zipfian-exp", None),
     ("db-driver", Some("mysql")),
     ("db-ps-mode", Some("auto")),
     ("db-debug", Some("off")),
@@ -67,8 +67,15 @@ const FORMER: [(&str, &str); 4] = [
     ("tx-rate", "rate"),
 ];
 
+const USUAL: &str = "distributions have sysbench's usual parameters here";
+
 /// Options that change what a run does, and that have no counterpart here.
-const REFUSED: [(&str, &str); 8] = [
+const REFUSED: [(&str, &str); 13] = [
+    ("rand-spec-iter", USUAL),
+    ("rand-spec-pct", USUAL),
+    ("rand-spec-res", USUAL),
+    ("rand-pareto-h", USUAL),
+    ("rand-zipfian-exp", USUAL),
     ("histogram", "`diskproof-load run lua --json` has it whole"),
     ("report-checkpoints", "give --report-interval instead"),
     ("luajit-cmd", "leave it out"),

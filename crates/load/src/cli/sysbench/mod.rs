@@ -16,8 +16,7 @@ use super::args::{
 use super::lua::args::LuaArgs;
 use super::lua::{self, say};
 use crate::target::{Null, Target};
-use crate::workload::distribution::{Choice, Law, Special};
-use crate::workload::lua::Laws;
+use crate::workload::distribution::Choice;
 use command_line::{CommandLine, help};
 
 /// Without an end of its own, a run ends when a person ends it.
@@ -66,22 +65,14 @@ pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
     let line = CommandLine::read(&args.words).map_err(Stop::Arguments)?;
     let load = line.load().map_err(Stop::Arguments)?;
     let lua = line.lua().map_err(Stop::Arguments)?;
-    let laws = line.laws().map_err(Stop::Arguments)?;
     let reach = Reach {
         any_database: line.is_on("any-database"),
     };
     let target = line.target()?;
     if line.command == "run" {
-        return lua::run_on(target, &lua, &reach, laws, &load);
+        return lua::run_on(target, &lua, &reach, &load);
     }
-    lua::once_on(
-        target,
-        &lua,
-        &reach,
-        laws,
-        &line.command,
-        load.crowd.clients,
-    )
+    lua::once_on(target, &lua, &reach, &line.command, load.crowd.clients)
 }
 
 impl CommandLine {
@@ -96,7 +87,7 @@ impl CommandLine {
                 Some("disable") => Protocol::Text,
                 _ => Protocol::Prepared,
             },
-            distribution: Choice::Special,
+            distribution: self.distribution()?,
             seed: Some(self.number::<u64>("rand-seed")?).filter(|&seed| seed > 0),
             trust_script: self.is_on("trust-script"),
             script_memory: MEMORY_MIB,
@@ -156,51 +147,17 @@ impl CommandLine {
         })
     }
 
-    fn laws(&self) -> Result<Laws, String> {
-        let special = Special {
-            draws: self.number("rand-spec-iter")?,
-            window_percent: self.number("rand-spec-pct")?,
-            hot_percent: self.number("rand-spec-res")?,
-        };
-        if special.draws == 0
-            || !(1..=100).contains(&special.window_percent)
-            || special.hot_percent > 99
-        {
-            return Err(
-                "--rand-spec-iter, -pct and -res are from 1, from 1 to 100, and below 100".into(),
-            );
+    fn distribution(&self) -> Result<Choice, String> {
+        match self.text("rand-type").unwrap_or_default() {
+            "special" => Ok(Choice::Special1020),
+            "uniform" => Ok(Choice::Uniform),
+            "gaussian" => Ok(Choice::Gaussian),
+            "pareto" => Ok(Choice::Pareto),
+            "zipfian" => Ok(Choice::Zipfian),
+            other => Err(format!(
+                "--rand-type={other}: known are special, uniform, gaussian, pareto and zipfian"
+            )),
         }
-        let (h, exponent) = (
-            self.number("rand-pareto-h")?,
-            self.number("rand-zipfian-exp")?,
-        );
-        if h <= 0.0 || h >= 1.0 || !(0.0..=10.0).contains(&exponent) {
-            return Err(
-                "--rand-pareto-h lies between 0 and 1, --rand-zipfian-exp from 0 to 10".into(),
-            );
-        }
-        let mut laws = Laws {
-            default: Law::Uniform,
-            gaussian: Law::Gaussian {
-                draws: special.draws,
-            },
-            special: Law::Special1020(special),
-            pareto: Law::Pareto { h },
-            zipfian: Law::Zipfian { exponent },
-        };
-        laws.default = match self.text("rand-type").unwrap_or_default() {
-            "special" => laws.special,
-            "uniform" => Law::Uniform,
-            "gaussian" => laws.gaussian,
-            "pareto" => laws.pareto,
-            "zipfian" => laws.zipfian,
-            other => {
-                return Err(format!(
-                    "--rand-type={other}: known are special, uniform, gaussian, pareto and zipfian"
-                ));
-            }
-        };
-        Ok(laws)
     }
 
     /// The database that the options name.

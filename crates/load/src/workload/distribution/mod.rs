@@ -8,8 +8,10 @@ mod special;
 #[cfg(test)]
 mod tests;
 
-use bell::Bell;
 use special::{Hot, Hot1020};
+
+/// Pareto: this share of the rows takes all but as large a share of the accesses.
+const PARETO_H: f64 = 0.2;
 
 /// A distribution's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -29,61 +31,20 @@ pub enum Choice {
     Gaussian,
 }
 
-/// A distribution with its parameters, before the number of rows is known.
+/// A distribution before the number of rows is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Law {
-    Uniform,
-    Special(Special),
-    Special1020(Special),
-    /// Row r in proportion to r^-exponent; sysbench's `--rand-zipfian-exp`, 0 or more.
-    Zipfian {
-        exponent: f64,
-    },
-    /// The share h of the rows takes the share 1 - h of the accesses; sysbench's
-    /// `--rand-pareto-h`, above 0 and below 1.
-    Pareto {
-        h: f64,
-    },
-    /// The mean of that many uniform draws, at least 1.
-    Gaussian {
-        draws: u32,
-    },
+pub struct Law {
+    pub choice: Choice,
+    /// Zipfian: row r in proportion to r^-exponent, 0 or more.
+    pub exponent: f64,
 }
 
-/// The parameters of "special".
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Special {
-    /// Number of uniform draws to average, at least 1; sysbench's `--rand-spec-iter`.
-    pub draws: u32,
-    /// The hot window's share of the rows, 1 to 100; sysbench's `--rand-spec-pct`.
-    pub window_percent: u32,
-    /// The share of accesses that go to the hot window, 0 to 99; sysbench's `--rand-spec-res`.
-    pub hot_percent: u32,
-}
-
-/// sysbench's defaults.
-impl Default for Special {
-    fn default() -> Self {
-        Self {
-            draws: 12,
-            window_percent: 1,
-            hot_percent: 75,
-        }
-    }
-}
-
-/// With sysbench's default parameters.
+/// As sysbench has it if nobody says otherwise.
 impl From<Choice> for Law {
     fn from(choice: Choice) -> Self {
-        match choice {
-            Choice::Special => Self::Special(Special::default()),
-            Choice::Special1020 => Self::Special1020(Special::default()),
-            Choice::Uniform => Self::Uniform,
-            Choice::Zipfian => Self::Zipfian { exponent: 0.8 },
-            Choice::Pareto => Self::Pareto { h: 0.2 },
-            Choice::Gaussian => Self::Gaussian {
-                draws: Special::default().draws,
-            },
+        Self {
+            choice,
+            exponent: 0.8,
         }
     }
 }
@@ -102,30 +63,31 @@ enum Shape {
     Special1020(Hot1020),
     Zipfian(Zipf<f64>),
     Pareto { power: f64 },
-    Gaussian(Bell),
+    Gaussian,
 }
 
 impl Distribution {
     /// # Panics
-    /// If there are no rows to choose from, or a parameter lies outside its limits.
+    /// If there are no rows to choose from, or the exponent is below 0.
     #[must_use]
     pub fn new(law: impl Into<Law>, rows: u64) -> Self {
         assert!(rows > 0, "a distribution needs at least one row");
-        let shape = match law.into() {
-            Law::Uniform => Shape::Uniform,
-            Law::Special(special) => Shape::Special(Hot::new(special, rows)),
-            Law::Special1020(special) => Shape::Special1020(Hot1020::new(special, rows)),
+        let Law { choice, exponent } = law.into();
+        let shape = match choice {
+            Choice::Uniform => Shape::Uniform,
+            Choice::Special => Shape::Special(Hot::new(rows)),
+            Choice::Special1020 => Shape::Special1020(Hot1020::new(rows)),
             // Rejection sampling after Crease, as rand_distr documents it; ranks are row numbers,
             // so that the hot rows are neighbours, as in sysbench.
-            Law::Zipfian { exponent } => Shape::Zipfian(
+            Choice::Zipfian => Shape::Zipfian(
                 Zipf::new(rows as f64, exponent).expect("rows >= 1 and an exponent >= 0"),
             ),
             // (x / N)^(1 / power) of the accesses fall on the first x rows: 1 - h of them on the
             // first h N.
-            Law::Pareto { h } => Shape::Pareto {
-                power: h.ln() / (1.0 - h).ln(),
+            Choice::Pareto => Shape::Pareto {
+                power: PARETO_H.ln() / (1.0 - PARETO_H).ln(),
             },
-            Law::Gaussian { draws } => Shape::Gaussian(Bell::new(draws)),
+            Choice::Gaussian => Shape::Gaussian,
         };
         Self { rows, shape }
     }
@@ -140,7 +102,7 @@ impl Distribution {
             Shape::Pareto { power } => {
                 1 + whole(self.rows as f64 * rng.random::<f64>().powf(*power))
             }
-            Shape::Gaussian(bell) => 1 + whole(self.rows as f64 * bell.draw(rng)),
+            Shape::Gaussian => 1 + whole(self.rows as f64 * bell::draw(rng)),
         };
         row.clamp(1, self.rows)
     }

@@ -3,7 +3,13 @@
 
 use rand::{Rng, RngExt};
 
-use super::{Bell, Special, whole};
+use super::{bell, whole};
+
+/// The hot window's share of the rows, in percent.
+const WINDOW_PERCENT: u64 = 1;
+
+/// The share of accesses that go to the window.
+const HOT_SHARE: f64 = 0.75;
 
 /// "special" as sysbench's manual describes it, and as its versions 0.4 and 0.5 draw it, in whole
 /// numbers.
@@ -11,24 +17,16 @@ use super::{Bell, Special, whole};
 pub(super) struct Hot {
     /// The first draw's range: the rows stand for the bell, the rest of it for the window.
     wide: u64,
-    draws: u64,
     window: u64,
     window_start: u64,
 }
 
 impl Hot {
-    pub(super) fn new(special: Special, rows: u64) -> Self {
-        let Special {
-            draws,
-            window_percent,
-            hot_percent,
-        } = special;
-        assert!(draws > 0 && hot_percent < 100, "{special:?}");
+    pub(super) fn new(rows: u64) -> Self {
         Self {
-            wide: rows * 100 / (100 - u64::from(hot_percent)),
-            draws: draws.into(),
-            window: (rows * u64::from(window_percent) / 100).max(1),
-            window_start: rows / 2 - rows * u64::from(window_percent) / 200,
+            wide: whole(rows as f64 / (1.0 - HOT_SHARE)),
+            window: (rows * WINDOW_PERCENT / 100).max(1),
+            window_start: rows / 2 - rows * WINDOW_PERCENT / 200,
         }
     }
 
@@ -36,8 +34,8 @@ impl Hot {
     pub(super) fn draw(&self, rows: u64, rng: &mut impl Rng) -> u64 {
         let first = rng.random_range(1..=self.wide);
         if first <= rows {
-            let sum: u64 = (0..self.draws).map(|_| rng.random_range(1..=rows)).sum();
-            sum / self.draws
+            let draws = (0..bell::DRAWS).map(|_| rng.random_range(1..=rows));
+            draws.sum::<u64>() / u64::from(bell::DRAWS)
         } else {
             first % self.window + self.window_start
         }
@@ -51,21 +49,16 @@ impl Hot {
 pub(super) struct Hot1020 {
     /// One less than the rows: the distance from the first to the last.
     span: f64,
-    /// Draws below this stand for the bell.
-    bell_share: f64,
-    bell: Bell,
     window: f64,
     window_start: f64,
 }
 
 impl Hot1020 {
-    pub(super) fn new(special: Special, rows: u64) -> Self {
+    pub(super) fn new(rows: u64) -> Self {
         let span = (rows - 1) as f64;
-        let window = span * f64::from(special.window_percent) / 100.0;
+        let window = span * WINDOW_PERCENT as f64 / 100.0;
         Self {
             span,
-            bell_share: f64::from(100 - special.hot_percent) / 100.0,
-            bell: Bell::new(special.draws),
             window,
             window_start: (span - window) / 2.0,
         }
@@ -73,8 +66,8 @@ impl Hot1020 {
 
     pub(super) fn draw(&self, rng: &mut impl Rng) -> u64 {
         let draw: f64 = rng.random();
-        let offset = if draw < self.bell_share {
-            self.span * self.bell.draw(rng)
+        let offset = if draw < 1.0 - HOT_SHARE {
+            self.span * bell::draw(rng)
         } else {
             self.window_start + draw * (self.window + 1.0)
         };

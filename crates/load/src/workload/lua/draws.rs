@@ -11,63 +11,41 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::Setup;
 use super::state;
-use crate::workload::distribution::{Choice, Distribution, Law};
+use crate::workload::distribution::{Choice, Distribution};
 use crate::workload::generator::generator;
 
 /// Distributions that are kept: a script draws from a few ranges.
 const KEPT: usize = 16;
 
-/// What each function of `sysbench.rand` draws by.
-#[derive(Debug, Clone, Copy)]
-pub struct Laws {
-    pub default: Law,
-    pub gaussian: Law,
-    pub special: Law,
-    pub pareto: Law,
-    pub zipfian: Law,
-}
-
-/// All with sysbench's usual parameters.
-impl From<Choice> for Laws {
-    fn from(choice: Choice) -> Self {
-        Self {
-            default: choice.into(),
-            gaussian: Choice::Gaussian.into(),
-            special: Choice::Special1020.into(),
-            pareto: Choice::Pareto.into(),
-            zipfian: Choice::Zipfian.into(),
-        }
-    }
-}
-
 struct Draws {
     rng: Xoshiro256PlusPlus,
-    /// The last ranges by law, because some laws take long to set up.
-    kept: Vec<(Law, u64, Distribution)>,
+    /// The last ranges by distribution, because some take long to set up.
+    kept: Vec<(Choice, u64, Distribution)>,
 }
 
 impl Draws {
     /// A whole number from low to high.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn draw(&mut self, law: Law, low: f64, high: f64) -> f64 {
+    fn draw(&mut self, choice: Choice, low: f64, high: f64) -> f64 {
         let (low, high) = (low.floor(), high.floor());
         if high <= low || !low.is_finite() || !high.is_finite() {
             return low;
         }
         let count = ((high - low) as u64).saturating_add(1);
-        if law == Law::Uniform {
+        if choice == Choice::Uniform {
             return low + self.rng.random_range(0..count) as f64;
         }
-        let is_it = |(own, rows, _): &&(Law, u64, Distribution)| *own == law && *rows == count;
+        let is_it =
+            |(own, rows, _): &&(Choice, u64, Distribution)| *own == choice && *rows == count;
         let known = self.kept.iter().find(is_it);
         let distribution = if let Some((_, _, distribution)) = known {
             *distribution
         } else {
-            let distribution = Distribution::new(law, count);
+            let distribution = Distribution::new(choice, count);
             if self.kept.len() == KEPT {
                 self.kept.remove(0);
             }
-            self.kept.push((law, count, distribution));
+            self.kept.push((choice, count, distribution));
             distribution
         };
         low + (distribution.draw(&mut self.rng) - 1) as f64
@@ -109,20 +87,19 @@ pub(super) fn install(
         rng: generator(options.seed, place),
         kept: Vec::new(),
     }));
-    let laws = options.laws;
-    for (name, law) in [
-        ("default", laws.default),
-        ("uniform", Law::Uniform),
-        ("gaussian", laws.gaussian),
-        ("special", laws.special),
-        ("pareto", laws.pareto),
-        ("zipfian", laws.zipfian),
+    for (name, choice) in [
+        ("default", options.distribution),
+        ("uniform", Choice::Uniform),
+        ("gaussian", Choice::Gaussian),
+        ("special", Choice::Special1020),
+        ("pareto", Choice::Pareto),
+        ("zipfian", Choice::Zipfian),
     ] {
         let draws = Rc::clone(&draws);
         host.set(
             name,
             lua.create_function(move |_, (low, high): (f64, f64)| {
-                Ok(draws.borrow_mut().draw(law, low, high))
+                Ok(draws.borrow_mut().draw(choice, low, high))
             })?,
         )?;
     }

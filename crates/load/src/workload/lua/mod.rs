@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::distribution::Choice;
 use super::oltp::OltpRows;
 use super::sql::Fence;
 use super::{Catalogue, Workload};
@@ -16,7 +17,6 @@ use crate::file;
 mod client;
 mod compiled;
 mod draws;
-mod hooks;
 mod job;
 mod own;
 mod setting;
@@ -28,8 +28,6 @@ mod turns;
 mod watch;
 
 pub use client::LuaClient;
-pub use draws::Laws;
-pub use hooks::{Hooks, Stat};
 pub use job::{Again, Conducting, Described, Kind, Plan, Tables, Trouble};
 pub use setting::Setting;
 pub use state::LARGEST_BYTES;
@@ -70,7 +68,8 @@ pub struct LuaOptions {
     pub given: Vec<(String, Option<String>)>,
     pub dialect: Dialect,
     pub protocol: Protocol,
-    pub laws: Laws,
+    /// What `sysbench.rand.default` draws by.
+    pub distribution: Choice,
     pub seed: u64,
     /// Whether the script may use files and programs.
     pub trusted: bool,
@@ -93,8 +92,6 @@ struct Setup {
     legacy: AtomicBool,
     /// How many unique numbers have been drawn.
     uniques: AtomicU64,
-    /// Errors that scripts have counted themselves.
-    counted_errors: AtomicU64,
     compiled: Compiled,
     watch: Arc<Watch>,
 }
@@ -105,7 +102,6 @@ impl Setup {
             options,
             legacy: AtomicBool::new(false),
             uniques: AtomicU64::new(0),
-            counted_errors: AtomicU64::new(0),
             compiled: Compiled::default(),
             watch,
         })
@@ -189,8 +185,11 @@ impl LuaWorkload {
     }
 
     /// The script beside the clients; its function `init` has run then.
-    pub fn hooks(&self) -> Result<Hooks, LuaError> {
-        Hooks::new(&self.setup)
+    pub fn beside(&self) -> Result<Beside, LuaError> {
+        let setup = Arc::clone(&self.setup);
+        let state = State::new(&setup, 0).map_err(|error| LuaError(error.to_string()))?;
+        state.alone(&setup, "init")?;
+        Ok(Beside { setup, state })
     }
 
     /// The script's name in reports.
@@ -199,6 +198,19 @@ impl LuaWorkload {
         let script = &self.setup.options.script;
         let name = script.rsplit('/').next().unwrap_or(script);
         name.to_owned().into()
+    }
+}
+
+/// The script in a Lua state of its own, as sysbench's main thread has it.
+pub struct Beside {
+    setup: Arc<Setup>,
+    state: State,
+}
+
+impl Beside {
+    /// Calls the script's function `done`.
+    pub fn done(&self) -> Result<(), LuaError> {
+        self.state.alone(&self.setup, "finish").map(drop)
     }
 }
 

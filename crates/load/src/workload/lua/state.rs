@@ -195,7 +195,6 @@ fn host(lua: &Lua, setup: &Arc<Setup>, client: usize, place: [u64; 2]) -> mlua::
     host.set("is_ours", options.is_ours)?;
     host.set("legacy", setup.legacy.load(Ordering::Relaxed))?;
     host.set("path", options.path.as_str())?;
-    host.set("process", std::process::id())?;
     host.set("driver", driver_name(options.dialect))?;
     // After an error a transaction accepts only a ROLLBACK.
     host.set("aborts", options.dialect != Dialect::Mysql)?;
@@ -248,12 +247,6 @@ fn install_functions(lua: &Lua, host: &Table, setup: &Arc<Setup>) -> mlua::Resul
     };
     host.set("compile", lua.create_function(compile)?)?;
     host.set("row", lua.create_function(row)?)?;
-    let shared = Arc::clone(setup);
-    let count_error = move |_: &Lua, ()| {
-        shared.counted_errors.fetch_add(1, Ordering::Relaxed);
-        Ok(())
-    };
-    host.set("count_error", lua.create_function(count_error)?)?;
     // Source, line and kind of the function at a level of the stack.
     let inspect = |lua: &Lua, level: usize| {
         let found = lua.inspect_stack(level + 1, |debug| {

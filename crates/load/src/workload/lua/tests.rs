@@ -19,7 +19,7 @@ fn workload(text: &str, protocol: Protocol) -> Result<LuaWorkload, LuaError> {
         given: Vec::new(),
         dialect: Dialect::Mysql,
         protocol,
-        laws: Choice::Uniform.into(),
+        distribution: Choice::Uniform,
         seed: 1,
         trusted: false,
         memory_limit_bytes: 64 << 20,

@@ -35,8 +35,6 @@ pub struct OltpOptions {
     /// Rows that a range SELECT asks for, at least one; sysbench's `--range_size`.
     pub range_rows: u64,
     pub bracket: Bracket,
-    /// A client reconnects after this many transactions.
-    pub reconnect: Option<u64>,
     /// At least one table.
     pub tables: usize,
     /// Rows in each table when it was loaded, at least one.
@@ -61,7 +59,6 @@ impl OltpOptions {
             counts: Counts::of(mix),
             range_rows: 100,
             bracket: Bracket::Transaction,
-            reconnect: None,
             tables,
             rows,
             distribution: distribution.into(),
@@ -104,11 +101,6 @@ impl Oltp {
         };
         let mut catalogue = Catalogue::default();
         let steps = planned(&steps, target, &mut catalogue);
-        let reconnect = options.reconnect.map(|transactions| {
-            let type_index = catalogue.types().len();
-            catalogue.add("reconnect", Kind::Other, []);
-            (transactions, type_index)
-        });
         let draws = Draws {
             schema: options.schema,
             tables: options.tables,
@@ -119,11 +111,7 @@ impl Oltp {
         Self {
             seed: options.seed,
             catalogue,
-            plan: Arc::new(Plan {
-                steps,
-                reconnect,
-                draws,
-            }),
+            plan: Arc::new(Plan { steps, draws }),
         }
     }
 }

@@ -25,8 +25,6 @@ pub(super) struct PlannedStep {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) steps: Vec<PlannedStep>,
-    /// The client reconnects after this many transactions, counted as a statement of this type.
-    pub(super) reconnect: Option<(u64, usize)>,
     pub(super) draws: Draws,
 }
 
@@ -45,8 +43,6 @@ pub(super) struct Draws {
 pub struct OltpScript {
     plan: Arc<Plan>,
     position: usize,
-    /// Transactions brought to their end since the client came.
-    completed: u64,
     rng: Xoshiro256PlusPlus,
     table: usize,
     id: u64,
@@ -55,28 +51,12 @@ pub struct OltpScript {
 impl OltpScript {
     pub(super) fn new(plan: Arc<Plan>, seed: u64, client: usize) -> Self {
         Self {
-            position: plan.steps.len() + 1,
+            position: plan.steps.len(),
             plan,
-            completed: 0,
             rng: client_generator(seed, client),
             table: 0,
             id: 0,
         }
-    }
-
-    /// The end after the last statement, once.
-    fn end(&mut self) -> Option<Next> {
-        if self.position > self.plan.steps.len() {
-            return None;
-        }
-        self.position += 1;
-        let (transactions, type_index) = self.plan.reconnect?;
-        self.completed += 1;
-        if self.completed < transactions {
-            return None;
-        }
-        self.completed = 0;
-        Some(Next::Reconnect { type_index })
     }
 
     fn push_args(&mut self, query: Query, args: &mut Args) {
@@ -137,13 +117,10 @@ impl Script for OltpScript {
     }
 
     fn next(&mut self, args: &mut Args) -> Option<Next> {
-        let Some(PlannedStep {
+        let PlannedStep {
             step,
             first_statement,
-        }) = self.plan.steps.get(self.position).copied()
-        else {
-            return self.end();
-        };
+        } = *self.plan.steps.get(self.position)?;
         self.position += 1;
         if step.new_table {
             self.table = self.rng.random_range(0..self.plan.draws.tables);

@@ -138,56 +138,6 @@ fn clients_of_0_4_send_ten_numbers_and_put_the_same_row_back() {
 }
 
 #[test]
-fn a_client_leaves_after_so_many_transactions() {
-    let workload = oltp(&OltpOptions {
-        reconnect: Some(3),
-        ..options(Mix::PointSelect)
-    });
-    let type_index = 1;
-    assert_eq!(workload.catalogue().types()[type_index].name, "reconnect");
-    let mut script = workload.script(0);
-    let mut args = Args::default();
-    let mut steps = Vec::new();
-    for _ in 0..6 {
-        assert!(script.begin());
-        let mut kinds = String::new();
-        while let Some(next) = script.next(&mut args) {
-            kinds.push(match next {
-                Next::Statement(_) => 's',
-                Next::Reconnect { type_index: found } if found == type_index => 'r',
-                other => panic!("{other:?}"),
-            });
-        }
-        assert_eq!(script.next(&mut args), None, "the end is the end");
-        steps.push(kinds);
-    }
-    assert_eq!(steps, ["s", "s", "sr", "s", "s", "sr"]);
-}
-
-#[test]
-fn a_transaction_that_is_begun_again_counts_once() {
-    let workload = oltp(&OltpOptions {
-        reconnect: Some(2),
-        ..options(Mix::Complex)
-    });
-    let mut script = workload.script(0);
-    let mut args = Args::default();
-    let leaves = |script: &mut OltpScript, args: &mut Args| {
-        let mut leaves = false;
-        while let Some(next) = script.next(args) {
-            leaves |= matches!(next, Next::Reconnect { .. });
-        }
-        leaves
-    };
-    script.begin();
-    script.next(&mut args);
-    script.begin();
-    assert!(!leaves(&mut script, &mut args));
-    script.begin();
-    assert!(leaves(&mut script, &mut args));
-}
-
-#[test]
 fn what_is_locked_is_unlocked_when_it_is_given_up() {
     let workload = oltp(&OltpOptions {
         bracket: Bracket::Locks,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::parser::{Parsed, Sql, Use};
 use super::source::Source;
 use super::types::Types;
-use super::{Bound, File, Files, Reconnect, ScriptError, Sends, Sent, Weighted};
+use super::{Bound, File, Files, ScriptError, Sends, Sent, Weighted};
 use crate::driver::template::Template;
 use crate::driver::{Dialect, Kind, Protocol, Statement};
 use crate::workload::Catalogue;
@@ -37,7 +37,6 @@ impl Builder {
         &mut self,
         sources: Vec<Weighted>,
         scripts: Vec<Parsed>,
-        reconnect: Option<u64>,
     ) -> Result<Files, ScriptError> {
         let brackets = scripts.iter().flat_map(|script| &script.statements);
         let has_transactions = brackets
@@ -46,7 +45,6 @@ impl Builder {
         let mut files = Files {
             all: Vec::new(),
             total_weight: 0,
-            reconnect: None,
         };
         for (Weighted { source, weight }, parsed) in sources.into_iter().zip(scripts) {
             let statements = parsed.statements.into_iter();
@@ -62,14 +60,6 @@ impl Builder {
                 source,
             });
         }
-        files.reconnect = reconnect.map(|transactions| {
-            let type_index = self.catalogue.types().len();
-            self.catalogue.add("reconnect", Kind::Other, []);
-            Reconnect {
-                transactions,
-                type_index,
-            }
-        });
         if has_transactions {
             self.catalogue.roll_back_with("ROLLBACK");
         }

@@ -31,9 +31,6 @@ pub struct ScriptClient {
     step: usize,
     /// Whether this transaction has sent or slept: one that does neither still takes its turn.
     has_waited: bool,
-    /// Transactions since the client last came.
-    completed: u64,
-    has_ended: bool,
     mistake: Option<Box<Mistake>>,
 }
 
@@ -51,8 +48,6 @@ impl ScriptClient {
             file: 0,
             step: 0,
             has_waited: false,
-            completed: 0,
-            has_ended: false,
             mistake: None,
         }
     }
@@ -134,7 +129,6 @@ impl Script for ScriptClient {
                 self.has_waited = true;
                 Some(Next::Sleep { us: 0 })
             }
-            Ok(None) => self.end(),
             Ok(next) => {
                 self.has_waited = true;
                 next
@@ -156,23 +150,6 @@ impl ScriptClient {
     fn start(&mut self) {
         self.step = 0;
         self.has_waited = false;
-        self.has_ended = false;
-    }
-
-    /// The end after the last step, once.
-    fn end(&mut self) -> Option<Next> {
-        let reconnect = self.files.reconnect?;
-        if std::mem::replace(&mut self.has_ended, true) {
-            return None;
-        }
-        self.completed += 1;
-        if self.completed < reconnect.transactions {
-            return None;
-        }
-        self.completed = 0;
-        Some(Next::Reconnect {
-            type_index: reconnect.type_index,
-        })
     }
 }
 

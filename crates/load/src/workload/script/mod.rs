@@ -46,8 +46,6 @@ pub struct ScriptOptions {
     /// Values that variables begin with.
     pub variables: Vec<(String, Value)>,
     pub protocol: Protocol,
-    /// Reconnect after this many transactions.
-    pub reconnect: Option<u64>,
     pub seed: u64,
     /// What the scripts may reach.
     pub fence: Fence,
@@ -76,14 +74,6 @@ pub struct ScriptWorkload {
 struct Files {
     all: Vec<File>,
     total_weight: u64,
-    reconnect: Option<Reconnect>,
-}
-
-/// How often a client disconnects, and the type under which that is counted.
-#[derive(Debug, Clone, Copy)]
-struct Reconnect {
-    transactions: u64,
-    type_index: usize,
 }
 
 #[derive(Debug)]
@@ -154,7 +144,6 @@ impl ScriptWorkload {
             files,
             variables: presets,
             protocol,
-            reconnect,
             seed,
             fence,
         } = options;
@@ -183,7 +172,7 @@ impl ScriptWorkload {
         let types = types::infer(&initial, &scripts);
         let mut builder = Builder::new(types, protocol, dialect);
         Ok(Self {
-            files: Arc::new(builder.files(files, scripts, reconnect)?),
+            files: Arc::new(builder.files(files, scripts)?),
             catalogue: builder.catalogue,
             client_id: client_id_is_ours.then_some(client_id),
             variables: initial,

@@ -31,7 +31,6 @@ fn workload_of(
         files: weighted.collect(),
         variables: vec![("rows".into(), Value::Int(100))],
         protocol,
-        reconnect: None,
         seed: 3,
         fence: Fence::none(dialect, Errand::Measured),
     };
@@ -65,7 +64,6 @@ fn rest(client: &mut ScriptClient) -> Vec<String> {
                 steps.push(client.mistake());
                 return steps;
             }
-            Next::Reconnect { .. } => "reconnect".into(),
             other => format!("{other:?}"),
         });
     }
@@ -187,28 +185,6 @@ fn scripts_are_chosen_by_their_weights() {
         .count();
     // Three standard deviations of a binomial count are 127.
     assert!((1850..2150).contains(&second), "{second}");
-}
-
-#[test]
-fn clients_leave_after_so_many_transactions() {
-    let options = ScriptOptions {
-        files: vec![Weighted {
-            source: source("a", "SELECT 1"),
-            weight: 1,
-        }],
-        variables: Vec::new(),
-        protocol: Protocol::Text,
-        reconnect: Some(2),
-        seed: 3,
-        fence: Fence::none(Dialect::Postgres, Errand::Measured),
-    };
-    let workload = ScriptWorkload::new(options, Dialect::Mysql).unwrap();
-    assert_eq!(workload.catalogue().types()[1].name, "reconnect");
-    let mut client = workload.script(0);
-    for _ in 0..2 {
-        assert_eq!(transaction(&mut client), ["SELECT 1"]);
-        assert_eq!(transaction(&mut client), ["SELECT 1", "reconnect"]);
-    }
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! What the terminals entered, counted: the run's own proof of its shares and distributions.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde::Serialize;
 
@@ -20,17 +19,11 @@ const LAST_NAME_BINS: usize = 100;
 const LINE_COUNTS: usize = 11;
 const FEWEST_LINES: usize = 5;
 
-/// The longest time from the moment at which a delivery is queued to its end, for nine of ten
-/// (clause 2.7.2.2).
-const DEFERRED_LIMIT_S: u64 = 80;
-
 /// What a run is, beside its counts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run {
     pub(super) warehouses: u64,
     pub(super) terminals: u64,
-    /// With keying and think times, and so with deferred deliveries.
-    pub(super) deferred: bool,
     pub(super) constants: Constants,
 }
 
@@ -43,7 +36,6 @@ impl Inputs {
         Self(Mutex::new(Account {
             warehouses: run.warehouses,
             terminals: run.terminals,
-            think_times: run.deferred,
             constants: run.constants,
             load_constant: super::random::C_LOAD,
             begun: vec![0; Kind::ALL.len()],
@@ -57,7 +49,6 @@ impl Inputs {
             customers: vec![0; CUSTOMER_BINS],
             last_names: vec![0; LAST_NAME_BINS],
             districts: vec![0; 10],
-            deferred: run.deferred.then(Deferred::default),
         }))
     }
 
@@ -77,7 +68,6 @@ fn bin(number: u64, size: u64) -> usize {
 pub struct Account {
     pub warehouses: u64,
     pub terminals: u64,
-    pub think_times: bool,
     pub constants: Constants,
     /// The constant C for last names while the tables were loaded.
     pub load_constant: u64,
@@ -102,8 +92,6 @@ pub struct Account {
     pub last_names: Vec<u64>,
     /// Districts of new orders, payments and order statuses.
     pub districts: Vec<u64>,
-    /// Deliveries that were queued for execution apart; `None` if terminals execute them.
-    pub deferred: Option<Deferred>,
 }
 
 impl Account {
@@ -137,17 +125,6 @@ impl Account {
         self.named(status.customer);
     }
 
-    pub(super) fn delivery_queued(&mut self) {
-        self.deferred.get_or_insert_default().queued += 1;
-    }
-
-    pub(super) fn delivery_done(&mut self, since_queued: Duration) {
-        let deferred = self.deferred.get_or_insert_default();
-        deferred.done += 1;
-        deferred.done_in_time += u64::from(since_queued.as_secs() < DEFERRED_LIMIT_S);
-        deferred.longest_s = deferred.longest_s.max(since_queued.as_secs_f64());
-    }
-
     fn named(&mut self, customer: Customer) {
         match customer {
             Customer::Number(number) => self.customer(number),
@@ -165,14 +142,4 @@ impl Account {
     fn district(&mut self, number: u64) {
         self.districts[index(number - 1)] += 1;
     }
-}
-
-/// Deferred deliveries.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub struct Deferred {
-    pub queued: u64,
-    pub done: u64,
-    /// Within 80 s of being queued.
-    pub done_in_time: u64,
-    pub longest_s: f64,
 }

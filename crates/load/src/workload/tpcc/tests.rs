@@ -1,20 +1,18 @@
 use std::collections::BTreeSet;
 
-use super::inputs::{Customer, Kind};
+use super::inputs::Customer;
 use super::*;
 use crate::cli::scripted::tests::script;
 use crate::driver::{Args, Dialect};
 use crate::workload::generator::generator;
 use crate::workload::{Account, Next, Script};
 
-fn tpcc(warehouses: u64, think_times: bool) -> Tpcc {
+fn tpcc(warehouses: u64) -> Tpcc {
     let options = TpccOptions {
         warehouses,
         terminals: random::index(warehouses * DISTRICTS),
-        think_times,
         seed: 7,
         acknowledgements: None,
-        dilation: 1,
         has_tables: false,
     };
     let script = script("tpcc", Dialect::Postgres, &[]);
@@ -29,15 +27,13 @@ fn draws(warehouses: u64) -> Draws {
     }
 }
 
-/// The names of a transaction's statements, and its pauses.
-fn transaction(tpcc: &Tpcc, script: &mut TpccScript) -> (Vec<String>, Vec<Next>) {
+/// The names of a transaction's statements.
+fn transaction(tpcc: &Tpcc, script: &mut TpccScript) -> Vec<String> {
     assert!(script.begin());
-    let (mut args, mut names, mut pauses) = (Args::default(), Vec::new(), Vec::new());
+    let (mut args, mut names) = (Args::default(), Vec::new());
     while let Some(next) = script.next(&mut args) {
         let Next::Statement(id) = next else {
-            pauses.push(next);
-            assert!(pauses.len() < 10);
-            continue;
+            panic!("{next:?}")
         };
         let sql = &tpcc.catalogue().statements()[id].sql;
         assert_eq!(sql.matches('?').count(), args.values().len(), "{sql}");
@@ -48,12 +44,12 @@ fn transaction(tpcc: &Tpcc, script: &mut TpccScript) -> (Vec<String>, Vec<Next>)
         );
     }
     script.acknowledged().unwrap();
-    (names, pauses)
+    names
 }
 
 #[test]
 fn statements_are_numbered_as_the_catalogue_has_them() {
-    let tpcc = tpcc(1, false);
+    let tpcc = tpcc(1);
     let of = |statement: usize| {
         let sql = tpcc.catalogue().statements()[statement].sql.clone();
         (
@@ -93,12 +89,11 @@ fn statements_are_numbered_as_the_catalogue_has_them() {
 
 #[test]
 fn every_transaction_runs_to_its_end() {
-    let tpcc = tpcc(2, false);
+    let tpcc = tpcc(2);
     let mut script = tpcc.script(0);
     let mut kinds = [0; 5];
     for _ in 0..230 {
-        let (names, pauses) = transaction(&tpcc, &mut script);
-        assert!(pauses.is_empty());
+        let names = transaction(&tpcc, &mut script);
         assert_eq!(names[0], "begin");
         let last = names.last().unwrap();
         assert!(last == "commit" || last == "rollback", "{names:?}");
@@ -110,52 +105,6 @@ fn every_transaction_runs_to_its_end() {
         panic!("no account")
     };
     assert_eq!(account.begun, kinds);
-}
-
-#[test]
-fn users_key_and_think_and_deliveries_wait_for_others() {
-    let tpcc = tpcc(1, true);
-    let mut script = tpcc.script(3);
-    for _ in 0..23 {
-        let (names, pauses) = transaction(&tpcc, &mut script);
-        let Next::Wait { us } = pauses[0] else {
-            panic!("{pauses:?}")
-        };
-        assert!(us >= 2_000_000);
-        if script.transaction() == Some(Kind::Delivery.place()) {
-            assert_eq!(
-                (names.len(), &pauses[1..]),
-                (0, &[Next::Sleep { us: 0 }][..])
-            );
-        } else {
-            assert_eq!(pauses.len(), 1);
-        }
-    }
-    let mut deliverer = tpcc.script(10);
-    assert!(!deliverer.counts());
-    let (names, pauses) = transaction(&tpcc, &mut deliverer);
-    assert!(pauses.is_empty());
-    assert_eq!(
-        names
-            .iter()
-            .filter(|name| *name == "new_order_delete")
-            .count(),
-        10
-    );
-    assert!(deliverer.begin());
-    let next = deliverer.next(&mut Args::default());
-    assert!(
-        matches!(next, Some(Next::Wait { .. })),
-        "nothing is queued: {next:?}"
-    );
-    let Some(Account::Tpcc(account)) = tpcc.account() else {
-        panic!("no account")
-    };
-    let deferred = account.deferred.unwrap();
-    assert_eq!(
-        (deferred.queued, deferred.done, deferred.done_in_time),
-        (1, 1, 1)
-    );
 }
 
 #[test]
@@ -218,12 +167,7 @@ fn one_warehouse_has_no_other() {
 
 #[test]
 fn terminals_stand_in_different_districts() {
-    let tpcc = tpcc(2, false);
-    let places: BTreeSet<_> = (0..20)
-        .map(|client| match tpcc.role(client) {
-            Role::Terminal(place) => (place.warehouse, place.district),
-            Role::Deliverer => panic!("{client}"),
-        })
-        .collect();
+    let tpcc = tpcc(2);
+    let places: BTreeSet<_> = (0..20).map(|client| tpcc.place(client).key()).collect();
     assert_eq!(places.len(), 20);
 }

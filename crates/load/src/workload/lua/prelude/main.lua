@@ -308,20 +308,7 @@ client.look = guarded(function()
   yield(NEXT, cmdline.options ~= nil, own ~= nil or measures, parallel, commands())
 end)
 
--- The hooks that replace reports, called with the figures; false if there is no such hook.
-client.hook = function(name, stat)
-  if name == "report_cumulative" then
-    host.close_json()
-  end
-  local hook = sysbench.hooks[name]
-  if not hook then
-    return false
-  end
-  hook(stat)
-  return true
-end
-
--- The script as sysbench's main thread has it, for reports and these two functions.
+-- The script as sysbench's main thread has it, for these two functions.
 client.init = guarded(function()
   load_script()
   call_if_any("init")

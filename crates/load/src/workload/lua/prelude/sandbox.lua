@@ -273,10 +273,6 @@ function C.poll(_, _, ms)
   host.step(host.SLEEP, tonumber(ms) * 1e3)
   return 0
 end
-function C.nanosleep(wish)
-  host.step(host.SLEEP, tonumber(wish.tv_sec) * 1e6 + tonumber(wish.tv_nsec) / 1e3)
-  return 0
-end
 function C.time()
   return trusted_os.time()
 end
@@ -290,32 +286,15 @@ function C.clock_gettime(_, into)
   into.tv_sec, into.tv_nsec = math.floor(now_ns / 1e9), now_ns % 1e9
   return 0
 end
-function C.getpid()
-  return host.process
-end
-function C.rand()
-  return host.uniform(0, 2147483647)
-end
-function C.srand() end
 function C.sb_rand_uniform(low, high)
   return host.uniform(tonumber(low), tonumber(high))
 end
 function C.sb_rand_default(low, high)
   return host.default(tonumber(low), tonumber(high))
 end
+-- Errors are counted as the server answers with them.
 C.SB_CNT_ERROR = "error"
-function C.sb_counter_inc(_, counter)
-  if counter ~= C.SB_CNT_ERROR then
-    error("ffi.C.sb_counter_inc counts SB_CNT_ERROR alone; statements are counted as they are sent", 2)
-  end
-  host.count_error()
-end
-function C.printf(text, ...)
-  host.print(format(text, ...))
-end
-function C.puts(text)
-  host.print(text .. "\n")
-end
+function C.sb_counter_inc() end
 setmetatable(C, {
   __index = function(_, name)
     error(format("ffi.C.%s is refused: no foreign function is loaded", name), 2)

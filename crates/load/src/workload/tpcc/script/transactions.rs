@@ -96,10 +96,6 @@ impl Course {
         self.transaction = Some(Box::pin(run(Rc::clone(&self.desk), input)));
     }
 
-    pub(super) fn end(&mut self) {
-        self.transaction = None;
-    }
-
     /// The next statement; `None` after the last.
     pub(super) fn next(&mut self, args: &mut Args) -> Result<Option<StatementId>, Missing> {
         let Some(transaction) = &mut self.transaction else {
