@@ -9,7 +9,8 @@ from pathlib import Path
 from diskproof import load
 from diskproof.refusal import RefusalError
 from diskproof.results.plan import Phases
-from diskproof.study.crash import LINGER_S, CrashChoice
+from diskproof.study.crash import LINGER_S
+from diskproof.study.loads.base import Load
 from diskproof.system.dilation import REAL, TrialTime
 from diskproof.system.processes import Starter
 from diskproof.wording import Message, say
@@ -135,7 +136,8 @@ class Clients(Committing):
         self,
         starter: Starter,
         url: str,
-        crash: CrashChoice,
+        workload: Load,
+        longest_s: float,
         clients: int,
         seed: int,
         folder: Path,
@@ -145,18 +147,19 @@ class Clients(Committing):
     ) -> None:
         """Start the program; it connects, and then waits. All times are those of `own_time`.
 
+        The latest cut comes `longest_s` after the first answer.
         `folder` takes its log and the acknowledgements; it does not lie on a disk that is cut. If clients
         `bear_errors`, they write them down there and continue.
         """
         self._time = own_time
         self._file = folder / ACKNOWLEDGEMENTS
-        phases = Phases(warm_up_s=0.0, measure_s=crash.cut_before_s + BEYOND_S)
+        phases = Phases(warm_up_s=0.0, measure_s=longest_s + BEYOND_S)
         arguments = [
-            *run_arguments(crash.workload, phases, clients, seed, dilation=own_time.dilation),
+            *run_arguments(workload, phases, clients, seed, dilation=own_time.dilation),
             *("--acknowledgements", str(self._file)),
             *(["--bear-errors"] if bear_errors else []),
         ]
-        self._load = load.Load(starter, url, crash.workload.kind, arguments, folder / "load.log")
+        self._load = load.Load(starter, url, workload.kind, arguments, folder / "load.log")
         self._events = self._load.events(longest_s=0.0)
 
     def connect(self) -> None:

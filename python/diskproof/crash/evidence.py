@@ -10,6 +10,7 @@ from diskproof.crash.clients import ACKNOWLEDGEMENTS
 from diskproof.crash.ids import Ids
 from diskproof.crash.ledger import Acknowledgement, Ledger, lost_of
 from diskproof.crash.loads import Held
+from diskproof.crash.marks import Marks
 from diskproof.results.crash import Says
 from diskproof.results.cut import CutTrial, StateSeen
 from diskproof.results.plan import Cuts
@@ -33,15 +34,16 @@ RECORD = "cut.json"
 HOLDS = {
     ACKNOWLEDGEMENTS: (
         "CLIENT NUMBER MICROSECONDS of each acknowledged transaction (with the place",
-        "and number of an order before the last); those after",
-        "the cut do not count: the database had no power. With !CODE before the time: it",
-        "failed. Of a program: begin or ack, ID, MICROSECONDS",
+        "and number of an order, or the session and the moment in the log, before the",
+        "last); those after the cut do not count: the database had no power. With !CODE",
+        "before the time: it failed. Of a program: begin or ack, ID, MICROSECONDS",
     ),
     "ids.csv": ("the ids that the check found after recovery",),
     "lost.csv": ("transactions that were acknowledged before the cut and are missing",),
     "entries.csv": ("the transactions after recovery",),
     "accounts.csv": ("the accounts after recovery",),
     "orders.csv": ("the orders after recovery, of those since the tables were loaded",),
+    "commits.csv": ("the transactions of the replay that are there after recovery",),
     "tables.json": ("TPC-C's rows and consistency conditions after recovery",),
     RECORD: ("the record of the cut, as in cuts.jsonl",),
     "load.log": ("messages of the clients' program",),
@@ -76,6 +78,8 @@ def failure(cut: CutTrial, plan: Cuts) -> str | None:
         return "something is lost or wrong, and neither server nor checks have said so"
     if cut.lost and cut.trouble is not None:
         return f"{cut.lost} acknowledged transactions are lost after a fault"
+    if cut.lost and plan.load == "replay":
+        return f"{cut.lost} acknowledged transactions of the log are lost"
     if cut.lost and _must_be_kept(cut, plan):
         return f"{cut.lost} acknowledged transactions are lost, and none may be"
     return None
@@ -129,6 +133,8 @@ def keep(
         _write_rows(folder / "accounts.csv", ("id", "balance", "transfers"), ledger.accounts)
     elif isinstance(ledger, Ids):
         _write_rows(folder / "ids.csv", ("id", "times"), ledger.found.items())
+    elif isinstance(ledger, Marks):
+        _write_rows(folder / "commits.csv", ("client", "number"), ledger.rows)
     elif ledger is not None:
         _write_rows(folder / "orders.csv", ("order", "district", "warehouse"), ledger.rows)
         tables = ledger.checked.model_dump_json(indent=1) + "\n"
@@ -140,8 +146,10 @@ def keep(
                 folder / "lost.csv", ("id", "acknowledged_at_us"), ((*one.key, one.at_us) for one in lost)
             )
         else:
-            rows = ((one.client, one.number, one.at_us) for one in lost)
-            _write_rows(folder / "lost.csv", ("client", "number", "acknowledged_at_us"), rows)
+            names = ("client", "number", "acknowledged_at_us")
+            log = ("session", "at_us_of_log") if isinstance(ledger, Marks) else ()
+            rows = ((one.client, one.number, one.at_us, *(one.recorded or ())) for one in lost)
+            _write_rows(folder / "lost.csv", (*names, *log), rows)
     (folder / RECORD).write_text(cut.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 

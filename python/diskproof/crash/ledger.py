@@ -39,6 +39,8 @@ class Acknowledgement:
     """When the reply was read, on CLOCK_MONOTONIC."""
     order: Key | None = None
     """The order that was made, if the load makes some; the id of a program."""
+    recorded: tuple[int, int] | None = None
+    """Of a replay: the session of the log, and when the transaction began there, in µs from its begin."""
 
     @property
     def key(self) -> Key:
@@ -124,7 +126,7 @@ def compare(
         told,
         there,
         cut_us,
-        never_sent=sum(1 for _ in _never_sent([*told, *failed], set(pairs))),
+        never_sent=sum(1 for _ in never_sent([*told, *failed], set(pairs))),
         half_applied=_half_applied(ledger, accounts),
         off_by=sum(whole(balance) for _, balance, _ in ledger.accounts) - accounts * BALANCE,
     )
@@ -173,7 +175,7 @@ def told_since(told: Sequence[Acknowledgement], since_us: int, cut_us: int) -> i
     return sum(since_us < one.at_us <= cut_us for one in told)
 
 
-def _never_sent(told: Sequence[Acknowledgement | Failure], there: Iterable[tuple[int, int]]) -> Iterator[Key]:
+def never_sent(told: Sequence[Acknowledgement | Failure], there: Iterable[tuple[int, int]]) -> Iterator[Key]:
     """Yield the transactions that no client can have sent.
 
     Each client has sent at most one transaction beyond the last that it has written down.
@@ -207,17 +209,21 @@ def _before_s(ones: Sequence[Acknowledgement], cut_us: int) -> float | None:
 
 
 def _line(number: int, line: str) -> Acknowledgement | Failure:
-    """Read a client, a number and a time; between the last two an order's place and number, or an error."""
+    """Read a client, a number and a time; between the last two an order, a place in a log, or an error."""
     fields = line.split(" ")
     if len(fields) == 4 and (code := fields[2]).startswith("!") and len(code) > 1:
         known = _line(number, " ".join([*fields[:2], fields[3]]))
         return Failure(known.client, known.number, known.at_us, code[1:])
-    if not all(field.isascii() and field.isdigit() for field in fields) or len(fields) not in (3, 6):
+    if not all(field.isascii() and field.isdigit() for field in fields) or len(fields) not in (3, 5, 6):
         raise LedgerError(
             f"line {number} of the acknowledgements is {line!r}, not a client, a number and a time"
         )
     client, of_client, *place, at_us = (int(field) for field in fields)
-    return Acknowledgement(client, of_client, at_us, tuple(reversed(place)) or None)
+    match place:
+        case [session, began_us]:
+            return Acknowledgement(client, of_client, at_us, recorded=(session, began_us))
+        case _:
+            return Acknowledgement(client, of_client, at_us, tuple(reversed(place)) or None)
 
 
 def whole(value: object) -> int:

@@ -17,14 +17,16 @@ from diskproof.crash.ledger import (
     read_acknowledgements,
     read_failures,
 )
+from diskproof.crash.marks import MARK_COLUMNS, MARKS, MARKS_TABLE, Marks, compare_marks
 from diskproof.crash.orders import ORDER_KEY_COLUMNS, ORDERS, ORDERS_TABLE, Orders, compare_orders
 from diskproof.results.cut import LedgerOutcome
+from diskproof.results.plan import CUT_LOAD
 from diskproof.server.base import Running, ServerError
 from diskproof.server.program import ProgramRunning
 from diskproof.study.model import Study
 from diskproof.system.processes import Starter
 
-Held = Ledger | Orders | Ids
+Held = Ledger | Orders | Marks | Ids
 """The tables as they were read after recovery, or a program's ids."""
 
 
@@ -58,13 +60,16 @@ def books_of(study: Study, starter: Starter) -> Books:
     assert crash is not None
     if study.program is not None:
         return Books(_read_ids, "", 0)
-    arguments = crash.workload.checked_by
+    workload = study.load(CUT_LOAD)
+    if crash.load == "replay":
+        return Books(lambda running: Marks(running.rows(MARKS)), MARKS_TABLE, MARK_COLUMNS)
+    arguments = workload.checked_by
     if arguments is None:
         return LEDGER
 
     def read_orders(running: Running) -> Orders:
         try:
-            checked = load.check(starter, running.url, crash.workload.kind, arguments)
+            checked = load.check(starter, running.url, workload.kind, arguments)
         except load.LoadFailedError as error:
             raise ServerError(str(error)) from None
         return Orders(running.rows(ORDERS), checked)
@@ -85,6 +90,8 @@ def outcome_of(
         return compare(told, held, accounts, cut_us, failed)
     if isinstance(held, Ids):
         return compare_ids(told, held, cut_us)
+    if isinstance(held, Marks):
+        return compare_marks(told, held, cut_us, failed)
     return compare_orders(told, held, clients, cut_us)
 
 

@@ -12,8 +12,8 @@ WAYS: tuple[Way, ...] = get_args(Way)
 OF_DISKS: tuple[Way, ...] = ("stop", "power")
 """The ways in which disks are cut."""
 
-CutLoad = Literal["ledger", "tpcc"]
-"""What runs until a cut: transfers between accounts, or TPC-C's transactions."""
+CutLoad = Literal["ledger", "tpcc", "replay"]
+"""What runs until a cut: transfers between accounts, TPC-C's transactions, or those of a server's log."""
 
 Keep = Literal["random", "nothing", "all", "subset", "prefix"]
 """What of the writes that were not yet safe is on the disk after a power cut; `random` draws one of the

@@ -123,7 +123,7 @@ class CutAttempt(Steps):
             self._asked = settings_of(self.bench, self.cell, dirs)
             if self.planned.way == "restart":
                 self._asked = self.kind.keeping(self._asked)
-            self._running = start_in_own_time(self.bench, self.kind, dirs, self._asked)
+            self._running = start_in_own_time(self.bench, self.kind, self.cell, dirs, self._asked)
             check_follows(self._running, self.bench.time)
         except ServerError as error:
             raise ServerStartError(
@@ -159,7 +159,8 @@ class CutAttempt(Steps):
         return Clients(
             self.bench.starter,
             running.url,
-            self.crash,
+            self.bench.study.load(CUT_LOAD),
+            self.crash.cut_before_s,
             self.cell.clients,
             self.planned.seed,
             self.folder,
@@ -281,7 +282,7 @@ class CutAttempt(Steps):
             mount = self._remount
         self._recovered = recover(
             mount,
-            lambda limit_s: start_in_own_time(self.bench, self.kind, dirs, asked, limit_s),
+            lambda limit_s: start_in_own_time(self.bench, self.kind, self.cell, dirs, asked, limit_s),
             self.layout.folders().values(),
             self.bench.time,
         )

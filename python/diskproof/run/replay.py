@@ -123,7 +123,7 @@ def _replay(found: Evidence, bench: Bench) -> list[Message]:
             recovered = recover(
                 layout.mount_again,
                 lambda limit_s: start_in_own_time(
-                    bench, kind, dirs, settings_of(bench, found.cell, dirs), limit_s
+                    *(bench, kind, found.cell, dirs, settings_of(bench, found.cell, dirs), limit_s)
                 ),
                 [*layout.folders().values(), *folders.values()],
                 bench.time,

@@ -71,9 +71,8 @@ class ServerAttempt(Attempt):
                 self.note(SETTINGS, note)
             if self.bench.elsewhere is not None:
                 settings = self.kind.opened(settings, self.bench.elsewhere.endpoint)
-            self.running = start_in_own_time(self.bench, self.kind, self.dirs, settings)
+            self.running = start_in_own_time(self.bench, self.kind, self.cell, self.dirs, settings)
             check_follows(self.running, self.bench.time)
-            self.running.database = self.workload.uses_database or self.running.database
         except ServerError as error:
             raise ServerStartError(
                 f"`{self.cell.server}` did not start for {self.cell.id}: {error}"

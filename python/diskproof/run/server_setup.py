@@ -52,11 +52,12 @@ def settings_of(bench: Bench, cell: Cell, dirs: Dirs) -> Settings:
 
 
 def start_in_own_time(
-    bench: Bench, kind: ServerKind, dirs: Dirs, settings: Settings, limit_s: float = START_S
+    bench: Bench, kind: ServerKind, cell: Cell, dirs: Dirs, settings: Settings, limit_s: float = START_S
 ) -> Running:
-    """Start a server in the trials' time, with its share of the CPUs, within `limit_s` of that time."""
+    """Start a server for a cell, in the trials' time and with its share of the CPUs, within `limit_s`."""
     own_time = bench.time
     starter = bench.starter.with_variables(own_time.environment(bench.clock))
     running = kind.start(dirs, settings, starter, deadline_s=own_time.real_s(limit_s))
     bench.hold(running.pids)
+    running.database = bench.study.load(cell.workload).uses_database or running.database
     return running

@@ -136,7 +136,7 @@ class StatesAttempt(CutAttempt):
         self.cut_us = state.moment.at_us - LEFT_EARLY_US
         self._recovered = recover(
             self.layout.mount_again,
-            lambda limit_s: start_in_own_time(self.bench, self.kind, dirs, asked, limit_s),
+            lambda limit_s: start_in_own_time(self.bench, self.kind, self.cell, dirs, asked, limit_s),
             self.layout.folders().values(),
             self.bench.time,
         )

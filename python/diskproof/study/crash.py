@@ -1,13 +1,16 @@
 """What `[crash]` declares: how often, in which ways and under what load the cells of a study are cut."""
 
+from collections.abc import Iterable
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from diskproof.results.crash import WAYS, CutLoad, Keep, Must, Says, Way
+from diskproof.study.loads.base import Load
 from diskproof.study.loads.ledger import Ledger
+from diskproof.study.loads.replay import Replay
 from diskproof.study.loads.tpcc import Tpcc
-from diskproof.study.part import Distinct, Name, OfLevels
+from diskproof.study.part import Distinct, Name, OfLevels, mistake
 from diskproof.study.program import ProgramLoad
 
 MAX_CUTS = 100_000
@@ -98,9 +101,10 @@ class CrashChoice(OfLevels):
     )
     load: CutLoad = Field(
         "ledger",
-        description="What runs until the cut: `ledger` (transfers between accounts), or `tpcc` (TPC-C's "
+        description="What runs until the cut: `ledger` (transfers between accounts), `tpcc` (TPC-C's "
         "transactions; after each cut every acknowledged new order is looked up, and the twelve consistency "
-        "conditions are checked)",
+        "conditions are checked), or `replay` (the study's workload of that kind: each of its transactions "
+        "that writes gets a row in a table of ours, and is looked up by it)",
     )
     faults: Annotated[list[Name] | None, Distinct] = Field(
         None, min_length=1, description="Only these of `[faults]`; default: all. Each cell also has `none`"
@@ -153,7 +157,8 @@ class CrashChoice(OfLevels):
 
     @model_validator(mode="after")
     def _keys_are_of_the_load(self) -> Self:
-        others = {"accounts", "filler_bytes"} if self.load == "tpcc" else {"warehouses"}
+        own = {"ledger": {"accounts", "filler_bytes", "clients"}, "tpcc": {"warehouses", "clients"}}
+        others = set[str]().union(*own.values()) - own.get(self.load, set())
         if given := sorted(others & self.model_fields_set):
             raise ValueError(f'`{given[0]}` is no key of `load = "{self.load}"`: leave it out')
         return self
@@ -164,13 +169,30 @@ class CrashChoice(OfLevels):
             return [way for way, storages in self.ways.items() if storage in storages]
         return list(self.ways)
 
-    @property
-    def workload(self) -> Ledger | Tpcc:
-        """The load that is cut, with the time that it may run."""
-        load: Ledger | Tpcc = Ledger(kind="ledger", accounts=self.accounts, filler_bytes=self.filler_bytes)
-        if self.load == "tpcc":
-            load = Tpcc(kind="tpcc", warehouses=self.warehouses)
+    def workload(self, workloads: Iterable[Load]) -> Ledger | Tpcc | Replay:
+        """Return the load that is cut, with the time that it may run; `workloads` are those of the study."""
+        load: Ledger | Tpcc | Replay
+        match self.load:
+            case "ledger":
+                load = Ledger(kind="ledger", accounts=self.accounts, filler_bytes=self.filler_bytes)
+            case "tpcc":
+                load = Tpcc(kind="tpcc", warehouses=self.warehouses)
+            case "replay":
+                load = next(one for one in workloads if isinstance(one, Replay))
         return load.model_copy(update=self._lasting)
+
+    def check_replay(self, workloads: Iterable[Load]) -> None:
+        """Refuse a `replay` unless a study has just one, which writes, and lasts until the latest cut."""
+        if self.load != "replay":
+            return
+        replays = [one for one in workloads if isinstance(one, Replay)]
+        if len(replays) != 1:
+            raise mistake(f"it takes the workload of `kind = \"replay\"`, and there are {len(replays)}", "crash", "load")
+        if replays[0].only_reads:
+            raise mistake("its workload has `only_reads`: there is no commit to lose", "crash", "load")
+        lasts_s = replays[0].lasts_s
+        if lasts_s is not None and lasts_s <= self.cut_before_s:
+            raise mistake(f"the replay lasts {lasts_s:.3g} s, and a cut must come before", "crash", "cut_before_s")
 
     @property
     def own_load(self) -> ProgramLoad:

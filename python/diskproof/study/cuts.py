@@ -101,7 +101,7 @@ def _at_once(study: Study, crash: CrashChoice, storages: Iterable[str]) -> int:
 
 
 def _cells(study: Study, crash: CrashChoice) -> list[Cell]:
-    several, faults = len(crash.clients) > 1, [NO_FAULT, *_faults(study, crash)]
+    several, faults = len(_clients(study, crash)) > 1, [NO_FAULT, *_faults(study, crash)]
     return [
         Cell(
             id="/".join(
@@ -125,8 +125,15 @@ def _cells(study: Study, crash: CrashChoice) -> list[Cell]:
         if study.tunings[tuning].is_for(server, storage)
         for fault in faults
         if fault == NO_FAULT or study.faults[fault].is_for(server, storage, tuning)
-        for clients in (crash.clients if study.program is None else [1])
+        for clients in _clients(study, crash)
     ]
+
+
+def _clients(study: Study, crash: CrashChoice) -> list[int]:
+    """Return how many clients commit: of a replay those of the log, and a program is one."""
+    if study.program is not None:
+        return [1]
+    return (study.load(CUT_LOAD).clients or [1]) if crash.load == "replay" else crash.clients
 
 
 def _faults(study: Study, crash: CrashChoice) -> list[str]:

@@ -305,6 +305,12 @@ class Study(Part):
                 raise mistake(f"this study has {', '.join(known)}, not `{level}`", *keys)
 
     @model_validator(mode="after")
+    def _a_replay_that_is_cut_commits(self) -> Self:
+        if self.crash is not None:
+            self.crash.check_replay(self.workloads.values())
+        return self
+
+    @model_validator(mode="after")
     def _states_lie_over_the_whole_run(self) -> Self:
         if self.crash and self.crash.states and self.program and self.program.sync is not None:
             raise mistake(
@@ -501,7 +507,7 @@ class Study(Part):
         """Return the load of that name: a workload, or what runs until a cut."""
         if name != CUT_LOAD or self.crash is None:
             return self.workloads[name]
-        return self.crash.workload if self.program is None else self.crash.own_load
+        return self.crash.own_load if self.program else self.crash.workload(self.workloads.values())
 
     def phases(self, workload: str) -> Phases:
         """Return how long a steady workload is warmed up and measured: its own times, or the design's."""

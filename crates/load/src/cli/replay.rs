@@ -12,11 +12,13 @@ use super::args::{
 use super::connect::{Task, target, with_driver};
 use super::run::{Kind, run_load};
 use super::script::ask_for_names;
+use super::scripted::{create_acknowledgements, forget};
 use super::within::Within;
 use crate::driver::{Driver, Protocol};
+use crate::engine::Failure;
 use crate::recording::Recording;
 use crate::target::Target;
-use crate::workload::replay::{ReplayOptions, ReplayWorkload};
+use crate::workload::replay::{Marks, ReplayOptions, ReplayWorkload};
 use crate::workload::sql::Errand;
 
 #[derive(Debug, Clone, Args)]
@@ -58,6 +60,10 @@ pub(super) struct RunReplay {
     /// Send queries alone, and what begins and ends their transactions
     #[arg(long)]
     only_reads: bool,
+
+    /// A new file for each commit that was acknowledged, as the line CLIENT NUMBER SESSION LOG_US MONOTONIC_US: each transaction that writes also gets a row in a table of ours, `diskproof_commits` (client, number), to be looked up after a power cut
+    #[arg(long, value_name = "FILE", conflicts_with = "only_reads")]
+    acknowledgements: Option<PathBuf>,
 
     /// Threads that serve the connections [default: one per connection, at most 16]
     #[arg(long, value_name = "N", within(1..=u16::MAX))]
@@ -148,7 +154,14 @@ impl Task for RunTask<'_> {
         if driver.has_tables() {
             ask_for_names(&driver, &mut options.fence)?;
         }
-        let workload = ReplayWorkload::new(recording, options)
+        let marks = args.acknowledgements.as_deref().map(|path| {
+            let file = create_acknowledgements(path, args.dilation)?;
+            Marks::new(file, &driver).map_err(|fault| {
+                forget(Some(path));
+                Stop::from(Failure::from_fault("making diskproof_commits", &fault))
+            })
+        });
+        let workload = ReplayWorkload::new(recording, options, marks.transpose()?)
             .map_err(|error| Stop::Arguments(format!("{}: {error}", args.file.display())))?;
         let kind = Kind {
             workload: "replay",

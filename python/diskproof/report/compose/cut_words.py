@@ -317,6 +317,9 @@ def method(crash: Cuts) -> Iterator[tuple[str, str]]:
     elif crash.load == "tpcc":
         yield "Load of the cuts", f"TPC-C on {count(crash.warehouses, 'warehouse')}: {many}"
         yield ("After recovery", "every acknowledged new order is looked up, TPC-C's conditions checked")
+    elif crash.load == "replay":
+        yield "Load of the cuts", f"the log's own transactions: {many}"
+        yield "After recovery", "each that wrote is looked up by its row in `diskproof_commits`"
     else:
         yield "Load of the cuts", f"transfers between {crash.accounts:,} accounts: {many}"
         yield "After recovery", "every account and transfer is compared with what was written down"

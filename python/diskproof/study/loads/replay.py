@@ -85,6 +85,14 @@ class Replay(OwnData):
         object.__setattr__(self, "clients", [max(1, min(at_once, MAX_CLIENTS))])
         return self
 
+    @property
+    def lasts_s(self) -> float | None:
+        """How long it takes; None: as long as the server needs."""
+        if self.speed == "max":
+            return None
+        length_s = self._contents["length_us"] / 1e6
+        return max(min(self.end or length_s, length_s) - (self.begin or 0.0), 0.0) / self.speed
+
     def refusal(self, family: Family) -> str | None:
         """Return why it cannot run on a family of servers; None if it can."""
         spoken = self._contents["dialect"]

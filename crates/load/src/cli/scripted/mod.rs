@@ -21,6 +21,7 @@ use crate::workload::lua::{Conducting, LuaOptions, Output, Plan, Setting, Troubl
 use crate::workload::sql::{Errand, Fence};
 use job::ScriptedJob;
 pub(super) use job::failure;
+pub(super) use native::{create_acknowledgements, forget};
 
 /// Their names, and their texts.
 const ALL: [(&str, &str); 7] = [

@@ -91,7 +91,7 @@ fn weighted(plan: Plan) -> Vec<Weighted> {
 }
 
 /// Makes the file of acknowledgements before anything is started.
-fn create_acknowledgements(path: &Path, dilation: u32) -> Result<Acknowledgements, Stop> {
+pub(in crate::cli) fn create_acknowledgements(path: &Path, dilation: u32) -> Result<Acknowledgements, Stop> {
     Acknowledgements::create(path, dilation).map_err(|error| {
         let why = match error.kind() {
             io::ErrorKind::AlreadyExists => {
@@ -104,7 +104,7 @@ fn create_acknowledgements(path: &Path, dilation: u32) -> Result<Acknowledgement
 }
 
 /// Removes the file if no client has connected: it is empty, and the next run may use its name.
-fn forget(path: Option<&Path>) {
+pub(in crate::cli) fn forget(path: Option<&Path>) {
     if let Some(path) = path {
         let _ = fs::remove_file(path);
     }

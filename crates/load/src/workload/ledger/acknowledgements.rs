@@ -37,7 +37,7 @@ impl Acknowledgements {
     }
 
     /// Adds that a client's transaction has just failed, which may be in the database after all.
-    pub(super) fn add_failure(&self, client: usize, number: u64, code: &str) -> io::Result<()> {
+    pub(in crate::workload) fn add_failure(&self, client: usize, number: u64, code: &str) -> io::Result<()> {
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
         let code: String = code.chars().filter(is_plain).take(LONGEST_CODE).collect();
         let mut line = [0; LONGEST_LINE];
@@ -56,6 +56,17 @@ impl Acknowledgements {
         [warehouse, district, order]: [u64; 3],
     ) -> io::Result<()> {
         self.write_line(client, number, &[warehouse, district, order, self.now_us()])
+    }
+
+    /// Adds that a client's transaction of a log has just been acknowledged: its session and when it began in the
+    /// log stand before the moment.
+    pub(in crate::workload) fn add_recorded(
+        &self,
+        client: usize,
+        number: u64,
+        place: [u64; 2],
+    ) -> io::Result<()> {
+        self.write_line(client, number, &[place[0], place[1], self.now_us()])
     }
 
     /// Now, on the clock that every process of the machine has.

@@ -1,8 +1,10 @@
 //! One client of a replay: the sessions of its lane, statement by statement.
 
+use std::io;
 use std::sync::Arc;
 
 use super::certificate::{IN_BOTH, IN_LOG, IN_REPLAY};
+use super::marks::{Around, Beside, Mark};
 use super::{Shared, Sort};
 use crate::driver::rows::Rows;
 use crate::driver::{Args, Reply, ServerError};
@@ -33,7 +35,9 @@ enum Step {
     /// It has sent a statement of the log.
     Statement,
     /// It has sent what the log does not have.
-    Beside,
+    Beside(Beside),
+    /// It connects anew.
+    Connect,
 }
 
 /// A client's course through its sessions.
@@ -63,6 +67,20 @@ pub struct Client {
     held_since_us: Option<u64>,
     look_us: u64,
     mistake: String,
+    /// The session under way.
+    session: usize,
+    /// The session of the transaction under way, and when it began there.
+    place: (usize, u64),
+    /// That transaction has written something.
+    wrote: bool,
+    mark: Mark,
+    around: Around,
+    /// The commit of the log that the one around a statement stands for.
+    commit: Option<u64>,
+    /// The client's last mark.
+    marked: u64,
+    /// The reply to the commit of a mark was read.
+    is_acknowledged: bool,
 }
 
 impl Client {
@@ -88,6 +106,14 @@ impl Client {
             held_since_us: None,
             look_us: FIRST_LOOK_US,
             mistake: String::new(),
+            session: 0,
+            place: (0, 0),
+            wrote: false,
+            mark: Mark::None,
+            around: Around::None,
+            commit: None,
+            marked: 0,
+            is_acknowledged: false,
         }
     }
 
@@ -98,6 +124,7 @@ impl Client {
                 let Some(session) = self.sessions.pop() else {
                     return false;
                 };
+                self.session = session;
                 let recording = Arc::clone(&self.shared.recording);
                 self.reader = Some(SessionReader::new(recording, session));
                 continue;
@@ -121,6 +148,7 @@ impl Client {
         self.reader = None;
         self.connection = Connection::Another;
         self.rolls_back = std::mem::take(&mut self.in_transaction);
+        self.wrote = false;
         self.is_amid = false;
     }
 
@@ -154,6 +182,10 @@ impl Client {
         }
         self.in_transaction = false;
         self.rolls_back = false;
+        self.wrote = false;
+        if self.around == Around::None {
+            self.mark = Mark::None;
+        }
     }
 
     /// Keeps a statement as the next one, unless it is left out.
@@ -215,20 +247,119 @@ impl Client {
         counts.server.record(1000 * (free_us - due_us) + 1);
     }
 
+    /// What has to be sent for a mark before the next statement of the log, or behind the last one.
+    fn mark_before(&self, recorded: Option<&Recorded>) -> Option<Beside> {
+        self.shared.marks.as_ref()?;
+        let sort = recorded.map(|recorded| self.shared.sort(recorded));
+        match (self.around, self.mark) {
+            (Around::Through, Mark::None) => Some(Beside::Mark),
+            (Around::Through, _) => Some(Beside::Commit),
+            (Around::None, Mark::None) if self.in_transaction => {
+                (self.wrote && sort == Some(Sort::Commit)).then_some(Beside::Mark)
+            }
+            (Around::None, Mark::None) => {
+                let writes = sort == Some(Sort::Write) && recorded.is_some_and(|own| own.ends);
+                writes.then_some(Beside::Begin)
+            }
+            _ => None,
+        }
+    }
+
+    fn send_beside(&mut self, beside: Beside, args: &mut Args) -> Next {
+        self.step = Step::Beside(beside);
+        let sql = args.begin_sql();
+        match beside {
+            Beside::RollBack => sql.extend_from_slice(b"ROLLBACK"),
+            Beside::Begin => sql.extend_from_slice(b"BEGIN"),
+            Beside::Commit => sql.extend_from_slice(b"COMMIT"),
+            Beside::Mark => {
+                self.marked += 1;
+                if let Some(marks) = &self.shared.marks {
+                    marks.push_sql(self.number, self.marked, sql);
+                }
+            }
+        }
+        Next::Sql {
+            type_index: NO_TYPE,
+        }
+    }
+
+    /// The answer to what was sent beside the log.
+    fn conclude_beside(&mut self, refusal: Option<&str>) {
+        let Step::Beside(beside) = self.step else {
+            return;
+        };
+        // It took no time of ours.
+        self.free_us = self.shared.now_us();
+        match beside {
+            Beside::RollBack => {}
+            Beside::Begin => {
+                self.around = Around::Open;
+                if refusal.is_some() {
+                    self.mark = Mark::Refused;
+                }
+            }
+            Beside::Mark => {
+                self.mark = Mark::Set;
+                if let Some(code) = refusal {
+                    self.fail_mark(code);
+                    self.mark = Mark::Refused;
+                }
+            }
+            Beside::Commit => {
+                self.around = Around::None;
+                let commit = self.commit.take();
+                self.count_commit(commit);
+                self.end_mark(refusal.is_none());
+            }
+        }
+    }
+
+    fn count_commit(&self, commit: Option<u64>) {
+        let Some(commit) = commit else { return };
+        let overtook = self.shared.orders[self.copy].done(commit);
+        let mut counts = self.shared.counts(self.number);
+        counts.commits += 1;
+        counts.commits_overtook += u64::from(overtook);
+    }
+
+    /// The transaction of a mark has ended.
+    fn end_mark(&mut self, is_through: bool) {
+        self.wrote = false;
+        if std::mem::replace(&mut self.mark, Mark::None) == Mark::Set {
+            self.is_acknowledged = is_through;
+            if !is_through {
+                self.fail_mark("refused");
+            }
+        }
+    }
+
+    fn fail_mark(&self, code: &str) {
+        if let Some(marks) = &self.shared.marks {
+            marks.add_failure(self.number, self.marked, code);
+        }
+    }
+
     /// A reply, or a refusal, to the statement under way.
     fn conclude_statement(&mut self, reply: Option<Reply>) {
         let Some(sent) = self.sent.take() else { return };
         let now_us = self.shared.now_us();
         self.free_us = now_us;
         let took_us = now_us - self.sent_us;
-        let swapped = sent
-            .commit
-            .map(|commit| self.shared.orders[self.copy].done(commit));
-        let mut counts = self.shared.counts(self.number);
-        if let Some(swapped) = swapped {
-            counts.commits += 1;
-            counts.commits_overtook += u64::from(swapped);
+        if self.around == Around::Open {
+            self.around = Around::Through;
+            self.commit = sent.commit;
+            if reply.is_none() {
+                self.mark = Mark::Refused;
+            }
+        } else {
+            self.count_commit(sent.commit);
+            self.wrote |= reply.is_some() && self.shared.sort(&sent) == Sort::Write;
+            if sent.ends {
+                self.end_mark(reply.is_some());
+            }
         }
+        let mut counts = self.shared.counts(self.number);
         counts.busy_us += took_us;
         counts.recorded_busy_us = counts
             .recorded_busy_us
@@ -264,7 +395,7 @@ impl Script for Client {
     fn begin(&mut self) -> bool {
         self.step = Step::Due;
         self.shared.now_us();
-        self.read_on() || self.rolls_back
+        self.read_on() || self.rolls_back || self.around == Around::Through
     }
 
     fn next(&mut self, args: &mut Args) -> Option<Next> {
@@ -275,12 +406,13 @@ impl Script for Client {
         if !self.mistake.is_empty() {
             return Some(Next::Fail);
         }
+        if self.around == Around::Through
+            && let Some(beside) = self.mark_before(None)
+        {
+            return Some(self.send_beside(beside, args));
+        }
         if std::mem::take(&mut self.rolls_back) {
-            self.step = Step::Beside;
-            args.begin_sql().extend_from_slice(b"ROLLBACK");
-            return Some(Next::Sql {
-                type_index: NO_TYPE,
-            });
+            return Some(self.send_beside(Beside::RollBack, args));
         }
         let recorded = self.next.as_ref().filter(|_| goes_on)?;
         let (due_us, after) = (self.shared.due_us(recorded), recorded.after_commits);
@@ -294,7 +426,7 @@ impl Script for Client {
             return Some(Next::Wait { us });
         }
         if self.connection == Connection::Another {
-            self.step = Step::Beside;
+            self.step = Step::Connect;
             self.connection = Connection::New;
             return Some(Next::Reconnect {
                 type_index: self.shared.connect_type,
@@ -305,7 +437,13 @@ impl Script for Client {
             self.free_us = now_us;
             self.connection = Connection::Own;
         }
+        if let Some(beside) = self.mark_before(self.next.as_ref()) {
+            return Some(self.send_beside(beside, args));
+        }
         let recorded = self.next.take()?;
+        if !self.in_transaction {
+            self.place = (self.session, recorded.begin_us);
+        }
         // As soon as it may is when it is due.
         let due_us = if self.shared.options.speed.is_some() {
             due_us
@@ -323,15 +461,17 @@ impl Script for Client {
     }
 
     fn counts(&self) -> bool {
-        self.step != Step::Beside
+        !matches!(self.step, Step::Beside(_) | Step::Connect)
     }
 
     fn take_reply(&mut self, reply: Reply, _rows: Option<&Rows>, type_index: usize) -> usize {
+        self.conclude_beside(None);
         self.conclude_statement(Some(reply));
         type_index
     }
 
     fn take_refusal(&mut self, error: &ServerError, _again: bool) -> bool {
+        self.conclude_beside(Some(&error.code));
         self.conclude_statement(None);
         // InnoDB has rolled all of it back.
         if error.code == "1213" {
@@ -344,9 +484,23 @@ impl Script for Client {
         if let Some(sent) = self.sent.take() {
             self.pass(&sent);
         }
+        if self.mark == Mark::Set || self.step == Step::Beside(Beside::Mark) {
+            self.fail_mark("lost");
+        }
+        let commit = self.commit.take();
+        self.count_commit(commit);
+        self.around = Around::None;
         self.leave_transaction("the connection was lost in its transaction");
         self.connection = Connection::Own;
         self.free_us = self.shared.now_us();
+    }
+
+    fn acknowledged(&mut self) -> io::Result<()> {
+        let is_acknowledged = std::mem::take(&mut self.is_acknowledged);
+        match &self.shared.marks {
+            Some(marks) if is_acknowledged => marks.add(self.number, self.marked, self.place),
+            _ => Ok(()),
+        }
     }
 
     fn mistake(&self) -> String {

@@ -2,6 +2,7 @@
 
 mod certificate;
 mod client;
+mod marks;
 mod order;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use std::time::Instant;
 pub use certificate::Certificate;
 use certificate::Counts;
 use client::Client;
+pub(crate) use marks::Marks;
 use order::Order;
 
 use super::sql::Fence;
@@ -57,6 +59,7 @@ struct Shared {
     connect_type: usize,
     /// The sessions of each client of a copy, in their order.
     lanes: Vec<Vec<usize>>,
+    marks: Option<Marks>,
     /// One of each copy.
     orders: Vec<Order>,
     start: OnceLock<Instant>,
@@ -95,7 +98,7 @@ impl Shared {
     /// Why a statement is not sent; the brackets of transactions always are.
     fn leaves_out(&self, recorded: &Recorded) -> Option<&'static str> {
         let sort = self.sort(recorded);
-        if matches!(sort, Sort::Bracket | Sort::Setting) {
+        if matches!(sort, Sort::Bracket | Sort::Commit | Sort::Setting) {
             return None;
         }
         if ![0, self.database].contains(&(recorded.database as usize)) {
@@ -116,6 +119,10 @@ enum Sort {
     Setting,
     /// It begins or ends a transaction.
     Bracket,
+    /// It ends one for good.
+    Commit,
+    /// It changes rows.
+    Write,
     /// It reads, and neither locks nor changes anything.
     MereRead,
     Other,
@@ -131,12 +138,13 @@ impl Sort {
             _ if text.trim_end_matches(';').contains(';') => Self::Other,
             "USE" => Self::Use,
             "SET" => Self::Setting,
-            "BEGIN" | "START" | "COMMIT" | "END" | "ROLLBACK" | "ABORT" | "SAVEPOINT"
-            | "RELEASE" => Self::Bracket,
+            "BEGIN" | "START" | "ROLLBACK" | "ABORT" | "SAVEPOINT" | "RELEASE" => Self::Bracket,
+            "COMMIT" | "END" => Self::Commit,
             "EXPLAIN" => Self::Other,
             _ if print.kind == Kind::Read && !locks.iter().any(|own| text.contains(own)) => {
                 Self::MereRead
             }
+            _ if print.kind == Kind::Write => Self::Write,
             _ => Self::Other,
         }
     }
@@ -154,7 +162,11 @@ pub struct ReplayWorkload {
 }
 
 impl ReplayWorkload {
-    pub(crate) fn new(recording: Recording, options: ReplayOptions) -> Result<Self, String> {
+    pub(crate) fn new(
+        recording: Recording,
+        options: ReplayOptions,
+        marks: Option<Marks>,
+    ) -> Result<Self, String> {
         let contents = &recording.contents;
         let database = match &options.database {
             None => contents.main_database(),
@@ -199,6 +211,7 @@ impl ReplayWorkload {
             connect_type,
             counts: (0..parts.clamp(1, 16)).map(|_| Mutex::default()).collect(),
             lanes,
+            marks,
             orders,
             start: OnceLock::new(),
             recording,

@@ -1,10 +1,11 @@
 //! The order of commits, and what a client sends of its sessions.
 
 use super::order::Order;
-use super::{ReplayOptions, ReplayWorkload};
+use super::{Marks, ReplayOptions, ReplayWorkload};
 use crate::driver::{Args, Dialect, Reply, ServerError};
 use crate::log::{Event, Sink, Statement, What};
 use crate::recording::{Recorder, Recording};
+use crate::workload::ledger::Acknowledgements;
 use crate::workload::sql::{Errand, Fence};
 use crate::workload::{Next, Script, Workload};
 
@@ -25,6 +26,15 @@ fn commits_out_of_turn_are_waited_for_and_told() {
 
 /// A workload of statements of one session, 10 µs each.
 fn workload(statements: &[&str], from_us: u64, only_reads: bool) -> ReplayWorkload {
+    marked(statements, from_us, only_reads, None)
+}
+
+fn marked(
+    statements: &[&str],
+    from_us: u64,
+    only_reads: bool,
+    marks: Option<Marks>,
+) -> ReplayWorkload {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut recorder = Recorder::new(&mut file, Dialect::Postgres, false).unwrap();
     for (place, sql) in (1..).zip(statements) {
@@ -54,7 +64,7 @@ fn workload(statements: &[&str], from_us: u64, only_reads: bool) -> ReplayWorklo
         fence: Fence::new(Dialect::Postgres, Errand::Measured, Some("shop")),
         dilation: 1,
     };
-    ReplayWorkload::new(Recording::open(file.path()).unwrap(), options).unwrap()
+    ReplayWorkload::new(Recording::open(file.path()).unwrap(), options, marks).unwrap()
 }
 
 /// What its client sends, if the server refuses statements with this word.
@@ -79,6 +89,7 @@ fn sent(workload: &ReplayWorkload, refused: &str) -> Vec<String> {
             } else {
                 script.take_reply(Reply::default(), None, type_index);
             }
+            script.acknowledged().unwrap();
             sent.push(sql);
         }
     }
@@ -150,4 +161,74 @@ fn many_statements_in_one_text_are_judged_one_by_one() {
     let long = format!("SELECT 1{}", "; SELECT 2".repeat(200_000));
     let hidden = format!("{long}; COPY t FROM PROGRAM 'id'");
     assert_eq!(sent(&workload(&[&long, &hidden], 0, false), ""), [long]);
+}
+
+/// What is sent with marks, and the lines of the acknowledgements without their moments.
+fn with_marks(statements: &[&str], refused: &str) -> (Vec<String>, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("acknowledged");
+    let marks = Marks {
+        file: Acknowledgements::create(&path, 1).unwrap(),
+        table: "marks",
+    };
+    let sent = sent(&marked(statements, 0, false, Some(marks)), refused);
+    let told = std::fs::read_to_string(&path).unwrap();
+    let lines = told.lines().map(|line| {
+        let (line, _moment) = line.rsplit_once(' ').unwrap();
+        line.to_owned()
+    });
+    (sent, lines.collect())
+}
+
+#[test]
+fn a_transaction_that_writes_has_a_mark_in_it() {
+    let statements = [
+        "INSERT INTO t VALUES (1)",
+        "SELECT 2",
+        "BEGIN",
+        "UPDATE t SET a=3",
+        "SELECT 4",
+        "COMMIT",
+        "BEGIN",
+        "SELECT 5",
+        "COMMIT",
+        "BEGIN",
+        "DELETE FROM t",
+        "ROLLBACK",
+        "UPDATE t SET a=6",
+    ];
+    let (sent, told) = with_marks(&statements, "");
+    let mut expected = statements.map(str::to_owned).to_vec();
+    let mut insert = |at: usize, sql: &str| expected.insert(at, sql.to_owned());
+    insert(0, "BEGIN");
+    insert(2, "INSERT INTO marks VALUES (0, 1)");
+    insert(3, "COMMIT");
+    insert(8, "INSERT INTO marks VALUES (0, 2)");
+    insert(16, "BEGIN");
+    insert(18, "INSERT INTO marks VALUES (0, 3)");
+    insert(19, "COMMIT");
+    assert_eq!(sent, expected);
+    // Its session, and when it began in the log: after the first statement.
+    assert_eq!(told, ["0 1 0 0", "0 2 0 2000", "0 3 0 12000"]);
+}
+
+#[test]
+fn a_transaction_that_the_server_refuses_is_not_acknowledged() {
+    let alone = ["INSERT INTO t VALUES (1)", "SELECT 2"];
+    let (sent, told) = with_marks(&alone, "INTO t");
+    assert_eq!(sent, ["BEGIN", alone[0], "COMMIT", alone[1]]);
+    assert!(told.is_empty(), "{told:?}");
+
+    let (sent, told) = with_marks(&alone, "marks");
+    let mark = "INSERT INTO marks VALUES (0, 1)";
+    assert_eq!(sent, ["BEGIN", alone[0], mark, "COMMIT", alone[1]]);
+    assert_eq!(told, ["0 1 !1213"]);
+
+    let (_, told) = with_marks(&alone, "COMMIT");
+    assert_eq!(told, ["0 1 !refused"]);
+
+    let within = ["BEGIN", "UPDATE t SET a=1", "COMMIT", "SELECT 2"];
+    let (sent, told) = with_marks(&within, "marks");
+    assert_eq!(sent, ["BEGIN", within[1], mark, "SELECT 2"], "a deadlock took all of it");
+    assert_eq!(told, ["0 1 !1213"]);
 }

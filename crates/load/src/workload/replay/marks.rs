@@ -1,0 +1,87 @@
+//! Transactions that can be looked up after a power cut: each that writes puts a row into a table of ours, and
+//! commits with it.
+
+use std::io::{self, Write};
+
+use crate::driver::{Dialect, Driver, Fault};
+use crate::workload::ledger::Acknowledgements;
+
+/// The mark of the transaction under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    None,
+    /// The row is there, and goes with the commit.
+    Set,
+    /// The server has refused something.
+    Refused,
+}
+
+/// A transaction of ours around a statement that would commit itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Around {
+    None,
+    Open,
+    /// The statement is through.
+    Through,
+}
+
+/// What is sent beside the log's statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beside {
+    RollBack,
+    Begin,
+    Mark,
+    Commit,
+}
+
+/// The marks of all clients.
+#[derive(Debug)]
+pub struct Marks {
+    pub(super) file: Acknowledgements,
+    pub(super) table: &'static str,
+}
+
+impl Marks {
+    /// Makes the table, without rows.
+    pub(crate) fn new<D: Driver>(file: Acknowledgements, driver: &D) -> Result<Self, Fault> {
+        // A session of the log may have a search path of its own.
+        let (table, engine) = match driver.dialect() {
+            Dialect::Mysql => ("diskproof_commits", " ENGINE=InnoDB"),
+            Dialect::Postgres | Dialect::Sqlite => ("public.diskproof_commits", ""),
+        };
+        let mut admin = driver.admin()?;
+        admin.execute(&format!("DROP TABLE IF EXISTS {table}"))?;
+        // Not unique: a row that a recovery brings twice is to be seen, not refused.
+        admin.execute(&format!(
+            "CREATE TABLE {table} (client INTEGER NOT NULL, number BIGINT NOT NULL){engine}"
+        ))?;
+        Ok(Self { file, table })
+    }
+
+    /// The statement that marks a client's transaction.
+    pub(super) fn push_sql(&self, client: usize, number: u64, sql: &mut Vec<u8>) {
+        // Writing to a vector does not fail.
+        let _ = write!(
+            sql,
+            "INSERT INTO {} VALUES ({client}, {number})",
+            self.table
+        );
+    }
+
+    /// Writes down that a transaction was acknowledged, and which of the log's it is.
+    pub(super) fn add(
+        &self,
+        client: usize,
+        number: u64,
+        (session, at_us): (usize, u64),
+    ) -> io::Result<()> {
+        self.file
+            .add_recorded(client, number, [session as u64, at_us])
+    }
+
+    /// Writes down that one has failed, which may be there after all. A line that cannot be written leaves a gap
+    /// in the numbers, which whoever reads them refuses.
+    pub(super) fn add_failure(&self, client: usize, number: u64, code: &str) {
+        let _ = self.file.add_failure(client, number, code);
+    }
+}

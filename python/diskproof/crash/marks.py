@@ -1,0 +1,41 @@
+"""A replay's transactions, looked up by the rows of ours that they committed with. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diskproof.crash.ledger import Acknowledgement, Failure, Key, Rows, never_sent, outcome, whole
+from diskproof.results.cut import LedgerOutcome
+
+MARKS_TABLE = "diskproof_commits"
+"""Made by `diskproof-load run replay --acknowledgements`."""
+
+MARK_COLUMNS = 2
+
+MARKS = f"SELECT client, number FROM {MARKS_TABLE}"
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The table after recovery."""
+
+    rows: Rows
+    """Client and number of each transaction."""
+
+    @property
+    def keys(self) -> set[Key]:
+        """The transactions in the database."""
+        return {(whole(client), whole(number)) for client, number in self.rows}
+
+
+def compare_marks(
+    told: Sequence[Acknowledgement], marks: Marks, cut_us: int, failed: Sequence[Failure]
+) -> LedgerOutcome:
+    """Compare the transactions that are there with those acknowledged until a moment.
+
+    What the log's own tables hold is not known beforehand, so nothing shows whether a transaction is there in
+    part.
+    """
+    pairs = [(whole(client), whole(number)) for client, number in marks.rows]
+    unsent = sum(1 for _ in never_sent([*told, *failed], set(pairs)))
+    return outcome(told, Counter[Key](pairs), cut_us, never_sent=unsent, half_applied=0, off_by=0)
