@@ -1,6 +1,6 @@
 """Where a series of samples changes: the split at which both sides differ most."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,24 +24,26 @@ def energy(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
     return n * m / (n + m) * (2 * between - within)
 
 
-def change_point(samples: Sequence[Sequence[float]], seed: int) -> tuple[int, float] | None:
+def change_point(
+    samples: Sequence[Sequence[float]], seed: int, places: Collection[int] = ()
+) -> tuple[int, float] | None:
     """Return the first sample after the likeliest change, and how often shuffled samples show one as large.
 
-    A sample is a run's values, and is shuffled as a whole: runs differ more than the trials of one. None with
-    fewer than two samples.
+    A sample is a run's values, and is shuffled as a whole: runs differ more than the trials of one. `places`
+    are the samples that may be the first; empty: all but the first one. None with fewer than two samples.
     """
     arrays = [np.asarray(one, dtype=np.float64) for one in samples]
     if len(arrays) < 2:
         return None
-    at, found = _largest(arrays)
+    splits = sorted(places) or range(1, len(arrays))
+    at, found = _largest(arrays, splits)
     random = np.random.default_rng(seed)
     shuffled = ([arrays[place] for place in random.permutation(len(arrays))] for _ in range(SHUFFLES))
-    as_large = sum(_largest(one)[1] >= found for one in shuffled)
+    as_large = sum(_largest(one, splits)[1] >= found for one in shuffled)
     return at, (1 + as_large) / (1 + SHUFFLES)
 
 
-def _largest(arrays: Sequence[NDArray[np.float64]]) -> tuple[int, float]:
-    splits = range(1, len(arrays))
+def _largest(arrays: Sequence[NDArray[np.float64]], splits: Sequence[int]) -> tuple[int, float]:
     sizes = {at: energy(np.concatenate(arrays[:at]), np.concatenate(arrays[at:])) for at in splits}
     at = max(sizes, key=sizes.__getitem__)
     return at, sizes[at]

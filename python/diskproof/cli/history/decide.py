@@ -21,6 +21,13 @@ from diskproof.wording import numbers
 
 FEWEST_RUNS = 3
 
+STANDS_OUT = 0.05
+"""Chance that shuffled runs show as large a change. One that is likelier is not measured again, and so both are
+rarely wrong at once."""
+
+FEWEST_TO_STAND_OUT = 8
+"""Runs: fewer have too few orders for such a chance, and their change is measured in any case."""
+
 SEED = 1
 """Of the shuffles: the same runs have the same answer."""
 
@@ -39,14 +46,18 @@ def decide(*run: str, at_most: str = "20m", out: Path = RUNS) -> int:
 
     """
     paths = _paths(run, out)
-    found = _change([gathered(path) for path in paths])
+    texts = [RunFolder.open(path).study_text() for path in paths]
+    changed = [at for at in range(1, len(paths)) if texts[at] != texts[at - 1]]
+    found = _change([gathered(path) for path in paths], changed)
     before, after = paths[found.at - 1], paths[found.at]
     say(
         f"the likeliest change: {numbers.listed([before.name, after.name])}, {found.cell.id}: "
         f"{found.ratio - 1:+.1%} (chance shows one as large in {found.p:.1%} of orders)"
     )
-    sides = ((BEFORE, before), (AFTER, after))
-    runs = {when: (path, RunFolder.open(path).study_text()) for when, path in sides}
+    if len(paths) >= FEWEST_TO_STAND_OUT and found.p > STANDS_OUT:
+        say("none stands out, so nothing is measured again")
+        return DONE
+    runs = {BEFORE: (before, texts[found.at - 1]), AFTER: (after, texts[found.at])}
     text = interleaved(runs, {factor: getattr(found.cell, factor) for factor in FACTORS.values()})
     study = out / f"{paths[0].parent.name[:30]}-decided.toml"
     with writing(study):
@@ -87,14 +98,17 @@ class _Change:
     """Chance of one as large in any of the cells: Bonferroni's bound."""
 
 
-def _change(runs: Sequence[Gathered]) -> _Change:
-    """Return the change that chance explains least; of several alike the largest one."""
+def _change(runs: Sequence[Gathered], changed: Sequence[int]) -> _Change:
+    """Return the change that chance explains least; of several alike the largest one.
+
+    `changed` are the runs with another study than the one before: if there are any, one of them is it.
+    """
     found = []
     for cell in runs[0].plan.cells:
         if any(cell.id not in {one.id for one in run.plan.cells} for run in runs):
             continue
         samples = [[math.log(speed) for speed in run.speeds(cell).values()] for run in runs]
-        if not all(samples) or (change := change_point(samples, SEED)) is None:
+        if not all(samples) or (change := change_point(samples, SEED, changed)) is None:
             continue
         at, p = change
         means = [sum(one) / len(one) for one in samples]
