@@ -26,17 +26,51 @@ def test_a_setting_that_makes_it_slower_is_found_and_decided(tmp_path: Path) -> 
     assert "slower" in result.stdout
 
 
-@pytest.fixture
-def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with three runs, which are read in this process."""
-    monkeypatch.setattr(decide, "gathered", lambda run: gather_folder(RunFolder.open(run)))
+def series(folder: Path, speeds: dict[str, float]) -> None:
+    """Write a run a day at these speeds."""
     plan = make_plan(blocks=3, storages=("disk",), tunings=("safest",), clients=(8,))
-    (tmp_path / "runs" / "shop").mkdir(parents=True)
-    for day, speed in enumerate((1.0, 1.0, 0.8), start=1):
+    (folder / "runs" / "shop").mkdir(parents=True)
+    for day, speed in speeds.items():
         rates = {cell: typical_rate(cell) * speed for cell in plan.cells}
         trials = make_trials(plan, rates.__getitem__, spread=0.004)
-        write_run(tmp_path / "runs" / "shop" / f"2026031{day}-090000", plan, trials, make_machine(plan))
+        write_run(folder / "runs" / "shop" / f"202603{day}-090000", plan, trials, make_machine(plan))
+
+
+@pytest.fixture
+def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read runs in this process."""
+    monkeypatch.setattr(decide, "gathered", lambda run: gather_folder(RunFolder.open(run)))
+
+
+@pytest.fixture
+def three(tmp_path: Path, read_here: None) -> Path:
+    """Return a folder with three runs."""
+    series(tmp_path, {"11": 1.0, "12": 1.0, "13": 0.8})
     return tmp_path
+
+
+DAYS = [f"{day:02}" for day in range(1, 11)]
+
+
+@pytest.mark.usefixtures("read_here")
+def test_what_does_not_stand_out_is_not_measured_again(tmp_path: Path) -> None:
+    series(tmp_path, {day: 1 + 0.01 * (int(day) % 2) for day in DAYS})
+    result = diskproof_here(tmp_path, "history", "decide", "shop")
+    assert not result.returncode, result.stderr
+    assert "none stands out" in result.stderr
+    assert not (tmp_path / "runs" / "shop-decided.toml").exists()
+
+
+@pytest.mark.usefixtures("read_here")
+def test_the_change_is_looked_for_where_the_study_changed(tmp_path: Path) -> None:
+    series(tmp_path, {day: 1.0 if day < "06" else 0.8 for day in DAYS})
+    study = next((tmp_path / "runs" / "shop").iterdir()) / "study.toml"
+    other = study.read_text().replace("[tunings.safest]", "[tunings.safest]\nvariables = { max_connections = 99 }")
+    assert other != study.read_text()
+    for day in DAYS[6:]:
+        (tmp_path / "runs" / "shop" / f"202603{day}-090000" / "study.toml").write_text(other)
+    result = diskproof_here(tmp_path, "history", "decide", "shop", "--at-most", "nothing")
+    assert "20260306-090000 and 20260307-090000" in result.stderr
 
 
 def test_what_cannot_be_measured_again_is_said(three: Path) -> None:

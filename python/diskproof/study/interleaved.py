@@ -30,8 +30,18 @@ LEVELS = ("safest", "fast", "unsafe")
 Content = dict[str, Any]
 
 
-def interleaved(runs: Mapping[str, tuple[Path, str]], suspect: Mapping[str, str]) -> str:
-    """Return one study of two runs, by `BEFORE` and `AFTER` their folders and study texts.
+Version = tuple[Path, str]
+"""A run's folder and the text of its study."""
+
+
+def differ(before: Version, after: Version) -> bool:
+    """Return whether two runs differ in what can be run side by side."""
+    one, other = (_located(toml(text), run, after[0]) for run, text in (before, after))
+    return any(one.get(table, {}) != other.get(table, {}) for table in FACTORS)
+
+
+def interleaved(runs: Mapping[str, Version], suspect: Mapping[str, str]) -> str:
+    """Return one study of two runs, by `BEFORE` and `AFTER`.
 
     Of what differs, the levels of the `suspect` cell alone stay, by factor; both of its versions are levels.
     RefusalError if nothing differs, or something that is no level.

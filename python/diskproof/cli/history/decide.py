@@ -16,7 +16,7 @@ from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Cell
 from diskproof.stats.change_point import change_point
-from diskproof.study.interleaved import AFTER, BEFORE, FACTORS, interleaved
+from diskproof.study.interleaved import AFTER, BEFORE, FACTORS, differ, interleaved
 from diskproof.wording import numbers
 
 FEWEST_RUNS = 3
@@ -46,8 +46,8 @@ def decide(*run: str, at_most: str = "20m", out: Path = RUNS) -> int:
 
     """
     paths = _paths(run, out)
-    texts = [RunFolder.open(path).study_text() for path in paths]
-    changed = [at for at in range(1, len(paths)) if texts[at] != texts[at - 1]]
+    versions = [(path, RunFolder.open(path).study_text()) for path in paths]
+    changed = [at for at in range(1, len(paths)) if differ(versions[at - 1], versions[at])]
     found = _change([gathered(path) for path in paths], changed)
     before, after = paths[found.at - 1], paths[found.at]
     say(
@@ -57,7 +57,7 @@ def decide(*run: str, at_most: str = "20m", out: Path = RUNS) -> int:
     if len(paths) >= FEWEST_TO_STAND_OUT and found.p > STANDS_OUT:
         say("none stands out, so nothing is measured again")
         return DONE
-    runs = {BEFORE: (before, texts[found.at - 1]), AFTER: (after, texts[found.at])}
+    runs = {BEFORE: versions[found.at - 1], AFTER: versions[found.at]}
     text = interleaved(runs, {factor: getattr(found.cell, factor) for factor in FACTORS.values()})
     study = out / f"{paths[0].parent.name[:30]}-decided.toml"
     with writing(study):
