@@ -79,9 +79,10 @@ docs: $(VENV)/.installed-dev
 	$(BIN)/diskproof-load describe > python/diskproof/study/loads/options.json
 	$(BIN)/python tools/generate.py
 
-## site: a static site of runs, each with its audit: RUNS="runs/STUDY/TIME …" TO=site
+## site: a static site of runs, each with its audit: RUNS="runs/STUDY/TIME …" TO=site; without RUNS of the
+##       five published experiments, which `make experiments` runs
 site: $(VENV)/.installed
-	@$(BIN)/diskproof publish $(RUNS) --to $(or $(TO),site)
+	@$(BIN)/diskproof publish $(or $(RUNS),percona-raspberry-pi lnu-thesis mysqlslap-office juju-ec2 star-ssd-sas-dram) --to $(or $(TO),site)
 
 ## prose: sentences that are hard to read, in pages and in the code; it advises and never fails.
 ##        FILES="README.md python/diskproof/cli/*.py" for some, FILES=--count for the numbers alone
