@@ -30,6 +30,9 @@ STOP_S = 60.0
 JOB_SILENCE_S = 600.0
 """A job reports every second, except while it makes tables between two of its parts."""
 
+LOCK_WAIT_S = 5.0
+"""Of the load's time: so long may a client of SQLite wait for the lock, also when the rest has ended."""
+
 
 class ServerStartError(ServerError):
     """The server did not start for a trial."""
@@ -96,7 +99,7 @@ class ServerAttempt(Attempt):
         counted = Counted(self, self.running, lambda: current.pids, threads, self.running.role_of)
         current = self._load = self._begin_load(self.running)
         try:
-            longest_s = max(self.phases.warm_up_s, self.phases.measure_s)
+            longest_s = max(self.phases.warm_up_s, self.phases.measure_s) + LOCK_WAIT_S
             lasts_s = load_seconds(self.bench.study, self.cell.workload)
             self._room = room = Room(self.places, lasts_s, self.bench.time)
             silence_s = self.bench.time.real_s(JOB_SILENCE_S if self.workload.is_job else longest_s)
