@@ -1,10 +1,10 @@
-"""How often `diskproof history decide` finds a change of known size, and how often it sees one that is not there.
+"""How often `diskproof history decide` finds a change of known size, and one that is not there.
 
     .venv/bin/python bench/changes.py RUN RUN RUN ...
 
-The scatter is that of recorded runs of one study, which nothing changed: how their means differ, and how their
-trials do. Series are drawn from it anew, a change is put in, and the same functions judge them that the command
-uses: the likeliest change first, then pairs of trials side by side, one after the other, until they are decided.
+The scatter is that of recorded runs of one study, which nothing changed: how their means differ, and how
+their trials do. Series are drawn from it anew, a change is put in, and the same functions judge them that the
+command uses: the likeliest change first, then pairs of trials side by side until they are decided.
 """
 
 import argparse
@@ -64,7 +64,9 @@ def recorded(paths: Sequence[Path]) -> Scatter:
     return Scatter(np.concatenate(offsets), np.concatenate(residuals))
 
 
-def pairs_until_decided(scatter: Scatter, change: float, random: Generator, same_within: float) -> tuple[str, int]:
+def pairs_until_decided(
+    scatter: Scatter, change: float, random: Generator, same_within: float
+) -> tuple[str, int]:
     """Return what pairs of trials before and after the change say, and how many that took."""
     before = np.exp(random.choice(scatter.trials, MOST_PAIRS))
     after = np.exp(random.choice(scatter.trials, MOST_PAIRS)) * (1 - change)
@@ -78,14 +80,18 @@ def pairs_until_decided(scatter: Scatter, change: float, random: Generator, same
 
 def main() -> None:
     """Simulate, and print a row for each size of a change."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("runs", nargs="+", type=Path, help="folders of runs that nothing changed")
     parser.add_argument("--series", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     scatter, random = recorded(given.runs), np.random.default_rng(given.seed)
     same_within = RunFolder.open(given.runs[0]).plan().same_within
-    table = Table("change", "changed runs", "stands out", "its run named", "decided slower", "95% interval", "pairs")
+    table = Table(
+        "change", "changed runs", "stands out", "its run named", "decided slower", "95% interval", "pairs"
+    )
     for change, places in product(CHANGES, PLACES):
         stood_out = named = slower = 0
         pairs = []
@@ -119,8 +125,8 @@ def main() -> None:
         )
     console = Console()
     console.print(
-        f"{len(given.runs)} runs: means scatter by {scatter.runs.std():.2%}, trials by {scatter.trials.std():.2%}; "
-        f"{given.series} series of {RUNS} runs with {BLOCKS} blocks"
+        f"{len(given.runs)} runs: means scatter by {scatter.runs.std():.2%}, trials by "
+        f"{scatter.trials.std():.2%}; {given.series} series of {RUNS} runs with {BLOCKS} blocks"
     )
     console.print(table)
 

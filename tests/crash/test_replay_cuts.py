@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.results.folder import RunFolder
-from support.command import diskproof_here
+from support.command import diskproof_here, open_for_others
 from support.virtual import needs_virtual_disks
 
 STUDY = """
@@ -47,7 +47,7 @@ def log_of(family: str) -> str:
                 if family == "mysql":
                     lines.append(
                         f"# Time: 2026-11-28T10:15:{at}Z\n# User@Host: a[a] @ localhost []  Id: {session}\n"
-                        f"# Query_time: 0.000200  Lock_time: 0.000000 Rows_sent: 0  Rows_examined: 0\n{sql};\n"
+                        f"# Query_time: 0.0002  Lock_time: 0.0 Rows_sent: 0  Rows_examined: 0\n{sql};\n"
                     )
                 else:
                     lines.append(
@@ -66,6 +66,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     (tmp_path / "study.toml").write_text(STUDY.format(family=family))
     made = diskproof_here(tmp_path, "load", "import", "own.log", "--output", "own.load")
     assert not made.returncode, made.stderr
+    open_for_others(tmp_path)
     return tmp_path
 
 
@@ -99,9 +100,12 @@ def test_acknowledged_transactions_of_the_log_are_looked_up(folder: Path) -> Non
 def test_what_cannot_be_cut_is_refused_before_anything_starts(folder: Path) -> None:
     text = (folder / "study.toml").read_text()
     for wrong, words in (
-        (text.replace("cut_before_s = 1.0", "cut_before_s = 9"), "the replay lasts 6 s"),
+        (text.replace("cut_before_s = 1.0", "cut_before_s = 9"), "the replay lasts 5.98 s"),
         (text.replace('file = "own.load"', 'file = "own.load"\nonly_reads = true'), "no commit to lose"),
-        (text.replace('kind = "replay"\nfile = "own.load"\n', 'kind = "script"\nfile = "tables.sql"\n'), "there are 0"),
+        (
+            text.replace("[crash]", '[workloads.other]\nkind = "replay"\nfile = "own.load"\n[crash]'),
+            "there are 2",
+        ),
         (text + "accounts = 5\n", "no key of"),
         (text + "clients = 5\n", "no key of"),
     ):

@@ -43,7 +43,7 @@ def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def three(tmp_path: Path, read_here: None) -> Path:
+def three(tmp_path: Path, read_here: None) -> Path:  # noqa: ARG001 - a fixture
     """Return a folder with three runs."""
     series(tmp_path, {"11": 1.0, "12": 1.0, "13": 0.8})
     return tmp_path

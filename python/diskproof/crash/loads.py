@@ -17,7 +17,7 @@ from diskproof.crash.ledger import (
     read_acknowledgements,
     read_failures,
 )
-from diskproof.crash.marks import MARK_COLUMNS, MARKS, MARKS_TABLE, Marks, compare_marks
+from diskproof.crash.marks import IS_THERE, MARK_COLUMNS, MARKS, MARKS_TABLE, Marks, compare_marks
 from diskproof.crash.orders import ORDER_KEY_COLUMNS, ORDERS, ORDERS_TABLE, Orders, compare_orders
 from diskproof.results.cut import LedgerOutcome
 from diskproof.results.plan import CUT_LOAD
@@ -46,6 +46,10 @@ def _read_ledger(running: Running) -> Ledger:
     return Ledger(running.rows(ENTRIES), running.rows(ACCOUNTS))
 
 
+def _read_marks(running: Running) -> Marks:
+    return Marks(running.rows(MARKS) if running.rows(IS_THERE) else ())
+
+
 LEDGER = Books(_read_ledger, ENTRIES_TABLE, ENTRY_KEY_COLUMNS)
 
 
@@ -62,7 +66,7 @@ def books_of(study: Study, starter: Starter) -> Books:
         return Books(_read_ids, "", 0)
     workload = study.load(CUT_LOAD)
     if crash.load == "replay":
-        return Books(lambda running: Marks(running.rows(MARKS)), MARKS_TABLE, MARK_COLUMNS)
+        return Books(_read_marks, MARKS_TABLE, MARK_COLUMNS)
     arguments = workload.checked_by
     if arguments is None:
         return LEDGER

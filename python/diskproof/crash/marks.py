@@ -14,6 +14,9 @@ MARK_COLUMNS = 2
 
 MARKS = f"SELECT client, number FROM {MARKS_TABLE}"
 
+IS_THERE = f"SELECT 1 FROM information_schema.tables WHERE table_name = '{MARKS_TABLE}'"
+"""The table was made when the load began: a cut may have taken all of it."""
+
 
 @dataclass(frozen=True)
 class Marks:

@@ -259,7 +259,7 @@ def _load_data_sets(request: Request, bench: Bench, progress: Progress) -> None:
         if not is_loaded(bench.images.folder, kind, workload, bench.seed):
             what = described(workload) if workload.prepares else "an empty database"
             progress.note(f"loading {what} into {server}, once")
-            copies = bench.folder.scripts(workload_name)
+            copies = bench.folder.scripts(bench.study.named_in_study(workload_name))
             loaded = bench.images.load(kind, workload, bench.seed, bench.starter, bench.sockets, copies)
             facts = loaded.facts
             progress.note(f"loaded {numbers.size(facts.data_bytes)} in {facts.load_s:.1f} s")

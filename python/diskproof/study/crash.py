@@ -187,12 +187,16 @@ class CrashChoice(OfLevels):
             return
         replays = [one for one in workloads if isinstance(one, Replay)]
         if len(replays) != 1:
-            raise mistake(f"it takes the workload of `kind = \"replay\"`, and there are {len(replays)}", "crash", "load")
+            raise mistake(
+                f'it takes the workload of `kind = "replay"`, and there are {len(replays)}', "crash", "load"
+            )
         if replays[0].only_reads:
             raise mistake("its workload has `only_reads`: there is no commit to lose", "crash", "load")
         lasts_s = replays[0].lasts_s
         if lasts_s is not None and lasts_s <= self.cut_before_s:
-            raise mistake(f"the replay lasts {lasts_s:.3g} s, and a cut must come before", "crash", "cut_before_s")
+            raise mistake(
+                f"the replay lasts {lasts_s:.3g} s, and a cut must come before", "crash", "cut_before_s"
+            )
 
     @property
     def own_load(self) -> ProgramLoad:

@@ -19,6 +19,7 @@ from diskproof.study.faults import FaultChoice
 from diskproof.study.hosts import HostsChoice
 from diskproof.study.loads import Workload
 from diskproof.study.loads.base import Load, Timed
+from diskproof.study.loads.replay import Replay
 from diskproof.study.part import (
     AS_IT_IS,
     DEFAULT_TUNINGS,
@@ -508,6 +509,12 @@ class Study(Part):
         if name != CUT_LOAD or self.crash is None:
             return self.workloads[name]
         return self.crash.own_load if self.program else self.crash.workload(self.workloads.values())
+
+    def named_in_study(self, workload: str) -> str:
+        """Return the workload whose files a cell's has: of a replay that is cut the study's own."""
+        if workload != CUT_LOAD or self.crash is None or self.crash.load != "replay":
+            return workload
+        return next(name for name, own in self.workloads.items() if isinstance(own, Replay))
 
     def phases(self, workload: str) -> Phases:
         """Return how long a steady workload is warmed up and measured: its own times, or the design's."""

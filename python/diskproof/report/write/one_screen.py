@@ -29,12 +29,9 @@ TO_DO, MOST_LINES = "To do", 3
 MOST_LEVEL = 24
 """Columns of one level."""
 
-TAILS = ((3, 3, 3), (3, 2, 2), (2, 3, 2), (2, 2, 2), (2, 1, 2), (2, 1, 1), (1, 2, 2), (1, 1, 2), (1, 1, 1))
-"""Lines of each thing to know, how many things to do, and lines of facts: rows find room before words do, and
-a whole sentence before a second one."""
-
-CROWDED = (2, 1, 2)
-"""The same if all rows find no room with any of those: then words are not cut short in vain."""
+FEWEST, CROWDED, MOST = 1, 2, 3
+"""Lines of each thing to know and of the facts: while all rows find room; if they find none anyway, so that words
+are not cut short in vain; and of what there is more to say of."""
 
 HELD = "\ue000"
 """A blank at which no line may end, while lines are made: rich ends them at no-break spaces, too."""
@@ -59,13 +56,26 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
     """Return the lines of a screen; rows that find no room are counted."""
     question = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
     whole = [one.for_screen() for one in screen.blocks if one.rows]
-    for *most, most_facts in (*TAILS, CROWDED):
-        facts = [Text(line, style="dim") for line in _fitted(screen.facts, width, most_facts)]
-        head, tail = [*question, *facts], _tail(screen, width, *most)
-        if len(head) + _height(whole) + 1 + len(tail) <= height:
-            return [*head, *_drawn(whole, width, signs), Text(), *tail]
-    rows = _cut(whole, screen, width, height - len(head) - 1 - len(tail), signs)
-    return [*head, *rows, Text(), *tail]
+
+    def words(most: Sequence[int]) -> tuple[list[Text], list[Text]]:
+        *of_lines, of_facts = most
+        facts = [Text(line, style="dim") for line in _fitted(screen.facts, width, of_facts)]
+        return [*question, *facts], _tail(screen, width, of_lines)
+
+    room = height - _height(whole) - 1
+    # Of several things to do, the first one at least.
+    most = [FEWEST if lead else 0 for lead, _ in screen.lines] + [FEWEST]
+    if sum(map(len, words(most))) > room:
+        head, tail = words([CROWDED if lines else 0 for lines in most])
+        rows = _cut(whole, screen, width, height - len(head) - 1 - len(tail), signs)
+        return [*head, *rows, Text(), *tail]
+    for _ in range(MOST):
+        for place, lines in enumerate(most):
+            longer = [*most[:place], min(lines + 1, MOST), *most[place + 1 :]]
+            if sum(map(len, words(longer))) <= room:
+                most = longer
+    head, tail = words(most)
+    return [*head, *_drawn(whole, width, signs), Text(), *tail]
 
 
 def _cut_off(lines: Sequence[Text], most: int) -> list[Text]:
@@ -76,12 +86,13 @@ def _cut_off(lines: Sequence[Text], most: int) -> list[Text]:
     return shown
 
 
-def _tail(screen: OneScreen, width: int, most_lines: int, most_actions: int) -> list[Text]:
-    found = _cut_off([Text(line) for line in _wrapped(screen.answer, width - 2)], max(most_lines, 2))
-    actions, is_to_do = 0, False
-    for lead, text in screen.lines:
-        actions, is_to_do = (0, lead == TO_DO) if lead else (actions + 1, is_to_do)
-        if actions >= most_actions:
+def _tail(screen: OneScreen, width: int, most: Sequence[int]) -> list[Text]:
+    """Return the answer and each thing to know in so many lines."""
+    found = _cut_off([Text(line) for line in _wrapped(screen.answer, width - 2)], MOST)
+    is_to_do = False
+    for (lead, text), most_lines in zip(screen.lines, most, strict=True):
+        is_to_do = lead == TO_DO if lead else is_to_do
+        if not most_lines:
             continue
         if is_to_do:
             wrapped = _fitted(text, width - MOST_LEAD - 1, MOST_LINES, _SENTENCES, "")

@@ -90,7 +90,7 @@ class Replay(OwnData):
         """How long it takes; None: as long as the server needs."""
         if self.speed == "max":
             return None
-        length_s = self._contents["length_us"] / 1e6
+        length_s = float(self._contents["length_us"]) / 1e6
         return max(min(self.end or length_s, length_s) - (self.begin or 0.0), 0.0) / self.speed
 
     def refusal(self, family: Family) -> str | None:

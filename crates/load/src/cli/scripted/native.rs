@@ -91,7 +91,10 @@ fn weighted(plan: Plan) -> Vec<Weighted> {
 }
 
 /// Makes the file of acknowledgements before anything is started.
-pub(in crate::cli) fn create_acknowledgements(path: &Path, dilation: u32) -> Result<Acknowledgements, Stop> {
+pub(in crate::cli) fn create_acknowledgements(
+    path: &Path,
+    dilation: u32,
+) -> Result<Acknowledgements, Stop> {
     Acknowledgements::create(path, dilation).map_err(|error| {
         let why = match error.kind() {
             io::ErrorKind::AlreadyExists => {

@@ -37,7 +37,12 @@ impl Acknowledgements {
     }
 
     /// Adds that a client's transaction has just failed, which may be in the database after all.
-    pub(in crate::workload) fn add_failure(&self, client: usize, number: u64, code: &str) -> io::Result<()> {
+    pub(in crate::workload) fn add_failure(
+        &self,
+        client: usize,
+        number: u64,
+        code: &str,
+    ) -> io::Result<()> {
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
         let code: String = code.chars().filter(is_plain).take(LONGEST_CODE).collect();
         let mut line = [0; LONGEST_LINE];

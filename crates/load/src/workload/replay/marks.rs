@@ -36,7 +36,7 @@ pub(super) enum Beside {
 
 /// The marks of all clients.
 #[derive(Debug)]
-pub struct Marks {
+pub(crate) struct Marks {
     pub(super) file: Acknowledgements,
     pub(super) table: &'static str,
 }

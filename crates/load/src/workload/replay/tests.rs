@@ -229,6 +229,10 @@ fn a_transaction_that_the_server_refuses_is_not_acknowledged() {
 
     let within = ["BEGIN", "UPDATE t SET a=1", "COMMIT", "SELECT 2"];
     let (sent, told) = with_marks(&within, "marks");
-    assert_eq!(sent, ["BEGIN", within[1], mark, "SELECT 2"], "a deadlock took all of it");
+    assert_eq!(
+        sent,
+        ["BEGIN", within[1], mark, "SELECT 2"],
+        "a deadlock took all of it"
+    );
     assert_eq!(told, ["0 1 !1213"]);
 }
