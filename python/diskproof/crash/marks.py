@@ -12,9 +12,9 @@ MARKS_TABLE = "diskproof_commits"
 
 MARK_COLUMNS = 2
 
-MARKS = f"SELECT client, number FROM {MARKS_TABLE}"
+MARKS = "SELECT client, number FROM diskproof_commits"
 
-IS_THERE = f"SELECT 1 FROM information_schema.tables WHERE table_name = '{MARKS_TABLE}'"
+IS_THERE = "SELECT 1 FROM information_schema.tables WHERE table_name = 'diskproof_commits'"
 """The table was made when the load began: a cut may have taken all of it."""
 
 
