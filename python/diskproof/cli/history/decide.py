@@ -22,8 +22,8 @@ from diskproof.wording import numbers
 FEWEST_RUNS = 3
 
 STANDS_OUT = 0.05
-"""Chance that shuffled runs show as large a change. A likelier one is not measured again: that both err together
-is rare."""
+"""Chance that shuffled runs show as large a change. A likelier one is not measured again: both rarely
+err together."""
 
 FEWEST_TO_STAND_OUT = 8
 """Runs: fewer have too few orders for such a chance, and their change is measured in any case."""

@@ -30,8 +30,8 @@ MOST_LEVEL = 24
 """Columns of one level."""
 
 FEWEST, CROWDED, MOST = 1, 2, 3
-"""Lines of each thing to know and of the facts: at first; if not all rows find room even so, since words would
-be cut short in vain; and at last, as far as there is room."""
+"""Lines of each thing to know and of the facts: at first; if not all rows find room even so, since words
+would be cut short in vain; and at last, as far as there is room."""
 
 HELD = "\ue000"
 """A blank at which no line may end, while lines are made: rich ends them at no-break spaces, too."""
