@@ -1,5 +1,6 @@
 //! Logs that servers keep of what their clients ask: each format read as the same events, as a stream.
 
+mod audit;
 mod general;
 mod input;
 mod moment;
@@ -41,6 +42,8 @@ pub(crate) enum Format {
     Slow,
     /// The general log of MySQL or MariaDB
     General,
+    /// MariaDB's server_audit, to a file
+    Audit,
     /// PostgreSQL's log as text, with any `log_line_prefix`
     Stderr,
     /// PostgreSQL's csvlog
@@ -52,7 +55,7 @@ pub(crate) enum Format {
 impl Format {
     pub(crate) fn dialect(self) -> Dialect {
         match self {
-            Self::Slow | Self::General => Dialect::Mysql,
+            Self::Slow | Self::General | Self::Audit => Dialect::Mysql,
             Self::Stderr | Self::Csvlog | Self::Jsonlog => Dialect::Postgres,
         }
     }
@@ -61,6 +64,7 @@ impl Format {
         match self {
             Self::Slow => "slow log",
             Self::General => "general log",
+            Self::Audit => "server_audit's log",
             Self::Stderr => "PostgreSQL's log",
             Self::Csvlog => "PostgreSQL's csvlog",
             Self::Jsonlog => "PostgreSQL's jsonlog",
@@ -152,6 +156,9 @@ pub(crate) fn recognise(head: &[u8]) -> Option<Format> {
     if lines().any(general::begins_entry) {
         return Some(Format::General);
     }
+    if lines().take(50).any(audit::is_entry) {
+        return Some(Format::Audit);
+    }
     if lines().take(50).any(postgres::is_csv) {
         return Some(Format::Csvlog);
     }
@@ -170,6 +177,7 @@ pub(crate) fn read(
     match format {
         Format::Slow => slow::read(inputs, sink)?,
         Format::General => general::read(inputs, sink)?,
+        Format::Audit => audit::read(inputs, sink)?,
         Format::Stderr => postgres::read_text(inputs, options.prefix.as_deref(), sink)?,
         Format::Csvlog => postgres::read_csv(inputs, sink)?,
         Format::Jsonlog => postgres::read_json(inputs, sink)?,

@@ -139,6 +139,38 @@ fn the_general_log_is_read() {
     assert_eq!(kept.events.last().unwrap().what, What::Quit);
 }
 
+#[test]
+fn server_audit_is_read() {
+    let text = r#"20261129 18:20:22,vm,root,localhost,3,0,CONNECT,shop,,0
+20261129 18:20:22,vm,root,localhost,3,5,WRITE,shop,t,
+20261129 18:20:22,vm,root,localhost,3,5,QUERY,shop,'INSERT INTO t VALUES (1, \'it\'\'s "a" \\\\ back\\\'slash\')',0
+20261129 18:20:23,vm,root,localhost,3,6,QUERY,shop,'SELECT \'line\ntwo\ttab\', 7',0
+20261129 18:20:23,vm,root,localhost,3,8,QUERY,,'SELECT nothing FROM nowhere',1146
+20261129 18:20:23,vm,root,localhost,3,0,DISCONNECT,shop,,0
+"#;
+    let long = format!(
+        "20261129 18:20:24,vm,a,b,4,9,QUERY,d,'{}',0\n",
+        "a".repeat(1023)
+    );
+    let (format, kept) =
+        read_text(format!("{text}{long}20261129 18:20:24,vm,a,b,4,9,QUE").as_bytes());
+    assert_eq!(format, Format::Audit);
+    let said: Vec<_> = statements(&kept).into_iter().map(|said| said.1).collect();
+    assert_eq!(
+        said,
+        [
+            r#"INSERT INTO t VALUES (1, 'it''s "a" \\ back\'slash')"#,
+            "SELECT 'line\ntwo\ttab', 7",
+            "SELECT nothing FROM nowhere",
+        ]
+    );
+    assert_eq!(kept.events[0].what, What::Connect);
+    assert_eq!(kept.events.last().unwrap().what, What::Quit);
+    let refused = |event: &Event| matches!(&event.what, What::Statement(said) if said.failed);
+    assert_eq!(kept.events.iter().filter(|event| refused(event)).count(), 1);
+    assert_eq!(kept.unread.len(), 2, "{:?}", kept.unread);
+}
+
 /// The same three statements, one of them with parameters, under a prefix.
 fn postgres(prefix: impl Fn(&str) -> String) -> String {
     let [log, detail] = ["LOG", "DETAIL"].map(&prefix);
