@@ -47,7 +47,8 @@ def answer(analysis: Analysis) -> str:
     """Return the answer in one sentence; with the rows below it needs no more."""
     safety = analysis.safety
     if safety and safety.made:
-        speed = _largest(analysis) if has_verdict(analysis) and _decided(analysis) else ""
+        measured = has_verdict(analysis) and _decided(analysis)
+        speed = _largest(analysis) if measured else "" if safety.faults else _gained(safety)
         return " ".join(filter(None, (_of_cuts(safety), speed)))
     if not has_verdict(analysis):
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
@@ -187,6 +188,23 @@ def _of_cuts(safety: Safety) -> str:
 def _kept(whole: Sequence[CutAnswer], worst: Sequence[CutAnswer]) -> str:
     named = numbers.listed([cut_words.level(one.cell) for one in whole])
     return f"{named if len(whole) <= MOST_KEPT else f'{len(whole)} of {len(worst)} levels'} kept every commit"
+
+
+def _gained(safety: Safety) -> str:
+    """Return how fast the fastest level commits beside one that kept every commit; empty: none is faster."""
+    known = [(one, one.commits_per_s) for one in worst_of_cells(safety) if one.telling]
+    ratios = [
+        (other_speed.estimate / speed.estimate, other, one)
+        for one, speed in known
+        for other, other_speed in known
+        if one.is_whole and speed and other_speed
+        if (other.cell.server, other.cell.storage) == (one.cell.server, one.cell.storage)
+    ]
+    ratio, fastest, kept = max(ratios, key=lambda one: one[0], default=(1.0, None, None))
+    if fastest is None or kept is None or ratio <= 1:
+        return ""
+    by = verdict_words.by_how_much(ratio)
+    return f"Until the cut, {fastest.cell.tuning} was {by} {kept.cell.tuning} on {kept.cell.storage}."
 
 
 def worst_of_cells(safety: Safety) -> list[CutAnswer]:

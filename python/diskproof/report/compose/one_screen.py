@@ -34,18 +34,20 @@ def run(analysis: Analysis) -> OneScreen:
 MOST_WORDS = 60
 """Beside the picture of a page; what loses words for that is whole in the page below."""
 
+LEAST = ("Beware", "Price", "Not answered", "Held back by", "How sure")
+"""What loses clauses, one after the other."""
+
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
-    """Return what to know beside the picture of a page; too much loses the second thing to do, clauses."""
+    """Return what to know beside the picture of a page; too much loses the second thing to do, then clauses."""
     found = list(lines(analysis))
     if _words(found) > MOST_WORDS:
         found = [one for one in found if one[0]]
-    while _words(found) > MOST_WORDS:
-        longest = max(found, key=lambda one: len(one[1]) if one[0] != "To do" and "; " in one[1] else 0)
-        lead, text = longest
-        if "; " not in text:
-            break
-        found[found.index(longest)] = (lead, text.rpartition("; ")[0])
+    for least in LEAST:
+        for at, (lead, text) in enumerate(found):
+            while lead == least and _words(found) > MOST_WORDS and "; " in text:
+                text = text.rpartition("; ")[0]
+                found[at] = lead, text
     return tuple(found)
 
 

@@ -59,7 +59,7 @@ RATIOS = (
 )
 
 
-MOST_TICKS = 9
+MOST_TICKS = 5
 
 
 def blocks(analysis: Analysis, weak: Collection[str]) -> list[Block]:

@@ -59,8 +59,9 @@ def actions(analysis: Analysis) -> list[Action]:
 
 
 def first(analysis: Analysis) -> list[Action]:
-    """Return the most urgent thing to do, and the most urgent one of the other kind."""
-    return [some[0] for some in grouped(actions(analysis), lambda one: one.of).values()]
+    """Return the most urgent thing to do of each kind: for the database first, unless the cuts prove nothing."""
+    found = [some[0] for some in grouped(actions(analysis), lambda one: one.of).values()]
+    return found if failed_controls(analysis) else sorted(found, key=lambda one: one.of != "database")
 
 
 # ---------------------------------------------------------------- the measurement
