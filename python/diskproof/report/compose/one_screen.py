@@ -39,15 +39,16 @@ LEAST = ("Beware", "Price", "Not answered", "Held back by", "How sure")
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
-    """Return what to know beside the picture of a page; too much loses the second thing to do, then clauses."""
+    """Return what to know beside the picture of a page; too much loses a second thing to do, clauses."""
     found = list(lines(analysis))
     if _words(found) > MOST_WORDS:
         found = [one for one in found if one[0]]
     for least in LEAST:
         for at, (lead, text) in enumerate(found):
-            while lead == least and _words(found) > MOST_WORDS and "; " in text:
-                text = text.rpartition("; ")[0]
-                found[at] = lead, text
+            clauses = text.split("; ")
+            while lead == least and _words(found) > MOST_WORDS and clauses[1:]:
+                clauses.pop()
+                found[at] = lead, "; ".join(clauses)
     return tuple(found)
 
 

@@ -59,7 +59,7 @@ def actions(analysis: Analysis) -> list[Action]:
 
 
 def first(analysis: Analysis) -> list[Action]:
-    """Return the most urgent thing to do of each kind: for the database first, unless the cuts prove nothing."""
+    """Return the most urgent thing of each kind: for the database first, unless the cuts prove nothing."""
     found = [some[0] for some in grouped(actions(analysis), lambda one: one.of).values()]
     return found if failed_controls(analysis) else sorted(found, key=lambda one: one.of != "database")
 

@@ -78,17 +78,9 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
     return [*head, *_drawn(whole, width, signs), Text(), *tail]
 
 
-def _cut_off(lines: Sequence[Text], most: int) -> list[Text]:
-    """Return so many lines, the last with a mark if there are more."""
-    shown = [one.copy() for one in lines[:most]]
-    if len(lines) > most:
-        shown[-1].append(" …")
-    return shown
-
-
 def _tail(screen: OneScreen, width: int, most: Sequence[int]) -> list[Text]:
     """Return the answer and each thing to know in so many lines."""
-    found = _cut_off([Text(line) for line in _wrapped(screen.answer, width - 2)], MOST)
+    found = [Text(line) for line in _fitted(screen.answer, width - 2, MOST)]
     is_to_do = False
     for (lead, text), most_lines in zip(screen.lines, most, strict=True):
         is_to_do = lead == TO_DO if lead else is_to_do
