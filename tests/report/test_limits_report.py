@@ -79,8 +79,8 @@ def test_markdown_reads_as_it_did(swept: Run) -> None:
 def test_the_answer_says_what_holds_back_most_cells_and_the_others(run: Run) -> None:
     _, analysis = run
     assert held_back(analysis) == (
-        "the CPUs on dram (90% of the time); the log's flush on disk at safest (79%); not established in 2 "
-        "of 8 cases: the CPUs are 64% busy, and no second signal supports them"
+        "the CPUs on dram (90% of the time); the log's flush on disk at safest (79%); not established on "
+        "disk at fast: the CPUs are 64% busy, and no second signal supports them"
     )
     without = change(analysis, limits=None)
     assert held_back(without) == ""

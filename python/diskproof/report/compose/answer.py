@@ -231,23 +231,29 @@ def held_back(analysis: Analysis) -> str:
     cells = analysis.limits.cells if analysis.limits and analysis.trials_valid else []
     named = [one for one in cells if one.limit]
     unknown = open_limits(analysis)
-    between = " in " if named else ": "
+    between = " " if named else ": "
     open_ones = f"{limits_words.NOT_ESTABLISHED}{between}{unknown}" if unknown else ""
     return "; ".join(filter(None, (_limits(analysis, named), open_ones)))
 
 
 def _limits(analysis: Analysis, named: Sequence[CellLimit]) -> str:
     cells = analysis.limits.cells if analysis.limits else []
-
-    def held(some: Sequence[CellLimit]) -> list[verdict_words.Levels]:
-        return [{factor: one.cell.level(factor) for factor in analysis.varying} for one in some]
-
     said: list[str] = []
     for bound, some in sorted(grouped(named, limits_words.bound_by).items(), key=lambda one: -len(one[1])):
-        where = verdict_words.places(held(some), held(cells), "cases") if len(some) < len(cells) else ""
+        where = _places(analysis, some) if len(some) < len(cells) else ""
         of = "" if said else " of the time"
         said.append(f"{bound}{where}{limits_words.share(some, of)}")
     return "; ".join(said)
+
+
+def _places(analysis: Analysis, some: Sequence[CellLimit]) -> str:
+    """Return where some of the limits are: `` on disk at safest``."""
+
+    def held(of: Sequence[CellLimit]) -> list[verdict_words.Levels]:
+        return [{factor: one.cell.level(factor) for factor in analysis.varying} for one in of]
+
+    every = analysis.limits.cells if analysis.limits else []
+    return verdict_words.places(held(some), held(every), "cases")
 
 
 def open_limits(analysis: Analysis) -> str:
@@ -259,8 +265,8 @@ def open_limits(analysis: Analysis) -> str:
     why = limits_words.why_open(unknown)
     if is_given(analysis):
         why = "its CPUs, threads and disks were not observed"
-    where = f"{len(unknown)} of {numbers.count(len(cells), 'case')}" if len(unknown) < len(cells) else ""
-    return ": ".join(filter(None, (where, why)))
+    some = _places(analysis, unknown).strip() if len(unknown) < len(cells) else ""
+    return ": ".join(filter(None, (some, why)))
 
 
 # ---------------------------------------------------------------- how sure
@@ -270,7 +276,7 @@ def how_sure(analysis: Analysis) -> str:
     """Return how far the answer can be trusted; empty if there is none."""
     safety = analysis.safety
     if safety and safety.made:
-        return _of_enough_cuts(safety)
+        return _of_enough_cuts(analysis, safety)
     if is_of_limits(analysis):
         return _of_instruments(analysis)
     if has_verdict(analysis):
@@ -286,7 +292,7 @@ def _of_comparisons(analysis: Analysis) -> str:
         why = next((one.reasons[0].text for one in every if one.reasons), "")
         return f"no comparison is decided{why and ': '}{why.partition(';')[0]}"
     number = "all" if len(decided) == len(every) else f"{len(decided)} of"
-    said = f"{number} {numbers.count(len(every), 'comparison')} decided ({confidence(analysis)})"
+    said = f"{number} {numbers.count(len(every), 'comparison')} decided, by {confidence(analysis)} intervals"
     few = sum(one.ratio.n < ENOUGH_BLOCKS for one in decided if one.ratio)
     return f"{said}; {few} only likely: fewer than {ENOUGH_BLOCKS} blocks" if few else said
 
@@ -306,7 +312,7 @@ def _of_instruments(analysis: Analysis) -> str:
     return f"{agree}{proven}"
 
 
-def _of_enough_cuts(safety: Safety) -> str:
+def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
     """Return how many cuts there are, how rare a loss they would miss, and whether the controls are right."""
     worst = [one for one in worst_of_cells(safety) if one.telling]
     said = []
@@ -318,8 +324,10 @@ def _of_enough_cuts(safety: Safety) -> str:
         noun = cut_words.tries if safety.faults else cut_words.cuts
         said.append(f"{noun(min(one.telling for one in worst))} of each")
     if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share and not one.states]:
-        said.append(f"a loss in fewer than {cut_words.points(max(spared))} of them would not show")
+        said.append(f"a loss that strikes fewer than {cut_words.points(max(spared))} of cuts may be missed")
+    if analysis.trials_valid < analysis.trials_run:
+        said.append(f"of the trials of speed, {analysis.trials_valid} of {analysis.trials_run} are valid")
     held, several = sum(one.outcome == "holds" for one in safety.controls), len(safety.controls)
-    outcomes = f"{held} of {numbers.count(several, 'outcome')} known beforehand came out right"
-    said.append(outcomes if several else "no outcome known beforehand was checked")
+    outcomes = f"{held} of {numbers.count(several, 'check')} whose outcome is certain passed"
+    said.append(outcomes if several else "no check has a certain outcome")
     return "; ".join(said)

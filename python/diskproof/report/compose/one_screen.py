@@ -6,6 +6,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.ranking import whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.audit.host import host_busy
+from diskproof.families.facts import LEVELS
 from diskproof.report.compose import cut_words, names, rows, to_do
 from diskproof.report.compose.answer import answer, held_back, how_sure, is_of_limits, open_limits
 from diskproof.report.compose.findings import Caution, cautions
@@ -91,7 +92,8 @@ def _sure(sure: str, busy: str = "") -> str:
 def facts(analysis: Analysis) -> str:
     """Return what was tested, how much of it there is, its storages, and the load of a single cell."""
     state = "" if analysis.complete else "INCOMPLETE. "
-    storages = "; ".join(f"{name} = {what}" for name, what in names.storages(analysis).items())
+    own = ((name, what.text) for name, what in analysis.plan.tunings.items() if name not in LEVELS)
+    storages = "; ".join(f"{name} = {what}" for name, what in (*own, *names.storages(analysis).items()))
     loads = [] if analysis.varying else [one.partition(" = ")[2] for one in names.workloads(analysis)]
     load = numbers.sentence_case("; ".join(loads))
     return ". ".join(filter(None, (f"{state}{about(analysis)}", storages, load)))

@@ -175,6 +175,8 @@ def ratio_row(
 ) -> Row:
     """Return a comparison as a row: its result, its bar, both figures."""
     said = WORDS.get(one.outcome) or (verdict_words.amount(one.ratio.estimate) if one.ratio else "")
+    if one.outcome == "the same" and isinstance(one, Verdict):
+        said = f"same within {numbers.whole_percent(one.same_within)}"
     if one.outcome in ("faster", "slower") and one.ratio and one.ratio.n < ENOUGH_BLOCKS:
         said = f"likely {said}"
     interval = verdict_words.interval(one.outcome, one.ratio)

@@ -37,8 +37,8 @@ class Action(NamedTuple):
 
     @property
     def line(self) -> str:
-        """What it is about, and the text."""
-        return f"{numbers.sentence_case(self.of)}: {self.text}" if self.of else self.text
+        """The text, and that it is about this run."""
+        return f"To be surer: {self.text}" if self.of == "measurement" else self.text
 
 
 def actions(analysis: Analysis) -> list[Action]:
@@ -70,17 +70,17 @@ def first(analysis: Analysis) -> list[Action]:
 def _urgent(analysis: Analysis) -> Iterator[str]:
     again = analysis.plan.resume.removesuffix(" --resume")
     for busy in [_remedy(one) for one in cautions(analysis) if one.finding.check == host_busy.name]:
-        yield f"`{again}` anew: {busy}" if again and busy else busy
+        yield f"{busy.removesuffix('.')}, then `{again}`." if again and busy else busy
     if failed_controls(analysis):
         yield "find out why an outcome known beforehand came out wrong: until then the cuts prove nothing."
     if analysis.trials_valid < analysis.trials_run:
         invalid = (one for one in cautions(analysis) if one.finding.severity == "invalid")
         remedy = next((one.finding.remedy.text.rstrip(".") for one in invalid if one.finding.remedy), "")
         if analysis.plan.imported:
-            yield f"{remedy or 'measure what is invalid again'}."
+            yield f"{remedy or 'repeat the invalid trials'}."
         else:
             before = f"; before: {remedy}" if remedy else ""
-            yield f"{analysis.plan.resumed_by} measures what is invalid again{before}."
+            yield f"{analysis.plan.resumed_by} repeats the invalid trials{before}."
 
 
 def _repair(analysis: Analysis) -> Iterator[str]:
@@ -160,10 +160,18 @@ def _settings(one: Durability, several: bool) -> Iterator[str]:
     where = f" in {one.server}" if several else ""
     alike = [other for other in one.others if other.keeps_all]
     names = " or ".join(f"`{level.tuning}`" for level in (one.safe, *alike))
-    yield f"{names}{where} if no commit may be lost{_variables(one, one.safe) if not alike else ''}."
+    lucky = [f"`{other.tuning}`" for other in one.others if other not in alike and _is_whole(other)]
+    yield (
+        f"{names}{where} if no commit may be lost{_variables(one, one.safe) if not alike else ''}"
+        f"{f'; that {numbers.listed(lucky)} lost none here proves little' if lucky else ''}."
+    )
     for other in one.others:
         if not other.cuts:  # else the rows have what it lost
             yield _trade(other, where)
+
+
+def _is_whole(choice: LevelChoice) -> bool:
+    return bool(choice.cuts) and all(one.is_whole for one in choice.cuts)
 
 
 def _trade(other: LevelChoice, where: str) -> str:

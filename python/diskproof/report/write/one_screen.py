@@ -206,6 +206,9 @@ def _drawn(blocks: Sequence[Block], width: int, signs: str) -> Iterator[Text]:
 
 def _title(block: Block, columns: Columns, width: int, *, shows_scale: bool) -> Text:
     title = Text(f"{_short(block.title, width):<{columns.left}}", style="bold")
+    at = columns.left - columns.interval
+    if columns.interval and len(block.title) < at and any(row.interval for row in block.rows):
+        title = Text.assemble((f"{block.title:<{at}}", "bold"), (f"{'interval':<{columns.interval}}", "dim"))
     if block.scale and shows_scale:
         title.append(Text(_ticks(block.scale, columns.bar), style="dim"))
     before_figures = columns.left + columns.bar
