@@ -142,6 +142,16 @@ def test_the_start_of_fio_is_no_work_of_others() -> None:
     assert "host-busy" in audit(load, usage=busy)
 
 
+def test_a_storage_with_a_place_for_logs_is_not_asked_for_them() -> None:
+    places = [
+        one.model_copy(update={"path": "/srv/log"}) if one.role == "redo" else one for one in MACHINE.places
+    ]
+    machine = change(MACHINE, places=places)
+    assert "unused-place" not in {
+        finding.check for finding, _ in audit_run(Run(PLAN, machine, [made_trial()]))
+    }
+
+
 def test_a_phase_that_was_over_early_is_told() -> None:
     early = made_load(seconds=20.0)
     found = audit(early)["whole-phase"]

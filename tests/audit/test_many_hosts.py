@@ -8,7 +8,7 @@ import pytest
 
 from diskproof.audit.check import Problem, Run
 from diskproof.audit.hosts import equal_hosts, unlike_hosts
-from diskproof.audit.places import same_storage
+from diskproof.audit.places import same_storage, unused_place
 from diskproof.audit.run import order
 from diskproof.audit.virtual import virtual_label
 from diskproof.results.plan import Cell, Plan
@@ -145,6 +145,19 @@ def test_storages_that_are_one_on_one_machine_bar_its_own_comparison() -> None:
     run = Run(plan, make_machines(plan, b={"places": places}), make_trials(plan))
     (found,) = same_storage.outcome(run).problems
     assert {plan.cell(cell).host for cell in found.cells} == {"b"}
+
+
+def test_a_place_of_one_machine_is_not_missed_on_another() -> None:
+    plan = comparing(make_plan())
+    together = [change(one, path=f"/srv/{one.storage}") for one in make_machine(plan).places]
+    trials = [
+        change(one, open_files=[file for file in one.open_files if file.role != "binlog"])
+        for one in make_trials(plan)
+    ]
+    run = Run(plan, make_machines(plan, b={"places": together}), trials)
+    problems = unused_place.outcome(run).problems
+    assert problems
+    assert {plan.cell(cell).host for one in problems for cell in one.cells} == {"a"}
 
 
 def test_a_label_is_of_the_machine_whose_disk_has_it() -> None:

@@ -248,6 +248,33 @@ def test_a_directory_on_a_tmpfs_is_memory_too() -> None:
     assert "storages `dram` and `disk` are one and the same" in finding.message.text
 
 
+def test_a_place_that_no_file_ever_lay_in_is_named_once() -> None:
+    plan = make_plan()
+    without = [
+        change(trial, open_files=[one for one in trial.open_files if one.role not in {"binlog", "tmp"}])
+        if "/disk/" in trial.cell
+        else trial
+        for trial in make_trials(plan)
+    ]
+    finding, cells = only(plan, without, "unused-place")
+    assert finding.severity == "warning"
+    assert "`mariadb` never wrote to the place of `binlog` (/srv/disk/binlog)" in finding.message.text
+    assert set(cells) == {cell.id for cell in plan.cells if cell.storage == "disk"}
+
+
+def test_a_role_without_a_place_of_its_own_may_stay_empty() -> None:
+    plan = make_plan()
+    machine = make_machine(plan)
+    together = change(machine, places=[change(place, path="/srv/all") for place in machine.places])
+    without = [
+        change(trial, open_files=[one for one in trial.open_files if one.role != "binlog"])
+        for trial in make_trials(plan)
+    ]
+    assert not [check for check, _, _ in audit(plan, without, together) if check == "unused-place"]
+    unseen = [change(trial, open_files=[]) for trial in without]  # not proved: said by `placement`
+    assert not [check for check, _, _ in audit(plan, unseen) if check == "unused-place"]
+
+
 def test_a_common_setting_that_differs_between_storages_is_noted_once() -> None:
     plan = make_plan()
     trials = [

@@ -67,6 +67,7 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
 RUN_CHECKS: tuple[Check[Run], ...] = (
     run.confounding,
     places.same_storage,
+    places.unused_place,
     virtual.virtual_label,
     run.levels,
     run.common_settings,

@@ -55,6 +55,17 @@ def on_one_device(number: str) -> Run:
     return whole(plan, places=moved)
 
 
+def without_role(role: str) -> Run:
+    plan = make_plan()
+    return whole(
+        plan,
+        [
+            change(one, open_files=[file for file in one.open_files if file.role != role])
+            for one in make_trials(plan)
+        ],
+    )
+
+
 def labelled(label: str | None) -> Run:
     plan = make_plan()
     made = make_machine(plan).places
@@ -105,6 +116,7 @@ SOUND = whole(make_plan())
 RUN_CASES: tuple[Case[Run], ...] = (
     Case(run.confounding, other_rows(50_000), "number of rows too: 40000 against 50000", SOUND),
     Case(places.same_storage, on_one_device(DISK_DEVICE), "one and the same", on_one_device("259:7")),
+    Case(places.unused_place, without_role("binlog"), "place of `binlog`", SOUND),
     Case(virtual.virtual_label, labelled("reads may be slower"), "reads may be slower", labelled(None)),
     Case(run.levels, whole(make_plan(tunings=("safest", "strict"))), "do not differ", SOUND),
     Case(
