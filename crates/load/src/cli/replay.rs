@@ -61,7 +61,7 @@ pub(super) struct RunReplay {
     #[arg(long)]
     only_reads: bool,
 
-    /// A new file for each commit that was acknowledged, as the line CLIENT NUMBER SESSION LOG_US MONOTONIC_US: each transaction that writes also gets a row in a table of ours, `diskproof_commits` (client, number), to be looked up after a power cut
+    /// A new file for each commit that was acknowledged, as the line `CLIENT NUMBER SESSION LOG_US MONOTONIC_US`: each transaction that writes also gets a row in a table of ours, `diskproof_commits` (client, number), to be looked up after a power cut
     #[arg(long, value_name = "FILE", conflicts_with = "only_reads")]
     acknowledgements: Option<PathBuf>,
 

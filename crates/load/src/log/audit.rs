@@ -1,5 +1,5 @@
-//! MariaDB's server_audit: an entry is a line, written when its statement has ended, without a duration and in
-//! whole seconds.
+//! MariaDB's `server_audit`: an entry is a line, written when its statement has ended, without a duration and
+//! in whole seconds.
 
 use std::io;
 use std::ops::RangeInclusive;

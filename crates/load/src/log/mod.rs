@@ -42,7 +42,7 @@ pub(crate) enum Format {
     Slow,
     /// The general log of MySQL or MariaDB
     General,
-    /// MariaDB's server_audit, to a file
+    /// MariaDB's `server_audit`, to a file
     Audit,
     /// PostgreSQL's log as text, with any `log_line_prefix`
     Stderr,

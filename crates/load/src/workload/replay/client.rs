@@ -71,16 +71,14 @@ pub struct Client {
     session: usize,
     /// The session of the transaction under way, and when it began there.
     place: (usize, u64),
-    /// That transaction has written something.
-    wrote: bool,
     mark: Mark,
     around: Around,
     /// The commit of the log that the one around a statement stands for.
     commit: Option<u64>,
     /// The client's last mark.
     marked: u64,
-    /// The reply to the commit of a mark was read.
-    is_acknowledged: bool,
+    /// The mark whose commit has just been acknowledged.
+    acknowledged: Option<u64>,
 }
 
 impl Client {
@@ -108,12 +106,11 @@ impl Client {
             mistake: String::new(),
             session: 0,
             place: (0, 0),
-            wrote: false,
             mark: Mark::None,
             around: Around::None,
             commit: None,
             marked: 0,
-            is_acknowledged: false,
+            acknowledged: None,
         }
     }
 
@@ -148,7 +145,7 @@ impl Client {
         self.reader = None;
         self.connection = Connection::Another;
         self.rolls_back = std::mem::take(&mut self.in_transaction);
-        self.wrote = false;
+        self.forget_mark();
         self.is_amid = false;
     }
 
@@ -182,7 +179,11 @@ impl Client {
         }
         self.in_transaction = false;
         self.rolls_back = false;
-        self.wrote = false;
+        self.forget_mark();
+    }
+
+    /// The transaction has ended without a commit; one of ours around a statement goes on.
+    fn forget_mark(&mut self) {
         if self.around == Around::None {
             self.mark = Mark::None;
         }
@@ -254,10 +255,8 @@ impl Client {
         match (self.around, self.mark) {
             (Around::Through, Mark::None) => Some(Beside::Mark),
             (Around::Through, _) => Some(Beside::Commit),
-            (Around::None, Mark::None) if self.in_transaction => {
-                (self.wrote && sort == Some(Sort::Commit)).then_some(Beside::Mark)
-            }
-            (Around::None, Mark::None) => {
+            (Around::None, Mark::Wanted) => (sort == Some(Sort::Commit)).then_some(Beside::Mark),
+            (Around::None, Mark::None) if !self.in_transaction => {
                 let writes = sort == Some(Sort::Write) && recorded.is_some_and(|own| own.ends);
                 writes.then_some(Beside::Begin)
             }
@@ -325,10 +324,10 @@ impl Client {
 
     /// The transaction of a mark has ended.
     fn end_mark(&mut self, is_through: bool) {
-        self.wrote = false;
         if std::mem::replace(&mut self.mark, Mark::None) == Mark::Set {
-            self.is_acknowledged = is_through;
-            if !is_through {
+            if is_through {
+                self.acknowledged = Some(self.marked);
+            } else {
                 self.fail_mark("refused");
             }
         }
@@ -354,9 +353,10 @@ impl Client {
             }
         } else {
             self.count_commit(sent.commit);
-            self.wrote |= reply.is_some() && self.shared.sort(&sent) == Sort::Write;
             if sent.ends {
                 self.end_mark(reply.is_some());
+            } else if reply.is_some() && self.shared.sort(&sent) == Sort::Write {
+                self.mark = Mark::Wanted;
             }
         }
         let mut counts = self.shared.counts(self.number);
@@ -496,9 +496,8 @@ impl Script for Client {
     }
 
     fn acknowledged(&mut self) -> io::Result<()> {
-        let is_acknowledged = std::mem::take(&mut self.is_acknowledged);
-        match &self.shared.marks {
-            Some(marks) if is_acknowledged => marks.add(self.number, self.marked, self.place),
+        match (&self.shared.marks, self.acknowledged.take()) {
+            (Some(marks), Some(mark)) => marks.add(self.number, mark, self.place),
             _ => Ok(()),
         }
     }

@@ -10,6 +10,8 @@ use crate::workload::ledger::Acknowledgements;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     None,
+    /// The transaction has written something.
+    Wanted,
     /// The row is there, and goes with the commit.
     Set,
     /// The server has refused something.
