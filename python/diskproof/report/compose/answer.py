@@ -179,6 +179,8 @@ def _of_cuts(safety: Safety) -> str:
         return f"{kept}."
     most = max(harmed, key=lambda one: one.gone) if any(one.gone for one in harmed) else worst_way(harmed)
     whole_database = f"lost the whole database in {most.gone} of {cut_words.cuts(most.telling)}"
+    if most.with_loss > most.gone:
+        whole_database += f", and commits in {most.with_loss - most.gone} more"
     if most.states:
         which = cut_words.counterexample(most.states[-1])
         return f"{kept}; {cut_words.level(most.cell)} {cut_words.outcome(most)}; {which}."
@@ -226,14 +228,14 @@ def _of_limits(analysis: Analysis) -> str:
 def held_back(analysis: Analysis) -> str:
     """Return what holds most cells back, then what holds the others; empty if nothing was counted.
 
-    ``the log's flush on disk at safest (93% of the time); not established in 2 of 6 cases: …``.
+    ``the log's flush on disk at safest (93% of the time); not established in 2 of 6 cases``.
     """
     cells = analysis.limits.cells if analysis.limits and analysis.trials_valid else []
     named = [one for one in cells if one.limit]
-    unknown = open_limits(analysis)
-    between = " " if named else ": "
-    open_ones = f"{limits_words.NOT_ESTABLISHED}{between}{unknown}" if unknown else ""
-    return "; ".join(filter(None, (_limits(analysis, named), open_ones)))
+    unknown = [one for one in cells if not one.limit]
+    where = _places(analysis, unknown) if named else f": {open_limits(analysis)}"
+    found = [_limits(analysis, named), f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else ""]
+    return "; ".join(filter(None, found if len(named) >= len(unknown) else reversed(found)))
 
 
 def _limits(analysis: Analysis, named: Sequence[CellLimit]) -> str:
@@ -313,7 +315,7 @@ def _of_instruments(analysis: Analysis) -> str:
 
 
 def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
-    """Return how many cuts there are, how rare a loss they would miss, and whether the controls are right."""
+    """Return how many cuts there are, and how rare a loss they would miss; alarms tell of controls."""
     worst = [one for one in worst_of_cells(safety) if one.telling]
     said = []
     if worst and any(one.states for one in worst):
@@ -327,7 +329,4 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         said.append(f"a loss that strikes fewer than {cut_words.points(max(spared))} of cuts may be missed")
     if analysis.trials_valid < analysis.trials_run:
         said.append(f"of the trials of speed, {analysis.trials_valid} of {analysis.trials_run} are valid")
-    held, several = sum(one.outcome == "holds" for one in safety.controls), len(safety.controls)
-    outcomes = f"{held} of {numbers.count(several, 'check')} whose outcome is certain passed"
-    said.append(outcomes if several else "no check has a certain outcome")
     return "; ".join(said)

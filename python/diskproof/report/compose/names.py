@@ -41,8 +41,8 @@ def slow_time(plan: Plan) -> str:
     """Return how many times slower time passed, and what the CPUs stand for; empty if it was as usual."""
     if plan.dilation == 1:
         return ""
-    each = "as one" if plan.cpus_count == 1 else f"{plan.cpus_count} times"
-    return f" (in time {plan.dilation} times slower, each CPU counts {each})"
+    each = "" if plan.cpus_count == 1 else f", so each CPU stands for {plan.cpus_count}"
+    return f" (time ran {plan.dilation} times slower{each})"
 
 
 def servers(analysis: Analysis) -> str:
