@@ -1,5 +1,6 @@
-"""Throughput over a property of a disk, with the model's prediction."""
+"""Throughput over a property of a disk, with the model's prediction and the disks of the catalogue."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from diskproof.analysis.answers import Analysis
@@ -11,11 +12,17 @@ from diskproof.report.compose import verdict_words
 from diskproof.report.compose.dials import held, shown, title_of, unit_of
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, with_bounds
+from diskproof.results.dial import FLUSH
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL
 from diskproof.wording import numbers
 
 HEIGHT_PX = 300
+
+NEAR = 0.06
+"""Of the axis: nearer disks than this would have their names over each other."""
+
+IS_DISK = "datum.is_disk"
 
 
 def curve(analysis: Analysis) -> Figure | None:
@@ -29,7 +36,9 @@ def curve(analysis: Analysis) -> Figure | None:
     names = dict.fromkeys(_name(one) for one in curves)
     by_name = dict(zip(names, COLOURS, strict=False))  # of more curves, the table has the rest
     drawn = [[one for one in some if _name(one) in by_name] for some in by_clients.values()]
-    panels = tuple(_panel(some, by_name, clients) for clients, some in zip(by_clients, drawn, strict=True))
+    panels = tuple(
+        _panel(analysis, some, by_name, clients) for clients, some in zip(by_clients, drawn, strict=True)
+    )
     keys = [Key(name, colour) for name, colour in by_name.items() if len(by_name) > 1]
     if any(point.predicted is not None for one in curves for point in one.points):
         keys.append(Key("dashed: predicted by the disk's model from both ends", dash=(4, 3)))
@@ -44,7 +53,7 @@ def _name(one: Curve) -> str:
     return held(one, but="clients") or one.dial
 
 
-def _panel(curves: Sequence[Curve], by_name: Mapping[str, str], clients: str) -> Panel:
+def _panel(analysis: Analysis, curves: Sequence[Curve], by_name: Mapping[str, str], clients: str) -> Panel:
     key = curves[0].key
     rows = [row for one in curves for row in _rows(one)]
     x = _axis(key, [row["x"] for row in rows])
@@ -54,17 +63,29 @@ def _panel(curves: Sequence[Curve], by_name: Mapping[str, str], clients: str) ->
         "y": span.channel("figure", unit_of(curves[0])),
         "color": parts.looks("name", by_name),
     }
+    disks = _disks(analysis, key, [row["x"] for row in rows])
+    at_disk = {"x": x, "y": {"value": HEIGHT_PX - 4}}
     predicted = channels | {"y": parts.figures("predicted", title="", scale=span.scale)}
     title = verdict_words.subject("clients", clients) if clients and clients != NO_LEVEL else ""
     return parts.panel(
         title,
         f"Throughput by {title_of(key)}, {title}".rstrip(", "),
-        rows,
+        [*rows, *disks],
         "said",
-        parts.lines(channels),
+        parts.layer("tick", at_disk, IS_DISK, orient="vertical", size=8, opacity=0.7),
+        parts.layer(
+            "text",
+            at_disk | {"text": parts.words("name")},
+            IS_DISK,
+            angle=270,
+            align="left",
+            dx=8,
+            fontSize=10,
+        ),
+        parts.lines(channels, "isValid(datum.figure)"),
         parts.lines(predicted, "isValid(datum.predicted)", strokeDash=[4, 3], opacity=0.7),
         parts.intervals(channels),
-        parts.points(channels | parts.tooltip("said")),
+        parts.points(channels | parts.tooltip("said"), "isValid(datum.figure)"),
         height_px=HEIGHT_PX,
     )
 
@@ -86,6 +107,18 @@ def _rows(one: Curve) -> list[Row]:
         }
         for point in one.points
     ]
+
+
+def _disks(analysis: Analysis, key: str, values: Sequence[float]) -> list[Row]:
+    """Return the disks that lie on the axis, without those too near to another one."""
+    low, high = min(values), max(values)
+    rows: list[Row] = []
+    for mark in sorted(analysis.marks, key=lambda mark: mark.value) if key == FLUSH else ():
+        x = mark.value / 1000
+        before = rows[-1]["x"] if rows else 0.0
+        if low <= x <= high and (not before or math.log(x / before) >= NEAR * math.log(high / low)):
+            rows.append({"name": mark.name, "x": x, "is_disk": True, "said": shown(key, mark.value)})
+    return rows
 
 
 def _axis(key: str, values: Sequence[float]) -> Spec:
