@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 
 from diskproof.analysis.audited.audit import audit_experiment, audit_result
-from diskproof.audit.asked import named_test
 from diskproof.audit.figures import latency_order, mean_bounds, rate_arithmetic
 from diskproof.audit.imported import evidence_of
-from diskproof.audit.intervals import stalls
 from diskproof.audit.load import finished, short, tail
 from diskproof.importers.assemble import assemble
 from diskproof.results.imported import ImportedResult
@@ -80,65 +78,6 @@ def test_a_whole_output_that_ends_with_its_intervals_was_interrupted(text: str, 
     assert finished.outcome(evidence_of(result)).state == state
 
 
-@pytest.mark.parametrize(
-    ("mix", "reads", "writes", "state"),
-    [
-        ("rndwr", 0, 1000, "passed"),
-        ("rndwr", 1000, 0, "failed"),
-        ("seqrewr", 1000, 0, "failed"),
-        ("rndrd", 1000, 0, "passed"),
-        ("rndrd", 900, 100, "failed"),
-        ("rndrd", 0, 1000, "failed"),
-        ("rndrw", 600, 400, "passed"),
-        ("rndrw", 1000, 0, "failed"),
-        ("oltp_read_only", 14_000, 0, "passed"),
-        ("oltp_read_only", 14_000, 4_000, "failed"),
-        ("oltp_write_only", 0, 4_000, "passed"),
-        ("oltp_write_only", 4_000, 0, "failed"),
-        ("oltp_read_write", 14_000, 0, "failed"),
-        ("a script of mine", 0, 4_000, "does not apply"),
-        (None, 4_000, 0, "does not apply"),
-    ],
-)
-def test_a_test_does_what_its_name_says(mix: str | None, reads: int, writes: int, state: str) -> None:
-    evidence = evidence_of(make_file_result(load__mix=mix, load__reads=reads, load__writes=writes))
-    assert named_test.outcome(evidence).state == state
-
-
-def test_a_mixed_test_that_was_asked_only_to_read_may_write_nothing() -> None:
-    load = {"load__mix": "complex", "load__reads": 14_000, "load__writes": 0}
-    assert named_test.outcome(evidence_of(make_result(**load))).state == "failed"
-    asked = {"oltp-read-only": "on"}
-    assert named_test.outcome(evidence_of(make_result(asked=asked, **load))).state == "passed"
-
-
-@pytest.mark.parametrize(
-    "without", ["index_updates non_index_updates delete_inserts", "point_selects range_selects"]
-)
-def test_a_mixed_test_that_leaves_out_a_kind_has_none_of_it(without: str) -> None:
-    reads, writes = (14_000, 0) if "updates" in without else (0, 4_000)
-    load = {"load__mix": "oltp_read_write", "load__reads": reads, "load__writes": writes}
-    *most, last = without.split()
-    some = evidence_of(make_result(asked=dict.fromkeys(most, "0"), **load))
-    assert named_test.outcome(some).state == "failed"
-    off = dict.fromkeys(most, "0") | {last: "off" if last == "range_selects" else "0"}
-    assert named_test.outcome(evidence_of(make_result(asked=off, **load))).state == "passed"
-
-
-@pytest.mark.parametrize(
-    ("every", "syncs", "state"), [(100, 0, "failed"), (0, 0, "passed"), (100, None, "passed")]
-)
-def test_syncs_that_were_asked_for_and_not_made(every: int, syncs: int | None, state: str) -> None:
-    result = make_file_result(
-        load__mix="rndrw",
-        load__reads=72_000,
-        load__writes=48_000,
-        load__file_requests__sync_every=every,
-        load__file_requests__syncs=syncs,
-    )
-    assert named_test.outcome(evidence_of(result)).state == state
-
-
 @pytest.mark.parametrize(("count", "supports"), [(1, False), (3, False), (9, False), (10, True)])
 def test_a_handful_of_transactions_supports_nothing(count: int, supports: bool) -> None:
     changes = {
@@ -188,15 +127,6 @@ def test_a_percentile_at_the_histograms_end_is_a_lower_bound() -> None:
     assert tail.outcome(bound).state == "cannot be told"
     assert tail.outcome(exact).state == "failed"
     assert "histogram's end" in tail.outcome(bound).missing[0].text
-
-
-def test_a_stall_is_not_judged_by_a_lower_bound() -> None:
-    latency = {"mean": 1e5, "min": 1e3, "max": 9e9, "percentiles": {"95": 1e6}, "histogram_end": 1e6}
-    changes = {f"load__latency_us__{name}": value for name, value in latency.items()}
-    bound = make_result(intervals_per_s=[], **changes)
-    assert stalls.outcome(evidence_of(bound)).state == "cannot be told"
-    changes["load__latency_us__histogram_end"] = None
-    assert stalls.outcome(evidence_of(make_result(intervals_per_s=[], **changes))).state == "failed"
 
 
 def test_rounded_percentiles_contradict_only_beyond_their_digit() -> None:

@@ -98,7 +98,7 @@ def test_files_of_the_older_versions(
     assert (found.load.reads, found.load.writes, found.load.clients) == (reads, writes, clients)
     assert found.load.transactions == reads + writes
     assert moved.moved_bytes == moved_bytes
-    assert (moved.block_bytes, moved.files, moved.sync_every, moved.direct) == (16384, 4, 100, direct)
+    assert (moved.block_bytes, moved.files, moved.direct) == (16384, 4, direct)
     assert moved.syncs == found.load.others
     # sysbench's Mb are MiB: its own requests a second times 16 KiB are what it prints a second.
     assert found.intervals_per_s[0] == pytest.approx(found.load.transactions_per_s, rel=0.3)
@@ -158,7 +158,7 @@ def test_excerpts_tell_less_and_what_follows_is_derived() -> None:
     assert (oltp.source.line, files.source.line) == (2, 31)
     assert files.load.clients == 1
     moved = files_of(files)
-    assert (moved.block_bytes, moved.direct, moved.sync_every, moved.files) == (16384, None, None, None)
+    assert (moved.block_bytes, moved.direct, moved.files) == (16384, None, None)
     assert moved.read_bytes == 208123 * 16384
     assert files.load.mix == "rndrw"  # no other mode reads and writes
 

@@ -79,7 +79,6 @@ def made_load(**changes: Any) -> LoadResult:
             files=16,
             block_bytes=BLOCK,
             direct=True,
-            sync_every=100,
             one_pass=False,
             read_bytes=7_200 * BLOCK,
             written_bytes=4_800 * BLOCK,

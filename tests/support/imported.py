@@ -71,7 +71,6 @@ def make_file_result(**changes: Any) -> ImportedResult:
             files=128,
             block_bytes=16384,
             direct=True,
-            sync_every=0,
             one_pass=False,
             read_bytes=72_000 * 16384,
             written_bytes=48_000 * 16384,

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from diskproof.audit.check import (
     Evidence,
     NothingToCheckError,
-    Problem,
     Said,
     Untold,
     check,
@@ -133,8 +132,7 @@ def _is_sysbench(evidence: Evidence) -> bool:
     reason="A minimum cannot exceed a mean, nor a percentile the maximum. If one does, the figures are of "
     "different runs or in different units.",
     remedy="look at the units (us, ms, s), and whether minimum, mean and percentile are of one summary",
-    source="arithmetic: min <= percentiles in their order <= max, min <= mean <= max; sd^2 <= "
-    "(max - mean)(mean - min) (Bhatia and Davis, American Mathematical Monthly 107, 2000)",
+    source="arithmetic: min <= percentiles in their order <= max, min <= mean <= max",
 )
 def latency_order(evidence: Evidence) -> Iterator[Said]:
     """Find latencies that cannot be of the same requests."""
@@ -142,7 +140,7 @@ def latency_order(evidence: Evidence) -> Iterator[Said]:
         raise NothingToCheckError("a job reports seconds")
     latency = recorded(evidence.load.latency_us, "the mean latency")
     marks = _marks(latency)
-    if not marks and latency.stdev is None:
+    if not marks:
         raise NotRecordedError("minimum, maximum and percentiles of the latency")
     for (low_name, low_us), (high_name, high_us) in itertools.pairwise(marks):
         if low_us > high_us * (1 + PERCENTILE_TOLERANCE) + latency.percentile_digit:
@@ -157,7 +155,6 @@ def latency_order(evidence: Evidence) -> Iterator[Said]:
         yield invalid(BEYOND, mean=ms(latency.mean), end="below the minimum", at=ms(latency.min))
     if latency.max is not None and latency.mean > latency.max:
         yield invalid(BEYOND, mean=ms(latency.mean), end="above the maximum", at=ms(latency.max))
-    yield from _impossible_scatter(latency)
 
 
 @check(
@@ -217,25 +214,3 @@ def _marks(latency: Latency) -> list[tuple[str, float]]:
     found += [(f"p{name}", latency.percentiles[name]) for name in sorted(latency.percentiles, key=float)]
     found += [("maximum", latency.max)] if latency.max is not None else []
     return [(name, value) for name, value in found if value is not None]
-
-
-def _impossible_scatter(latency: Latency) -> Iterator[Problem]:
-    """Compare the standard deviation with the largest that the extremes allow."""
-    if latency.stdev is None or latency.min is None or latency.max is None:
-        return
-    most_us = max((latency.max - latency.mean) * (latency.mean - latency.min), 0.0) ** 0.5
-    if latency.count and latency.count > 1:  # fio prints that of a sample, which is divided by one less
-        most_us *= (latency.count / (latency.count - 1)) ** 0.5
-    if (
-        latency.min <= latency.mean <= latency.max
-        and latency.stdev > most_us * (1 + PERCENTILE_TOLERANCE) + 1
-    ):
-        yield invalid(
-            "a standard deviation of {deviation} is more than any requests between {min} and {max} with a "
-            "mean of {mean} can have: {most}",
-            deviation=ms(latency.stdev),
-            min=ms(latency.min),
-            max=ms(latency.max),
-            mean=ms(latency.mean),
-            most=ms(most_us),
-        )

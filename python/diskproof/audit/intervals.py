@@ -3,11 +3,10 @@
 import statistics
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, NothingToCheckError, Problem, Said, Untold, check, note, warning
-from diskproof.audit.load import untold_intervals
+from diskproof.audit.check import Evidence, NothingToCheckError, Said, Untold, check, note, warning
+from diskproof.audit.load import SERIES_BINS, untold_intervals
 from diskproof.results.record import recorded
-from diskproof.stats.quantiles import known_percentiles
-from diskproof.wording import ms, per_s, seconds, share
+from diskproof.wording import per_s, seconds, share
 
 FEWEST_INTERVALS = 5
 """Of fewer, the worst and the scatter say nothing. A judgement."""
@@ -19,16 +18,8 @@ SCATTER = 0.3
 """Coefficient of variation above which the mean describes few of the intervals. A judgement: of a normal
 distribution a third is then more than 30% away from it."""
 
-STALL_US = 100_000.0
-"""A shorter wait is no stall that a user would notice (Nielsen, Usability Engineering, 1993: 0.1 s feels
-instantaneous)."""
-
 WORST = 0.5
 """Share of the median below which the worst interval is named. A judgement, and only a note."""
-
-FAR_TAIL = 50.0
-"""Times the 95th percentile. A slower transaction is a stall. A judgement: an exponential distribution
-reaches it once in e^150."""
 
 BRIEF_S = 30.0
 """Linux writes a page back 30 s after it was changed (vm.dirty_expire_centisecs): a shorter run may
@@ -44,11 +35,10 @@ never have waited for the disk."""
     source="Callaghan's worst interval; Schwartz, on throughput stalls in InnoDB; coefficient of variation",
 )
 def stalls(evidence: Evidence) -> Iterator[Said]:
-    """Find intervals of nothing or of little; without intervals, a maximum far above the percentiles."""
+    """Find intervals of nothing or of little."""
     load = evidence.steady_load
     series = evidence.throughputs_per_s
     if len(series) < FEWEST_INTERVALS:
-        yield from _far_tail(evidence)
         yield untold_intervals(series, FEWEST_INTERVALS)
         return
     mean, median = statistics.fmean(series), statistics.median(series)
@@ -81,20 +71,6 @@ def stalls(evidence: Evidence) -> Iterator[Said]:
         )
 
 
-def _far_tail(evidence: Evidence) -> Iterator[Problem]:
-    latency = evidence.load.latency_us
-    known = known_percentiles(latency.count, latency.percentiles) if latency else ()
-    p95 = latency.exact("95") if latency and "95" in known else None
-    if latency and p95 and latency.max is not None and latency.max > max(FAR_TAIL * p95, STALL_US):
-        yield warning(
-            "the slowest took {max}, {times} times the 95th percentile ({p95}): a client stood still that "
-            "long",
-            max=ms(latency.max),
-            times=latency.max / p95,
-            p95=ms(p95),
-        )
-
-
 @check(
     "warm-up",
     reason="A measurement from the start includes reading the data and filling the caches, which ends sooner "
@@ -104,7 +80,7 @@ def _far_tail(evidence: Evidence) -> Iterator[Problem]:
     source="Barrett et al., Virtual Machine Warmup Blows Hot and Cold, OOPSLA 2017",
 )
 def warm_up(evidence: Evidence) -> Iterator[Said]:
-    """Find a short measurement without a warm-up, and, in few intervals, a beginning unlike the rest."""
+    """Find a short measurement without a warm-up."""
     load = evidence.steady_load
     if not evidence.imported:
         if not evidence.plan.phases_of(evidence.cell).warm_up_s:
@@ -112,37 +88,8 @@ def warm_up(evidence: Evidence) -> Iterator[Said]:
         return
     if evidence.result and evidence.result.warm_up_s:
         return
-    yield from _slow_beginning(evidence)
     measured_s = recorded(load.seconds, "a warm-up")
     if measured_s < BRIEF_S:
         yield warning("{time} were measured, and no warm-up is recorded", time=seconds(measured_s))
-    elif len(evidence.throughputs_per_s) < FEWEST_INTERVALS:
+    elif len(evidence.throughputs_per_s) < SERIES_BINS:  # else `steady` tells
         yield Untold("a warm-up")
-
-
-def _slow_beginning(evidence: Evidence) -> Iterator[Problem]:
-    """Compare the first quarter of the intervals with the rest; with many intervals `steady` is better.
-
-    Medians are compared, because a later stall changes a mean. The first quarter must also be unlike each
-    later one: throughput that only goes up and down has no beginning.
-    """
-    series = evidence.throughputs_per_s
-    quarter = len(series) // 4
-    if len(series) < FEWEST_INTERVALS or quarter == 0:
-        return
-    first, rest = statistics.median(series[:quarter]), series[quarter:]
-    error = statistics.stdev(rest) / len(rest) ** 0.5 if len(rest) > 1 else 0.0
-    typical = statistics.median(rest)
-    later = [statistics.median(rest[at : at + quarter]) for at in range(0, len(rest) - quarter + 1, quarter)]
-    if typical <= 0 or min(later) <= first <= max(later):
-        return
-    if abs(first - typical) > 3 * error + 0.1 * typical:
-        yield warning(
-            "the first {quarter} of {intervals} intervals have a median of {first}, the others {typical}: "
-            "{change:+.0f}, and no warm-up is recorded",
-            quarter=quarter,
-            intervals=len(series),
-            first=per_s(first),
-            typical=per_s(typical),
-            change=share(first / typical - 1),
-        )

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from diskproof.audit import (
-    asked,
     commits,
     device,
     durability,
@@ -87,7 +86,6 @@ CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (
 )
 
 RESULT_CHECKS: tuple[Check[Evidence], ...] = (
-    asked.named_test,
     figures.rate_arithmetic,
     figures.statement_arithmetic,
     figures.latency_order,
@@ -96,7 +94,6 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     intervals.stalls,
     device.cached_reads,
     commits.durable_commits,
-    asked.pgbench_scale,
 )
 """What a reviewer also asks of one result: of other tools' results always, of our own trials in an audit."""
 

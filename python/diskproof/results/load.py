@@ -186,8 +186,6 @@ class FileRequests(Record):
     block_bytes: int | None = None
     direct: bool | None = None
     """Whether it passed the page cache by."""
-    sync_every: int | None = 0
-    """Requests of all clients after which every file was synced; 0: never."""
     one_pass: bool = False
     """Whether it should end after one pass over the files, which are synced if it wrote them."""
     read_bytes: int | None = None

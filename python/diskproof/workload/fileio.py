@@ -186,7 +186,6 @@ def to_result(result: Result, asked: Asked) -> LoadResult:
             files=load.files,
             block_bytes=block,
             direct=asked.direct,
-            sync_every=load.syncs_every,
             one_pass=load.is_pass,
             read_bytes=kinds["read"].requests * block,
             written_bytes=kinds["write"].requests * block,

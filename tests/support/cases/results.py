@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from diskproof.audit import asked, commits, device, figures, intervals
+from diskproof.audit import commits, device, figures, intervals
 from diskproof.audit.check import Evidence
 from diskproof.audit.imported import evidence_of
 from support.cases import Case
@@ -22,13 +22,6 @@ def measured_with(text: str, file: str = "safest.txt", **changes: Any) -> Eviden
     return evidence_of(make_result(source__file=file, **changes), make_beside(text))
 
 
-def of_pgbench(clients: int) -> Evidence:
-    """Return pgbench's TPC-B over 40 branches."""
-    asked = {"scaling factor": "40", "number of clients": str(clients)}
-    mix = "TPC-B (sort of)"
-    return result(source__format="pgbench", asked=asked, load__mix=mix, load__clients=clients)
-
-
 def of_hammerdb(orders_a_minute: float, seconds: float = 300.0, warehouses: int = 1) -> Evidence:
     """Return HammerDB's new orders on so many warehouses."""
     return result(
@@ -40,12 +33,6 @@ def of_hammerdb(orders_a_minute: float, seconds: float = 300.0, warehouses: int 
 
 
 RESULT_CASES: tuple[Case[Evidence], ...] = (
-    Case(
-        asked.named_test,
-        fails=of_files(load__mix="rndwr", load__reads=120_000, load__writes=0),
-        says="the test `rndwr` wrote nothing: 120,000 reads were made",
-        passes=of_files(load__mix="rndrw", load__reads=72_000, load__writes=48_000),
-    ),
     Case(
         figures.rate_arithmetic,
         result(load__transactions_per_s=250.0),
@@ -94,11 +81,5 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
         measured_with(FAST),
         "the name `safest.txt` promises durable commits, .*last second may be lost .*_commit = 2",
         measured_with(SAFE),
-    ),
-    Case(
-        asked.pgbench_scale,
-        of_pgbench(100),
-        "update 40 rows of pgbench_branches: at most 40 of them can be between that update",
-        of_pgbench(40),
     ),
 )

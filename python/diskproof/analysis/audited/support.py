@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from diskproof.analysis.audited.shapes import CheckAnswer
 from diskproof.audit import (
-    asked,
     commits,
     device,
     figures,
@@ -39,7 +38,6 @@ class Use:
 INSTEAD = {
     load.finished.name: "its run broke off",
     load.short.name: "too little was measured",
-    asked.named_test.name: "the test did not do what its name says",
 }
 """Why a result supports nothing, by the check that found an error."""
 

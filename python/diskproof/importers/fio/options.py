@@ -34,17 +34,9 @@ def in_flight(told: dict[str, str], entries: int) -> int | None:
     return None if jobs is None or depth is None else max(jobs, entries) * depth or None
 
 
-def sync_every(told: dict[str, str]) -> int | None:
-    """Return the requests after which all was synced; fio counts a job's writes, and syncs its file alone."""
-    if not told:
-        return None
-    asked = [told[one] for one in ("fsync", "fdatasync") if told.get(one, "0") != "0"]
-    if not asked:
-        return 0
-    one_writer = told.get("rw", "").partition(":")[0] in {"write", "randwrite"} and (
-        told.get("numjobs", "1") == told.get("nrfiles", "1") == "1"
-    )
-    return whole(asked[0]) if one_writer and len(asked) == 1 else None
+def asks_for_syncs(told: dict[str, str]) -> bool:
+    """Return whether files are synced after some requests."""
+    return any(told.get(one, "0") != "0" for one in ("fsync", "fdatasync"))
 
 
 _SUFFIXES = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30}

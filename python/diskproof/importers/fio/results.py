@@ -25,7 +25,6 @@ from diskproof.importers.fio.options import (
     in_flight,
     seconds_asked,
     size_of,
-    sync_every,
 )
 from diskproof.importers.jsontext import Node, objects
 from diskproof.importers.numbers import broken, number
@@ -145,7 +144,7 @@ def job_of(
     latency = latency_of(of_one_clock(figures), figures, remarks)
     requests = reads.requests + writes.requests
     clients = None if capped else in_flight(told, len(clones))
-    unsynced = bool(told) and sync_every(told) != 0 and not syncs.requests and writes.requests > 0
+    unsynced = asks_for_syncs(told) and not syncs.requests and writes.requests > 0
     uncounted = unsynced and not any(_counts_syncs(job) for job in clones)
     if unsynced:
         clients = None
@@ -186,7 +185,6 @@ def job_of(
             file_requests=FileRequests(
                 block_bytes=size_of(told.get("bs")),
                 direct=told.get("direct", "0") not in {"0", "false"} if all_options and told else None,
-                sync_every=sync_every(told) if all_options else None,
                 one_pass=all_options
                 and bool(told)
                 and not ended

@@ -71,7 +71,6 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
                 files=_whole(run.head.get("file-num") or run.options.get("file-num")),
                 block_bytes=block_bytes,
                 direct=_direct(run),
-                sync_every=_sync_every(run),
                 one_pass=bool(mode and mode.startswith("seq") and version_of(run) < "1"),
                 read_bytes=_moved(text, run, "read", reads, block_bytes, seconds, remarks),
                 written_bytes=_moved(text, run, "written", writes, block_bytes, seconds, remarks),
@@ -221,14 +220,6 @@ def _direct(run: Output) -> bool | None:
     if told in ("0", "(none)", "none") or told.startswith(("sync", "dsync")):
         return False
     return True if told.startswith("direct") or told in ("3", "4000", "10000") else None
-
-
-def _sync_every(run: Output) -> int | None:
-    """Return after how many requests all files are synced; 0 if a whole head does not mention it."""
-    if freq := _whole(run.head.get("file-fsync-freq") or run.options.get("file-fsync-freq")):
-        return freq
-    told = "file-test" in run.head and "file-fsync-all" not in run.head
-    return 0 if told or run.options.get("file-fsync-freq") == "0" else None
 
 
 def _block_name(block_bytes: int | None) -> str | None:

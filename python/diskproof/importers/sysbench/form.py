@@ -91,7 +91,7 @@ def _without_summary(text: Text, run: Output, place: int) -> ImportedResult:
             derived=["transactions_per_s"],
             errors=errors,
             intervals_only=True,
-            file_requests=FileRequests(block_bytes=block_bytes, sync_every=None) if of_files else None,
+            file_requests=FileRequests(block_bytes=block_bytes) if of_files else None,
         ),
         asked=asked_of(run),
         interval_s=interval_s,
