@@ -19,7 +19,6 @@ def elsewhere(trial: Trial, round_trip_us: float, **changes: Any) -> Trial:
     assert load.client is not None
     network = Network(
         round_trip_us=round_trip_us,
-        least_round_trip_us=round_trip_us,
         to_database_bytes_per_s=1e8,
         from_database_bytes_per_s=1e8,
     )

@@ -118,21 +118,6 @@ def test_imported_cells_with_unequal_numbers_of_runs_are_not_said_to_have_the_mo
     assert not repeats.findings(Run(plan, None, trials))
 
 
-def test_imported_repeats_that_are_far_apart_are_noted() -> None:
-    plan = change(make_plan(storages=("disk",), tunings=("safest",), clients=(8,), blocks=2), imported=True)
-    (cell,) = plan.cells
-    for times, notes in ((1.9, []), (3.0, ["the fastest of its 2 repeats is 3.0 times as fast"])):
-        trials = [
-            change(trial, load__transactions_per_s=100.0 * (times if at else 1.0))
-            for at, trial in enumerate(make_trials(plan))
-        ]
-        found = repeats.outcome(Run(plan, None, trials)).problems
-        noted = [problem for problem in found if problem.severity == "note"]
-        assert [problem.message.text.split(" as the slowest")[0] for problem in noted] == notes
-        assert all(problem.cells == (cell.id,) for problem in noted)
-        assert not repeats.outcome(Run(change(plan, imported=False), None, trials)).problems[1:]
-
-
 def test_an_empty_run_is_audited() -> None:
     plan = make_plan()
     assert [check for check, _, _ in audit(plan, [])] == []

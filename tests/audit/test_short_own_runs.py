@@ -2,10 +2,7 @@
 
 from typing import Any
 
-import pytest
-
 from diskproof.audit.check import Evidence, Outcome
-from diskproof.audit.figures import latency_order
 from diskproof.audit.storage import data_size
 from diskproof.results.plan import Plan
 from diskproof.results.usage import ServerAccount
@@ -64,17 +61,3 @@ def test_pages_that_the_server_asked_for_and_the_disk_gave_are_no_caches() -> No
 
 def test_main_memory_under_test_is_not_blamed_for_being_memory() -> None:
     assert reading(0.0, "dram").state == "passed"
-
-
-@pytest.mark.parametrize(("count", "state"), [(8, "passed"), (8000, "failed")])
-def test_the_scatter_of_a_small_sample_is_divided_by_one_less(count: int, state: str) -> None:
-    plan = make_plan(clients=(8,), tunings=("safest",))
-    told: dict[str, Any] = {
-        "load__latency_us__min": 103.7,
-        "load__latency_us__mean": 5470.0,
-        "load__latency_us__max": 11_280.0,
-        "load__latency_us__stdev": 5952.0,
-        "load__latency_us__count": count,
-        "load__latency_us__percentiles": {},
-    }
-    assert latency_order.outcome(evidence(plan, "disk", **told)).state == state

@@ -46,11 +46,6 @@ def test_hosts_join_are_checked_and_leave(hosts: list[Host], monkeypatch: pytest
     listed = " ".join(a.run("host", "list").split())
     assert f"b {b.address} python" in listed
     assert "diskproof 9.9.9 there" in listed
-    checked = " ".join(a.run("doctor", "--hosts", expect=2).split())
-    assert "ok host a" in checked
-    assert "! host b" in checked
-    assert "it has other versions: diskproof 9.9.9 there" in checked
-    assert str(b.out) in checked
 
     said = refused.communicate(timeout=60)[1]
     assert refused.returncode == 2

@@ -26,7 +26,6 @@ def test_one_machine_has_one_clock() -> None:
         network = probe.network("127.0.0.1", port, SECRET)
     assert network.to_database_bytes_per_s > 1e7
     assert network.from_database_bytes_per_s > 1e7
-    assert network.least_round_trip_us <= network.round_trip_us
     with pytest.raises(OSError):
         probe.clock("127.0.0.1", port, SECRET)
 

@@ -21,7 +21,6 @@ AHEAD_NS = {"one": 3_000_000_000, "two": -7_000_000_000}
 PHASES = Phases(warm_up_s=0.1, measure_s=0.2)
 NETWORK = {
     "round_trip_us": 100.0,
-    "least_round_trip_us": 90.0,
     "to_database_bytes_per_s": 1e9,
     "from_database_bytes_per_s": 1e9,
 }

@@ -215,7 +215,6 @@ def cell(probe: Probe, per_s: float) -> ProfileCell:
         per_s=per_s,
         megabytes_per_s=0,
         mean_us=1,
-        min_us=1,
         max_us=1,
         percentiles_us={},
     )

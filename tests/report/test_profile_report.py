@@ -32,7 +32,6 @@ def stream(per_s: float, mean_us: float, *, tail: bool = True, bins: bool = Fals
         per_s=per_s,
         megabytes_per_s=per_s * 4096 / 1e6,
         mean_us=mean_us,
-        min_us=mean_us / 2,
         max_us=mean_us * 9,
         percentiles_us={"50": mean_us, "99": mean_us * 3} if tail else {},
         bins_us=[(mean_us / 2, 10), (mean_us, 80), (mean_us * 3, 10)] if bins else [],

@@ -149,17 +149,13 @@ def make_disk(crash: Cuts, cell: Cell, planned: PlannedCut, random: np.random.Ge
     kept: Keep = crash.keep if crash.keep != "random" else POLICIES[int(random.integers(0, 4))]
     kept = "all" if planned.way == "stop" else kept
     at_risk = int(random.integers(2, 40)) * (100 if cell.storage.startswith("liar") else 1)
-    lost = {"all": 0.0, "nothing": 1.0}.get(kept, 0.5)
     return DiskAtCut(
         name=cell.storage,
         device="laptop-ssd-2012",
         under_way=3,
         at_risk_writes=at_risk,
-        at_risk_bytes=at_risk * 4096,
         answered_at_risk_writes=at_risk - 1,
         kept=kept,
-        kept_bytes=round(at_risk * 4096 * (1 - lost)),
-        lost_bytes=round(at_risk * 4096 * lost),
         torn_writes=1 if kept in ("subset", "prefix") else 0,
         last_flush_before_s=None if cell.storage.startswith("liar") else float(random.uniform(0.001, 0.01)),
     )

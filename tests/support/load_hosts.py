@@ -8,7 +8,6 @@ from support.trials import change
 
 NETWORK = Network(
     round_trip_us=150.0,
-    least_round_trip_us=100.0,
     to_database_bytes_per_s=1e8,
     from_database_bytes_per_s=1e8,
 )

@@ -62,7 +62,6 @@ def make_checked(*, broken: int = 0, warehouses: int = 2) -> Checked:
                 says="a = b",
                 places="orders",
                 broken=broken if number == 5 else 0,
-                first_warehouse=1 if broken and number == 5 else None,
                 seconds=0.1,
             )
             for number in range(1, 13)

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from diskproof.analysis.answers import Analysis, LevelDifference, LevelRisk
 from diskproof.analysis.cells import answer_cell
 from diskproof.analysis.dials import Curve, curves_of
-from diskproof.analysis.efficiency import answer_efficiency
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.analyse import answer_limits
 from diskproof.analysis.limits.observed import observe
@@ -71,7 +70,6 @@ def analyse(
         beside=answer_published(gathered),
         level_differences=_level_differences(plan, [one.trial for one in audited if one.valid]),
         level_risks=list(_level_risks(gathered)),
-        efficiency=answer_efficiency(gathered),
         tpcc=answer_tpcc(gathered),
         replays=answer_replays(gathered),
         statements=statement_verdicts(gathered),

@@ -157,19 +157,6 @@ class OperationAnswer(Record):
     and both ran it."""
 
 
-class Efficiency(Record):
-    """What part of its storage's raw peak a cell made use of."""
-
-    cell: Cell
-    peak_cell: str
-    """The fastest sequential pass over files of the same storage."""
-    moved_mb_per_s: Interval
-    """10^6 bytes a second that reached the disks below the storage, in both directions."""
-    peak_mb_per_s: Interval
-    share: Interval
-    """Moved over peak, paired by block."""
-
-
 class TpccResponse(Record):
     """How soon one kind of TPC-C's transactions was answered."""
 
@@ -282,8 +269,6 @@ class Analysis(Record):
     """Of the levels whose settings tell."""
     beside: Beside | None = None
     """The figures that the study's experiment published, with what was measured; None: it has none."""
-    efficiency: list[Efficiency] = Field(default_factory=list)
-    """Of the cells whose storage's raw peak was measured as well."""
     tpcc: list[TpccAnswer] = Field(default_factory=list)
     """Of the cells that TPC-C was run on."""
     replays: list[ReplayAnswer] = Field(default_factory=list)

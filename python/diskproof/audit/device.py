@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, NothingToCheckError, Problem, Said, Untold, check, warning
+from diskproof.audit.check import Evidence, NothingToCheckError, Said, Untold, check, warning
 from diskproof.results.load import Latency
 from diskproof.wording import NOTHING, ms, printed, say
 
@@ -13,9 +13,6 @@ FLASH_READ_US = 45.0
 """A page of flash (tR) and its way to the CPU; over SATA more, and a spinning disk's own cache is no faster.
 A disk reads what it has just written faster, from its own memory: only held against reads through the page
 cache."""
-
-MEMORY_MB_PER_S = 14_000.0
-"""Four lanes of PCIe 5.0 carry less than 16,000 MB/s, and no disk sold fills them."""
 
 
 @check(
@@ -33,7 +30,6 @@ def cached_reads(evidence: Evidence) -> Iterator[Said]:
         raise NothingToCheckError("nothing was read")
     if not evidence.imported:
         raise NothingToCheckError("what reached the devices was counted")  # by `arrived`
-    yield from _too_fast(evidence)
     latency = _read_latency(evidence)
     through_cache = moved.direct is False
     floor_us, whose = (FLASH_READ_US, "flash") if through_cache else (FASTEST_READ_US, "the fastest disk")
@@ -75,14 +71,3 @@ def _read_latency(evidence: Evidence) -> Latency | None:
     reads = [one.latency_us for one in evidence.load.statement_types if one.kind == "read"]
     alone = evidence.load.latency_us if evidence.bare_files.written_bytes == 0 else None
     return next((one for one in reads if one), alone)
-
-
-def _too_fast(evidence: Evidence) -> Iterator[Problem]:
-    """Compare the bytes moved in a second with what a bus can carry."""
-    rate = evidence.load.megabytes_per_s
-    if rate is not None and rate > MEMORY_MB_PER_S:
-        yield warning(
-            "{rate} MB/s were moved, but any disk moves at most {most}: memory answered",
-            rate=rate,
-            most=MEMORY_MB_PER_S,
-        )

@@ -11,7 +11,6 @@ from diskproof.audit.check import (
     Said,
     Untold,
     check,
-    note,
     warning,
 )
 from diskproof.audit.configuration import effective, with_its_groups
@@ -19,7 +18,6 @@ from diskproof.audit.in_force import server_beside
 from diskproof.audit.levels import observed_by_level
 from diskproof.audit.options import differences
 from diskproof.families.values import Values, is_off
-from diskproof.importers.assemble import FARTHEST
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.imported import Beside
 from diskproof.results.plan import NO_LEVEL, Cell, Metric
@@ -61,9 +59,7 @@ DRIFT_LEVEL = 0.05
     elsewhere="five runs or more of each, with a restart and fresh data before each, and all their figures",
 )
 def repeats(run: Run) -> Iterator[Said]:
-    """Find fewer than five blocks, and say what precision they reached; note repeats that are far apart."""
-    if run.plan.imported:
-        yield from _far_apart(run)
+    """Find fewer than five blocks, and say what precision they reached."""
     if len(run.plan.cells) > 1 and nothing_compared(run):
         raise NothingToCheckError(NO_PAIR)
     blocks = len(run.plan.blocks())
@@ -97,20 +93,6 @@ def repeats(run: Run) -> Iterator[Said]:
     else:
         many = say("{fewest} to {most} runs of a cell", fewest=fewest, most=blocks)
     yield warning("{many}: {reached}", many=many, reached=reached)
-
-
-def _far_apart(run: Run) -> Iterator[Problem]:
-    """Yield a note for each cell whose repeats differ so much that they may be several things."""
-    for cell in run.plan.cells:
-        rates = _rates(run, cell)
-        if rates and 0 < FARTHEST * min(rates) < max(rates):
-            yield note(
-                "the fastest of its {n} repeats is {times:.1f} times as fast as the slowest: if they are not "
-                "of one thing, name them apart",
-                cells=(cell.id,),
-                n=len(rates),
-                times=max(rates) / min(rates),
-            )
 
 
 @check(

@@ -14,7 +14,6 @@ from diskproof.cli.exits import DONE, REFUSED
 from diskproof.cli.screen import results
 from diskproof.families import FAMILIES, Family
 from diskproof.fio import program as fio
-from diskproof.hosts.cluster import Asked, Lost, ask, connected, labs
 from diskproof.server.choice import named_folders
 from diskproof.server.registry import installed
 from diskproof.storage import zfs
@@ -40,7 +39,7 @@ class Check:
     """Without it nothing can be run at all."""
 
 
-def doctor(*, basedir: list[str] | None = None, hosts: bool = False) -> int:
+def doctor(*, basedir: list[str] | None = None) -> int:
     """Report what this machine can do, with a remedy for what is missing.
 
     Parameters
@@ -48,12 +47,8 @@ def doctor(*, basedir: list[str] | None = None, hosts: bool = False) -> int:
     basedir
         Folder of a server to report in place of the installed one, `FAMILY=DIR`. Several are allowed, one a
         family.
-    hosts
-        Report on the hosts of the cluster that this machine is in.
 
     """
-    if hosts:
-        return _report(_hosts())
     checks = [
         _load_program(),
         *_fence(),
@@ -66,11 +61,6 @@ def doctor(*, basedir: list[str] | None = None, hosts: bool = False) -> int:
         _zfs(),
         _memory(),
     ]
-    return _report(checks)
-
-
-def _report(checks: list[Check]) -> int:
-    """Print what was found, and return the exit code."""
     table = Table(box=None, show_header=False, pad_edge=False)
     for check in checks:
         table.add_row("!" if check.remedy else "ok", check.what, check.found)
@@ -78,24 +68,6 @@ def _report(checks: list[Check]) -> int:
             table.add_row("", "", f"-> {check.remedy}")
     results.print(table)
     return REFUSED if any(check.needed and check.remedy for check in checks) else DONE
-
-
-def _hosts() -> list[Check]:
-    """Ask every host of the cluster."""
-    with connected() as hosts:
-        return [_host(one) for one in ask(hosts, labs(hosts))]
-
-
-def _host(asked: Asked) -> Check:
-    what = f"host {asked.host.name}"
-    if isinstance(asked.facts, Lost):
-        return Check(what, asked.host.address, remedy=asked.facts.why, needed=True)
-    free, clock_ms = numbers.size(asked.facts.free_bytes), 1000 * asked.ahead_s
-    found = (
-        f"{asked.host.address}, {free} free in {asked.facts.out}, clock {clock_ms:+,.0f} ms "
-        f"(to within {1000 * asked.within_s:,.0f} ms)"
-    )
-    return Check(what, found, remedy=asked.why_not or "", needed=True)
 
 
 def _load_program() -> Check:

@@ -110,7 +110,6 @@ def network(address: str, port: int, secret: bytes) -> Network:
         received_bytes, receiving_ns = _count(connection)
     return Network(
         round_trip_us=found.round_trip_us,
-        least_round_trip_us=2 * found.within_ns / 1e3,
         to_database_bytes_per_s=sent_bytes / sending_ns * 1e9,
         from_database_bytes_per_s=received_bytes / receiving_ns * 1e9,
     )

@@ -31,7 +31,7 @@ SAME_WITHIN = 0.03
 
 FARTHEST = 2.0
 """Ratio of two figures above which they are no repeats, however alike their options, unless somebody numbered
-them as such; the audit then notes it. A judgement: a post shows outputs because they differ."""
+them as such. A judgement: a post shows outputs because they differ."""
 
 _CLIENTS = re.compile(
     r"\b(?:thread|client|connection|session|user|worker|terminal|job)s?\b|\b(?:io\W?depth|queue depth|qd)\b"

@@ -79,7 +79,6 @@ def _stream(told: Requests, block_bytes: int, seconds: float, *, keep_bins: bool
         per_s=told.requests / seconds,
         megabytes_per_s=moved_bytes / 1e6 / seconds,
         mean_us=told.mean_ns / 1000,
-        min_us=told.min_ns / 1000,
         max_us=told.max_ns / 1000,
         percentiles_us={name: told.percentile_ns(float(name)) / 1000 for name in names},
         bins_us=[(ns / 1000, count) for ns, count in sorted(told.bins.items())] if keep_bins else [],

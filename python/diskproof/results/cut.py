@@ -20,13 +20,10 @@ class DiskAtCut(Record):
     """Requests that had no answer yet."""
     at_risk_writes: int
     """Writes, answered or not, of which a part was not yet safe: what the cut chose from."""
-    at_risk_bytes: int
     answered_at_risk_writes: int
     """Those among them that had been answered: an honest disk has them until the next flush."""
     kept: Keep
     """Drawn for this disk; never `random`."""
-    kept_bytes: int
-    lost_bytes: int
     torn_writes: int
     """Writes of which some sectors were kept and some lost."""
     last_flush_before_s: float | None

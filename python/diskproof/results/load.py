@@ -300,18 +300,6 @@ class LoadResult(Record):
         return figure if figure is None or metric in THROUGHPUTS else 1 / figure
 
     @property
-    def asks_files(self) -> Literal["at random", "in sequence"] | None:
-        """How a load on bare files goes through them, by sysbench's name of its mode.
-
-        None of any other load, and if the mode is not known.
-        """
-        if self.file_requests is None:
-            return None
-        if self.mix is None:
-            return None
-        return "at random" if self.mix.startswith("rnd") else "in sequence"
-
-    @property
     def megabytes_per_s(self) -> float | None:
         """Return what a load on bare files read and wrote together, in 10^6 bytes a second."""
         moved = self.file_requests

@@ -9,7 +9,6 @@ class Network(Record):
 
     round_trip_us: float
     """Median of the round trips of a few bytes over TCP, with the waking of both programs."""
-    least_round_trip_us: float
     to_database_bytes_per_s: float
     """Throughput of one connection."""
     from_database_bytes_per_s: float

@@ -210,8 +210,6 @@ class Machine(Record):
     """CPUs that are online, and that the host's counters cover; more than `cpus` in many a container."""
     held_cpus: list[int] = []
     """Of those CPUs the ones that the server and its load were held to, by number; empty: to none."""
-    idle_cpus: list[int] = []
-    """Of those CPUs the other threads of the held ones' cores, on which the run started nothing."""
     memory_bytes: int
     virtualised: str | None = None
     """The hypervisor's name, if one is visible."""

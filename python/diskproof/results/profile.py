@@ -65,7 +65,6 @@ class Stream(Record):
     megabytes_per_s: float
     """10^6 bytes a second."""
     mean_us: float
-    min_us: float
     max_us: float
     percentiles_us: dict[str, float]
     """By percentile (``"99.9"``), only those with ten or more observations beyond."""

@@ -6,7 +6,6 @@ from diskproof.results.record import Record
 class Lateness(Record):
     """How late statements were sent, in microseconds."""
 
-    p50: float
     p99: float
     max: float
 
@@ -18,7 +17,6 @@ class Certificate(Record):
     """Times as fast as the log; None: as fast as the order of commits allows."""
     copies: int
     sessions: int
-    connections: int
     statements: int
     """Statements that came to their turn: sent, or left out for a reason."""
     sent: int
@@ -32,15 +30,11 @@ class Certificate(Record):
     """The session was free, and the load generator was late."""
     server_us: Lateness
     """The session still waited for a reply, or for a commit of another one."""
-    network_us: float
-    """A round trip: the shortest reply."""
     concurrency: float
     """Mean number of statements under way."""
     recorded_concurrency: float | None
     """The same in the log; None if it has no durations."""
     seconds: float
-    recorded_seconds: float
-    refusals_in_both: int
     refusals_in_log_only: int
     refusals_in_replay_only: int
     rows_compared: int

@@ -49,7 +49,6 @@ class Condition(Record):
     """What is counted: districts, orders and so on."""
     broken: int
     """Places that break it."""
-    first_warehouse: int | None = None
     seconds: float
 
 

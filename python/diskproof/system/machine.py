@@ -32,7 +32,6 @@ def describe_machine(
         cpus=len({*division.held, *division.others, *division.idle}) if division else len(usable()),
         host_cpus=os.cpu_count(),
         held_cpus=list(division.held) if division else [],
-        idle_cpus=list(division.idle) if division else [],
         memory_bytes=psutil.virtual_memory().total,
         virtualised=_hypervisor(),
         governor=_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),

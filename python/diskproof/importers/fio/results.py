@@ -22,6 +22,7 @@ from diskproof.importers.fio.options import (
     CAPS,
     MODES,
     ONE_AT_A_TIME,
+    asks_for_syncs,
     in_flight,
     seconds_asked,
     size_of,

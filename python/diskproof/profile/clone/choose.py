@@ -15,9 +15,6 @@ HOPELESS = 1.5
 REMOVED_US = 1_500.0
 """No flash drive and no memory answers reads of 4 KiB so late."""
 
-USB_BONUS = 0.8
-"""The kernel's word that a disk hangs on USB weighs as much as a fifth of the error."""
-
 Tell = Callable[[str, int, int], None]
 """Gets what is fitted, and which fit of how many in this round it is; the second round is close. It is called
 again with the same for as long as that fit goes on."""
@@ -51,7 +48,7 @@ def choose(sight: Sight, model: Model, observations: Sequence[Observation], tell
         model.before_each = partial(tell, f"{one.candidate.kind}, closely", number, len(near))
         model.before_each()
         fitted.append(_closely(one, model, observations))
-    return sorted(fitted, key=lambda one: one.error * _weight(one, sight))
+    return sorted(fitted, key=lambda one: one.error)
 
 
 def _closely(one: Fitted, model: Model, observations: Sequence[Observation]) -> Fitted:
@@ -65,7 +62,3 @@ def _closely(one: Fitted, model: Model, observations: Sequence[Observation]) -> 
             starts.append(fit(start, model, observations, STEPS[:1], roughly=True).values)
     close = (fit(one.candidate, model, observations, STEPS, values) for values in starts)
     return min(close, key=lambda one: one.error)
-
-
-def _weight(one: Fitted, sight: Sight) -> float:
-    return USB_BONUS if sight.usb and "bridge" in one.tree else 1.0

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from diskproof import __version__, disk
+from diskproof import __version__
 from diskproof.profile.clone.cells import Observation, split
 from diskproof.profile.clone.choose import Tell, choose
 from diskproof.profile.clone.device import Published, Tree, device_text
@@ -18,7 +18,7 @@ from diskproof.results.clone import Clone, Tried
 from diskproof.results.modelled import ModelledFigure
 from diskproof.results.profile import Profile
 from diskproof.system.temporary import temporary_folder
-from diskproof.wording import Message, bytes_, say, seconds, us
+from diskproof.wording import Message, bytes_, say, seconds
 
 LEAST_SHARE = 1 / 3
 """Of the cells of a measurement that must count. A judgement: of a slow disk's deep queues many do not."""
@@ -54,7 +54,6 @@ def make(material: Material, device_file: str, title: str | None, tell: Tell) ->
         material.capacity_bytes,
         material.capacity_source,
         material.sector_bytes,
-        material.usb,
     )
     with temporary_folder() as folder:
         fitted = choose(sight, Model(folder), fitted_to, tell)
@@ -71,7 +70,7 @@ def make(material: Material, device_file: str, title: str | None, tell: Tell) ->
         tried=[Tried(kind=one.candidate.kind, error=one.error) for one in fitted],
         figures=figures,
         unknown=unknown(material, fitted[0]),
-        notes=[*_far(fitted[0].error), *material.notes, *_below_floor(figures)],
+        notes=[*_far(fitted[0].error), *material.notes],
         profile=material.profile,
     )
     return Made(clone, _text(clone, material, fitted[0]))
@@ -120,34 +119,6 @@ def _far(error: float) -> list[Message]:
             "it is idle, and do not rely on this clone",
             error=error,
             far=FAR,
-        )
-    ]
-
-
-def _below_floor(figures: Sequence[ModelledFigure]) -> list[Message]:
-    """Say if this machine cannot serve so fast a disk."""
-    read_us = min(
-        (
-            one.model
-            for one in figures
-            if one.measure == "median_us" and one.probe.pattern == "random-read" and one.model
-        ),
-        default=None,
-    )
-    if read_us is None:
-        return []
-    try:
-        floor_us = disk.floor_us()
-    except disk.DiskError:
-        return []
-    if read_us >= floor_us:
-        return []
-    return [
-        say(
-            "the clone answers a read in {read}, and this machine takes at least {floor} for a virtual disk: "
-            "attach it on a faster machine, or slower than it is with --below-floor",
-            read=us(read_us),
-            floor=us(floor_us),
         )
     ]
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from diskproof import __version__
 from diskproof.profile.clone.cells import (
@@ -36,7 +35,6 @@ class Material:
     capacity_bytes: int
     capacity_source: str
     sector_bytes: int = 512
-    usb: bool = False
     whole_disk: bool = False
     """Whether reads went over all of the disk."""
     notes: Sequence[Message] = ()
@@ -83,7 +81,6 @@ def material_of(profile: Profile, *, whole_disk: bool) -> Material:
         capacity_bytes=capacity_bytes,
         capacity_source=capacity_source,
         sector_bytes=(place.device.logical_block_bytes if place.device else None) or 512,
-        usb=place.device is not None and "/usb" in str(Path(f"/sys/block/{place.device.name}").resolve()),
         whole_disk=whole_disk,
         notes=notes,
         profile=profile,

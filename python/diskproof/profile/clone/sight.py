@@ -24,8 +24,6 @@ class Sight:
     capacity_bytes: int
     capacity_source: str
     sector_bytes: int = 512
-    usb: bool = False
-    """Whether the kernel reaches it over USB."""
 
     def only(self, patterns: Iterable[Pattern]) -> "Sight":
         """Return the same with the figures of some patterns alone."""

@@ -1,4 +1,4 @@
-"""What only some runs have: jobs' operations, TPC-C, replays, a raw peak."""
+"""What only some runs have: jobs' operations, TPC-C, replays."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from diskproof.report.compose.rows import tpcc
 from diskproof.report.compose.tables import cells_table, figures, levels, noted, shown_factors, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Section, Table
-from diskproof.report.intervals import bounds, confidence, extrapolated, with_bounds
+from diskproof.report.intervals import extrapolated, with_bounds
 from diskproof.results.plan import Cell
 from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, number
@@ -24,7 +24,6 @@ def sections(analysis: Analysis) -> tuple[Section, ...]:
         *(noted("TPC-C", TPCC_NOTE, one.table(), anchor="tpcc") for one in tpcc(analysis)),
         noted("Statements of the replay", STATEMENTS_NOTE, _statements(analysis), anchor="statements"),
         noted("How true the replay was", CERTIFICATE, _certificate(analysis), anchor="replay"),
-        noted("Efficiency against the raw peak", PEAK_NOTE, efficiency(analysis), anchor="efficiency"),
     )
 
 
@@ -148,26 +147,4 @@ def _certificate(analysis: Analysis) -> Table:
         (figures("Other rows"), lambda row: f"{row.other_rows:.1%}"),
         (figures("Overtook"), lambda row: f"{row.commits_overtook:,} of {row.commits:,}"),
         label="How true the replays were",
-    )
-
-
-# ---------------------------------------------------------------- the raw peak
-
-PEAK_NOTE = (
-    "Bytes a second that the server moved, over the fastest sequential pass on files of the same storage. "
-    "Small and synced requests take a disk's time by the request, not by the byte: a small share is no fault."
-)
-
-
-def efficiency(analysis: Analysis) -> Table:
-    """Return a row a cell whose storage's raw peak is known: what it moved, the peak, and their ratio."""
-    return cells_table(
-        analysis,
-        analysis.efficiency,
-        (figures("Moved MB/s"), lambda row: number(row.moved_mb_per_s.estimate)),
-        (figures("Peak MB/s"), lambda row: number(row.peak_mb_per_s.estimate)),
-        ("Peak of", lambda row: analysis.plan.cell(row.peak_cell).workload),
-        (figures("Efficiency"), lambda row: number(row.share.estimate)),
-        (figures(f"{confidence(analysis)} interval"), lambda row: bounds(row.share)),
-        label="What part of its raw peak each storage was asked for",
     )
