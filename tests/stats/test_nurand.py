@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from diskproof.stats.distributions import binomial_p, poisson_p
-from support.tpcc_inputs import bin_shares, chi_square_p
+from diskproof.stats.distributions import poisson_p
+from support.tpcc_inputs import bin_shares, binomial_p, chi_square_p
 
 
 @pytest.mark.parametrize(("a", "c", "x", "y"), [(7, 0, 1, 30), (7, 5, 1, 30), (15, 9, 0, 19), (3, 2, 1, 10)])

@@ -9,7 +9,15 @@ import numpy as np
 
 from diskproof.results.record import Record
 from diskproof.results.tpcc import KINDS, Inputs, Kind
-from diskproof.stats.distributions import binomial_p, special
+from diskproof.stats.distributions import special
+
+
+def binomial_p(seen: int, n: int, share: float) -> float:
+    """Return the two-sided p that `seen` of `n` have a share: twice the smaller tail, which is exact."""
+    if not 0 < share < 1:
+        return 1.0
+    tails = special().bdtr(seen, n, share), special().bdtrc(seen - 1, n, share)
+    return min(1.0, 2 * float(min(tails)))
 
 
 class Constants(Record):

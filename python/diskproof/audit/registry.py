@@ -58,8 +58,6 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     replay.replayer,
     replay.order,
     tpcc.consistency,
-    tpcc.mix,
-    tpcc.response,
     tpcc.rate,
 )
 

@@ -12,20 +12,12 @@ from diskproof.audit.check import (
 )
 from diskproof.results.load import LoadResult
 from diskproof.results.tpcc import KINDS
-from diskproof.stats.distributions import binomial_p, poisson_p
-from diskproof.wording import counted, printed, seconds, share
+from diskproof.stats.distributions import poisson_p
+from diskproof.wording import counted, printed
 
 MOST_A_MINUTE = 12.86
 """New orders a minute that the ten terminals of a warehouse can enter: with the least keying times and mean
 think times a cycle takes 20.99 s on average, and 45% of them are new orders (clauses 4.2.2 and 5.2.5)."""
-
-LEAST_SHARES: Mapping[str, float] = {
-    "payment": 0.43,
-    "order_status": 0.04,
-    "delivery": 0.04,
-    "stock_level": 0.04,
-}
-"""Of all transactions (clause 5.2.3)."""
 
 LIMITS_S: Mapping[str, float] = {**dict.fromkeys(KINDS, 5.0), "stock_level": 20.0}
 """The longest response times for nine of ten (clause 5.2.5.3)."""
@@ -46,11 +38,6 @@ def a_minute(load: LoadResult) -> float | None:
     return orders / load.seconds * MINUTE_S
 
 
-def _needs_tpcc(evidence: Evidence) -> None:
-    if evidence.load.tpcc is None:
-        raise NothingToCheckError("no run of TPC-C with its inputs")
-
-
 @check(
     "tpcc-consistency",
     reason="Transactions that leave the tables inconsistent are not those of TPC-C, or the database lost a "
@@ -65,51 +52,6 @@ def consistency(evidence: Evidence) -> Iterator[Said]:
         raise NothingToCheckError("no tables of TPC-C")
     for complaint in tables.complaints:
         yield invalid("{complaint}", complaint=complaint)
-
-
-@check(
-    "tpcc-mix",
-    reason="A terminal that enters few of the long transactions has more time for new orders.",
-    remedy="measure longer (`measure_s`): a deck of 23 transactions must be dealt many times",
-    source="TPC-C, clause 5.2.3: at least 43% payments and 4% of each other kind",
-)
-def mix(evidence: Evidence) -> Iterator[Said]:
-    """Find a kind of transaction that completed less often than it must."""
-    _needs_tpcc(evidence)
-    types = evidence.load.transaction_types
-    counts: dict[str, int] = {kind.name: kind.count for kind in types if kind.name in KINDS}
-    total = sum(counts.values())
-    for name, least in LEAST_SHARES.items():
-        seen = counts.get(name, 0)
-        # The deck's own share is above the least one: what is under way at the ends may be missing.
-        if total and seen < least * total and binomial_p(seen, total, least) < 1 / 100:
-            yield warning(
-                "{seen:.1f} of the transactions are of kind {name}; TPC-C has {least} or more",
-                seen=share(seen / total),
-                name=name,
-                least=share(least),
-            )
-
-
-@check(
-    "tpcc-response",
-    reason="TPC-C counts new orders only while nine of ten answers of each kind come in time.",
-    remedy="fewer warehouses, or a faster storage",
-    source="TPC-C, clause 5.2.5.3: 5 s, stock level 20 s",
-)
-def response(evidence: Evidence) -> Iterator[Said]:
-    """Find kinds of transactions with a 90th percentile beyond the specification's limit."""
-    _needs_tpcc(evidence)
-    for kind in evidence.load.transaction_types:
-        limit_s = LIMITS_S.get(kind.name)
-        at_most_us = kind.latency_us.percentiles.get(PERCENTILE) if kind.latency_us else None
-        if limit_s is not None and at_most_us is not None and at_most_us > limit_s * 1e6:
-            yield warning(
-                "the 90th percentile of {name} is {found}; TPC-C allows {limit}",
-                name=kind.name,
-                found=seconds(at_most_us / 1e6),
-                limit=seconds(limit_s),
-            )
 
 
 @check(

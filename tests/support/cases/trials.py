@@ -18,7 +18,7 @@ from support.cases import Case
 from support.cases.results import of_hammerdb
 from support.load_hosts import make_load_hosts
 from support.replay import make_certificate
-from support.tpcc import make_checked, make_inputs, make_types
+from support.tpcc import make_checked
 from support.trials import MIB, change, make_machine, make_places, make_plan, make_trial, usage_of
 from support.virtual import make_use
 
@@ -45,12 +45,6 @@ def trial(
     planned = next(one for one in plan.trials if one.cell == cell.id)
     made = make_trial(plan, planned, rate, **{"load__client__waited_for_cpu_s": 0.1, **changes})
     return Evidence(made, cell, plan, machine, series)
-
-
-def of_tpcc(**changes: Any) -> Evidence:
-    """Return a sound trial of TPC-C without think times, in which the given fields differ."""
-    sound = {"load__tpcc": make_inputs(), "load__transaction_types": make_types(), "tables": make_checked()}
-    return trial(**{**sound, **changes})
 
 
 def elsewhere(restored_by: str = "loaded", *, may_be_here: bool = False, **changes: Any) -> Evidence:
@@ -255,18 +249,6 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         trial(tables=make_checked(broken=3)),
         "condition 5 .* is broken in 3 orders",
         trial(tables=make_checked()),
-    ),
-    Case(
-        tpcc.mix,
-        of_tpcc(load__transaction_types=make_types()[:3]),
-        "0.0% of the transactions are of kind delivery",
-        of_tpcc(),
-    ),
-    Case(
-        tpcc.response,
-        of_tpcc(load__transaction_types=make_types(mean_us=9e6)),
-        "the 90th percentile of new_order is",
-        of_tpcc(),
     ),
     Case(
         tpcc.rate,
