@@ -39,13 +39,13 @@ THROUGHPUT = Goal(at_least=0.95, at_most=1.05)
 TOOLS = {"ours": [str(load.program()), "sysbench"], "peer": ["sysbench"]}
 
 REPORTED = {
-    "read": r"\bread:? +(\d+)",
-    "write": r"\bwrite:? +(\d+)",
-    "other": r"\bother:? +(\d+)",
-    "total": r"^ +queries:? +(\d+)",
+    "read": r"^ +reads?:? +(\d+)",
+    "write": r"^ +writes?:? +(\d+)",
+    "other": r"^ +others?:? +(\d+)",
+    "total": r"^ +(?:queries:|statements) +(\d+)",
     "transactions": r"^ +transactions:? +(\d+)",
     "ignored errors": r"^ +(?:ignored errors:|errors) +(\d+)",
-    "reconnects": r"^ +(?:reconnects:|connections lost) +(\d+)",
+    "reconnects": r"^ +reconnects:? +(\d+)",
 }
 """How both reports say it."""
 

@@ -2,11 +2,7 @@
 
 mod event;
 mod json;
-mod open_loop;
-mod operations;
-mod replay;
 mod text;
-mod tpcc;
 
 pub use event::{
     BacklogSummary, ClientCost, DelaySummary, ErrorSummary, Event, Interval, Iterations, Operation,

@@ -1,15 +1,17 @@
-//! Text for a person who knows sysbench: a line per interval, a block at the end.
+//! Text for a person: a line per interval and operation; at the end a figure a line, and the latencies.
 
 use std::io::{self, Write};
 
-use super::open_loop;
-use super::operations;
-use super::{Event, Interval, Ready, Report, Summary};
-use super::{replay, tpcc};
+use serde_json::Value;
+
+use super::{Event, Interval, Operation, Ready, Report, Summary};
 use crate::measure::{LatencySummary, Phase};
 
-/// Least width of the column of statement names, so that short and long reports look alike.
-const SHORTEST_NAME_CHARS: usize = 18;
+/// Width of the column of names.
+const NAME_CHARS: usize = 32;
+
+/// What a summary says in its first line and in the table of latencies.
+const SHOWN_OTHERWISE: [&str; 5] = ["workload", "mix", "seconds", "interrupted", "latency_us"];
 
 /// Marks a percentile that rests on too few latencies.
 const UNSUPPORTED: char = '~';
@@ -33,15 +35,11 @@ impl<W: Write> TextReport<W> {
     }
 
     fn ready(&mut self, ready: &Ready) -> io::Result<()> {
+        let (workload, mix, server) = (&ready.workload, &ready.mix, &ready.server_version);
+        let connect_s = ready.connect_s;
         writeln!(
             self.out,
-            "{} {} on {}: {} on {} connected in {:.3} s",
-            ready.workload,
-            ready.mix,
-            ready.server_version,
-            counted(ready.clients as u64, "client"),
-            counted(ready.workers as u64, "thread"),
-            ready.connect_s
+            "{workload} {mix} on {server}, connected in {connect_s:.3} s"
         )
     }
 
@@ -74,74 +72,69 @@ impl<W: Write> TextReport<W> {
     }
 
     fn summary(&mut self, summary: &Summary) -> io::Result<()> {
-        let per_s = |count: u64| count as f64 / summary.seconds.max(f64::MIN_POSITIVE);
-        let errors: u64 = summary.errors.iter().map(|error| error.count).sum();
+        let early = if summary.interrupted {
+            ", INTERRUPTED before the end of the phase"
+        } else {
+            ""
+        };
+        let (workload, mix, seconds) = (&summary.workload, &summary.mix, summary.seconds);
         writeln!(
             self.out,
-            "\n{} {}, {}, {:.3} s measured{}",
-            summary.workload,
-            summary.mix,
-            counted(summary.clients as u64, "client"),
-            summary.seconds,
-            if summary.interrupted {
-                ", INTERRUPTED before the end of the phase"
-            } else {
-                ""
-            }
+            "\n{workload} {mix}, {seconds:.3} s measured{early}"
         )?;
-        let rated = |count: u64| format!("{count:>14} {:>14.2} per s", per_s(count));
-        writeln!(self.out, "  transactions   {}", rated(summary.transactions))?;
-        writeln!(
-            self.out,
-            "  queries        {}   (read {}, write {}, other {})",
-            rated(summary.statements),
-            summary.reads,
-            summary.writes,
-            summary.others
-        )?;
-        writeln!(
-            self.out,
-            "  errors         {}   (transactions retried {}, given up {})",
-            rated(errors),
-            summary.retries,
-            summary.failed_transactions
-        )?;
-        writeln!(
-            self.out,
-            "  connections lost {:>12} {:>14.2} per s",
-            summary.reconnects,
-            per_s(summary.reconnects)
-        )?;
-        if let Some(stopped) = summary.stopped_clients.filter(|&stopped| stopped > 0) {
-            writeln!(
-                self.out,
-                "  clients stopped  {stopped:>12}   (outcome of their last transaction unknown)"
-            )?;
-        }
-        if let Some([asked, stand]) = summary.guards {
-            writeln!(
-                self.out,
-                "  read-only at end {stand:>12}   of {asked} connections"
-            )?;
-        }
-        if let Some(rate) = &summary.rate {
-            open_loop::write(rate, &mut self.out)?;
+        if let Value::Object(mut figures) = serde_json::to_value(summary)? {
+            figures.retain(|name, _| !SHOWN_OTHERWISE.contains(&name.as_str()));
+            self.figures("", &Value::Object(figures))?;
         }
         self.errors(summary)?;
-        self.latencies(summary)?;
-        if let Some(iterations) = &summary.iterations {
-            operations::iterations(&mut self.out, iterations)?;
+        self.latencies(summary)
+    }
+
+    /// Each figure under its name in the lines for a program; lists have tables, or are for programs alone.
+    fn figures(&mut self, name: &str, figure: &Value) -> io::Result<()> {
+        let width = NAME_CHARS;
+        match figure {
+            Value::Null | Value::Array(_) => Ok(()),
+            Value::Object(parts) => parts.iter().try_for_each(|(part, figure)| {
+                let dot = if name.is_empty() { "" } else { "." };
+                self.figures(&format!("{name}{dot}{part}"), figure)
+            }),
+            Value::Number(number) if number.is_f64() => {
+                let number = number.as_f64().unwrap_or(f64::NAN);
+                writeln!(self.out, "  {name:<width$} {number:>14.3}")
+            }
+            // Their own `Display` knows no width.
+            other => writeln!(self.out, "  {name:<width$} {:>14}", other.to_string()),
         }
-        if let Some(account) = &summary.tpcc {
-            tpcc::write(summary, account, &mut self.out)?;
+    }
+
+    /// An operation of a job, as it ends.
+    fn operation(&mut self, operation: &Operation) -> io::Result<()> {
+        let Operation {
+            test, name, count, ..
+        } = operation;
+        write!(self.out, "{test:<12} {name:<32} ")?;
+        let Some(seconds) = operation.seconds else {
+            let reason = operation.skipped.as_deref().unwrap_or("no reason given");
+            return writeln!(self.out, "skipped: {reason}");
+        };
+        let rate = *count as f64 / seconds.max(f64::MIN_POSITIVE);
+        write!(self.out, "{count:>10} {seconds:>12.3} s {rate:>12.1} per s")?;
+        if operation.cut {
+            write!(self.out, "  cut short at {count} of {}", operation.planned)?;
         }
-        if let Some(certificate) = &summary.replay {
-            replay::write(certificate, &mut self.out)?;
+        if let Some(all_s) = operation.extrapolated_s {
+            write!(self.out, "; all would take {all_s:.3} s")?;
         }
-        self.client(summary)
+        if operation.errors > 0 {
+            write!(self.out, "  {} errors", operation.errors)?;
+        }
+        writeln!(self.out)
     }
 
     fn errors(&mut self, summary: &Summary) -> io::Result<()> {
+        let count: u64 = summary.errors.iter().map(|error| error.count).sum();
+        self.figures("errors", &count.into())?;
         for error in &summary.errors {
             writeln!(
                 self.out,
@@ -159,9 +152,7 @@ impl<W: Write> TextReport<W> {
         let Some(whole) = &summary.latency_us else {
             return writeln!(self.out, "  no transaction was completed");
         };
-        let names = summary.statement_types.iter().map(|known| &known.name);
-        let longest = names.map(|name| 2 + name.chars().count()).max();
-        let width = longest.unwrap_or(0).max(SHORTEST_NAME_CHARS);
+        let width = NAME_CHARS;
         write!(
             self.out,
             "\n  {:<width$} {:>11} {:>10} {:>10} {:>10}",
@@ -171,15 +162,15 @@ impl<W: Write> TextReport<W> {
             write!(self.out, " {:>10}", format!("p{percentile}"))?;
         }
         writeln!(self.out)?;
-        self.latency_row("transaction", width, whole)?;
+        self.latency_row("transaction", whole)?;
         for kind in &summary.transaction_types {
             if let Some(latencies) = &kind.latency_us {
-                self.latency_row(&format!("- {}", kind.name), width, latencies)?;
+                self.latency_row(&format!("- {}", kind.name), latencies)?;
             }
         }
         for statement in &summary.statement_types {
             if let Some(latencies) = &statement.latency_us {
-                self.latency_row(&format!("  {}", statement.name), width, latencies)?;
+                self.latency_row(&format!("  {}", statement.name), latencies)?;
             }
         }
         let types = summary.statement_types.iter();
@@ -192,12 +183,8 @@ impl<W: Write> TextReport<W> {
         Ok(())
     }
 
-    fn latency_row(
-        &mut self,
-        name: &str,
-        width: usize,
-        latency_us: &LatencySummary,
-    ) -> io::Result<()> {
+    fn latency_row(&mut self, name: &str, latency_us: &LatencySummary) -> io::Result<()> {
+        let width = NAME_CHARS;
         let ms = |us: f64| format!("{:>10.3}", us / 1e3);
         write!(
             self.out,
@@ -217,27 +204,6 @@ impl<W: Write> TextReport<W> {
         }
         writeln!(self.out)
     }
-
-    fn client(&mut self, summary: &Summary) -> io::Result<()> {
-        let cost = &summary.client;
-        let cpu_s = cost.cpu_user_s + cost.cpu_system_s;
-        write!(
-            self.out,
-            "\n  load generator: {cpu_s:.2} s CPU ({:.2} user, {:.2} system), {:.2} us per query, {:.1} MiB",
-            cost.cpu_user_s,
-            cost.cpu_system_s,
-            cpu_s * 1e6 / (summary.statements as f64).max(1.0),
-            cost.max_rss_bytes as f64 / f64::from(1 << 20)
-        )?;
-        if let Some(delay) = &cost.delay_us {
-            write!(
-                self.out,
-                "; replies waited {:.1} us on average, {:.0} us at most",
-                delay.mean, delay.max
-            )?;
-        }
-        writeln!(self.out)
-    }
 }
 
 impl<W: Write> Report for TextReport<W> {
@@ -246,7 +212,7 @@ impl<W: Write> Report for TextReport<W> {
             Event::Ready(ready) => self.ready(ready),
             Event::Warming { seconds } => writeln!(self.out, "warm-up of {seconds} s"),
             Event::Interval(interval) => self.interval(interval),
-            Event::Operation(operation) => operations::line(&mut self.out, operation),
+            Event::Operation(operation) => self.operation(operation),
             Event::Summary(summary) => self.summary(summary),
             Event::BrokenOff(summary) => {
                 self.summary(summary)?;
@@ -275,8 +241,4 @@ fn tail(percentiles: &[f64]) -> f64 {
     let is_95 = |percentile: &&f64| (*percentile - 95.0).abs() < f64::EPSILON;
     let chosen = percentiles.iter().find(is_95).or(percentiles.last());
     chosen.copied().unwrap_or(95.0)
-}
-
-pub(super) fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
