@@ -94,7 +94,7 @@ def cases_of(run: str, known: Sequence[Calibrated]) -> Iterator[Case]:
 def _probed(device: str, pattern: str, depth: int, figure: str) -> float | None:
     if device == MEMORY:
         return None
-    said = disk.simulate(device, "--pattern", pattern, "--depth", str(depth), "--seconds", "5")
+    said = disk.simulate(device, pattern, depth, seconds=5, requests=100_000_000)
     return float(said[figure]) or None
 
 

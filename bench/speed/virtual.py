@@ -44,7 +44,7 @@ SMOKE = Size(rounds=1, seconds=0.2, requests=2_000)
 def models(size: Size) -> Iterator[Figure]:
     """Let every device's model answer random reads and writes as fast as it computes them.
 
-    Per second of processor time: the machine's other work makes no model slow.
+    Per second of the program's processor time, its start and the warm-up included.
     """
     for device in (facts["name"] for facts in disk.devices()):
         values = [_model_per_cpu_s(device, size) for _ in range(size.rounds)]
@@ -52,39 +52,33 @@ def models(size: Size) -> Iterator[Figure]:
 
 
 def _model_per_cpu_s(device: str, size: Size) -> float:
-    argv = [str(disk.program()), "simulate", device, "--pattern", "mixed", "--depth", str(MODEL_DEPTH)]
-    argv += ["--requests", str(size.requests), "--seconds", str(MODEL_VIRTUAL_S), "--speed"]
-    said, _ = timed(argv)
-    return float(summary(said)["requests_per_cpu_s"])
+    probe = {"pattern": "mixed", "block_bytes": 4096, "depth": MODEL_DEPTH}
+    wanted = {"probe": probe, "requests": size.requests, "seconds": MODEL_VIRTUAL_S}
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(json.dumps(wanted))
+        file.flush()
+        said, cpu_s = timed([str(disk.program()), "simulate", device, "--probes", file.name])
+    return float(summary(said)["requests"]) / cpu_s
 
 
 def floor(size: Size) -> Iterator[Figure]:
-    """Measure the way to the null device through a loop device and ext4, with direct I/O.
-
-    With idle cores kept quick to wake, as a run has them, and once with cores that may sleep.
-    """
-    for options, note, judged in (
-        ((), "cores kept awake", True),
-        (("--let-idle",), "cores may sleep", False),
-    ):
-        with _file_on_the_null_device(options) as file:
-            alone, many = [], []
-            for _ in range(size.rounds):
-                alone.append(_read(file, 1, size.seconds)["lat_ns"]["mean"] / 1000)
-                many.append(_read(file, DEPTH, size.seconds)["iops"])
-        what = "null, loop, ext4, direct: 4 KiB reads, depth"
-        yield Figure("floor", f"{what} 1", "us", alone, READ_US if judged else None, note)
-        yield Figure("floor", f"{what} {DEPTH}", "reads/s", many, READS_PER_S if judged else None, note)
+    """Measure the way to the null device through a loop device and ext4, with direct I/O."""
+    with _file_on_the_null_device() as file:
+        alone, many = [], []
+        for _ in range(size.rounds):
+            alone.append(_read(file, 1, size.seconds)["lat_ns"]["mean"] / 1000)
+            many.append(_read(file, DEPTH, size.seconds)["iops"])
+    what = "null, loop, ext4, direct: 4 KiB reads, depth"
+    yield Figure("floor", f"{what} 1", "us", alone, READ_US)
+    yield Figure("floor", f"{what} {DEPTH}", "reads/s", many, READS_PER_S)
 
 
 @contextmanager
-def _file_on_the_null_device(options: tuple[str, ...]) -> Iterator[Path]:
+def _file_on_the_null_device() -> Iterator[Path]:
     """Yield a written file on ext4 on the null device; all of it is gone at the end."""
     journal = Journal.begin("bench")
     try:
-        wanted = virtual.Wanted(
-            "null", size_bytes=DISK_BYTES, path_us=0.0, below_floor=True, timing=True, options=options
-        )
+        wanted = virtual.Wanted("null", size_bytes=DISK_BYTES, path_us=0.0, below_floor=True, timing=True)
         attached = virtual.attach(wanted, journal)
         try:
             mount_point = journal.directory(Path(tempfile.gettempdir()) / f"diskproof-{journal.mark}-floor")

@@ -89,15 +89,16 @@ def write_clock(library: Path) -> None:
     library.chmod(0o644)
 
 
-def simulate(device: str, *options: str) -> Facts:
-    """Return what the model says to a probe, in virtual time."""
-    facts: Facts = json.loads(_say("simulate", device, *options))
+def simulate(device: str, pattern: str, depth: int = 1, *, seconds: int, requests: int) -> Facts:
+    """Return what the model says to requests of 4 KiB in virtual time: so many seconds, and at most so many."""
+    probe = {"pattern": pattern, "block_bytes": 4096, "depth": depth}
+    (facts,) = simulate_probes(device, [{"probe": probe, "seconds": seconds, "requests": requests}], seed=1)
     return facts
 
 
 def read_us(device: str) -> float:
     """Return the median time of a single 4 KiB read."""
-    return float(simulate(device, "--seconds", "1", "--requests", "1000")["median_us"])
+    return float(simulate(device, "random-read", seconds=1, requests=1000)["median_us"])
 
 
 def simulate_loads(device: str, loads: Sequence[Facts]) -> list[Facts]:

@@ -225,7 +225,7 @@ def test_the_disks_of_a_composed_one_are_asked(tmp_path: Path, monkeypatch: pyte
 def test_a_synced_append_is_a_mean_of_means(monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk whose flushes are mostly quick has a median far below what they take together."""
     said = {"mean_us": 10.0, "flush_mean_us": 30.0, "flush_median_us": 2.0}
-    monkeypatch.setattr(disk, "simulate", lambda *_: said)
+    monkeypatch.setattr(disk, "simulate", lambda *_, **__: said)
     assert slower.append_us("some-disk") == 20.0
 
 

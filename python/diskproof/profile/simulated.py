@@ -2,7 +2,6 @@
 
 from diskproof import disk
 from diskproof.results.modelled import MeasureName
-from diskproof.results.profile import Probe
 
 MODELLED = frozenset(
     {
@@ -11,15 +10,6 @@ MODELLED = frozenset(
     }
 )
 """The patterns that a model can be asked; a profile has three more."""
-
-
-def simulated(device: str, probe: Probe, *, seconds: int, seed: int) -> disk.Facts:
-    """Run a probe against a model for so many virtual seconds."""
-    options = ["--pattern", probe.pattern, "--block-bytes", str(probe.block_bytes)]
-    options += ["--depth", str(probe.depth), "--seconds", str(seconds), "--seed", str(seed)]
-    if probe.span_bytes is not None:
-        options += ["--span-bytes", str(probe.span_bytes)]
-    return disk.simulate(device, *options)
 
 
 def figure_of(told: disk.Facts, measure: MeasureName) -> float | None:

@@ -31,9 +31,6 @@ SLEEP: dict[Protocol, str] = {"mysql": "SELECT SLEEP({seconds})", "postgresql": 
 PROBE_S = 0.05
 """How long a server is asked to sleep, in its own time."""
 
-SHORTLY = ("--seconds", "5", "--requests", "2000")
-"""How long a model is asked."""
-
 FOLLOWS = 0.8
 """A server that sleeps a smaller share of that by the lab's clock keeps other time."""
 
@@ -120,13 +117,13 @@ def quickest_us(device: str) -> float:
 
     In microseconds, of 4 KiB one after the other, by its model.
     """
-    read = disk.simulate(device, "--pattern", "random-read", *SHORTLY)
+    read = disk.simulate(device, "random-read", seconds=5, requests=2000)
     return min(float(read["mean_us"]), append_us(device))
 
 
 def append_us(device: str) -> float:
     """Return the mean latency of writes of 4 KiB and their flushes, in microseconds, by its model."""
-    append = disk.simulate(device, "--pattern", "synced-append", *SHORTLY)
+    append = disk.simulate(device, "synced-append", seconds=5, requests=2000)
     return float(append["mean_us"] + append["flush_mean_us"]) / 2
 
 

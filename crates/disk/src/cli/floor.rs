@@ -9,14 +9,11 @@ pub(super) struct Floor {
     /// Print a JSON object
     #[arg(long)]
     json: bool,
-    /// Let processors sleep deeply, as `serve --let-idle` does
-    #[arg(long)]
-    let_idle: bool,
 }
 
 impl Floor {
     pub(super) fn run(&self) -> anyhow::Result<()> {
-        let floor_us = serve::measure_floor(self.let_idle)?;
+        let floor_us = serve::measure_floor()?;
         if self.json {
             output::print_line(&serde_json::json!({"floor_us": floor_us}))
         } else {

@@ -91,7 +91,7 @@ pub fn serve(
     };
     let clock = Clock::start(options.dilation);
     let engine = Arc::new(Engine::new(clock, timing, false, 0, medium));
-    let awake = Awake::new(!options.let_idle);
+    let awake = Awake::default();
     awake.set(true);
     let listener = control::listen(&options.socket)?;
     let _socket = RemovedAtEnd(&options.socket);
@@ -224,7 +224,7 @@ fn mount_as(
 /// # Errors
 ///
 /// If nothing can be mounted, or a signal ends the measurement; nothing is left behind then.
-pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
+pub fn measure_floor() -> anyhow::Result<f64> {
     const SIZE_BYTES: u64 = 1 << 20;
     mount::check_fuse()?;
     let (end, ended) = channel();
@@ -245,7 +245,7 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
             survives: false,
         },
     ));
-    let awake = Awake::new(!let_idle);
+    let awake = Awake::default();
     awake.set(true);
     let (mounted, _) = Mounted::start(
         directory.path(),

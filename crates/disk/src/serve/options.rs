@@ -61,9 +61,6 @@ pub struct Options {
     /// Bytes that contents may take.
     #[arg(skip)]
     pub limit_bytes: u64,
-    /// Let processors sleep deeply; answers may then be late
-    #[arg(long)]
-    pub let_idle: bool,
     /// Serve a device even if it is faster than this machine can answer
     #[arg(long)]
     pub below_floor: bool,

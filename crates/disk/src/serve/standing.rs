@@ -44,27 +44,18 @@ pub(super) fn never_wait_for_oneself() {
 
 /// Keeps the processors from deep sleep, from which waking takes tens of microseconds, as long as it
 /// is held: the setting lives as long as the open file.
-pub(super) struct Awake {
-    allowed: bool,
-    held: Mutex<Option<File>>,
-}
+#[derive(Default)]
+pub(super) struct Awake(Mutex<Option<File>>);
 
 impl Awake {
-    pub(super) fn new(allowed: bool) -> Self {
-        Self {
-            allowed,
-            held: Mutex::new(None),
-        }
-    }
-
     /// Whether the setting is in force now.
     pub(super) fn is_held(&self) -> bool {
-        self.held.lock().is_some()
+        self.0.lock().is_some()
     }
 
     pub(super) fn set(&self, wanted: bool) {
-        let mut held = self.held.lock();
-        if !(wanted && self.allowed) {
+        let mut held = self.0.lock();
+        if !wanted {
             *held = None;
         } else if held.is_none() {
             *held = hold();

@@ -20,8 +20,6 @@ pub struct Outcome {
     pub requests: u64,
     pub bytes: u64,
     pub flushes: u64,
-    /// All that the device answered, those of the warm-up and flushes too.
-    pub answers: u64,
     /// Requests, without the flushes.
     pub latency_ns: Histogram<u64>,
     pub flush_latency_ns: Histogram<u64>,
@@ -35,7 +33,6 @@ impl Outcome {
             requests: 0,
             bytes: 0,
             flushes: 0,
-            answers: 0,
             latency_ns: histogram(),
             flush_latency_ns: histogram(),
         }
@@ -91,7 +88,6 @@ pub fn run(timing: &mut dyn Timing, probe: &Probe, length: Length, seed: u64) ->
         depth: probe.depth as usize,
         under_way: Ledger::default(),
         now: 0,
-        answered: 0,
         answers: Vec::new(),
         events: Vec::new(),
     };
@@ -126,7 +122,6 @@ pub fn run(timing: &mut dyn Timing, probe: &Probe, length: Length, seed: u64) ->
         driver.step(timing);
         cut_off.append(&mut driver.answers);
     }
-    outcome.answers = driver.answered;
     if length.fio_window > 0 && outcome.requests > 0 {
         // One end is simulated: for several windows, or for a part of one. The rarer of the two counts once.
         let times = |long: Nanos, short: Nanos| ((long + short / 2) / short.max(1)).max(1);
@@ -153,7 +148,6 @@ struct Driver {
     depth: usize,
     under_way: Ledger<Asked>,
     now: Nanos,
-    answered: u64,
     /// Of the last step.
     answers: Vec<Answer>,
     events: Vec<Event>,
@@ -196,7 +190,6 @@ impl Driver {
                 self.answers.push(Answer { request, from, at });
             }
         }
-        self.answered += self.answers.len() as u64;
     }
 }
 

@@ -227,7 +227,8 @@ fn hostile_files_that_are_none() {
         };
         let mut attempts = vec![
             vec![word("show"), file],
-            vec![word("simulate"), file],
+            vec![word("simulate"), file, word("--probes"), file],
+            vec![word("simulate"), word("null"), word("--probes"), file],
             vec![word("simulate"), word("null"), word("--transactions"), file],
             vec![word("replay"), file],
             vec![word("control"), theirs.as_os_str(), word("faults"), file],
@@ -266,11 +267,17 @@ fn hostile_readers() {
     let served = serve("null", &["--size", "1 MiB"]);
     let socket = served.socket();
     let socket = socket.to_str().expect("plain");
+    let folder = folder();
+    let probe = folder.path().join("probe");
+    let one =
+        r#"{"probe": {"pattern": "mixed", "block_bytes": 4096}, "seconds": 1, "requests": 10}"#;
+    fs::write(&probe, one).expect("a file");
+    let probe = probe.to_str().expect("plain");
     for words in [
         &["list"][..],
         &["list", "--json"],
         &["show", "null"],
-        &["simulate", "null", "--requests", "10"],
+        &["simulate", "null", "--probes", probe],
         &["control", socket, "describe"],
         &["control", socket, "absent"],
         &["floor"],
@@ -336,7 +343,7 @@ fn hostile_characters_do_not_reach_a_terminal() {
         say(&[OsStr::new("show"), wrong.as_os_str()]),
         say(&["show", HARM].map(OsStr::new)),
         say(&[OsStr::new("show"), invalid]),
-        say(&["simulate", "null", "--pattern", HARM].map(OsStr::new)),
+        say(&["simulate", "null", "--probes", HARM].map(OsStr::new)),
         say(&[HARM].map(OsStr::new)),
         say(&["control", HARM, "describe"].map(OsStr::new)),
         run(served),

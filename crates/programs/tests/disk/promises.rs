@@ -82,10 +82,13 @@ fn main_memory_is_gone_with_the_power_unless_it_is_protected() {
 
 #[test]
 fn a_simulation_flushes_as_it_is_told() {
+    let probes = tempfile::NamedTempFile::new().expect("a file");
+    let synced = r#"{"probe": {"pattern": "synced-write", "block_bytes": 4096}, "seconds": 10, "requests": 100000}"#;
+    std::fs::write(&probes, synced).expect("written");
     let flush_us = |options: &[&str], figure: &str| {
         let output = Command::new(program())
-            .args(["simulate", DEVICE, "--pattern", "synced-write"])
-            .args(["--seconds", "10"])
+            .args(["simulate", DEVICE, "--probes"])
+            .arg(probes.path())
             .args(options)
             .output()
             .expect("the program starts");

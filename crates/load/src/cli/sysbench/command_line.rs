@@ -86,24 +86,6 @@ const REFUSED: [(&str, &str); 13] = [
     ("mysql-ssl-cipher", "leave the choice to client and server"),
 ];
 
-/// The options with their defaults, and what has no counterpart.
-pub(super) fn help() -> String {
-    use std::fmt::Write as _;
-    let mut text = "Usage:\n  sysbench [options]... SCRIPT [the script's options]... COMMAND\n\n\
-        `sysbench SCRIPT help` shows the options of a script.\n\n\
-        Options and their defaults:\n"
-        .to_owned();
-    let wants = |name: &str| REFUSED.iter().all(|(refused, _)| *refused != name);
-    for (name, value) in GENERAL.iter().filter(|(name, _)| wants(name)) {
-        let _ = writeln!(text, "  --{name}={}", value.unwrap_or_default());
-    }
-    text.push_str("\nNot possible here:\n");
-    for (name, instead) in REFUSED {
-        let _ = writeln!(text, "  --{name}: {instead}");
-    }
-    text
-}
-
 /// What the words say.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CommandLine {

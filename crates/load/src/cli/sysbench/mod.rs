@@ -17,7 +17,7 @@ use super::lua::args::LuaArgs;
 use super::lua::{self, say};
 use crate::target::{Null, Target};
 use crate::workload::distribution::Choice;
-use command_line::{CommandLine, help};
+use command_line::CommandLine;
 
 /// Without an end of its own, a run ends when a person ends it.
 const ENDLESS: Duration = Duration::from_secs(365 * 86_400);
@@ -34,7 +34,6 @@ const SOCKETS: [&str; 4] = [
 ];
 
 #[derive(Debug, Clone, Args)]
-#[command(disable_help_flag = true)]
 pub(super) struct SysbenchArgs {
     /// What you would type behind `sysbench`: [OPTIONS] SCRIPT [OPTIONS] run|prepare|cleanup|…
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
@@ -51,15 +50,11 @@ impl SysbenchArgs {
 }
 
 pub(super) fn run(args: &SysbenchArgs) -> Result<(), Stop> {
-    let asks = |option: &str| args.words.iter().any(|word| word == option);
-    if asks("--help") || asks("--version") {
+    if args.words.iter().any(|word| word == "--version") {
         let own = env!("CARGO_PKG_VERSION");
         say(&format!(
             "sysbench 1.0.20 (as diskproof-load {own} runs it)\n"
         ));
-        if asks("--help") {
-            say(&format!("\n{}", help()));
-        }
         return Ok(());
     }
     let line = CommandLine::read(&args.words).map_err(Stop::Arguments)?;

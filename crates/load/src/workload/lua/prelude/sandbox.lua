@@ -247,8 +247,6 @@ _G.debug = {
     end
     return { source = source, short_src = gsub(source, "^@", ""), currentline = line, what = what }
   end,
-  sethook = function() end,
-  gethook = function() end,
 }
 package.loaded.debug = _G.debug
 
@@ -269,13 +267,6 @@ function C.sleep(seconds)
   host.step(host.SLEEP, tonumber(seconds) * 1e6)
   return 0
 end
-function C.poll(_, _, ms)
-  host.step(host.SLEEP, tonumber(ms) * 1e3)
-  return 0
-end
-function C.time()
-  return trusted_os.time()
-end
 function C.gettimeofday(into)
   local now_us = host.unix_us()
   into.tv_sec, into.tv_usec = math.floor(now_us / 1e6), now_us % 1e6
@@ -286,12 +277,6 @@ function C.clock_gettime(_, into)
   into.tv_sec, into.tv_nsec = math.floor(now_ns / 1e9), now_ns % 1e9
   return 0
 end
-function C.sb_rand_uniform(low, high)
-  return host.uniform(tonumber(low), tonumber(high))
-end
-function C.sb_rand_default(low, high)
-  return host.default(tonumber(low), tonumber(high))
-end
 -- Errors are counted as the server answers with them.
 C.SB_CNT_ERROR = "error"
 function C.sb_counter_inc() end
@@ -301,68 +286,16 @@ setmetatable(C, {
   end,
 })
 
-local SIZES = { char = 1, bool = 1, int8_t = 1, uint8_t = 1, int16_t = 2, uint16_t = 2, short = 2,
-  int = 4, int32_t = 4, uint32_t = 4, unsigned = 4, float = 4, double = 8, long = 8, int64_t = 8,
-  uint64_t = 8, size_t = 8 }
-
-local function made(kind, ...)
-  local first = (...)
-  kind = tostring(kind)
-  if match(kind, "%[") or match(kind, "struct") or match(kind, "_t$") and not SIZES[kind] then
-    local value = {}
-    if match(kind, "%[") then
-      local filler = type(first) == "table" and first or {}
-      return setmetatable(value, { __index = function(_, place)
-        return filler[(tonumber(place) or 0) + 1] or 0
-      end })
-    end
-    if type(first) == "table" then
-      for name, field in pairs(first) do
-        value[name] = field
-      end
-    end
-    return value
-  end
-  return tonumber(first) or 0
-end
-
 local ffi = {
   C = C,
-  os = jit and jit.os or "Linux",
-  arch = jit and jit.arch or "x64",
   cdef = function() end,
-  new = made,
-  cast = function(_, value)
-    return value
-  end,
-  typeof = function(kind)
-    return setmetatable({}, {
-      __call = function(_, ...)
-        return made(kind, ...)
-      end,
-      __tostring = function()
-        return kind
-      end,
-    })
-  end,
-  string = function(value, length)
-    value = tostring(value)
-    return length and value:sub(1, tonumber(length)) or value
-  end,
-  sizeof = function(kind)
-    return SIZES[tostring(kind)] or 8
-  end,
-  istype = function()
-    return false
-  end,
-  metatype = function(kind)
-    return kind
-  end,
-  gc = function(value)
-    return value
+  -- A structure or an array is a table, a number itself.
+  new = function(kind, first)
+    if match(kind, "%[") or match(kind, "struct") then
+      return type(first) == "table" and first or {}
+    end
+    return tonumber(first) or 0
   end,
   load = forbidden("ffi.load"),
-  copy = forbidden("ffi.copy"),
-  fill = forbidden("ffi.fill"),
 }
 package.loaded.ffi = ffi
