@@ -90,7 +90,7 @@ def write_clock(library: Path) -> None:
 
 
 def simulate(device: str, pattern: str, depth: int = 1, *, seconds: int, requests: int) -> Facts:
-    """Return what the model says to requests of 4 KiB in virtual time: so many seconds, and at most so many."""
+    """Return what the model says to requests of 4 KiB in so many virtual seconds, or to so many of them."""
     probe = {"pattern": pattern, "block_bytes": 4096, "depth": depth}
     (facts,) = simulate_probes(device, [{"probe": probe, "seconds": seconds, "requests": requests}], seed=1)
     return facts
