@@ -207,4 +207,7 @@ class Clients(Committing):
             return
         for _ in self._events:
             pass
-        raise load.LoadFailedError("diskproof-load ended before the cut, without an error")
+        raise load.LoadFailedError(
+            "diskproof-load ended before the cut, without an error: a log that is replayed must last longer, "
+            "or `cut_before_s` be smaller"
+        )

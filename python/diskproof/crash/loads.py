@@ -47,7 +47,8 @@ def _read_ledger(running: Running) -> Ledger:
 
 
 def _read_marks(running: Running) -> Marks:
-    return Marks(running.rows(MARKS) if running.rows(IS_THERE) else ())
+    schema = "diskproof." if running.url.startswith("postgresql:") else ""
+    return Marks(running.rows(MARKS.format(schema=schema)) if running.rows(IS_THERE) else ())
 
 
 LEDGER = Books(_read_ledger, ENTRIES_TABLE, ENTRY_KEY_COLUMNS)

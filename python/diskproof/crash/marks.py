@@ -12,7 +12,8 @@ MARKS_TABLE = "diskproof_commits"
 
 MARK_COLUMNS = 2
 
-MARKS = "SELECT client, number FROM diskproof_commits"
+MARKS = "SELECT client, number FROM {schema}diskproof_commits"
+"""PostgreSQL has it in a schema of ours, which no statement of a log drops, whatever its search path is."""
 
 IS_THERE = "SELECT 1 FROM information_schema.tables WHERE table_name = 'diskproof_commits'"
 """The table was made when the load began: a cut may have taken all of it."""

@@ -128,6 +128,8 @@ class Place(Record):
     """The virtual disk behind that device."""
     pool: PoolFacts | None = None
     """The ZFS pool that the place is, which has several disks."""
+    throttle: dict[str, int] = {}
+    """Limits of the server's rates, in records of earlier versions."""
 
     @property
     def in_memory(self) -> bool:

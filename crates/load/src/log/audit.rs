@@ -13,7 +13,7 @@ use super::{Event, HALF_LINE, Inputs, Sink, Statement, What};
 /// `TIME,SERVER,USER,HOST,CONNECTION,QUERY,OPERATION,DATABASE,OBJECT,CODE`; the object of a query is its text.
 static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"^\d{8} \d\d:\d\d:\d\d,[^,]*,[^,]*,[^,]*,(\d+),\d+,([A-Z_]+),([^,]*),(?:'(.*)'|[^']*),(\d*)\r?$",
+        r"^\d{8} \d\d:\d\d:\d\d,[^,]*,[^,]*,[^,]*,(\d+),\d+,([A-Z_]+),([^,]*),(?:'(.*)'|[^']*),(\d*)(?:,[^',]*)*\r?$",
     )
 });
 
@@ -85,6 +85,7 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
             Some(b'r') => b'\r',
             Some(b't') => b'\t',
             Some(b'b') => 8,
+            Some(b'f') => 12,
             Some(&other) => other,
             None => byte,
         });

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from diskproof.analysis.folder import analyse_folder
@@ -15,8 +16,8 @@ from diskproof.refusal import RefusalError
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Cell
-from diskproof.stats.change_point import change_point
-from diskproof.study.interleaved import AFTER, BEFORE, FACTORS, differ, interleaved
+from diskproof.stats.change_point import SHUFFLES, change_point
+from diskproof.study.interleaved import AFTER, BEFORE, FACTORS, Version, differ, interleaved
 from diskproof.wording import numbers
 
 FEWEST_RUNS = 3
@@ -24,9 +25,6 @@ FEWEST_RUNS = 3
 STANDS_OUT = 0.05
 """Chance that shuffled runs show as large a change. A likelier one is not measured again: both rarely
 err together."""
-
-FEWEST_TO_STAND_OUT = 8
-"""Runs: fewer have too few orders for such a chance, and their change is measured in any case."""
 
 SEED = 1
 """Of the shuffles: the same runs have the same answer."""
@@ -47,14 +45,13 @@ def decide(*run: str, at_most: str = "20m", out: Path = RUNS) -> int:
     """
     paths = _paths(run, out)
     versions = [(path, RunFolder.open(path).study_text()) for path in paths]
-    changed = [at for at in range(1, len(paths)) if differ(versions[at - 1], versions[at])]
-    found = _change([gathered(path) for path in paths], changed)
+    found = _change([gathered(path) for path in paths], versions)
     before, after = paths[found.at - 1], paths[found.at]
     say(
         f"the likeliest change: {numbers.listed([before.name, after.name])}, {found.cell.id}: "
         f"{found.ratio - 1:+.1%} (chance shows one as large in {found.p:.1%} of orders)"
     )
-    if len(paths) >= FEWEST_TO_STAND_OUT and found.p > STANDS_OUT:
+    if found.p > STANDS_OUT >= found.least_p:
         say("none stands out, so nothing is measured again")
         return DONE
     runs = {BEFORE: versions[found.at - 1], AFTER: versions[found.at]}
@@ -96,25 +93,31 @@ class _Change:
     """Speed since the change over speed before it."""
     p: float
     """Chance of one as large in any of the cells: Bonferroni's bound."""
+    least_p: float
+    """The least that so many runs and cells can have, with a change there."""
 
 
-def _change(runs: Sequence[Gathered], changed: Sequence[int]) -> _Change:
+def _change(runs: Sequence[Gathered], versions: Sequence[Version]) -> _Change:
     """Return the change that chance explains least; of several alike the largest one.
 
-    `changed` are the runs with another study than the one before: if there are any, one of them is it.
+    If a cell's server, storage or tuning changed in the study, it is one of these changes.
     """
     found = []
     for cell in runs[0].plan.cells:
         if any(cell.id not in {one.id for one in run.plan.cells} for run in runs):
             continue
+        levels = [getattr(cell, factor) for factor in FACTORS.values()]
+        pairs = pairwise(versions)
+        changed = [at for at, (one, other) in enumerate(pairs, start=1) if differ(one, other, levels)]
         samples = [[math.log(speed) for speed in run.speeds(cell).values()] for run in runs]
         if not all(samples) or (change := change_point(samples, SEED, changed)) is None:
             continue
         at, p = change
         means = [sum(one) / len(one) for one in samples]
         ratio = math.exp(sum(means[at:]) / len(means[at:]) - sum(means[:at]) / at)
-        found.append(_Change(cell, at, ratio, p))
+        least_p = max(1 / (1 + SHUFFLES), 2 / math.comb(len(runs), at))
+        found.append(_Change(cell, at, ratio, p, least_p))
     if not found:
         raise RefusalError("these runs have no cell in common with a valid trial in each")
     least = min(found, key=lambda one: (one.p, -abs(math.log(one.ratio))))
-    return replace(least, p=min(1.0, least.p * len(found)))
+    return replace(least, p=min(1.0, least.p * len(found)), least_p=least.least_p * len(found))

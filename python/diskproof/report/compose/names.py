@@ -155,6 +155,7 @@ def _roles(places: Sequence[Place]) -> str:
 
 def _place(place: Place) -> str:
     on = f" on {place.device.name}" if place.device else ""
+    on += ", throttled" if place.throttle else ""
     if place.in_memory:
         return "main memory"
     if place.virtual:

@@ -15,7 +15,9 @@ _VALUE = re.compile(r"###   @(\d+)=(-?\d+)\b")
 """Behind a negative number its unsigned value stands in parentheses."""
 
 
-def inserted_rows(program: Path, folder: Path, table: str, columns: int) -> set[tuple[int, ...]] | None:
+def inserted_rows(
+    program: Path, folder: Path, table: str, columns: int, database: str = DATABASE
+) -> set[tuple[int, ...]] | None:
     """Return the first columns of all rows that were inserted into a table of the workload's database.
 
     All files in the folder of the log are read, because a power cut may have emptied their index. None if
@@ -24,10 +26,12 @@ def inserted_rows(program: Path, folder: Path, table: str, columns: int) -> set[
     files = sorted(folder.glob("binlog.[0-9]*"))
     if not files:
         return None
-    return {row for file in files for row in committed_rows(_read(program, file), table, columns)}
+    return {row for file in files for row in committed_rows(_read(program, file), table, columns, database)}
 
 
-def committed_rows(lines: Iterable[str], table: str, columns: int) -> Iterator[tuple[int, ...]]:
+def committed_rows(
+    lines: Iterable[str], table: str, columns: int, database: str = DATABASE
+) -> Iterator[tuple[int, ...]]:
     """Yield the rows of committed transactions, from what the reader prints of one file.
 
     A transaction that the torn end of a file cuts off has no commit, so its rows are left out.
@@ -37,7 +41,7 @@ def committed_rows(lines: Iterable[str], table: str, columns: int) -> Iterator[t
     for line in lines:
         if line.startswith("###"):
             if statement := _STATEMENT.match(line):
-                inserting = statement.groups() == ("INSERT INTO", DATABASE, table)
+                inserting = statement.groups() == ("INSERT INTO", database, table)
                 if inserting:
                     pending.append({})
             elif inserting and (value := _VALUE.match(line)) and int(value[1]) <= columns:

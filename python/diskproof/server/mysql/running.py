@@ -71,7 +71,11 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
     def logged_rows(self, table: str, columns: int) -> set[tuple[int, ...]] | None:
         """Return what committed transactions inserted into a table, by the binary log."""
         program = self.installation.binlog_reader()
-        return None if program is None else binlog.inserted_rows(program, self._dirs.binlog, table, columns)
+        return (
+            None
+            if program is None
+            else binlog.inserted_rows(program, self._dirs.binlog, table, columns, self.database)
+        )
 
     def stop(self, deadline_s: float = 60.0) -> bool:
         """Shut down cleanly, or kill."""
@@ -121,24 +125,29 @@ class MysqlRunning(MysqlAsked, ServerProcess["pymysql.Connection[Any]"]):
         return connection
 
     def _damage(self, connection: "pymysql.Connection[Any]") -> list[str]:
-        return damage(connection, lambda: describe_death(self._process))
+        return damage(connection, lambda: describe_death(self._process), self.database)
 
 
 LOST = {2006, 2013}
 """Errors of a client whose connection is gone: CR_SERVER_GONE_ERROR, CR_SERVER_LOST."""
 
 
-def damage(connection: "pymysql.Connection[Any]", how_it_died: Callable[[], str]) -> list[str]:
+def damage(
+    connection: "pymysql.Connection[Any]", how_it_died: Callable[[], str], database: str = DATABASE
+) -> list[str]:
     """Return what CHECK TABLE … EXTENDED finds in the tables of the workload's database.
 
     EXTENDED reads each row by each index, and InnoDB counts the rows of every index. InnoDB ends itself over
     some broken pages: `how_it_died` describes the end of a server after its connection broke.
     """
-    tables = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name"
+    tables = (
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = %s "
+        "AND table_type = 'BASE TABLE' ORDER BY table_name"
+    )
     found: list[str] = []
-    table = DATABASE
+    table = database
     try:
-        for (table,) in _ask(connection, tables, DATABASE):
+        for (table,) in _ask(connection, tables, database):
             found += _check(connection, table)
     except pymysql.Error as error:
         found.append(f"{table}: {how_it_died()}{_words(error)}")

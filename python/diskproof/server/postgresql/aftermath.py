@@ -22,7 +22,7 @@ RELATIONS = """
     SELECT c.oid, c.oid::regclass::text, c.relkind::text, coalesce(a.amname, '')
     FROM pg_class c LEFT JOIN pg_am a ON a.oid = c.relam LEFT JOIN pg_index i ON i.indexrelid = c.oid
     WHERE c.relkind IN ('r', 'm', 't', 'i') AND c.relpersistence <> 't' AND coalesce(i.indisvalid, true)
-    ORDER BY c.relnamespace = 'public'::regnamespace DESC, 2
+    ORDER BY c.relnamespace = to_regnamespace('public') DESC, 2
 """
 """All tables and indexes with pages of their own: the workload's first, then the catalogue."""
 

@@ -46,16 +46,19 @@ pub(crate) struct Marks {
 impl Marks {
     /// Makes the table, without rows.
     pub(crate) fn new<D: Driver>(file: Acknowledgements, driver: &D) -> Result<Self, Fault> {
-        // A session of the log may have a search path of its own.
-        let (table, engine) = match driver.dialect() {
-            Dialect::Mysql => ("diskproof_commits", " ENGINE=InnoDB"),
-            Dialect::Postgres | Dialect::Sqlite => ("public.diskproof_commits", ""),
-        };
         let mut admin = driver.admin()?;
+        let (table, engine) = match driver.dialect() {
+            Dialect::Mysql | Dialect::Sqlite => ("diskproof_commits", " ENGINE=InnoDB"),
+            // A session of the log may have a search path of its own, or drop its schema.
+            Dialect::Postgres => {
+                admin.execute("CREATE SCHEMA IF NOT EXISTS diskproof")?;
+                ("diskproof.diskproof_commits", "")
+            }
+        };
         admin.execute(&format!("DROP TABLE IF EXISTS {table}"))?;
-        // Not unique: a row that a recovery brings twice is to be seen, not refused.
+        // Some servers take no table without a primary key.
         admin.execute(&format!(
-            "CREATE TABLE {table} (client INTEGER NOT NULL, number BIGINT NOT NULL){engine}"
+            "CREATE TABLE {table} (client INTEGER, number BIGINT, PRIMARY KEY (client, number)){engine}"
         ))?;
         Ok(Self { file, table })
     }

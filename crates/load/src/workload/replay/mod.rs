@@ -98,6 +98,14 @@ impl Shared {
     /// Why a statement is not sent; the brackets of transactions always are.
     fn leaves_out(&self, recorded: &Recorded) -> Option<&'static str> {
         let sort = self.sort(recorded);
+        let relaxes = || {
+            self.text(recorded)
+                .to_ascii_lowercase()
+                .contains("synchronous_commit")
+        };
+        if self.marks.is_some() && sort == Sort::Setting && relaxes() {
+            return Some("it lets commits not wait, and each acknowledged one is to be a promise");
+        }
         if matches!(sort, Sort::Bracket | Sort::Commit | Sort::Setting) {
             return None;
         }
