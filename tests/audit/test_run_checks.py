@@ -59,7 +59,7 @@ def test_every_run_check_has_its_words() -> None:
         for severity in ("warning", "invalid")
     }
     assert by_severity == {
-        "warning": {"confounding", "physics", "rate", "same-storage"},
+        "warning": {"confounding", "physics", "rate", "same-storage", "virtual-bytes"},
         "invalid": {"client", "errors", "lateness", "littles-law", "load-hosts", "short"},
     }
 

@@ -9,24 +9,30 @@ from diskproof.audit.registry import audit_run, audit_trial, bars_comparison
 from diskproof.results.load import Rate
 from diskproof.results.machine import BlockDevice, PoolFacts, PoolMember, PoolPart
 from diskproof.results.trial import Finding
-from diskproof.results.usage import Waiting
+from diskproof.results.usage import DeviceUsage, Waiting
 from support.trials import change, make_machine, make_plan, make_trial
 from support.virtual import make_facts, make_use
 
 PLAN = make_plan()
-NAMES = ("lateness", "disk-errors")
+NAMES = ("lateness", "disk-errors", "virtual-bytes")
+
+LOOP = DeviceUsage(reads=0, read_bytes=0, writes=10_000, written_bytes=163_840_000, flushes=5_000, busy_s=50)
 
 
-def audit(*, disks: int = 1, **use: Any) -> dict[str, Finding]:
+def audit(loop: DeviceUsage | None = LOOP, *, disks: int = 1, **use: Any) -> dict[str, Finding]:
     planned = PLAN.trials[0]
     loads = {key: use.pop(key) for key in list(use) if key.startswith("load__")}
     trial = change(make_trial(PLAN, planned, virtual_disks=[make_use(**use)] * disks), **loads)
+    assert trial.usage is not None
+    devices = {**trial.usage.devices, **({"loop7": loop} if loop else {})}
+    trial = change(trial, usage__devices=devices)
     found = audit_trial(Evidence(trial, PLAN.cell(planned.cell), PLAN, make_machine(PLAN)))
     return {finding.check: finding for finding in found if finding.check in NAMES}
 
 
 def test_a_punctual_disk_raises_nothing() -> None:
     assert audit() == {}
+    assert audit(None) == {}, "nothing is guessed where the loop device was not counted"
     assert audit(block=None) == {}, "a directory has none"
 
 
@@ -122,6 +128,18 @@ def test_requests_that_failed_make_a_trial_invalid() -> None:
     assert finding.severity == "invalid"
     assert "failed 3 requests" in finding.message.text
     assert "200 MiB" in finding.message.text
+
+
+@pytest.mark.parametrize(
+    ("field", "said"), [("written_bytes", "written to loop7"), ("read_bytes", "read from loop7")]
+)
+def test_bytes_that_did_not_arrive_are_found(field: str, said: str) -> None:
+    sent = getattr(LOOP, field)
+    assert audit(change(LOOP, **{field: sent + 3 * 2**20})) == {}, "what was under way at the edges"
+    finding = audit(change(LOOP, **{field: sent + 20 * 2**20}))["virtual-bytes"]
+    assert finding.severity == "warning"
+    assert said in finding.message.text
+    assert "virtual-bytes" in audit(change(LOOP, written_bytes=0)), "nor may the disk see what was not sent"
 
 
 @pytest.mark.parametrize(

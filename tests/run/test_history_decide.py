@@ -62,6 +62,14 @@ def test_what_does_not_stand_out_is_not_measured_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("read_here")
+def test_a_change_in_the_last_run_stands_out_as_far_as_it_can(tmp_path: Path) -> None:
+    series(tmp_path, {day: 1.0 if day < "08" else 0.7 for day in DAYS[:8]})
+    result = diskproof_here(tmp_path, "history", "decide", "shop")
+    assert "20260307-090000 and 20260308-090000" in result.stderr
+    assert "there is nothing to run side by side" in result.stderr, "it goes on"
+
+
+@pytest.mark.usefixtures("read_here")
 def test_the_change_is_looked_for_where_the_study_changed(tmp_path: Path) -> None:
     series(tmp_path, {day: 1.0 if day < "06" else 0.8 for day in DAYS})
     study = next((tmp_path / "runs" / "shop").iterdir()) / "study.toml"

@@ -1,13 +1,33 @@
-"""Checks of virtual disks: that each behaved as the disk that it models."""
+"""Checks of virtual disks: that each behaved as the disk that it models, and got its requests."""
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, NothingToCheckError, Problem, Run, Said, check, invalid, note
+from diskproof.audit.check import (
+    Apart,
+    Evidence,
+    NothingToCheckError,
+    Problem,
+    Run,
+    Said,
+    Untold,
+    check,
+    invalid,
+    note,
+    warning,
+)
 from diskproof.results.machine import PoolMember, PoolPart
 from diskproof.results.plan import NO_LEVEL
 from diskproof.results.record import ROLES, recorded
 from diskproof.results.usage import ALLOWED_LATENESS_SHARE, VirtualUse, Waiting
 from diskproof.wording import NOTHING, Message, bytes_, counted, say, share, us
+
+EDGE_BYTES = 4 * 2**20
+"""Requests under way at either end of the measured phase, which one side has counted and the other not."""
+
+POOL_EDGE_BYTES = 64 * 2**20
+"""The same of a disk of a ZFS pool, which writes seconds of work at once (a transaction group)."""
+
+DISAGREEMENT = 0.02
 
 
 @check(
@@ -111,6 +131,44 @@ def disk_errors(evidence: Evidence) -> Iterator[Said]:
                 errors=counted(disk.errors, "request"),
                 size=bytes_(disk.contents_bytes),
             )
+
+
+@check(
+    "virtual-bytes",
+    reason="What the kernel sent to the loop device must arrive at the virtual disk below it. If not, "
+    "something between them answered.",
+    remedy="check that the loop device does direct I/O (`losetup --list`, column DIO) and that no other "
+    "file system was mounted over the place",
+    source="the disk's own statistics against /proc/diskstats of its loop device",
+    bars_from="warning",
+)
+def virtual_bytes(evidence: Evidence) -> Iterator[Said]:
+    """Find disks that counted other bytes than their loop device."""
+    usage = evidence.trial.usage
+    for disk in _disks(evidence):
+        stretches = list(dict.fromkeys(member.device.name for member in _members(evidence, disk)))
+        names = stretches or ([disk.block] if disk.block else [])
+        loops = [usage.devices[name] for name in names if name in usage.devices] if usage else []
+        if not names:
+            yield Apart("a virtual disk that is served as a directory has no loop device")
+            continue
+        if len(loops) < len(names):
+            yield Untold("the requests of {devices}", devices=names)
+            continue
+        for what, sent, arrived in (
+            ("read from", sum(loop.read_bytes for loop in loops), disk.read.bytes),
+            ("written to", sum(loop.written_bytes for loop in loops), disk.write.bytes),
+        ):
+            edge_bytes = POOL_EDGE_BYTES if stretches else EDGE_BYTES
+            if abs(sent - arrived) > edge_bytes + DISAGREEMENT * max(sent, arrived):
+                yield warning(
+                    "{sent} were {what} {devices}, but {arrived} {what} the virtual disk {disk} below",
+                    sent=bytes_(sent),
+                    what=what,
+                    devices=names,
+                    arrived=bytes_(arrived),
+                    disk=disk.name,
+                )
 
 
 def _disks(evidence: Evidence) -> list[VirtualUse]:

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from diskproof.audit import files, host, kinds, load, load_hosts, server, storage, tpcc, virtual
+from diskproof.audit import files, host, kinds, load, load_hosts, pools, server, storage, tpcc, virtual
 from diskproof.audit import replay as replays
 from diskproof.audit.check import Evidence
 from diskproof.results.load import Operation, Rate
-from diskproof.results.machine import Machine
+from diskproof.results.machine import BlockDevice, Machine, PoolFacts, PoolMember, PoolPart
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import HeldCpus, Setting
 from diskproof.results.usage import DeviceUsage
@@ -69,12 +69,36 @@ def of_files(**changes: Any) -> Evidence:
     return Evidence(bare.made_trial(**changes), bare.CELL, bare.PLAN, bare.MACHINE)
 
 
+def in_pool(log: DeviceUsage) -> Evidence:
+    """Return a trial in a pool of a disk and a log."""
+    parts: dict[str, PoolPart] = {"loop0": "data", "loop1": "log"}
+    pool = PoolFacts(
+        name="tank",
+        flavour="zfs-fuse",
+        compression="off",
+        members=[
+            PoolMember(part=part, disk="ssd", device=BlockDevice(name=name)) for name, part in parts.items()
+        ],
+    )
+    places = [
+        place.model_copy(update={"kind": "zpool", "device": None, "pool": pool})
+        for place in make_places("disk")
+    ]
+    machine = make_machine(PLAN, places=places)
+    return trial(machine=machine, usage__devices={"loop0": USED, "loop1": log})
+
+
+USED = DeviceUsage(reads=0, read_bytes=0, writes=100, written_bytes=40 * MIB, flushes=10, busy_s=0.5)
 UNUSED = DeviceUsage(reads=0, read_bytes=0, writes=0, written_bytes=0, flushes=0, busy_s=0.0)
 
 
-def on_virtual(**use: Any) -> Evidence:
-    """Return a trial on a virtual disk."""
-    return trial(virtual_disks=[make_use(**use)])
+def on_virtual(written_bytes: int = 163_840_000, **use: Any) -> Evidence:
+    """Return a trial on a virtual disk, whose loop device counted so many bytes written."""
+    loop = DeviceUsage(
+        reads=0, read_bytes=0, writes=10_000, written_bytes=written_bytes, flushes=5_000, busy_s=50
+    )
+    devices = {**usage_of(trial().trial).devices, "loop7": loop}
+    return trial(usage__devices=devices, virtual_disks=[make_use(**use)])
 
 
 def job(**changes: Any) -> Evidence:
@@ -195,10 +219,12 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         "112.5 MiB were read, 0 B of them at vda",
         of_files(),
     ),
+    Case(pools.pool_devices, in_pool(UNUSED), "was not written to once", in_pool(USED)),
     Case(
         virtual.lateness, on_virtual(late=True, lateness_share=0.2), "was slower than its model", on_virtual()
     ),
     Case(virtual.disk_errors, on_virtual(errors=2), "failed 2 requests", on_virtual()),
+    Case(virtual.virtual_bytes, on_virtual(2 * 163_840_000), "312.5 MiB were written to loop7", on_virtual()),
     Case(
         host.host_busy,
         trial(usage__host_cpu_busy_s=_BUSY_S + 18.0),

@@ -236,3 +236,10 @@ fn a_transaction_that_the_server_refuses_is_not_acknowledged() {
     );
     assert_eq!(told, ["0 1 !1213"]);
 }
+
+#[test]
+fn commits_that_need_not_wait_are_no_promises() {
+    let statements = ["SET synchronous_commit = off", "SELECT 1"];
+    assert_eq!(with_marks(&statements, "").0, ["SELECT 1"]);
+    assert_eq!(sent(&workload(&statements, 0, false), ""), statements);
+}
