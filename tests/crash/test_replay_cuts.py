@@ -48,7 +48,7 @@ def log_of(family: str) -> str:
                 if family == "mysql":
                     lines.append(
                         f"# Time: 2026-11-28T10:15:{at}Z\n# User@Host: a[a] @ localhost []  Id: {session}\n"
-                        f"# Query_time: 0.0002  Lock_time: 0.0 Rows_sent: 0  Rows_examined: 0\n{sql};\n"
+                        f"# Query_time: 0.0002  Lock_time: 0.0 Rows_sent: 0\nuse shop;\n{sql};\n"
                     )
                 else:
                     lines.append(
