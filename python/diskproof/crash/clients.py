@@ -152,6 +152,7 @@ class Clients(Committing):
         `bear_errors`, they write them down there and continue.
         """
         self._time = own_time
+        self._is_recorded = workload.is_recorded
         self._file = folder / ACKNOWLEDGEMENTS
         phases = Phases(warm_up_s=0.0, measure_s=longest_s + BEYOND_S)
         arguments = [
@@ -207,7 +208,5 @@ class Clients(Committing):
             return
         for _ in self._events:
             pass
-        raise load.LoadFailedError(
-            "diskproof-load ended before the cut, without an error: a log that is replayed must last longer, "
-            "or `cut_before_s` be smaller"
-        )
+        why = ": the log must last longer, or `cut_before_s` be smaller" if self._is_recorded else ""
+        raise load.LoadFailedError(f"diskproof-load ended before the cut, without an error{why}")

@@ -169,16 +169,17 @@ class CrashChoice(OfLevels):
             return [way for way, storages in self.ways.items() if storage in storages]
         return list(self.ways)
 
-    def workload(self, workloads: Iterable[Load]) -> Ledger | Tpcc | Replay:
-        """Return the load that is cut, with the time that it may run; `workloads` are those of the study."""
-        load: Ledger | Tpcc | Replay
+    def workload(self, replay: Load | None) -> Load:
+        """Return the load that is cut, with the time that it may run; `replay` is the study's own."""
+        load: Load
         match self.load:
             case "ledger":
                 load = Ledger(kind="ledger", accounts=self.accounts, filler_bytes=self.filler_bytes)
             case "tpcc":
                 load = Tpcc(kind="tpcc", warehouses=self.warehouses)
             case "replay":
-                load = next(one for one in workloads if isinstance(one, Replay))
+                assert replay is not None  # `check_replay`
+                load = replay
         return load.model_copy(update=self._lasting)
 
     def check_replay(self, workloads: Iterable[Load]) -> None:

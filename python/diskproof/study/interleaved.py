@@ -1,7 +1,7 @@
 """Two versions of a study as one: what differs between them becomes levels, measured in the same blocks."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +34,15 @@ Version = tuple[Path, str]
 """A run's folder and the text of its study."""
 
 
-def differ(before: Version, after: Version, levels: Sequence[str]) -> bool:
-    """Return whether a cell's server, storage or tuning, in this order, differs between two runs."""
+def changed_levels(before: Version, after: Version) -> set[tuple[str, str]]:
+    """Return the levels that differ between two runs, each behind its factor."""
     one, other = (_located(toml(text), run, after[0]) for run, text in (before, after))
-    return any(
-        one.get(table, {}).get(level) != other.get(table, {}).get(level)
-        for table, level in zip(FACTORS, levels, strict=True)
-    )
+    return {
+        (factor, level)
+        for table, factor in FACTORS.items()
+        for level in {**one.get(table, {}), **other.get(table, {})}
+        if one.get(table, {}).get(level) != other.get(table, {}).get(level)
+    }
 
 
 def interleaved(runs: Mapping[str, Version], suspect: Mapping[str, str]) -> str:

@@ -508,7 +508,9 @@ class Study(Part):
         """Return the load of that name: a workload, or what runs until a cut."""
         if name != CUT_LOAD or self.crash is None:
             return self.workloads[name]
-        return self.crash.own_load if self.program else self.crash.workload(self.workloads.values())
+        if self.program is not None:
+            return self.crash.own_load
+        return self.crash.workload(self.workloads.get(self.named_in_study(name)))
 
     def named_in_study(self, workload: str) -> str:
         """Return the workload whose files a cell's has: of a replay that is cut the study's own."""

@@ -17,14 +17,14 @@ from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Cell
 from diskproof.stats.change_point import SHUFFLES, change_point
-from diskproof.study.interleaved import AFTER, BEFORE, FACTORS, Version, differ, interleaved
+from diskproof.study.interleaved import AFTER, BEFORE, FACTORS, Version, changed_levels, interleaved
 from diskproof.wording import numbers
 
 FEWEST_RUNS = 3
 
 STANDS_OUT = 0.05
-"""Chance that shuffled runs show as large a change. A likelier one is not measured again: both rarely
-err together."""
+"""Chance that shuffled runs show as large a change. A likelier one is taken for chance: it is not
+measured again."""
 
 NEAR_LEAST = 1.5
 """Times the least chance that so few runs allow: up to this it stands out as far as it can."""
@@ -106,12 +106,12 @@ def _change(runs: Sequence[Gathered], versions: Sequence[Version]) -> _Change:
     If a cell's server, storage or tuning changed in the study, it is one of these changes.
     """
     found = []
+    changes = [changed_levels(before, after) for before, after in pairwise(versions)]
     for cell in runs[0].plan.cells:
         if any(cell.id not in {one.id for one in run.plan.cells} for run in runs):
             continue
-        levels = [getattr(cell, factor) for factor in FACTORS.values()]
-        pairs = pairwise(versions)
-        changed = [at for at, (one, other) in enumerate(pairs, start=1) if differ(one, other, levels)]
+        levels = {(factor, getattr(cell, factor)) for factor in FACTORS.values()}
+        changed = [at for at, differing in enumerate(changes, start=1) if differing & levels]
         samples = [[math.log(speed) for speed in run.speeds(cell).values()] for run in runs]
         if not all(samples) or (change := change_point(samples, SEED, changed)) is None:
             continue

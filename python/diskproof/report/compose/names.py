@@ -85,12 +85,11 @@ def _levels(analysis: Analysis, factor: Factor) -> list[str]:
 def in_short(analysis: Analysis, level: str) -> str:
     """Return a level with what it is, as a key under a picture has it: ``dram = main memory``."""
     what = storages(analysis).get(level)
-    if what is None and level in analysis.plan.tunings:
-        what = analysis.plan.tunings[level].text
-    if level in LEVELS and level in analysis.plan.tunings:
-        what = None  # a standard level with settings of the study's own
-    elif what is None and level in LEVELS:
-        what = TUNINGS[level]
+    own = analysis.plan.tunings.get(level)
+    if what is None and level in LEVELS:
+        what = None if own else TUNINGS[level]  # with settings of the study's own it is another level
+    elif what is None and own:
+        what = own.text
     return f"{level} = {what}" if what else level
 
 

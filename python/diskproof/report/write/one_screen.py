@@ -71,8 +71,8 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
         return [*head, *rows, Text(), *tail]
     for _ in range(MOST):
         for place, lines in enumerate(most):
-            longer = [*most[:place], min(lines + 1, MOST), *most[place + 1 :]]
-            if sum(map(len, words(longer))) <= room:
+            longer = [*most[:place], lines + 1, *most[place + 1 :]]
+            if lines < MOST and sum(map(len, words(longer))) <= room:
                 most = longer
     head, tail = words(most)
     return [*head, *_drawn(whole, width, signs), Text(), *tail]
