@@ -220,9 +220,7 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         of_files(),
     ),
     Case(pools.pool_devices, in_pool(UNUSED), "was not written to once", in_pool(USED)),
-    Case(
-        virtual.lateness, on_virtual(late=True, lateness_share=0.2), "was slower than its model", on_virtual()
-    ),
+    Case(virtual.lateness, on_virtual(late=True, lateness_share=0.2), "too slow for the disk", on_virtual()),
     Case(virtual.disk_errors, on_virtual(errors=2), "failed 2 requests", on_virtual()),
     Case(virtual.virtual_bytes, on_virtual(2 * 163_840_000), "312.5 MiB were written to loop7", on_virtual()),
     Case(
