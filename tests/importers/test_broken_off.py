@@ -6,6 +6,7 @@ import pytest
 
 from diskproof.analysis.audited.audit import audit_result
 from diskproof.analysis.audited.shapes import AuditAnswer
+from diskproof.analysis.audited.shared import failures, passed
 from diskproof.importers.base import ImportRefusedError
 from diskproof.report.compose import audited
 from diskproof.results.imported import ImportedResult
@@ -99,10 +100,10 @@ def fio(**options: str) -> str:
 def test_a_run_that_broke_off_is_the_first_finding(output: str, said: str) -> None:
     result = next(one for one in found_in(output) if isinstance(one, ImportedResult) and one.load.errors)
     answer = audit_result(result)
-    found = audited.failures(AuditAnswer(subjects=[answer]))
-    assert (found[0].check.check, found[0].word) == ("finished", "error")
+    found = failures(AuditAnswer(subjects=[answer]))
+    assert (found[0].check.check, audited.word(found[0])) == ("finished", "error")
     assert said in found[0].raised.message.text
-    assert "finished" not in audited.passed(AuditAnswer(subjects=[answer]))
+    assert "finished" not in passed(AuditAnswer(subjects=[answer]))
     assert answer.verdict.text.startswith("It supports nothing")
     assert "broke off" in answer.verdict.text
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from diskproof.analysis.audited import shared
 from diskproof.analysis.audited.audit import (
     audit_configuration,
     audit_experiment,
@@ -89,7 +90,7 @@ def test_figures_that_contradict_each_other_support_nothing() -> None:
 
 def test_checks_that_miss_the_same_thing_share_a_line() -> None:
     audit = audit_of(make_result())
-    missing = dict(words.untold(audit))
+    missing = {what.text: checks for what, checks in shared.untold(audit)}
     assert {"settings", "physics"} <= set(missing["the server's settings"])
     assert shown(audit).count("the server's settings: ") == 1
 
@@ -97,13 +98,13 @@ def test_checks_that_miss_the_same_thing_share_a_line() -> None:
 def test_what_several_results_share_is_told_once_with_their_names() -> None:
     first = make_result(warm_up_s=None, load__seconds=15.0, load__transactions=3450)
     audit = audit_of(first, change(first, name="20 clients"))
-    found = [one for one in words.failures(audit) if one.check.check == "warm-up"]
+    found = [one for one in shared.failures(audit) if one.check.check == "warm-up"]
     assert len(found) == 1
 
 
 def test_results_of_one_name_are_told_apart_by_their_place() -> None:
     other = change(make_result(load__transactions_per_s=300.0), source__file="new.txt")
-    found = words.failures(audit_of(make_result(), other))
+    found = shared.failures(audit_of(make_result(), other))
     assert [subject for subject, _ in found[0].each] == ["10 clients in new.txt"]
 
 
@@ -190,11 +191,11 @@ def test_extreme_figures_break_no_check_and_no_form() -> None:
 def test_what_one_subject_has_twice_is_told_twice() -> None:
     latency = {"50": 400_000.0, "95": 410_000.0}
     audit = audit_of(make_result(load__latency_us__percentiles=latency, load__latency_us__min=500_000.0))
-    said = [one.raised.message for one in words.failures(audit) if one.check.check == "mean-bounds"]
+    said = [one.raised.message for one in shared.failures(audit) if one.check.check == "mean-bounds"]
     assert len(said) == len(set(said)) == 2
     printed = shown(audit)
     assert printed.count("threat mean-bounds") + printed.count("error mean-bounds") == 2
-    assert " ".join(printed.split()).count(words.failures(audit)[-1].check.reason) == 1
+    assert " ".join(printed.split()).count(shared.failures(audit)[-1].check.reason) == 1
 
 
 def test_each_of_several_results_keeps_its_own_figures() -> None:
@@ -205,7 +206,7 @@ def test_each_of_several_results_keeps_its_own_figures() -> None:
     wrong = make_result(load__transactions_per_s=300.0)
     other = change(wrong, name="20 clients", load__transactions=34_500)
     audit = audit_of(wrong, other)
-    (found,) = [one for one in words.failures(audit) if one.check.check == "rate-arithmetic"]
+    (found,) = [one for one in shared.failures(audit) if one.check.check == "rate-arithmetic"]
     assert [line.partition(":")[0] for line in words.lines(found, 2)] == [
         "69,000 transactions in 300 s are 230/s, but the output says 300/s",
         "34,500 transactions in 300 s are 115/s, but the output says 300/s",
@@ -237,11 +238,11 @@ def test_settings_of_another_result_are_not_called_unrecorded() -> None:
     results = [make_result(source__file=f"{disk}.txt") for disk in ("ssd", "hdd")]
     ours, others = audit_results(results, [], belonging(results, [settings]))
     untied = "whether the settings given (ssd.cnf) are this server's"
-    missing = dict(words.untold(AuditAnswer(subjects=[others])))
+    missing = {what.text: checks for what, checks in shared.untold(AuditAnswer(subjects=[others]))}
     assert "the server's settings" not in missing
     assert {"settings", "physics", "durable-commits"} <= set(missing[untied])
     assert f"a conclusion about durability (not recorded: {untied}" in others.verdict.text
-    assert untied not in dict(words.untold(AuditAnswer(subjects=[ours])))
+    assert untied not in {what.text for what, _ in shared.untold(AuditAnswer(subjects=[ours]))}
     assert ours.remarks[0].text.startswith("measured with the settings of ssd.cnf")
 
 
@@ -262,12 +263,12 @@ def test_remedies_that_differ_stay_with_their_own_findings() -> None:
     short = [
         make_result(name=name, load__seconds=s, warm_up_s=None) for name, s in (("a", 15.0), ("b", 16.0))
     ]
-    found = [one for one in words.failures(audit_of(*short)) if one.check.check == "warm-up"]
+    found = [one for one in shared.failures(audit_of(*short)) if one.check.check == "warm-up"]
     assert len(found) == 1
     other = Raised(severity="warning", message="15 s were measured", remedy="another remedy")
     answers = [audit_of(one).subjects[0] for one in short]
     checks = [change(one, raised=[other]) if one.check == "warm-up" else one for one in answers[1].checks]
     apart = AuditAnswer(subjects=[answers[0], change(answers[1], checks=checks)])
-    remedies = [one.raised.remedy.text for one in words.failures(apart) if one.check.check == "warm-up"]
+    remedies = [one.raised.remedy.text for one in shared.failures(apart) if one.check.check == "warm-up"]
     assert len(remedies) == 2
     assert "another remedy" in remedies

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from diskproof.analysis.answers import Analysis, Comparison
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
+from diskproof.analysis.safety.worst import worst_of_cells
 from diskproof.report.compose import cut_words, verdict_words
-from diskproof.report.compose.answer import worst_of_cells
 from diskproof.wording import Message
 
 

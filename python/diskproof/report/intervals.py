@@ -62,6 +62,6 @@ def at_least(cell: CellAnswer, percentile: str) -> str:
     return ">= " if percentile in cell.latency_at_least else ""
 
 
-def percentiles(cells: Sequence[CellAnswer], wanted: Sequence[str] = ("50", "95", "99")) -> list[str]:
-    """Return the wanted percentiles that at least one cell has, in ascending order."""
-    return [key for key in wanted if any(key in answer.latency_us for answer in cells)]
+def percentiles(cells: Sequence[CellAnswer]) -> list[str]:
+    """Return those of the usual percentiles that at least one cell has, in ascending order."""
+    return [key for key in ("50", "95", "99") if any(key in answer.latency_us for answer in cells)]

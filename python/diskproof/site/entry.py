@@ -9,6 +9,7 @@ from pydantic import ConfigDict
 from diskproof import __version__
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
+from diskproof.analysis.audited.shared import failures
 from diskproof.audit.run import varying_factors
 from diskproof.report.compose import audited, verdict_words
 from diskproof.report.compose.answer import answer
@@ -204,7 +205,7 @@ def make_entry(
             Found(
                 check=one.check.check, severity=one.raised.severity, says=audited.lines(one, len(subjects))[0]
             )
-            for one in audited.failures(audit)
+            for one in failures(audit)
         ],
         sha256=sha256,
     )

@@ -52,6 +52,17 @@ class Interval(BaseModel):
         scaled = {end: None if value is None else value * factor for end, value in ends.items()}
         return self.model_copy(update=scaled)
 
+    def over(self, other: "Interval") -> "Interval":
+        """Return the ratio of two positive quantities that were observed independently.
+
+        Half widths of their logarithms add in squares, as errors do; both have the same confidence.
+        """
+        ratio, errors = self.estimate / other.estimate, (self.uncertainty, other.uncertainty)
+        n = min(self.n, other.n)
+        if None in errors:
+            return Interval(estimate=ratio, low=None, high=None, n=n)
+        return _from_logs(math.log(ratio), math.hypot(*(math.log1p(one or 0.0) for one in errors)), n)
+
     @property
     def uncertainty(self) -> float | None:
         """How far the true value may be off, relatively: 0.04 is "4% more or less", 1 is "twice or half"."""

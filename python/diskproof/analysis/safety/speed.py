@@ -1,11 +1,12 @@
 """Speed beside safety: the cells of the run's speed trials whose setting was cut as well."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from diskproof.analysis.answers import CellAnswer
-from diskproof.analysis.safety.shapes import SpeedBeside
+from diskproof.analysis.safety.shapes import Safety, SpeedBeside
 from diskproof.results.fault import NO_FAULT
 from diskproof.results.plan import NO_LEVEL, Cell, Cuts, Metric
+from diskproof.stats.intervals import Interval
 
 OF_TRANSACTIONS: tuple[Metric, ...] = ("transactions_per_s", "latency_mean_us")
 """What a cell is judged by that has a throughput of transactions: neither a job nor bare files have one."""
@@ -44,3 +45,16 @@ def typical(speeds: Sequence[SpeedBeside], crash_cell: Cell) -> SpeedBeside | No
     own = [one for one in speeds if one.crash_cell == crash_cell.id]
     of_workload = [one for one in own if one.cell.workload == own[0].cell.workload]
     return min(of_workload, key=lambda one: abs(one.cell.clients - crash_cell.clients), default=None)
+
+
+def cells_of(safety: Safety) -> list[Cell]:
+    """Return the cells that are cut, in the order of the plan."""
+    return list({one.cell.id: one.cell for one in safety.answers}.values())
+
+
+def speeds_of(safety: Safety) -> Mapping[str, Interval | None]:
+    """Return how fast each cell commits: as measured if all were, else until they were cut."""
+    measured = {one.id: typical(safety.speeds, one) for one in cells_of(safety)}
+    if all(one and one.throughput_per_s for one in measured.values()):
+        return {cell: one.throughput_per_s for cell, one in measured.items() if one}
+    return {one.cell.id: one.commits_per_s for one in reversed(safety.answers)}

@@ -1,9 +1,15 @@
-"""The way to die that took most from a cell: no verdict may be kinder than any of its tables."""
+"""What cuts took most from: a way to die, a level; and what others gain beside one that kept every commit.
+
+No verdict may be kinder than any of its tables.
+"""
 
 from collections.abc import Iterable
 
-from diskproof.analysis.safety.shapes import CutAnswer
+from diskproof.analysis.safety.shapes import CutAnswer, Safety
+from diskproof.analysis.safety.speed import speeds_of
 from diskproof.results.crash import WAYS
+from diskproof.stats.grouping import grouped
+from diskproof.stats.intervals import Interval
 
 
 def worst_way(answers: Iterable[CutAnswer]) -> CutAnswer:
@@ -25,3 +31,36 @@ def _gravity(answer: CutAnswer) -> tuple[bool, bool, bool, bool, float, float, i
         answer.window_s.worst if answer.window_s else 0.0,
         WAYS.index(answer.way),
     )
+
+
+def worst_of_cells(safety: Safety) -> list[CutAnswer]:
+    """Return of each cell the way of dying that took most."""
+    return [worst_way(dying) for dying in grouped(safety.answers, lambda one: one.cell.id).values()]
+
+
+def most_harmed(safety: Safety) -> CutAnswer | None:
+    """Return the level from which cuts took most: one that lost whole databases, if any did."""
+    harmed = [one for one in worst_of_cells(safety) if one.telling and not one.is_whole]
+    gone = max(harmed, key=lambda one: one.gone, default=None)
+    return gone if gone is None or gone.gone else worst_way(harmed)
+
+
+def faster_than_whole(safety: Safety) -> tuple[CutAnswer | None, list[tuple[Interval, CutAnswer]]]:
+    """Return a level that kept every commit, and those beside it that were faster, the fastest last.
+
+    Of several such levels the one that leaves most speed to another; None if none was slower.
+    """
+    speeds = speeds_of(safety)
+    telling = [one for one in worst_of_cells(safety) if one.telling]
+    known = [(one, speed) for one in telling if (speed := speeds.get(one.cell.id))]
+
+    def faster_than(kept: CutAnswer, speed: Interval) -> list[tuple[Interval, CutAnswer]]:
+        place = kept.cell.server, kept.cell.storage
+        beside = [one for one in known if (one[0].cell.server, one[0].cell.storage) == place]
+        ratios = [(other_speed.over(speed), other) for other, other_speed in beside]
+        known_faster = [one for one in ratios if (one[0].low or one[0].estimate) > 1]
+        return sorted(known_faster, key=lambda one: one[0].estimate)
+
+    found = [(kept, faster_than(kept, speed)) for kept, speed in known if kept.is_whole]
+    slower = (one for one in found if one[1])
+    return max(slower, key=lambda one: one[1][-1][0].estimate, default=(None, []))

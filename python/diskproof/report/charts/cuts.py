@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
+from diskproof.analysis.safety.speed import cells_of, speeds_of
 from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row, Spec
 from diskproof.report.charts.style import Encoding, encode
 from diskproof.report.compose import cut_words as said
-from diskproof.report.compose.safety import cells_of, levels_shown, speeds_of, ways
+from diskproof.report.compose.safety import levels_shown, ways
 from diskproof.report.document import Figure, Panel
 from diskproof.report.intervals import confidence, with_bounds
 from diskproof.stats.intervals import Interval

@@ -6,12 +6,12 @@ from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.rankings import CONDITIONS
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
-from diskproof.analysis.safety.worst import worst_way
+from diskproof.analysis.safety.worst import faster_than_whole, most_harmed, worst_of_cells, worst_way
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import cut_words, dials, faults, limits_words, verdict_words
 from diskproof.report.compose.names import is_given
 from diskproof.report.intervals import confidence
-from diskproof.results.factor import Factor
+from diskproof.results.limit import IN_WORDS
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers, say, us
 
@@ -47,9 +47,8 @@ def answer(analysis: Analysis) -> str:
     """Return the answer in one sentence; with the rows below it needs no more."""
     safety = analysis.safety
     if safety and safety.made:
-        measured = has_verdict(analysis) and _decided(analysis)
-        speed = _largest(analysis) if measured else "" if safety.faults else _gained(safety)
-        return " ".join(filter(None, (_of_cuts(safety), speed)))
+        measured = has_verdict(analysis) and _decided(analysis) and not faster_than_whole(safety)[1]
+        return " ".join(filter(None, (_of_cuts(safety), _largest(analysis) if measured else "")))
     if not has_verdict(analysis):
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
     if is_of_limits(analysis):
@@ -108,15 +107,8 @@ def cost(analysis: Analysis) -> str:
     return f"Waiting for the disk adds {' to '.join(each)} to each commit."
 
 
-def _told_apart(pair: Sequence[Verdict]) -> Factor | None:
-    """Return the factor that tells two comparisons apart, if it is one."""
-    first, second = (one.held for one in pair)
-    differing = [factor for factor, level in first.items() if second.get(factor) != level]
-    return differing[0] if len(differing) == 1 else None
-
-
-def _largest(analysis: Analysis) -> str:
-    """Return how the levels that differ most compare, over all conditions in which they do."""
+def _foremost(analysis: Analysis) -> list[Verdict]:
+    """Return the verdicts on the two levels that differ most, over all conditions in which they do."""
     # Of several factors, the one with three levels or more is asked for.
     ranked = {one.factor for one in analysis.rankings} or {one.factor for one in asked(analysis)}
     compared = on_dials(analysis) or [one for one in asked(analysis) if one.factor in ranked]
@@ -126,16 +118,29 @@ def _largest(analysis: Analysis) -> str:
         [one for one in decided if not one.flush_spared] or decided,
         lambda one: (one.factor, one.level, one.baseline, one.outcome),
     )
-    most = max(groups.values(), key=lambda some: max(map(_size, some)), default=[])
+    return max(groups.values(), key=lambda some: max(map(_size, some)), default=[])
+
+
+def _apart(most: Sequence[Verdict]) -> list[str]:
+    """Return in words what tells two comparisons apart; empty if they are not two, or differ in more."""
+    if len(most) != 2:
+        return []
+    first, second = (one.held for one in most)
+    differing = [factor for factor in first.keys() & second.keys() if second[factor] != first[factor]]
+    each = [[verdict_words.subject(factor, one.held[factor]) for one in most] for factor in differing]
+    return each[0] if len(each) == 1 else []
+
+
+def _largest(analysis: Analysis) -> str:
+    """Return how the levels that differ most compare."""
+    most = _foremost(analysis)
     if not most:
         return _alike(_decided(analysis))
-    first = most[0]
+    first, apart = most[0], _apart(most)
     alike = (first.factor, first.level, first.baseline)
     every = [one.held for one in asked(analysis) if (one.factor, one.level, one.baseline) == alike]
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     ratios = [one.ratio.estimate for one in most if one.ratio]
-    factor = _told_apart(most) if len(most) == 2 else None
-    apart = [verdict_words.subject(factor, one.held[factor]) for one in most] if factor else []
     where = "" if apart else verdict_words.places([one.held for one in most], every, "comparisons")
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""
     by = verdict_words.by_how_much(*ratios, where=apart)
@@ -162,56 +167,53 @@ def _size(one: Verdict) -> float:
 
 
 def _of_cuts(safety: Safety) -> str:
-    """Return which levels kept every commit in the cuts, and the worst that another took.
+    """Return which levels kept every commit in the cuts, what others gained, and the worst that one lost.
 
     A kill or a stop shows nothing of power cuts, which the question is mostly about.
     """
     if safety.faults:
         return faults.answer(safety)
     worst = [one for one in worst_of_cells(safety) if one.telling]
+    whole = [one for one in worst if one.is_whole]
     kept = "; ".join(
         f"{_kept(alike, worst)}{'' if way == 'power' else f'; {cut_words.UNVERIFIED[way]}'}"
-        for way, alike in grouped([one for one in worst if one.is_whole], lambda one: one.way).items()
+        for way, alike in grouped(whole, lambda one: one.way).items()
     )
-    kept = kept or "No level kept every commit"
-    harmed = [one for one in worst if not one.is_whole]
-    if not harmed:
+    most = most_harmed(safety)
+    base, faster = faster_than_whole(safety)
+    gained = ""
+    if base:
+        ratios, beside = [ratio.estimate for ratio, _ in faster], [other for _, other in faster]
+        named = numbers.listed([one.cell.tuning for one in beside], MOST_KEPT)
+        was = "was" if len(beside) == 1 else "were"
+        gained = f"; {named} there {was} {verdict_words.amount(*ratios)}"
+        if len(whole) > 1:
+            than = verdict_words.by_how_much(*ratios)
+            gained = f"; {named} on {base.cell.storage} {was} {than} {base.cell.tuning}"
+        if most in beside:
+            return f"{kept}{gained}, and {_lost(most)}."
+        if harmed := [one for one in beside if not one.is_whole]:
+            gained += f", and lost {cut_words.window(worst_way(harmed))}"
+    kept = f"{kept or 'No level kept every commit'}{gained}"
+    if most is None:
         return f"{kept}."
-    most = max(harmed, key=lambda one: one.gone) if any(one.gone for one in harmed) else worst_way(harmed)
-    whole_database = f"lost the whole database in {most.gone} of {cut_words.cuts(most.telling)}"
-    if most.with_loss > most.gone:
-        whole_database += f", and commits in {most.with_loss - most.gone} more"
+    return f"{kept}{'.' if gained else ';'} {cut_words.level(most.cell)} {_lost(most)}."
+
+
+def _lost(most: CutAnswer) -> str:
+    """Return the most that cuts took of a level, to follow its name."""
     if most.states:
-        which = cut_words.counterexample(most.states[-1])
-        return f"{kept}; {cut_words.level(most.cell)} {cut_words.outcome(most)}; {which}."
-    return f"{kept}; {cut_words.level(most.cell)} {whole_database if most.gone else cut_words.worst(most)}."
+        return f"{cut_words.outcome(most)}; {cut_words.counterexample(most.states[-1])}"
+    if not most.gone:
+        return cut_words.worst(most)
+    more = most.with_loss - most.gone
+    of = f"lost the whole database in {most.gone} of {cut_words.cuts(most.telling)}"
+    return f"{of}, and commits in {more} more" if more else of
 
 
 def _kept(whole: Sequence[CutAnswer], worst: Sequence[CutAnswer]) -> str:
     named = numbers.listed([cut_words.level(one.cell) for one in whole])
     return f"{named if len(whole) <= MOST_KEPT else f'{len(whole)} of {len(worst)} levels'} kept every commit"
-
-
-def _gained(safety: Safety) -> str:
-    """Return how fast the fastest level commits beside one that kept every commit; empty: none is faster."""
-    known = [(one, one.commits_per_s) for one in worst_of_cells(safety) if one.telling]
-    ratios = [
-        (other_speed.estimate / speed.estimate, other, one)
-        for one, speed in known
-        for other, other_speed in known
-        if one.is_whole and speed and other_speed
-        if (other.cell.server, other.cell.storage) == (one.cell.server, one.cell.storage)
-    ]
-    ratio, fastest, kept = max(ratios, key=lambda one: one[0], default=(1.0, None, None))
-    if fastest is None or kept is None or ratio <= 1:
-        return ""
-    by = verdict_words.by_how_much(ratio)
-    return f"Until the cut, {fastest.cell.tuning} was {by} {kept.cell.tuning} on {kept.cell.storage}."
-
-
-def worst_of_cells(safety: Safety) -> list[CutAnswer]:
-    """Return of each cell the way of dying that took most."""
-    return [worst_way(dying) for dying in grouped(safety.answers, lambda one: one.cell.id).values()]
 
 
 # ---------------------------------------------------------------- limits
@@ -233,9 +235,22 @@ def held_back(analysis: Analysis) -> str:
     cells = analysis.limits.cells if analysis.limits and analysis.trials_valid else []
     named = [one for one in cells if one.limit]
     unknown = [one for one in cells if not one.limit]
-    where = _places(analysis, unknown) if named else f": {open_limits(analysis)}"
-    found = [_limits(analysis, named), f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else ""]
+    found = [_limits(analysis, named), _unproven(analysis, unknown, alone=not named)]
     return "; ".join(filter(None, found if len(named) >= len(unknown) else reversed(found)))
+
+
+def _unproven(analysis: Analysis, unknown: Sequence[CellLimit], *, alone: bool) -> str:
+    """Return where most time goes in cells without a limit: ``not proven: the log's flush (44% to 55%)``."""
+    split = [(one, part) for one in unknown if (part := limits_words.largest_part(one.split))]
+    if not unknown or len(split) < len(unknown):
+        where = f": {open_limits(analysis)}" if alone else _places(analysis, unknown)
+        return f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else ""
+    said = [
+        f"{IN_WORDS[name]}{_places(analysis, [one for one, _ in alike])}"
+        f" ({limits_words.between([share for _, (_, share) in alike])})"
+        for name, alike in grouped(split, lambda one: one[1][0]).items()
+    ]
+    return f"not proven: most time goes to {', '.join(said)}"
 
 
 def _limits(analysis: Analysis, named: Sequence[CellLimit]) -> str:
@@ -294,9 +309,25 @@ def _of_comparisons(analysis: Analysis) -> str:
         why = next((one.reasons[0].text for one in every if one.reasons), "")
         return f"no comparison is decided{why and ': '}{why.partition(';')[0]}"
     number = "all" if len(decided) == len(every) else f"{len(decided)} of"
-    said = f"{number} {numbers.count(len(every), 'comparison')} decided, by {confidence(analysis)} intervals"
+    said = f"{_ends(analysis)}{number} {numbers.count(len(every), 'comparison')} decided"
     few = sum(one.ratio.n < ENOUGH_BLOCKS for one in decided if one.ratio)
     return f"{said}; {few} only likely: fewer than {ENOUGH_BLOCKS} blocks" if few else said
+
+
+def _ends(analysis: Analysis) -> str:
+    """Return the intervals of what the answer says: ``95% intervals: 2.5 to 4.7 and 7.8 to 18 times; ``."""
+    decided = _decided(analysis)
+    alike = len({(one.factor, one.level, one.baseline) for one in decided}) == 1
+    most = sorted(_foremost(analysis) or (decided if alike else []), key=_size)
+    apart = {one.cell: f" ({place})" for one, place in zip(most, _apart(most), strict=False)}
+    times = bool(most) and _size(most[-1]) >= verdict_words.TIMES_FROM
+    found = [(verdict_words.interval(one.outcome, one.ratio, times=times), one.cell) for one in most]
+    known = [(ends, apart.get(cell, "")) for ends, cell in found if ends]
+    if not known:
+        return ""
+    first = f"s: {''.join(known[0])} and" if known[1:] else ":"
+    ends, place = known[-1]
+    return f"{confidence(analysis)} interval{first} {ends}{' times' * times}{place}; "
 
 
 def _of_instruments(analysis: Analysis) -> str:
@@ -318,15 +349,18 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
     """Return how many cuts there are, and how rare a loss they would miss; alarms tell of controls."""
     worst = [one for one in worst_of_cells(safety) if one.telling]
     said = []
-    if worst and any(one.states for one in worst):
-        said.append(
-            f"{numbers.count(sum(seen.checked for one in worst for seen in one.states), 'state')} tried"
-        )
+    if states := [seen.checked for one in worst for seen in one.states]:
+        said.append(f"{numbers.count(sum(states), 'state')} tried")
     elif worst:
-        noun = cut_words.tries if safety.faults else cut_words.cuts
-        said.append(f"{noun(min(one.telling for one in worst))} of each")
+        noun = "try" if safety.faults else "cut"
+        said.append(f"{numbers.count(min(one.telling for one in worst), noun)} of each")
     if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share and not one.states]:
         said.append(f"a loss that strikes fewer than {cut_words.points(max(spared))} of cuts may be missed")
+    if not safety.faults and (faster := faster_than_whole(safety)[1]):
+        ratio = faster[-1][0]
+        said.append(f"{verdict_words.amount(ratio.estimate)}: {verdict_words.interval('faster', ratio)}")
+    elif has_verdict(analysis) and _decided(analysis):
+        said.append(_ends(analysis).removesuffix("; "))
     if analysis.trials_valid < analysis.trials_run:
         said.append(f"of the trials of speed, {analysis.trials_valid} of {analysis.trials_run} are valid")
-    return "; ".join(said)
+    return "; ".join(filter(None, said))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from diskproof.analysis.audited import shared
 from diskproof.analysis.audited.shapes import AuditAnswer
 from diskproof.report.compose import audited
 from diskproof.report.document import Item, Items, Paragraph, Section, Tone
@@ -32,8 +33,9 @@ MOST_VERDICTS = 3
 
 def compose(audit: AuditAnswer) -> OneScreen:
     """Return the findings of an audit, the gravest first, and what the figures support."""
-    found, notes = audited.failures(audit), audited.notes(audit)
-    lines = [(one.word, f"{one.check.check}: {_first(one, audit)}") for one in found[:MOST_ON_SCREEN]]
+    found, notes = shared.failures(audit), shared.notes(audit)
+    shown = found[:MOST_ON_SCREEN]
+    lines = [(audited.word(one), f"{one.check.check}: {_first(one, audit)}") for one in shown]
     more = [count(len(found) - MOST_ON_SCREEN, "more finding")] if len(found) > MOST_ON_SCREEN else []
     more += [count(len(notes), "note")] if notes else []
     lines += [("", f"{' and '.join(more)}: --why")] if more else []
@@ -42,8 +44,8 @@ def compose(audit: AuditAnswer) -> OneScreen:
     lines += [("verdict", _told(one, audit, len(verdicts))) for one in verdicts[:MOST_VERDICTS]]
     if (rest := len(verdicts) - MOST_VERDICTS) > 0:
         lines.append(("", f"{count(rest, 'more verdict')}: --why"))
-    untold = (Item(", ".join(checks), "?", name=what) for what, checks in audited.untold(audit))
-    passed = ", ".join(audited.passed(audit)) or "none"
+    untold = (Item(", ".join(checks), "?", name=what.text) for what, checks in shared.untold(audit))
+    passed = ", ".join(shared.passed(audit)) or "none"
     return OneScreen(
         "Audit",
         f"{audited.summary(audit)}.",
@@ -61,19 +63,19 @@ def compose(audit: AuditAnswer) -> OneScreen:
     )
 
 
-def _first(found: audited.Found, audit: AuditAnswer) -> str:
+def _first(found: shared.Found, audit: AuditAnswer) -> str:
     first, *others = audited.lines(found, len(audit.subjects))
     return f"{first}; {len(others)} more like it" if others else first
 
 
 def _told(verdict: audited.Verdict, audit: AuditAnswer, of: int) -> str:
     first, several = audit.subjects.index(verdict.subjects[0]), len(verdict.subjects)
-    name = audited.labels(audit)[first] if several == 1 else count(several, "result")
+    name = shared.labels(audit)[first] if several == 1 else count(several, "result")
     return f"{name}: {verdict.sentence}" if of > 1 or len(verdict.subjects) > 1 else verdict.sentence
 
 
 def _verdict(verdict: audited.Verdict) -> Item:
-    mark, tone = TONES[audited.mark(verdict.subjects[0])]
+    mark, tone = TONES[shared.mark(verdict.subjects[0])]
     name, *others = verdict.heads if len(verdict.subjects) == 1 else ["", *verdict.heads]
     lines = (
         *(Paragraph(head) for head in others),
@@ -82,13 +84,13 @@ def _verdict(verdict: audited.Verdict) -> Item:
     return Item(verdict.sentence, mark, name=name, tone=tone, lines=lines)
 
 
-def findings(found: Sequence[audited.Found], audit: AuditAnswer) -> Items:
+def findings(found: Sequence[shared.Found], audit: AuditAnswer) -> Items:
     """Return what was found as a list, each with its remedy and why it matters; what is the same once."""
     told: set[Paragraph] = set()
     return Items(tuple(_finding(one, len(audit.subjects), told) for one in found))
 
 
-def _finding(found: audited.Found, subjects: int, told: set[Paragraph]) -> Item:
+def _finding(found: shared.Found, subjects: int, told: set[Paragraph]) -> Item:
     first, *others = audited.lines(found, subjects)
     mark, tone = TONES[found.raised.severity]
     lines = [Paragraph(other) for other in others]
@@ -97,4 +99,4 @@ def _finding(found: audited.Found, subjects: int, told: set[Paragraph]) -> Item:
         advice.append(Paragraph(f"{found.check.reason} ({found.check.source})", lead="Why"))
         lines += [line for line in advice if line not in told]
         told.update(advice)
-    return Item(first, mark, lead=found.word, name=found.check.check, tone=tone, lines=tuple(lines))
+    return Item(first, mark, lead=audited.word(found), name=found.check.check, tone=tone, lines=tuple(lines))

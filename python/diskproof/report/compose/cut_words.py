@@ -192,12 +192,19 @@ def _gone(answer: CutAnswer) -> str:
 def _most(answer: CutAnswer, most: int) -> str:
     """Return the most transactions and the longest window, which may be of different cuts."""
     of_program = answer.cell.server == PROGRAM
-    noun, lost = ("promise", count(most, "promise")) if of_program else ("commit", transactions(most))
+    noun, lost = ("promise", count(most, "promise")) if of_program else ("commit", count(most, "transaction"))
     window_s = answer.window_s.worst if answer.window_s else 0.0
     if answer.open_windows:  # the load began too late to lose more
         return f"{lost} and {seconds(window_s)} of {noun}s, or more"
     up_to = "" if 0 < window_s < LEAST_S else "up to "
     return f"up to {lost} and {up_to}{seconds(window_s)} of {noun}s"
+
+
+def window(answer: CutAnswer) -> str:
+    """Return the longest time of which a cut took the commits: ``over 1.1 s of commits``."""
+    worst_s = answer.window_s.worst if answer.window_s else 0.0
+    noun = "promises" if answer.cell.server == PROGRAM else "commits"
+    return f"{'over' if answer.open_windows else 'up to'} {seconds(worst_s)} of {noun}"
 
 
 def by_chance(pairs: Sequence[Unranked]) -> str:
@@ -255,16 +262,6 @@ def seconds(value: float) -> str:
 def cuts(number: int) -> str:
     """Return a number of cuts with its noun."""
     return count(number, "cut")
-
-
-def tries(number: int) -> str:
-    """Return a number of tries with its noun."""
-    return "1 try" if number == 1 else f"{number:,} tries"
-
-
-def transactions(number: int) -> str:
-    """Return a number of transactions with its noun."""
-    return count(number, "transaction")
 
 
 def causes(found: Sequence[Cause], most: int = 3) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, PartName, Split
 from diskproof.report.compose.head import work
-from diskproof.results.limit import IN_WORDS
+from diskproof.results.limit import IN_WORDS, Limit
 from diskproof.stats.grouping import grouped
 from diskproof.wording import Range, say, together
 from diskproof.wording.numbers import NOT_OBSERVED, whole_percent
@@ -53,9 +53,12 @@ def bound_by(one: CellLimit) -> str:
 def share(cells: Sequence[CellLimit], of: str = "") -> str:
     """Return in brackets what part of the time cells spend at their limit; empty if that is not known."""
     shares = [part for one in cells if (part := one.share_of_time) is not None]
-    if not any(shares):
-        return ""
-    return say(" ({part}{of})", of=of, part=Range(low=min(shares), high=max(shares), unit="share")).text
+    return f" ({between(shares)}{of})" if any(shares) else ""
+
+
+def between(shares: Sequence[float]) -> str:
+    """Return the least and the most of some shares: ``44% to 55%``."""
+    return say("{part}", part=Range(low=min(shares), high=max(shares), unit="share")).text
 
 
 def why_open(cells: Sequence[CellLimit]) -> str:
@@ -87,8 +90,21 @@ def unexplained_us(split: Split) -> float:
 
 def main_parts(split: Split | None) -> str:
     """Return the largest parts of a transaction's time: ``log flush 93%, CPU 4%``."""
+    largest = [f"{name} {whole_percent(part)}" for name, part in _shares(split)[:MOST_PARTS]]
+    return ", ".join(largest) or NOT_OBSERVED
+
+
+def largest_part(split: Split | None) -> tuple[Limit, float] | None:
+    """Return the limit whose parts take most time, and their share; None if that is not known."""
+    shares = dict(_shares(split))
+    shares["CPU"] = shares.get("CPU", 0.0) + shares.pop("waiting for a CPU", 0.0)
+    name = max(shares, key=shares.__getitem__)
+    return next(((limit, shares[name]) for limit in IN_WORDS if limit == name and shares[name]), None)
+
+
+def _shares(split: Split | None) -> list[tuple[str, float]]:
+    """Return the shares of parts that are not small, the largest first."""
     if split is None or split.latency_us <= 0:
-        return NOT_OBSERVED
+        return []
     shares = [(name, time_us / split.latency_us) for name, time_us in parts(split)]
-    largest = sorted((one for one in shares if one[1] >= SMALL_SHARE), key=lambda one: -one[1])
-    return ", ".join(f"{name} {whole_percent(part)}" for name, part in largest[:MOST_PARTS]) or NOT_OBSERVED
+    return sorted((one for one in shares if one[1] >= SMALL_SHARE), key=lambda one: -one[1])

@@ -36,21 +36,19 @@ MOST_WORDS = 60
 """Beside the picture of a page; what loses words for that is whole in the page below."""
 
 LEAST = ("Beware", "Price", "Not answered", "Held back by", "How sure")
-"""What loses clauses, one after the other."""
+"""What loses clauses, one after the other; then a second thing to do goes."""
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
-    """Return what to know beside the picture of a page; too much loses a second thing to do, clauses."""
+    """Return what to know beside the picture of a page; what is too long loses its last clauses."""
     found = list(lines(analysis))
-    if _words(found) > MOST_WORDS:
-        found = [one for one in found if one[0]]
     for least in LEAST:
         for at, (lead, text) in enumerate(found):
             clauses = text.split("; ")
             while lead == least and _words(found) > MOST_WORDS and clauses[1:]:
                 clauses.pop()
                 found[at] = lead, "; ".join(clauses)
-    return tuple(found)
+    return tuple(one for one in found if one[0] or _words(found) <= MOST_WORDS)
 
 
 def _words(found: Sequence[tuple[str, str]]) -> int:

@@ -10,10 +10,10 @@ from diskproof.analysis.safety.shapes import (
     Safety,
     Spread,
 )
-from diskproof.analysis.safety.speed import typical
+from diskproof.analysis.safety.speed import cells_of, speeds_of
+from diskproof.analysis.safety.worst import worst_of_cells
 from diskproof.report.compose import cut_words as said
 from diskproof.report.compose import faults, findings
-from diskproof.report.compose.answer import worst_of_cells
 from diskproof.report.compose.cut_words import TAKEN, TITLES
 from diskproof.report.compose.tables import levels, table
 from diskproof.report.document import Block as PageBlock
@@ -23,7 +23,6 @@ from diskproof.report.one_screen import SHARES, Block, Row
 from diskproof.results.crash import Way
 from diskproof.results.factor import CutFactor
 from diskproof.results.plan import Cell
-from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed
 
 NOTE = (
@@ -150,19 +149,6 @@ def levels_shown(cells: Sequence[Cell]) -> list[CutFactor]:
     known: list[CutFactor] = ["server", "storage", "tuning"] if several else ["storage", "tuning"]
     further: tuple[CutFactor, ...] = ("fault", "clients")
     return known + [one for one in further if len({cell.level(one) for cell in cells}) > 1]
-
-
-def cells_of(safety: Safety) -> list[Cell]:
-    """Return the cells that are cut, in the order of the plan."""
-    return list({one.cell.id: one.cell for one in safety.answers}.values())
-
-
-def speeds_of(safety: Safety) -> Mapping[str, Interval | None]:
-    """Return how fast each cell commits: as measured if all were, else until they were cut."""
-    measured = {one.id: typical(safety.speeds, one) for one in cells_of(safety)}
-    if all(one and one.throughput_per_s for one in measured.values()):
-        return {cell: one.throughput_per_s for cell, one in measured.items() if one}
-    return {one.cell.id: one.commits_per_s for one in reversed(safety.answers)}
 
 
 def worst_loss(one: CutAnswer) -> str:

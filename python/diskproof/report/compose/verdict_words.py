@@ -168,16 +168,16 @@ def amount(*ratios: float) -> str:
     return by_how_much(*ratios).removesuffix(" than").removesuffix(" as")
 
 
-def interval(outcome: Outcome, ratio: Interval | None) -> str:
+def interval(outcome: Outcome, ratio: Interval | None, *, times: bool = False) -> str:
     """Return the ends of a ratio's interval in the words of its outcome: ``4.1 to 5.5`` times slower.
 
-    Of no difference as an axis has it: ``-10% to +11%``. Empty without an interval.
+    Of no difference as an axis has it: ``-10% to +11%``. Empty without an interval. `times`: not in percent.
     """
     if ratio is None or ratio.low is None or ratio.high is None:
         return ""
     if outcome not in ("faster", "slower") or (ratio.low < 1) != (ratio.high < 1):
         return f"{_end(ratio.low)} to {_end(ratio.high)}"
-    if max(ratio.estimate, 1 / ratio.estimate) >= TIMES_FROM:
+    if times or max(ratio.estimate, 1 / ratio.estimate) >= TIMES_FROM:
         both = sorted(max(one, 1 / one) for one in (ratio.low, ratio.high))
         low, high = (_two_digits(one) if one < 99.5 else significant(one, 2) for one in both)
     else:

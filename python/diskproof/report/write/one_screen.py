@@ -33,6 +33,11 @@ FEWEST, CROWDED, MOST = 1, 2, 3
 """Lines of each thing to know and of the facts: at first; if not all rows find room even so, since words
 would be cut short in vain; and at last, as far as there is room."""
 
+LEAST_OF_ROWS = 9
+"""Lines that rows have at least, before words do."""
+
+INTERVAL = "interval"
+
 HELD = "\ue000"
 """A blank at which no line may end, while lines are made: rich ends them at no-break spaces, too."""
 
@@ -66,9 +71,12 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
     # Of several things to do, the first one at least.
     most = [FEWEST if lead else 0 for lead, _ in screen.lines] + [FEWEST]
     if sum(map(len, words(most))) > room:
-        head, tail = words([CROWDED if lines else 0 for lines in most])
-        rows = _cut(whole, screen, width, height - len(head) - 1 - len(tail), signs)
-        return [*head, *rows, Text(), *tail]
+        for longest in (CROWDED, FEWEST):
+            head, tail = words([longest if lines else 0 for lines in most])
+            left = height - len(head) - 1 - len(tail)
+            if left >= LEAST_OF_ROWS:
+                break
+        return [*head, *_cut(whole, screen, width, left, signs), Text(), *tail]
     for _ in range(MOST):
         for place, lines in enumerate(most):
             longer = [*most[:place], lines + 1, *most[place + 1 :]]
@@ -167,7 +175,7 @@ def _columns(blocks: Sequence[Block], width: int) -> Columns:
     number = max((len(row.figures) for row in rows), default=0)
     texts = [*(block.columns for block in blocks), *(row.figures for row in rows)]
     figures = [_widest(at, texts) for at in range(number)]
-    interval = max((len(row.interval) for row in rows), default=0)
+    interval = max((len(row.interval and f"{row.interval:<{len(INTERVAL)}}") for row in rows), default=0)
     made = Columns(tuple(levels), said + GAP * bool(interval), interval, 0, tuple(figures))
     while made.figures and made.all > width:
         made = replace(made, figures=made.figures[:-1])
@@ -208,7 +216,7 @@ def _title(block: Block, columns: Columns, width: int, *, shows_scale: bool) -> 
     title = Text(f"{_short(block.title, width):<{columns.left}}", style="bold")
     at = columns.left - columns.interval
     if columns.interval and len(block.title) < at and any(row.interval for row in block.rows):
-        title = Text.assemble((f"{block.title:<{at}}", "bold"), (f"{'interval':<{columns.interval}}", "dim"))
+        title = Text.assemble((f"{block.title:<{at}}", "bold"), (f"{INTERVAL:<{columns.interval}}", "dim"))
     if block.scale and shows_scale:
         title.append(Text(_ticks(block.scale, columns.bar), style="dim"))
     before_figures = columns.left + columns.bar
