@@ -58,10 +58,11 @@ def throughput(analysis: Analysis, measure: Measure = THROUGHPUT) -> Figure | No
     for row in rows:
         row |= {end: parts.within(row[end], domain) for end in ("low", "high")}
     figures = [row[end] for row in rows for end in ("figure", "low", "high") if row[end] is not None]
-    if "clients" in analysis.varying:
+    clients = sorted({one.cell.clients for one in judged})
+    if clients[1:]:
         title, by = f"{measure.title} by clients", "by number of clients"
         panels = tuple(
-            _by_clients(analysis, encoding, levels, of_panel, figures, measure)
+            _by_clients(clients, encoding, levels, of_panel, figures, measure)
             for levels, of_panel in rows_by_panel.items()
         )
     else:
@@ -76,14 +77,14 @@ def throughput(analysis: Analysis, measure: Measure = THROUGHPUT) -> Figure | No
 
 
 def _by_clients(
-    analysis: Analysis,
+    clients: Sequence[int],
     encoding: Encoding,
     levels: tuple[str, ...],
     rows: Sequence[Row],
     figures: Sequence[float],
     measure: Measure,
 ) -> Panel:
-    x = parts.doubling("clients", [cell.clients for cell in analysis.plan.cells], "clients")
+    x = parts.doubling("clients", clients, "clients")
     channels = x | {"y": parts.Span.of(figures).channel("figure", measure.unit)} | parts.colour(encoding)
     return parts.panel(
         parts.panel_title(encoding, levels),

@@ -354,8 +354,8 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
     elif worst:
         noun = "try" if safety.faults else "cut"
         said.append(f"{numbers.count(min(one.telling for one in worst), noun)} of each")
-    if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share and not one.states]:
-        said.append(f"a loss that strikes fewer than {cut_words.points(max(spared))} of cuts may be missed")
+        if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
+            said[0] += f" may miss a loss rarer than {cut_words.points(max(spared))}"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         ratio = faster[-1][0]
         said.append(f"{verdict_words.amount(ratio.estimate)}: {verdict_words.interval('faster', ratio)}")

@@ -35,8 +35,8 @@ def run(analysis: Analysis) -> OneScreen:
 MOST_WORDS = 60
 """Beside the picture of a page; what loses words for that is whole in the page below."""
 
-LEAST = ("Beware", "Price", "Not answered", "Held back by", "How sure")
-"""What loses clauses, one after the other; then a second thing to do goes."""
+LEAST = ("Beware", "Not answered", "Held back by", "", "How sure")
+"""What loses clauses, one after the other; a second thing to do has no word before, and goes."""
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
@@ -45,10 +45,10 @@ def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     for least in LEAST:
         for at, (lead, text) in enumerate(found):
             clauses = text.split("; ")
-            while lead == least and _words(found) > MOST_WORDS and clauses[1:]:
+            while lead == least and _words(found) > MOST_WORDS and clauses[1 if lead else 0 :]:
                 clauses.pop()
                 found[at] = lead, "; ".join(clauses)
-    return tuple(one for one in found if one[0] or _words(found) <= MOST_WORDS)
+    return tuple(one for one in found if one[1])
 
 
 def _words(found: Sequence[tuple[str, str]]) -> int:
@@ -74,7 +74,7 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
             if is_of_limits(analysis)
             else [("Held back by", held_back(analysis))]
         ),
-        ("Price", f"in {priced(prices)}: {'; '.join(storages)}" if prices else ""),
+        ("Price", f"in {priced(prices)}: {', '.join(storages)}" if prices else ""),
         *(("" if at else "To do", one.line) for at, one in enumerate(to_do.first(analysis))),
         ("Beware", _beware(analysis, [one for one in warned if one[0] not in busy])),
     )
