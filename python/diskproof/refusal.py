@@ -59,3 +59,21 @@ def why_refused(error: OSError) -> str:
 def why_not_written(path: Path, error: OSError) -> str:
     """Return what could not be written, why, and what to do."""
     return f"{path} cannot be written: {why_refused(error)}"
+
+
+def check_writable(record: Path | None, folder: Path | None) -> None:
+    """Refuse, before anything is measured, a file or folder that could not be written afterwards."""
+    if record and not record.absolute().parent.is_dir():
+        raise RefusalError(f"there is no folder {record.absolute().parent} for {record.name}; make it first")
+    if record and record.is_dir():
+        raise RefusalError(f"{record} is a folder; name a file")
+    try:
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+        for path in ([record] if record else []) + ([folder / "profile.json"] if folder else []):
+            is_new = not path.exists()
+            path.open("ab").close()
+            if is_new:
+                path.unlink()
+    except OSError as error:
+        raise RefusalError(why_not_written(folder or record or Path(), error)) from None

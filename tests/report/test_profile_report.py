@@ -8,7 +8,7 @@ from rich.console import Console
 
 from diskproof.profile.notes import Taken, notes
 from diskproof.profile.parse import to_cell
-from diskproof.refusal import RefusalError
+from diskproof.refusal import RefusalError, check_writable
 from diskproof.report import profile as told
 from diskproof.report.charts.profile import drawings
 from diskproof.report.compose import profile as tables
@@ -159,13 +159,13 @@ def test_nothing_from_the_machine_becomes_markup(full: Profile) -> None:
 
 def test_what_cannot_be_written_is_refused_before(tmp_path: Path) -> None:
     with pytest.raises(RefusalError, match="there is no folder"):
-        told.check_writable(tmp_path / "no" / "x.json", None)
+        check_writable(tmp_path / "no" / "x.json", None)
     with pytest.raises(RefusalError, match="is a folder"):
-        told.check_writable(tmp_path, None)
+        check_writable(tmp_path, None)
     (tmp_path / "file").touch()
     with pytest.raises(RefusalError, match="cannot be written: a file of that name exists: name another"):
-        told.check_writable(None, tmp_path / "file")
-    told.check_writable(tmp_path / "new.json", None)
+        check_writable(None, tmp_path / "file")
+    check_writable(tmp_path / "new.json", None)
     assert not (tmp_path / "new.json").exists()
 
 

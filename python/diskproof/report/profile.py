@@ -5,7 +5,6 @@ from pathlib import Path
 
 from rich.console import Console
 
-from diskproof.refusal import RefusalError, why_not_written
 from diskproof.report.compose.profile import compose
 from diskproof.report.write import terminal
 from diskproof.results.profile import Profile, write_profile
@@ -22,24 +21,6 @@ def page(profile: Profile) -> str:
     from diskproof.report.write import html  # noqa: PLC0415
 
     return html.write(compose(profile, drawings(profile)))
-
-
-def check_writable(record: Path | None, folder: Path | None) -> None:
-    """Refuse, before anything is measured, a file or folder that could not be written afterwards."""
-    if record and not record.absolute().parent.is_dir():
-        raise RefusalError(f"there is no folder {record.absolute().parent} for {record.name}; make it first")
-    if record and record.is_dir():
-        raise RefusalError(f"{record} is a folder; name a file")
-    try:
-        if folder:
-            folder.mkdir(parents=True, exist_ok=True)
-        for path in ([record] if record else []) + ([folder / "profile.json"] if folder else []):
-            is_new = not path.exists()
-            path.open("ab").close()
-            if is_new:
-                path.unlink()
-    except OSError as error:
-        raise RefusalError(why_not_written(folder or record or Path(), error)) from None
 
 
 def write_all(folder: Path, profile: Profile) -> Iterator[Path]:

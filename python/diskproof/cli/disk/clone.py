@@ -15,9 +15,8 @@ from diskproof.profile.clone.make import make
 from diskproof.profile.clone.material import WHOLE_DISK, Material, measure
 from diskproof.profile.place import FEWEST_BYTES, Wanted
 from diskproof.profile.plan import Effort
-from diskproof.refusal import RefusalError, why_not_written
+from diskproof.refusal import RefusalError, check_writable, why_not_written
 from diskproof.report.compose.clone import compose
-from diskproof.report.profile import check_writable
 from diskproof.report.write import terminal
 from diskproof.results.durable import write_whole
 from diskproof.storage.attached import find

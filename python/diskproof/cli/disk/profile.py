@@ -17,7 +17,7 @@ from diskproof.cli.values.run import gathered
 from diskproof.profile.measure import profile as measure
 from diskproof.profile.place import Wanted
 from diskproof.profile.plan import FULL, QUICK
-from diskproof.refusal import RefusalError
+from diskproof.refusal import RefusalError, check_writable
 from diskproof.report import profile as told
 from diskproof.report.compose.dials import here
 from diskproof.report.write import terminal
@@ -69,7 +69,7 @@ def profile(
         raise RefusalError(f"{mark} has no curve over `{FLUSH}`: its study varies none")
     effort = QUICK if quick else FULL
     effort = effort if seconds is None else effort.lasting(seconds)
-    told.check_writable(record, out)
+    check_writable(record, out)
     attached = None if Path(place).exists() else find(place)
     wanted = Wanted(
         name=place,
