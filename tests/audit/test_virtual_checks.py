@@ -18,6 +18,19 @@ NAMES = ("lateness", "disk-errors", "virtual-bytes")
 
 LOOP = DeviceUsage(reads=0, read_bytes=0, writes=10_000, written_bytes=163_840_000, flushes=5_000, busy_s=50)
 
+AT_RATE = Rate(
+    asked_per_s=100.0,
+    arrivals="poisson",
+    achieved_per_s=100.0,
+    arrived=6000,
+    waiting=0,
+    behind_s=0.0,
+    most_waiting=0,
+    most_behind_s=0.0,
+    held=True,
+    start_delay_mean_us=1.0,
+)
+
 
 def audit(loop: DeviceUsage | None = LOOP, *, disks: int = 1, **use: Any) -> dict[str, Finding]:
     planned = PLAN.trials[0]
@@ -46,6 +59,19 @@ def test_a_late_disk_makes_its_trial_invalid_and_its_cell_incomparable() -> None
     assert "600 µs late" in finding.message.text
     assert "15% of the modelled mean latency (4.0 ms)" in finding.message.text
     assert bars_comparison(finding)
+
+
+def test_late_answers_that_cannot_have_held_the_clients_are_a_note() -> None:
+    late = make_use().lateness_us
+    assert late is not None
+    seldom: dict[str, Any] = {
+        "late": True,
+        "lateness_share": 0.15,
+        "lateness_us": change(late, mean=30.0, p99=600.0),
+    }
+    assert audit(**seldom)["lateness"].severity == "note"
+    assert "or 1% of the time for all of them together" in audit(**seldom)["lateness"].message.text
+    assert audit(**seldom, load__rate=AT_RATE)["lateness"].severity == "invalid"
 
 
 def test_what_waited_in_the_kernel_makes_a_trial_invalid() -> None:
@@ -89,19 +115,7 @@ def test_waits_of_all_disks_count_together_and_at_a_set_rate_always() -> None:
     waiting = Waiting(kinds=["flush"], requests=7_000, await_us=2707.0, modelled_us=2000.0, in_line_us=0.0)
     assert audit(waiting=waiting)["lateness"].severity == "note"
     assert audit(waiting=waiting, disks=2)["lateness"].severity == "invalid"
-    rate = Rate(
-        asked_per_s=100.0,
-        arrivals="poisson",
-        achieved_per_s=100.0,
-        arrived=6000,
-        waiting=0,
-        behind_s=0.0,
-        most_waiting=0,
-        most_behind_s=0.0,
-        held=True,
-        start_delay_mean_us=1.0,
-    )
-    assert audit(waiting=waiting, load__rate=rate)["lateness"].severity == "invalid"
+    assert audit(waiting=waiting, load__rate=AT_RATE)["lateness"].severity == "invalid"
 
 
 @pytest.mark.parametrize(("part", "severity"), [("cache", "note"), ("log", "invalid")])

@@ -67,8 +67,8 @@ def lateness(evidence: Evidence) -> Iterator[Said]:
                 "note" if unheeded else "invalid",
                 say(
                     "this machine was too slow for the disk {disk}: 1 in 100 answers left {late} late or "
-                    "more, {share} of the modelled mean latency ({mean}); at most {allowed} is allowed, if "
-                    "late answers take {seldom} of the time together, here {all}",
+                    "more, {share} of the modelled mean latency ({mean}); {allowed} is allowed, or {seldom} "
+                    "of the time for all of them together, here {all}",
                     disk=disk.name,
                     late=us(disk.lateness_us.p99),
                     share=share(disk.lateness_share),
