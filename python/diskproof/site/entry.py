@@ -11,7 +11,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
 from diskproof.analysis.audited.shared import failures
 from diskproof.audit.run import varying_factors
-from diskproof.report.compose import audited, verdict_words
+from diskproof.report.compose import audited, names, verdict_words
 from diskproof.report.compose.answer import answer
 from diskproof.report.compose.rows import UNITS
 from diskproof.report.intervals import as_shown, bounds
@@ -226,7 +226,7 @@ def _system(analysis: Analysis) -> str:
     if facts is None:
         return ""
     servers = dict.fromkeys(f"{one.flavour} {one.version}" for one in facts.servers)
-    places = dict.fromkeys(f"{one.storage}: {one.identity}" for one in facts.places)
+    places = (f"{name}: {what}" for name, what in names.storages(analysis).items())
     machine = f"{facts.cpus} x {facts.cpu_model}, {numbers.size(facts.memory_bytes)}, {facts.kernel}"
     return "; ".join([*servers, machine, *places])
 
