@@ -131,7 +131,7 @@ impl Preparation {
         }
         Ok(self.id.filter(|_| self.packets_left == 0).map(|id| Handle {
             id,
-            types_known: false,
+            types: None,
         }))
     }
 

@@ -18,8 +18,8 @@ pub(super) enum Form {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Handle {
     pub(super) id: u32,
-    /// Whether the parameters' types have been sent: the server keeps them from then on.
-    pub(super) types_known: bool,
+    /// The parameters' types as they were sent last: the server keeps them.
+    pub(super) types: Option<u64>,
 }
 
 impl Handle {
@@ -27,7 +27,7 @@ impl Handle {
     /// sent as text, as sysbench does. Servers count their statements from 1.
     pub(super) const NOT_PREPARED: Self = Self {
         id: 0,
-        types_known: false,
+        types: None,
     };
 }
 
@@ -177,18 +177,11 @@ fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
     let bitmap_at = out.len();
     let bitmap_bytes = args.values().len().div_ceil(8);
     out.resize(bitmap_at + bitmap_bytes, 0);
-    let mut has_null = false;
-    for (place, _) in args
-        .values()
-        .iter()
-        .enumerate()
-        .filter(|(_, arg)| **arg == Arg::Null)
-    {
-        out[bitmap_at + place / 8] |= 1 << (place % 8);
-        has_null = true;
+    for (place, arg) in args.values().iter().enumerate() {
+        out[bitmap_at + place / 8] |= u8::from(*arg == Arg::Null) << (place % 8);
     }
-    // A NULL says nothing of the type that the parameter has otherwise.
-    let sends_types = has_null || !handle.types_known;
+    let types = types_of(args.values());
+    let sends_types = types.is_none() || handle.types != types;
     out.push(u8::from(sends_types));
     if sends_types {
         for arg in args.values() {
@@ -199,7 +192,7 @@ fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
                 Arg::Null => &TYPE_NULL,
             });
         }
-        handle.types_known = !has_null;
+        handle.types = types;
     }
     for arg in args.values() {
         match arg {
@@ -209,6 +202,18 @@ fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
             Arg::Null => {}
         }
     }
+}
+
+/// The types of so many values that two bits for each fit; `None` for more, whose types are always sent.
+fn types_of(values: &[Arg]) -> Option<u64> {
+    let bits = |arg: &Arg| match arg {
+        Arg::Int(_) => 0,
+        Arg::Double(_) => 1,
+        Arg::Text(_) => 2,
+        Arg::Null => 3,
+    };
+    let packed = |types: u64, arg| types << 2 | bits(arg);
+    (values.len() <= 32).then(|| values.iter().fold(0, packed))
 }
 
 /// A string with its length before it, as short as the length allows.

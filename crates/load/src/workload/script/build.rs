@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use super::parser::{Parsed, Sql, Use};
 use super::source::Source;
-use super::types::Types;
-use super::{Bound, File, Files, ScriptError, Sends, Sent, Weighted};
+use super::{File, Files, ScriptError, Sent, Weighted};
 use crate::driver::template::Template;
 use crate::driver::{Dialect, Kind, Protocol, Statement};
 use crate::workload::Catalogue;
@@ -16,17 +15,15 @@ pub(super) struct Builder {
     pub(super) catalogue: Catalogue,
     /// How often each name was used.
     names: HashMap<String, usize>,
-    types: Vec<Types>,
     protocol: Protocol,
     dialect: Dialect,
 }
 
 impl Builder {
-    pub(super) fn new(types: Vec<Types>, protocol: Protocol, dialect: Dialect) -> Self {
+    pub(super) fn new(protocol: Protocol, dialect: Dialect) -> Self {
         Self {
             catalogue: Catalogue::default(),
             names: HashMap::new(),
-            types,
             protocol,
             dialect,
         }
@@ -44,6 +41,7 @@ impl Builder {
             .any(|sql| sql.bracket == Bracket::Begins);
         let mut files = Files {
             all: Vec::new(),
+            dialect: self.dialect,
             total_weight: 0,
         };
         for (Weighted { source, weight }, parsed) in sources.into_iter().zip(scripts) {
@@ -82,13 +80,9 @@ impl Builder {
                 uses: sql.uses,
             });
         }
-        let bound = sql
-            .uses
-            .iter()
-            .map(|mark| self.bound(mark))
-            .collect::<Result<Vec<_>, _>>()?;
+        sql.uses.iter().try_for_each(can_be_bound)?;
         let with_marks = sql.pieces.join("?");
-        if Template::new(&with_marks).parameter_count() != bound.len() {
+        if Template::new(&with_marks).parameter_count() != sql.uses.len() {
             return Err(Mistake::new(
                 sql.at,
                 "a question mark or a quotation in this statement would be read as a parameter; \
@@ -100,7 +94,7 @@ impl Builder {
             prepare: true,
         };
         let id = self.catalogue.add(name, sql.kind, [statement]);
-        Ok(Sent::Prepared { id, bound })
+        Ok(Sent::Prepared { id, uses: sql.uses })
     }
 
     /// The MySQL family prepares only some kinds of statements; what has no parameters and runs
@@ -108,25 +102,6 @@ impl Builder {
     fn can_be_prepared(&self, sql: &Sql) -> bool {
         let queries = sql.kind != Kind::Other || !sql.uses.is_empty() || sql.first_word == "CALL";
         self.dialect != Dialect::Mysql || (queries && sql.first_word != "SHOW")
-    }
-
-    fn bound(&self, mark: &Use) -> Result<Bound, Mistake> {
-        let refused = |why: &str| {
-            let message =
-                format!("{why} cannot be bound to a prepared statement; use --protocol text");
-            Err(Mistake::new(mark.at, message))
-        };
-        let types = self.types[mark.slot];
-        match mark.place {
-            Place::Quotation => refused("a variable in a quotation"),
-            Place::Name => refused("a variable that is part of a name"),
-            Place::Value if types.may_be_null() => refused("a variable that may be NULL"),
-            Place::Value => Ok(Bound {
-                slot: mark.slot,
-                at: mark.at,
-                sends: Sends::new(types, self.dialect),
-            }),
-        }
     }
 
     /// `hot.sql:3 SELECT abalance FROM …`; a repeated name gets a number.
@@ -144,4 +119,14 @@ impl Builder {
             number => format!("{name} ({number})"),
         }
     }
+}
+
+fn can_be_bound(mark: &Use) -> Result<(), Mistake> {
+    let why = match mark.place {
+        Place::Value => return Ok(()),
+        Place::Quotation => "a variable in a quotation",
+        Place::Name => "a variable that is part of a name",
+    };
+    let message = format!("{why} cannot be bound to a prepared statement; use --protocol text");
+    Err(Mistake::new(mark.at, message))
 }

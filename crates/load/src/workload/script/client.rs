@@ -8,8 +8,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::expression::unset;
 use super::parser::{Step, Use};
 use super::value::Value;
-use super::{Bound, Files, Sent};
-use crate::driver::Args;
+use super::{Files, Sent};
+use crate::driver::{Args, Dialect};
 use crate::workload::sql::Mistake;
 use crate::workload::{Next, Script};
 
@@ -74,9 +74,10 @@ impl ScriptClient {
                     let us = sleep_us(number.evaluate(variables, rng)?, *unit_us, *at)?;
                     return Ok(Some(Next::Sleep { us }));
                 }
-                Step::Send { first, .. } => {
-                    let sent = &file.statements[*first];
-                    return sent.next(variables, args).map(Some);
+                Step::Send(statement) => {
+                    let sent = &file.statements[*statement];
+                    let next = sent.next(variables, self.files.dialect, args)?;
+                    return Ok(Some(next));
                 }
             }
         }
@@ -101,6 +102,19 @@ pub(super) fn put_value(value: Value, out: &mut Vec<u8>) {
     out.extend_from_slice(if parenthesised { b"(" } else { b"" });
     value.write(out);
     out.extend_from_slice(if parenthesised { b")" } else { b"" });
+}
+
+/// Binds a value to a parameter. `PostgreSQL` says itself which type that has, and reads each of them from
+/// text; conditions are 1 and 0 to the others.
+#[inline]
+fn bind(value: Value, dialect: Dialect, args: &mut Args) {
+    match value {
+        Value::Null => args.push_null(),
+        Value::Int(value) => args.push_int(value),
+        other if dialect == Dialect::Postgres => args.push_text(|out| other.write(out)),
+        Value::Double(value) => args.push_double(value),
+        Value::Bool(value) => args.push_int(value.into()),
+    }
 }
 
 impl Script for ScriptClient {
@@ -169,14 +183,15 @@ impl Sent {
     pub(super) fn next(
         &self,
         variables: &[Option<Value>],
+        dialect: Dialect,
         args: &mut Args,
     ) -> Result<Next, Box<Mistake>> {
         match self {
-            Self::Prepared { id, bound } => {
+            Self::Prepared { id, uses } => {
                 args.clear();
-                for Bound { slot, at, sends } in bound {
+                for Use { slot, at, .. } in uses {
                     let value = variables[*slot].ok_or_else(|| unset(*at))?;
-                    sends.push(value, args);
+                    bind(value, dialect, args);
                 }
                 Ok(Next::Statement(*id))
             }

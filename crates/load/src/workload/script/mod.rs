@@ -19,7 +19,6 @@ mod random;
 mod source;
 #[cfg(test)]
 mod tests;
-mod types;
 mod value;
 
 use build::Builder;
@@ -28,7 +27,6 @@ use expression::DEFAULT_SEED;
 pub use once::{LeftOut, Once, Rows, Statement, Text};
 use parser::{Parsed, Sql, Step, Use, Variables};
 pub use source::Source;
-use types::Types;
 pub use value::Value;
 
 /// A script and how often it is chosen: as its weight is to the sum of all weights.
@@ -73,6 +71,7 @@ pub struct ScriptWorkload {
 #[derive(Debug)]
 struct Files {
     all: Vec<File>,
+    dialect: Dialect,
     total_weight: u64,
 }
 
@@ -90,51 +89,13 @@ struct File {
 enum Sent {
     Prepared {
         id: StatementId,
-        bound: Vec<Bound>,
+        uses: Vec<Use>,
     },
     Text {
         type_index: usize,
         pieces: Vec<String>,
         uses: Vec<Use>,
     },
-}
-
-/// A variable bound to a parameter.
-#[derive(Debug)]
-struct Bound {
-    slot: usize,
-    at: usize,
-    sends: Sends,
-}
-
-/// As what a parameter is sent in all executions.
-#[derive(Debug, Clone, Copy)]
-enum Sends {
-    /// `PostgreSQL` says itself which type a parameter has, and reads each of them from text.
-    IntOrText,
-    /// Conditions are 1 and 0, as the MySQL family and SQLite have them.
-    Int,
-    Double,
-}
-
-impl Sends {
-    fn new(types: Types, dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::Postgres => Self::IntOrText,
-            _ if types.may_be_double() => Self::Double,
-            Dialect::Mysql | Dialect::Sqlite => Self::Int,
-        }
-    }
-
-    #[inline]
-    fn push(self, value: Value, args: &mut Args) {
-        match (self, value) {
-            (Self::Double, value) => args.push_double(value.to_double().unwrap_or_default()),
-            (_, Value::Int(value)) => args.push_int(value),
-            (Self::IntOrText, value) => args.push_text(|out| value.write(out)),
-            (Self::Int, value) => args.push_int(i64::from(value.is_true())),
-        }
-    }
 }
 
 impl ScriptWorkload {
@@ -169,8 +130,7 @@ impl ScriptWorkload {
             .flat_map(|script| &script.statements)
             .any(makes);
         let initial = initial(&variables, presets);
-        let types = types::infer(&initial, &scripts);
-        let mut builder = Builder::new(types, protocol, dialect);
+        let mut builder = Builder::new(protocol, dialect);
         Ok(Self {
             files: Arc::new(builder.files(files, scripts)?),
             catalogue: builder.catalogue,

@@ -33,11 +33,8 @@ pub(super) struct Use {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Step {
-    /// So many statements of the script, from this one on.
-    Send {
-        first: usize,
-        count: usize,
-    },
+    /// The statement of the script.
+    Send(usize),
     Set {
         slot: usize,
         to: Expression,
@@ -120,8 +117,8 @@ pub(super) fn parse(
                 if sent {
                     line += text[counted..scanned.start].matches('\n').count();
                     counted = scanned.start;
+                    state.steps.push(Step::Send(statements.len()));
                     statements.push(state.sql(text, &scanned, line)?);
-                    state.follows = false; // a client takes them one by one
                 }
                 scanned.next
             }
@@ -161,10 +158,7 @@ pub(super) struct State<'b> {
     steps: Vec<Step>,
     /// Whether rows may follow a COPY … FROM stdin.
     pub(super) takes_rows: bool,
-    /// Statements up to here.
-    statements: usize,
-    /// Whether the next statement follows the last one in every case.
-    follows: bool,
+    has_statements: bool,
     /// The statement that began a transaction which is still open.
     open: Option<usize>,
 }
@@ -208,8 +202,7 @@ impl<'b> State<'b> {
             branches: Vec::new(),
             steps: Vec::new(),
             takes_rows: false,
-            statements: 0,
-            follows: false,
+            has_statements: false,
             open: None,
         }
     }
@@ -238,15 +231,7 @@ impl<'b> State<'b> {
             Bracket::Ends => self.open = None,
             Bracket::Neither => {}
         }
-        let follows = std::mem::replace(&mut self.follows, true);
-        match self.steps.last_mut() {
-            Some(Step::Send { count, .. }) if follows => *count += 1,
-            _ => self.steps.push(Step::Send {
-                first: self.statements,
-                count: 1,
-            }),
-        }
-        self.statements += 1;
+        self.has_statements = true;
         Ok(true)
     }
 
@@ -270,7 +255,7 @@ impl<'b> State<'b> {
         if let Some(open) = self.branches.last() {
             return Err(Mistake::new(open.at, "this \\if has no \\endif"));
         }
-        if self.steps.is_empty() {
+        if self.steps.is_empty() && !self.has_statements {
             return Err(Mistake::new(0, "the script is empty"));
         }
         match self.open {
@@ -317,7 +302,6 @@ impl<'a, 'b, 'c> Parser<'a, 'b, 'c> {
 
     /// Takes the backslash command that stands here.
     fn command(&mut self, at: usize) -> Result<(), Mistake> {
-        self.state.follows = false;
         let name = &self.text[at + 1..][..name_bytes(&self.text[at + 1..])];
         let arguments = at + 1 + name.len();
         match name {
