@@ -1,4 +1,8 @@
-//! A statement's text, cut at its parameters.
+//! A statement's text, cut at its parameters, and with literals in their places.
+
+use bytes::BufMut;
+
+use super::{Arg, Args, Dialect};
 
 /// SQL between `?` marks: one piece more than there are parameters.
 ///
@@ -28,14 +32,21 @@ impl Template {
         Self { pieces }
     }
 
-    /// The text before each parameter and after the last.
-    pub fn pieces(&self) -> impl Iterator<Item = &str> {
-        self.pieces.iter().map(String::as_str)
-    }
-
     #[must_use]
     pub fn parameter_count(&self) -> usize {
         self.pieces.len() - 1
+    }
+
+    /// Appends the statement with as many arguments as it has parameters.
+    #[inline]
+    pub fn splice(&self, args: &Args, dialect: Dialect, out: &mut impl BufMut) {
+        let mut values = args.values().iter();
+        for piece in &self.pieces {
+            out.put_slice(piece.as_bytes());
+            if let Some(value) = values.next() {
+                put_literal(value, args, dialect, out);
+            }
+        }
     }
 
     /// The statement with `$1`, `$2`, … in place of the marks.
@@ -49,6 +60,43 @@ impl Template {
         }
         sql
     }
+}
+
+/// Appends an argument as a literal.
+#[inline]
+pub(super) fn put_literal(arg: &Arg, args: &Args, dialect: Dialect, out: &mut impl BufMut) {
+    match arg {
+        Arg::Int(value) => put_number(itoa::Buffer::new().format(*value), out),
+        // With its exponent, so that it is a double and no decimal.
+        Arg::Double(value) => put_number(&format!("{value:e}"), out),
+        Arg::Text(range) => put_quoted(args.text(range), dialect, out),
+        Arg::Null => out.put_slice(b"NULL"),
+    }
+}
+
+/// Behind another minus, that of a number would begin a comment.
+fn put_number(digits: &str, out: &mut impl BufMut) {
+    let (before, after) = match digits.as_bytes() {
+        [b'-', ..] => ("(", ")"),
+        _ => ("", ""),
+    };
+    for part in [before, digits, after] {
+        out.put_slice(part.as_bytes());
+    }
+}
+
+/// Quotation marks, and backslashes in MySQL, stand for themselves when doubled.
+fn put_quoted(text: &[u8], dialect: Dialect, out: &mut impl BufMut) {
+    let doubled = |byte: &u8| *byte == b'\'' || (*byte == b'\\' && dialect == Dialect::Mysql);
+    out.put_u8(b'\'');
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(doubled) {
+        out.put_slice(&rest[..=at]);
+        out.put_u8(rest[at]);
+        rest = &rest[at + 1..];
+    }
+    out.put_slice(rest);
+    out.put_u8(b'\'');
 }
 
 /// Number of bytes at the start of `sql` that cannot hold a parameter: a whole quotation or
@@ -97,6 +145,26 @@ fn through(sql: &str, end: &str, skip: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_become_literals() {
+        let mut args = Args::default();
+        args.push_int(-7);
+        args.push_double(1.5);
+        args.push_null();
+        args.push_text(|out| out.extend_from_slice(b"12-34"));
+        args.push_text(|out| out.extend_from_slice(br"it's \ok"));
+        let spliced = |dialect| {
+            let mut out = b"-- ".to_vec();
+            Template::new("?, ?, ?, ?, ?;").splice(&args, dialect, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        let all = "-- (-7), 1.5e0, NULL, '12-34', ";
+        assert_eq!(spliced(Dialect::Mysql), format!(r"{all}'it''s \\ok';"));
+        for dialect in [Dialect::Postgres, Dialect::Sqlite] {
+            assert_eq!(spliced(dialect), format!(r"{all}'it''s \ok';"));
+        }
+    }
 
     fn numbered(sql: &str) -> String {
         Template::new(sql).numbered()

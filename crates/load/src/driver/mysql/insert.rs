@@ -1,8 +1,8 @@
 //! Rows become INSERT statements of many rows each.
 
-use super::literal::push_literal;
 use crate::driver::admin::NextRow;
-use crate::driver::{Admin, Args, Fault};
+use crate::driver::template::put_literal;
+use crate::driver::{Admin, Args, Dialect, Fault};
 
 /// Longer statements load no faster.
 const WANTED_BYTES: usize = 1 << 20;
@@ -79,7 +79,7 @@ impl BulkInsert {
             if index > 0 {
                 self.sql.push(b',');
             }
-            push_literal(arg, args, &mut self.sql);
+            put_literal(arg, args, Dialect::Mysql, &mut self.sql);
         }
         self.sql.push(b')');
     }

@@ -9,7 +9,6 @@ mod error;
 pub mod handshake;
 mod inbound;
 mod insert;
-mod literal;
 mod opening;
 mod outbound;
 pub mod preparation;

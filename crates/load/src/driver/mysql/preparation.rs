@@ -51,7 +51,7 @@ impl Preparations {
     pub(super) fn take_answers(&mut self, inbound: &mut Inbound) -> Result<bool, Fault> {
         while let Some(form) = self.forms.get(self.handles.len()) {
             let handle = match form {
-                Form::Text { .. } => Handle::default(),
+                Form::Text(_) => Handle::default(),
                 Form::Prepared { parameters, sql } => {
                     let preparation = self.under_way.get_or_insert_with(|| {
                         inbound.begin_answer();

@@ -1,15 +1,14 @@
 //! Statements of the catalogue as the packets that execute them.
 
-use super::literal::push_literal;
 use super::wire::{HEADER_BYTES, LONGEST_CONTENT, header, protocol};
 use crate::driver::template::Template;
-use crate::driver::{Arg, Args, Fault, Protocol, Statement};
+use crate::driver::{Arg, Args, Dialect, Fault, Protocol, Statement};
 
 /// The form in which a statement is sent; the same on every connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Parameters between the pieces, as literals.
-    Text { pieces: Vec<Vec<u8>> },
+    /// Parameters as literals.
+    Text(Template),
     /// Parameters bound to a statement that the server has prepared.
     Prepared { parameters: usize, sql: String },
 }
@@ -63,12 +62,7 @@ impl Form {
                 parameters: template.parameter_count(),
                 sql: sql.to_owned(),
             },
-            Protocol::Text => Self::Text {
-                pieces: template
-                    .pieces()
-                    .map(|piece| piece.as_bytes().to_vec())
-                    .collect(),
-            },
+            Protocol::Text => Self::Text(template),
         }
     }
 
@@ -90,7 +84,10 @@ impl Form {
         out.clear();
         out.extend_from_slice(&header(0, 0));
         match self {
-            Self::Text { pieces } => write_text(pieces, args, out),
+            Self::Text(template) => {
+                out.push(COM_QUERY);
+                template.splice(args, Dialect::Mysql, out);
+            }
             Self::Prepared { sql, .. } if *handle == Handle::NOT_PREPARED => {
                 out.push(COM_QUERY);
                 out.extend_from_slice(sql.as_bytes());
@@ -108,7 +105,7 @@ impl Form {
 
     pub(super) fn parameters(&self) -> usize {
         match self {
-            Self::Text { pieces } => pieces.len() - 1,
+            Self::Text(template) => template.parameter_count(),
             Self::Prepared { parameters, .. } => *parameters,
         }
     }
@@ -156,15 +153,6 @@ fn split(out: &mut Vec<u8>) -> Result<u8, Fault> {
         packets += 1;
     }
     Ok(packets)
-}
-
-fn write_text(pieces: &[Vec<u8>], args: &Args, out: &mut Vec<u8>) {
-    out.push(COM_QUERY);
-    out.extend_from_slice(&pieces[0]);
-    for (arg, piece) in args.values().iter().zip(&pieces[1..]) {
-        push_literal(arg, args, out);
-        out.extend_from_slice(piece);
-    }
 }
 
 fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
@@ -267,7 +255,7 @@ mod tests {
         );
         let mut handle = Handle {
             id: 9,
-            types_known: false,
+            types: None,
         };
         let mut out = Vec::new();
         forms[0].write(&mut handle, &args(), &mut out).unwrap();

@@ -8,7 +8,7 @@ use postgres_protocol::message::frontend::{self, BindError};
 use postgres_protocol::{IsNull, Oid};
 
 use crate::driver::template::Template;
-use crate::driver::{Arg, Args, Fault, ServerError, Statement};
+use crate::driver::{Arg, Args, Dialect, Fault, ServerError, Statement};
 
 /// `int8`, `int2` and `int4` in `pg_type`; fixed since the first release.
 const INT8_OID: Oid = 20;
@@ -148,9 +148,6 @@ fn write_bind(
 
 /// A simple Query of a statement that is drawn whole. A zero byte would end the message early.
 pub(super) fn write_sql(sql: &[u8], out: &mut BytesMut) -> Result<(), Fault> {
-    if sql.contains(&0) {
-        return Err(zero_byte());
-    }
     let base = begin_query(out);
     out.put_slice(sql);
     finish_query(base, out)
@@ -159,21 +156,7 @@ pub(super) fn write_sql(sql: &[u8], out: &mut BytesMut) -> Result<(), Fault> {
 /// A simple Query, written in place: the text never exists as a string of its own.
 fn write_query(template: &Template, args: &Args, out: &mut BytesMut) -> Result<(), Fault> {
     let base = begin_query(out);
-    let mut values = args.values().iter();
-    for piece in template.pieces() {
-        out.put_slice(piece.as_bytes());
-        match values.next() {
-            Some(Arg::Int(value)) => put_literal_int(*value, out),
-            Some(Arg::Double(value)) => {
-                out.put_u8(b'(');
-                put_double(*value, out);
-                out.put_u8(b')');
-            }
-            Some(Arg::Text(range)) => put_literal_text(args.text(range), out)?,
-            Some(Arg::Null) => out.put_slice(b"NULL"),
-            None => {}
-        }
-    }
+    template.splice(args, Dialect::Postgres, out);
     finish_query(base, out)
 }
 
@@ -185,38 +168,13 @@ fn begin_query(out: &mut BytesMut) -> usize {
 }
 
 fn finish_query(base: usize, out: &mut BytesMut) -> Result<(), Fault> {
+    if out[base + 5..].contains(&0) {
+        return Err(zero_byte());
+    }
     out.put_u8(0);
     let length = i32::try_from(out.len() - base - 1)
         .map_err(|_| Fault::Protocol("a statement of 2 GiB or more cannot be sent".into()))?;
     out[base + 1..base + 5].copy_from_slice(&length.to_be_bytes());
-    Ok(())
-}
-
-/// A negative number is put in parentheses: `k-?` with -1 must not become a comment.
-fn put_literal_int(value: i64, out: &mut BytesMut) {
-    if value < 0 {
-        out.put_u8(b'(');
-        put_decimal(value, out);
-        out.put_u8(b')');
-    } else {
-        put_decimal(value, out);
-    }
-}
-
-/// Quotes doubled; nothing else needs it with `standard_conforming_strings`. A zero byte would
-/// end the message early; PostgreSQL stores none, so it is refused with the server's own code.
-fn put_literal_text(text: &[u8], out: &mut BytesMut) -> Result<(), Fault> {
-    if text.contains(&0) {
-        return Err(zero_byte());
-    }
-    out.put_u8(b'\'');
-    for (index, part) in text.split(|&byte| byte == b'\'').enumerate() {
-        if index > 0 {
-            out.put_slice(b"''");
-        }
-        out.put_slice(part);
-    }
-    out.put_u8(b'\'');
     Ok(())
 }
 

@@ -1,6 +1,5 @@
 //! One connection that runs statements while they are submitted.
 
-use std::fmt::Write;
 use std::task::Poll;
 
 use rusqlite::Connection;
@@ -10,14 +9,14 @@ use super::error;
 use super::execute::{check_count, parse, run};
 use crate::driver::rows::{Keep, Rows};
 use crate::driver::template::Template;
-use crate::driver::{Arg, Args, Fault, Protocol, Reply, Session, Statement, StatementId};
+use crate::driver::{Args, Dialect, Fault, Protocol, Reply, Session, Statement, StatementId};
 
 /// A connection with its catalogue; `poll` hands over what `submit` has brought.
 pub struct SqliteSession {
     connection: Connection,
     statements: Vec<Execution>,
     /// The text of the current statement, if its parameters are spliced in.
-    text: String,
+    text: Vec<u8>,
     outcome: Option<Result<Reply, Fault>>,
     /// The values of the last reply, if the workload reads them.
     kept: Option<Rows>,
@@ -50,7 +49,7 @@ impl SqliteSession {
                 .map(|statement| Execution::new(statement, protocol))
                 .collect(),
             connection,
-            text: String::new(),
+            text: Vec::new(),
             outcome: None,
             own: Vec::new(),
             kept: None,
@@ -78,8 +77,10 @@ impl SqliteSession {
             }
             Execution::Spliced(template) => {
                 check_count(args, template.parameter_count()).map_err(error::fault)?;
-                splice(template, args, &mut self.text);
-                let mut parsed = parse(&self.connection, &self.text).map_err(error::fault)?;
+                self.text.clear();
+                template.splice(args, Dialect::Sqlite, &mut self.text);
+                let sql = String::from_utf8_lossy(&self.text);
+                let mut parsed = parse(&self.connection, &sql).map_err(error::fault)?;
                 run(
                     &self.connection,
                     &mut parsed,
@@ -132,35 +133,6 @@ impl Execution {
         match protocol {
             Protocol::Prepared => Self::Cached(statement.sql.clone()),
             Protocol::Text => Self::Spliced(Template::new(&statement.sql)),
-        }
-    }
-}
-
-/// The statement with its arguments as literals.
-fn splice(template: &Template, args: &Args, sql: &mut String) {
-    sql.clear();
-    let mut values = args.values().iter();
-    for piece in template.pieces() {
-        sql.push_str(piece);
-        match values.next() {
-            // In parentheses, or `k-?` with -1 would become a comment.
-            Some(Arg::Int(value)) => {
-                sql.push('(');
-                sql.push_str(&value.to_string());
-                sql.push(')');
-            }
-            // With its exponent, so that a whole number stays a double.
-            Some(Arg::Double(value)) => {
-                let _ = write!(sql, "({value:e})");
-            }
-            Some(Arg::Null) => sql.push_str("NULL"),
-            Some(Arg::Text(range)) => {
-                let text = String::from_utf8_lossy(args.text(range));
-                sql.push('\'');
-                sql.push_str(&text.replace('\'', "''"));
-                sql.push('\'');
-            }
-            None => {}
         }
     }
 }

@@ -1,7 +1,5 @@
 //! The statements that one client's script has prepared.
 
-use std::io::Write;
-
 use mlua::Value;
 
 use super::statement::Verb;
@@ -60,19 +58,7 @@ impl Own {
     pub(super) fn bind(&self, values: &[Value], args: &mut Args) -> Result<(), String> {
         args.clear();
         for (place, kind) in self.kinds.iter().enumerate() {
-            let value = values.get(place).unwrap_or(&Value::Nil);
-            match (kind, value) {
-                (_, Value::Nil) => args.push_null(),
-                (b'i', value) => args.push_int(whole(value)?),
-                (b'd', value) => args.push_double(number(value)?),
-                (_, Value::String(text)) => {
-                    args.push_text(|out| out.extend_from_slice(&text.as_bytes()));
-                }
-                (_, value) => {
-                    let text = super::state::text(value);
-                    args.push_text(|out| out.extend_from_slice(text.as_bytes()));
-                }
-            }
+            bind(*kind, values.get(place), args)?;
         }
         Ok(())
     }
@@ -95,45 +81,30 @@ impl Own {
                 String::from_utf8_lossy(&self.sql)
             ));
         }
-        let out = args.begin_sql();
-        for (place, piece) in template.pieces().enumerate() {
-            if place > 0 {
-                let kind = self.kinds.get(place - 1).copied().unwrap_or(b't');
-                let value = values.get(place - 1).unwrap_or(&Value::Nil);
-                write_literal(kind, value, dialect, out)?;
-            }
-            out.extend_from_slice(piece.as_bytes());
+        let mut bound = Args::default();
+        for place in 0..template.parameter_count() {
+            let kind = self.kinds.get(place).copied().unwrap_or(b't');
+            bind(kind, values.get(place), &mut bound)?;
         }
+        template.splice(&bound, dialect, args.begin_sql());
         Ok(())
     }
 }
 
-fn write_literal(
-    kind: u8,
-    value: &Value,
-    dialect: Dialect,
-    out: &mut Vec<u8>,
-) -> Result<(), String> {
-    // A vector takes what is written.
+fn bind(kind: u8, value: Option<&Value>, args: &mut Args) -> Result<(), String> {
     match (kind, value) {
-        (_, Value::Nil) => out.extend_from_slice(b"NULL"),
-        (b'i', value) => drop(write!(out, "{}", whole(value)?)),
-        (b'd', value) => drop(write!(out, "{:e}", number(value)?)),
-        (_, Value::String(text)) => push_quoted(&text.as_bytes(), dialect, out),
-        (_, value) => push_quoted(super::state::text(value).as_bytes(), dialect, out),
+        (_, None | Some(Value::Nil)) => args.push_null(),
+        (b'i', Some(value)) => args.push_int(whole(value)?),
+        (b'd', Some(value)) => args.push_double(number(value)?),
+        (_, Some(Value::String(text))) => {
+            args.push_text(|out| out.extend_from_slice(&text.as_bytes()));
+        }
+        (_, Some(value)) => {
+            let text = super::state::text(value);
+            args.push_text(|out| out.extend_from_slice(text.as_bytes()));
+        }
     }
     Ok(())
-}
-
-fn push_quoted(text: &[u8], dialect: Dialect, out: &mut Vec<u8>) {
-    out.push(b'\'');
-    for &byte in text {
-        if byte == b'\'' || (byte == b'\\' && dialect == Dialect::Mysql) {
-            out.push(byte);
-        }
-        out.push(byte);
-    }
-    out.push(b'\'');
 }
 
 #[expect(clippy::cast_possible_truncation)]
