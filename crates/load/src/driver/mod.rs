@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use crate::target::Endpoint;
 
+pub mod account;
 mod admin;
+mod last_made;
 pub mod mysql;
 pub mod null;
 mod patience;

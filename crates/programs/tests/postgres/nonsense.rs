@@ -9,7 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, BytesMut};
-use diskproof_load::driver::postgres::handshake::{Handshake, Login, Step};
+use diskproof_load::driver::account::Login;
+use diskproof_load::driver::postgres::handshake::{Handshake, Step};
 use diskproof_load::driver::postgres::wire::next_message;
 use diskproof_load::driver::{Driver, Fault, Protocol, Statement};
 use rand::{Rng, RngExt, SeedableRng};
@@ -292,9 +293,8 @@ fn damaged_scram_exchanges_never_enter() {
         user: "me".into(),
         password: Some("secret".into()),
         database: "db".into(),
-        private_channel: true,
-        encrypted: false,
-        read_only: false,
+        is_local: true,
+        ..Login::default()
     };
     let mut refused = 0;
     for seed in 0..EXCHANGES {

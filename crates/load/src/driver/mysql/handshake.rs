@@ -1,7 +1,5 @@
 //! The log-in, without a socket: a packet goes in, what to do comes out.
 
-use std::borrow::Cow;
-
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context};
 use mysql_common::constants::{CapabilityFlags, MariadbCapabilities};
 use mysql_common::io::ParseBuf;
@@ -13,21 +11,7 @@ use mysql_common::proto::MySerialize;
 use super::error::server_error;
 use super::wire::protocol;
 use crate::driver::Fault;
-
-/// The account to log in with.
-#[derive(Clone)]
-pub struct Login {
-    pub user: String,
-    /// Empty: none.
-    pub password: String,
-    pub database: String,
-    /// No one else can listen (a Unix socket): a password may travel in clear.
-    pub private_channel: bool,
-    /// Whether the connection must be encrypted before anything of the account is sent.
-    pub encrypt: bool,
-    /// Whether the server's certificate is checked too, so that nobody else can be the other side.
-    pub verify: bool,
-}
+use crate::driver::account::Login;
 
 /// The next step of the log-in.
 #[derive(Debug, PartialEq, Eq)]
@@ -278,7 +262,7 @@ fn permitted(plugin: &AuthPlugin<'_>, login: &Login) -> bool {
         | AuthPlugin::CachingSha2Password
         | AuthPlugin::Sha256Password
         | AuthPlugin::Ed25519 => true,
-        AuthPlugin::MysqlClearPassword => login.private_channel || (login.encrypt && login.verify),
+        AuthPlugin::MysqlClearPassword => login.is_local || (login.encrypt && login.verify),
         _ => false,
     }
 }
@@ -351,11 +335,11 @@ struct Channel<'a> {
 
 impl Context for Channel<'_> {
     fn pass(&self) -> &[u8] {
-        self.login.password.as_bytes()
+        self.login.password.as_deref().unwrap_or_default().as_bytes()
     }
 
     fn is_ipc_transport(&self) -> bool {
-        self.login.private_channel
+        self.login.is_local
     }
 
     fn is_tls_transport(&self) -> bool {
@@ -368,24 +352,5 @@ impl Context for Channel<'_> {
 
     fn server_key_pem(&self) -> Option<&[u8]> {
         None
-    }
-}
-
-/// A password never reaches a log or an error message.
-impl std::fmt::Debug for Login {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let password: Cow<'_, str> = if self.password.is_empty() {
-            "none".into()
-        } else {
-            "***".into()
-        };
-        f.debug_struct("Login")
-            .field("user", &self.user)
-            .field("password", &password)
-            .field("database", &self.database)
-            .field("private_channel", &self.private_channel)
-            .field("encrypt", &self.encrypt)
-            .field("verify", &self.verify)
-            .finish()
     }
 }

@@ -4,7 +4,6 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::task::Poll;
 
-use super::Account;
 use super::error::server_error;
 use super::handshake::{Handshake, Step};
 use super::inbound::Inbound;
@@ -14,6 +13,7 @@ use super::session::READ_BUFFER;
 use super::statement::{Form, Handle};
 use super::wire::{closed_by_server, protocol};
 use crate::driver::Fault;
+use crate::driver::account::Account;
 use crate::driver::socket::Stream;
 
 /// A query, after its code: from MySQL 5.6 and MariaDB 10.0 on the server then refuses what writes.
@@ -107,7 +107,7 @@ impl Opening {
                 Step::Done => {
                     self.refuse_surplus()?;
                     self.logged_in = true;
-                    if self.account.read_only {
+                    if self.account.login.read_only {
                         outbound.push(0, READ_ONLY)?;
                         self.inbound.begin_answer();
                         self.guarding = true;

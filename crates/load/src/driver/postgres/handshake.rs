@@ -13,21 +13,8 @@ use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
 use super::error::Refusal;
+use crate::driver::account::Login;
 use crate::driver::{Fault, ServerError};
-
-/// The account and the database.
-#[derive(Debug, Clone)]
-pub struct Login {
-    pub user: String,
-    pub password: Option<String>,
-    pub database: String,
-    /// Nobody else can listen (a Unix socket, TLS): a password may travel in clear if asked for.
-    pub private_channel: bool,
-    /// The connection is encrypted.
-    pub encrypted: bool,
-    /// The server shall refuse what writes.
-    pub read_only: bool,
-}
 
 /// The caller's step after a message.
 #[derive(Debug, PartialEq, Eq)]
@@ -143,7 +130,7 @@ fn refused(login: &Login, refusal: Refusal) -> ServerError {
             .message
             .push_str("; raise max_connections there or ask for fewer clients");
     }
-    if names_no_line && !login.private_channel {
+    if names_no_line && !(login.is_local || login.encrypt) {
         error.message.push_str(
             "; if the server accepts only encrypted connections (hostssl in its pg_hba.conf), add \
              sslmode=require to the URL",
@@ -163,7 +150,7 @@ fn answer_request(login: &Login, request: &Message, out: &mut BytesMut) -> Resul
             Ok(State::Proven)
         }
         Message::AuthenticationCleartextPassword => {
-            if !login.private_channel {
+            if !(login.is_local || login.encrypt) {
                 return Err(Fault::Protocol(
                     "the server asks for the password in clear text over the network; add sslmode=require to the URL, or set scram-sha-256 for this host in its \
                      pg_hba.conf"

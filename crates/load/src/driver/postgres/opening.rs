@@ -9,12 +9,12 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 
 use super::handshake::{Handshake, Step};
-use super::host::Host;
 use super::plan::Plan;
 use super::preparation::Preparation;
 use super::statement::Execution;
 use super::wire::{closed_by_server, next_message};
 use crate::driver::Fault;
+use crate::driver::account::Account;
 use crate::driver::socket::Stream;
 
 /// Read at once: enough for one system call per round trip.
@@ -28,7 +28,7 @@ const MESSAGES_PER_STATEMENT: usize = 3;
 
 /// A connection that is being made; dropped when it is there.
 pub(super) struct Opening {
-    host: Arc<Host>,
+    account: Arc<Account>,
     plan: Arc<Plan>,
     stage: Stage,
     inbound: BytesMut,
@@ -53,16 +53,16 @@ pub(super) struct Opened {
 }
 
 impl Opening {
-    pub(super) fn begin(host: Arc<Host>, plan: Arc<Plan>) -> Result<Self, Fault> {
+    pub(super) fn begin(account: Arc<Account>, plan: Arc<Plan>) -> Result<Self, Fault> {
         let mut outbound = BytesMut::new();
-        let stage = if host.tls.is_some() {
+        let stage = if account.tls.is_some() {
             frontend::ssl_request(&mut outbound);
             Stage::Encrypting
         } else {
-            Stage::LoggingIn(Handshake::begin(&host.login, &mut outbound)?)
+            Stage::LoggingIn(Handshake::begin(&account.login, &mut outbound)?)
         };
         Ok(Self {
-            host,
+            account,
             plan,
             stage,
             inbound: BytesMut::new(),
@@ -115,18 +115,18 @@ impl Opening {
     fn encrypt(&mut self, stream: &mut Stream) -> Result<(), Halt> {
         let mut answer = [0];
         self.read(stream, &mut answer)?;
-        let Some(tls) = self.host.tls.as_ref().filter(|_| answer == *b"S") else {
+        let Some(tls) = self.account.tls.as_ref().filter(|_| answer == *b"S") else {
             return Err(no_encryption(answer[0]).into());
         };
         stream.encrypt(tls).map_err(Fault::from)?;
-        self.stage = Stage::LoggingIn(Handshake::begin(&self.host.login, &mut self.outbound)?);
+        self.stage = Stage::LoggingIn(Handshake::begin(&self.account.login, &mut self.outbound)?);
         Ok(())
     }
 
     fn take_up(&mut self, message: Message) -> Result<Option<Arc<[Execution]>>, Fault> {
         match &mut self.stage {
             Stage::LoggingIn(handshake) => {
-                let step = handshake.on_message(&self.host.login, message, &mut self.outbound)?;
+                let step = handshake.on_message(&self.account.login, message, &mut self.outbound)?;
                 match step {
                     Step::Continue => Ok(None),
                     Step::Ready => Ok(self.prepare()),
@@ -200,7 +200,7 @@ impl Opening {
         if self.reached {
             Fault::from(error)
         } else {
-            Fault::unreachable(&self.host.endpoint, &error)
+            self.account.unreachable(&error)
         }
     }
 }

@@ -13,7 +13,6 @@ use crate::driver::{Fault, Protocol, Statement};
 #[derive(Debug)]
 pub(super) struct Plan {
     statements: Vec<Statement>,
-    protocol: Protocol,
     asked: Vec<Asked>,
     request: BytesMut,
     /// The catalogue as the last connection prepared it. The next one gets the same result and
@@ -25,6 +24,7 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) struct Asked {
     index: usize,
+    name: String,
     pub(super) sql: String,
     pub(super) parameter_count: usize,
 }
@@ -37,24 +37,24 @@ struct Found {
 }
 
 impl Plan {
-    pub(super) fn new(statements: &[Statement], protocol: Protocol) -> Result<Self, Fault> {
+    /// `name` begins the names of the prepared statements.
+    pub(super) fn new(
+        name: &str,
+        statements: &[Statement],
+        protocol: Protocol,
+    ) -> Result<Self, Fault> {
         let asked: Vec<_> = statements
             .iter()
             .enumerate()
             .filter(|(_, statement)| protocol == Protocol::Prepared && statement.prepare)
-            .map(|(index, statement)| Asked::new(index, statement))
+            .map(|(index, statement)| Asked::new(name, index, statement))
             .collect();
         Ok(Self {
             statements: statements.to_vec(),
-            protocol,
             request: request(&asked)?,
             asked,
             found: Mutex::default(),
         })
-    }
-
-    pub(super) fn is_for(&self, statements: &[Statement], protocol: Protocol) -> bool {
-        self.protocol == protocol && self.statements == statements
     }
 
     pub(super) fn asked(&self) -> &[Asked] {
@@ -86,7 +86,7 @@ impl Plan {
             let (own, rest) = types.split_at(asked.parameter_count);
             types = rest;
             executions[asked.index] = Execution::Prepared {
-                name: name(asked.index),
+                name: asked.name.clone(),
                 parameters: own.to_vec(),
             };
         }
@@ -95,10 +95,11 @@ impl Plan {
 }
 
 impl Asked {
-    fn new(index: usize, statement: &Statement) -> Self {
+    fn new(name: &str, index: usize, statement: &Statement) -> Self {
         let template = Template::new(&statement.sql);
         Self {
             index,
+            name: format!("{name}{index}"),
             sql: template.numbered(),
             parameter_count: template.parameter_count(),
         }
@@ -110,9 +111,8 @@ impl Asked {
 fn request(asked: &[Asked]) -> Result<BytesMut, Fault> {
     let mut out = BytesMut::new();
     for statement in asked {
-        let name = name(statement.index);
-        frontend::parse(&name, &statement.sql, [], &mut out)
-            .and_then(|()| frontend::describe(b'S', &name, &mut out))
+        frontend::parse(&statement.name, &statement.sql, [], &mut out)
+            .and_then(|()| frontend::describe(b'S', &statement.name, &mut out))
             .map_err(|error| {
                 Fault::Protocol(format!("{}: cannot be sent: {error}", statement.sql))
             })?;
@@ -121,8 +121,4 @@ fn request(asked: &[Asked]) -> Result<BytesMut, Fault> {
         frontend::sync(&mut out);
     }
     Ok(out)
-}
-
-fn name(index: usize) -> String {
-    format!("s{index}")
 }

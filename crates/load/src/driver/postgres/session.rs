@@ -9,13 +9,13 @@ use std::time::Duration;
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
-use super::host::Host;
 use super::opening::{Opened, Opening};
 use super::own::Own;
 use super::plan::Plan;
 use super::reply::ReplyReader;
 use super::statement::{Execution, write_sql};
 use super::wire::closed_by_server;
+use crate::driver::account::Account;
 use crate::driver::admin::{Bulk, NextRow, Offer, SessionAdmin};
 use crate::driver::rows::{Keep, Rows};
 use crate::driver::socket::Stream;
@@ -46,10 +46,10 @@ pub struct PostgresSession {
 
 impl PostgresSession {
     /// Begins to connect.
-    pub(super) fn open(host: Arc<Host>, plan: Arc<Plan>) -> Result<Self, Fault> {
+    pub(super) fn open(account: Arc<Account>, plan: Arc<Plan>) -> Result<Self, Fault> {
         Ok(Self {
-            stream: host.open()?,
-            opening: Some(Box::new(Opening::begin(host, plan)?)),
+            stream: account.connect()?,
+            opening: Some(Box::new(Opening::begin(account, plan)?)),
             executions: Arc::default(),
             outbound: BytesMut::new(),
             sent_bytes: 0,

@@ -12,11 +12,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::super::handshake::Handshake;
 use super::super::opening::Opening;
-use super::super::{Account, MysqlSession, Route};
+use super::super::MysqlSession;
 use super::handshake::{NONCE, greeting, login};
 use super::{packet, packets, result};
+use crate::driver::account::Account;
 use crate::driver::mysql::statement::forms;
-use crate::driver::socket::Stream;
+use crate::driver::socket::{Route, Stream};
 use crate::driver::{Args, Fault, Protocol, Reply, Session, Statement};
 use crate::target::Endpoint;
 
@@ -104,7 +105,6 @@ fn connect() -> (MysqlSession, UnixStream) {
     let forms: Arc<[_]> = forms(&catalogue, Protocol::Prepared).into();
     let endpoint = Endpoint::Unix("/nowhere".into());
     let account = Account {
-        read_only: false,
         statement_limit: None,
         route: Route::new(endpoint.clone()),
         endpoint,

@@ -1,19 +1,19 @@
 //! Log-ins against scripted servers. The expected scrambles were computed apart from this
 //! program, with Python's hashlib, after the formulas of the MySQL internals manual.
 
-use super::super::handshake::{Handshake, Login, Step};
+use super::super::handshake::{Handshake, Step};
 use crate::driver::Fault;
+use crate::driver::account::Login;
 
 pub(super) const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
 
 pub(super) fn login(password: &str, private_channel: bool) -> Login {
     Login {
         user: "anna".into(),
-        password: password.into(),
+        password: Some(password.into()),
         database: "bench".into(),
-        private_channel,
-        encrypt: false,
-        verify: false,
+        is_local: private_channel,
+        ..Login::default()
     }
 }
 

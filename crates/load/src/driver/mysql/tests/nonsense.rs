@@ -4,7 +4,8 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{packet, result};
-use crate::driver::mysql::handshake::{Handshake, Login};
+use crate::driver::account::Login;
+use crate::driver::mysql::handshake::Handshake;
 use crate::driver::mysql::preparation::Preparation;
 use crate::driver::mysql::reply::ReplyReader;
 
@@ -56,11 +57,9 @@ fn replies_with_one_byte_wrong() {
 fn log_ins() {
     let login = Login {
         user: "anna".into(),
-        password: "geheim".into(),
+        password: Some("geheim".into()),
         database: "bench".into(),
-        private_channel: false,
-        encrypt: false,
-        verify: false,
+        ..Login::default()
     };
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     for _ in 0..ROUNDS {
