@@ -10,6 +10,7 @@
 pub mod cli;
 pub mod driver;
 pub mod engine;
+mod failure;
 mod file;
 mod log;
 pub mod measure;

@@ -6,11 +6,6 @@ use std::path::Path;
 
 use super::Stop;
 use super::args::Connection;
-use crate::driver::Driver;
-use crate::driver::mysql::MysqlDriver;
-use crate::driver::null::NullDriver;
-use crate::driver::postgres::PostgresDriver;
-use crate::driver::sqlite::SqliteDriver;
 use crate::file;
 use crate::target::Target;
 
@@ -20,38 +15,38 @@ const OTHERS: u32 = 0o077;
 /// A password is a line; this is a file of another kind.
 const LARGEST_BYTES: u64 = 64 << 10;
 
-/// Work to do with a driver of any type: code is generated for each type, so that the hot loop
-/// calls it directly.
-pub(super) trait Task {
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop>;
-
-    /// Whether an SQLite file may be created if there is none.
-    fn may_create(&self) -> bool {
-        false
-    }
+/// Does something with the driver of a target, in a function that returns `Result<(), Stop>`: code is made for
+/// each type of driver, so that the hot loop calls it directly. Only what `creates` makes an SQLite file that is
+/// not there.
+macro_rules! with_driver {
+    ($target:expr, creates: $creates:expr, $driver:ident => $does:expr) => {
+        match $target {
+            $crate::target::Target::Mysql(server) => {
+                let $driver = $crate::driver::mysql::MysqlDriver::new(server)?;
+                $does
+            }
+            $crate::target::Target::Postgres(server) => {
+                let $driver = $crate::driver::postgres::PostgresDriver::new(server)?;
+                $does
+            }
+            $crate::target::Target::Sqlite(file) => {
+                let driver = $crate::driver::sqlite::SqliteDriver::new(file)?;
+                let $driver = if $creates { driver.creating() } else { driver };
+                $does
+            }
+            $crate::target::Target::Null(null) => {
+                let $driver = $crate::driver::null::NullDriver(null.dialect);
+                $does
+            }
+        }
+    };
 }
+pub(super) use with_driver;
 
 /// Reads the URL and the password.
 pub(super) fn target(connection: &Connection) -> Result<Target, Stop> {
     let target = Target::parse(&connection.url, password(connection)?)?;
     Ok(target.with_statement_limit(connection.statement_limit))
-}
-
-/// Performs a task with the target's driver.
-pub(super) fn with_driver(target: Target, task: impl Task) -> Result<(), Stop> {
-    match target {
-        Target::Mysql(server) => task.perform(MysqlDriver::new(server)?),
-        Target::Postgres(server) => task.perform(PostgresDriver::new(server)?),
-        Target::Sqlite(file) => {
-            let driver = SqliteDriver::new(file)?;
-            if task.may_create() {
-                task.perform(driver.creating())
-            } else {
-                task.perform(driver)
-            }
-        }
-        Target::Null(null) => task.perform(NullDriver(null.dialect)),
-    }
 }
 
 fn password(connection: &Connection) -> Result<Option<String>, Stop> {

@@ -229,8 +229,8 @@ fn hide_password(error: &mut clap::Error) {
 
 fn obey(verb: Verb) -> Result<(), Stop> {
     match verb {
-        Verb::Prepare(Prepare::Script(args)) => script::prepare(&args),
-        Verb::Prepare(Prepare::Lua(args)) => lua::prepare(&args),
+        Verb::Prepare(Prepare::Script(args)) => script::once(&args, true),
+        Verb::Prepare(Prepare::Lua(args)) => lua::once(&args, "prepare"),
         Verb::Run(run) => match *run {
             Run::Script(args) => script::run(&args),
             Run::Lua(args) => lua::run(&args),
@@ -244,8 +244,8 @@ fn obey(verb: Verb) -> Result<(), Stop> {
             describe::say();
             Ok(())
         }
-        Verb::Cleanup(Cleanup::Script(args)) => script::cleanup(&args),
-        Verb::Cleanup(Cleanup::Lua(args)) => lua::cleanup(&args),
+        Verb::Cleanup(Cleanup::Script(args)) => script::once(&args, false),
+        Verb::Cleanup(Cleanup::Lua(args)) => lua::once(&args, "cleanup"),
     }
 }
 

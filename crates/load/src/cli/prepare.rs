@@ -5,10 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::outside::say_when_interrupted;
-use super::scripted::failure;
-use crate::driver::{Admin, Driver, Fault};
+use crate::driver::{Admin, Driver};
 use crate::engine::Failure;
-use crate::workload::lua::{Tables, Trouble};
+use crate::workload::lua::Tables;
 use crate::workload::tables::Progress;
 
 /// Time between two reports of progress.
@@ -33,11 +32,11 @@ pub(super) fn build_tables<D: Driver>(
         over: AtomicBool::new(false),
     };
     let mut admin = working(driver)?;
-    set.script.perform("define", &mut *admin).map_err(failure)?;
+    set.script.perform("define", &mut *admin)?;
     load_all(&load, driver, asked_threads)?;
     set.script
         .perform("index", &mut *admin)
-        .map_err(|trouble| load.failed("the tables", trouble))?;
+        .map_err(|failure| load.failed("the tables", failure))?;
     drop(admin);
     settle_all(driver, set)
 }
@@ -128,7 +127,7 @@ impl Load<'_> {
                 .set
                 .script
                 .fill(number, &mut *admin, &self.progress)
-                .map_err(|trouble| self.failed(name, trouble))?;
+                .map_err(|failure| self.failed(name, failure))?;
             if loaded != *sent {
                 let message = format!("{name} holds {loaded} rows, but {sent} were sent");
                 return Err(Failure::new("tables", message));
@@ -140,16 +139,12 @@ impl Load<'_> {
         }
     }
 
-    fn failed(&self, name: &str, trouble: Trouble) -> Failure {
-        let fault = match trouble {
-            Trouble::Fault { fault, .. } => fault,
-            Trouble::Refused { message, .. } => Fault::Protocol(message),
-        };
-        let doing = format!(
-            "loading {name} (drop the unfinished tables with `{}`)",
-            self.cleanup
+    fn failed(&self, name: &str, failure: Failure) -> Failure {
+        let message = format!(
+            "loading {name} (drop the unfinished tables with `{}`): {}",
+            self.cleanup, failure.message
         );
-        Failure::from_fault(&doing, &fault)
+        Failure { message, ..failure }
     }
 
     fn show_progress(&self) {

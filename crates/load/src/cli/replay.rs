@@ -9,7 +9,7 @@ use super::Stop;
 use super::args::{
     Arrivals, Connection, Crowd, Load, MOST_CLIENTS, Output, Reach, positive_seconds, seconds,
 };
-use super::connect::{Task, target, with_driver};
+use super::connect::{target, with_driver};
 use super::run::{Kind, run_load};
 use super::script::ask_for_names;
 use super::scripted::{create_acknowledgements, forget};
@@ -130,66 +130,53 @@ pub(super) fn run(args: &RunReplay) -> Result<(), Stop> {
         fence: target.fence(Errand::Measured, args.reach.any_database),
         dilation: args.dilation,
     };
-    let task = RunTask {
-        args,
-        recording,
-        options,
-    };
-    with_driver(target, task)
+    with_driver!(target, creates: false, driver => run_on(driver, args, recording, options))
 }
 
-struct RunTask<'a> {
-    args: &'a RunReplay,
+fn run_on<D: Driver + Send + 'static>(
+    driver: D,
+    args: &RunReplay,
     recording: Recording,
-    options: ReplayOptions,
-}
-
-impl Task for RunTask<'_> {
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let Self {
-            args,
-            recording,
-            mut options,
-        } = self;
-        if driver.has_tables() {
-            ask_for_names(&driver, &mut options.fence)?;
-        }
-        let marks = args.acknowledgements.as_deref().map(|path| {
-            let file = create_acknowledgements(path, args.dilation)?;
-            Marks::new(file, &driver).map_err(|fault| {
-                forget(Some(path));
-                Stop::from(Failure::from_fault("making diskproof_commits", &fault))
-            })
-        });
-        let workload = ReplayWorkload::new(recording, options, marks.transpose()?)
-            .map_err(|error| Stop::Arguments(format!("{}: {error}", args.file.display())))?;
-        let kind = Kind {
-            workload: "replay",
-            mix: args.file.display().to_string().into(),
-            protocol: Protocol::Text,
-            seed: 0,
-        };
-        let clients = u32::try_from(workload.clients()).unwrap_or(u32::MAX);
-        if clients > MOST_CLIENTS {
-            return Err(Stop::Arguments(format!(
-                "the load has {clients} sessions at once, and {MOST_CLIENTS} is the most: take fewer with --sessions"
-            )));
-        }
-        let load = Load {
-            crowd: Crowd {
-                clients,
-                workers: args.workers,
-                dilation: args.dilation,
-            },
-            seconds: args.seconds,
-            // It ends when its sessions do.
-            transactions: Some(u64::MAX),
-            warm_up: args.warm_up,
-            retry: vec!["none".to_owned()],
-            rate: None,
-            arrivals: Arrivals::Poisson,
-            output: args.output.clone(),
-        };
-        run_load(driver, workload, kind, &load)
+    mut options: ReplayOptions,
+) -> Result<(), Stop> {
+    if driver.has_tables() {
+        ask_for_names(&driver, &mut options.fence)?;
     }
+    let marks = args.acknowledgements.as_deref().map(|path| {
+        let file = create_acknowledgements(path, args.dilation)?;
+        Marks::new(file, &driver).map_err(|fault| {
+            forget(Some(path));
+            Stop::from(Failure::from_fault("making diskproof_commits", &fault))
+        })
+    });
+    let workload = ReplayWorkload::new(recording, options, marks.transpose()?)
+        .map_err(|error| Stop::Arguments(format!("{}: {error}", args.file.display())))?;
+    let kind = Kind {
+        workload: "replay",
+        mix: args.file.display().to_string().into(),
+        protocol: Protocol::Text,
+        seed: 0,
+    };
+    let clients = u32::try_from(workload.clients()).unwrap_or(u32::MAX);
+    if clients > MOST_CLIENTS {
+        return Err(Stop::Arguments(format!(
+            "the load has {clients} sessions at once, and {MOST_CLIENTS} is the most: take fewer with --sessions"
+        )));
+    }
+    let load = Load {
+        crowd: Crowd {
+            clients,
+            workers: args.workers,
+            dilation: args.dilation,
+        },
+        seconds: args.seconds,
+        // It ends when its sessions do.
+        transactions: Some(u64::MAX),
+        warm_up: args.warm_up,
+        retry: vec!["none".to_owned()],
+        rate: None,
+        arrivals: Arrivals::Poisson,
+        output: args.output.clone(),
+    };
+    run_load(driver, workload, kind, &load)
 }

@@ -13,7 +13,7 @@ use crate::driver::{Driver, Protocol};
 use crate::engine::{self, Ending, Message, Patience, Rate, Retry, RunError, RunOptions};
 use crate::plain::Plain;
 use crate::report::{JsonReport, Report, TextReport};
-use crate::workload::Workload;
+use crate::workload::{self, Workload};
 
 /// Length of a run without --seconds and --transactions.
 const DEFAULT_SECONDS: Duration = Duration::from_secs(10);
@@ -58,7 +58,7 @@ where
 pub(super) fn run_job<D, J>(driver: D, job: &mut J, kind: Kind, options: &Job) -> Result<(), Stop>
 where
     D: Driver + Send + 'static,
-    J: engine::Job,
+    J: workload::Job,
 {
     let run_options = base(&driver, kind, &options.crowd, &options.output)?;
     let mailbox = mailbox(&options.output)?;
@@ -75,7 +75,7 @@ where
 fn fail_job<D, J>(driver: &Arc<D>, job: &mut J, error: RunError, json: bool) -> Stop
 where
     D: Driver + Send + 'static,
-    J: engine::Job,
+    J: workload::Job,
 {
     let stop = Stop::from(error).said(json);
     if let Err(failure) = engine::close_failed_job(driver, job, LONGEST_CLOSING) {

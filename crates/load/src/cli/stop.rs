@@ -57,9 +57,19 @@ impl From<TargetError> for Stop {
     }
 }
 
+impl From<clap::Error> for Stop {
+    fn from(error: clap::Error) -> Self {
+        Self::Arguments(error.to_string())
+    }
+}
+
 impl From<Failure> for Stop {
+    /// A script refuses arguments, too.
     fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
+        match failure.code.as_str() {
+            "arguments" => Self::Arguments(failure.message),
+            _ => Self::Failed(failure),
+        }
     }
 }
 

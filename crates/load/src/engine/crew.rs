@@ -10,12 +10,13 @@ use mio::{Events, Poll, Token};
 use super::alarm::Alarm;
 use super::client::{Client, ClientOf, State};
 use super::conductor::nanoseconds;
-use super::message::{Failure, Start};
+use super::message::Start;
 use super::opening::Openings;
 use super::pacer::Pacer;
 use super::recorder::Recorder;
 use super::timers::Timers;
 use super::worker::Worker;
+use crate::failure::Failure;
 use crate::driver::{Args, Driver, Fault, Reply, Session};
 use crate::workload::{Catalogue, Workload};
 

@@ -4,7 +4,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use super::conductor::RunError;
-use super::message::{Failure, Message, Outside};
+use super::message::{Message, Outside};
+use crate::failure::Failure;
 
 /// Leave to continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

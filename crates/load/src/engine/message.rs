@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::pacer::Pacer;
-use crate::driver::Fault;
+use crate::failure::Failure;
 use crate::measure::{IntervalTally, Period, PhaseTally, Schedule};
 
 /// To the conductor.
@@ -49,36 +49,6 @@ pub enum Outside {
     InputClosed,
     /// SIGINT or SIGTERM.
     Interrupt,
-}
-
-/// Why a run could not go on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// The server's own code, or `lost`, `protocol`, `no-reply`, `errors`, `internal`.
-    pub code: String,
-    pub message: String,
-}
-
-impl Failure {
-    #[must_use]
-    pub fn new(code: &str, message: impl Into<String>) -> Self {
-        Self {
-            code: code.to_owned(),
-            message: message.into(),
-        }
-    }
-
-    /// The program or the machine failed, not the database.
-    #[must_use]
-    pub fn internal(error: impl std::fmt::Display) -> Self {
-        Self::new("internal", error.to_string())
-    }
-
-    /// An action, and its result.
-    #[must_use]
-    pub fn from_fault(doing: &str, fault: &Fault) -> Self {
-        Self::new(fault.code(), format!("{doing}: {fault}"))
-    }
 }
 
 /// To a worker with connected clients.

@@ -29,8 +29,9 @@ mod worker;
 
 pub use arrivals::{Arrivals, Rate};
 pub use conductor::{Ending, RunError, RunOptions, run};
-pub use job::{Closing, Job, Run, Stage, Work, close_failed_job, run_job};
-pub use message::{Failure, Message, Outside};
+pub use job::{close_failed_job, run_job};
+pub use crate::failure::Failure;
+pub use message::{Message, Outside};
 pub use patience::Patience;
 pub use resources::allow_open_files;
 pub use retry::Retry;

@@ -8,7 +8,7 @@ use mio::{Events, Poll, Token};
 use super::client::{Attempt, Reason, Stage, State};
 use super::conductor::nanoseconds;
 use super::crew::Crew;
-use super::message::Failure;
+use crate::failure::Failure;
 use crate::driver::{Driver, Fault, LOGIN_LIMIT, Reply, Session, too_late};
 use crate::workload::{Script, Workload};
 

@@ -4,7 +4,7 @@ use mio::{Interest, Token};
 
 use super::client::{Stage, State};
 use super::crew::Crew;
-use super::message::Failure;
+use crate::failure::Failure;
 use crate::driver::{Args, Driver, Fault, Reply, Session, StatementId};
 use crate::workload::{NO_TYPE, Next, Script, Workload};
 

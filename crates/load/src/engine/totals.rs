@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::message::{Failure, Message};
+use super::message::Message;
 use super::patience::Patience;
+use crate::failure::Failure;
 use crate::measure::{Backlog, ErrorEntry, IntervalTally, NO_REPLY, Period, Phase, PhaseTally};
 use crate::workload::StatementType;
 

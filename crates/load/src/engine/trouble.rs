@@ -3,7 +3,8 @@
 use super::client::{Reason, Stage, State};
 use super::conductor::nanoseconds;
 use super::crew::Crew;
-use super::message::{Failure, Message};
+use super::message::Message;
+use crate::failure::Failure;
 use crate::driver::{Driver, Fault, Reply, ServerError};
 use crate::workload::{NO_TYPE, Script, Workload};
 

@@ -9,6 +9,7 @@ use crate::driver::{Args, Kind, Reply, ServerError, Statement, StatementId};
 pub mod digits;
 pub mod distribution;
 pub mod generator;
+mod job;
 pub mod ledger;
 pub mod lua;
 pub mod oltp;
@@ -17,6 +18,8 @@ pub mod script;
 pub mod sql;
 pub mod tables;
 pub mod tpcc;
+
+pub use job::{Closing, Job, Run, Stage, Work};
 
 /// A named kind of statement, as it is accounted for; one type may stand for many statements,
 /// such as the same SELECT on each of ten tables.

@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use diskproof_load::driver::{Admin, Args, Driver, Kind, Protocol, ServerError, Statement};
 use diskproof_load::engine::{
-    Closing, Ending, Failure, Job, Message, Outside, Patience, Retry, Run, RunError, RunOptions,
-    Stage, Work, close_failed_job, run_job,
+    Ending, Failure, Message, Outside, Patience, Retry, RunError, RunOptions, close_failed_job,
+    run_job,
 };
 use diskproof_load::report::{Event, Operation, Report, StatementTypeInfo, Summary};
-use diskproof_load::workload::{Catalogue, Expected, Next, Script, Workload};
+use diskproof_load::workload::{
+    Catalogue, Closing, Expected, Job, Next, Run, Script, Stage, Work, Workload,
+};
 
 use crate::target::driver;
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::Stop;
 use super::args::{Load, Reach};
-use super::connect::{Task, target, with_driver};
+use super::connect::{target, with_driver};
 use super::kernel_fence::{KernelFence, tell_weakness};
 use super::outside::say_when_interrupted;
 use super::run::{Kind, retry, run_load, seed};
@@ -111,15 +111,8 @@ pub(super) fn say(words: &str) {
     let _ = crate::plain::Plain(std::io::stdout()).write_all(words.as_bytes());
 }
 
-pub(super) fn prepare(args: &OnceLua) -> Result<(), Stop> {
-    once(args, "prepare")
-}
-
-pub(super) fn cleanup(args: &OnceLua) -> Result<(), Stop> {
-    once(args, "cleanup")
-}
-
-fn once(args: &OnceLua, verb: &str) -> Result<(), Stop> {
+/// `verb` is the command that nobody need name.
+pub(super) fn once(args: &OnceLua, verb: &str) -> Result<(), Stop> {
     let target = target(&args.connection)?;
     let command = args.command.as_deref().unwrap_or(verb);
     once_on(target, &args.lua, &args.reach, command, args.clients)
@@ -133,31 +126,23 @@ pub(super) fn once_on(
     clients: u32,
 ) -> Result<(), Stop> {
     let ready = Ready::new(args, reach, command, &target, clients, None)?;
-    with_driver(target, OnceTask { ready, clients })
+    with_driver!(target, creates: true, driver => perform(&driver, ready, clients))
 }
 
 /// Runs one of the script's commands.
-struct OnceTask {
+fn perform<D: Driver + Send + 'static>(
+    driver: &D,
     ready: Ready,
     clients: u32,
-}
-
-impl Task for OnceTask {
-    fn may_create(&self) -> bool {
-        true
-    }
-
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let command = self.ready.options.command.clone();
-        let limit = self.ready.limit;
-        let workload = self.ready.workload(&driver)?;
-        say_when_interrupted(format!(
-            "interrupted: the script's {command} is not complete"
-        ))?;
-        let clients = usize::try_from(self.clients).unwrap_or(usize::MAX);
-        let retry = retry(&driver, &["transient".to_owned()])?;
-        Ok(once::perform(&driver, &workload, clients, &retry, limit)?)
-    }
+) -> Result<(), Stop> {
+    let (command, limit) = (ready.options.command.clone(), ready.limit);
+    let workload = ready.workload(driver)?;
+    say_when_interrupted(format!(
+        "interrupted: the script's {command} is not complete"
+    ))?;
+    let clients = usize::try_from(clients).unwrap_or(usize::MAX);
+    let retry = retry(driver, &["transient".to_owned()])?;
+    Ok(once::perform(driver, &workload, clients, &retry, limit)?)
 }
 
 pub(super) fn run(args: &RunLua) -> Result<(), Stop> {
@@ -173,30 +158,22 @@ pub(super) fn run_on(
 ) -> Result<(), Stop> {
     let clients = load.crowd.clients;
     let ready = Ready::new(args, reach, "run", &target, clients, Some(load))?;
-    with_driver(target, RunTask { load, ready })
+    with_driver!(target, creates: false, driver => measure(driver, ready, load))
 }
 
-struct RunTask<'a> {
-    load: &'a Load,
-    ready: Ready,
-}
-
-impl Task for RunTask<'_> {
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let load = self.load;
-        let (seed, protocol) = (self.ready.options.seed, self.ready.options.protocol);
-        let workload = self.ready.workload(&driver)?;
-        let beside = workload.beside()?;
-        let kind = Kind {
-            workload: "lua",
-            mix: workload.name(),
-            protocol,
-            seed,
-        };
-        run_load(driver, workload, kind, load)?;
-        if let Err(error) = beside.done() {
-            tell!("diskproof-load: {error}");
-        }
-        Ok(())
+fn measure<D: Driver + Send + 'static>(driver: D, ready: Ready, load: &Load) -> Result<(), Stop> {
+    let (seed, protocol) = (ready.options.seed, ready.options.protocol);
+    let workload = ready.workload(&driver)?;
+    let beside = workload.beside()?;
+    let kind = Kind {
+        workload: "lua",
+        mix: workload.name(),
+        protocol,
+        seed,
+    };
+    run_load(driver, workload, kind, load)?;
+    if let Err(error) = beside.done() {
+        tell!("diskproof-load: {error}");
     }
+    Ok(())
 }

@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::Stop;
-use super::connect::{Task, target, with_driver};
+use super::connect::{target, with_driver};
 use super::kernel_fence::KernelFence;
 use super::run::{Kind, run_load, seed};
 use crate::driver::Driver;
@@ -24,28 +24,21 @@ use tried::try_statements;
 /// Memory for each client's statements and replies: a dump's longest statement, and a server's largest packet.
 const MEMORY_MIB: u32 = 1024;
 
-pub(super) fn prepare(args: &OnceScript) -> Result<(), Stop> {
-    once(args, true)
-}
-
-pub(super) fn cleanup(args: &OnceScript) -> Result<(), Stop> {
-    once(args, false)
-}
-
-fn once(args: &OnceScript, makes: bool) -> Result<(), Stop> {
+/// `makes`: an SQLite file, too.
+pub(super) fn once(args: &OnceScript, makes: bool) -> Result<(), Stop> {
     let target = target(&args.connection)?;
-    let task = RunOnce::read(args, &target, makes)?;
-    with_driver(target, task)
+    let once = RunOnce::read(args, &target)?;
+    with_driver!(target, creates: makes, driver => once.perform(&driver))
 }
 
 pub(super) fn run(args: &RunScript) -> Result<(), Stop> {
     let (target, read) = ReadScripts::new(&args.script, args.load.crowd.clients)?;
-    with_driver(target, RunTask { args, read })
+    with_driver!(target, creates: false, driver => run_on(driver, args, read))
 }
 
 pub(super) fn check(args: &CheckScript) -> Result<(), Stop> {
     let (target, read) = ReadScripts::new(&args.script, 1)?;
-    with_driver(target, CheckTask { args, read })
+    with_driver!(target, creates: false, driver => check_on(&driver, args, read))
 }
 
 impl From<ScriptError> for Stop {
@@ -92,39 +85,33 @@ impl<'a> ReadScripts<'a> {
     }
 }
 
-struct RunTask<'a> {
-    args: &'a RunScript,
-    read: ReadScripts<'a>,
-}
-
-impl Task for RunTask<'_> {
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let kind = Kind {
-            workload: "script",
-            mix: mix(&self.read.files).into(),
-            protocol: self.args.script.protocol.into(),
-            seed: seed(self.args.seed),
-        };
-        let workload = self.read.workload(&driver, kind.seed)?;
-        if driver.has_tables() {
-            try_statements(&driver, &workload, false)?;
-        }
-        run_load(driver, workload, kind, &self.args.load)
+fn run_on<D: Driver + Send + 'static>(
+    driver: D,
+    args: &RunScript,
+    read: ReadScripts<'_>,
+) -> Result<(), Stop> {
+    let kind = Kind {
+        workload: "script",
+        mix: mix(&read.files).into(),
+        protocol: args.script.protocol.into(),
+        seed: seed(args.seed),
+    };
+    let workload = read.workload(&driver, kind.seed)?;
+    if driver.has_tables() {
+        try_statements(&driver, &workload, false)?;
     }
+    run_load(driver, workload, kind, &args.load)
 }
 
-struct CheckTask<'a> {
-    args: &'a CheckScript,
-    read: ReadScripts<'a>,
-}
-
-impl Task for CheckTask<'_> {
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let workload = self.read.workload(&driver, 1)?;
-        let number = try_statements(&driver, &workload, self.args.syntax)?;
-        tell!("the server can read all {number} statements; it has run none");
-        Ok(())
-    }
+fn check_on<D: Driver>(
+    driver: &D,
+    args: &CheckScript,
+    read: ReadScripts<'_>,
+) -> Result<(), Stop> {
+    let workload = read.workload(driver, 1)?;
+    let number = try_statements(driver, &workload, args.syntax)?;
+    tell!("the server can read all {number} statements; it has run none");
+    Ok(())
 }
 
 /// The scripts' names, with their weights if there is a choice: `hot.sql@9 cold.sql@1`.

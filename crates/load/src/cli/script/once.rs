@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::archive::{is_archive, restored};
 use super::args::OnceScript;
-use super::{MEMORY_MIB, Stop, Task, check_names, name_among};
+use super::{MEMORY_MIB, Stop, check_names, name_among};
 use crate::cli::kernel_fence::KernelFence;
 use crate::cli::prepare::working;
 use crate::driver::{Admin, Dialect, Driver, Fault, ServerError};
@@ -29,8 +29,6 @@ const UNKNOWN: [&str; 7] = ["1193", "1231", "1273", "1115", "1238", "42704", "22
 /// The scripts, read before anything connects.
 pub(super) struct RunOnce {
     files: Vec<(PathBuf, String)>,
-    /// They may make an SQLite file.
-    makes: bool,
     /// The archives among them, by their place.
     archives: BTreeMap<usize, Text>,
     variables: Vec<(String, Value)>,
@@ -42,7 +40,7 @@ pub(super) struct RunOnce {
 }
 
 impl RunOnce {
-    pub(super) fn read(args: &OnceScript, target: &Target, makes: bool) -> Result<Self, Stop> {
+    pub(super) fn read(args: &OnceScript, target: &Target) -> Result<Self, Stop> {
         let paths: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
         let files = paths
             .iter()
@@ -63,7 +61,6 @@ impl RunOnce {
         }
         Ok(Self {
             files,
-            makes,
             archives,
             variables: args.variables.all.clone(),
             seed: args.seed,
@@ -95,14 +92,9 @@ impl RunOnce {
         }
         Ok(all)
     }
-}
 
-impl Task for RunOnce {
-    fn may_create(&self) -> bool {
-        self.makes
-    }
-
-    fn perform<D: Driver + Send + 'static>(mut self, driver: D) -> Result<(), Stop> {
+    /// Runs all of them.
+    pub(super) fn perform<D: Driver>(mut self, driver: &D) -> Result<(), Stop> {
         self.kernel_fence.close()?;
         let mut all = self.open(driver.dialect())?;
         let whole = has_several(&all, &self.fence)?;
@@ -115,9 +107,9 @@ impl Task for RunOnce {
             }
         }
         for once in &all {
-            check_names(&driver, self.fence.clone(), once.names())?;
+            check_names(driver, self.fence.clone(), once.names())?;
         }
-        let mut admin = working(&driver)?;
+        let mut admin = working(driver)?;
         refuse_long(&mut *admin, driver.dialect(), &all)?;
         let mut done = 0;
         for once in &mut all {

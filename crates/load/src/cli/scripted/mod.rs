@@ -1,6 +1,5 @@
 //! Workloads that are Lua scripts of this program: their verbs and options are what the scripts say.
 
-mod job;
 mod native;
 mod oltp;
 mod options;
@@ -11,16 +10,14 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::Stop;
 use super::args::{Connection, Job, Load};
-use super::connect::{Task, target, with_driver};
+use super::connect::{target, with_driver};
 use super::prepare::{build_tables, working};
 use super::run::{Kind, run_job, run_load, seed};
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::engine::Failure;
 use crate::workload::distribution::Choice;
-use crate::workload::lua::{Conducting, LuaOptions, Output, Plan, Setting, Trouble};
+use crate::workload::lua::{Conducting, Description, LuaJob, LuaOptions, Output, Plan, Setting};
 use crate::workload::sql::{Errand, Fence};
-use job::ScriptedJob;
-pub(super) use job::failure;
 pub(super) use native::{create_acknowledgements, forget};
 
 /// Their names, and their texts.
@@ -123,30 +120,12 @@ pub(super) fn obey(asked: &Asked) -> Result<(), Stop> {
         text,
         matches,
     } = asked;
-    let wrong = |error: clap::Error| Stop::Arguments(error.to_string());
-    let target = target(&Connection::from_arg_matches(matches).map_err(wrong)?)?;
+    let target = target(&Connection::from_arg_matches(matches)?)?;
     let mut options = lua_options(name, text);
     let described = Conducting::new(lua_options(name, text))?.description;
     options.given = options::given(&described.options, verb, matches);
-    let asked_seed = options::number(&options.given, "seed");
-    options.seed = asked_seed.unwrap_or(SEED);
-    let deed = match (verb.as_str(), described.is_steady) {
-        ("cleanup", _) => Deed::Cleanup,
-        ("check", _) => Deed::Check,
-        ("prepare", _) => Deed::Prepare,
-        (_, true) => {
-            options.seed = seed(asked_seed);
-            let load = Load::from_arg_matches(matches).map_err(wrong)?;
-            Deed::Load(load, described.is_native)
-        }
-        (_, false) => Deed::Job(Job::from_arg_matches(matches).map_err(wrong)?),
-    };
-    let task = Ordered {
-        name,
-        options,
-        deed,
-    };
-    with_driver(target, task)
+    let makes = verb == "prepare" || (verb == "run" && !described.is_steady);
+    with_driver!(target, creates: makes, driver => perform(driver, asked, options, &described))
 }
 
 fn lua_options(name: &'static str, text: &'static str) -> LuaOptions {
@@ -171,62 +150,38 @@ fn lua_options(name: &'static str, text: &'static str) -> LuaOptions {
     }
 }
 
-/// What a script is to do, on a database.
-struct Ordered {
-    name: &'static str,
-    options: LuaOptions,
-    deed: Deed,
-}
-
-enum Deed {
-    Cleanup,
-    Check,
-    Prepare,
-    /// For a time; true: its clients are not the script's.
-    Load(Load, bool),
-    Job(Job),
-}
-
-impl Task for Ordered {
-    /// A job creates all that it needs.
-    fn may_create(&self) -> bool {
-        matches!(self.deed, Deed::Prepare | Deed::Job(_))
-    }
-
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let Self {
-            name,
-            mut options,
-            deed,
-        } = self;
-        match deed {
-            Deed::Cleanup => {
-                let mut conducting = loaded(&driver, options)?;
-                conducting.clean_up(&mut *working(&driver)?).map_err(stop)
+/// Does what is asked of a script, on a database.
+fn perform<D: Driver + Send + 'static>(
+    driver: D,
+    asked: &Asked,
+    mut options: LuaOptions,
+    described: &Description,
+) -> Result<(), Stop> {
+    let (name, matches) = (asked.name, &asked.matches);
+    let asked_seed = options::number(&options.given, "seed");
+    options.seed = asked_seed.unwrap_or(SEED);
+    match (asked.verb.as_str(), described.is_steady) {
+        ("cleanup", _) => Ok(loaded(&driver, options)?.clean_up(&mut *working(&driver)?)?),
+        ("check", _) => {
+            // Its report is for standard output.
+            options.output = Output::Stdout;
+            Ok(loaded(&driver, options)?.verify(&mut *working(&driver)?)?)
+        }
+        ("prepare", _) => prepare(&driver, name, options),
+        (_, true) => {
+            options.seed = seed(asked_seed);
+            let load = Load::from_arg_matches(matches)?;
+            if described.is_native {
+                return native::run(driver, name, options, load);
             }
-            Deed::Check => {
-                // Its report is for standard output.
-                options.output = Output::Stdout;
-                let mut conducting = loaded(&driver, options)?;
-                conducting.verify(&mut *working(&driver)?).map_err(stop)
-            }
-            Deed::Prepare => prepare(&driver, name, options),
-            Deed::Load(load, true) => native::run(driver, name, options, load),
-            Deed::Load(load, false) => {
-                let clients = load.crowd.clients;
-                let (conducting, _, kind) = ready(&driver, name, options, clients)?;
-                let workload = conducting.steady(clients.into())?;
-                run_load(driver, workload, kind, &load)
-            }
-            Deed::Job(job) => {
-                let (conducting, plan, kind) = ready(&driver, name, options, job.crowd.clients)?;
-                let mut scripted = ScriptedJob {
-                    conducting,
-                    plan,
-                    has_begun: false,
-                };
-                run_job(driver, &mut scripted, kind, &job)
-            }
+            let clients = load.crowd.clients;
+            let (conducting, _, kind) = ready(&driver, name, options, clients)?;
+            run_load(driver, conducting.steady(clients.into())?, kind, &load)
+        }
+        (_, false) => {
+            let job = Job::from_arg_matches(matches)?;
+            let (conducting, plan, kind) = ready(&driver, name, options, job.crowd.clients)?;
+            run_job(driver, &mut LuaJob::new(conducting, plan), kind, &job)
         }
     }
 }
@@ -264,7 +219,7 @@ fn ready<D: Driver>(
     conducting.check()?;
     let connecting = |fault| Failure::from_fault("connecting", &fault);
     let mut admin = driver.admin().map_err(connecting)?;
-    let plan = conducting.plan(&mut *admin).map_err(stop)?;
+    let plan = conducting.plan(&mut *admin)?;
     let kind = Kind {
         workload: name,
         mix: plan.mix.clone().into(),
@@ -276,11 +231,4 @@ fn ready<D: Driver>(
         seed,
     };
     Ok((conducting, plan, kind))
-}
-
-fn stop(trouble: Trouble) -> Stop {
-    match trouble {
-        Trouble::Refused { code, message } if code == "arguments" => Stop::Arguments(message),
-        other => failure(other).into(),
-    }
 }

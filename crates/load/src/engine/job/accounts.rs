@@ -1,12 +1,11 @@
 //! A job's accounts: stage by stage, and all stages together.
 
-use super::{Run, Stage};
 use crate::engine::conductor::RunOptions;
-use crate::engine::message::Failure;
+use crate::failure::Failure;
 use crate::engine::summary::{statement_types, summary};
 use crate::engine::totals::Totals;
 use crate::report::{ClientCost, ErrorSummary, Operation, Summary};
-use crate::workload::{StatementType, Workload};
+use crate::workload::{Run, Stage, StatementType, Workload};
 
 /// Under what code a wrong number of rows is counted.
 const WRONG_ROWS: &str = "rows";

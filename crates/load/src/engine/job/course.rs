@@ -7,17 +7,17 @@ use std::sync::mpsc::{Receiver, Sender};
 use super::accounts::{Accounts, Outcome};
 use super::heedful::{Heedful, Stopped};
 use super::stage_report::StageReport;
-use super::{Job, Run, Stage, Work};
+use crate::failure::Failure;
 use crate::driver::{Admin, Driver};
 use crate::engine::conductor::{Conductor, Ending, RunError, RunOptions};
 use crate::engine::inbox::Inbox;
-use crate::engine::message::{Failure, Message};
+use crate::engine::message::Message;
 use crate::engine::resources::Cpu;
 use crate::engine::summary::ready_event;
 use crate::engine::worker::Manner;
 use crate::measure::Clock;
 use crate::report::{ClientCost, Event, Report, Summary};
-use crate::workload::Workload;
+use crate::workload::{Job, Run, Stage, Work, Workload};
 
 /// A client that was refused so often in a row has met more than an accident: what it still has to
 /// do would be refused as well.

@@ -7,8 +7,7 @@ use mlua::{MultiValue, Thread, Value};
 use super::own::Own;
 use super::state::{self, State, text};
 use super::statement::{self, Verb};
-use super::turns::Turns;
-use super::{Setup, job};
+use super::Setup;
 use crate::driver::rows::Rows;
 use crate::driver::{Args, Protocol, Reply, ServerError};
 use crate::workload::{NO_TYPE, Next, Script};
@@ -33,7 +32,8 @@ const NOT_PREPARABLE: &str = "1295";
 pub struct LuaClient {
     setup: Arc<Setup>,
     number: usize,
-    begins_with: Course,
+    /// Whether it runs the script's command, once, instead of events.
+    runs_command: bool,
     state: Option<State>,
     /// `None` before the first coroutine, and after one that an error or a lost connection ended.
     course: Option<Thread>,
@@ -55,28 +55,6 @@ pub struct LuaClient {
     /// The function outside of the measurement that it is in.
     beside: Option<&'static str>,
     mistake: String,
-    /// `None`: its script has events, of which there is no end.
-    share: Option<Share>,
-}
-
-/// A client's share of a stage's turns.
-#[derive(Debug)]
-struct Share {
-    turns: Arc<Turns>,
-    /// The present turn, and the client's next.
-    turn: u64,
-    next: u64,
-    /// The steps that the script has handed over.
-    batch: MultiValue,
-    /// Steps of the turn so far, and those whose rows are expected already: a turn may be taken again.
-    steps: usize,
-    expected: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Course {
-    Events,
-    Command,
 }
 
 /// What a suspended script's step returns.
@@ -84,8 +62,8 @@ enum Course {
 enum Input {
     #[default]
     Nothing,
-    /// The coroutine begins, with the client's number; or it takes the turn of this number.
-    Begin(u64),
+    /// The coroutine begins, with the client's number.
+    Begin,
     Reply {
         rows: u64,
         columns: Option<usize>,
@@ -108,20 +86,11 @@ enum Step {
 }
 
 impl LuaClient {
-    pub(super) fn new(setup: Arc<Setup>, number: usize) -> Self {
-        Self::beginning(setup, number, Course::Events)
-    }
-
-    /// A client that runs the script's command, once.
-    pub(super) fn for_command(setup: Arc<Setup>, number: usize) -> Self {
-        Self::beginning(setup, number, Course::Command)
-    }
-
-    fn beginning(setup: Arc<Setup>, number: usize, begins_with: Course) -> Self {
+    pub(super) fn new(setup: Arc<Setup>, number: usize, runs_command: bool) -> Self {
         Self {
             setup,
             number,
-            begins_with,
+            runs_command,
             state: None,
             course: None,
             input: Input::Nothing,
@@ -135,28 +104,7 @@ impl LuaClient {
             has_stopped: false,
             beside: None,
             mistake: String::new(),
-            share: None,
         }
-    }
-
-    /// A client that takes its share of a stage's turns. What the script needs for them is made here,
-    /// before anything is measured.
-    pub(super) fn for_turns(setup: &Arc<Setup>, number: usize, turns: Arc<Turns>) -> Self {
-        let mut client = Self::new(Arc::clone(setup), number);
-        let entered = State::entering(setup, number, &turns);
-        match entered {
-            Ok(state) => client.state = Some(state),
-            Err(error) => client.mistake = error.to_string(),
-        }
-        client.share = Some(Share {
-            next: number as u64,
-            turns,
-            turn: 0,
-            batch: MultiValue::new(),
-            steps: 0,
-            expected: 0,
-        });
-        client
     }
 
     /// Memory of the client's Lua state.
@@ -174,7 +122,7 @@ impl LuaClient {
         }
         if let Some(state) = &self.state {
             self.course = Some(state.begin(name)?);
-            self.input = Input::Begin(self.number as u64);
+            self.input = Input::Begin;
         }
         Ok(())
     }
@@ -208,7 +156,7 @@ impl LuaClient {
         let input = std::mem::take(&mut self.input);
         let outcome = match input {
             Input::Nothing => course.resume(()),
-            Input::Begin(number) => course.resume(number),
+            Input::Begin => course.resume(self.number),
             Input::Reply {
                 rows,
                 columns,
@@ -227,9 +175,6 @@ impl LuaClient {
     }
 
     fn proceed(&mut self, args: &mut Args) -> Result<Option<Next>, String> {
-        if let Some(next) = self.step_of_turn(args) {
-            return Ok(Some(next));
-        }
         if self.has_ended {
             return Ok(None);
         }
@@ -287,23 +232,13 @@ impl LuaClient {
                     self.leave();
                     self.has_stopped |= matches!(stops, Value::Boolean(true));
                     self.has_ended = true;
-                    if self.has_waited || self.begins_with == Course::Command {
+                    if self.has_waited || self.runs_command {
                         return Ok(None);
                     }
                     // An event without a step still takes its turn.
                     Next::Sleep { us: 0 }
                 }
                 (AGAIN, _) => Next::Again,
-                (job::STEPS | job::LAST_STEPS, _) => {
-                    self.has_ended = op == job::LAST_STEPS;
-                    if let Some(share) = &mut self.share {
-                        share.batch = rest;
-                    }
-                    match self.step_of_turn(args) {
-                        Some(next) => next,
-                        None => continue,
-                    }
-                }
                 (FAIL, message) => return Err(text(message)),
                 _ => {
                     return Err(format!(
@@ -315,52 +250,6 @@ impl LuaClient {
             self.has_waited = true;
             return Ok(Some(next));
         }
-    }
-
-    /// The next step of a turn, which the script does not wait for.
-    fn step_of_turn(&mut self, args: &mut Args) -> Option<Next> {
-        let share = self.share.as_mut()?;
-        let op = share.batch.pop_front()?.as_u32()?;
-        let mut values = [const { Value::Nil }; job::WIDTH - 1];
-        values.fill_with(|| share.batch.pop_front().unwrap_or_default());
-        let [place, values @ ..] = &values;
-        let place = place.as_usize().unwrap_or(usize::MAX);
-        if op == job::COME_AGAIN {
-            return Some(Next::Reconnect { type_index: place });
-        }
-        let (sql, values) = match (op, &values[..]) {
-            (job::SEND, [sql, rest @ ..]) => (Some(sql), rest),
-            (_, values) => (None, values),
-        };
-        let rows = |place: usize| values.get(place).and_then(Value::as_u64).unwrap_or(0);
-        share.steps += 1;
-        if share.steps > share.expected {
-            share.expected = share.steps;
-            share.turns.expect(rows(0), rows(1));
-        }
-        if let Some(sql) = sql {
-            let out = args.begin_sql();
-            match sql {
-                Value::String(sql) => out.extend_from_slice(&sql.as_bytes()),
-                other => out.extend_from_slice(text(other).as_bytes()),
-            }
-            return Some(Next::Sql { type_index: place });
-        }
-        job::bind(values.get(2..).unwrap_or_default(), args);
-        Some(Next::Statement(place))
-    }
-
-    /// Begins a turn, in the coroutine that has taken those before.
-    fn take_turn(&mut self, turn: u64) {
-        self.has_waited = false;
-        self.has_ended = false;
-        if let (Some(state), None) = (&self.state, &self.course) {
-            match state.begin("turns") {
-                Ok(course) => self.course = Some(course),
-                Err(error) => self.mistake = error.to_string(),
-            }
-        }
-        self.input = Input::Begin(turn);
     }
 
     /// Asks for a statement to be prepared; `None`: there is nothing to ask the server for.
@@ -470,9 +359,6 @@ fn microseconds(length: &Value) -> u64 {
 
 impl Script for LuaClient {
     fn initialise(&mut self) -> bool {
-        if self.share.is_some() {
-            return false;
-        }
         self.enter("thread_init");
         self.try_to_set_out("course");
         // Its steps before the first event are no event.
@@ -481,9 +367,6 @@ impl Script for LuaClient {
     }
 
     fn conclude(&mut self) -> bool {
-        if self.share.is_some() {
-            return false;
-        }
         let has_done = self
             .state
             .as_ref()
@@ -497,42 +380,16 @@ impl Script for LuaClient {
     }
 
     fn begin(&mut self) -> bool {
-        if let Some(share) = &mut self.share {
-            if share.next >= share.turns.count {
-                return false;
-            }
-            share.turn = share.next;
-            share.next += share.turns.clients;
-            (share.steps, share.expected) = (0, 0);
-            share.batch.clear();
-            share.turns.begin();
-            let turn = share.turn;
-            self.take_turn(turn);
-            return true;
-        }
         if self.has_stopped {
             return false;
         }
         self.has_waited = false;
         self.has_ended = false;
-        if self.begins_with == Course::Command {
+        if self.runs_command {
             self.try_to_set_out("command");
         } else if self.course.is_none() {
             self.try_to_set_out("events");
         }
-        true
-    }
-
-    /// The server has undone the turn: it is taken again.
-    fn begin_again(&mut self) -> bool {
-        let Some(share) = &mut self.share else {
-            return self.begin();
-        };
-        share.steps = 0;
-        share.batch.clear();
-        let turn = share.turn;
-        self.course = None;
-        self.take_turn(turn);
         true
     }
 
@@ -555,9 +412,6 @@ impl Script for LuaClient {
     }
 
     fn take_reply(&mut self, reply: Reply, rows: Option<&Rows>, type_index: usize) -> usize {
-        if self.share.is_some() {
-            return type_index;
-        }
         match std::mem::replace(&mut self.step, Step::None) {
             Step::Query(verb) => self.reply(reply, rows, verb),
             Step::Prepare(place) => {
@@ -577,11 +431,6 @@ impl Script for LuaClient {
     }
 
     fn take_refusal(&mut self, error: &ServerError, again: bool) -> bool {
-        if self.share.is_some() {
-            // The turn ends here.
-            self.course = None;
-            return false;
-        }
         match std::mem::replace(&mut self.step, Step::None) {
             Step::Rollback => {}
             Step::Prepare(place) if error.code == NOT_PREPARABLE => {

@@ -16,6 +16,8 @@ use crate::file;
 
 mod client;
 mod compiled;
+mod conducting;
+mod description;
 mod draws;
 mod job;
 mod own;
@@ -28,10 +30,12 @@ mod turns;
 mod watch;
 
 pub use client::LuaClient;
-pub use job::{Again, Conducting, Described, Kind, Plan, Tables, Trouble};
+pub use conducting::{Again, Conducting, Plan, Tables};
+pub use description::{Described, Description, Kind};
+pub use job::LuaJob;
 pub use setting::Setting;
 pub use state::LARGEST_BYTES;
-pub use turns::LuaTurns;
+pub use turns::{LuaTurns, TurnsClient};
 pub use watch::Watch;
 
 use compiled::Compiled;
@@ -41,6 +45,12 @@ use state::{Look, State};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LuaError(String);
+
+impl From<mlua::Error> for LuaError {
+    fn from(error: mlua::Error) -> Self {
+        Self(error.to_string())
+    }
+}
 
 /// The stream that a script prints to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,13 +191,13 @@ impl LuaWorkload {
     /// The script's command, to be run once by this client.
     #[must_use]
     pub fn command(&self, client: usize) -> LuaClient {
-        LuaClient::for_command(Arc::clone(&self.setup), client)
+        LuaClient::new(Arc::clone(&self.setup), client, true)
     }
 
     /// The script beside the clients; its function `init` has run then.
     pub fn beside(&self) -> Result<Beside, LuaError> {
         let setup = Arc::clone(&self.setup);
-        let state = State::new(&setup, 0).map_err(|error| LuaError(error.to_string()))?;
+        let state = State::new(&setup, 0)?;
         state.alone(&setup, "init")?;
         Ok(Beside { setup, state })
     }
@@ -222,7 +232,7 @@ impl Workload for LuaWorkload {
     }
 
     fn script(&self, client: usize) -> LuaClient {
-        LuaClient::new(Arc::clone(&self.setup), client)
+        LuaClient::new(Arc::clone(&self.setup), client, false)
     }
 
     fn keeps(&self) -> Option<Keep> {

@@ -117,10 +117,9 @@ impl State {
         setup: &Setup,
         name: &str,
     ) -> Result<(Value, Variadic<Value>), LuaError> {
-        let wrong = |error: mlua::Error| LuaError(error.to_string());
-        let course = self.begin(name).map_err(wrong)?;
+        let course = self.begin(name)?;
         let outcome = setup.watch.observe(0, || course.resume(()));
-        let (op, first, rest): (Option<u32>, Value, Variadic<Value>) = outcome.map_err(wrong)?;
+        let (op, first, rest): (Option<u32>, Value, Variadic<Value>) = outcome?;
         match op {
             Some(super::client::NEXT) => Ok((first, rest)),
             Some(super::client::FAIL) => Err(LuaError(text(&first))),
@@ -134,7 +133,7 @@ impl State {
 
     /// Loads the script without a database.
     pub(super) fn look(setup: &Arc<Setup>) -> Result<Look, LuaError> {
-        let state = Self::new(setup, 0).map_err(|error| LuaError(error.to_string()))?;
+        let state = Self::new(setup, 0)?;
         let (first, rest) = state.alone(setup, "look")?;
         let is_true = |value: Option<&Value>| matches!(value, Some(Value::Boolean(true)));
         Ok(Look {

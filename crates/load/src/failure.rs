@@ -1,0 +1,33 @@
+//! Why the program could not go on, as it says it to a person and to a program that reads.
+
+use crate::driver::Fault;
+
+/// Why a run could not go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The server's own code, or `lost`, `protocol`, `no-reply`, `errors`, `internal`; or a script's own.
+    pub code: String,
+    pub message: String,
+}
+
+impl Failure {
+    #[must_use]
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            message: message.into(),
+        }
+    }
+
+    /// The program or the machine failed, not the database.
+    #[must_use]
+    pub fn internal(error: impl std::fmt::Display) -> Self {
+        Self::new("internal", error.to_string())
+    }
+
+    /// An action, and its result.
+    #[must_use]
+    pub fn from_fault(doing: &str, fault: &Fault) -> Self {
+        Self::new(fault.code(), format!("{doing}: {fault}"))
+    }
+}
