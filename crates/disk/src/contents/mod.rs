@@ -193,7 +193,7 @@ impl Contents {
             self.zero_block(index);
             return Ok(());
         }
-        if let Some(mut block) = self.now.own(index) {
+        if let Some(block) = self.now.own(index) {
             return Ok(block.write(from, piece)?);
         }
         let mut bytes = [0; BLOCK_BYTES];
@@ -208,8 +208,8 @@ impl Contents {
         let block = match limit {
             Limit::Holds => self
                 .reaper
-                .try_until_free(ROOM_WITHIN, || self.store.hold(&bytes))?,
-            Limit::Yields => self.store.hold_beyond_limit(&bytes)?,
+                .try_until_free(ROOM_WITHIN, || self.store.hold(&bytes, limit))?,
+            Limit::Yields => self.store.hold(&bytes, limit)?,
         };
         self.now.put(index, Place::Held(block));
         Ok(())

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use super::ContentsError;
-use super::block::{BLOCK_BYTES, Block};
+use super::block::{BLOCK_BYTES, Block, Bytes};
+use super::{ContentsError, Limit};
 
 /// Gives out blocks up to a limit; a block returns by being dropped.
 pub struct Store {
@@ -19,30 +19,18 @@ pub struct Store {
 }
 
 /// Number of blocks held. Each block counts itself, so the number is right whoever drops it.
-pub(super) struct Ledger {
+struct Ledger {
     held_bytes: AtomicU64,
     limit_bytes: u64,
 }
 
-impl Ledger {
-    fn take(&self) -> Result<(), ContentsError> {
-        let bytes = BLOCK_BYTES as u64;
-        if self.held_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > self.limit_bytes {
-            self.give_back();
-            return Err(ContentsError::Full {
-                limit_bytes: self.limit_bytes,
-            });
-        }
-        Ok(())
-    }
+/// The room of a block, which returns when this is dropped.
+pub(super) struct Room(Arc<Ledger>);
 
-    fn take_beyond_limit(&self) {
-        self.held_bytes
-            .fetch_add(BLOCK_BYTES as u64, Ordering::Relaxed);
-    }
-
-    fn give_back(&self) {
-        self.held_bytes
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.0
+            .held_bytes
             .fetch_sub(BLOCK_BYTES as u64, Ordering::Relaxed);
     }
 }
@@ -91,58 +79,37 @@ impl Store {
         Some(file.file.metadata().expect("it is open").len())
     }
 
-    /// A new block with these bytes.
-    pub(super) fn hold(&self, bytes: &[u8; BLOCK_BYTES]) -> Result<Block, ContentsError> {
-        self.ledger.take()?;
-        self.block(bytes)
-    }
-
-    /// The same, whether or not the limit is reached.
-    pub(super) fn hold_beyond_limit(
+    /// A new block with these bytes, if there is room for it or the limit yields.
+    pub(super) fn hold(
         &self,
         bytes: &[u8; BLOCK_BYTES],
-    ) -> Result<Block, ContentsError> {
-        self.ledger.take_beyond_limit();
-        self.block(bytes)
-    }
-
-    /// The caller has reserved the room.
-    fn block(&self, bytes: &[u8; BLOCK_BYTES]) -> Result<Block, ContentsError> {
-        let ledger = self.ledger.clone();
-        let Some(file) = &self.file else {
-            return Ok(Block::Memory(Arc::new(MemoryBlock {
-                bytes: *bytes,
-                ledger,
-            })));
+        limit: Limit,
+    ) -> Result<Arc<Block>, ContentsError> {
+        let (taken, limit_bytes) = (BLOCK_BYTES as u64, self.ledger.limit_bytes);
+        let held_bytes = self.ledger.held_bytes.fetch_add(taken, Ordering::Relaxed) + taken;
+        let room = Room(self.ledger.clone());
+        if limit == Limit::Holds && held_bytes > limit_bytes {
+            return Err(ContentsError::Full { limit_bytes });
+        }
+        let bytes = match &self.file {
+            None => Bytes::Memory(Box::new(*bytes)),
+            Some(file) => {
+                let mut slot = BlockFile::slot(file);
+                slot.write(0, bytes)?;
+                Bytes::File(slot)
+            }
         };
-        let mut block = FileBlock {
-            slot: file.take_slot(),
-            file: file.clone(),
-            ledger,
-        };
-        block.write(0, bytes)?;
-        Ok(Block::File(Arc::new(block)))
+        Ok(Arc::new(Block { bytes, _room: room }))
     }
 }
 
-pub(super) struct MemoryBlock {
-    pub(super) bytes: [u8; BLOCK_BYTES],
-    ledger: Arc<Ledger>,
-}
-
-impl Drop for MemoryBlock {
-    fn drop(&mut self) {
-        self.ledger.give_back();
-    }
-}
-
-pub(super) struct FileBlock {
-    slot: u64,
+/// A block's place in the file, which returns when this is dropped.
+pub(super) struct Slot {
+    number: u64,
     file: Arc<BlockFile>,
-    ledger: Arc<Ledger>,
 }
 
-impl FileBlock {
+impl Slot {
     pub(super) fn read(&self, from: usize, piece: &mut [u8]) -> io::Result<()> {
         self.file.file.read_exact_at(piece, self.offset_bytes(from))
     }
@@ -152,14 +119,13 @@ impl FileBlock {
     }
 
     fn offset_bytes(&self, from: usize) -> u64 {
-        self.slot * BLOCK_BYTES as u64 + from as u64
+        self.number * BLOCK_BYTES as u64 + from as u64
     }
 }
 
-impl Drop for FileBlock {
+impl Drop for Slot {
     fn drop(&mut self) {
-        self.file.give_back_slot(self.slot);
-        self.ledger.give_back();
+        self.file.slots.lock().free.push(self.number);
     }
 }
 
@@ -191,15 +157,15 @@ impl BlockFile {
         })
     }
 
-    fn take_slot(&self) -> u64 {
-        let mut slots = self.slots.lock();
-        slots.free.pop().unwrap_or_else(|| {
+    fn slot(file: &Arc<Self>) -> Slot {
+        let mut slots = file.slots.lock();
+        let number = slots.free.pop().unwrap_or_else(|| {
             slots.next += 1;
             slots.next - 1
-        })
-    }
-
-    fn give_back_slot(&self, slot: u64) {
-        self.slots.lock().free.push(slot);
+        });
+        Slot {
+            number,
+            file: file.clone(),
+        }
     }
 }

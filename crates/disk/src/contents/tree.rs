@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::block::{Block, OwnBlock};
+use super::block::Block;
 
 /// Blocks of a leaf. A leaf is copied whole on the first change after a snapshot, which this keeps
 /// to a few microseconds; a snapshot copies one pointer a leaf, so a loaded gigabyte costs 512.
@@ -17,7 +17,7 @@ pub(super) enum Place {
     Under,
     /// Zero, whatever lies underneath.
     Zero,
-    Held(Block),
+    Held(Arc<Block>),
 }
 
 /// All blocks of one state of a disk. Cloning it takes a snapshot.
@@ -65,10 +65,10 @@ impl Tree {
     }
 
     /// The block, if this tree alone has it.
-    pub(super) fn own(&mut self, index: u64) -> Option<OwnBlock<'_>> {
+    pub(super) fn own(&mut self, index: u64) -> Option<&mut Block> {
         let (leaf, within) = split(index);
         match &mut Arc::get_mut(self.leaves.get_mut(&leaf)?)?.places[within] {
-            Place::Held(block) => block.own(),
+            Place::Held(block) => Arc::get_mut(block),
             Place::Under | Place::Zero => None,
         }
     }
