@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::within::Within;
-use crate::driver;
-use crate::engine;
+pub(super) use crate::driver::Protocol;
+pub(super) use crate::engine::Arrivals;
 
 /// Which database, and how to log in.
 #[derive(Debug, Clone, Args)]
@@ -135,36 +135,6 @@ pub(super) struct Job {
     pub(super) crowd: Crowd,
     #[command(flatten)]
     pub(super) output: Output,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Protocol {
-    Text,
-    Prepared,
-}
-
-impl From<Protocol> for driver::Protocol {
-    fn from(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::Text => Self::Text,
-            Protocol::Prepared => Self::Prepared,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Arrivals {
-    Poisson,
-    Even,
-}
-
-impl From<Arrivals> for engine::Arrivals {
-    fn from(arrivals: Arrivals) -> Self {
-        match arrivals {
-            Arrivals::Poisson => Self::Poisson,
-            Arrivals::Even => Self::Even,
-        }
-    }
 }
 
 /// One transaction in a quarter of an hour: a slower rate is a mistake.

@@ -155,7 +155,7 @@ fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOpti
         transactions: load.transactions,
         rate: load.rate.map(|per_s| Rate {
             per_s,
-            arrivals: load.arrivals.into(),
+            arrivals: load.arrivals,
         }),
         retry: retry(driver, &load.retry)?,
         ..base(driver, kind, &load.crowd, &load.output)?

@@ -44,7 +44,7 @@ pub enum Dialect {
 }
 
 /// How parameters are sent: as literals in the text, or bound to a prepared statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Protocol {
     Text,
     Prepared,

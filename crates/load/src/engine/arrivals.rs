@@ -5,7 +5,7 @@ use rand_distr::{Distribution, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// The law by which transactions arrive, without waiting for others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Arrivals {
     /// As if many users who know nothing of one another sent them: the gaps are exponential.
     Poisson,

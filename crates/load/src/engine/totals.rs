@@ -70,7 +70,7 @@ impl Totals {
                 self.begun_ns = self.begun_ns.min(begun_ns);
                 self.end_ns = self.end_ns.max(end_ns);
                 self.waited_ns = self.waited_ns.zip(waited_ns).map(|(sum, one)| sum + one);
-                self.phase.add(&tally);
+                self.phase.add(&tally, |index| index);
             }
             _ => {}
         }
@@ -182,7 +182,7 @@ impl Totals {
     /// Adds another run's totals; `types` maps its statement types to ours.
     pub(super) fn absorb(&mut self, other: &Self, types: &[usize]) {
         self.measured.add(&other.measured);
-        self.phase.absorb(&other.phase, types);
+        self.phase.add(&other.phase, |index| types[index]);
         let waited = self.waited_ns.zip(other.waited_ns);
         self.waited_ns = waited.map(|(mine, theirs)| mine + theirs);
     }

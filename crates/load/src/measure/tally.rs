@@ -96,43 +96,30 @@ impl PhaseTally {
 
     #[inline]
     pub fn record_kind(&mut self, kind: usize, latency_ns: u64) {
-        self.kind(kind).record(latency_ns);
+        at(&mut self.kinds, kind).record(latency_ns);
     }
 
-    fn kind(&mut self, kind: usize) -> &mut Latencies {
-        if self.kinds.len() <= kind {
-            self.kinds.resize_with(kind + 1, Latencies::default);
-        }
-        &mut self.kinds[kind]
-    }
-
-    pub fn add(&mut self, other: &Self) {
+    /// Adds a phase, perhaps of another catalogue: `place` maps its statement types to ours.
+    pub fn add(&mut self, other: &Self, place: impl Fn(usize) -> usize) {
         for (kind, theirs) in other.kinds.iter().enumerate() {
-            self.kind(kind).add(theirs);
+            at(&mut self.kinds, kind).add(theirs);
         }
-        for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
-            mine.add(theirs);
+        for (index, theirs) in other.statements.iter().enumerate() {
+            at(&mut self.statements, place(index)).add(theirs);
         }
-        self.errors.add(&other.errors);
+        self.errors.add(&other.errors, place);
         self.failed_transactions += other.failed_transactions;
         self.delay.add(other.delay);
         self.lateness.add(other.lateness);
     }
+}
 
-    /// Adds a phase of another catalogue; `types` maps its statement types, in order, to ours.
-    pub fn absorb(&mut self, other: &Self, types: &[usize]) {
-        for (&mine, theirs) in types.iter().zip(&other.statements) {
-            if self.statements.len() <= mine {
-                self.statements
-                    .resize_with(mine + 1, StatementTally::default);
-            }
-            self.statements[mine].add(theirs);
-        }
-        self.errors.absorb(&other.errors, types);
-        self.failed_transactions += other.failed_transactions;
-        self.delay.add(other.delay);
-        self.lateness.add(other.lateness);
+/// The tally at an index, which is made if it is not there.
+fn at<T: Default>(tallies: &mut Vec<T>, index: usize) -> &mut T {
+    if tallies.len() <= index {
+        tallies.resize_with(index + 1, T::default);
     }
+    &mut tallies[index]
 }
 
 /// One statement type's executions.
@@ -231,16 +218,9 @@ impl ErrorTally {
         unanswered.map(|(_, entry)| entry.count).sum()
     }
 
-    pub fn add(&mut self, other: &Self) {
-        for (key, theirs) in &other.0 {
-            self.add_entry(key.clone(), theirs);
-        }
-    }
-
-    fn absorb(&mut self, other: &Self, types: &[usize]) {
+    fn add(&mut self, other: &Self, place: impl Fn(usize) -> usize) {
         for ((code, type_index), theirs) in &other.0 {
-            let mine = type_index.map(|index| types[index]);
-            self.add_entry((code.clone(), mine), theirs);
+            self.add_entry((code.clone(), type_index.map(&place)), theirs);
         }
     }
 

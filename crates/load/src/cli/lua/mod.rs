@@ -48,7 +48,7 @@ impl Ready {
         load: Option<&Load>,
     ) -> Result<Self, Stop> {
         let found = find(&args.script).map_err(Stop::Arguments)?;
-        let (seed, protocol) = (seed(args.seed), Protocol::from(args.protocol));
+        let (seed, protocol) = (seed(args.seed), args.protocol);
         let prepares = protocol == Protocol::Prepared;
         let kernel_fence = (!args.trust_script)
             .then(|| KernelFence::new(target, &found.folders, clients, args.script_memory));

@@ -75,7 +75,7 @@ impl<'a> ReadScripts<'a> {
         let options = ScriptOptions {
             files: self.files,
             variables: self.args.variables.all.clone(),
-            protocol: self.args.protocol.into(),
+            protocol: self.args.protocol,
             seed,
             fence: self.fence.clone(),
         };
@@ -93,7 +93,7 @@ fn run_on<D: Driver + Send + 'static>(
     let kind = Kind {
         workload: "script",
         mix: mix(&read.files).into(),
-        protocol: args.script.protocol.into(),
+        protocol: args.script.protocol,
         seed: seed(args.seed),
     };
     let workload = read.workload(&driver, kind.seed)?;

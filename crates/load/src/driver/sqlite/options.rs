@@ -7,73 +7,36 @@ use super::error;
 use crate::driver::{Fault, ServerError};
 use crate::target::{SqliteFile, TargetError};
 
-/// One PRAGMA that the URL may ask for.
-struct Pragma {
-    /// Its name in the URL: the PRAGMA's, with the unit last.
-    option: &'static str,
-    name: &'static str,
-    values: Values,
-}
-
 enum Values {
     /// Words that read back as themselves.
     Words(&'static [&'static str]),
     /// Words that read back as their position in this list.
     Levels(&'static [&'static str]),
     /// A number, given to the PRAGMA times this factor.
-    Number { factor: i64 },
+    Number(i64),
 }
 
-/// In the order in which they must be set: the time-out before what may have to wait, the page
-/// size before the journal mode (a database in WAL mode keeps the size it has).
-const PRAGMAS: [Pragma; 9] = [
-    Pragma {
-        option: "busy_timeout_ms",
-        name: "busy_timeout",
-        values: Values::Number { factor: 1 },
-    },
-    Pragma {
-        option: "page_size_bytes",
-        name: "page_size",
-        values: Values::Number { factor: 1 },
-    },
-    Pragma {
-        option: "journal_mode",
-        name: "journal_mode",
-        values: Values::Words(&["delete", "truncate", "persist", "memory", "wal", "off"]),
-    },
-    Pragma {
-        option: "synchronous",
-        name: "synchronous",
-        values: Values::Levels(&["off", "normal", "full", "extra"]),
-    },
-    Pragma {
-        option: "cache_size_kib",
-        name: "cache_size",
-        // A negative cache size counts KiB, a positive one pages.
-        values: Values::Number { factor: -1 },
-    },
-    Pragma {
-        option: "mmap_size_bytes",
-        name: "mmap_size",
-        values: Values::Number { factor: 1 },
-    },
-    Pragma {
-        option: "temp_store",
-        name: "temp_store",
-        values: Values::Levels(&["default", "file", "memory"]),
-    },
-    Pragma {
-        option: "wal_autocheckpoint_pages",
-        name: "wal_autocheckpoint",
-        values: Values::Number { factor: 1 },
-    },
-    Pragma {
-        option: "journal_size_limit_bytes",
-        name: "journal_size_limit",
-        values: Values::Number { factor: 1 },
-    },
+/// What the URL may ask for: the PRAGMA's name, with the unit last. In the order in which they must be set:
+/// the time-out before what may have to wait, the page size before the journal mode (a database in WAL mode keeps the size it has).
+const PRAGMAS: [(&str, Values); 9] = [
+    ("busy_timeout_ms", Values::Number(1)),
+    ("page_size_bytes", Values::Number(1)),
+    (
+        "journal_mode",
+        Values::Words(&["delete", "truncate", "persist", "memory", "wal", "off"]),
+    ),
+    (
+        "synchronous",
+        Values::Levels(&["off", "normal", "full", "extra"]),
+    ),
+    // A negative cache size counts KiB, a positive one pages.
+    ("cache_size_kib", Values::Number(-1)),
+    ("mmap_size_bytes", Values::Number(1)),
+    ("temp_store", Values::Levels(&["default", "file", "memory"])),
+    ("wal_autocheckpoint_pages", Values::Number(1)),
+    ("journal_size_limit_bytes", Values::Number(1)),
 ];
+const UNITS: [&str; 4] = ["_ms", "_bytes", "_kib", "_pages"];
 
 /// A PRAGMA with the value that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,52 +50,53 @@ pub(super) struct Setting {
 
 /// The settings that a URL asks for, in the order in which they must be set.
 pub(super) fn settings(file: &SqliteFile) -> Result<Vec<Setting>, TargetError> {
-    file.refuse_options_except(&PRAGMAS.map(|pragma| pragma.option))?;
+    file.refuse_options_except(&PRAGMAS.map(|(option, _)| option))?;
     PRAGMAS
         .iter()
-        .filter_map(|pragma| Some((pragma, file.options.get(pragma.option)?)))
-        .map(|(pragma, text)| pragma.setting(text))
+        .filter_map(|(option, values)| Some((*option, values, file.options.get(*option)?)))
+        .map(|(option, values, text)| values.setting(option, text))
         .collect()
 }
 
-impl Pragma {
-    fn setting(&self, text: &str) -> Result<Setting, TargetError> {
+impl Values {
+    fn setting(&self, option: &'static str, text: &str) -> Result<Setting, TargetError> {
         let text = text.to_ascii_lowercase();
-        let expected = match self.values {
-            Values::Words(words) if words.contains(&text.as_str()) => Some(text.clone()),
-            Values::Levels(levels) => levels
+        let expected = match self {
+            Self::Words(words) if words.contains(&text.as_str()) => Some(text.clone()),
+            Self::Levels(levels) => levels
                 .iter()
                 .position(|&level| level == text)
                 .map(|level| level.to_string()),
-            Values::Number { factor } => text
+            Self::Number(factor) => text
                 .parse::<u32>()
                 .ok()
                 .map(|number| (i64::from(number) * factor).to_string()),
-            Values::Words(_) => None,
+            Self::Words(_) => None,
         };
         let Some(expected) = expected else {
             return Err(TargetError::Option {
-                name: self.option,
+                name: option,
                 value: text.clone(),
-                reason: format!("is not known: it takes {}", self.values.describe()),
+                reason: format!("is not known: it takes {}", self.describe()),
             });
         };
         Ok(Setting {
-            name: self.name,
-            value: match self.values {
-                Values::Number { .. } => expected.clone(),
-                Values::Words(_) | Values::Levels(_) => text,
+            name: UNITS
+                .iter()
+                .find_map(|unit| option.strip_suffix(unit))
+                .unwrap_or(option),
+            value: match self {
+                Self::Number(_) => expected.clone(),
+                Self::Words(_) | Self::Levels(_) => text,
             },
             expected,
         })
     }
-}
 
-impl Values {
     fn describe(&self) -> String {
         match self {
             Self::Words(words) | Self::Levels(words) => format!("one of {}", words.join(", ")),
-            Self::Number { .. } => format!("a whole number up to {}", u32::MAX),
+            Self::Number(_) => format!("a whole number up to {}", u32::MAX),
         }
     }
 }
