@@ -1,4 +1,3 @@
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
@@ -9,7 +8,7 @@ use serde_json::Value;
 use super::batch;
 use super::output;
 use super::promise::PromiseOptions;
-use crate::device::{self, Build, Device, Probe, Promise};
+use crate::device::{self, Build, Device, Probe, Promise, within};
 use crate::request::{Nanos, nanos_of_us};
 use crate::simulate::transactions::{self, Load};
 use crate::simulate::{self, Length};
@@ -54,27 +53,15 @@ impl Wanted {
     /// Refuses what nobody could wait for.
     fn check(&self) -> Result<(), String> {
         self.probe.check()?;
-        if !SECONDS.contains(&self.seconds) {
-            return Err(format!(
-                "seconds is {}; it may be 1 to {}",
-                self.seconds,
-                SECONDS.end()
-            ));
-        }
+        within!(self; 1, MOST_SECONDS => seconds; 0.0, LONGEST_WINDOW_S => fio_window_s);
         if self.requests == 0 {
             return Err("requests is 0; it may be 1 or more".into());
-        }
-        if !(0.0..=LONGEST_WINDOW_S).contains(&self.fio_window_s) {
-            return Err(format!(
-                "fio_window_s is {}; it may be 0 to {LONGEST_WINDOW_S}",
-                self.fio_window_s
-            ));
         }
         Ok(())
     }
 }
 
-const SECONDS: RangeInclusive<u64> = 1..=1_000_000_000;
+const MOST_SECONDS: u64 = 1_000_000_000;
 const LONGEST_WINDOW_S: f64 = 1e6;
 
 impl Simulate {

@@ -1,5 +1,7 @@
 //! A parameter and where it comes from, side by side, so that neither goes without the other.
 
+use std::fmt::Display;
+
 use serde::{Deserialize, Serialize};
 
 /// `{ value = 15_000, source = "data sheet" }`. A source that begins with "assumed" marks a guess.
@@ -36,13 +38,31 @@ pub(crate) fn switched<const ON: bool>() -> Figure<bool> {
     Figure::assumed(ON)
 }
 
-impl<T: Copy + PartialOrd + std::fmt::Display> Figure<T> {
+/// A number, or a figure's.
+pub(crate) trait Number<T> {
     /// Refuses a value out of bounds; `name` is its key.
-    pub fn within(&self, name: &str, least: T, most: T) -> Result<(), String> {
-        if self.value >= least && self.value <= most {
+    fn within(&self, name: &str, least: T, most: T) -> Result<(), String>;
+}
+
+impl<T: Copy + PartialOrd + Display> Number<T> for T {
+    fn within(&self, name: &str, least: T, most: T) -> Result<(), String> {
+        if *self >= least && *self <= most {
             return Ok(());
         }
-        let value = &self.value;
-        Err(format!("{name} is {value}; it may be {least} to {most}"))
+        Err(format!("{name} is {self}; it may be {least} to {most}"))
     }
 }
+
+impl<T: Copy + PartialOrd + Display> Number<T> for Figure<T> {
+    fn within(&self, name: &str, least: T, most: T) -> Result<(), String> {
+        self.value.within(name, least, most)
+    }
+}
+
+/// `within!(self; 0.0, 1.0 => filled; 1, 256 => channels, dies)`: refuses a field out of its bounds.
+macro_rules! within {
+    ($of:expr; $($least:expr, $most:expr => $($name:ident),+);+ $(;)?) => {
+        $($($crate::device::Number::within(&$of.$name, stringify!($name), $least, $most)?;)+)+
+    };
+}
+pub(crate) use within;

@@ -20,7 +20,7 @@ use named::{Origin, look_up};
 
 pub use catalogue::{BUILT_IN, names, open};
 pub use figure::Figure;
-pub(crate) use figure::{assumed, switched, thousandths};
+pub(crate) use figure::{Number, assumed, switched, thousandths, within};
 pub use kind::{Kind, Properties, check_capacity};
 pub use model::{Build, Model};
 pub use promise::Promise;

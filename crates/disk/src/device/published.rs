@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::within;
+
 /// The requests of a probe. Simulation, profile and verification share these words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -36,15 +38,7 @@ pub struct Probe {
 impl Probe {
     /// Refuses what `simulate` would refuse.
     pub(crate) fn check(&self) -> Result<(), String> {
-        if !(512..=16 << 20).contains(&self.block_bytes) {
-            return Err(format!(
-                "block_bytes is {}; it may be 512 to 16777216",
-                self.block_bytes
-            ));
-        }
-        if !(1..=65_536).contains(&self.depth) {
-            return Err(format!("depth is {}; it may be 1 to 65536", self.depth));
-        }
+        within!(self; 512, 16 << 20 => block_bytes; 1, 65_536 => depth);
         Ok(())
     }
 }

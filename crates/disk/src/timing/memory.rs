@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::{Counters, Event, Timing};
-use crate::device::{self, Build, Figure, Properties, check_capacity};
+use crate::device::{self, Build, Figure, Properties, check_capacity, within};
 use crate::request::{Kind, Nanos, Request, Tag, nanos_of_us, transfer_nanos};
 
 /// Main memory used as a disk: every request takes the same time, and bytes share one rate. A power cut
@@ -21,8 +21,8 @@ pub struct MemoryParameters {
 impl device::Kind for MemoryParameters {
     fn check(&self) -> Result<(), String> {
         check_capacity(self.capacity_bytes.value, 512)?;
-        self.latency_us.within("latency_us", 0.0, 1e7)?;
-        self.mb_per_s.within("mb_per_s", 1.0, 1e7)
+        within!(self; 0.0, 1e7 => latency_us; 1.0, 1e7 => mb_per_s);
+        Ok(())
     }
 
     fn build(&self, _build: Build) -> Box<dyn Timing> {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::device::within;
+
 /// A closed loop of clients: each begins its next transaction when the last one has ended.
 ///
 /// Numbers that are no whole ones are means: a transaction has the whole number below or above.
@@ -92,37 +94,12 @@ impl Load {
     ///
     /// The first field with a value that is none.
     pub fn check(&self) -> Result<(), String> {
-        let whole = [
-            ("clients", u64::from(self.clients), u64::from(MOST_CLIENTS)),
-            ("cores", u64::from(self.cores), 4096),
-            ("bursts", u64::from(self.bursts), 1000),
-            ("read_bytes", self.read_bytes, MOST_BYTES),
-            ("page_bytes", self.page_bytes, MOST_BYTES),
-            ("page_batch", u64::from(self.page_batch), 10_000),
-            ("transactions", self.transactions, 100_000_000),
-        ];
-        for (name, value, most) in whole {
-            if !(1..=most).contains(&value) {
-                return Err(format!("{name} is {value}; it may be 1 to {most}"));
-            }
-        }
-        let figures = [
-            ("cpu_us", self.cpu_us, MOST_US),
-            ("behind_us", self.behind_us, MOST_US),
-            ("lock_share", self.lock_share, 100.0),
-            ("reads", self.reads, MOST_OF_ANYTHING),
-            ("commits", self.commits, MOST_OF_ANYTHING),
-            ("log_work", self.log_work, 1000.0),
-            ("page_writes", self.page_writes, MOST_OF_ANYTHING),
-            ("page_writes_after", self.page_writes_after, 1e12),
-            ("warm_up_s", self.warm_up_s, 1e6),
-            ("measure_s", self.measure_s, 1e6),
-        ];
-        for (name, value, most) in figures {
-            if !(0.0..=most).contains(&value) {
-                return Err(format!("{name} is {value}; it may be 0 to {most}"));
-            }
-        }
+        within!(self;
+            1, MOST_CLIENTS => clients; 1, 4096 => cores; 1, 1000 => bursts; 1, 10_000 => page_batch;
+            1, MOST_BYTES => read_bytes, page_bytes; 1, 100_000_000 => transactions;
+            0.0, MOST_US => cpu_us, behind_us; 0.0, 100.0 => lock_share; 0.0, 1000.0 => log_work;
+            0.0, MOST_OF_ANYTHING => reads, commits, page_writes; 0.0, 1e12 => page_writes_after;
+            0.0, 1e6 => warm_up_s, measure_s);
         if self.logs.len() > 8 || self.logs.iter().any(|log| log.bytes > MOST_BYTES) {
             return Err("logs: at most 8, of at most 16 MiB a commit".into());
         }

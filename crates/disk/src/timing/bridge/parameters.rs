@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Bridge;
-use crate::device::{Build, Figure, Kind, Model, Properties};
+use crate::device::{Build, Figure, Kind, Model, Number, Properties};
 use crate::timing::Timing;
 
 /// A USB bridge and the disk behind it, with one command under way at a time.

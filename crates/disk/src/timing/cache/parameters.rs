@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Cache;
 use super::lines::BLOCK_BYTES;
 use crate::device::{
-    Build, Figure, Kind, Model, Promise, Properties, assumed, switched, thousandths,
+    Build, Figure, Kind, Model, Number, Promise, Properties, assumed, switched, thousandths,
 };
 use crate::timing::Timing;
 

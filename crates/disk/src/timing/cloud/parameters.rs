@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Cloud;
-use crate::device::{Build, Figure, Kind, Properties, assumed, check_capacity, switched};
+use crate::device::{
+    Build, Figure, Kind, Number, Properties, assumed, check_capacity, switched, within,
+};
 use crate::timing::Timing;
 
 const GIB: u64 = 1 << 30;
@@ -74,20 +76,15 @@ pub struct Burst {
 
 impl Kind for CloudParameters {
     fn check(&self) -> Result<(), String> {
-        self.read_median_us.within("read_median_us", 0.0, 1e7)?;
-        self.write_median_us.within("write_median_us", 0.0, 1e7)?;
-        self.sigma.within("sigma", 0.0, 3.0)?;
-        self.flush_us.within("flush_us", 0.0, 1e7)?;
-        self.flush_ios.within("flush_ios", 0, 16)?;
-        self.concurrency.within("concurrency", 1, 65_536)?;
-        self.mib_per_s.within("mib_per_s", 0.1, 1e6)?;
+        within!(self;
+            0.0, 1e7 => read_median_us, write_median_us, flush_us; 0.0, 3.0 => sigma; 0, 16 => flush_ios;
+            1, 65_536 => concurrency; 0.1, 1e6 => mib_per_s; 512, 16_777_216 => io_bytes);
         if let Some(iops) = &self.write_iops {
             iops.within("write_iops", 1.0, 1e8)?;
         }
         if let Some(rate) = &self.write_mib_per_s {
             rate.within("write_mib_per_s", 0.1, 1e6)?;
         }
-        self.io_bytes.within("io_bytes", 512, 16_777_216)?;
         check_capacity(self.capacity_bytes.value, 512)?;
         match &self.iops {
             IopsLimit::Fixed(iops) => iops.within("iops.fixed", 1.0, 1e8)?,

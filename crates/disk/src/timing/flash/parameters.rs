@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Flash;
-use crate::device::{Build, Figure, Kind, Properties, assumed, check_capacity, switched};
+use crate::device::{Build, Figure, Kind, Properties, assumed, check_capacity, switched, within};
 use crate::timing::Timing;
 
 /// What the drive does with a flush.
@@ -127,39 +127,19 @@ impl Kind for FlashParameters {
 
 impl FlashParameters {
     fn check_ranges(&self) -> Result<(), String> {
-        let times = [
-            ("read_us", &self.read_us, 0.0),
-            ("program_us", &self.program_us, 0.0),
-            ("erase_us", &self.erase_us, 0.0),
-            ("read_spread_us", &self.read_spread_us, 0.0),
-            ("read_command_us", &self.read_command_us, 0.0),
-            ("write_command_us", &self.write_command_us, 0.0),
-            ("read_overhead_us", &self.read_overhead_us, 0.0),
-            ("write_overhead_us", &self.write_overhead_us, 0.0),
-            ("flush_us", &self.flush_us, 0.0),
-            ("linger_ms", &self.linger_ms, 0.0),
-        ];
-        for (name, figure, least) in times {
-            figure.within(name, least, 1e7)?;
-        }
+        within!(self;
+            0.0, 1e7 => read_us, program_us, erase_us, read_spread_us, read_command_us, write_command_us,
+                read_overhead_us, write_overhead_us, flush_us, linger_ms;
+            1.0, 1e6 => channel_mb_per_s, interface_mb_per_s; 0.01, 10.0 => over_provisioning;
+            0.0, 1.0 => filled; 0.05, 1.0 => compressed_share; 1, 256 => channels, dies_per_channel;
+            1, 65_536 => pages_per_block, queue_depth);
         if self.read_spread_us.value > self.read_us.value {
             return Err(format!(
                 "read_spread_us is {}; it may be at most read_us ({})",
                 self.read_spread_us.value, self.read_us.value
             ));
         }
-        self.channel_mb_per_s.within("channel_mb_per_s", 1.0, 1e6)?;
-        self.interface_mb_per_s
-            .within("interface_mb_per_s", 1.0, 1e6)?;
-        self.over_provisioning
-            .within("over_provisioning", 0.01, 10.0)?;
-        self.filled.within("filled", 0.0, 1.0)?;
-        self.compressed_share
-            .within("compressed_share", 0.05, 1.0)?;
-        self.channels.within("channels", 1, 256)?;
-        self.dies_per_channel.within("dies_per_channel", 1, 256)?;
-        self.pages_per_block.within("pages_per_block", 1, 65_536)?;
-        self.queue_depth.within("queue_depth", 1, 65_536)
+        Ok(())
     }
 
     fn check_sizes(&self) -> Result<(), String> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Spinning;
 use super::seek::Seek;
 use crate::device::{
-    Build, Figure, Kind, Properties, assumed, check_capacity, switched, thousandths,
+    Build, Figure, Kind, Properties, assumed, check_capacity, switched, thousandths, within,
 };
 use crate::request::NANOS_PER_S;
 use crate::timing::Timing;
@@ -94,32 +94,12 @@ impl Kind for SpinningParameters {
 
 impl SpinningParameters {
     fn check_ranges(&self) -> Result<(), String> {
-        self.rpm.within("rpm", 60, 100_000)?;
-        self.queue_depth.within("queue_depth", 1, MOST_COMMANDS)?;
-        self.write_cache_commands
-            .within("write_cache_commands", 1, MOST_COMMANDS)?;
-        self.read_segments.within("read_segments", 1, 1024)?;
-        // Without ageing a command far from the others could wait forever.
-        self.ageing.within("ageing", 0.000_1, 10.0)?;
-        self.write_back_share.within("write_back_share", 0.0, 1.0)?;
-        for (name, time) in [
-            ("track_to_track_seek_us", &self.track_to_track_seek_us),
-            ("average_seek_us", &self.average_seek_us),
-            ("full_stroke_seek_us", &self.full_stroke_seek_us),
-            ("write_settle_us", &self.write_settle_us),
-            ("command_overhead_us", &self.command_overhead_us),
-            ("write_back_idle_us", &self.write_back_idle_us),
-            ("write_back_oldest_us", &self.write_back_oldest_us),
-        ] {
-            time.within(name, 0.0, 1e9)?;
-        }
-        for (name, rate) in [
-            ("outer_mb_per_s", &self.outer_mb_per_s),
-            ("inner_mb_per_s", &self.inner_mb_per_s),
-            ("interface_mb_per_s", &self.interface_mb_per_s),
-        ] {
-            rate.within(name, 0.001, 1e6)?;
-        }
+        within!(self;
+            60, 100_000 => rpm; 1, MOST_COMMANDS => queue_depth, write_cache_commands; 1, 1024 => read_segments;
+            0.000_1, 10.0 => ageing; 0.0, 1.0 => write_back_share;
+            0.0, 1e9 => track_to_track_seek_us, average_seek_us, full_stroke_seek_us, write_settle_us,
+                command_overhead_us, write_back_idle_us, write_back_oldest_us;
+            0.001, 1e6 => outer_mb_per_s, inner_mb_per_s, interface_mb_per_s);
         Ok(())
     }
 
