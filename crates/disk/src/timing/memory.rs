@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
-use super::{Counters, Event, Timing};
+use super::{Event, Timing};
 use crate::device::{self, Build, Figure, Properties, check_capacity, within};
 use crate::request::{Kind, Nanos, Request, Tag, nanos_of_us, transfer_nanos};
 
@@ -94,10 +94,6 @@ impl Timing for Memory {
             }
             events.push(Event::Answered { tag, at });
         }
-    }
-
-    fn counters(&self) -> Counters {
-        Counters::new()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counters, Event, Timing};
+use super::{Event, Timing};
 use crate::device::{self, Build, Figure, Properties, check_capacity};
 use crate::request::{Kind, Nanos, Request, Tag};
 
@@ -62,9 +62,5 @@ impl Timing for Null {
 
     fn advance(&mut self, _now: Nanos, events: &mut Vec<Event>) {
         events.append(&mut self.pending);
-    }
-
-    fn counters(&self) -> Counters {
-        Counters::new()
     }
 }

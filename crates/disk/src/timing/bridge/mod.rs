@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 pub use parameters::BridgeParameters;
 
 use super::parts::{Agenda, Part, Told, first};
-use super::{Counters, Event, Timing};
+use super::{Counters, Event, Timing, counted};
 use crate::ledger::Ledger;
 use crate::request::{Kind, Nanos, Request, Tag, nanos_of_us, transfer_nanos};
 
@@ -213,10 +213,10 @@ impl Timing for Bridge {
     }
 
     fn counters(&self) -> Counters {
-        let mut counters = Counters::from([
-            ("commands".to_owned(), self.counted.commands),
-            ("commands_waited".to_owned(), self.counted.waited),
-            ("bus_busy_us".to_owned(), self.counted.bus_busy_ns / 1_000),
+        let mut counters = counted([
+            ("commands", self.counted.commands),
+            ("commands_waited", self.counted.waited),
+            ("bus_busy_us", self.counted.bus_busy_ns / 1_000),
         ]);
         self.disk.count_into("disk", &mut counters);
         counters

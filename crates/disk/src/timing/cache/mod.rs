@@ -35,7 +35,7 @@ use lines::{BLOCK_BYTES, Lines};
 use sight::Streams;
 
 use super::parts::{Agenda, Part, Run, Told, Wholes, first};
-use super::{Counters, Event, Timing};
+use super::{Counters, Event, Timing, counted};
 use crate::request::{Kind, Nanos, Request, Tag, nanos_of_us};
 
 /// Neighbouring blocks are asked for together up to this length, as a block layer does.
@@ -255,8 +255,7 @@ impl Timing for Cache {
 
     fn counters(&self) -> Counters {
         let blocks = |bytes: u64| bytes / BLOCK_BYTES;
-        let mut counters = Counters::new();
-        for (name, value) in [
+        let mut counters = counted([
             ("read_hit_blocks", blocks(self.counted.hit)),
             ("read_miss_blocks", blocks(self.counted.missed)),
             ("copied_blocks", blocks(self.counted.copied)),
@@ -266,9 +265,7 @@ impl Timing for Cache {
             ("dirty_lines", self.lines.dirty_lines() as u64),
             ("evictions", self.lines.evictions),
             ("journal_writes", self.journal.writes),
-        ] {
-            counters.insert(name.to_owned(), value);
-        }
+        ]);
         self.front.count_into("front", &mut counters);
         self.back.count_into("back", &mut counters);
         counters

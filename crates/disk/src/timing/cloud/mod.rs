@@ -24,7 +24,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub use parameters::{Burst, CloudParameters, IopsLimit};
 
 use super::agenda::Agenda;
-use super::{Counters, Event, Timing};
+use super::{Counters, Event, Timing, counted};
 use crate::request::{Kind, NANOS_PER_US, Nanos, Request, Tag, nanos_of_us};
 use limits::Limits;
 
@@ -200,7 +200,7 @@ impl Timing for Cloud {
     }
 
     fn counters(&self) -> Counters {
-        let mut counters: Counters = [
+        let mut counters = counted([
             ("reads", self.requests[Kind::Read as usize]),
             ("writes", self.requests[Kind::Write as usize]),
             ("flushes", self.requests[Kind::Flush as usize]),
@@ -209,10 +209,7 @@ impl Timing for Cloud {
             ("merged", self.limits.merged),
             ("throttled", self.limits.throttled),
             ("throttled_us", self.limits.throttled_ns / NANOS_PER_US),
-        ]
-        .into_iter()
-        .map(|(name, count)| (name.to_owned(), count))
-        .collect();
+        ]);
         if let Some(credits) = self.limits.credits() {
             counters.insert("credits".to_owned(), credits);
         }

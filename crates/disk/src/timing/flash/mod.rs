@@ -37,7 +37,7 @@ use slab::Slab;
 pub use parameters::{FlashParameters, FlushHabit, Preconditioning};
 
 use super::agenda::Agenda;
-use super::{Counters, Event, Timing};
+use super::{Counters, Event, Timing, counted};
 use crate::request::{Kind, Nanos, Request, Tag};
 use buffer::Buffer;
 use die::{Die, Operation, READS_BEFORE_WRITE};
@@ -289,7 +289,7 @@ impl Timing for Flash {
             .map(|die| self.translation.blocks.free_blocks(die))
             .sum();
         let unit_bytes = self.geometry.unit_bytes;
-        [
+        counted([
             ("reads", tally.requests[Kind::Read as usize]),
             ("writes", tally.requests[Kind::Write as usize]),
             ("flushes", tally.requests[Kind::Flush as usize]),
@@ -309,9 +309,6 @@ impl Timing for Flash {
             ),
             ("reads_to_modify", tally.reads_to_modify),
             ("free_blocks", free_blocks as u64),
-        ]
-        .into_iter()
-        .map(|(name, count)| (name.to_owned(), count))
-        .collect()
+        ])
     }
 }

@@ -17,7 +17,7 @@ use super::read_ahead::Segments;
 use super::sectors::Sectors;
 use super::write_cache::{Tags, WriteCache};
 use crate::request::{Kind, NANOS_PER_US, Nanos, Request, Tag};
-use crate::timing::{Counters, Event, Timing};
+use crate::timing::{Counters, Event, Timing, counted};
 
 /// A disk with an arm and platters.
 ///
@@ -305,25 +305,22 @@ impl Timing for Spinning {
     }
 
     fn counters(&self) -> Counters {
-        let (counted, travels) = (self.counted, self.arm.travels);
+        let (own, travels) = (self.counted, self.arm.travels);
         let us = |nanos: u64| nanos / NANOS_PER_US;
-        [
-            ("reads", counted.reads),
-            ("writes", counted.writes),
-            ("flushes", counted.flushes),
-            ("discards", counted.discards),
-            ("cache_hits", counted.cache_hits),
-            ("read_ahead_hits", counted.read_ahead_hits),
-            ("coalesced", counted.coalesced),
-            ("stalls", counted.stalls),
-            ("destages", counted.destages),
+        counted([
+            ("reads", own.reads),
+            ("writes", own.writes),
+            ("flushes", own.flushes),
+            ("discards", own.discards),
+            ("cache_hits", own.cache_hits),
+            ("read_ahead_hits", own.read_ahead_hits),
+            ("coalesced", own.coalesced),
+            ("stalls", own.stalls),
+            ("destages", own.destages),
             ("seeks", travels.seeks),
             ("seek_us", us(travels.seek_ns)),
             ("rotation_us", us(travels.rotation_ns)),
             ("busy_us", us(travels.busy_ns)),
-        ]
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+        ])
     }
 }
