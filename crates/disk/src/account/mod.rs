@@ -58,20 +58,15 @@ pub struct Survivors {
     pub digest: String,
 }
 
-/// The outcome of a write, in whole sectors, as a log records it.
-pub struct Written {
-    /// Without writes if it failed: nothing has changed then.
+/// The outcome of a write or a discard, as a log records it.
+pub struct Done {
+    /// Without writes if it failed before any: nothing has changed then.
     pub ticket: Ticket,
+    /// The place of what was changed: whole sectors of a write; of a discard, to its end or to the piece that failed.
     pub offset_bytes: u64,
-    pub bytes: Vec<u8>,
-    pub outcome: Result<(), ContentsError>,
-}
-
-/// The outcome of a discard.
-pub struct Discarded {
-    pub ticket: Ticket,
-    /// How far the discard came: to its end, or to the piece that failed.
     pub length_bytes: u64,
+    /// What a write left there.
+    pub bytes: Vec<u8>,
     pub outcome: Result<(), ContentsError>,
 }
 
@@ -118,11 +113,12 @@ impl Account {
         contents: &mut Contents,
         offset_bytes: u64,
         bytes: &[u8],
-    ) -> Written {
+    ) -> Done {
         let (from, length) = self.sectors(offset_bytes, bytes.len() as u64);
-        let mut written = Written {
+        let mut written = Done {
             ticket: Ticket { number, writes: 0 },
             offset_bytes: from,
+            length_bytes: length,
             bytes: Vec::new(),
             outcome: contents.check_within(offset_bytes, bytes.len() as u64),
         };
@@ -168,10 +164,12 @@ impl Account {
         contents: &mut Contents,
         offset_bytes: u64,
         length_bytes: u64,
-    ) -> Discarded {
-        let mut discarded = Discarded {
+    ) -> Done {
+        let mut discarded = Done {
             ticket: Ticket { number, writes: 0 },
+            offset_bytes,
             length_bytes: 0,
+            bytes: Vec::new(),
             outcome: Ok(()),
         };
         let end = offset_bytes.saturating_add(length_bytes);

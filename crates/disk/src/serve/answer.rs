@@ -15,22 +15,16 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// The model's moment is `at`; without timing, the moment of arrival.
-    pub(super) fn send(self, at: Nanos) {
-        match self {
-            Self::Read(reply, bytes) => reply.data(&bytes),
-            Self::Written(reply, bytes) => reply.written(bytes),
-            Self::Done(reply) => reply.ok(),
-            Self::Then(next) => next(Ok(at)),
-        }
-    }
-
-    pub(super) fn fail(self, errno: Errno) {
-        match self {
-            Self::Read(reply, _) => reply.error(errno),
-            Self::Written(reply, _) => reply.error(errno),
-            Self::Done(reply) => reply.error(errno),
-            Self::Then(next) => next(Err(errno)),
+    /// The model's moment, without timing that of the arrival; or what has failed.
+    pub(super) fn give(self, outcome: Result<Nanos, Errno>) {
+        match (self, outcome) {
+            (Self::Read(reply, bytes), Ok(_)) => reply.data(&bytes),
+            (Self::Written(reply, bytes), Ok(_)) => reply.written(bytes),
+            (Self::Done(reply), Ok(_)) => reply.ok(),
+            (Self::Read(reply, _), Err(errno)) => reply.error(errno),
+            (Self::Written(reply, _), Err(errno)) => reply.error(errno),
+            (Self::Done(reply), Err(errno)) => reply.error(errno),
+            (Self::Then(next), outcome) => next(outcome),
         }
     }
 }

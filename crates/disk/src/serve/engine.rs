@@ -123,7 +123,7 @@ impl Engine {
             drop(core);
             self.statistics.lock().count(request);
             self.note_flush(request.kind, arrived);
-            answer.send(arrived);
+            answer.give(Ok(arrived));
             return;
         }
         let mut due = Vec::new();
@@ -194,13 +194,13 @@ impl Engine {
         drop(core);
         self.statistics.lock().count(request);
         self.note_flush(request.kind, arrived);
-        answer.send(arrived);
+        answer.give(Ok(arrived));
     }
 
     /// A request that could not be done; it is answered at once, whatever the model.
     pub(super) fn fail(&self, kind: Kind, answer: Answer, errno: Errno) {
         self.statistics.lock().count_error(kind);
-        answer.fail(errno);
+        answer.give(Err(errno));
     }
 
     fn wake_if_earlier(&self, core: &Core) {
@@ -216,7 +216,7 @@ impl Engine {
         for due in due {
             let left = self.clock.now();
             self.note_flush(due.kind, left);
-            due.answer.send(due.at);
+            due.answer.give(Ok(due.at));
             self.statistics.lock().answered(Answered {
                 kind: due.kind,
                 latency: due.latency,
@@ -380,7 +380,7 @@ impl Engine {
         let left = self.core.lock().end();
         self.wake.notify_all();
         for (_, answer) in left {
-            answer.fail(Errno::EIO);
+            answer.give(Err(Errno::EIO));
         }
     }
 }

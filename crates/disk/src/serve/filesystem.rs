@@ -91,7 +91,7 @@ impl OneFile {
         let contents = self.powered(arrived)?;
         let outcome = contents.read(offset, bytes);
         drop(contents);
-        outcome.map_err(|error| Stop::Refused(errno(&error)))?;
+        outcome.map_err(|error| Stop::Refused(error.into()))?;
         spoil(bytes, offset, &befalls);
         let tracking = self.engine.tracking();
         let ticket = tracking.asked(Record::Read, offset, bytes.len() as u64, arrived);
@@ -126,7 +126,7 @@ impl OneFile {
     ) -> Result<Option<Ticket>, Stop> {
         let (tracking, mut contents) = (self.engine.tracking(), self.powered(arrived)?);
         let (ticket, outcome) = change(tracking, &mut contents);
-        outcome.map_err(|error| Stop::Failed(errno(&error)))?;
+        outcome.map_err(|error| Stop::Failed(error.into()))?;
         Ok(ticket)
     }
 
@@ -189,12 +189,14 @@ fn sectors(kind: Kind, offset: u64, length: u64) -> Request {
     }
 }
 
-/// A full disk says so; what lies beneath failing is an I/O error, whatever its own name is.
-pub(super) fn errno(error: &ContentsError) -> Errno {
-    match error {
-        ContentsError::Full { .. } | ContentsError::Outside { .. } => Errno::ENOSPC,
-        ContentsError::Io(error) if error.kind() == io::ErrorKind::StorageFull => Errno::ENOSPC,
-        _ => Errno::EIO,
+impl From<ContentsError> for Errno {
+    /// A full disk says so; what lies beneath failing is an I/O error, whatever its own name is.
+    fn from(error: ContentsError) -> Self {
+        match error {
+            ContentsError::Full { .. } | ContentsError::Outside { .. } => Self::ENOSPC,
+            ContentsError::Io(error) if error.kind() == io::ErrorKind::StorageFull => Self::ENOSPC,
+            _ => Self::EIO,
+        }
     }
 }
 
@@ -355,7 +357,7 @@ impl Filesystem for OneFile {
         let length = length.min(self.size_bytes.saturating_sub(offset));
         let answer = Answer::Done(reply);
         if length == 0 {
-            return answer.send(arrived);
+            return answer.give(Ok(arrived));
         }
         let request = sectors(Kind::Discard, offset, length);
         let done = self.discard(&(offset..offset + length), request, arrived);

@@ -1,7 +1,7 @@
 //! What a served disk did since its statistics began, and how punctual it was.
 
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::faults::Befallen;
 use crate::request::{Kind, NANOS_PER_S, Nanos, Request};
@@ -40,12 +40,13 @@ pub(super) struct Statistics {
     counters_before: Counters,
 }
 
-#[derive(Clone)]
-struct PerKind {
+#[derive(Clone, Serialize)]
+pub(super) struct PerKind {
     requests: u64,
     bytes: u64,
     errors: u64,
-    latency: Histogram<u64>,
+    #[serde(serialize_with = "percentiles")]
+    latency_us: Histogram<u64>,
 }
 
 impl PerKind {
@@ -54,7 +55,7 @@ impl PerKind {
             requests: 0,
             bytes: 0,
             errors: 0,
-            latency: histogram(),
+            latency_us: histogram(),
         }
     }
 }
@@ -62,15 +63,6 @@ impl PerKind {
 /// Of a fixed size, so that nothing is allocated while answers are counted.
 fn histogram() -> Histogram<u64> {
     Histogram::new_with_max(LONGEST, DIGITS).expect("the bounds are sensible")
-}
-
-fn index(kind: Kind) -> usize {
-    match kind {
-        Kind::Read => 0,
-        Kind::Write => 1,
-        Kind::Flush => 2,
-        Kind::Discard => 3,
-    }
 }
 
 impl Statistics {
@@ -93,18 +85,18 @@ impl Statistics {
     }
 
     pub(super) fn count(&mut self, request: Request) {
-        let kind = &mut self.kinds[index(request.kind)];
+        let kind = &mut self.kinds[request.kind as usize];
         kind.requests += 1;
         kind.bytes += request.length_bytes;
     }
 
     pub(super) fn count_error(&mut self, kind: Kind) {
-        self.kinds[index(kind)].errors += 1;
+        self.kinds[kind as usize].errors += 1;
     }
 
     pub(super) fn answered(&mut self, answered: Answered) {
-        self.kinds[index(answered.kind)]
-            .latency
+        self.kinds[answered.kind as usize]
+            .latency_us
             .saturating_record(answered.latency);
         self.lateness.saturating_record(answered.lateness);
         self.latency_sum += u128::from(answered.latency);
@@ -118,20 +110,20 @@ impl Statistics {
                 *counter = counter.saturating_sub(*before);
             }
         }
-        let [read, write, flush, discard] = &self.kinds;
+        let [read, write, flush, discard] = self.kinds.clone();
         let lateness_share = self.lateness_share();
         Report {
             seconds: now.saturating_sub(self.since) as f64 / NANOS_PER_S as f64,
             timing: false,
-            read: read.report(),
-            write: write.report(),
-            flush: flush.report(),
-            discard: discard.report(),
+            read,
+            write,
+            flush,
+            discard,
             errors: self.kinds.iter().map(|kind| kind.errors).sum(),
             timed_requests: self.timed,
             below_path: (self.timed > 0).then(|| self.below_path as f64 / self.timed as f64),
             queue_depth: QueueDepth::default(),
-            lateness_us: Percentiles::of(&self.lateness),
+            lateness_us: self.lateness.clone(),
             lateness_share,
             late: lateness_share.is_some_and(|share| share > LATENESS_SHARE_ALLOWED),
             unstable_bytes: 0,
@@ -151,44 +143,26 @@ impl Statistics {
     }
 }
 
-impl PerKind {
-    fn report(&self) -> KindReport {
-        KindReport {
-            requests: self.requests,
-            bytes: self.bytes,
-            errors: self.errors,
-            latency_us: Percentiles::of(&self.latency),
-        }
-    }
-}
-
 /// The answer to `statistics`; docs/disk.md describes each field.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 pub(super) struct Report {
     pub(super) seconds: f64,
     pub(super) timing: bool,
-    pub(super) read: KindReport,
-    pub(super) write: KindReport,
-    pub(super) flush: KindReport,
-    pub(super) discard: KindReport,
+    pub(super) read: PerKind,
+    pub(super) write: PerKind,
+    pub(super) flush: PerKind,
+    pub(super) discard: PerKind,
     pub(super) errors: u64,
     pub(super) timed_requests: u64,
     pub(super) below_path: Option<f64>,
     pub(super) queue_depth: QueueDepth,
-    pub(super) lateness_us: Option<Percentiles>,
+    #[serde(serialize_with = "percentiles")]
+    pub(super) lateness_us: Histogram<u64>,
     pub(super) lateness_share: Option<f64>,
     pub(super) late: bool,
     pub(super) unstable_bytes: u64,
     pub(super) faults: Vec<Befallen>,
     pub(super) counters: Counters,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct KindReport {
-    requests: u64,
-    bytes: u64,
-    errors: u64,
-    latency_us: Option<Percentiles>,
 }
 
 /// Requests under way: the mean over all the time, idle or not, as iostat has it.
@@ -200,8 +174,8 @@ pub(super) struct QueueDepth {
     pub(super) full_share: Option<f64>,
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct Percentiles {
+#[derive(Serialize)]
+struct Percentiles {
     mean: f64,
     p50: f64,
     p95: f64,
@@ -210,21 +184,17 @@ pub(super) struct Percentiles {
     max: f64,
 }
 
-impl Percentiles {
-    /// `None` if nothing was recorded: an unobserved figure is absent, never 0.
-    fn of(histogram: &Histogram<u64>) -> Option<Self> {
-        if histogram.is_empty() {
-            return None;
-        }
-        let us = |nanos: u64| nanos as f64 / 1e3;
-        let at = |quantile| us(histogram.value_at_quantile(quantile));
-        Some(Self {
-            mean: histogram.mean() / 1e3,
-            p50: at(0.5),
-            p95: at(0.95),
-            p99: at(0.99),
-            p999: at(0.999),
-            max: us(histogram.max()),
-        })
-    }
+/// Absent if nothing was recorded: an unobserved figure is never 0.
+fn percentiles<S: Serializer>(nanos: &Histogram<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    let us = |nanos: u64| nanos as f64 / 1e3;
+    let at = |quantile| us(nanos.value_at_quantile(quantile));
+    let seen = (!nanos.is_empty()).then(|| Percentiles {
+        mean: nanos.mean() / 1e3,
+        p50: at(0.5),
+        p95: at(0.95),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: us(nanos.max()),
+    });
+    seen.serialize(serializer)
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::clock::Clock;
 use crate::account::log::{Asked, Finished, Header, Record, Told, Writer};
-use crate::account::{Account, Medium, Survivors, Ticket};
+use crate::account::{Account, Done, Medium, Survivors, Ticket};
 use crate::contents::{Contents, ContentsError};
 use crate::request::{Kind, Nanos};
 use crate::volatile::Choice;
@@ -116,37 +116,13 @@ impl Tracking {
         bytes: &[u8],
         arrived: Nanos,
     ) -> (Option<Ticket>, Result<(), ContentsError>) {
-        if !self.is_on() {
-            return (None, contents.write(offset_bytes, bytes));
-        }
-        let mut state = self.state.lock();
-        let number = state.next_number;
-        let Some(account) = &mut state.account else {
-            return (None, contents.write(offset_bytes, bytes));
-        };
-        let written = account.write(number, contents, offset_bytes, bytes);
-        let ticket = written.ticket;
-        state.next_number = ticket.next_number();
-        if let Some(log) = &mut state.log {
-            let asked = Asked {
-                number,
-                offset_bytes,
-                length_bytes: bytes.len() as u64,
-                at_ns: self.clock.monotonic(arrived),
-            };
-            if ticket.writes > 0 {
-                let sectors = Asked {
-                    offset_bytes: written.offset_bytes,
-                    length_bytes: written.bytes.len() as u64,
-                    ..asked
-                };
-                log.record(&Record::Write(sectors), &written.bytes);
-            } else if written.outcome.is_err() {
-                let request = Kind::Write;
-                log.record(&Record::Failed { request, asked }, &[]);
-            }
-        }
-        (Some(ticket), written.outcome)
+        let place = (offset_bytes, bytes.len() as u64);
+        self.change(
+            (Kind::Write, place, arrived),
+            contents,
+            |contents| contents.write(offset_bytes, bytes),
+            |account, number, contents| account.write(number, contents, offset_bytes, bytes),
+        )
     }
 
     pub(super) fn discard(
@@ -156,17 +132,34 @@ impl Tracking {
         length_bytes: u64,
         arrived: Nanos,
     ) -> (Option<Ticket>, Result<(), ContentsError>) {
+        self.change(
+            (Kind::Discard, (offset_bytes, length_bytes), arrived),
+            contents,
+            |contents| contents.discard(offset_bytes, length_bytes),
+            |account, number, contents| {
+                account.discard(number, contents, offset_bytes, length_bytes)
+            },
+        )
+    }
+
+    fn change(
+        &self,
+        (request, (offset_bytes, length_bytes), arrived): (Kind, (u64, u64), Nanos),
+        contents: &mut Contents,
+        untracked: impl FnOnce(&mut Contents) -> Result<(), ContentsError>,
+        tracked: impl FnOnce(&mut Account, u64, &mut Contents) -> Done,
+    ) -> (Option<Ticket>, Result<(), ContentsError>) {
         if !self.is_on() {
-            return (None, contents.discard(offset_bytes, length_bytes));
+            return (None, untracked(contents));
         }
         let mut state = self.state.lock();
         let number = state.next_number;
         let Some(account) = &mut state.account else {
-            return (None, contents.discard(offset_bytes, length_bytes));
+            return (None, untracked(contents));
         };
-        let discarded = account.discard(number, contents, offset_bytes, length_bytes);
-        let ticket = discarded.ticket;
-        if discarded.outcome.is_err() {
+        let done = tracked(account, number, contents);
+        let ticket = done.ticket;
+        if done.outcome.is_err() {
             // No event of this request will follow, so what it wrote until then is safe at once.
             account.stable(ticket);
         }
@@ -180,20 +173,23 @@ impl Tracking {
                 at_ns,
             };
             if ticket.writes > 0 {
-                let length_bytes = discarded.length_bytes;
-                let done = Asked {
-                    length_bytes,
+                let changed = Asked {
+                    offset_bytes: done.offset_bytes,
+                    length_bytes: done.length_bytes,
                     ..asked
                 };
-                log.record(&Record::Discard(done), &[]);
+                let record = match request {
+                    Kind::Write => Record::Write(changed),
+                    _ => Record::Discard(changed),
+                };
+                log.record(&record, &done.bytes);
             }
-            if discarded.outcome.is_err() {
-                let request = Kind::Discard;
+            if done.outcome.is_err() {
                 log.record(&Record::Stable(Told { ticket, at_ns }), &[]);
                 log.record(&Record::Failed { request, asked }, &[]);
             }
         }
-        (Some(ticket), discarded.outcome)
+        (Some(ticket), done.outcome)
     }
 
     /// Logs a read, a flush, or a request that failed before it changed any bytes.

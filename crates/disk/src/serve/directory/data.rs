@@ -5,12 +5,10 @@ use fuser::{Errno, ReplyData, ReplyWrite};
 use super::transfer::{Part, Unit};
 use super::{Directory, State};
 use crate::account::log::Record;
-use crate::contents::ContentsError;
 use crate::directory::{BLOCK_BYTES, Cleared, Number, Piece, Run, Sync};
 use crate::request::{Kind, Nanos, Request};
 use crate::serve::answer::Answer;
 use crate::serve::befalling::{landing, spoil};
-use crate::serve::filesystem::errno;
 
 /// What a sync must cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +53,7 @@ impl Directory {
         for (piece, part) in pieces.iter().zip(parts) {
             let (here, after) = rest.split_at_mut(length(piece));
             if let (Some(disk), Some(part)) = (piece.disk_bytes, part) {
-                let outcome = contents.read(disk, here);
-                outcome.map_err(|error| errno(&error))?;
+                contents.read(disk, here)?;
                 spoil(here, disk, &part.befalls);
             }
             rest = after;
@@ -103,10 +100,8 @@ impl Directory {
             .tree
             .write(number, offset, bytes.len() as u64, moment)?;
         let parts = self.parts(Kind::Write, &pieces, unit, arrived);
-        let written = parts.and_then(|parts| {
-            let outcome = self.write_pieces(&pieces, &parts, bytes);
-            outcome.map_err(|error| errno(&error)).map(|()| parts)
-        });
+        let written =
+            parts.and_then(|parts| self.write_pieces(&pieces, &parts, bytes).map(|()| parts));
         if written.is_err() && offset + bytes.len() as u64 > size_before {
             let cleared = state.tree.truncate(number, size_before, moment)?;
             self.clear(&cleared)?;
@@ -119,7 +114,7 @@ impl Directory {
         pieces: &[Piece],
         parts: &[Option<Part>],
         bytes: &[u8],
-    ) -> Result<(), ContentsError> {
+    ) -> Result<(), Errno> {
         let mut contents = self.contents.lock();
         let mut rest = bytes;
         for (piece, part) in pieces.iter().zip(parts) {
@@ -139,8 +134,7 @@ impl Directory {
         let mut contents = self.contents.lock();
         for part in &cleared.parts {
             let disk = part.disk_bytes.expect("holes are not cleared");
-            let outcome = contents.discard(disk, part.length_bytes);
-            outcome.map_err(|error| errno(&error))?;
+            contents.discard(disk, part.length_bytes)?;
         }
         drop(contents);
         self.discard(&cleared.runs)
@@ -149,9 +143,7 @@ impl Directory {
     pub(super) fn discard(&self, runs: &[Run]) -> Result<(), Errno> {
         let mut contents = self.contents.lock();
         for run in runs {
-            contents
-                .discard(run.start * BLOCK_BYTES, run.blocks * BLOCK_BYTES)
-                .map_err(|error| errno(&error))?;
+            contents.discard(run.start * BLOCK_BYTES, run.blocks * BLOCK_BYTES)?;
         }
         Ok(())
     }
@@ -161,7 +153,7 @@ impl Directory {
         let directory = self.clone();
         Answer::Then(Box::new(move |outcome| match outcome {
             Ok(at) => directory.sync(Ok(number), durable, at, answer),
-            Err(errno) => answer.fail(errno),
+            failed => answer.give(failed),
         }))
     }
 
@@ -180,7 +172,7 @@ impl Directory {
             (Ok(changed), Durable::All) => changed.at_all,
             (Err(error), _) => {
                 drop(state);
-                return answer.fail(error);
+                return answer.give(Err(error));
             }
         };
         let next = state.journal.sync(changed, answer);
@@ -218,16 +210,10 @@ impl Directory {
     fn end_commit(&self, outcome: Result<Nanos, Errno>) {
         let (answers, next) = self.state().journal.committed();
         for answer in answers {
-            match outcome {
-                Ok(at) => answer.send(at),
-                Err(errno) => answer.fail(errno),
-            }
+            answer.give(outcome);
         }
-        match outcome {
-            Ok(at) => self.carry_out(next, at),
-            // Each commit that waits fails in its turn.
-            Err(_) => self.carry_out(next, self.engine.now()),
-        }
+        // Each commit that waits fails in its turn.
+        self.carry_out(next, outcome.unwrap_or_else(|_| self.engine.now()));
     }
 
     /// Frees what a file no longer has; the state is the caller's, so that nobody gets the blocks

@@ -71,7 +71,7 @@ impl Directory {
         });
         let arrivals: Vec<Arrival> = arrivals.collect();
         match arrivals[..] {
-            [] => answer.send(arrived),
+            [] => answer.give(Ok(arrived)),
             [one] => self.engine.arrive_with(one, answer),
             _ => {
                 let whole = Arc::new(Whole::new(arrivals.len(), answer));
@@ -118,10 +118,7 @@ impl Whole {
             return;
         }
         if let Some(answer) = self.answer.lock().take() {
-            match outcome {
-                Ok(at) => answer.send(at),
-                Err(errno) => answer.fail(errno),
-            }
+            answer.give(outcome);
         }
     }
 }
