@@ -31,7 +31,6 @@ pub struct Probe {
     #[serde(default = "one")]
     pub depth: u32,
     /// Bytes from the start of the disk that the probe touches; the whole disk where absent.
-    #[serde(default)]
     pub span_bytes: Option<u64>,
 }
 

@@ -172,8 +172,7 @@ impl Tree {
     fn file_changed(&mut self, number: Number, size_or_blocks: bool, moment: Moment) -> Result<()> {
         let inode = self.inode_mut(number)?;
         inode.modified = moment.now;
-        inode.attributes_changed = moment.now;
-        inode.changed.at_all = moment.transaction;
+        inode.touch(moment);
         if size_or_blocks {
             inode.changed.to_reach_data = moment.transaction;
         }

@@ -10,6 +10,7 @@ use fuser::{FileAttr, FileType, INodeNo};
 use super::extents::Extents;
 use super::journal::Changed;
 use super::space::Run;
+use super::tree::Moment;
 use super::{BLOCK_BYTES, BLOCK_BYTES_U32};
 
 pub(crate) type Number = u64;
@@ -165,6 +166,12 @@ impl Inode {
             opened: 0,
             looked_up: 0,
         }
+    }
+
+    /// Its attributes change, at least the time of that.
+    pub(super) fn touch(&mut self, moment: Moment) {
+        self.attributes_changed = moment.now;
+        self.changed.at_all = moment.transaction;
     }
 
     pub(crate) fn file_type(&self) -> FileType {

@@ -41,7 +41,7 @@ impl Tree {
                 }
                 self.leave(parent, name, number, moment)?;
                 self.enter(new_parent, new_name, number, moment)?;
-                self.renamed(number, moment)?;
+                self.inode_mut(number)?.touch(moment);
                 other.map_or(Ok(Vec::new()), |other| self.unname(other, moment))
             }
         }
@@ -67,12 +67,5 @@ impl Tree {
             _ if is_directory => Err(Errno::ENOTDIR),
             _ => Ok(()),
         }
-    }
-
-    fn renamed(&mut self, number: Number, moment: Moment) -> Result<()> {
-        let inode = self.inode_mut(number)?;
-        inode.attributes_changed = moment.now;
-        inode.changed.at_all = moment.transaction;
-        Ok(())
     }
 }

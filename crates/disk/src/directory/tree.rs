@@ -179,8 +179,7 @@ impl Tree {
     fn touch(&mut self, number: Number, moment: Moment) -> Result<()> {
         let inode = self.inode_mut(number)?;
         inode.modified = moment.now;
-        inode.attributes_changed = moment.now;
-        inode.changed.at_all = moment.transaction;
+        inode.touch(moment);
         inode.changed.to_reach_data = moment.transaction;
         Ok(())
     }
@@ -202,8 +201,7 @@ impl Tree {
             _ => {}
         }
         inode.links += 1;
-        inode.attributes_changed = moment.now;
-        inode.changed.at_all = moment.transaction;
+        inode.touch(moment);
         self.enter(parent, name, number, moment)
     }
 
@@ -245,8 +243,7 @@ impl Tree {
             Kind::Directory(_) => 0,
             _ => inode.links - 1,
         };
-        inode.attributes_changed = moment.now;
-        inode.changed.at_all = moment.transaction;
+        inode.touch(moment);
         Ok(self.bury(number))
     }
 
@@ -267,8 +264,8 @@ impl Tree {
         owner.gid = wanted.gid.unwrap_or(owner.gid);
         inode.accessed = wanted.accessed.map_or(inode.accessed, time);
         inode.modified = wanted.modified.map_or(inode.modified, time);
+        inode.touch(moment);
         inode.attributes_changed = wanted.changed.unwrap_or(moment.now);
-        inode.changed.at_all = moment.transaction;
         Ok(())
     }
 

@@ -34,32 +34,25 @@ pub enum What {
 pub struct Fault {
     pub fault: What,
     /// Only requests of this kind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<Kind>,
     /// Only requests that touch this part of the disk; its length, where absent, is to the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset_bytes: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length_bytes: Option<u64>,
     /// Start of the fault, from when the schedule was given.
     #[serde(default)]
     pub after_us: u64,
     /// Duration; without end if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub for_us: Option<u64>,
     /// Matching requests that are spared first.
     #[serde(default)]
     pub after_requests: u64,
     /// Most requests that it affects.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
     /// Probability for each matching request, from 0 to 1.
     #[serde(default = "always")]
     pub chance: f64,
     /// `slow`: by how much the latency is multiplied, and what is added to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub add_us: Option<f64>,
 }
 

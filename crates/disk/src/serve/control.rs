@@ -42,11 +42,9 @@ pub enum Request {
     Snapshot { name: String },
     /// Put the bytes of a snapshot back; without a name, restore power after a cut. Unmount first
     Restore {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
         /// Seed of the model from now on [default: the seed that the disk was served with]
         #[arg(long)]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },
     /// Delete a snapshot
@@ -57,7 +55,6 @@ pub enum Request {
         on: bool,
         /// A new file that logs all requests and their bytes, up to the cut
         #[arg(long, value_parser = absolute())]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         log: Option<PathBuf>,
     },
     /// Cut the power: every request fails until a restore

@@ -154,12 +154,7 @@ impl Engine {
         }
         let arrival = Arrival {
             request,
-            ticket: self.tracking.asked(
-                record,
-                request.offset_bytes,
-                request.length_bytes,
-                arrived,
-            ),
+            ticket: self.tracking.asked(record, request, arrived),
             arrived,
             delay: befalls.delay,
         };
@@ -168,17 +163,12 @@ impl Engine {
 
     /// Fails a request that has changed nothing and is in no log yet.
     pub(super) fn refuse(&self, request: Request, arrived: Nanos, answer: Answer, errno: Errno) {
-        let Request {
-            kind,
-            offset_bytes,
-            length_bytes,
-        } = request;
+        let kind = request.kind;
         let failed = |asked| Record::Failed {
             request: kind,
             asked,
         };
-        self.tracking
-            .asked(failed, offset_bytes, length_bytes, arrived);
+        self.tracking.asked(failed, request, arrived);
         self.fail(kind, answer, errno);
     }
 

@@ -94,7 +94,7 @@ impl OneFile {
         outcome.map_err(|error| Stop::Refused(error.into()))?;
         spoil(bytes, offset, &befalls);
         let tracking = self.engine.tracking();
-        let ticket = tracking.asked(Record::Read, offset, bytes.len() as u64, arrived);
+        let ticket = tracking.asked(Record::Read, Request::read(offset, bytes.len() as u64), arrived);
         Ok((ticket, befalls.delay))
     }
 

@@ -15,7 +15,7 @@ use super::clock::Clock;
 use crate::account::log::{Asked, Finished, Header, Record, Told, Writer};
 use crate::account::{Account, Done, Medium, Survivors, Ticket};
 use crate::contents::{Contents, ContentsError};
-use crate::request::{Kind, Nanos};
+use crate::request::{Kind, Nanos, Request};
 use crate::volatile::Choice;
 
 pub(super) struct Tracking {
@@ -196,8 +196,7 @@ impl Tracking {
     pub(super) fn asked(
         &self,
         record: impl FnOnce(Asked) -> Record,
-        offset_bytes: u64,
-        length_bytes: u64,
+        request: Request,
         arrived: Nanos,
     ) -> Option<Ticket> {
         if !self.is_on() {
@@ -210,8 +209,8 @@ impl Tracking {
         };
         let asked = Asked {
             number: ticket.number,
-            offset_bytes,
-            length_bytes,
+            offset_bytes: request.offset_bytes,
+            length_bytes: request.length_bytes,
             at_ns: self.clock.monotonic(arrived),
         };
         state.log.as_mut()?.record(&record(asked), &[]);

@@ -96,7 +96,7 @@ impl History {
                     self.permitted.stable(ticket.number);
                 }
             }
-            2 => drop(self.tracking.asked(Record::Read, 0, 512, 1)),
+            2 => drop(self.tracking.asked(Record::Read, Request::read(0, 512), 1)),
             3..6 => self.request(true),
             _ => self.request(false),
         }
