@@ -1,5 +1,7 @@
 //! Requests in progress, found by tag in constant time.
 
+use slab::Slab;
+
 use crate::request::Tag;
 
 /// Tags are given out in ascending order and never twice: a serial number above, the place below.
@@ -8,19 +10,15 @@ const PLACE_BITS: u32 = 24;
 /// Entries by tag. Its memory is that of the most entries that were ever in it at once.
 #[derive(Debug)]
 pub struct Ledger<T> {
-    places: Vec<Option<(Tag, T)>>,
-    free: Vec<usize>,
+    places: Slab<(Tag, T)>,
     serial: u64,
-    len: usize,
 }
 
 impl<T> Default for Ledger<T> {
     fn default() -> Self {
         Self {
-            places: Vec::new(),
-            free: Vec::new(),
+            places: Slab::new(),
             serial: 0,
-            len: 0,
         }
     }
 }
@@ -32,41 +30,34 @@ impl<T> Ledger<T> {
     ///
     /// With 16 million entries at once: some caller never takes out what is done.
     pub fn insert(&mut self, entry: T) -> Tag {
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.places.push(None);
-            self.places.len() - 1
-        });
+        let place = self.places.vacant_key();
         assert!(place < 1 << PLACE_BITS, "requests are lost in a device");
         let tag = Tag(self.serial << PLACE_BITS | place as u64);
         self.serial += 1;
-        self.len += 1;
-        self.places[place] = Some((tag, entry));
+        self.places.insert((tag, entry));
         tag
     }
 
     pub fn get_mut(&mut self, tag: Tag) -> Option<&mut T> {
         match self.places.get_mut(place(tag))? {
-            Some((mine, entry)) if *mine == tag => Some(entry),
+            (mine, entry) if *mine == tag => Some(entry),
             _ => None,
         }
     }
 
     pub fn remove(&mut self, tag: Tag) -> Option<T> {
         self.get_mut(tag)?;
-        let (_, entry) = self.places[place(tag)].take()?;
-        self.free.push(place(tag));
-        self.len -= 1;
-        Some(entry)
+        self.places.try_remove(place(tag)).map(|(_, entry)| entry)
     }
 
     #[must_use]
     pub fn len(&self) -> usize {
-        self.len
+        self.places.len()
     }
 
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.places.is_empty()
     }
 }
 
@@ -97,11 +88,11 @@ mod tests {
         for number in 0..1000 {
             let tags = [ledger.insert(number), ledger.insert(number)];
             assert_eq!(ledger.len(), 2);
+            assert!(tags.iter().all(|tag| place(*tag) < 2));
             assert!(
                 tags.into_iter()
                     .all(|tag| ledger.remove(tag) == Some(number))
             );
         }
-        assert_eq!(ledger.places.len(), 2);
     }
 }

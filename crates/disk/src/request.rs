@@ -49,39 +49,32 @@ pub struct Request {
 
 impl Request {
     #[must_use]
-    pub fn read(offset_bytes: u64, length_bytes: u64) -> Self {
+    pub fn new(kind: Kind, offset_bytes: u64, length_bytes: u64) -> Self {
         Self {
-            kind: Kind::Read,
+            kind,
             offset_bytes,
             length_bytes,
         }
+    }
+
+    #[must_use]
+    pub fn read(offset_bytes: u64, length_bytes: u64) -> Self {
+        Self::new(Kind::Read, offset_bytes, length_bytes)
     }
 
     #[must_use]
     pub fn write(offset_bytes: u64, length_bytes: u64) -> Self {
-        Self {
-            kind: Kind::Write,
-            offset_bytes,
-            length_bytes,
-        }
+        Self::new(Kind::Write, offset_bytes, length_bytes)
     }
 
     #[must_use]
     pub fn flush() -> Self {
-        Self {
-            kind: Kind::Flush,
-            offset_bytes: 0,
-            length_bytes: 0,
-        }
+        Self::new(Kind::Flush, 0, 0)
     }
 
     #[must_use]
     pub fn discard(offset_bytes: u64, length_bytes: u64) -> Self {
-        Self {
-            kind: Kind::Discard,
-            offset_bytes,
-            length_bytes,
-        }
+        Self::new(Kind::Discard, offset_bytes, length_bytes)
     }
 
     /// The first byte after it.

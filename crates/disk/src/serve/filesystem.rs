@@ -182,11 +182,7 @@ type Done = Result<(Option<Ticket>, Delay), Stop>;
 fn sectors(kind: Kind, offset: u64, length: u64) -> Request {
     let from = offset / SECTOR_BYTES * SECTOR_BYTES;
     let end = (offset + length).div_ceil(SECTOR_BYTES) * SECTOR_BYTES;
-    Request {
-        kind,
-        offset_bytes: from,
-        length_bytes: end - from,
-    }
+    Request::new(kind, from, end - from)
 }
 
 impl From<ContentsError> for Errno {

@@ -90,11 +90,7 @@ fn request(kind: Kind, piece: &Piece, unit: Unit) -> Option<Request> {
     let start = piece.disk_bytes?;
     let end = (start + piece.length_bytes).next_multiple_of(unit.bytes());
     let offset_bytes = start - start % unit.bytes();
-    Some(Request {
-        kind,
-        offset_bytes,
-        length_bytes: end - offset_bytes,
-    })
+    Some(Request::new(kind, offset_bytes, end - offset_bytes))
 }
 
 /// An answer that several requests stand between.

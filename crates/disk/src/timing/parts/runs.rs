@@ -22,11 +22,7 @@ impl Run {
     }
 
     pub(in crate::timing) fn request(&self, kind: Kind) -> Request {
-        Request {
-            kind,
-            offset_bytes: self.offset_bytes,
-            length_bytes: self.length_bytes,
-        }
+        Request::new(kind, self.offset_bytes, self.length_bytes)
     }
 }
 
