@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use super::options::number;
 use crate::workload::distribution::{Choice, Law};
-use crate::workload::oltp::{Bracket, Counts, Mix, OltpOptions, OltpRows, Schema};
+use crate::workload::oltp::{Bracket, GROUPS, Mix, OltpOptions, OltpRows, Schema};
 
 type Given = [(String, Option<String>)];
 
@@ -46,20 +46,10 @@ pub(super) fn rows(given: &Given, seed: u64) -> OltpRows {
 pub(super) fn run(given: &Given, locks: bool, seed: u64) -> OltpOptions {
     let has = |wanted: &str| given.iter().any(|(name, _)| name == wanted);
     let mix = mix(given);
-    let usual = Counts::of(mix);
-    let count = |name: &str, usual: u32| number(given, name).unwrap_or(usual);
+    let count = |at: usize| number(given, GROUPS[at]).unwrap_or(mix.counts()[at]);
     OltpOptions {
         schema: schema(given),
-        counts: Counts {
-            point_selects: count("point-selects", usual.point_selects),
-            simple_ranges: count("simple-ranges", usual.simple_ranges),
-            sum_ranges: count("sum-ranges", usual.sum_ranges),
-            order_ranges: count("order-ranges", usual.order_ranges),
-            distinct_ranges: count("distinct-ranges", usual.distinct_ranges),
-            index_updates: count("index-updates", usual.index_updates),
-            non_index_updates: count("non-index-updates", usual.non_index_updates),
-            delete_inserts: count("delete-inserts", usual.delete_inserts),
-        },
+        counts: std::array::from_fn(count),
         range_rows: number(given, "range-size").unwrap_or(1),
         bracket: match () {
             () if has("skip-trx") => Bracket::None,

@@ -31,9 +31,15 @@ impl Acknowledgements {
         Ok(Self { file, dilation })
     }
 
-    /// Adds that a client's transaction has just been acknowledged.
-    pub(super) fn add(&self, client: usize, number: u64) -> io::Result<()> {
-        self.write_line(client, number, &[self.now_us()])
+    /// Adds that a client's transaction has just been acknowledged; of an order, its warehouse, its district and
+    /// its number stand before the moment.
+    pub(in crate::workload) fn add(
+        &self,
+        client: usize,
+        number: u64,
+        place: &[u64],
+    ) -> io::Result<()> {
+        self.write_line(client, number, place, self.now_us())
     }
 
     /// Adds that a client's transaction has just failed, which may be in the database after all.
@@ -52,17 +58,6 @@ impl Acknowledgements {
         self.append(&line[..LONGEST_LINE - left])
     }
 
-    /// Adds that a client's order has just been acknowledged: its warehouse, its district and its
-    /// number stand before the moment.
-    pub(in crate::workload) fn add_order(
-        &self,
-        client: usize,
-        number: u64,
-        [warehouse, district, order]: [u64; 3],
-    ) -> io::Result<()> {
-        self.write_line(client, number, &[warehouse, district, order, self.now_us()])
-    }
-
     /// Adds that a client's transaction of a log has just been acknowledged: its session and when it began in the
     /// log stand before the moment.
     pub(in crate::workload) fn add_recorded(
@@ -71,7 +66,7 @@ impl Acknowledgements {
         number: u64,
         place: [u64; 2],
     ) -> io::Result<()> {
-        self.write_line(client, number, &[place[0], place[1], self.now_us()])
+        self.add(client, number, &place)
     }
 
     /// Now, on the clock that every process of the machine has.
@@ -82,14 +77,14 @@ impl Acknowledgements {
         now_ns / u64::from(self.dilation) / 1000
     }
 
-    fn write_line(&self, client: usize, number: u64, others: &[u64]) -> io::Result<()> {
+    fn write_line(&self, client: usize, number: u64, place: &[u64], at_us: u64) -> io::Result<()> {
         let mut line = [0; LONGEST_LINE];
         let mut rest = &mut line[..];
         write!(rest, "{client} {number}")?;
-        for other in others {
-            write!(rest, " {other}")?;
+        for part in place {
+            write!(rest, " {part}")?;
         }
-        writeln!(rest)?;
+        writeln!(rest, " {at_us}")?;
         let left = rest.len();
         self.append(&line[..LONGEST_LINE - left])
     }
@@ -119,8 +114,8 @@ mod tests {
         let path = directory.path().join("acknowledged");
         let file = Acknowledgements::create(&path, 1).unwrap();
         let most = u64::MAX;
-        file.write_line(0, 1, &[5]).unwrap();
-        file.write_line(usize::MAX, most, &[most; 4]).unwrap();
+        file.write_line(0, 1, &[], 5).unwrap();
+        file.write_line(usize::MAX, most, &[most; 3], most).unwrap();
         assert_eq!(
             std::fs::read_to_string(&path).unwrap(),
             format!("0 1 5\n{most} {most} {most} {most} {most} {most}\n")
@@ -151,7 +146,7 @@ mod tests {
             file: OpenOptions::new().append(true).open("/dev/full").unwrap(),
             dilation: 1,
         };
-        let error = full.add(0, 1).unwrap_err();
+        let error = full.add(0, 1, &[]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     }
 }

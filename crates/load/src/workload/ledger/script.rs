@@ -158,7 +158,7 @@ impl Script for LedgerScript {
     fn acknowledged(&mut self) -> io::Result<()> {
         self.is_told = true;
         match &self.plan.options.acknowledgements {
-            Some(file) => file.add(self.client, self.number),
+            Some(file) => file.add(self.client, self.number, &[]),
             None => Ok(()),
         }
     }

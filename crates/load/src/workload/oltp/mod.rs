@@ -16,7 +16,7 @@ mod statements;
 #[cfg(test)]
 mod tests;
 
-pub use counts::Counts;
+pub use counts::{Counts, GROUPS};
 pub use mix::Mix;
 pub use rows::OltpRows;
 pub use schema::Schema;
@@ -56,7 +56,7 @@ impl OltpOptions {
         Self {
             schema: Schema::Numbered,
             mix,
-            counts: Counts::of(mix),
+            counts: mix.counts(),
             range_rows: 100,
             bracket: Bracket::Transaction,
             tables,

@@ -41,21 +41,21 @@ impl Mix {
             Self::Delete => return vec![(vec![Query::Delete], 1)],
             _ => {}
         }
-        let counts = shape.counts;
         let put_back = match shape.schema {
             Schema::Numbered => Query::Insert,
             Schema::Single => Query::FixedInsert,
         };
-        vec![
-            (vec![Query::PointSelect], counts.point_selects),
-            (vec![Query::SimpleRange], counts.simple_ranges),
-            (vec![Query::SumRange], counts.sum_ranges),
-            (vec![Query::OrderRange], counts.order_ranges),
-            (vec![Query::DistinctRange], counts.distinct_ranges),
-            (vec![Query::IndexUpdate], counts.index_updates),
-            (vec![Query::NonIndexUpdate], counts.non_index_updates),
-            (vec![Query::Delete, put_back], counts.delete_inserts),
-        ]
+        let groups = [
+            vec![Query::PointSelect],
+            vec![Query::SimpleRange],
+            vec![Query::SumRange],
+            vec![Query::OrderRange],
+            vec![Query::DistinctRange],
+            vec![Query::IndexUpdate],
+            vec![Query::NonIndexUpdate],
+            vec![Query::Delete, put_back],
+        ];
+        groups.into_iter().zip(shape.counts).collect()
     }
 
     /// The steps of one transaction, with its brackets.
@@ -101,7 +101,7 @@ mod tests {
     fn shape(mix: Mix) -> Shape {
         Shape {
             schema: Schema::Numbered,
-            counts: Counts::of(mix),
+            counts: mix.counts(),
             bracket: Bracket::Transaction,
         }
     }
@@ -183,12 +183,8 @@ mod tests {
 
     #[test]
     fn counts_that_are_chosen_are_kept() {
-        let counts = Counts {
-            point_selects: 0,
-            sum_ranges: 3,
-            delete_inserts: 2,
-            ..Counts::of(Mix::ReadWrite)
-        };
+        let mut counts = Mix::ReadWrite.counts();
+        (counts[0], counts[2], counts[7]) = (0, 3, 2);
         let shape = Shape {
             counts,
             ..shape(Mix::ReadWrite)

@@ -151,7 +151,7 @@ impl Script for TpccScript {
             && let Some(order) = self.course.committed()
         {
             self.orders += 1;
-            file.add_order(self.client, self.orders, order)?;
+            file.add(self.client, self.orders, &order)?;
         }
         Ok(())
     }
