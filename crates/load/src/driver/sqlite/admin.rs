@@ -3,11 +3,8 @@
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use rusqlite::types::Value;
 
-use super::error;
 use super::execute::{parse, run};
-use super::options::as_text;
 use crate::driver::admin::column;
 use crate::driver::patience::no_reply;
 use crate::driver::rows::{Keep, Rows};
@@ -40,7 +37,7 @@ impl SqliteAdmin {
 
     fn wait_for_locks(&self) -> Result<(), Fault> {
         let longest = self.limit.unwrap_or(WORK_BUSY_TIMEOUT);
-        self.connection.busy_timeout(longest).map_err(error::fault)
+        Ok(self.connection.busy_timeout(longest)?)
     }
 
     /// Runs a statement within its limit. One that computes for ever is interrupted.
@@ -68,28 +65,12 @@ impl SqliteAdmin {
         &mut self,
         handler: Option<impl FnMut() -> bool + Send + 'static>,
     ) -> Result<(), Fault> {
-        self.connection
-            .progress_handler(STEPS, handler)
-            .map_err(error::fault)
+        Ok(self.connection.progress_handler(STEPS, handler)?)
     }
 
-    fn run(&self, sql: &str) -> Result<Reply, Fault> {
-        let mut statement = parse(&self.connection, sql).map_err(error::fault)?;
-        run(&self.connection, &mut statement, &Args::default(), None)
-    }
-
-    fn first_values(&self, sql: &str) -> Result<Rows, Fault> {
-        let mut statement = parse(&self.connection, sql).map_err(error::fault)?;
-        let mut rows = statement.query([]).map_err(error::fault)?;
-        let mut kept = Rows::new(Keep::ALL);
-        kept.begin(1);
-        while let Some(row) = rows.next().map_err(error::fault)? {
-            match row.get::<_, Value>(0).map_err(error::fault)? {
-                Value::Null => kept.push_null(),
-                value => kept.push(as_text(&value).as_bytes()),
-            }
-        }
-        Ok(kept)
+    fn run(&self, sql: &str, kept: Option<&mut Rows>) -> Result<Reply, Fault> {
+        let mut statement = parse(&self.connection, sql)?;
+        run(&self.connection, &mut statement, &Args::default(), kept)
     }
 
     fn insert_rows(
@@ -97,7 +78,7 @@ impl SqliteAdmin {
         sql: &str,
         next_row: &mut dyn FnMut(&mut Args) -> bool,
     ) -> Result<u64, Fault> {
-        let mut insert = self.connection.prepare(sql).map_err(error::fault)?;
+        let mut insert = self.connection.prepare(sql)?;
         let mut args = Args::default();
         let mut rows = 0;
         while next_row(&mut args) {
@@ -120,11 +101,12 @@ impl Admin for SqliteAdmin {
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Fault> {
-        self.in_time(sql, |admin| admin.run(sql))
+        self.in_time(sql, |admin| admin.run(sql, None))
     }
 
     fn query_column(&mut self, sql: &str) -> Result<Vec<Option<String>>, Fault> {
-        let rows = self.in_time(sql, |admin| admin.first_values(sql))?;
+        let mut rows = Rows::new(Keep::ALL);
+        self.in_time(sql, |admin| admin.run(sql, Some(&mut rows)))?;
         column(&rows)
     }
 

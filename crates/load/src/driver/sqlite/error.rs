@@ -10,8 +10,10 @@ use crate::driver::{Fault, ServerError};
 /// (SQLite manual, "Result and Error Codes").
 const PRIMARY_CODE_MASK: c_int = 0xff;
 
-pub(super) fn fault(error: rusqlite::Error) -> Fault {
-    Fault::Server(server_error(error))
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Server(server_error(error))
+    }
 }
 
 /// The error with its primary code's name; the message gives an extended code.

@@ -6,7 +6,6 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, Row, Statement};
 
-use super::error;
 use crate::driver::rows::Rows;
 use crate::driver::{Arg, Args, Fault, Reply};
 
@@ -29,7 +28,7 @@ pub(super) fn run(
     kept: Option<&mut Rows>,
 ) -> Result<Reply, Fault> {
     let changes_before = connection.total_changes();
-    let rows = bind_and_step(statement, args, kept).map_err(error::fault)?;
+    let rows = bind_and_step(statement, args, kept)?;
     // `changes` keeps the count of the last statement that changed something.
     let affected = if connection.total_changes() == changes_before {
         0

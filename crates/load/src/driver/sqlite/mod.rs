@@ -84,9 +84,7 @@ impl SqliteDriver {
         flags.set(OpenFlags::SQLITE_OPEN_CREATE, self.creates);
         let connection =
             Connection::open_with_flags(&self.path, flags).map_err(|error| self.unopened(error))?;
-        connection
-            .busy_timeout(DEFAULT_BUSY_TIMEOUT)
-            .map_err(error::fault)?;
+        connection.busy_timeout(DEFAULT_BUSY_TIMEOUT)?;
         for setting in &self.settings {
             setting.apply(&connection)?;
         }
@@ -131,11 +129,10 @@ impl Driver for SqliteDriver {
     fn open(&self, statements: &[Statement], protocol: Protocol) -> Result<Self::Session, Fault> {
         let mut connection = self.open_file()?;
         if DILATION.load(Ordering::Relaxed) > 1 {
-            let busy_timeout_ms = connection
-                .query_row("PRAGMA busy_timeout", [], |row| row.get(0))
-                .map_err(error::fault)?;
+            let busy_timeout_ms =
+                connection.query_row("PRAGMA busy_timeout", [], |row| row.get(0))?;
             BUSY_TIMEOUT_MS.store(busy_timeout_ms, Ordering::Relaxed);
-            connection.busy_handler(Some(pause)).map_err(error::fault)?;
+            connection.busy_handler(Some(pause))?;
         }
         SqliteSession::new(connection, statements, protocol)
     }

@@ -3,7 +3,6 @@
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use super::error;
 use crate::driver::{Fault, ServerError};
 use crate::target::{SqliteFile, TargetError};
 
@@ -105,14 +104,11 @@ impl Setting {
     /// Sets the PRAGMA and reads it back: SQLite passes over what it cannot do in silence (WAL
     /// on a file system without shared memory, another page size for an existing database).
     pub(super) fn apply(&self, connection: &Connection) -> Result<(), Fault> {
-        connection
-            .execute_batch(&format!("PRAGMA {} = {}", self.name, self.value))
-            .map_err(error::fault)?;
+        connection.execute_batch(&format!("PRAGMA {} = {}", self.name, self.value))?;
         let found = connection
             .query_row(&format!("PRAGMA {}", self.name), [], |row| {
                 row.get::<_, Value>(0)
             })
-            .map_err(error::fault)
             .map(|value| as_text(&value))?;
         if found.eq_ignore_ascii_case(&self.expected) {
             return Ok(());
@@ -130,7 +126,7 @@ impl Setting {
 }
 
 /// A value as SQLite's shell would print it.
-pub(super) fn as_text(value: &Value) -> String {
+fn as_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Integer(number) => number.to_string(),

@@ -5,7 +5,6 @@ use std::task::Poll;
 use rusqlite::Connection;
 
 use super::admin::STEPS;
-use super::error;
 use super::execute::{check_count, parse, run};
 use crate::driver::rows::{Keep, Rows};
 use crate::driver::template::Template;
@@ -20,8 +19,8 @@ pub struct SqliteSession {
     outcome: Option<Result<Reply, Fault>>,
     /// The values of the last reply, if the workload reads them.
     kept: Option<Rows>,
-    /// Statements that a script has prepared on this connection.
-    own: Vec<String>,
+    /// Of the statements, those that a script has prepared on this connection begin here.
+    own: usize,
 }
 
 /// The form in which a statement is run.
@@ -51,7 +50,7 @@ impl SqliteSession {
             connection,
             text: Vec::new(),
             outcome: None,
-            own: Vec::new(),
+            own: statements.len(),
             kept: None,
         };
         session.prepare()?;
@@ -62,8 +61,8 @@ impl SqliteSession {
     fn prepare(&self) -> Result<(), Fault> {
         for statement in &self.statements {
             if let Execution::Cached(sql) = statement {
-                parse(&self.connection, sql).map_err(error::fault)?;
-                self.connection.prepare_cached(sql).map_err(error::fault)?;
+                parse(&self.connection, sql)?;
+                self.connection.prepare_cached(sql)?;
             }
         }
         Ok(())
@@ -72,15 +71,15 @@ impl SqliteSession {
     fn execute(&mut self, statement: StatementId, args: &Args) -> Result<Reply, Fault> {
         match &self.statements[statement] {
             Execution::Cached(sql) => {
-                let mut prepared = self.connection.prepare_cached(sql).map_err(error::fault)?;
+                let mut prepared = self.connection.prepare_cached(sql)?;
                 run(&self.connection, &mut prepared, args, self.kept.as_mut())
             }
             Execution::Spliced(template) => {
-                check_count(args, template.parameter_count()).map_err(error::fault)?;
+                check_count(args, template.parameter_count())?;
                 self.text.clear();
                 template.splice(args, Dialect::Sqlite, &mut self.text);
                 let sql = String::from_utf8_lossy(&self.text);
-                let mut parsed = parse(&self.connection, &sql).map_err(error::fault)?;
+                let mut parsed = parse(&self.connection, &sql)?;
                 run(
                     &self.connection,
                     &mut parsed,
@@ -90,10 +89,7 @@ impl SqliteSession {
             }
             Execution::Rollback if self.connection.is_autocommit() => Ok(Reply::default()),
             Execution::Rollback => {
-                let mut rollback = self
-                    .connection
-                    .prepare_cached("ROLLBACK")
-                    .map_err(error::fault)?;
+                let mut rollback = self.connection.prepare_cached("ROLLBACK")?;
                 run(&self.connection, &mut rollback, args, None)
             }
         }
@@ -102,25 +98,19 @@ impl SqliteSession {
 
 impl SqliteSession {
     fn execute_text(&mut self, sql: &str) -> Result<Reply, Fault> {
-        let mut parsed = parse(&self.connection, sql).map_err(error::fault)?;
+        let mut parsed = parse(&self.connection, sql)?;
         let kept = self.kept.as_mut();
         run(&self.connection, &mut parsed, &Args::default(), kept)
     }
 
     /// Parses a statement once and keeps it; the cache has room for all of them.
     fn prepare_own(&mut self, sql: &str) -> Result<Reply, Fault> {
-        let room = self.statements.len() + self.own.len() + 2;
+        let room = self.statements.len() + 2;
         self.connection.set_prepared_statement_cache_capacity(room);
-        parse(&self.connection, sql).map_err(error::fault)?;
-        self.connection.prepare_cached(sql).map_err(error::fault)?;
-        self.own.push(sql.to_owned());
+        parse(&self.connection, sql)?;
+        self.connection.prepare_cached(sql)?;
+        self.statements.push(Execution::Cached(sql.to_owned()));
         Ok(Reply::default())
-    }
-
-    fn execute_own(&mut self, number: usize, args: &Args) -> Result<Reply, Fault> {
-        let sql = self.own.get(number).map_or("", String::as_str);
-        let mut prepared = self.connection.prepare_cached(sql).map_err(error::fault)?;
-        run(&self.connection, &mut prepared, args, self.kept.as_mut())
     }
 }
 
@@ -143,9 +133,7 @@ impl Session for SqliteSession {
     }
 
     fn end_when(&mut self, over: impl FnMut() -> bool + Send + 'static) -> Result<(), Fault> {
-        self.connection
-            .progress_handler(STEPS, Some(over))
-            .map_err(error::fault)
+        Ok(self.connection.progress_handler(STEPS, Some(over))?)
     }
 
     fn keep_rows(&mut self, keep: Keep) {
@@ -173,7 +161,7 @@ impl Session for SqliteSession {
     }
 
     fn submit_own(&mut self, number: usize, args: &Args) -> Result<(), Fault> {
-        self.outcome = Some(self.execute_own(number, args));
+        self.outcome = Some(self.execute(self.own + number, args));
         Ok(())
     }
 
