@@ -24,7 +24,7 @@ mod socket;
 pub mod sqlite;
 pub mod template;
 
-pub(crate) use patience::{Alone, ask, too_late};
+pub(crate) use patience::{Alone, ask, in_short, too_late};
 use rows::{Keep, Rows};
 pub(crate) use socket::{LOGIN_LIMIT, resolve};
 

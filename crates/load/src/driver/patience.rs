@@ -129,17 +129,19 @@ pub(crate) fn too_late() -> io::Error {
 pub(super) fn no_reply(sql: &[u8], limit: Duration) -> Fault {
     Fault::NoReply(format!(
         "no whole reply to `{}` within {} s; look for what the server waits for",
-        in_short(sql),
+        in_short(sql, SHOWN_CHARS),
         limit.as_secs_f64()
     ))
 }
 
-/// The first words of a statement, on one line.
-fn in_short(sql: &[u8]) -> String {
-    const SHOWN_CHARS: usize = 100;
-    let text = String::from_utf8_lossy(&sql[..sql.len().min(8 * SHOWN_CHARS)]);
+/// Characters of a statement in a message.
+const SHOWN_CHARS: usize = 100;
+
+/// The first words of a statement, on one line of so many characters.
+pub(crate) fn in_short(sql: &[u8], most_chars: usize) -> String {
+    let text = String::from_utf8_lossy(&sql[..sql.len().min(8 * most_chars)]);
     let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((cut, _)) = words.char_indices().nth(SHOWN_CHARS) {
+    if let Some((cut, _)) = words.char_indices().nth(most_chars) {
         words.truncate(cut);
         words.push('…');
     }

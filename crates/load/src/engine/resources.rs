@@ -29,8 +29,7 @@ impl Cpu {
             cpu_user_s: (self.user_us - start.user_us) as f64 / 1e6,
             cpu_system_s: (self.system_us - start.system_us) as f64 / 1e6,
             max_rss_bytes: max_rss_bytes(),
-            delay_us: None,
-            waited_for_cpu_s: None,
+            ..ClientCost::default()
         }
     }
 }

@@ -101,7 +101,6 @@ pub(super) fn summary(
         clients: options.clients,
         workers: options.workers,
         seconds,
-        interrupted: false,
         transactions: measured.transactions.count(),
         transactions_per_s: per_s(measured.transactions.count()),
         statements: measured.statements(),
@@ -117,8 +116,6 @@ pub(super) fn summary(
         failed_transactions: totals.phase.failed_transactions,
         retries: measured.retries,
         reconnects: measured.reconnects,
-        stopped_clients: None,
-        guards: None,
         rate: options.rate.map(|rate| RateSummary {
             asked_per_s: rate.per_s,
             arrivals: rate.arrivals.name(),
@@ -132,11 +129,7 @@ pub(super) fn summary(
             waited_for_cpu_s: totals.waited_ns.map(|waited_ns| waited_ns as f64 / 1e9),
             ..cost
         },
-        operations: Vec::new(),
-        iterations: None,
-        transaction_types: Vec::new(),
-        tpcc: None,
-        replay: None,
+        ..Summary::default()
     }
 }
 

@@ -121,7 +121,7 @@ pub struct RateSummary {
 }
 
 /// The measured phase as a whole.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Summary {
     pub workload: Cow<'static, str>,
     pub mix: Cow<'static, str>,
@@ -239,7 +239,7 @@ pub struct ErrorSummary {
 }
 
 /// Resources of the load generator itself.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct ClientCost {
     pub cpu_user_s: f64,
     pub cpu_system_s: f64,

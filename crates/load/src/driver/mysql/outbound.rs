@@ -41,15 +41,7 @@ impl Outbound {
     /// Sends as much as the socket takes.
     #[inline]
     pub(super) fn send(&mut self, stream: &mut Stream) -> Result<(), Fault> {
-        while self.sent < self.bytes.len() {
-            match stream.write(&self.bytes[self.sent..]) {
-                Ok(0) => return Err(Fault::Lost(ErrorKind::WriteZero.into())),
-                Ok(sent) => self.sent += sent,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        stream.send(&self.bytes, &mut self.sent)?;
         match stream.flush() {
             Err(error) if error.kind() != ErrorKind::WouldBlock => Err(error.into()),
             _ => Ok(()),

@@ -160,21 +160,15 @@ impl Opening {
 
     /// Sends as much as the socket takes.
     fn send(&mut self, stream: &mut Stream) -> Result<(), Fault> {
-        while self.wants_write() {
-            match stream.write(&self.outbound[self.sent_bytes..]) {
-                Ok(0) => return Err(self.fault(ErrorKind::WriteZero.into())),
-                Ok(sent) => {
-                    self.sent_bytes += sent;
-                    self.reached = true;
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // A server that refuses us says why before it closes.
-                Err(error) if error.kind() == ErrorKind::BrokenPipe && self.reached => {
-                    self.sent_bytes = self.outbound.len();
-                }
-                Err(error) => return Err(self.fault(error)),
-            }
+        let before = self.sent_bytes;
+        let sent = stream.send(&self.outbound, &mut self.sent_bytes);
+        self.reached |= self.sent_bytes > before;
+        match sent {
+            // A server that refuses us says why before it closes.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe && self.reached => {}
+            Err(error) => return Err(self.fault(error)),
+            Ok(()) if self.wants_write() => return Ok(()),
+            Ok(()) => {}
         }
         self.outbound.clear();
         self.sent_bytes = 0;

@@ -61,16 +61,8 @@ impl PostgresSession {
     /// Sends as much as the socket takes.
     #[inline]
     fn send(&mut self) -> Result<(), Fault> {
-        while self.sent_bytes < self.outbound.len() {
-            match self.stream.write(&self.outbound[self.sent_bytes..]) {
-                Ok(0) => return Err(self.lost(ErrorKind::WriteZero.into())),
-                Ok(sent) => self.sent_bytes += sent,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.lost(error)),
-            }
-        }
-        Ok(())
+        let sent = self.stream.send(&self.outbound, &mut self.sent_bytes);
+        sent.map_err(|error| self.lost(error))
     }
 
     /// Reads until the reply is complete or there is nothing more to read. Having the whole

@@ -127,6 +127,21 @@ impl Stream {
         outcome
     }
 
+    /// Writes of these bytes what is accepted, behind those that are `sent` already.
+    #[inline]
+    pub(crate) fn send(&mut self, bytes: &[u8], sent: &mut usize) -> io::Result<()> {
+        while *sent < bytes.len() {
+            match self.write(&bytes[*sent..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(more) => *sent += more,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Accepts as many bytes as may be sent. On an encrypted stream, some of them may still have to
     /// be sent ([`Stream::wants_write`]): by [`Stream::flush`], or along with the next read.
     #[inline]

@@ -19,7 +19,7 @@ pub(crate) use piece::{Piece, Pieces, Unread, next_piece};
 use routine::Routine;
 pub(crate) use words::{What, Word, Words};
 
-use crate::driver::{Dialect, Kind};
+use crate::driver::{self, Dialect, Kind};
 
 /// The mistake, and its place: a byte of the text.
 #[derive(Debug, PartialEq, Eq)]
@@ -151,15 +151,7 @@ impl Scanned {
 
 /// A statement's beginning on one line, as messages and reports show it.
 pub(crate) fn in_short(statement: &[u8]) -> String {
-    const SHOWN_CHARS: usize = 40;
-    let text = String::from_utf8_lossy(&statement[..statement.len().min(8 * SHOWN_CHARS)]);
-    let words: Vec<_> = text.split_whitespace().collect();
-    let mut shown = words.join(" ");
-    if let Some((end, _)) = shown.char_indices().nth(SHOWN_CHARS) {
-        shown.truncate(end);
-        shown.push('…');
-    }
-    shown
+    driver::in_short(statement, 40)
 }
 
 /// Bytes of white space and comments at the start of the text.
