@@ -57,6 +57,22 @@ pub enum Model {
     Named(String),
 }
 
+/// Does something with the parameters of a model, whatever its kind.
+macro_rules! parameters {
+    ($model:expr, $kind:ident => $does:expr) => {
+        match $model {
+            Model::Null($kind) => $does,
+            Model::Spinning($kind) => $does,
+            Model::Flash($kind) => $does,
+            Model::Cloud($kind) => $does,
+            Model::Memory($kind) => $does,
+            Model::Bridge($kind) => $does,
+            Model::Cache($kind) => $does,
+            Model::Named(name) => panic!("the device `{name}` was not looked up"),
+        }
+    };
+}
+
 impl Model {
     /// Refuses a device with parameters that are impossible or contradict each other.
     ///
@@ -66,7 +82,7 @@ impl Model {
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Named(name) => Err(format!("the device `{name}` was not looked up")),
-            _ => self.parameters().check(),
+            _ => parameters!(self, kind => kind.check()),
         }
     }
 
@@ -85,7 +101,7 @@ impl Model {
     /// If a name was not looked up; reading a file looks all of them up.
     #[must_use]
     pub fn build(&self, build: Build) -> Box<dyn Timing> {
-        let device = self.parameters().build(build);
+        let device = parameters!(self, kind => kind.build(build));
         match build.promise {
             Promise::AsDescribed => device,
             Promise::FlushesIgnored => Box::new(Ignoring::new(device)),
@@ -104,33 +120,14 @@ impl Model {
     }
 
     pub(super) fn as_described(&self) -> Properties {
-        self.parameters().properties()
+        parameters!(self, kind => kind.properties())
     }
 
     /// The devices that it is built of.
     pub(super) fn parts_mut(&mut self) -> Vec<&mut Self> {
         match self {
-            Self::Null(kind) => kind.parts_mut(),
-            Self::Spinning(kind) => kind.parts_mut(),
-            Self::Flash(kind) => kind.parts_mut(),
-            Self::Cloud(kind) => kind.parts_mut(),
-            Self::Memory(kind) => kind.parts_mut(),
-            Self::Bridge(kind) => kind.parts_mut(),
-            Self::Cache(kind) => kind.parts_mut(),
             Self::Named(_) => Vec::new(),
-        }
-    }
-
-    fn parameters(&self) -> &dyn Kind {
-        match self {
-            Self::Null(kind) => kind,
-            Self::Spinning(kind) => kind.as_ref(),
-            Self::Flash(kind) => kind.as_ref(),
-            Self::Cloud(kind) => kind.as_ref(),
-            Self::Memory(kind) => kind,
-            Self::Bridge(kind) => kind,
-            Self::Cache(kind) => kind,
-            Self::Named(name) => panic!("the device `{name}` was not looked up"),
+            _ => parameters!(self, kind => kind.parts_mut()),
         }
     }
 }

@@ -19,7 +19,7 @@ const CHUNK_BYTES: usize = 128 << 10;
 const PAUSE_LIMIT: Duration = Duration::from_secs(60);
 
 /// What a family's administration does beyond a session.
-pub(super) trait Bulk: Session + Sized {
+pub(super) trait Bulk: Session + Sized + 'static {
     /// A question for the server's version, and the words before the answer.
     const VERSION: (&'static str, &'static str);
 
@@ -80,7 +80,7 @@ impl<S: Bulk> SessionAdmin<S> {
     pub(super) fn log_in(
         open: impl Fn() -> Result<S, Fault>,
         work_limit: Option<Duration>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Box<dyn Admin>, Fault> {
         let session = open_and_wait(|| {
             let mut session = open()?;
             session.keep_rows(Keep {
@@ -89,12 +89,12 @@ impl<S: Bulk> SessionAdmin<S> {
             });
             Ok(session)
         })?;
-        Ok(Self {
+        Ok(Box::new(Self {
             alone: Alone::new(session)?,
             limit: Some(QUESTION_LIMIT),
             work_limit,
             end: None,
-        })
+        }))
     }
 
     fn ask(&mut self, sql: &[u8], offer: Offer) -> Result<Reply, Fault> {

@@ -83,9 +83,6 @@ impl Driver for MysqlDriver {
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
         let open = || self.begin(Handshake::offering_local_data(), Arc::default());
-        Ok(Box::new(SessionAdmin::log_in(
-            open,
-            self.account.statement_limit,
-        )?))
+        SessionAdmin::log_in(open, self.account.statement_limit)
     }
 }

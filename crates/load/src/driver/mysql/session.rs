@@ -116,10 +116,8 @@ impl MysqlSession {
     /// Sends the statement that has been written.
     #[inline]
     fn send(&mut self) -> Result<(), Fault> {
-        match self.outbound.send(&mut self.stream) {
-            Err(fault) => Err(self.last_words(fault)),
-            sent => sent,
-        }
+        let sent = self.outbound.send(&mut self.stream);
+        sent.map_err(|fault| self.last_words(fault))
     }
 
     /// A server that breaks a connection may send the reason before it closes: its unread message

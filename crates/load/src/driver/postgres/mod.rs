@@ -73,9 +73,6 @@ impl Driver for PostgresDriver {
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
         let open = || self.open(&[], Protocol::Text);
-        Ok(Box::new(SessionAdmin::log_in(
-            open,
-            self.account.statement_limit,
-        )?))
+        SessionAdmin::log_in(open, self.account.statement_limit)
     }
 }
