@@ -74,13 +74,23 @@ impl Null {
     }
 }
 
+/// A password, which no message shows.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Password(pub Option<String>);
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
+
 /// A server's address and account.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
     pub endpoint: Endpoint,
     pub user: String,
     /// Never from the URL: from `DISKPROOF_PASSWORD` or a file.
-    pub password: Option<String>,
+    pub password: Password,
     pub database: String,
     /// The URL's other parameters. Drivers refuse what they do not know.
     pub options: BTreeMap<String, String>,
@@ -298,7 +308,7 @@ impl Server {
         Ok(Self {
             endpoint,
             user,
-            password,
+            password: Password(password),
             database,
             options,
             statement_limit: None,
@@ -409,18 +419,6 @@ fn decoded(part: &str) -> Result<String, TargetError> {
         return Err(TargetError::Nul);
     }
     Ok(name)
-}
-
-/// A password never reaches a log or an error message.
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server")
-            .field("endpoint", &self.endpoint)
-            .field("user", &self.user)
-            .field("database", &self.database)
-            .field("options", &self.options)
-            .finish_non_exhaustive()
-    }
 }
 
 #[cfg(test)]

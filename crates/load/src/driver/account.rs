@@ -1,12 +1,11 @@
 //! A server, and how one logs in there: what a URL says of it.
 
-use std::fmt;
 use std::io;
 use std::time::Duration;
 
 use super::Fault;
 use super::socket::{Route, Stream, Tls, Vocabulary};
-use crate::target::{Endpoint, READ_ONLY, Server, TargetError};
+use crate::target::{Endpoint, Password, READ_ONLY, Server, TargetError};
 
 #[derive(Debug)]
 pub(super) struct Account {
@@ -19,10 +18,10 @@ pub(super) struct Account {
 }
 
 /// Who logs in, and over what.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Login {
     pub user: String,
-    pub password: Option<String>,
+    pub password: Password,
     pub database: String,
     /// No one else can listen (a Unix socket): a password may travel in clear.
     pub is_local: bool,
@@ -67,14 +66,5 @@ impl Account {
 
     pub(super) fn unreachable(&self, error: &io::Error) -> Fault {
         Fault::unreachable(&self.endpoint, error)
-    }
-}
-
-/// A password never reaches a log or an error message.
-impl fmt::Debug for Login {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Login")
-            .field("user", &self.user)
-            .finish_non_exhaustive()
     }
 }

@@ -196,10 +196,6 @@ impl<S: Bulk> Admin for SessionAdmin<S> {
         Ok(format!("{before}{version}"))
     }
 
-    fn execute(&mut self, sql: &str) -> Result<Reply, Fault> {
-        self.execute_bytes(sql.as_bytes())
-    }
-
     fn execute_bytes(&mut self, sql: &[u8]) -> Result<Reply, Fault> {
         self.ask(sql, Offer::Nothing)
     }

@@ -373,12 +373,11 @@ pub trait Admin {
     /// The server's own account of itself, such as `10.11.14-MariaDB`.
     fn server_version(&mut self) -> Result<String, Fault>;
 
-    fn execute(&mut self, sql: &str) -> Result<Reply, Fault>;
+    /// The strings of a statement may hold any bytes if the family takes them.
+    fn execute_bytes(&mut self, sql: &[u8]) -> Result<Reply, Fault>;
 
-    /// Executes a statement whose strings may hold any bytes if the family takes them.
-    fn execute_bytes(&mut self, sql: &[u8]) -> Result<Reply, Fault> {
-        let no_text = |_| Fault::Protocol("a statement that is not UTF-8 text".into());
-        self.execute(std::str::from_utf8(sql).map_err(no_text)?)
+    fn execute(&mut self, sql: &str) -> Result<Reply, Fault> {
+        self.execute_bytes(sql.as_bytes())
     }
 
     /// The first value of every row as text, `None` for SQL NULL; all are held in memory.

@@ -97,10 +97,6 @@ impl Admin for NullAdmin {
         Ok("null".to_owned())
     }
 
-    fn execute(&mut self, _: &str) -> Result<Reply, Fault> {
-        Ok(Reply::default())
-    }
-
     fn execute_bytes(&mut self, _: &[u8]) -> Result<Reply, Fault> {
         Ok(Reply::default())
     }

@@ -13,6 +13,7 @@ use diskproof_load::driver::account::Login;
 use diskproof_load::driver::postgres::handshake::{Handshake, Step};
 use diskproof_load::driver::postgres::wire::next_message;
 use diskproof_load::driver::{Driver, Fault, Protocol, Statement};
+use diskproof_load::target::Password;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tempfile::TempDir;
@@ -291,7 +292,7 @@ fn take(
 fn damaged_scram_exchanges_never_enter() {
     let login = Login {
         user: "me".into(),
-        password: Some("secret".into()),
+        password: Password(Some("secret".into())),
         database: "db".into(),
         is_local: true,
         ..Login::default()

@@ -399,8 +399,8 @@ impl Admin for Keeper {
         unreachable!("nobody asks")
     }
 
-    fn execute(&mut self, sql: &str) -> Result<Reply, Fault> {
-        self.sql.push(sql.to_owned());
+    fn execute_bytes(&mut self, sql: &[u8]) -> Result<Reply, Fault> {
+        self.sql.push(String::from_utf8_lossy(sql).into_owned());
         Ok(Reply::default())
     }
 

@@ -201,7 +201,7 @@ fn begin_scram(
 }
 
 fn password(login: &Login) -> Result<&[u8], Fault> {
-    match &login.password {
+    match &login.password.0 {
         Some(password) => Ok(password.as_bytes()),
         None => Err(Fault::Protocol(format!(
             "the server asks for a password of user \"{}\"; \

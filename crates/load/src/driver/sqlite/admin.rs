@@ -100,7 +100,9 @@ impl Admin for SqliteAdmin {
         self.wait_for_locks()
     }
 
-    fn execute(&mut self, sql: &str) -> Result<Reply, Fault> {
+    fn execute_bytes(&mut self, sql: &[u8]) -> Result<Reply, Fault> {
+        let no_text = |_| Fault::Protocol("a statement that is not UTF-8 text".into());
+        let sql = std::str::from_utf8(sql).map_err(no_text)?;
         self.in_time(sql, |admin| admin.run(sql, None))
     }
 

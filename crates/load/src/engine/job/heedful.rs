@@ -61,9 +61,9 @@ impl Admin for Heedful<'_> {
         self.admin.server_version()
     }
 
-    fn execute(&mut self, sql: &str) -> Result<Reply, Fault> {
+    fn execute_bytes(&mut self, sql: &[u8]) -> Result<Reply, Fault> {
         self.heed()?;
-        self.admin.execute(sql)
+        self.admin.execute_bytes(sql)
     }
 
     fn query_column(&mut self, sql: &str) -> Result<Vec<Option<String>>, Fault> {

@@ -4,13 +4,14 @@
 use super::super::handshake::{Handshake, Step};
 use crate::driver::Fault;
 use crate::driver::account::Login;
+use crate::target::Password;
 
 pub(super) const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
 
 pub(super) fn login(password: &str, private_channel: bool) -> Login {
     Login {
         user: "anna".into(),
-        password: Some(password.into()),
+        password: Password(Some(password.into())),
         database: "bench".into(),
         is_local: private_channel,
         ..Login::default()

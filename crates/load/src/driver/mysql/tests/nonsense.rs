@@ -8,6 +8,7 @@ use crate::driver::account::Login;
 use crate::driver::mysql::handshake::Handshake;
 use crate::driver::mysql::preparation::Preparation;
 use crate::driver::mysql::reply::ReplyReader;
+use crate::target::Password;
 
 const ROUNDS: usize = 20_000;
 
@@ -57,7 +58,7 @@ fn replies_with_one_byte_wrong() {
 fn log_ins() {
     let login = Login {
         user: "anna".into(),
-        password: Some("geheim".into()),
+        password: Password(Some("geheim".into())),
         database: "bench".into(),
         ..Login::default()
     };
