@@ -291,20 +291,8 @@ impl Server {
                 .entry("port".to_owned())
                 .or_insert_with(|| port.to_string());
         }
-        let user = decoded(url.username())?;
-        if user.is_empty() {
-            return Err(TargetError::Missing {
-                what: "user",
-                example: "SCHEME://USER@HOST/DB",
-            });
-        }
-        let database = decoded(url.path().trim_start_matches('/'))?;
-        if database.is_empty() {
-            return Err(TargetError::Missing {
-                what: "database",
-                example: "SCHEME://USER@HOST/DB",
-            });
-        }
+        let user = name("user", url.username())?;
+        let database = name("database", url.path().trim_start_matches('/'))?;
         Ok(Self {
             endpoint,
             user,
@@ -413,8 +401,12 @@ fn is_name(text: &str) -> bool {
 }
 
 /// A user or a database. Both protocols end a name at NUL, so that another one would be used.
-fn decoded(part: &str) -> Result<String, TargetError> {
+fn name(what: &'static str, part: &str) -> Result<String, TargetError> {
     let name = percent_decode_str(part).decode_utf8_lossy().into_owned();
+    if name.is_empty() {
+        let example = "SCHEME://USER@HOST/DB";
+        return Err(TargetError::Missing { what, example });
+    }
     if name.contains('\0') {
         return Err(TargetError::Nul);
     }

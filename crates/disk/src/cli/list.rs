@@ -25,17 +25,12 @@ impl List {
             }
             let build = Build::seeded(1);
             let margin = serve::margin(&device, build, self.floor_us);
-            output::print_line(&serde_json::json!({
-                "name": name,
-                "title": device.title,
-                "kind": device.device.kind(),
-                "capacity_bytes": margin.capacity_bytes,
-                "read_us": margin.read_us,
-                "write_us": margin.write_us,
-                "label": margin.label,
-                "refused": margin.refused,
-                "published": device.published.len(),
-            }))?;
+            let mut line = serde_json::to_value(margin)?;
+            line["name"] = name.into();
+            line["kind"] = device.device.kind().into();
+            line["published"] = device.published.len().into();
+            line["title"] = device.title.into();
+            output::print_line(&line)?;
         }
         Ok(())
     }

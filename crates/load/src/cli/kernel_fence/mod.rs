@@ -71,29 +71,15 @@ impl KernelFence {
 
     /// Puts this thread and all that begin later into the fence; nothing may have been started before.
     pub(super) fn close(&self) -> Result<(), Stop> {
-        let closed = |what: &str| {
-            let what = format!("the kernel's fence around the script cannot be closed: {what}");
-            Stop::Failed(Failure::new("fence", what))
-        };
         // Later the resolver is out of reach.
         if let Some(endpoint) = &self.endpoint {
             resolve(endpoint).map_err(|fault| Failure::from_fault("connecting", &fault))?;
         }
-        for (resource, limit) in [
-            (Resource::RLIMIT_CORE, 0),
-            (Resource::RLIMIT_DATA, self.memory_bytes),
-        ] {
-            setrlimit(resource, limit, limit).map_err(|error| closed(&error.to_string()))?;
-        }
         // Root's files stay within its reach.
-        drop_privileges(CapabilitySet::DAC_OVERRIDE).map_err(|error| closed(&error.to_string()))?;
-        let status = self
-            .limit_places()
-            .map_err(|error| closed(&error.to_string()))?;
-        if status == RulesetStatus::NotEnforced && holds_files() {
-            return Err(closed("Landlock did not take the rules"));
-        }
-        calls::limit(self.sockets(), &[]).map_err(|error| closed(&error))
+        let kept = Some(CapabilitySet::DAC_OVERRIDE);
+        enclose(&[(Resource::RLIMIT_DATA, self.memory_bytes)], kept, || self.limit_places())
+            .and_then(|()| calls::limit(self.sockets(), &[]))
+            .map_err(|what| not_closed("the script", &what))
     }
 
     fn sockets(&self) -> Sockets {
@@ -128,6 +114,30 @@ impl KernelFence {
             .restrict_self()?;
         Ok(status.ruleset)
     }
+}
+
+/// Limits this thread and all that begin later, to these privileges if any are named, and these places.
+fn enclose(
+    limits: &[(Resource, u64)],
+    kept: Option<CapabilitySet>,
+    places: impl FnOnce() -> Result<RulesetStatus, RulesetError>,
+) -> Result<(), String> {
+    for &(resource, limit) in [(Resource::RLIMIT_CORE, 0)].iter().chain(limits) {
+        setrlimit(resource, limit, limit).map_err(|error| error.to_string())?;
+    }
+    if let Some(kept) = kept {
+        drop_privileges(kept).map_err(|error| error.to_string())?;
+    }
+    let status = places().map_err(|error| error.to_string())?;
+    if status == RulesetStatus::NotEnforced && holds_files() {
+        return Err("Landlock did not take the rules".to_owned());
+    }
+    Ok(())
+}
+
+fn not_closed(around: &str, what: &dyn std::fmt::Display) -> Stop {
+    let what = format!("the kernel's fence around {around} cannot be closed: {what}");
+    Stop::Failed(Failure::new("fence", what))
 }
 
 /// Everything that this kernel's Landlock can refuse.

@@ -8,13 +8,12 @@ use std::process::Command;
 
 use clap::Args;
 use landlock::{AccessFs, RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules};
-use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::resource::Resource;
 use rustix::thread::CapabilitySet;
 
 use super::calls::{self, Sockets};
-use super::{ALSO_READ, drop_privileges, holds_files, ruleset};
+use super::{ALSO_READ, enclose, not_closed, ruleset};
 use crate::cli::Stop;
-use crate::engine::Failure;
 
 /// Most memory: a record of 256 MiB becomes ten times as much in Python.
 const MEMORY_BYTES: u64 = 4 << 30;
@@ -45,26 +44,17 @@ pub(in crate::cli) fn fence(args: &FenceArgs) -> Result<(), Stop> {
     let Some((program, rest)) = args.program.split_first() else {
         return super::say();
     };
-    let closed = |what: &dyn std::fmt::Display| {
-        let what = format!("the kernel's fence around a reader of files cannot be closed: {what}");
-        Stop::Failed(Failure::new("fence", what))
-    };
-    for (resource, limit) in [
-        (Resource::RLIMIT_CORE, 0),
+    let closed = |what: &dyn std::fmt::Display| not_closed("a reader of files", what);
+    let limits = [
         (Resource::RLIMIT_DATA, MEMORY_BYTES),
         (Resource::RLIMIT_FSIZE, ANSWER_BYTES),
-    ] {
-        setrlimit(resource, limit, limit).map_err(|error| closed(&error))?;
-    }
+    ];
     // Another user has got this alone of root's rights, for what is started here, too.
-    if rustix::process::geteuid().is_root() {
-        drop_privileges(CapabilitySet::DAC_READ_SEARCH).map_err(|error| closed(&error))?;
-    }
-    let status = limit_places(args).map_err(|error| closed(&error))?;
-    if status == RulesetStatus::NotEnforced && holds_files() {
-        return Err(closed(&"Landlock did not take the rules"));
-    }
-    calls::limit(Sockets::None, calls::STARTS).map_err(|error| closed(&error))?;
+    let is_root = rustix::process::geteuid().is_root();
+    let kept = is_root.then_some(CapabilitySet::DAC_READ_SEARCH);
+    enclose(&limits, kept, || limit_places(args))
+        .and_then(|()| calls::limit(Sockets::None, calls::STARTS))
+        .map_err(|what| closed(&what))?;
     Err(closed(&Command::new(program).args(rest).exec()))
 }
 

@@ -329,11 +329,7 @@ impl Again {
 
 fn kind(table: &Table) -> mlua::Result<Kind> {
     let kind: String = table.get("kind")?;
-    Ok(match kind.as_str() {
-        "read" => Kind::Read,
-        "write" => Kind::Write,
-        _ => Kind::Other,
-    })
+    Ok(serde_json::from_value(kind.into()).unwrap_or(Kind::Other))
 }
 
 pub(super) fn catalogue(table: &Table) -> mlua::Result<Catalogue> {
