@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::kind::{Kind, Properties};
 use super::promise::Promise;
 use crate::timing::{
-    BridgeParameters, CacheParameters, CloudParameters, FlashParameters, Ignoring,
-    MemoryParameters, NullParameters, Protected, SpinningParameters, Timing,
+    BridgeParameters, CacheParameters, CloudParameters, FlashParameters, MemoryParameters,
+    NullParameters, SpinningParameters, Timing, Withholding,
 };
 
 /// Options for building a device, beyond its file.
@@ -104,8 +104,8 @@ impl Model {
         let device = parameters!(self, kind => kind.build(build));
         match build.promise {
             Promise::AsDescribed => device,
-            Promise::FlushesIgnored => Box::new(Ignoring::new(device)),
-            Promise::PowerLossProtected => Box::new(Protected::new(device)),
+            Promise::FlushesIgnored => Box::new(Withholding::ignoring(device)),
+            Promise::PowerLossProtected => Box::new(Withholding::protected(device)),
         }
     }
 

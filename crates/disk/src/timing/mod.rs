@@ -14,11 +14,10 @@ mod bridge;
 mod cache;
 mod cloud;
 mod flash;
-mod ignoring;
 mod memory;
 mod null;
 mod parts;
-mod protected;
+mod withholding;
 mod spinning;
 #[cfg(test)]
 mod testing;
@@ -31,10 +30,9 @@ pub use bridge::{Bridge, BridgeParameters};
 pub use cache::{Cache, CacheParameters};
 pub use cloud::{Burst, Cloud, CloudParameters, IopsLimit};
 pub use flash::{Flash, FlashParameters, FlushHabit, Preconditioning};
-pub use ignoring::Ignoring;
 pub use memory::{Memory, MemoryParameters};
 pub use null::{Null, NullParameters};
-pub use protected::Protected;
+pub use withholding::Withholding;
 pub use spinning::{Spinning, SpinningParameters};
 
 use crate::request::{Nanos, Request, Tag};
