@@ -16,7 +16,7 @@ use super::befalling::{self, Befalling};
 use super::clock::Clock;
 pub(super) use super::core::Arrival;
 use super::core::{Core, Due, Power};
-use super::statistics::{Answered, QueueDepth, Report, Statistics};
+use super::statistics::{QueueDepth, Report, Statistics};
 use super::tracking::Tracking;
 use crate::account::Medium;
 use crate::account::log::{Asked, Record};
@@ -207,12 +207,9 @@ impl Engine {
             let left = self.clock.now();
             self.note_flush(due.kind, left);
             due.answer.give(Ok(due.at));
-            self.statistics.lock().answered(Answered {
-                kind: due.kind,
-                latency: due.latency,
-                below_path: due.below_path,
-                lateness: left.saturating_sub(due.deadline),
-            });
+            let lateness = left.saturating_sub(due.deadline);
+            let mut statistics = self.statistics.lock();
+            statistics.answered(due.kind, due.latency, due.below_path, lateness);
         }
     }
 

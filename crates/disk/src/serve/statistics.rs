@@ -17,18 +17,6 @@ const DIGITS: u8 = 3;
 /// Longer times are counted as an hour.
 const LONGEST: Nanos = 3_600 * NANOS_PER_S;
 
-/// One answer of a timed request.
-#[derive(Clone, Copy)]
-pub(super) struct Answered {
-    pub(super) kind: Kind,
-    /// The model's.
-    pub(super) latency: Nanos,
-    /// Whether that is less than the path costs.
-    pub(super) below_path: bool,
-    /// Time from when the answer should have left to when it did.
-    pub(super) lateness: Nanos,
-}
-
 #[derive(Clone)]
 pub(super) struct Statistics {
     since: Nanos,
@@ -94,14 +82,21 @@ impl Statistics {
         self.kinds[kind as usize].errors += 1;
     }
 
-    pub(super) fn answered(&mut self, answered: Answered) {
-        self.kinds[answered.kind as usize]
+    /// `below_path`: the model's latency is less than the path's.
+    pub(super) fn answered(
+        &mut self,
+        kind: Kind,
+        latency: Nanos,
+        below_path: bool,
+        lateness: Nanos,
+    ) {
+        self.kinds[kind as usize]
             .latency_us
-            .saturating_record(answered.latency);
-        self.lateness.saturating_record(answered.lateness);
-        self.latency_sum += u128::from(answered.latency);
+            .saturating_record(latency);
+        self.lateness.saturating_record(lateness);
+        self.latency_sum += u128::from(latency);
         self.timed += 1;
-        self.below_path += u64::from(answered.below_path);
+        self.below_path += u64::from(below_path);
     }
 
     pub(super) fn report(&self, now: Nanos, mut counters: Counters) -> Report {
