@@ -94,7 +94,11 @@ impl OneFile {
         outcome.map_err(|error| Stop::Refused(error.into()))?;
         spoil(bytes, offset, &befalls);
         let tracking = self.engine.tracking();
-        let ticket = tracking.asked(Record::Read, Request::read(offset, bytes.len() as u64), arrived);
+        let ticket = tracking.asked(
+            Record::Read,
+            Request::read(offset, bytes.len() as u64),
+            arrived,
+        );
         Ok((ticket, befalls.delay))
     }
 
@@ -185,7 +189,7 @@ fn sectors(kind: Kind, offset: u64, length: u64) -> Request {
     Request::new(kind, from, end - from)
 }
 
-impl From<ContentsError> for Errno {
+impl std::convert::From<ContentsError> for Errno {
     /// A full disk says so; what lies beneath failing is an I/O error, whatever its own name is.
     fn from(error: ContentsError) -> Self {
         match error {

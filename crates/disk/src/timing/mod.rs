@@ -17,12 +17,12 @@ mod flash;
 mod memory;
 mod null;
 mod parts;
-mod withholding;
 mod spinning;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
+mod withholding;
 
 use std::collections::BTreeMap;
 
@@ -32,8 +32,8 @@ pub use cloud::{Burst, Cloud, CloudParameters, IopsLimit};
 pub use flash::{Flash, FlashParameters, FlushHabit, Preconditioning};
 pub use memory::{Memory, MemoryParameters};
 pub use null::{Null, NullParameters};
-pub use withholding::Withholding;
 pub use spinning::{Spinning, SpinningParameters};
+pub use withholding::Withholding;
 
 use crate::request::{Nanos, Request, Tag};
 
@@ -62,9 +62,7 @@ impl Event {
 pub type Counters = BTreeMap<String, u64>;
 
 fn counted<const N: usize>(counts: [(&str, u64); N]) -> Counters {
-    counts
-        .map(|(name, count)| (name.to_owned(), count))
-        .into()
+    counts.map(|(name, count)| (name.to_owned(), count)).into()
 }
 
 /// One device's timing.

@@ -19,6 +19,7 @@ pub(super) struct Account {
 
 /// Who logs in, and over what.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools)]
 pub struct Login {
     pub user: String,
     pub password: Password,

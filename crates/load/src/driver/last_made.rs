@@ -11,7 +11,7 @@ pub(super) struct LastMade<T: ?Sized>(Mutex<Option<Made<T>>>);
 struct Made<T: ?Sized> {
     statements: Vec<Statement>,
     protocol: Protocol,
-    made: Arc<T>,
+    shared: Arc<T>,
 }
 
 impl<T: ?Sized> Default for LastMade<T> {
@@ -33,15 +33,15 @@ impl<T: ?Sized> LastMade<T> {
             && last.protocol == protocol
             && last.statements == statements
         {
-            return Ok(Arc::clone(&last.made));
+            return Ok(Arc::clone(&last.shared));
         }
-        let made = make()?;
+        let shared = make()?;
         *last = Some(Made {
             statements: statements.to_vec(),
             protocol,
-            made: Arc::clone(&made),
+            shared: Arc::clone(&shared),
         });
-        Ok(made)
+        Ok(shared)
     }
 }
 

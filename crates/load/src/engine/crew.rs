@@ -16,8 +16,8 @@ use super::pacer::Pacer;
 use super::recorder::Recorder;
 use super::timers::Timers;
 use super::worker::Worker;
-use crate::failure::Failure;
 use crate::driver::{Args, Driver, Fault, Reply, Session};
+use crate::failure::Failure;
 use crate::workload::{Catalogue, Workload};
 
 /// Wakes a worker that sleeps although nothing has arrived: the run is to end early.

@@ -27,10 +27,10 @@ mod totals;
 mod trouble;
 mod worker;
 
+pub use crate::failure::Failure;
 pub use arrivals::{Arrivals, Rate};
 pub use conductor::{Ending, RunError, RunOptions, run};
 pub use job::{close_failed_job, run_job};
-pub use crate::failure::Failure;
 pub use message::{Message, Outside};
 pub use patience::Patience;
 pub use resources::allow_open_files;

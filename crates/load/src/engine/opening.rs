@@ -8,8 +8,8 @@ use mio::{Events, Poll, Token};
 use super::client::{Attempt, Reason, Stage, State};
 use super::conductor::nanoseconds;
 use super::crew::Crew;
-use crate::failure::Failure;
 use crate::driver::{Driver, Fault, LOGIN_LIMIT, Reply, Session, too_late};
+use crate::failure::Failure;
 use crate::workload::{Script, Workload};
 
 /// Connections that the whole run makes at a time, at its beginning and after a loss. A server's

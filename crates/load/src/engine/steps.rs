@@ -4,8 +4,8 @@ use mio::{Interest, Token};
 
 use super::client::{Stage, State};
 use super::crew::Crew;
-use crate::failure::Failure;
 use crate::driver::{Args, Driver, Fault, Reply, Session, StatementId};
+use crate::failure::Failure;
 use crate::workload::{NO_TYPE, Next, Script, Workload};
 
 impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {

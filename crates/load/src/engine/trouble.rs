@@ -4,8 +4,8 @@ use super::client::{Reason, Stage, State};
 use super::conductor::nanoseconds;
 use super::crew::Crew;
 use super::message::Message;
-use crate::failure::Failure;
 use crate::driver::{Driver, Fault, Reply, ServerError};
+use crate::failure::Failure;
 use crate::workload::{NO_TYPE, Script, Workload};
 
 impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {

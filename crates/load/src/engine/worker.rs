@@ -12,8 +12,8 @@ use super::crew::Crew;
 use super::message::{Message, Start};
 use super::patience::Patience;
 use super::retry::Retry;
-use crate::failure::Failure;
 use crate::driver::{Driver, Fault, Protocol, Session, ask};
+use crate::failure::Failure;
 use crate::measure::Clock;
 use crate::workload::Workload;
 

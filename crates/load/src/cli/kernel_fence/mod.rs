@@ -77,9 +77,11 @@ impl KernelFence {
         }
         // Root's files stay within its reach.
         let kept = Some(CapabilitySet::DAC_OVERRIDE);
-        enclose(&[(Resource::RLIMIT_DATA, self.memory_bytes)], kept, || self.limit_places())
-            .and_then(|()| calls::limit(self.sockets(), &[]))
-            .map_err(|what| not_closed("the script", &what))
+        enclose(&[(Resource::RLIMIT_DATA, self.memory_bytes)], kept, || {
+            self.limit_places()
+        })
+        .and_then(|()| calls::limit(self.sockets(), &[]))
+        .map_err(|what| not_closed("the script", &what))
     }
 
     fn sockets(&self) -> Sockets {

@@ -130,11 +130,7 @@ pub(super) fn once_on(
 }
 
 /// Runs one of the script's commands.
-fn perform<D: Driver + Send + 'static>(
-    driver: &D,
-    ready: Ready,
-    clients: u32,
-) -> Result<(), Stop> {
+fn perform<D: Driver + Send + 'static>(driver: &D, ready: Ready, clients: u32) -> Result<(), Stop> {
     let (command, limit) = (ready.options.command.clone(), ready.limit);
     let workload = ready.workload(driver)?;
     say_when_interrupted(format!(

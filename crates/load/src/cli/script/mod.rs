@@ -103,11 +103,7 @@ fn run_on<D: Driver + Send + 'static>(
     run_load(driver, workload, kind, &args.load)
 }
 
-fn check_on<D: Driver>(
-    driver: &D,
-    args: &CheckScript,
-    read: ReadScripts<'_>,
-) -> Result<(), Stop> {
+fn check_on<D: Driver>(driver: &D, args: &CheckScript, read: ReadScripts<'_>) -> Result<(), Stop> {
     let workload = read.workload(driver, 1)?;
     let number = try_statements(driver, &workload, args.syntax)?;
     tell!("the server can read all {number} statements; it has run none");

@@ -335,7 +335,12 @@ struct Channel<'a> {
 
 impl Context for Channel<'_> {
     fn pass(&self) -> &[u8] {
-        self.login.password.0.as_deref().unwrap_or_default().as_bytes()
+        self.login
+            .password
+            .0
+            .as_deref()
+            .unwrap_or_default()
+            .as_bytes()
     }
 
     fn is_ipc_transport(&self) -> bool {

@@ -129,10 +129,10 @@ impl Preparation {
             (Some(_), [_, ..]) if self.packets_left > 0 => self.packets_left -= 1,
             _ => return Err(protocol("a packet that answers no preparation")),
         }
-        Ok(self.id.filter(|_| self.packets_left == 0).map(|id| Handle {
-            id,
-            types: None,
-        }))
+        Ok(self
+            .id
+            .filter(|_| self.packets_left == 0)
+            .map(|id| Handle { id, types: None }))
     }
 
     fn begin(&mut self, content: &[u8]) -> Result<(), Fault> {

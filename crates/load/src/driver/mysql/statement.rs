@@ -24,10 +24,7 @@ pub struct Handle {
 impl Handle {
     /// A statement without parameters that this server cannot prepare, such as BEGIN in MySQL, is
     /// sent as text, as sysbench does. Servers count their statements from 1.
-    pub(super) const NOT_PREPARED: Self = Self {
-        id: 0,
-        types: None,
-    };
+    pub(super) const NOT_PREPARED: Self = Self { id: 0, types: None };
 }
 
 pub(super) fn forms(statements: &[Statement], wanted: Protocol) -> Vec<Form> {
@@ -253,10 +250,7 @@ mod tests {
             &[statement("UPDATE t SET c=? WHERE id=?")],
             Protocol::Prepared,
         );
-        let mut handle = Handle {
-            id: 9,
-            types: None,
-        };
+        let mut handle = Handle { id: 9, types: None };
         let mut out = Vec::new();
         forms[0].write(&mut handle, &args(), &mut out).unwrap();
         let head = b"\x17\x09\0\0\0\0\x01\0\0\0\0";

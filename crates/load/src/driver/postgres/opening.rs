@@ -126,7 +126,8 @@ impl Opening {
     fn take_up(&mut self, message: Message) -> Result<Option<Arc<[Execution]>>, Fault> {
         match &mut self.stage {
             Stage::LoggingIn(handshake) => {
-                let step = handshake.on_message(&self.account.login, message, &mut self.outbound)?;
+                let step =
+                    handshake.on_message(&self.account.login, message, &mut self.outbound)?;
                 match step {
                     Step::Continue => Ok(None),
                     Step::Ready => Ok(self.prepare()),

@@ -1,9 +1,9 @@
 //! A job's accounts: stage by stage, and all stages together.
 
 use crate::engine::conductor::RunOptions;
-use crate::failure::Failure;
 use crate::engine::summary::{statement_types, summary};
 use crate::engine::totals::Totals;
+use crate::failure::Failure;
 use crate::report::{ClientCost, ErrorSummary, Operation, Summary};
 use crate::workload::{Run, Stage, StatementType, Workload};
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use mlua::{MultiValue, Thread, Value};
 
+use super::Setup;
 use super::own::Own;
 use super::state::{self, State, text};
 use super::statement::{self, Verb};
-use super::Setup;
 use crate::driver::rows::Rows;
 use crate::driver::{Args, Protocol, Reply, ServerError};
 use crate::workload::{NO_TYPE, Next, Script};
@@ -29,6 +29,7 @@ const NOT_PREPARABLE: &str = "1295";
 
 /// A client's course through its script.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools)]
 pub struct LuaClient {
     setup: Arc<Setup>,
     number: usize,

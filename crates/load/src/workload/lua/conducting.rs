@@ -352,4 +352,3 @@ pub(super) fn catalogue(table: &Table) -> mlua::Result<Catalogue> {
     }
     Ok(catalogue)
 }
-

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::generator::client_generator;
 use super::sql::{Bracket, Fence, Mistake, Names};
 use super::{Catalogue, Workload};
-use crate::driver::{Args, Dialect, Kind, Protocol, StatementId};
+use crate::driver::{Dialect, Kind, Protocol, StatementId};
 
 mod build;
 mod client;

@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::driver::{Arg, Kind};
+use crate::driver::{Arg, Args, Kind};
 use crate::workload::sql::Errand;
 use crate::workload::{Next, Script};
 

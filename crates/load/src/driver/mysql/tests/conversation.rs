@@ -10,9 +10,9 @@ use std::task::Poll;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::super::MysqlSession;
 use super::super::handshake::Handshake;
 use super::super::opening::Opening;
-use super::super::MysqlSession;
 use super::handshake::{NONCE, greeting, login};
 use super::{packet, packets, result};
 use crate::driver::account::Account;
