@@ -112,7 +112,7 @@ fn parameters_are_of_the_types_that_they_were_bound_as() {
     assert_eq!(
         sent(PREPARED, Protocol::Text)[..2],
         [
-            r"SELECT -7, 2e0, 'it''s \\'",
+            r"SELECT (-7), 2e0, 'it''s \\'",
             r"SELECT NULL, 2e0, 'it''s \\'"
         ]
     );
