@@ -132,7 +132,7 @@ impl Preparation {
         Ok(self
             .id
             .filter(|_| self.packets_left == 0)
-            .map(|id| Handle { id, types: None }))
+            .map(|id| Handle { id, types: 0 }))
     }
 
     fn begin(&mut self, content: &[u8]) -> Result<(), Fault> {

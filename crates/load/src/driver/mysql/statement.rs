@@ -17,14 +17,14 @@ pub(super) enum Form {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Handle {
     pub(super) id: u32,
-    /// The parameters' types as they were sent last: the server keeps them.
-    pub(super) types: Option<u64>,
+    /// The parameters' types as they were sent last: the server keeps them. Zero: none, or too many.
+    pub(super) types: u32,
 }
 
 impl Handle {
     /// A statement without parameters that this server cannot prepare, such as BEGIN in MySQL, is
     /// sent as text, as sysbench does. Servers count their statements from 1.
-    pub(super) const NOT_PREPARED: Self = Self { id: 0, types: None };
+    pub(super) const NOT_PREPARED: Self = Self { id: 0, types: 0 };
 }
 
 pub(super) fn forms(statements: &[Statement], wanted: Protocol) -> Vec<Form> {
@@ -166,7 +166,7 @@ fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
         out[bitmap_at + place / 8] |= u8::from(*arg == Arg::Null) << (place % 8);
     }
     let types = types_of(args.values());
-    let sends_types = types.is_none() || handle.types != types;
+    let sends_types = types == 0 || handle.types != types;
     out.push(u8::from(sends_types));
     if sends_types {
         for arg in args.values() {
@@ -189,16 +189,19 @@ fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
     }
 }
 
-/// The types of so many values that two bits for each fit; `None` for more, whose types are always sent.
-fn types_of(values: &[Arg]) -> Option<u64> {
+/// The types of so many values that two bits for each fit; zero for more, whose types are always sent.
+fn types_of(values: &[Arg]) -> u32 {
     let bits = |arg: &Arg| match arg {
         Arg::Int(_) => 0,
         Arg::Double(_) => 1,
         Arg::Text(_) => 2,
         Arg::Null => 3,
     };
-    let packed = |types: u64, arg| types << 2 | bits(arg);
-    (values.len() <= 32).then(|| values.iter().fold(0, packed))
+    let packed = |types: u32, arg| types << 2 | bits(arg);
+    match values.len() {
+        ..=15 => values.iter().fold(1, packed),
+        _ => 0,
+    }
 }
 
 /// A string with its length before it, as short as the length allows.
@@ -250,7 +253,7 @@ mod tests {
             &[statement("UPDATE t SET c=? WHERE id=?")],
             Protocol::Prepared,
         );
-        let mut handle = Handle { id: 9, types: None };
+        let mut handle = Handle { id: 9, types: 0 };
         let mut out = Vec::new();
         forms[0].write(&mut handle, &args(), &mut out).unwrap();
         let head = b"\x17\x09\0\0\0\0\x01\0\0\0\0";
