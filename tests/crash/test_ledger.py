@@ -13,8 +13,11 @@ from diskproof.crash.ledger import (
     compare,
     lost_of,
     read_acknowledgements,
+    read_failures,
+    read_unmarked,
     told_since,
 )
+from diskproof.crash.marks import unmarked
 from diskproof.results.cut import LedgerOutcome
 
 ACCOUNTS = 10
@@ -208,3 +211,16 @@ def test_impossible_acknowledgements_are_refused(text: str, word: str) -> None:
 def test_acknowledgements_since_a_flush() -> None:
     assert told_since(told(*KEYS), CUT_US - 30_000, CUT_US) == 2
     assert told_since(told(*KEYS), 0, CUT_US - 15_000) == 4
+
+
+def test_writes_without_a_row_of_ours_are_counted_in_words() -> None:
+    text = "0 1 0 5 100\n0 0 !change 150\n1 0 !untransactional 160\n0 2 !1213 170\n0 0 !untransactional 900\n"
+    assert [one.number for one in read_acknowledgements(text)] == [1]
+    assert [one.code for one in read_failures(text)] == ["1213"]
+    [finding] = unmarked(read_unmarked(text), cut_us=500)
+    assert finding.severity == "warning"
+    assert finding.message.text == (
+        "2 acknowledged writes could not be looked up after the cut: 1 DDL, procedures, LOAD DATA or several "
+        "statements in one text and 1 of tables without transactions (MyISAM, UNLOGGED)"
+    )
+    assert unmarked(read_unmarked("0 1 0 5 100\n"), cut_us=500) == []

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.results.findings import UNMARKED
 from diskproof.results.folder import RunFolder
 from support.command import diskproof_here, open_for_others
 from support.virtual import needs_virtual_disks
@@ -118,3 +119,28 @@ def test_what_cannot_be_cut_is_refused_before_anything_starts(folder: Path) -> N
         assert done.returncode == 2, done.stdout
         assert words in " ".join(done.stderr.split())
     assert not (folder / "runs").exists()
+
+
+@needs_virtual_disks
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("folder", ["mysql"], indirect=True)
+def test_writes_that_no_row_tells_of_are_said(folder: Path) -> None:
+    lines = ["CREATE TABLE more (a INT)", *["INSERT INTO counters VALUES (1)"] * 290]
+    log = "".join(
+        f"# Time: 2026-11-28T10:15:{place * 0.02:09.6f}Z\n# User@Host: a[a] @ localhost []  Id: 9\n"
+        f"# Query_time: 0.0002  Lock_time: 0.0 Rows_sent: 0\nuse shop;\n{sql};\n"
+        for place, sql in enumerate(lines)
+    )
+    (folder / "own.log").write_text(log)
+    (folder / "tables.sql").write_text("CREATE TABLE counters (a INT) ENGINE=MyISAM;\n")
+    assert not diskproof_here(folder, "load", "import", "own.log", "--output", "own.load").returncode
+    (folder / "study.toml").write_text(STUDY.format(family="mysql").replace("[tunings.unsafe]\n", ""))
+    done = diskproof_here(folder, "crash", "study.toml")
+    assert done.returncode in (0, 12), done.stdout + done.stderr
+    [path] = (folder / "runs" / "study").glob("*")
+    for cut in RunFolder.open(path).cuts():
+        said = [one.message.text for one in cut.findings if one.check == UNMARKED]
+        assert len(said) == 1, cut.findings
+        assert "of tables without transactions" in said[0]
+        assert "DDL" in said[0]
+    assert "could not be looked up" in " ".join((path / "report.md").read_text().split())

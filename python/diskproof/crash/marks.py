@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 from diskproof.crash.ledger import Acknowledgement, Failure, Key, Rows, never_sent, outcome, whole
 from diskproof.results.cut import LedgerOutcome
+from diskproof.results.findings import UNMARKED
+from diskproof.results.trial import Finding
+from diskproof.wording import say
+from diskproof.wording.numbers import count, listed
 
 MARKS_TABLE = "diskproof_commits"
 """Made by `diskproof-load run replay --acknowledgements`."""
@@ -17,6 +21,28 @@ MARKS = "SELECT client, number FROM {schema}diskproof_commits"
 
 IS_THERE = "SELECT 1 FROM information_schema.tables WHERE table_name = 'diskproof_commits'"
 """The table was made when the load began: a cut may have taken all of it."""
+
+
+WHY = {
+    "change": "DDL, procedures, LOAD DATA or several statements in one text",
+    "locked": "under LOCK TABLES",
+    "untransactional": "of tables without transactions (MyISAM, UNLOGGED)",
+}
+"""Why an acknowledged write has no row of ours that tells of it, by the load generator's word."""
+
+
+def unmarked(writes: Sequence[Failure], cut_us: int) -> list[Finding]:
+    """Return a warning that counts the acknowledged writes of which no row of ours tells."""
+    found = Counter(one.code for one in writes if one.at_us <= cut_us)
+    if not found:
+        return []
+    kinds = [f"{times:,} {WHY.get(code, code)}" for code, times in sorted(found.items())]
+    message = say(
+        "{writes} could not be looked up after the cut: {kinds}",
+        writes=count(found.total(), "acknowledged write"),
+        kinds=listed(kinds),
+    )
+    return [Finding(check=UNMARKED, severity="warning", message=message)]
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,9 @@ IMPORTED = "imported"
 ONE_CUT = "one cut"
 """The disks of a layout were not cut at the same moment."""
 
+UNMARKED = "unmarked writes"
+"""Acknowledged writes of a replay that no row of ours tells of."""
+
 ONE_STATE = "one state"
 """A state of a disk did harm in one of two tries."""
 

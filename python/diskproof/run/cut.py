@@ -8,8 +8,9 @@ from typing import Any
 from diskproof.crash.clients import Clients, Committing
 from diskproof.crash.evidence import request_log
 from diskproof.crash.ids import NEVER_US
-from diskproof.crash.ledger import Acknowledgement, Failure, told_since
+from diskproof.crash.ledger import Acknowledgement, Failure, read_unmarked, told_since
 from diskproof.crash.loads import Held, books_of, outcome_of, read_failed, read_told
+from diskproof.crash.marks import unmarked
 from diskproof.crash.moment import apart, disk_at_cut
 from diskproof.crash.promises import Promises
 from diskproof.crash.recovery import Recovered, Verified, does_harm, look, recover
@@ -232,6 +233,8 @@ class CutAttempt(Steps):
         if not self.cuts_disks:
             # The server lived until its last answer. The time that killing took is no window of loss.
             self.cut_us = max([self.cut_us, *(one.at_us for one in self.told if one.at_us < NEVER_US)])
+        if self.crash.load == "replay":
+            self.findings += unmarked(read_unmarked(text), self.cut_us)
 
     def _cut(self, how: PowerCut) -> None:
         """Cut the disks first, then kill their users: from the cut on nothing can reach a disk."""

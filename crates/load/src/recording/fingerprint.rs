@@ -40,7 +40,7 @@ pub(crate) struct Reader {
     firsts: Vec<String>,
 }
 
-const WRITING: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE"];
+pub(crate) const WRITING: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE"];
 
 impl Reader {
     pub(crate) fn new(dialect: Dialect) -> Self {

@@ -14,6 +14,7 @@ mod write;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use anonymise::Anonymiser;
+pub(crate) use fingerprint::WRITING;
 pub(crate) use read::{Recording, RecordingError, SessionReader};
 pub(crate) use write::Recorder;
 

@@ -25,7 +25,8 @@ pub struct Certificate {
     pub connections: usize,
     /// Statements that came to their turn: sent, or left out for a reason.
     pub statements: u64,
-    pub sent: u64,
+    #[serde(flatten)]
+    pub tally: Tally,
     pub left_out: BTreeMap<&'static str, u64>,
     /// The first statement that the fence refused, without its values.
     pub refused: Option<String>,
@@ -42,6 +43,12 @@ pub struct Certificate {
     /// Seconds from the first statement to the last reply.
     pub seconds: f64,
     pub recorded_seconds: f64,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Tally {
+    pub sent: u64,
     pub refusals_in_both: u64,
     pub refusals_in_log_only: u64,
     pub refusals_in_replay_only: u64,
@@ -59,7 +66,7 @@ pub struct Certificate {
 /// What a part of the clients has counted.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    pub(super) sent: u64,
+    pub(super) tally: Tally,
     pub(super) left_out: BTreeMap<&'static str, u64>,
     pub(super) refused: Option<String>,
     pub(super) late: Latencies,
@@ -71,19 +78,7 @@ pub(super) struct Counts {
     pub(super) recorded_busy_us: u64,
     pub(super) end_us: u64,
     pub(super) recorded_end_us: u64,
-    pub(super) refusals: [u64; 3],
-    pub(super) rows_compared: u64,
-    pub(super) rows_different: u64,
-    pub(super) commits: u64,
-    pub(super) commits_overtook: u64,
-    pub(super) held: u64,
-    pub(super) gave_up_order: u64,
 }
-
-/// Places in `refusals`.
-pub(super) const IN_BOTH: usize = 0;
-pub(super) const IN_LOG: usize = 1;
-pub(super) const IN_REPLAY: usize = 2;
 
 impl Counts {
     pub(super) fn leave_out(&mut self, reason: &'static str) {
@@ -91,7 +86,17 @@ impl Counts {
     }
 
     pub(super) fn add(&mut self, other: &Self) {
-        self.sent += other.sent;
+        let (mine, theirs) = (&mut self.tally, &other.tally);
+        mine.sent += theirs.sent;
+        mine.refusals_in_both += theirs.refusals_in_both;
+        mine.refusals_in_log_only += theirs.refusals_in_log_only;
+        mine.refusals_in_replay_only += theirs.refusals_in_replay_only;
+        mine.rows_compared += theirs.rows_compared;
+        mine.rows_different += theirs.rows_different;
+        mine.commits += theirs.commits;
+        mine.commits_overtook += theirs.commits_overtook;
+        mine.held += theirs.held;
+        mine.gave_up_order += theirs.gave_up_order;
         for (reason, count) in &other.left_out {
             *self.left_out.entry(reason).or_insert(0) += count;
         }
@@ -106,15 +111,6 @@ impl Counts {
         self.recorded_busy_us += other.recorded_busy_us;
         self.end_us = self.end_us.max(other.end_us);
         self.recorded_end_us = self.recorded_end_us.max(other.recorded_end_us);
-        for (mine, theirs) in self.refusals.iter_mut().zip(other.refusals) {
-            *mine += theirs;
-        }
-        self.rows_compared += other.rows_compared;
-        self.rows_different += other.rows_different;
-        self.commits += other.commits;
-        self.commits_overtook += other.commits_overtook;
-        self.held += other.held;
-        self.gave_up_order += other.gave_up_order;
     }
 
     pub(super) fn certificate(self, shared: &Shared) -> Certificate {
@@ -129,8 +125,8 @@ impl Counts {
             copies,
             sessions: sessions * copies,
             connections: shared.lanes.len() * copies,
-            statements: self.sent + self.left_out.values().sum::<u64>(),
-            sent: self.sent,
+            statements: self.tally.sent + self.left_out.values().sum::<u64>(),
+            tally: self.tally,
             left_out: self.left_out,
             refused: self.refused,
             late_us: lateness(&self.late),
@@ -143,15 +139,6 @@ impl Counts {
                 .then(|| self.recorded_busy_us as f64 / 1e6 / recorded_seconds.max(1e-6)),
             seconds,
             recorded_seconds,
-            refusals_in_both: self.refusals[IN_BOTH],
-            refusals_in_log_only: self.refusals[IN_LOG],
-            refusals_in_replay_only: self.refusals[IN_REPLAY],
-            rows_compared: self.rows_compared,
-            rows_different: self.rows_different,
-            commits: self.commits,
-            commits_overtook: self.commits_overtook,
-            held: self.held,
-            gave_up_order: self.gave_up_order,
         }
     }
 }

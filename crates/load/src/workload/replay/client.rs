@@ -3,11 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use super::certificate::{IN_BOTH, IN_LOG, IN_REPLAY};
 use super::marks::{Around, Beside, Mark};
 use super::{Shared, Sort};
 use crate::driver::rows::Rows;
-use crate::driver::{Args, Reply, ServerError};
+use crate::driver::{Args, Dialect, Reply, ServerError};
 use crate::recording::{Recorded, SessionReader};
 use crate::workload::{NO_TYPE, Next, Script};
 
@@ -145,6 +144,7 @@ impl Client {
         self.reader = None;
         self.connection = Connection::Another;
         self.rolls_back = std::mem::take(&mut self.in_transaction);
+        self.unlock();
         self.forget_mark();
         self.is_amid = false;
     }
@@ -222,9 +222,9 @@ impl Client {
         let is_new = self.held_since_us.is_none();
         let since_us = *self.held_since_us.get_or_insert(now_us);
         let mut counts = self.shared.counts(self.number);
-        counts.held += u64::from(is_new);
+        counts.tally.held += u64::from(is_new);
         if now_us - since_us > LONGEST_HOLD_US {
-            counts.gave_up_order += 1;
+            counts.tally.gave_up_order += 1;
             self.held_since_us = None;
             return None;
         }
@@ -241,7 +241,7 @@ impl Client {
     fn account_for_lateness(&self, due_us: u64, now_us: u64) {
         let free_us = self.free_us.max(due_us);
         let mut counts = self.shared.counts(self.number);
-        counts.sent += 1;
+        counts.tally.sent += 1;
         // A histogram of latencies has no zero.
         counts.late.record(1000 * now_us.saturating_sub(due_us) + 1);
         counts.own.record(1000 * now_us.saturating_sub(free_us) + 1);
@@ -318,8 +318,8 @@ impl Client {
         let Some(commit) = commit else { return };
         let overtook = self.shared.orders[self.copy].done(commit);
         let mut counts = self.shared.counts(self.number);
-        counts.commits += 1;
-        counts.commits_overtook += u64::from(overtook);
+        counts.tally.commits += 1;
+        counts.tally.commits_overtook += u64::from(overtook);
     }
 
     /// The transaction of a mark has ended.
@@ -339,12 +339,57 @@ impl Client {
         }
     }
 
+    fn unlock(&mut self) {
+        if self.around == Around::Locked {
+            self.around = Around::None;
+        }
+    }
+
+    fn is_mysql(&self) -> bool {
+        self.shared.recording.contents.dialect() == Dialect::Mysql
+    }
+
+    /// Whether a write is there if the commit of its transaction is.
+    fn is_held_by_commit(&self, sent: &Recorded) -> bool {
+        match self.shared.sort(sent) {
+            Sort::Write => self.around != Around::Locked,
+            Sort::Change => !self.is_mysql(),
+            _ => false,
+        }
+    }
+
+    /// Writes down an acknowledged write of which no mark tells; keeps account of locks.
+    fn tell_of_unmarked(&mut self, sent: &Recorded) {
+        let sort = self.shared.sort(sent);
+        match sort {
+            Sort::Lock(true) if self.is_mysql() => self.around = Around::Locked,
+            // A transaction unlocks them.
+            Sort::Lock(_) => self.unlock(),
+            Sort::Bracket if !sent.ends => self.unlock(),
+            _ => {}
+        }
+        let why = match sort {
+            Sort::Write if self.around == Around::Locked => "locked",
+            Sort::Write if self.shared.untransactional[sent.fingerprint as usize] => {
+                "untransactional"
+            }
+            Sort::Change if sent.ends || !self.is_held_by_commit(sent) => "change",
+            _ => return,
+        };
+        if let Some(marks) = &self.shared.marks {
+            marks.add_unmarked(self.number, why);
+        }
+    }
+
     /// A reply, or a refusal, to the statement under way.
     fn conclude_statement(&mut self, reply: Option<Reply>) {
         let Some(sent) = self.sent.take() else { return };
         let now_us = self.shared.now_us();
         self.free_us = now_us;
         let took_us = now_us - self.sent_us;
+        if reply.is_some() {
+            self.tell_of_unmarked(&sent);
+        }
         if self.around == Around::Open {
             self.around = Around::Through;
             self.commit = sent.commit;
@@ -355,7 +400,7 @@ impl Client {
             self.count_commit(sent.commit);
             if sent.ends {
                 self.end_mark(reply.is_some());
-            } else if reply.is_some() && self.shared.sort(&sent) == Sort::Write {
+            } else if reply.is_some() && self.is_held_by_commit(&sent) {
                 self.mark = Mark::Wanted;
             }
         }
@@ -373,17 +418,17 @@ impl Client {
                 .map_or(took_us, |least| least.min(took_us)),
         );
         match (reply, sent.failed) {
-            (None, true) => counts.refusals[IN_BOTH] += 1,
-            (None, false) => counts.refusals[IN_REPLAY] += 1,
-            (Some(_), true) => counts.refusals[IN_LOG] += 1,
+            (None, true) => counts.tally.refusals_in_both += 1,
+            (None, false) => counts.tally.refusals_in_replay_only += 1,
+            (Some(_), true) => counts.tally.refusals_in_log_only += 1,
             (Some(reply), false) => {
                 let differs =
                     |recorded: Option<u64>, own: u64| recorded.is_some_and(|rows| rows != own);
                 if sent.rows.is_some() || sent.affected.is_some() {
-                    counts.rows_compared += 1;
+                    counts.tally.rows_compared += 1;
                     let different = differs(sent.rows, reply.rows)
                         || (reply.rows == 0 && differs(sent.affected, reply.affected));
-                    counts.rows_different += u64::from(different);
+                    counts.tally.rows_different += u64::from(different);
                 }
             }
         }

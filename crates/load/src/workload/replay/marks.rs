@@ -23,6 +23,8 @@ pub(super) enum Mark {
 pub(super) enum Around {
     None,
     Open,
+    /// The session has locked tables, which a transaction of ours would unlock.
+    Locked,
     /// The statement is through.
     Through,
 }
@@ -41,18 +43,29 @@ pub(super) enum Beside {
 pub(crate) struct Marks {
     pub(super) file: Acknowledgements,
     pub(super) table: &'static str,
+    /// Tables whose rows no transaction holds: a mark says nothing of them.
+    pub(super) untransactional: Vec<String>,
 }
 
 impl Marks {
     /// Makes the table, without rows.
     pub(crate) fn new<D: Driver>(file: Acknowledgements, driver: &D) -> Result<Self, Fault> {
         let mut admin = driver.admin()?;
-        let (table, engine) = match driver.dialect() {
-            Dialect::Mysql | Dialect::Sqlite => ("diskproof_commits", " ENGINE=InnoDB"),
+        let (table, engine, others) = match driver.dialect() {
+            Dialect::Mysql | Dialect::Sqlite => (
+                "diskproof_commits",
+                " ENGINE=InnoDB",
+                "SELECT own.table_name FROM information_schema.tables own JOIN information_schema.engines kind \
+                 ON kind.engine = own.engine WHERE own.table_schema = DATABASE() AND kind.transactions <> 'YES'",
+            ),
             // A session of the log may have a search path of its own, or drop its schema.
             Dialect::Postgres => {
                 admin.execute("CREATE SCHEMA IF NOT EXISTS diskproof")?;
-                ("diskproof.diskproof_commits", "")
+                (
+                    "diskproof.diskproof_commits",
+                    "",
+                    "SELECT relname FROM pg_class WHERE relpersistence = 'u'",
+                )
             }
         };
         admin.execute(&format!("DROP TABLE IF EXISTS {table}"))?;
@@ -60,7 +73,12 @@ impl Marks {
         admin.execute(&format!(
             "CREATE TABLE {table} (client INTEGER, number BIGINT, PRIMARY KEY (client, number)){engine}"
         ))?;
-        Ok(Self { file, table })
+        let untransactional = admin.query_column(others)?;
+        Ok(Self {
+            file,
+            table,
+            untransactional: untransactional.into_iter().flatten().collect(),
+        })
     }
 
     /// The statement that marks a client's transaction.
@@ -82,6 +100,11 @@ impl Marks {
     ) -> io::Result<()> {
         self.file
             .add_recorded(client, number, [session as u64, at_us])
+    }
+
+    /// Writes down that a write was acknowledged of which no mark tells, and why. Marks begin with number 1.
+    pub(super) fn add_unmarked(&self, client: usize, why: &str) {
+        self.add_failure(client, 0, why);
     }
 
     /// Writes down that one has failed, which may be there after all. A line that cannot be written leaves a gap

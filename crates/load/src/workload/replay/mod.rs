@@ -21,7 +21,9 @@ use order::Order;
 use super::sql::Fence;
 use super::{Account, Catalogue, Workload};
 use crate::driver::Kind;
-use crate::recording::{Contents, Fingerprint, Recorded, Recording, RecordingError, SessionReader};
+use crate::recording::{
+    Contents, Fingerprint, Recorded, Recording, RecordingError, SessionReader, WRITING,
+};
 
 /// Fingerprints with an account of their own: each takes a histogram of 0.3 MiB a worker.
 const MOST_TYPES: usize = 64;
@@ -56,6 +58,8 @@ struct Shared {
     /// The type and the sort of each fingerprint.
     types: Vec<usize>,
     sorts: Vec<Sort>,
+    /// Whether each fingerprint names a table whose rows no transaction holds.
+    untransactional: Vec<bool>,
     connect_type: usize,
     /// The sessions of each client of a copy, in their order.
     lanes: Vec<Vec<usize>>,
@@ -131,19 +135,39 @@ enum Sort {
     Commit,
     /// It changes rows.
     Write,
+    /// It changes data, and may end the transaction around it or be several statements.
+    Change,
+    /// It locks tables until they are unlocked, or unlocks them.
+    Lock(bool),
     /// It reads, and neither locks nor changes anything.
     MereRead,
     Other,
 }
 
+/// What makes or changes objects, or does what it likes.
+const CHANGING: [&str; 11] = [
+    "CREATE", "ALTER", "DROP", "TRUNCATE", "RENAME", "LOAD", "CALL", "DO", "EXECUTE", "COPY",
+    "REFRESH",
+];
+
 impl Sort {
     fn of(print: &Fingerprint) -> Self {
         let text = print.text.to_ascii_uppercase();
-        let word = text.split(|letter: char| !letter.is_ascii_alphabetic());
+        let words = || text.split(|letter: char| !letter.is_ascii_alphabetic());
         let locks = [" FOR ", " IN SHARE "];
-        match word.into_iter().next().unwrap_or_default() {
+        match words().next().unwrap_or_default() {
             // Several in one text may be anything.
-            _ if text.trim_end_matches(';').contains(';') => Self::Other,
+            _ if text.trim_end_matches(';').contains(';') => {
+                let is_change = |word: &str| WRITING.contains(&word) || CHANGING.contains(&word);
+                if words().any(is_change) {
+                    Self::Change
+                } else {
+                    Self::Other
+                }
+            }
+            "LOCK" => Self::Lock(true),
+            "UNLOCK" => Self::Lock(false),
+            first if CHANGING.contains(&first) => Self::Change,
             "USE" => Self::Use,
             "SET" => Self::Setting,
             "BEGIN" | "START" | "ROLLBACK" | "ABORT" | "SAVEPOINT" | "RELEASE" => Self::Bracket,
@@ -216,6 +240,7 @@ impl ReplayWorkload {
                 .iter()
                 .map(Sort::of)
                 .collect(),
+            untransactional: untransactional(&recording.contents, marks.as_ref()),
             connect_type,
             counts: (0..parts.clamp(1, 16)).map(|_| Mutex::default()).collect(),
             lanes,
@@ -236,6 +261,17 @@ impl ReplayWorkload {
     pub fn clients(&self) -> usize {
         self.shared.lanes.len() * self.shared.options.copies
     }
+}
+
+/// Which fingerprints name one of the tables whose rows no transaction holds.
+fn untransactional(contents: &Contents, marks: Option<&Marks>) -> Vec<bool> {
+    let tables = marks.map_or(&[][..], |marks| &marks.untransactional);
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let names_one = |print: &Fingerprint| {
+        let mut words = print.text.split(|letter| !is_name(letter));
+        words.any(|word| tables.iter().any(|table| table.eq_ignore_ascii_case(word)))
+    };
+    contents.fingerprints.iter().map(names_one).collect()
 }
 
 /// Whether a session is replayed.

@@ -35,8 +35,18 @@ fn marked(
     only_reads: bool,
     marks: Option<Marks>,
 ) -> ReplayWorkload {
+    workload_of(Dialect::Postgres, statements, from_us, only_reads, marks)
+}
+
+fn workload_of(
+    dialect: Dialect,
+    statements: &[&str],
+    from_us: u64,
+    only_reads: bool,
+    marks: Option<Marks>,
+) -> ReplayWorkload {
     let mut file = tempfile::NamedTempFile::new().unwrap();
-    let mut recorder = Recorder::new(&mut file, Dialect::Postgres, false).unwrap();
+    let mut recorder = Recorder::new(&mut file, dialect, false).unwrap();
     for (place, sql) in (1..).zip(statements) {
         let what = What::Statement(Statement {
             sql: sql.as_bytes().to_vec(),
@@ -61,7 +71,7 @@ fn marked(
         until_us: u64::MAX,
         share: 1.0,
         only_reads,
-        fence: Fence::new(Dialect::Postgres, Errand::Measured, Some("shop")),
+        fence: Fence::new(dialect, Errand::Measured, Some("shop")),
         dilation: 1,
     };
     ReplayWorkload::new(Recording::open(file.path()).unwrap(), options, marks).unwrap()
@@ -170,6 +180,7 @@ fn with_marks(statements: &[&str], refused: &str) -> (Vec<String>, Vec<String>) 
     let marks = Marks {
         file: Acknowledgements::create(&path, 1).unwrap(),
         table: "marks",
+        untransactional: vec!["counters".into()],
     };
     let sent = sent(&marked(statements, 0, false, Some(marks)), refused);
     let told = std::fs::read_to_string(&path).unwrap();
@@ -242,4 +253,64 @@ fn commits_that_need_not_wait_are_no_promises() {
     let statements = ["SET synchronous_commit = off", "SELECT 1"];
     assert_eq!(with_marks(&statements, "").0, ["SELECT 1"]);
     assert_eq!(sent(&workload(&statements, 0, false), ""), statements);
+}
+
+#[test]
+fn acknowledged_writes_that_no_mark_holds_are_told() {
+    let statements = [
+        "CREATE TABLE u (a INT)",
+        "UPDATE counters SET a=1",
+        "BEGIN",
+        "TRUNCATE u",
+        "COMMIT",
+        "SELECT 1; DELETE FROM u",
+        "SELECT 1; SELECT 2",
+        "CALL work()",
+        "EXPLAIN SELECT 1",
+    ];
+    let (sent, told) = with_marks(&statements, "work");
+    let mut expected = statements.map(str::to_owned).to_vec();
+    let mut insert = |at: usize, sql: &str| expected.insert(at, sql.to_owned());
+    insert(1, "BEGIN");
+    insert(3, "INSERT INTO marks VALUES (0, 1)");
+    insert(4, "COMMIT");
+    // PostgreSQL's commit holds what changes objects, too.
+    insert(7, "INSERT INTO marks VALUES (0, 2)");
+    assert_eq!(sent, expected);
+    let expected = [
+        "0 0 !change",
+        "0 0 !untransactional",
+        "0 1 0 1000",
+        "0 2 0 2000",
+        "0 0 !change",
+    ];
+    assert_eq!(told, expected, "and nothing of what the server refused");
+}
+
+#[test]
+fn locked_tables_stay_locked_and_their_writes_are_told() {
+    let statements = [
+        "LOCK TABLES t WRITE",
+        "UPDATE t SET a=1",
+        "UNLOCK TABLES",
+        "UPDATE t SET a=2",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("acknowledged");
+    let marks = Marks {
+        file: Acknowledgements::create(&path, 1).unwrap(),
+        table: "marks",
+        untransactional: Vec::new(),
+    };
+    let workload = workload_of(Dialect::Mysql, &statements, 0, false, Some(marks));
+    let mut expected = statements.map(str::to_owned).to_vec();
+    expected.insert(3, "BEGIN".to_owned());
+    expected.push("INSERT INTO marks VALUES (0, 1)".to_owned());
+    expected.push("COMMIT".to_owned());
+    assert_eq!(sent(&workload, ""), expected);
+    let told = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        told.starts_with("0 0 !locked ") && told.lines().count() == 2,
+        "{told}"
+    );
 }
