@@ -109,7 +109,7 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     open.map_or(Ok(()), |event| sink.take(event))
 }
 
-fn choice_of(database: &[u8]) -> What {
+pub(super) fn choice_of(database: &[u8]) -> What {
     What::Statement(Statement {
         sql: [b"USE `", database, b"`"].concat(),
         database: Some(database.to_vec()),

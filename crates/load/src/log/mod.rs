@@ -6,6 +6,7 @@ mod input;
 mod moment;
 mod postgres;
 mod prefix;
+mod records;
 mod slow;
 mod spread;
 #[cfg(test)]
@@ -44,6 +45,10 @@ pub(crate) enum Format {
     General,
     /// MariaDB's `server_audit`, to a file
     Audit,
+    /// The audit log of MySQL or Percona Server as XML, in either style
+    AuditXml,
+    /// The audit log of MySQL or Percona Server as JSON
+    AuditJson,
     /// PostgreSQL's log as text, with any `log_line_prefix`
     Stderr,
     /// PostgreSQL's csvlog
@@ -55,7 +60,9 @@ pub(crate) enum Format {
 impl Format {
     pub(crate) fn dialect(self) -> Dialect {
         match self {
-            Self::Slow | Self::General | Self::Audit => Dialect::Mysql,
+            Self::Slow | Self::General | Self::Audit | Self::AuditXml | Self::AuditJson => {
+                Dialect::Mysql
+            }
             Self::Stderr | Self::Csvlog | Self::Jsonlog => Dialect::Postgres,
         }
     }
@@ -65,6 +72,7 @@ impl Format {
             Self::Slow => "slow log",
             Self::General => "general log",
             Self::Audit => "server_audit's log",
+            Self::AuditXml | Self::AuditJson => "audit log",
             Self::Stderr => "PostgreSQL's log",
             Self::Csvlog => "PostgreSQL's csvlog",
             Self::Jsonlog => "PostgreSQL's jsonlog",
@@ -149,9 +157,15 @@ pub(crate) fn recognise(head: &[u8]) -> Option<Format> {
     if text.trim_ascii_start().starts_with(b"{\"timestamp\"") {
         return Some(Format::Jsonlog);
     }
+    if records::is_json(text) {
+        return Some(Format::AuditJson);
+    }
     let lines = || text.split(|&byte| byte == b'\n').take(2000);
     if lines().any(|line| line.starts_with(b"# Query_time: ")) {
         return Some(Format::Slow);
+    }
+    if lines().any(records::is_xml) {
+        return Some(Format::AuditXml);
     }
     if lines().any(general::begins_entry) {
         return Some(Format::General);
@@ -178,6 +192,8 @@ pub(crate) fn read(
         Format::Slow => slow::read(inputs, sink)?,
         Format::General => general::read(inputs, sink)?,
         Format::Audit => audit::read(inputs, sink)?,
+        Format::AuditXml => records::read_xml(inputs, sink)?,
+        Format::AuditJson => records::read_json(inputs, sink)?,
         Format::Stderr => postgres::read_text(inputs, options.prefix.as_deref(), sink)?,
         Format::Csvlog => postgres::read_csv(inputs, sink)?,
         Format::Jsonlog => postgres::read_json(inputs, sink)?,

@@ -10,11 +10,13 @@ from diskproof.cli.exits import DONE
 from diskproof.cli.screen import put
 from diskproof.load import import_log
 
+Format = Literal["slow", "general", "audit", "audit-xml", "audit-json", "stderr", "csvlog", "jsonlog"]
+
 
 def importing(
     *logs: Path,
     output: Annotated[Path, Parameter(name=("--output", "-o"))],
-    format: Literal["slow", "general", "stderr", "csvlog", "jsonlog"] | None = None,  # noqa: A002 - as it is called
+    format: Format | None = None,  # noqa: A002 - as it is called
     prefix: str | None = None,
     anonymise: bool = False,
 ) -> int:
