@@ -117,6 +117,8 @@ pub(crate) struct Statement {
     pub(crate) affected: Option<u64>,
     /// The server refused it.
     pub(crate) failed: bool,
+    /// It may be a further message about the last statement, if that has the same text.
+    pub(crate) is_further: bool,
     /// It was prepared, and its parameters have been put into the text.
     pub(crate) prepared: bool,
 }

@@ -273,6 +273,7 @@ impl Message {
                 What::Statement(Statement {
                     sql,
                     failed: true,
+                    is_further: true,
                     database: self.database,
                     ..Statement::default()
                 })
@@ -306,6 +307,7 @@ impl Message {
                 sql: sql.to_vec(),
                 database: self.database,
                 duration_us,
+                is_further: duration_us.is_some(),
                 ..Statement::default()
             }));
         }
@@ -330,6 +332,7 @@ impl Message {
             sql,
             database: self.database,
             duration_us,
+            is_further: duration_us.is_some(),
             prepared: true,
             ..Statement::default()
         }))

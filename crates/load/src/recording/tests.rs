@@ -264,8 +264,34 @@ fn a_statement_told_of_twice_is_one() {
     if let What::Statement(said) = &mut begun.what {
         said.duration_us = None;
     }
-    let (_file, recording) = record(vec![begun, event(1, 1_000_500, "SELECT 1")]);
+    let mut ended = event(1, 1_000_500, "SELECT 1");
+    if let What::Statement(said) = &mut ended.what {
+        said.is_further = true;
+    }
+    let (_file, recording) = record(vec![begun, ended]);
     let said = session(&recording, 0);
     assert_eq!(said.len(), 1);
     assert!(said[0].duration_us.is_some());
+}
+
+#[test]
+fn equal_statements_are_one_only_if_a_log_tells_of_them_twice() {
+    let said = |at_us: i64, failed: bool, is_further: bool| {
+        let mut event = event(1, at_us, "UPDATE t SET a=1");
+        if let What::Statement(said) = &mut event.what {
+            (said.duration_us, said.failed, said.is_further) = (None, failed, is_further);
+        }
+        event
+    };
+    let (_file, recording) = record(vec![
+        said(1000, false, false),
+        said(2000, true, false),
+        said(3000, false, false),
+        said(4000, true, true),
+    ]);
+    let failed: Vec<_> = session(&recording, 0)
+        .iter()
+        .map(|own| own.failed)
+        .collect();
+    assert_eq!(failed, [false, true, true]);
 }

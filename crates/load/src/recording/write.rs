@@ -309,7 +309,10 @@ impl<W: Write> Recorder<W> {
             return Ok(());
         }
         if nature.copies {
-            self.unread("COPY, whose rows are in no log", event.line);
+            self.unread(
+                "COPY from a client, whose rows are not replayed",
+                event.line,
+            );
             return Ok(());
         }
         let fingerprint = self.fingerprint(nature.kind);
@@ -326,7 +329,7 @@ impl<W: Write> Recorder<W> {
         let after = self.commits_until(begin_us);
         let session = self.session(key, begin_us);
         // A second message about the same statement: it failed, or its time came with another one.
-        if (statement.failed || statement.duration_us.is_some())
+        if statement.is_further
             && let Some(last) = &mut session.last
             && last.duration_us.is_none()
             && last.sql == sql
