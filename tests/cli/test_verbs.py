@@ -13,7 +13,7 @@ from typing import NoReturn
 import pytest
 
 from diskproof import cli
-from diskproof.cli import EXAMPLES, VERBS
+from diskproof.cli import EXAMPLES, VERBS, doctor
 from diskproof.cli.screen import NotSaidError
 from diskproof.storage import virtual
 from diskproof.study.model import Study
@@ -127,6 +127,8 @@ def test_doctor_says_what_is_there(tmp_path: Path) -> None:
     result = diskproof_here(tmp_path, "doctor")
     assert result.returncode == 0, result.stdout
     assert "diskproof-load" in result.stdout
+    assert "servers of a killed run end with it" in result.stdout
+    assert "working directory" in result.stdout
     named = diskproof_here(tmp_path, "doctor", "--basedir", "postgresql=/nowhere").stdout
     assert "basedir /nowhere holds no PostgreSQL server" in " ".join(named.split())
     assert diskproof_here(tmp_path, "doctor", "--basedir", "oracle=/nowhere").returncode == 2
@@ -162,6 +164,20 @@ def test_doctor_names_the_engine_that_answers(tmp_path: Path, monkeypatch: pytes
     assert "docker can run servers of an `image`" in " ".join(
         diskproof_here(tmp_path, "doctor").stdout.split()
     )
+
+
+def test_doctor_warns_of_what_a_run_would_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Path("/dev/shm") / f"diskproof-doctor-{os.getpid()}"
+    here.mkdir()
+    monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
+    monkeypatch.chdir(here)
+    try:
+        lacking = doctor._setpriv(), doctor._working_directory()
+    finally:
+        here.rmdir()
+    assert [one.what for one in lacking] == ["setpriv", "working directory"]
+    assert "install util-linux" in lacking[0].remedy
+    assert lacking[1].found.startswith("tmpfs, ") and "this is main memory" in lacking[1].remedy
 
 
 def test_clean_has_nothing_to_do(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`diskproof doctor`: what this machine can do, and a remedy for what is missing."""
 
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from diskproof.study.places import FileSystem
 from diskproof.system.containers import engines
 from diskproof.system.cpus import usable
 from diskproof.system.idle import may_keep_cores_awake
+from diskproof.system.mounts import block_device, mount_of
 from diskproof.wording import numbers
 
 
@@ -54,12 +56,14 @@ def doctor(*, basedir: list[str] | None = None) -> int:
         *_fence(),
         *_servers(named_folders(basedir or [], FAMILIES, whose="diskproof")),
         _privileges(),
+        _setpriv(),
         _virtual_disks(),
         _idle_cores(),
         _containers(),
         _fio(),
         _zfs(),
         _memory(),
+        _working_directory(),
     ]
     table = Table(box=None, show_header=False, pad_edge=False)
     for check in checks:
@@ -169,3 +173,21 @@ def _memory() -> Check:
             remedy="use two CPUs or more: with one, the load generator slows the server down",
         )
     return Check("machine", found)
+
+
+def _setpriv() -> Check:
+    if shutil.which("setpriv"):
+        return Check("setpriv", "servers of a killed run end with it")
+    remedy = "install util-linux; until then use `diskproof clean` after a kill"
+    return Check("setpriv", "missing", remedy)
+
+
+def _working_directory() -> Check:
+    """Say what the working directory lies on: a study may name none, and main memory is no disk."""
+    mount = mount_of(Path.cwd())
+    device = block_device(mount)
+    on = f"disk {device.name}" if device else "no single disk below it"
+    found = f"{mount.filesystem}, {on}, {numbers.size(shutil.disk_usage('.').free)} free"
+    in_memory = mount.filesystem in ("tmpfs", "ramfs")
+    remedy = "this is main memory: name a directory on a disk in the study" if in_memory else ""
+    return Check("working directory", found, remedy)
