@@ -187,6 +187,15 @@ def test_a_spoilt_line_keeps_nothing_from_being_undone_and_is_not_forgotten(tmp_
     assert clean() == []
 
 
+def test_a_command_that_an_earlier_version_would_have_run_is_named(tmp_path: Path) -> None:
+    journal = Journal.begin("test")
+    with journal.path.open("a") as file:
+        file.write('{"tear_down": "mdadm --stop /dev/md7", "cwd": "/"}\n')
+    (left,) = journal.finish()
+    assert "undo it by hand" in left.what and "mdadm --stop /dev/md7" in left.what and not left.done
+    journal.path.unlink()
+
+
 def kernels(folder: Path, first: bytes) -> Path:
     """Write a journal that begins with a line, and names what a kernel holds after it."""
     state_folder().mkdir(parents=True)

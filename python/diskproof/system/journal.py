@@ -57,6 +57,9 @@ JOURNAL = re.compile(r"[0-9a-f]{8}\.jsonl")
 
 LARGEST_BYTES = 64 * 2**20
 
+SHOWN = 300
+"""Bytes of a line that cannot be read."""
+
 IN_ORDER_S = 8.0
 """How long the orderly clean-up after an interruption may take: then all processes of the run are killed."""
 
@@ -360,7 +363,7 @@ def _entries(path: Path) -> list[Entry]:
         if whole != text:
             os.ftruncate(file.fileno(), len(whole))
     lines = whole.split(b"\n")[:-1]
-    entries = [_entry(line) or _damaged(number, path) for number, line in enumerate(lines, start=1)]
+    entries = [_entry(line) or _damaged(number, path, line) for number, line in enumerate(lines, start=1)]
     if entries and UNREAD in entries[0]:
         return [entry if not GONE_WITH_THE_KERNEL & entry.keys() else _doubtful(entry) for entry in entries]
     if entries and entries[0].get("boot", _boot()) != _boot():
@@ -404,11 +407,14 @@ def _is_name(value: object) -> bool:
         return False
 
 
-def _damaged(number: int, path: Path) -> Entry:
-    """Replace a damaged line: it does not stop the others from being undone, and is not forgotten."""
+def _damaged(number: int, path: Path, line: bytes) -> Entry:
+    """Replace a damaged line, or another version's, such as a `tear_down`: the others are undone.
+
+    It is not forgotten.
+    """
     return {
         UNREAD: f"line {number} of {path} cannot be read: what it names was not undone; undo it by hand, "
-        "then remove the file"
+        f"then remove the file: {line[:SHOWN].decode(errors='replace')}"
     }
 
 
