@@ -1,9 +1,9 @@
 """What `[crash]` declares: how often, in which ways and under what load the cells of a study are cut."""
 
 from collections.abc import Iterable
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from diskproof.results.crash import WAYS, CutLoad, Keep, Must, Says, Way
 from diskproof.study.loads.base import Load
@@ -64,11 +64,9 @@ class DocumentedChoice(OfCellsChoice):
     source: str = Field("", description="Where it is documented")
     note: str = Field("", description="What explains it, or what else to know")
 
-    @model_validator(mode="after")
-    def _a_window_is_of_a_loss(self) -> Self:
+    def _check_whole(self) -> None:
         if self.within_s is not None and self.says == "kept":
             raise ValueError("`within_s` bounds a loss, but this says that nothing is lost: leave it out")
-        return self
 
 
 class CrashChoice(OfLevels):
@@ -149,19 +147,13 @@ class CrashChoice(OfLevels):
         description="What documentation says, to compare with what was observed; the first that fits counts",
     )
 
-    @model_validator(mode="after")
-    def _the_moment_is_an_interval(self) -> Self:
+    def _check_whole(self) -> None:
         if self.cut_after_s > self.cut_before_s:
             raise ValueError("`cut_after_s` must not be later than `cut_before_s`")
-        return self
-
-    @model_validator(mode="after")
-    def _keys_are_of_the_load(self) -> Self:
         own = {"ledger": {"accounts", "filler_bytes", "clients"}, "tpcc": {"warehouses", "clients"}}
         others = set[str]().union(*own.values()) - own.get(self.load, set())
         if given := sorted(others & self.model_fields_set):
             raise ValueError(f'`{given[0]}` is no key of `load = "{self.load}"`: leave it out')
-        return self
 
     def ways_on(self, storage: str) -> list[Way]:
         """Return the ways that are tried on a storage."""

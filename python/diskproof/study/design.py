@@ -1,8 +1,8 @@
 """How a study file designs its experiment: the blocks, the lengths of trials, and what ends the run."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import ByteSize, Field, field_validator, model_validator
+from pydantic import ByteSize, Field, field_validator
 
 from diskproof.results.size import Size
 from diskproof.study.part import DAY_S, MAX_CLIENTS, Part, Percentage, mistake
@@ -106,21 +106,15 @@ class Design(Part):
         """How long the run may go on until verdicts are decided or precise; None: its blocks are fixed."""
         return None if self.until is None and self.precision is None else self.at_most_s or AT_MOST_S
 
-    @model_validator(mode="after")
-    def _a_fixed_run_has_no_limit_of_time(self) -> Self:
+    def _check_whole(self) -> None:
         if self.until is not None and self.precision is not None:
             raise mistake("`until` says when the run ends: leave one of the two out", "precision")
         if self.at_most_s is not None and self.decided_within_s is None:
             raise mistake('it needs `until = "decided"` or `precision`', "at_most_s")
-        return self
-
-    @model_validator(mode="after")
-    def _slow_time_is_one_of_timed_trials(self) -> Self:
         if self.cpus_count is not None and self.dilation == 1:
             raise mistake("time passes as it does: it needs `dilation`", "cpus_count")
         if self.cpus_count is not None and self.dilation != "auto" and self.cpus_count > self.dilation:
             raise mistake(f"a CPU cannot count more often than `dilation`, {self.dilation}", "cpus_count")
-        return self
 
     @field_validator("clients", "memory")
     @classmethod

@@ -1,9 +1,9 @@
 """Faults in a study file: what befalls the disks while clients commit, and when."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import ByteSize, Field, model_validator
+from pydantic import ByteSize, Field
 
 from diskproof.results.crash import WAYS, Way
 from diskproof.results.fault import Fault, FaultKind, OnRequest
@@ -79,8 +79,7 @@ class FaultChoice(OfLevels):
                 )
                 raise mistake(why, "faults", name)
 
-    @model_validator(mode="after")
-    def _keys_are_of_the_kind(self) -> Self:
+    def _check_whole(self) -> None:
         if others := self.model_fields_set - _SHARED - KEYS_OF[self.kind]:
             raise ValueError(f"`{min(others)}` is no key of a `{self.kind}`: leave it out")
         if self.kind == "stall" and self.for_s is None:
@@ -95,7 +94,6 @@ class FaultChoice(OfLevels):
             raise ValueError("requests are counted anew each time: give `times` or `repeat`, not both")
         if self.every_s is not None and (self.for_s is None or self.for_s >= self.every_s):
             raise ValueError("what comes again needs a `for_s` that is shorter than `every_s`")
-        return self
 
     def record(self) -> Fault:
         """Return what the plan has of it."""

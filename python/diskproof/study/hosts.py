@@ -1,8 +1,8 @@
 """The machines of a study over many hosts."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from diskproof.study.part import Distinct, Name, Part, mistake
 
@@ -64,20 +64,14 @@ class HostsChoice(Part):
         """The machines that run the load of another one's trials."""
         return list(self.load or ())
 
-    @model_validator(mode="after")
-    def _many_or_roles(self) -> Self:
+    def _check_whole(self) -> None:
         if self.database is None:
             if self.how is None or self.names is None:
                 raise ValueError("it needs `how` and `names`, or `database` and `load`")
-            for key in ("load", "port"):
-                if key in self.model_fields_set:
-                    raise mistake("it belongs to `database`: leave it out, or name that machine", key)
-            return self
-        for key in ("how", "names"):
-            if key in self.model_fields_set:
-                raise mistake("machines are compared, or have roles: leave this or `database` out", key)
+            self.leave_out("it belongs to `database`: leave it out, or name that machine", ("load", "port"))
+            return
+        self.leave_out("machines are compared, or have roles: leave this or `database` out", ("how", "names"))
         if self.load is None:
             raise mistake("`load` is missing: the machines of diskproof-load", "database")
         if self.database in self.load:
             raise mistake(f"`{self.database}` has the database: name other machines", "load")
-        return self

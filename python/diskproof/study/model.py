@@ -1,7 +1,7 @@
 """The study file. Each option has its name, type, limits, default and meaning once, here or beside it."""
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, Self
+from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -143,17 +143,42 @@ class Study(Part):
         server = ServerChoice.model_construct(family=PROGRAM)  # type: ignore[arg-type]  # no user names it
         return {"crash": {}, **study, "servers": {PROGRAM: server}, "tunings": tunings}
 
-    @model_validator(mode="after")
-    def _a_program_has_its_commands(self) -> Self:
+    def _check_whole(self) -> None:
+        self._a_program_has_its_commands()
+        self._a_workload_has_its_server()
+        self._every_server_has_a_storage()
+        self._what_is_given_is_not_started()
+        self._thresholds_name_levels()
+        self._parts_name_known_levels()
+        if self.crash is not None:
+            self.crash.check_replay(self.workloads.values())
+        if self.crash and self.crash.states and self.program and self.program.sync is not None:
+            raise mistake(
+                "states before the `sync` of a [program] promise nothing: leave it out", "crash", "states"
+            )
+        self._faults_befall_disks_that_can_have_them()
+        self._an_option_file_suits_its_servers()
+        if self.published:
+            self.published.check(self.levels)
+        self._prices_are_known()
+        if self.scale is not None and self.scale not in self.scales:
+            known = ", ".join(self.scales) or "nothing"
+            raise mistake(f"`{self.scale}` is not in [scales], which has {known}", "scale")
+        self._every_server_takes_every_workload()
+        self._slow_time_reaches_everything()
+        self._only_reads_run_where_nothing_may_be_written()
+        self._only_innodb_has_a_redo_log_of_a_set_size()
+        self._a_job_has_no_measured_phase()
+
+    def _a_program_has_its_commands(self) -> None:
         if self.program is None:
-            return self
+            return
         assert self.crash is not None
         for key in sorted(OF_DATABASES & self.crash.model_fields_set):
             raise mistake("the load of a [program] is its own command: leave this out", "crash", key)
         if self.design.dilation != 1:
             raise mistake("a [program] keeps the machine's time: leave this out", "design", "dilation")
         self.program.check_tunings(self.tunings)
-        return self
 
     @field_validator("tunings")
     @classmethod
@@ -168,15 +193,14 @@ class Study(Part):
                 )
         return {name: tunings[name] for name in dict.fromkeys((*LEVELS, *tunings)) if name in tunings}
 
-    @model_validator(mode="after")
-    def _a_workload_has_its_server(self) -> Self:
+    def _a_workload_has_its_server(self) -> None:
         served = [name for name, workload in self.workloads.items() if workload.needs_server]
         if not self.workloads and self.crash is None:
             raise mistake("it is missing: a study needs at least one load, or a `[crash]`", "workloads")
         if self.crash is not None:
             if not self.servers:
                 raise mistake("`servers` is missing: cuts need a database; add [servers.NAME]", "crash")
-            return self
+            return
         if served and not self.servers:
             raise mistake(
                 "this load needs a server, and `servers` is missing: add [servers.NAME]",
@@ -187,37 +211,30 @@ class Study(Part):
             raise mistake("every workload here is a load on bare files: leave the servers out", "servers")
         if not served:
             self._nothing_is_asked_of_a_server()
-        return self
 
     def _nothing_is_asked_of_a_server(self) -> None:
         """Refuse options of servers: all workloads are loads on bare files."""
+        why = "every workload here is a load on bare files: leave it out"
         if "tunings" in self.model_fields_set:
-            raise mistake("every workload here is a load on bare files: leave it out", "tunings")
-        for key in ("memory", "redo_log"):
-            if key in self.design.model_fields_set:
-                raise mistake("every workload here is a load on bare files: leave it out", "design", key)
+            raise mistake(why, "tunings")
+        self.design.leave_out(why, ("memory", "redo_log"), "design")
 
-    @model_validator(mode="after")
-    def _every_server_has_a_storage(self) -> Self:
+    def _every_server_has_a_storage(self) -> None:
         own = [name for name, server in self.servers.items() if not server.is_given]
         bare = [name for name, workload in self.workloads.items() if not workload.needs_server]
         if not self.storages and (own or bare or not self.servers):
             whose = f"server `{own[0]}`" if own else f"workload `{bare[0]}`" if bare else "a study"
             raise mistake(f"it is missing: {whose} needs one; add [storages.NAME]", "storages")
         if len(own) == len(self.servers):
-            return self
+            return
         if self.storages and not own and not bare:
             raise mistake("a server with a `url` has a storage of its own: leave it out", "storages")
         if THEIRS in self.storages:
             raise mistake("so is called the storage of a server with a `url`: rename it", "storages", THEIRS)
         if not own:
-            for key in ("memory", "redo_log"):
-                if key in self.design.model_fields_set:
-                    raise mistake("it belongs to a server with a `url`: leave it out", "design", key)
-        return self
+            self.design.leave_out("it belongs to a server with a `url`: leave it out", ("memory", "redo_log"), "design")
 
-    @model_validator(mode="after")
-    def _what_is_given_is_not_started(self) -> Self:
+    def _what_is_given_is_not_started(self) -> None:
         for name, server in self.servers.items():
             if server.is_given and self.crash and (self.crash.servers is None or name in self.crash.servers):
                 ours = any(not one.is_given for one in self.servers.values())
@@ -231,10 +248,8 @@ class Study(Part):
                         "`url` in `servers` of this tuning",
                         *("tunings", tuning),
                     )
-        return self
 
-    @model_validator(mode="after")
-    def _thresholds_name_levels(self) -> Self:
+    def _thresholds_name_levels(self) -> None:
         for number, claim in enumerate(self.thresholds, start=1):
             if claim.figure == "lost" and self.crash is None:
                 raise mistake("nothing is cut: `lost` needs a [crash]", "thresholds", number - 1)
@@ -263,10 +278,8 @@ class Study(Part):
                     "thresholds",
                     number - 1,
                 )
-        return self
 
-    @model_validator(mode="after")
-    def _parts_name_known_levels(self) -> Self:
+    def _parts_name_known_levels(self) -> None:
         for name, workload in self.workloads.items():
             self._check_levels(workload, "workloads", name)
         for name, tuning in self.tunings.items():
@@ -275,7 +288,7 @@ class Study(Part):
         for name, fault in self.faults.items():
             self._check_levels(fault, "faults", name)
         if self.crash is None:
-            return self
+            return
         self._check_levels(self.crash, "crash")
         for number, documented in enumerate(self.crash.documented):
             self._check_levels(documented, "crash", "documented", number)
@@ -289,7 +302,6 @@ class Study(Part):
             for storage in storages:
                 if way != "kill" and (why := self.storages[storage].why_never_cut()):
                     raise mistake(f"`{storage}`: {why}; name it under `kill`", "crash", "ways", way)
-        return self
 
     def _check_levels(self, part: OfLevels, *keys: str | int) -> None:
         for factor in LEVELS_KEYS:
@@ -305,22 +317,7 @@ class Study(Part):
             if level not in known:
                 raise mistake(f"this study has {', '.join(known)}, not `{level}`", *keys)
 
-    @model_validator(mode="after")
-    def _a_replay_that_is_cut_commits(self) -> Self:
-        if self.crash is not None:
-            self.crash.check_replay(self.workloads.values())
-        return self
-
-    @model_validator(mode="after")
-    def _states_lie_over_the_whole_run(self) -> Self:
-        if self.crash and self.crash.states and self.program and self.program.sync is not None:
-            raise mistake(
-                "states before the `sync` of a [program] promise nothing: leave it out", "crash", "states"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _faults_befall_disks_that_can_have_them(self) -> Self:
+    def _faults_befall_disks_that_can_have_them(self) -> None:
         for name, fault in self.faults.items():
             if name == NO_FAULT:
                 raise mistake("so is called the level without a fault: rename it", "faults", name)
@@ -329,10 +326,8 @@ class Study(Part):
             if self.program is not None and self.program.sync is not None:
                 raise mistake("a [program] with a `sync` has none yet: leave it out", "faults", name)
             fault.check_crash(name, self.crash, self.storages)
-        return self
 
-    @model_validator(mode="after")
-    def _an_option_file_suits_its_servers(self) -> Self:
+    def _an_option_file_suits_its_servers(self) -> None:
         for name, tuning in self.tunings.items():
             if tuning.my_cnf and tuning.conf:
                 raise mistake(
@@ -347,16 +342,8 @@ class Study(Part):
                         f"server `{server}` reads no such file: name the others in `servers` of this tuning",
                         *("tunings", name, key),
                     )
-        return self
 
-    @model_validator(mode="after")
-    def _published_figures_name_levels(self) -> Self:
-        if self.published:
-            self.published.check(self.levels)
-        return self
-
-    @model_validator(mode="after")
-    def _prices_are_known(self) -> Self:
+    def _prices_are_known(self) -> None:
         for name, storage in self.storages.items():
             for device in storage.bought:
                 if device not in self.prices:
@@ -369,17 +356,8 @@ class Study(Part):
                 raise mistake("`size` is missing: how much was bought?", "prices", name)
         if len(currencies := sorted({price.currency for price in self.prices.values()})) > 1:
             raise mistake(f"they are in {' and '.join(currencies)}: use one currency", "prices")
-        return self
 
-    @model_validator(mode="after")
-    def _the_scale_is_known(self) -> Self:
-        if self.scale is not None and self.scale not in self.scales:
-            known = ", ".join(self.scales) or "nothing"
-            raise mistake(f"`{self.scale}` is not in [scales], which has {known}", "scale")
-        return self
-
-    @model_validator(mode="after")
-    def _every_server_takes_every_workload(self) -> Self:
+    def _every_server_takes_every_workload(self) -> None:
         for name, workload in self.workloads.items():
             for server, choice in self.servers.items():
                 if not workload.runs_on("servers", server):
@@ -391,12 +369,10 @@ class Study(Part):
                     reason = "its `url` names the database: leave `database` out"
                 if reason:
                     raise mistake(f"it cannot run on server `{server}`: {reason}", "workloads", name)
-        return self
 
-    @model_validator(mode="after")
-    def _slow_time_reaches_everything(self) -> Self:
+    def _slow_time_reaches_everything(self) -> None:
         if self.design.dilation == 1:
-            return self
+            return
         places = {name: storage.places() for name, storage in self.storages.items()}
         kinds = [place.kind for of_storage in places.values() for place in of_storage.values()]
         for name, of_storage in places.items():
@@ -419,19 +395,15 @@ class Study(Part):
                 raise mistake(
                     f"server `{name}` {which}, and its clocks cannot be slowed", "design", "dilation"
                 )
-        return self
 
-    @model_validator(mode="after")
-    def _only_reads_run_where_nothing_may_be_written(self) -> Self:
+    def _only_reads_run_where_nothing_may_be_written(self) -> None:
         for name, workload in self.workloads.items():
             for server, choice in self.servers.items():
                 reads_only = choice.read_only and workload.runs_on("servers", server)
                 if reads_only and (reason := workload.why_it_writes):
                     raise mistake(f"server `{server}` is `read_only`, and {reason}", "workloads", name)
-        return self
 
-    @model_validator(mode="after")
-    def _only_innodb_has_a_redo_log_of_a_set_size(self) -> Self:
+    def _only_innodb_has_a_redo_log_of_a_set_size(self) -> None:
         others = [
             name
             for name, choice in self.servers.items()
@@ -443,10 +415,8 @@ class Study(Part):
                 "design",
                 "redo_log",
             )
-        return self
 
-    @model_validator(mode="after")
-    def _a_job_has_no_measured_phase(self) -> Self:
+    def _a_job_has_no_measured_phase(self) -> None:
         timed = [key for key in ("warm_up_s", "measure_s") if key in self.design.model_fields_set]
         if timed and self.workloads and all(workload.is_job for workload in self.workloads.values()):
             raise mistake(
@@ -455,7 +425,6 @@ class Study(Part):
                 "design",
                 timed[0],
             )
-        return self
 
     def levels(self, factor: Factor) -> list[str]:
         """Return a factor's levels in the order in which the study names them."""

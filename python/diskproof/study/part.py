@@ -3,9 +3,10 @@
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar, get_args
+from typing import Annotated, Literal, Self, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -18,6 +19,7 @@ from pydantic import (
     ValidationInfo,
     WithJsonSchema,
     field_validator,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError
 
@@ -185,6 +187,20 @@ class Part(BaseModel):
         if isinstance(value, str | Path) and "\0" in str(value):
             raise ValueError("it has a NUL character (`\\u0000`); leave it out")
         return value
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        self._check_whole()
+        return self
+
+    def _check_whole(self) -> None:
+        """Refuse keys that do not go together, by a ValueError or a `mistake`."""
+
+    def leave_out(self, why: str, keys: Iterable[str], *above: str) -> None:
+        """Refuse keys that are given; `above` leads to this part from the one that asks."""
+        for key in keys:
+            if key in self.model_fields_set:
+                raise mistake(why, *above, key)
 
 
 LevelsKey = Literal["servers", "storages", "tunings"]

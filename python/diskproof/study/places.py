@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Literal, Self, get_args
+from typing import Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from diskproof.results.size import Size
 from diskproof.study.part import Device, Location, Name, Part
@@ -143,14 +143,12 @@ class PlaceKeys(Part):
 class PlaceChoice(PlaceKeys):
     """Where bytes lie: exactly one kind of place."""
 
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
+    def _check_whole(self) -> None:
         kinds = self.kinds()
         if len(kinds) != 1:
             listed = ", ".join(f"`{kind}`" for kind in PLACE_KINDS)
             raise ValueError(f"a place has exactly one kind: {listed}")
         self.check_keys(kinds[0])
-        return self
 
     @property
     def kind(self) -> PlaceKind:

@@ -1,9 +1,9 @@
 """ZFS pools as a study file declares them: the disks in each part of a pool, and its properties."""
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import ByteSize, Field, field_validator, model_validator
+from pydantic import ByteSize, Field, field_validator
 
 from diskproof.results.size import Size
 from diskproof.study.part import Device, Location, Name, Part
@@ -44,8 +44,7 @@ class Disk(Part):
         description="Size of the file, or of the virtual disk if it must be smaller than the real one",
     )
 
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
+    def _check_whole(self) -> None:
         given = [key for key in ("virtual", "block", "file") if getattr(self, key) is not None]
         if len(given) != 1:
             raise ValueError(
@@ -64,7 +63,6 @@ class Disk(Part):
             check_named_twice(self.block, self.format)
         if self.file is not None and self.size is None:
             raise ValueError("a file needs a `size`")
-        return self
 
     @property
     def key(self) -> str:
@@ -114,14 +112,12 @@ class Pool(Part):
             raise ValueError("give a record size that is a power of two, such as `16 KiB`")
         return value
 
-    @model_validator(mode="after")
-    def _each_disk_once(self) -> Self:
+    def _check_whole(self) -> None:
         keys = [disk.key for part in (self.data, self.log, self.cache) for disk in part]
         if len(set(keys)) < len(keys):
             raise ValueError(
                 "the pool names one disk twice: give two virtual disks of one kind different `label`s"
             )
-        return self
 
     def disks(self) -> list[Disk]:
         """Return every disk, the data's first."""

@@ -5,9 +5,9 @@ import math
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, ValidationError, model_validator
+from pydantic import Field, StringConstraints, ValidationError
 
 from diskproof.reading import UnreadableError, read_text
 from diskproof.refusal import RefusalError
@@ -82,13 +82,11 @@ class PriceCard(Part):
     iops: Dimension | None = Field(None, description="Requests a second that can be bought")
     mib_per_s: Dimension | None = Field(None, description="MiB a second that can be bought")
 
-    @model_validator(mode="after")
-    def _costs_something(self) -> Self:
+    def _check_whole(self) -> None:
         if not (self.amount or self.per_gib or self.iops or self.mib_per_s):
             raise ValueError("it has no price: give `amount`, or `per_gib`, `iops` and `mib_per_s`")
         if self.per == "month" and "years" in self.model_fields_set:
             raise ValueError("`years` belongs to a bought device: leave it out if `per` is a month")
-        return self
 
     @property
     def gib(self) -> float | None:

@@ -4,9 +4,9 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Self, get_args
+from typing import Annotated, get_args
 
-from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError
 
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.published import (
@@ -51,8 +51,7 @@ class PublishedTable(Part):
         ["storage"], description="Factors whose levels are compared: ratios of rows that differ in one alone"
     )
 
-    @model_validator(mode="after")
-    def _is_a_table(self) -> Self:
+    def _check_whole(self) -> None:
         known = (*FACTORS, PART, *MEASURES)
         for column in self.columns:
             if column not in known:
@@ -71,18 +70,13 @@ class PublishedTable(Part):
                     raise ValueError(f"row {number}: {column} is {entry!r}, not a number above 0")
                 if column in FACTORS and isinstance(entry, float):
                     raise ValueError(f"row {number}: {column} is {entry!r}, which is not a level")
-        return self
-
-    @model_validator(mode="after")
-    def _compares_its_columns(self) -> Self:
-        """Refuse what is asked for and would give no ratio; what is compared by default may be no column."""
+        # What is compared by default may be no column; what is asked for would give no ratio.
         strays = [factor for factor in self.compare if factor not in self.columns]
         if strays and "compare" in self.model_fields_set:
             raise ValueError(f"`compare`: `{strays[0]}` is not a column, so no two rows differ in it")
-        return self
+        self._check_rows()
 
-    @model_validator(mode="after")
-    def _rows_are_of_different_things(self) -> Self:
+    def _check_rows(self) -> None:
         seen: dict[tuple[Entry, ...], int] = {}
         for number, row in enumerate(self.rows, start=1):
             entries = zip(self.columns, row, strict=True)
@@ -91,7 +85,6 @@ class PublishedTable(Part):
                 raise ValueError(
                     f"rows {first} and {number} have the same levels: add a column in which they differ"
                 )
-        return self
 
     def figures(self) -> Iterator[PublishedFigure]:
         """Yield the table's figures, row by row."""
@@ -127,13 +120,11 @@ class PublishedClaim(Part):
         description="How many times as fast `level` is as `baseline`",
     )
 
-    @model_validator(mode="after")
-    def _compares_two_levels(self) -> Self:
+    def _check_whole(self) -> None:
         if str(self.level) == str(self.baseline):
             raise ValueError(f"`level` and `baseline` are both `{self.level}`")
         if self.factor in self.at:
             raise ValueError(f"`{self.factor}` is compared, so it cannot be in `at`")
-        return self
 
 
 class PublishedChoice(Part):

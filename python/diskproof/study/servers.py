@@ -1,6 +1,6 @@
 """Servers in a study file: those that the lab finds and starts, and those that are there already."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
@@ -113,44 +113,34 @@ class ServerChoice(Part):
         except ValueError:
             return {**given, "family": "mysql"}  # the URL itself is refused
 
-    @model_validator(mode="after")
-    def _an_image_has_the_program(self) -> Self:
+    def _check_whole(self) -> None:
         if self.image is not None and self.basedir is not None:
             raise mistake("the server is in an image: leave this or `image` out", "basedir")
         if self.image is not None and of(self.family).embedded:
             raise mistake("SQLite is built into the load generator: leave `image` out", "image")
-        return self
-
-    @model_validator(mode="after")
-    def _keys_are_of_one_kind(self) -> Self:
-        if self.url is None:
-            for key in ("password_file", "password_env", "reset", "reload", "read_only", "any_database"):
-                if key in self.model_fields_set:
-                    raise mistake("it belongs to a server with a `url`", key)
-            return self
-        try:
-            address = parse(self.url)
-        except ValueError as error:
-            raise mistake(str(error), "url") from None  # without the URL, which may have a password
-        for key in ("basedir", "flavour", "image", "optional"):
-            if key in self.model_fields_set:
-                raise mistake("it is for a server that diskproof starts: leave it out beside `url`", key)
-        if of(self.family).protocol != address.protocol:
-            raise mistake(f"the URL is of family `{address.protocol}`: leave `family` out", "family")
-        if self.password_file is not None and self.password_env is not None:
-            raise mistake("name one place of the password: leave this or `password_file` out", "password_env")
-        for key in ("reset", "reload") if self.read_only else ():
-            if key in self.model_fields_set:
-                raise mistake("nothing is written with `read_only`: leave it out", key)
-        if self.reset is not None and not self.reload:
-            raise mistake("with `reload = false` nothing is put back: leave one of the two out", "reset")
-        return self
-
-    @model_validator(mode="after")
-    def _the_flavour_is_of_the_family(self) -> Self:
+        self._check_kind()
         if self.flavour is not None and FAMILY_OF[self.flavour] != self.family:
             raise ValueError(
                 f"`{self.flavour}` is of family `{FAMILY_OF[self.flavour]}`; "
                 f"leave `flavour` out for `{self.family}`"
             )
-        return self
+
+    def _check_kind(self) -> None:
+        if self.url is None:
+            keys = ("password_file", "password_env", "reset", "reload", "read_only", "any_database")
+            self.leave_out("it belongs to a server with a `url`", keys)
+            return
+        try:
+            address = parse(self.url)
+        except ValueError as error:
+            raise mistake(str(error), "url") from None  # without the URL, which may have a password
+        why = "it is for a server that diskproof starts: leave it out beside `url`"
+        self.leave_out(why, ("basedir", "flavour", "image", "optional"))
+        if of(self.family).protocol != address.protocol:
+            raise mistake(f"the URL is of family `{address.protocol}`: leave `family` out", "family")
+        if self.password_file is not None and self.password_env is not None:
+            raise mistake("name one place of the password: leave this or `password_file` out", "password_env")
+        if self.read_only:
+            self.leave_out("nothing is written with `read_only`: leave it out", ("reset", "reload"))
+        if self.reset is not None and not self.reload:
+            raise mistake("with `reload = false` nothing is put back: leave one of the two out", "reset")

@@ -1,8 +1,6 @@
 """Storages in a study file: a place for every role, and what it is made of."""
 
-from typing import Self
-
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from diskproof.results.record import ROLES, Role
 from diskproof.study.dials import device_of
@@ -31,8 +29,7 @@ class StorageChoice(PlaceKeys):
         "price per GB; name two equal devices twice",
     )
 
-    @model_validator(mode="after")
-    def _data_has_one_place(self) -> Self:
+    def _check_whole(self) -> None:
         kinds = self.kinds()
         if len(kinds) + (self.data is not None) != 1:
             listed = ", ".join(f"`{kind}`" for kind in PLACE_KINDS)
@@ -43,7 +40,6 @@ class StorageChoice(PlaceKeys):
             self.check_keys(kinds[0])
         if not kinds and (given := [key for key in PlaceKeys.model_fields if key in self.model_fields_set]):
             raise ValueError(f"`{given[0]}` belongs to a place: write it within `data = {{ … }}`")
-        return self
 
     def places(self) -> dict[Role, PlaceChoice]:
         """Return a place for every role; a role that is not named is where the data is."""

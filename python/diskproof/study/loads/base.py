@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from diskproof.families import Family, of
 from diskproof.results.plan import Metric
@@ -39,6 +39,10 @@ class Load(OfLevels):
     clients: Annotated[list[Annotated[int, Field(ge=1, le=MAX_CLIENTS)]] | None, Distinct] = Field(
         None, min_length=1, description="Concurrent clients, instead of the design's"
     )
+    does: ClassVar[str] = "a workload of its own"
+    """What it does, in a few words, if that is the same for each."""
+    sized_by: ClassVar[tuple[str, ...]] = ()
+    """What the name of its data set has of its sizes."""
     needs_server: ClassVar[bool] = True
     """False: it works on bare files of the storage."""
     takes_seed: ClassVar[bool] = True
@@ -83,7 +87,7 @@ class Load(OfLevels):
     @property
     def in_short(self) -> Message:
         """What it does, in a few words."""
-        return say("workload of kind {kind}", kind=self.kind)
+        return say(self.does)
 
     @property
     def prepares(self) -> bool:
@@ -131,7 +135,8 @@ class Load(OfLevels):
     @property
     def data_name(self) -> str:
         """A few words for the data set in file names: ``oltp-4x10000``."""
-        return self.kind if self.prepares else "empty"
+        sizes = "x".join(str(getattr(self, key)) for key in self.sized_by)
+        return "-".join(filter(None, [self.kind, sizes])) if self.prepares else "empty"
 
     @property
     def total_rows(self) -> int | None:
@@ -225,11 +230,9 @@ class Steady(Timed):
         None, description="How the transactions of `rate` arrive: `poisson` (at random) or `even`"
     )
 
-    @model_validator(mode="after")
-    def _arrivals_need_a_rate(self) -> Self:
+    def _check_whole(self) -> None:
         if self.arrivals and self.rate is None:
             raise ValueError("`arrivals` needs `rate`: it says how the transactions of `rate` arrive")
-        return self
 
     @property
     def metric(self) -> Metric:

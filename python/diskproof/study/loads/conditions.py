@@ -1,12 +1,11 @@
 """A detector's conditions database."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from diskproof.study.loads.base import FIXED_BYTES, Steady
 from diskproof.study.loads.described import OF_PROGRAM, described
-from diskproof.wording import Message, say
 
 OVERHEAD_BYTES = 150
 """An entry's own columns and its index beside the payload."""
@@ -16,22 +15,14 @@ OVERHEAD_BYTES = 150
 class Conditions(Steady):
     """A detector's conditions database: the latest entry not after a time, from many tables at once."""
 
+    does: ClassVar[str] = "visits to a detector's conditions database"
+    sized_by: ClassVar[tuple[str, ...]] = ("tables", "rows")
     kind: Literal["conditions"] = Field(description="Kind of workload")
     tables: int = OF_PROGRAM
     rows: int = OF_PROGRAM
     payload_bytes: int = OF_PROGRAM
     hot_percent: float = OF_PROGRAM
     appends: float = OF_PROGRAM
-
-    @property
-    def in_short(self) -> Message:
-        """What a transaction is."""
-        return say("visits to a detector's conditions database")
-
-    @property
-    def data_name(self) -> str:
-        """A few words for the data set in file names."""
-        return f"{self.kind}-{self.tables}x{self.rows}"
 
     @property
     def total_rows(self) -> int:

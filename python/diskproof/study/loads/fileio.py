@@ -1,8 +1,8 @@
 """sysbench's fileio: a storage's own file I/O, without a database."""
 
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
-from pydantic import ByteSize, Field, model_validator
+from pydantic import ByteSize, Field
 
 from diskproof.results.plan import Metric
 from diskproof.results.size import Size
@@ -42,6 +42,7 @@ class Fileio(Timed):
 
     needs_server: ClassVar[bool] = False
     rehearses: ClassVar[bool] = False
+    sized_by: ClassVar[tuple[str, ...]] = ("files", "file_bytes")
     kind: Literal["fileio"] = Field(description="Kind of workload")
     mode: Mode = Field(
         description="sysbench's words: `rnd` at random or `seq` in sequence; `rd` reads, `wr` writes, `rw` "
@@ -65,21 +66,12 @@ class Fileio(Timed):
     )
     direct: bool = Field(True, description="Bypass the page cache (O_DIRECT)")
 
-    @model_validator(mode="after")
-    def _has_no_server(self) -> Self:
+    def _check_whole(self) -> None:
         for key in ("servers", "tunings"):
             if getattr(self, key) is not None:
                 raise ValueError(f"`{key}`: a load on bare files has no server: leave it out")
-        return self
-
-    @model_validator(mode="after")
-    def _syncs_what_it_writes(self) -> Self:
         if self.sync_every and not self.writes:
             raise ValueError(f"`sync_every`: `{self.mode}` writes nothing that could be synced: leave it out")
-        return self
-
-    @model_validator(mode="after")
-    def _requests_fit(self) -> Self:
         if self.total_size < self.files * self.block_size:
             raise ValueError(
                 f"`total_size` of {numbers.size(self.total_size)} is less than one block of "
@@ -93,16 +85,11 @@ class Fileio(Timed):
                 f"`block_size` of {self.block_size} bytes: what passes the page cache by comes in whole "
                 f"sectors of {SECTOR_BYTES} bytes; {meant}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _a_pass_begins_cold(self) -> Self:
         if self.is_pass and self.warm_up_s:
             raise ValueError(
                 "`warm_up_s`: one pass through the page cache has no warm-up, which would fill the cache: "
                 "leave it out, or set `direct = true`"
             )
-        return self
 
     @property
     def begins_cold(self) -> bool:
@@ -144,11 +131,6 @@ class Fileio(Timed):
             what=REQUESTS[self.mode],
             size=bytes_(self.block_size),
         )
-
-    @property
-    def data_name(self) -> str:
-        """A few words for the files in names."""
-        return f"{self.kind}-{self.files}x{self.file_bytes}"
 
     @property
     def data_bytes(self) -> int:

@@ -1,12 +1,11 @@
 """Numbered transfers between accounts: each commit can be searched for afterwards."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from diskproof.study.loads.base import FIXED_BYTES, Steady
 from diskproof.study.loads.described import OF_PROGRAM, described
-from diskproof.wording import Message, say
 
 ROW_BYTES = 110
 """An account on disk without its filler: what MariaDB's file of 200,000 accounts takes (SQLite's: 17)."""
@@ -16,19 +15,11 @@ ROW_BYTES = 110
 class Ledger(Steady):
     """Each transaction moves an amount from one account to another, and writes a numbered entry."""
 
+    does: ClassVar[str] = "a transfer between two accounts and a commit"
+    sized_by: ClassVar[tuple[str, ...]] = ("accounts",)
     kind: Literal["ledger"] = Field(description="Kind of workload")
     accounts: int = OF_PROGRAM
     filler_bytes: int = OF_PROGRAM
-
-    @property
-    def in_short(self) -> Message:
-        """What a transaction is."""
-        return say("a transfer between two accounts and a commit")
-
-    @property
-    def data_name(self) -> str:
-        """A few words for the data set in file names."""
-        return f"ledger-{self.accounts}"
 
     @property
     def total_rows(self) -> int:

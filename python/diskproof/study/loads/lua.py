@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -14,7 +14,6 @@ from pydantic import (
     StringConstraints,
     ValidationInfo,
     WithJsonSchema,
-    model_validator,
 )
 
 from diskproof.reading import UnreadableError, read_bytes
@@ -72,14 +71,13 @@ class Lua(Steady):
     sends_own_sql: ClassVar[bool] = True
     _kept_modules: dict[str, bytes] = PrivateAttr(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _keep_modules(self) -> Self:
+    def _check_whole(self) -> None:
+        super()._check_whole()
         folder = self.script.path.parent
         self._kept_modules.update(_modules(self.script.content, folder, set()))
         for name in self._kept_modules:
             if "/" in name:
                 raise ValueError(f"{name}: a module in another folder is not kept; put it beside the script")
-        return self
 
     @property
     def in_short(self) -> Message:

@@ -1,6 +1,6 @@
 """sysbench's OLTP family."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -29,6 +29,7 @@ TRANSACTIONS = {
 class Oltp(Preloaded):
     """sysbench's OLTP transactions."""
 
+    sized_by: ClassVar[tuple[str, ...]] = ("tables", "rows")
     kind: Literal["oltp"] = Field("oltp", description="Kind of workload")
     tables: int = OF_PROGRAM
     rows: int = OF_PROGRAM
@@ -39,11 +40,6 @@ class Oltp(Preloaded):
     def in_short(self) -> Message:
         """What a transaction is."""
         return say("{what} (sysbench's `{mix}`)", mix=self.mix, what=TRANSACTIONS[self.mix])
-
-    @property
-    def data_name(self) -> str:
-        """A few words for the data set in file names."""
-        return f"{self.kind}-{self.tables}x{self.rows}"
 
     @property
     def total_rows(self) -> int:

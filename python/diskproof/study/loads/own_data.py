@@ -6,16 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import (
-    BeforeValidator,
-    ByteSize,
-    Field,
-    ValidationInfo,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import BeforeValidator, ByteSize, Field, ValidationInfo, WithJsonSchema
 
 from diskproof.families import Family, of
 from diskproof.reading import UnreadableError, opened
@@ -153,13 +146,12 @@ class OwnData(Timed):
         description="About the largest size of the tables on disk: so much must be free",
     )
 
-    @model_validator(mode="after")
-    def _a_data_directory_has_several_databases(self) -> Self:
+    def _check_whole(self) -> None:
+        super()._check_whole()
         if self.prepare and self.prepare.weight:
             raise ValueError("`prepare` runs once and takes no weight")
         if self.own_data is not None and self.database is None:
             raise ValueError("`prepare` is a server's data directory: say which `database` of it")
-        return self
 
     @property
     def uses_database(self) -> str | None:

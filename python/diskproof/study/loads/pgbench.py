@@ -1,6 +1,6 @@
 """pgbench's own transactions, after TPC-B."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -19,6 +19,7 @@ ACCOUNTS, TELLERS = 100_000, 10
 class Pgbench(Preloaded):
     """pgbench's own transactions, after TPC-B, on tables by its rules."""
 
+    sized_by: ClassVar[tuple[str, ...]] = ("scale",)
     kind: Literal["pgbench"] = Field(description="Kind of workload")
     scale: int = OF_PROGRAM
 
@@ -26,11 +27,6 @@ class Pgbench(Preloaded):
     def in_short(self) -> Message:
         """What a transaction is."""
         return say("pgbench's {names}", names=", ".join(self._transactions))
-
-    @property
-    def data_name(self) -> str:
-        """A few words for the data set in file names."""
-        return f"pgbench-{self.scale}"
 
     @property
     def total_rows(self) -> int:

@@ -3,9 +3,9 @@
 import json
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo
 
 from diskproof.families import Family, of
 from diskproof.reading import opened
@@ -75,15 +75,14 @@ class Replay(OwnData):
     prepared_as: ClassVar[str | None] = "script"
     _contents: dict[str, Any] = PrivateAttr(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _reads_the_load(self) -> Self:
+    def _check_whole(self) -> None:
+        super()._check_whole()
         self._contents.update(contents_of(self.file))
         if self.clients is not None:
             raise ValueError("a replay has the log's sessions: `sessions` and `copies` change them")
         at_once = self._contents["most_at_once"] * (self.copies or 1)
         # As the log says, not the study.
         object.__setattr__(self, "clients", [max(1, min(at_once, MAX_CLIENTS))])
-        return self
 
     @property
     def lasts_s(self) -> float | None:

@@ -1,15 +1,14 @@
 """The user's own SQL."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints
 
 from diskproof.study.loads.base import Option, Steady
 from diskproof.study.loads.described import described
 from diskproof.study.loads.own_data import OwnData, Sql
 from diskproof.study.part import Finite
-from diskproof.wording import Message, say
 
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
@@ -18,6 +17,7 @@ Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
 class Script(OwnData, Steady):
     """The user's own SQL with pgbench's variables (docs/scripts.md)."""
 
+    does: ClassVar[str] = "your own SQL"
     kind: Literal["script"] = Field(description="Kind of workload")
     files: Annotated[list[Sql], Option(("check", "run"), "file")] = Field(
         min_length=1,
@@ -29,18 +29,12 @@ class Script(OwnData, Steady):
     ] = Field({}, description="Variables of the scripts, such as `{ rows = 100000 }`")
     sends_own_sql: ClassVar[bool] = True
 
-    @model_validator(mode="after")
-    def _names_are_distinct(self) -> Self:
+    def _check_whole(self) -> None:
+        super()._check_whole()
         paths = [file.path for file in self.files] + ([self.prepare.path] if self.prepare else [])
         names = [path.name for path in dict.fromkeys(paths)]
         if len(set(names)) != len(names):
             raise ValueError("two files of one workload have the same name: rename one of them")
-        return self
-
-    @property
-    def in_short(self) -> Message:
-        """What its statements are."""
-        return say("your own SQL")
 
     @property
     def files_to_keep(self) -> Mapping[str, bytes]:

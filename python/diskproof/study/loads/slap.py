@@ -2,11 +2,10 @@
 
 from typing import ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from diskproof.study.loads.base import FIXED_BYTES, Load
 from diskproof.study.loads.described import OF_PROGRAM, described
-from diskproof.wording import Message, say
 
 ROW_BYTES = 200
 """One row of the default columns on disk."""
@@ -23,6 +22,7 @@ class Slap(Load):
     """mysqlslap's `--auto-generate-sql`: clients that share a number of statements. A job."""
 
     is_job: ClassVar[bool] = True
+    does: ClassVar[str] = "mysqlslap's generated statements"
     kind: Literal["slap"] = Field(description="Kind of workload")
     load_type: str = OF_PROGRAM
     iterations: int = OF_PROGRAM
@@ -33,11 +33,9 @@ class Slap(Load):
         description="Instead of `queries`: statements of a client in one iteration",
     )
 
-    @model_validator(mode="after")
-    def _statements_are_said_once(self) -> Self:
+    def _check_whole(self) -> None:
         if (self.queries is None) == (self.queries_per_client is None):
             raise ValueError("give either `queries` or `queries_per_client`")
-        return self
 
     def for_clients(self, clients: int) -> Self:
         """Return the load with the statements of all clients counted."""
@@ -45,11 +43,6 @@ class Slap(Load):
             return self
         counted = {"queries": self.queries_per_client * clients, "queries_per_client": None}
         return self.model_copy(update=counted)
-
-    @property
-    def in_short(self) -> Message:
-        """What its statements are."""
-        return say("mysqlslap's generated statements")
 
     @property
     def _most_queries(self) -> int:

@@ -6,7 +6,6 @@ from pydantic import Field
 
 from diskproof.study.loads.base import FIXED_BYTES, Load
 from diskproof.study.loads.described import OF_PROGRAM, described
-from diskproof.wording import Message, say
 
 BYTES_AT_SCALE_1 = 2 * 2**30
 """Tables and logs of the largest test, with room to spare."""
@@ -42,14 +41,10 @@ class SqlBench(Load):
     is_job: ClassVar[bool] = True
     takes_seed: ClassVar[bool] = False
     rehearses: ClassVar[bool] = False
+    does: ClassVar[str] = "sql-bench's operations"
     kind: Literal["sqlbench"] = Field(description="Kind of workload")
     scale: float = OF_PROGRAM
     limit_s: float = OF_PROGRAM
-
-    @property
-    def in_short(self) -> Message:
-        """What its statements are."""
-        return say("sql-bench's operations")
 
     @property
     def data_bytes(self) -> int:

@@ -1,12 +1,11 @@
 """TPC-C: the five transactions of a wholesale supplier."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from diskproof.study.loads.base import FIXED_BYTES, Preloaded
 from diskproof.study.loads.described import OF_PROGRAM, described
-from diskproof.wording import Message, say
 
 WAREHOUSE_ROWS = 1 + 10 + 3 * 30_000 + 9_000 + 300_000 + 100_000
 """Of all tables, on average: an order has ten lines."""
@@ -23,6 +22,8 @@ ITEM_BYTES = 14 * 2**20
 class Tpcc(Preloaded):
     """TPC-C's five transactions, with proof that it was TPC-C: see [tpcc.md](tpcc.md)."""
 
+    does: ClassVar[str] = "TPC-C-like, no think time"
+    sized_by: ClassVar[tuple[str, ...]] = ("warehouses",)
     kind: Literal["tpcc"] = Field(description="Kind of workload")
     warehouses: int = OF_PROGRAM
 
@@ -30,16 +31,6 @@ class Tpcc(Preloaded):
     def checked_by(self) -> list[str]:
         """The arguments of `check`: the size that the tables must have."""
         return ["--warehouses", str(self.warehouses)]
-
-    @property
-    def in_short(self) -> Message:
-        """What a transaction is."""
-        return say("TPC-C-like, no think time")
-
-    @property
-    def data_name(self) -> str:
-        """A few words for the data set in file names."""
-        return f"tpcc-{self.warehouses}"
 
     @property
     def total_rows(self) -> int:
