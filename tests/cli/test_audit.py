@@ -35,9 +35,9 @@ def test_a_sound_run_of_ours_passes(tmp_path: Path) -> None:
     plan = make_plan()
     trials = make_trials(plan)
     folder = RunFolder.create(tmp_path / "run", "", plan)
-    folder.write_machine(make_machine(plan))
+    folder.write(make_machine(plan))
     for trial in trials:
-        folder.append_trial(trial)
+        folder.append(trial)
     for trial_id, rates in make_series(trials).items():
         rows = [(at, "load", "transactions_per_s", rate) for at, rate in enumerate(rates, start=1)]
         folder.write_series(trial_id, rows)

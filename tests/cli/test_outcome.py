@@ -55,6 +55,6 @@ def test_a_failed_control_comes_before_a_cut_that_broke_off(
     folder = write_run(tmp_path / "run", plan, [], make_machine(plan))
     kept = [make_cut(CRASH, planned, ledger=make_ledger(900)) for planned in CRASH.trials]
     for cut in changed(kept, changes):
-        folder.append_cut(cut)
+        folder.append(cut)
     file = StudyFile("s", STUDY, parse_study(STUDY, "s.toml"))
     assert exit_code(file, analyse_folder(folder), folder) == code

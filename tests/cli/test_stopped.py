@@ -29,8 +29,8 @@ def stopped_run(path: Path, finished: int) -> RunFolder:
     folder = write_run(path, PLAN, [], make_machine(PLAN))
     cuts = [make_cut(CRASH, planned, ledger=make_ledger(900)) for planned in CRASH.trials]
     for cut in cuts[:finished]:
-        folder.append_cut(cut)
-    folder.append_cut(unfinished(cuts[finished]))
+        folder.append(cut)
+    folder.append(unfinished(cuts[finished]))
     return folder
 
 

@@ -268,7 +268,7 @@ def test_a_campaign_whose_disk_was_another_is_refused_and_one_reworded_is_not(tm
     ):
         assert old in file.text
         folder = RunFolder.create(tmp_path / name, file.text.replace(old, new), plan)
-        folder.write_machine(change(make_machine(), servers=[server]))
+        folder.write(change(make_machine(), servers=[server]))
     for name in ("same", "unused"):
         assert [one.plan.study for one in durability.read(RunFolder(tmp_path / name))] == ["torn-pages"]
     with pytest.raises(RefusalError, match=r"the study has changed since: storages\.disk"):

@@ -54,7 +54,7 @@ def test_another_machine_is_lost_before_it_measures(tmp_path: Path) -> None:
     plan = make_plan()
     plan = plan.model_copy(update={"trials": [plan.trials[0].model_copy(update={"host": "b"})]})
     folder = RunFolder.create(tmp_path / "run", "", plan)
-    folder.write_machine(make_machine(others={"b": make_machine()}))
+    folder.write(make_machine(others={"b": make_machine()}))
     notes, hand = Notes(), Other(Host("b", "10.0.0.2", "", None), None)
     head = _Head(cast("Request", None), folder, "0" * 16, [hand], notes)
 

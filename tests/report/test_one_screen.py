@@ -109,7 +109,7 @@ def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun)
     crash = make_crash_plan(cuts=4, controls=[control("keep", "safest")])
     folder, _ = make_run(with_cuts(make_plan(storages=("ssd",), blocks=2), crash))
     for cut in make_cuts(crash):
-        folder.append_cut(cut)
+        folder.append(cut)
     analysis = analyse_folder(folder)
     shown = run(analysis)
     lines = printed(shown)
@@ -132,7 +132,7 @@ def test_a_single_lost_database_may_be_chance(make_run: MakeRun) -> None:
     first = next(cut.id for cut in make_cuts(crash) if "fast" in cut.cell)
     for cut in make_cuts(crash):
         lost = cut.id == first
-        folder.append_cut(
+        folder.append(
             change(cut, ledger=None, recovery__refused=say("it did not start")) if lost else cut
         )
     lines = "\n".join(printed(run(analyse_folder(folder))))
@@ -145,7 +145,7 @@ def test_a_level_that_cuts_happened_to_spare_is_not_advised(make_run: MakeRun, w
     folder, _ = make_run(with_cuts(make_plan(storages=("ssd",), blocks=2), crash, speed=False))
     spared = {cut.block: cut for cut in make_cuts(crash) if "safest" in cut.cell}
     for cut in make_cuts(crash):
-        folder.append_cut(change(cut, ledger=spared[cut.block].ledger))
+        folder.append(change(cut, ledger=spared[cut.block].ledger))
     lines = "\n".join(printed(run(analyse_folder(folder))))
     assert "safest if no commit may be lost" in lines
 
@@ -155,7 +155,7 @@ def test_what_was_never_cut_from_power_is_not_called_safe(make_run: MakeRun, way
     crash = make_crash_plan(tunings=("safest",), ways=ways, cuts=4)
     folder, _ = make_run(with_cuts(make_plan(storages=("ssd",), blocks=2), crash, speed=False))
     for cut in make_cuts(crash):
-        folder.append_cut(cut)
+        folder.append(cut)
     analysis = analyse_folder(folder)
     said, to_do = answer(analysis), " ".join(" ".join(printed(run(analysis))).split())
     assert ("&& diskproof crash cut.toml cuts power: only a virtual disk can lose it" in to_do) == (

@@ -150,7 +150,7 @@ def test_the_picture_of_the_cuts_is_drawn_and_a_failed_control_is_read_out_first
     crash = make_crash_plan(cuts=4, controls=[control("keep", "fast")])
     folder, _ = make_run(with_cuts(make_plan(storages=("ssd",), blocks=2), crash))
     for cut in make_cuts(crash):
-        folder.append_cut(cut)
+        folder.append(cut)
     opened = open_page((folder, analyse_folder(folder)))
     page = opened.page
     assert page.locator("#figure-speed-loss .mark-symbol.role-mark path").count() == 2

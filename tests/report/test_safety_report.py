@@ -75,7 +75,7 @@ def written(path: Path, crash: Cuts, cuts: Sequence[CutTrial], *, speed: bool = 
     plan = with_cuts(make_plan(storages=("ssd", "liar", "disk"), blocks=2), crash, speed=speed)
     folder = write_run(path, plan, make_trials(plan), make_machine(plan))
     for cut in cuts:
-        folder.append_cut(cut)
+        folder.append(cut)
     return folder
 
 

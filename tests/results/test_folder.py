@@ -50,8 +50,8 @@ def folder(tmp_path: Path) -> RunFolder:
 
 
 def test_what_is_written_is_read_back(folder: RunFolder) -> None:
-    folder.append_trial(trial("b01-t01"))
-    folder.append_trial(trial("b01-t02"))
+    folder.append(trial("b01-t01"))
+    folder.append(trial("b01-t02"))
     again = RunFolder.open(folder.path)
     assert again.plan() == PLAN
     assert [found.id for found in again.trials()] == ["b01-t01", "b01-t02"]
@@ -59,13 +59,13 @@ def test_what_is_written_is_read_back(folder: RunFolder) -> None:
 
 
 def test_a_torn_line_is_no_trial_and_the_next_one_is_whole(folder: RunFolder) -> None:
-    folder.append_trial(trial("b01-t01"))
+    folder.append(trial("b01-t01"))
     path = folder.path / "trials.jsonl"
     whole = path.read_bytes()
     for cut in (1, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole + whole[:cut])
         assert [found.id for found in folder.trials()] == ["b01-t01"]
-        folder.append_trial(trial("b01-t02"))
+        folder.append(trial("b01-t02"))
         assert [found.id for found in folder.trials()] == ["b01-t01", "b01-t02"]
 
 
@@ -75,14 +75,14 @@ LINE_ENDS = "a\u2028b\u2029c\x85d\x0be\rf"
 
 def test_text_that_unicode_would_break_stays_on_its_line(folder: RunFolder) -> None:
     said = Finding(check="finished", severity="note", message=LINE_ENDS)
-    folder.append_trial(trial("b01-t01").model_copy(update={"findings": [said]}))
-    folder.append_trial(trial("b01-t02"))
+    folder.append(trial("b01-t01").model_copy(update={"findings": [said]}))
+    folder.append(trial("b01-t02"))
     assert [found.id for found in folder.trials()] == ["b01-t01", "b01-t02"]
     assert folder.trials()[0].findings == [said]
 
 
 def test_a_kill_within_a_character_is_a_torn_line_too(folder: RunFolder) -> None:
-    folder.append_trial(trial("b01-t01"))
+    folder.append(trial("b01-t01"))
     path = folder.path / "trials.jsonl"
     path.write_bytes(path.read_bytes() + '{"id": "b01-t02", "cell": "é'.encode()[:-1])
     assert [found.id for found in folder.trials()] == ["b01-t01"]
@@ -125,17 +125,17 @@ def test_names_are_on_the_disk_too(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert {tmp_path, tmp_path / "runs", tmp_path / "runs" / "study"} <= set(synced)
     assert synced.index(folder.path / "plan.json.partial") < len(synced) - 1
     assert synced[-1] == folder.path
-    folder.append_trial(trial("b01-t01"))
+    folder.append(trial("b01-t01"))
     assert synced[-2:] == [folder.path / "trials.jsonl", folder.path]
-    folder.append_trial(trial("b01-t02"))
+    folder.append(trial("b01-t02"))
     assert synced[-1] == folder.path / "trials.jsonl"
     folder.write_series("b01-t01", [])
     assert synced[-2:] == [folder.path / "series" / "b01-t01.parquet.partial", folder.path / "series"]
 
 
 def test_of_a_repeated_trial_the_last_counts(folder: RunFolder) -> None:
-    folder.append_trial(trial("b01-t01", finished=False))
-    folder.append_trial(trial("b01-t01"))
+    folder.append(trial("b01-t01", finished=False))
+    folder.append(trial("b01-t01"))
     assert [found.finished for found in folder.trials()] == [True]
 
 
@@ -208,7 +208,7 @@ def test_sizes_are_written_as_people_do(size: int, text: str) -> None:
 
 
 def test_a_line_that_is_no_record_is_told_with_its_number(folder: RunFolder) -> None:
-    folder.append_trial(trial("b01-t01"))
+    folder.append(trial("b01-t01"))
     path = folder.path / "trials.jsonl"
     whole = path.read_text()
     for damaged, said in (
@@ -230,7 +230,7 @@ def test_a_line_that_is_no_record_is_told_with_its_number(folder: RunFolder) -> 
 
 
 def test_what_only_another_version_writes_is_passed_over(folder: RunFolder) -> None:
-    folder.append_trial(trial("b01-t01"))
+    folder.append(trial("b01-t01"))
     path = folder.path / "trials.jsonl"
     path.write_text(path.read_text().replace('"block":1', '"block":1,"moon":1'))
     assert folder.trials() == [trial("b01-t01")]

@@ -69,9 +69,9 @@ def test_a_repeat_that_breaks_off_does_not_replace_a_finished_trial(tmp_path: Pa
     folder = RunFolder.create(tmp_path / "run", "", plan)
     trial = make_trial(plan, plan.trials[0])
     broken = trial.model_copy(update={"finished": False, "load": None})
-    folder.append_trial(broken)
-    folder.append_trial(trial)
-    folder.append_trial(broken)
+    folder.append(broken)
+    folder.append(trial)
+    folder.append(broken)
     assert folder.trials() == [trial]
 
 

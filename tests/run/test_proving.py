@@ -285,7 +285,7 @@ def test_a_complete_run_without_limits_is_refused_before_the_start(
     check_request(asked)  # its trials are yet to be made
     check_request(request(tmp_path, QUICKSTART))
     for trial in trials_of(asked.plan):
-        folder.append_trial(trial)
+        folder.append(trial)
     with pytest.raises(RefusalError, match="there is nothing to prove"):
         check_request(asked)
 

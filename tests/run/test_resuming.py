@@ -94,7 +94,7 @@ def test_a_campaign_resumes_beyond_its_end_and_keeps_its_cuts(
     assert resumed(tmp_path, campaign(5)) == path
     folder, longer = RunFolder.open(path), make_plan(campaign(5))
     before = folder.plan().crash
-    folder.write_plan(longer)
+    folder.write(longer)
     assert before and longer.crash
     assert longer.crash.trials[: len(before.trials)] == before.trials
     assert resumed(tmp_path, campaign(5)) == path
@@ -111,7 +111,7 @@ def test_a_campaign_with_other_cells_or_another_load_is_not_resumed(tmp_path: Pa
 def test_another_fio_is_another_load(tmp_path: Path) -> None:
     folder = RunFolder.open(begun(tmp_path, "20260101-000000", study(None)))
     before = change(make_machine(), fio_version="3.33")
-    folder.write_machine(before)
+    folder.write(before)
     check_same_machine(folder, before)
     with pytest.raises(RunFolderError, match=r"\(fio: 3\.33 then, 3\.41 now\)"):
         check_same_machine(folder, change(before, fio_version="3.41"))

@@ -20,7 +20,7 @@ PLAN = make_plan(blocks=3)
 
 def begun(path: Path, plan: Plan = PLAN) -> RunFolder:
     folder = RunFolder.create(path, STUDY_TEXT, plan)
-    folder.write_machine(make_machine(plan))
+    folder.write(make_machine(plan))
     return folder
 
 
@@ -34,7 +34,7 @@ def test_a_run_is_known_at_each_moment(tmp_path: Path) -> None:
     folder.hold()
     trials = make_trials(PLAN)
     for trial in trials[:16]:
-        folder.append_trial(trial)
+        folder.append(trial)
     now = followed.look()
     assert (now.state, now.trials) == ("under way", 16)
     assert {one.made for one in now.cells} == {2}
@@ -43,7 +43,7 @@ def test_a_run_is_known_at_each_moment(tmp_path: Path) -> None:
     assert now.left_s == pytest.approx(8 * sum(took) / 16)
 
     for trial in trials[16:]:
-        folder.append_trial(trial)
+        folder.append(trial)
     version, now = now.version, followed.look()
     assert now.version != version
     assert now.trials == 24
@@ -70,7 +70,7 @@ def test_cuts_are_counted_by_what_they_did(tmp_path: Path) -> None:
     cuts, plan = make_cuts(crash), PLAN.model_copy(update={"crash": crash})
     folder = begun(tmp_path / "run", plan)
     for cut in cuts:
-        folder.append_cut(cut)
+        folder.append(cut)
     now = Followed(folder.path, tmp_path.resolve()).look()
     assert now.cuts == len(cuts)
     assert sum(tells for _, _, tells, _ in now.deaths) == sum(cut.tells for cut in cuts)
@@ -81,12 +81,12 @@ def test_a_line_counts_once_it_is_whole_and_a_torn_one_is_forgotten(tmp_path: Pa
     folder = begun(tmp_path / "run")
     followed = Followed(folder.path, tmp_path.resolve())
     first, second, third = make_trials(PLAN)[:3]
-    folder.append_trial(first)
+    folder.append(first)
     records = folder.path / "trials.jsonl"
     with records.open("a") as file:
         file.write(second.model_dump_json()[:100])
     assert followed.look().trials == 1
-    folder.append_trial(third)  # drops the torn line
+    folder.append(third)  # drops the torn line
     assert followed.look().trials == 2
 
 
@@ -95,10 +95,10 @@ def test_a_copy_in_the_place_of_a_run_is_read_anew(tmp_path: Path) -> None:
     followed = Followed(folder.path, tmp_path.resolve())
     trials = make_trials(PLAN)
     for trial in trials:
-        folder.append_trial(trial)
+        folder.append(trial)
     assert followed.look().trials == len(trials)
     other = begun(tmp_path / "other")
-    other.append_trial(trials[0])
+    other.append(trials[0])
     (other.path / "trials.jsonl").rename(folder.path / "trials.jsonl")
     followed.look()
     assert followed.look().trials == 1

@@ -46,7 +46,7 @@ def test_two_windows_follow_one_run_to_its_report(
         expect(window.locator("#made td", has_text="2 of 3").first).to_be_visible()
     writer.close()
     for trial in left:
-        folder.append_trial(trial)
+        folder.append(trial)
     for window in windows:
         expect(window.locator("#made td", has_text="3 of 3")).to_have_count(8)
         expect(window.locator("#made .interval circle").first).to_be_visible()
@@ -65,7 +65,7 @@ def test_without_scripts_the_page_refreshes_itself(tmp_path: Path, serve: Serve,
     page = context.new_page()
     page.goto(served.address + ADDRESS)
     assert "16 of 24 trials" in page.content()
-    folder.append_trial(left[0])
+    folder.append(left[0])
     page.wait_for_event("load", timeout=60_000)
     assert "17 of 24 trials" in page.content()
     context.close()
@@ -103,7 +103,7 @@ def test_a_report_of_another_hand_runs_no_script(
 ) -> None:
     folder, left = grown(tmp_path / "runs")
     for trial in left:
-        folder.append_trial(trial)
+        folder.append(trial)
     evil = "<p id=x>as it was</p><script>document.getElementById('x').textContent='changed'</script>"
     (folder.path / "report.html").write_text(evil + "<img src=/metrics onerror=\"x.textContent='changed'\">")
     folder._held.close()

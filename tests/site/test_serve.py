@@ -22,10 +22,10 @@ HOSTILE = "<img src=x onerror=alert(1)></script><!--{{7*7}}\"'`<b>x</b>`\x1b[31m
 
 def test_all_runs_are_listed_with_what_they_came_to(tmp_path: Path, serve: Serve) -> None:
     root = tmp_path / "runs"
-    grown(root, "mine", LATE)[0].write_summary(Summary(question="Which?", answer="Still open."))
+    grown(root, "mine", LATE)[0].write(Summary(question="Which?", answer="Still open."))
     (root / "other").mkdir()
     done = quickstart_run(root / "other" / EARLY)
-    done.write_summary(Summary(question="Which?", answer="The SSD is faster."))
+    done.write(Summary(question="Which?", answer="The SSD is faster."))
     write_mark(done.path, LABEL, "before")
     served = serve(root)
     page = served.get()
@@ -69,7 +69,7 @@ def test_a_run_under_way_is_shown_and_followed_to_its_report(tmp_path: Path, ser
         assert parts == {"now", "made"}
         writer.close()
         for trial in left:
-            folder.append_trial(trial)
+            folder.append(trial)
         until(events, "24 of 24 trials")
         (folder.path / "report.html").write_text("<p>the report</p>")
         folder._held.close()
@@ -142,8 +142,8 @@ def test_words_from_outside_are_shown_and_not_obeyed(tmp_path: Path, serve: Serv
     folder, _ = grown(root, study)
     plan = folder.plan()
     cells = [cell.model_copy(update={"storage": HOSTILE}) for cell in plan.cells]
-    folder.write_plan(plan.model_copy(update={"question": HOSTILE, "cells": cells, "resume": HOSTILE}))
-    folder.write_summary(Summary(question=HOSTILE, answer=HOSTILE))
+    folder.write(plan.model_copy(update={"question": HOSTILE, "cells": cells, "resume": HOSTILE}))
+    folder.write(Summary(question=HOSTILE, answer=HOSTILE))
     write_mark(folder.path, LABEL, HOSTILE)
     served = serve(root)
     pages = [served.get(), served.get(f"run/%3Cb%3E%26/{LATE}")]

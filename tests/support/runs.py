@@ -39,10 +39,10 @@ def write_run(
     """Write a run folder with these trials and a throughput series for each that has a load."""
     folder = RunFolder.create(path, STUDY_TEXT, plan)
     if machine:
-        folder.write_machine(machine)
+        folder.write(machine)
     random = np.random.default_rng(3)
     for trial in trials:
-        folder.append_trial(trial)
+        folder.append(trial)
         if series and trial.load:
             folder.write_series(trial.id, _series(trial.load.transactions_per_s, plan, random))
     return folder

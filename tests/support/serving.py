@@ -135,9 +135,9 @@ def grown(
     plan = make_plan(blocks=3)
     (root / study).mkdir(parents=True, exist_ok=True)
     folder = RunFolder.create(root / study / name, STUDY_TEXT, plan)
-    folder.write_machine(make_machine(plan))
+    folder.write(make_machine(plan))
     every = make_trials(plan)
     for trial in every[:trials]:
-        folder.append_trial(trial)
+        folder.append(trial)
     folder.hold()
     return folder, every[trials:]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from diskproof.cli.screen import SEEN, messages, pass_on, results, say
 from diskproof.refusal import RefusalError
-from diskproof.results.durable import write_whole, writing
+from diskproof.results.durable import write_whole
 from diskproof.system.fence import give, inside, run_inside
 
 APART = {"audit": "--out", "compare": None, "publish": "--to", "report": "--html"}
@@ -61,8 +61,7 @@ def keep(verb: str, path: Path, made: str) -> None:
 
         write(path, made)
     else:
-        with writing(path):
-            write_whole(path, made)
+        write_whole(path, made)
     say(f"{KEPT[verb]}: {path}")
 
 

@@ -14,7 +14,7 @@ from diskproof.families import FAMILIES, Family, of
 from diskproof.families.address import parse
 from diskproof.history.shelf import RUNS
 from diskproof.refusal import RefusalError
-from diskproof.results.durable import write_whole, writing
+from diskproof.results.durable import write_whole
 from diskproof.server.base import ServerNotFoundError
 from diskproof.server.registry import installed
 from diskproof.storage.places import check
@@ -116,8 +116,7 @@ def init(
             f"{refused}{named if file.study.servers and 'password_env' in str(refused) else ''}"
         ) from None
     _check_new(study)
-    with writing(study):
-        write_whole(study, text)
+    write_whole(study, text)
     say(f"{study} is written. Next: `diskproof plan {study}`, then `diskproof run {study}`")
 
 

@@ -16,7 +16,7 @@ from diskproof.report.compose.answer import answer as sentence
 from diskproof.report.compose.one_screen import run as answer
 from diskproof.report.intervals import with_bounds
 from diskproof.report.write import one_screen
-from diskproof.results.durable import write_whole, writing
+from diskproof.results.durable import write_whole
 from diskproof.results.factor import FACTORS
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import NO_LEVEL
@@ -87,15 +87,14 @@ def write_reports(folder: RunFolder, analysis: Analysis) -> None:
     from diskproof.report import html  # noqa: PLC0415 - drawing takes long to load; a refusal needs none of it
 
     plan = analysis.plan
-    folder.write_summary(Summary(question=plan.question, answer=sentence(analysis), facts=_facts(analysis)))
+    folder.write(Summary(question=plan.question, answer=sentence(analysis), facts=_facts(analysis)))
     picture = html.picture(analysis)
     for name, content in (
         ("report.html", html.render(analysis)),
         ("report.md", markdown.render(analysis, markdown.PICTURE if picture else "")),
         *([(markdown.PICTURE, picture)] if picture else []),
     ):
-        with writing(folder.path / name):
-            write_whole(folder.path / name, content)
+        write_whole(folder.path / name, content)
 
 
 def _facts(analysis: Analysis) -> list[str]:

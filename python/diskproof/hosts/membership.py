@@ -22,7 +22,7 @@ import psutil
 from diskproof import __version__
 from diskproof.reading import read_text
 from diskproof.refusal import RefusalError, why_not_written
-from diskproof.results.durable import write_whole
+from diskproof.results.durable import write_whole, writing
 from diskproof.results.record import Record
 from diskproof.study.part import NAME_PATTERN
 from diskproof.system import programs
@@ -204,12 +204,11 @@ def _as_member(name: str | None, head: str, address: str, token_file: Path, *, i
 
 def _start(member: Membership, first_port: int, out: Path) -> Membership:
     """Start the processes of Ray, which are recorded first; RefusalError says why they did not start."""
-    try:
-        state_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(state_folder() / "host.json", member.model_dump_json(indent=1))
+    path = state_folder() / "host.json"
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(path, member.model_dump_json(indent=1))
         member.folder.mkdir(mode=0o700)
-    except OSError as error:
-        raise RefusalError(why_not_written(state_folder() / "host.json", error)) from None
     try:
         _start_ray(member, first_port, out)
     except BaseException:

@@ -96,7 +96,7 @@ def execute_over_hosts(request: Request, progress: Progress) -> RunFolder:
         folder.hold()
         with stopping(folder), _run_name(folder) as name:
             if request.resume:
-                folder.write_plan(resumed_plan(folder.plan(), request.plan))
+                folder.write(resumed_plan(folder.plan(), request.plan))
             _Head(request, folder, name, hands, progress, _roles(hosts, chosen)).run()
     write_dials(folder, progress.note)
     return folder
@@ -276,7 +276,7 @@ class _Head:
         for name, now in found.items():
             if changed := changed_machine(machine.loads.get(name, now), now):
                 self._lose(self._loaders[name], _another_machine("; ".join(changed)))
-        self._folder.write_machine(machine.model_copy(update={"loads": {**found, **machine.loads}}))
+        self._folder.write(machine.model_copy(update={"loads": {**found, **machine.loads}}))
 
     def _check_machine(self, hand: _Member) -> None:
         """Lose a host, before it measures, if its machine is another than when the run began."""
@@ -405,7 +405,7 @@ class _Head:
             first = machine.others.get(name)
             if first is None:
                 others = {**machine.others, name: now}
-                self._folder.write_machine(machine.model_copy(update={"others": others}))
+                self._folder.write(machine.model_copy(update={"others": others}))
             self._another[name, folder] = "; ".join(changed_machine(first or now, now)) or None
         return self._another[name, folder]
 

@@ -87,7 +87,7 @@ def write_run(path: Path, made: tuple[Plan, list[Trial], dict[str, list[Row]]]) 
     except OSError as error:
         raise ImportRefusedError(f"{path} cannot be written: {error.strerror}; name another folder") from None
     for trial in trials:
-        folder.append_trial(trial)
+        folder.append(trial)
         if trial.id in series:
             folder.write_series(trial.id, series[trial.id])
     return folder

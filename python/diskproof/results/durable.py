@@ -37,19 +37,23 @@ def make_folder(path: Path) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a whole file in UTF-8, or none of it; what is no file, such as /dev/stdout, is written to."""
-    if path.exists() and not path.is_file():
-        path.write_bytes(text.encode())
-        return
-    scratch = path.with_name(path.name + ".partial")
-    try:
-        scratch.write_bytes(text.encode())
-        sync(scratch)
-        scratch.rename(path)
-    except OSError:
-        scratch.unlink(missing_ok=True)  # on a full disk half a file would take what room there is
-        raise
-    sync_folder(path.parent)
+    """Write a whole file in UTF-8, or none of it; what is no file, such as /dev/stdout, is written to.
+
+    NotWrittenError says why not, and what to do.
+    """
+    with writing(path):
+        if path.exists() and not path.is_file():
+            path.write_bytes(text.encode())
+            return
+        scratch = path.with_name(path.name + ".partial")
+        try:
+            scratch.write_bytes(text.encode())
+            sync(scratch)
+            scratch.rename(path)
+        except OSError:
+            scratch.unlink(missing_ok=True)  # on a full disk half a file would take what room there is
+            raise
+        sync_folder(path.parent)
 
 
 def write_pieces(path: Path, pieces: Iterable[tuple[int, bytes]], size_bytes: int) -> None:

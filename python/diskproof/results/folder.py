@@ -38,6 +38,8 @@ Made = Trial | ProofPair | CutTrial
 RECORDS: dict[str, type[Made]] = {TRIALS: Trial, PROOFS: ProofPair, CUTS: CutTrial}
 """What each of the files that are the truth has a line of."""
 
+FILES: dict[type[Record], str] = {Plan: "plan.json", Machine: "machine.json", Dials: DIALS, Summary: SUMMARY}
+
 Kept = TypeVar("Kept", Trial, CutTrial, ProofPair)
 Read = TypeVar("Read", bound=Record)
 
@@ -76,7 +78,7 @@ class RunFolder:
             (path / "servers").mkdir()
             write_whole(path / "study.toml", study_text)
         folder = cls(path)
-        folder.write_plan(plan)
+        folder.write(plan)
         return folder
 
     @classmethod
@@ -101,25 +103,12 @@ class RunFolder:
 
     # ------------------------------------------------------------ writing
 
-    def write_plan(self, plan: Plan) -> None:
-        """Write the plan: of a new run, or of one that is to have more cuts than it was planned with."""
-        with writing(self.path / "plan.json"):
-            write_whole(self.path / "plan.json", plan.model_dump_json(indent=1))
+    def write(self, record: Plan | Machine | Summary | Dials) -> None:
+        """Write the plan, the machine's facts, what the disks' models say of curves, or what the run came to.
 
-    def write_machine(self, machine: Machine) -> None:
-        """Write the facts of the machine."""
-        with writing(self.path / "machine.json"):
-            write_whole(self.path / "machine.json", machine.model_dump_json(indent=1))
-
-    def write_summary(self, summary: Summary) -> None:
-        """Write what the run came to, for a list of runs."""
-        with writing(self.path / SUMMARY):
-            write_whole(self.path / SUMMARY, summary.model_dump_json())
-
-    def write_dials(self, dials: Dials) -> None:
-        """Write what the disks' models say of the run's curves."""
-        with writing(self.path / DIALS):
-            write_whole(self.path / DIALS, dials.model_dump_json(indent=1))
+        A plan may be written again: a run may have more cuts than it was planned with.
+        """
+        write_whole(self.path / FILES[type(record)], record.model_dump_json(indent=1))
 
     def scripts(self, workload: str) -> Path:
         """Return the folder of a workload's script files."""
@@ -132,9 +121,10 @@ class RunFolder:
                 self.scripts(of).mkdir(parents=True, exist_ok=True)
                 (self.scripts(of) / name).write_bytes(content)
 
-    def append_trial(self, trial: Trial) -> None:
-        """Append one finished trial and flush it to the disk: from then on no kill can take it."""
-        self._append(TRIALS, trial.model_dump_json())
+    def append(self, record: Made) -> None:
+        """Append what is finished, and flush it to the disk: from then on no kill can take it."""
+        name = next(name for name, kind in RECORDS.items() if isinstance(record, kind))
+        self.append_record(name, record.model_dump_json())
 
     def drop(self) -> None:
         """Remove a new run's folder: nothing of it has begun."""
@@ -143,7 +133,9 @@ class RunFolder:
 
     def append_record(self, file: str, line: str) -> None:
         """Append a record as another machine wrote it; the files that belong to it must be here already."""
-        self._append(file, line)
+        with writing(self.path / file):
+            self._drop_torn_line(file)
+            append_line(self.path / file, line)
 
     def record_lines(self, file: str) -> list[str]:
         """Return the whole lines of a file of records, also of what was run again."""
@@ -159,14 +151,6 @@ class RunFolder:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_pieces(path, pieces, size_bytes)
-
-    def append_cut(self, cut: CutTrial) -> None:
-        """Append one finished cut and flush it to the disk."""
-        self._append(CUTS, cut.model_dump_json())
-
-    def append_proof(self, pair: ProofPair) -> None:
-        """Append one finished pair of trials of a proof and flush it to the disk."""
-        self._append(PROOFS, pair.model_dump_json())
 
     def new_cut_folder(self, cut_id: str) -> Path:
         """Make the empty folder of a cut: configuration, logs, ledger, log of requests."""
@@ -275,11 +259,6 @@ class RunFolder:
         return self.path / "series" / f"{trial_id}.parquet"
 
     # ------------------------------------------------------------ the append-only files
-
-    def _append(self, name: str, line: str) -> None:
-        with writing(self.path / name):
-            self._drop_torn_line(name)
-            append_line(self.path / name, line)
 
     def _latest(self, name: str, record: type[Kept]) -> list[Kept]:
         """Read a file's records in order; of those with one id the last that finished, or else the last."""

@@ -5,7 +5,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from diskproof.refusal import RefusalError, why_not_written
 from diskproof.results.durable import write_whole
 from diskproof.results.machine import BlockDevice
 from diskproof.results.record import Record
@@ -163,11 +162,8 @@ class Profile(Record):
 
 
 def write_profile(path: Path, profile: Profile) -> None:
-    """Write a profile as JSON; RefusalError if it cannot be written."""
-    try:
-        write_whole(path, profile.model_dump_json(indent=1) + "\n")
-    except OSError as error:
-        raise RefusalError(why_not_written(path, error)) from None
+    """Write a profile as JSON."""
+    write_whole(path, profile.model_dump_json(indent=1) + "\n")
 
 
 def _size(size_bytes: int) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from diskproof.reading import MissingFileError, read_bytes, read_text
-from diskproof.results.durable import write_whole, writing
+from diskproof.results.durable import write_whole
 from diskproof.results.record import Record
 
 SUMMARY, LABEL, NOTE = "answer.json", "label", "note"
@@ -34,8 +34,7 @@ def summary_of(run: Path, within: Path | None = None) -> Summary | None:
 
 def write_mark(run: Path, kind: str, text: str) -> None:
     """Give a run its `LABEL` or `NOTE`; an empty one takes it away."""
-    with writing(run / kind):
-        write_whole(run / kind, text)
+    write_whole(run / kind, text)
 
 
 def mark_of(run: Path, kind: str, within: Path | None = None) -> str:

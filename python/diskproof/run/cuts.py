@@ -125,7 +125,7 @@ def _put_away(attempt: CutAttempt, shelf: evidence.Shelf) -> CutTrial:
     """
     folder = attempt.bench.folder
     cut = attempt.record(evidence=None)
-    folder.append_cut(cut)
+    folder.append(cut)
     why = shelf.takes(cut)
     if why is None:
         folder.drop_cut_folder(cut.id)
@@ -143,7 +143,7 @@ def _put_away(attempt: CutAttempt, shelf: evidence.Shelf) -> CutTrial:
             )
         )
         cut = attempt.record(evidence=None)
-    folder.append_cut(cut)
+    folder.append(cut)
     return cut
 
 

@@ -30,7 +30,7 @@ def write_dials(folder: RunFolder, note: Callable[[str], None]) -> None:
     try:
         over_flush = [point.device for point in points if next(iter(point.values)) == FLUSH]
         marks = list(_catalogue(over_flush[0])) if over_flush else []
-        folder.write_dials(Dials(predicted=list(_predicted(gather_folder(folder))), marks=marks))
+        folder.write(Dials(predicted=list(_predicted(gather_folder(folder))), marks=marks))
     except RefusalError as error:
         note(f"the curve has no prediction: {error}")
 

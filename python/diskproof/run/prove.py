@@ -124,7 +124,7 @@ def prove(request: Request, bench: Bench, progress: Progress, limits: Sequence[P
         planned = _planned(proof, number)
         progress.begins(planned)
         pair = _run_pair(request.plan, bench, proof, number)
-        bench.folder.append_proof(pair)
+        bench.folder.append(pair)
         progress.ends(pair, why_pair_fails(bench.folder, pair))
         if not (pair.as_it_was.finished and pair.changed.finished):
             broken.add(proof.cell.id)  # the next would break off too

@@ -102,7 +102,7 @@ def check_same_machine(folder: RunFolder, now: Machine) -> None:
     """Refuse to resume a run on another machine: its blocks would not be comparable."""
     before = folder.machine()
     if before is None:
-        folder.write_machine(now)
+        folder.write(now)
         return
     if changed := changed_machine(before, now):
         raise RunFolderError(

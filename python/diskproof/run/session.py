@@ -207,10 +207,10 @@ def _set_up(
     machine = describe_machine(places, facts, load.version(), wake_up_us, division, fio_version=fio_version)
     if folder is None:
         folder = new_folder(request)
-        folder.write_machine(machine)
+        folder.write(machine)
     elif request.resume:
         check_same_machine(folder, machine)
-        folder.write_plan(resumed_plan(folder.plan(), request.plan))
+        folder.write(resumed_plan(folder.plan(), request.plan))
     return Bench(
         study=study,
         seed=request.plan.seed,

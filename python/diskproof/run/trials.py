@@ -51,7 +51,7 @@ def run_trials(bench: Bench, progress: Progress) -> None:
             return
         added = next_block(plan, cells)
         plan = plan.model_copy(update={"trials": [*plan.trials, *added]})
-        bench.folder.write_plan(plan)
+        bench.folder.write(plan)
         trials.run(added)
 
 
@@ -97,7 +97,7 @@ class _Trials:
     def _take(self, trial: Trial) -> Message | None:
         """Append a trial to the folder and show it; return what other work took from it, if too much."""
         folder = self._bench.folder
-        folder.append_trial(trial)
+        folder.append(trial)
         found = findings_of(folder, trial)
         invalid = [one for one in found if one.severity == "invalid"]
         self._progress.ends(trial, [one.message for one in invalid])

@@ -15,7 +15,7 @@ from diskproof.profile.clone.make import make
 from diskproof.profile.clone.material import WHOLE_DISK, Material, measure
 from diskproof.profile.place import FEWEST_BYTES, Wanted
 from diskproof.profile.plan import Effort
-from diskproof.refusal import RefusalError, check_writable, why_not_written
+from diskproof.refusal import RefusalError, check_writable
 from diskproof.report.compose.clone import compose
 from diskproof.report.write import terminal
 from diskproof.results.durable import write_whole
@@ -65,9 +65,9 @@ def clone(
     material, invalid = measured(place, effort, write)
     with fit_display() as tell:
         made = make(material, str(out), title, tell)
-    _write(out, made.text)
+    write_whole(out, made.text)
     if record:
-        _write(record, made.clone.model_dump_json(indent=1) + "\n")
+        write_whole(record, made.clone.model_dump_json(indent=1) + "\n")
     terminal.write(compose(made.clone), results)
     say(f"written: {out}")
     return TRIAL_INVALID if invalid else DONE
@@ -97,10 +97,3 @@ def measured(place: str, effort: Effort, write: str | None) -> tuple[Material, b
         material = measure(wanted, effort, watcher)
     failed = material.profile is not None and any(cell.error for cell in material.profile.cells)
     return material.with_notes(late.notes), late.invalid or failed
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise RefusalError(why_not_written(path, error)) from None

@@ -13,7 +13,7 @@ from diskproof.cli.screen import say
 from diskproof.cli.values.run import gathered
 from diskproof.history.shelf import RUNS, find, folders
 from diskproof.refusal import RefusalError
-from diskproof.results.durable import write_whole, writing
+from diskproof.results.durable import write_whole
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Cell
 from diskproof.stats.change_point import SHUFFLES, change_point
@@ -60,8 +60,7 @@ def decide(*run: str, at_most: str = "20m", out: Path = RUNS) -> int:
     runs = {BEFORE: versions[found.at - 1], AFTER: versions[found.at]}
     text = interleaved(runs, {factor: getattr(found.cell, factor) for factor in FACTORS.values()})
     study = out / f"{paths[0].parent.name[:30]}-decided.toml"
-    with writing(study):
-        write_whole(study, text)
+    write_whole(study, text)
     say(f"both are run side by side: {study}")
     from diskproof.cli import call  # noqa: PLC0415 - it has this verb
 
