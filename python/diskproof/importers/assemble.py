@@ -15,6 +15,7 @@ from pydantic import ByteSize, TypeAdapter, ValidationError
 from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.heading import WARM_UP
 from diskproof.importers.levels import name_of, path_levels
+from diskproof.importers.numbers import whole
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.findings import IMPORTED
 from diskproof.results.folder import RunFolder
@@ -225,7 +226,7 @@ def _metric(result: ImportedResult) -> Metric | None:
 def _levels(result: ImportedResult, told: dict[Factor, str]) -> dict[Factor, str]:
     """Return the level of every factor, or the word for one that is unknown or does not apply."""
     untold = NO_LEVEL if result.load.file_requests is not None else UNTOLD
-    clients = result.load.clients or _whole(told.get("clients")) or 0
+    clients = result.load.clients or whole(told.get("clients")) or 0
     return {
         "server": told.get("server", untold),
         "storage": told.get("storage", UNTOLD),
@@ -274,10 +275,6 @@ def _likeness(result: ImportedResult) -> object:
     if (result.source.tool is None and not asked) or (files is not None and files.direct is None):
         return None
     return tuple(sorted(asked.items()))
-
-
-def _whole(told: str | None) -> int | None:
-    return int(told) if told and told.isdecimal() and len(told) < 10 else None
 
 
 def _memory_bytes(told: str) -> int:

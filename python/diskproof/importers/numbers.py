@@ -37,3 +37,8 @@ def count(text: Text, line: int, told: str, what: str) -> int:
     if value != int(value):
         raise broken(text, line, f"{what} is {told[:LONGEST]!r}, not a whole number")
     return int(told) if told.isdecimal() else int(value)
+
+
+def whole(told: str | None) -> int | None:
+    """Return a whole number of a bounded length; None of anything else."""
+    return int(told) if told and told.isascii() and told.isdecimal() and len(told) < 10 else None

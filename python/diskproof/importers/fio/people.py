@@ -1,14 +1,13 @@
 """fio's output for people, of version 2 and 3: each job as its JSON would have it, as far as printed."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.fio.options import size_of
-from diskproof.importers.fio.results import job_of, signals_in
+from diskproof.importers.fio.results import jobs_of, signals_in
 from diskproof.importers.jsontext import Node
 from diskproof.importers.numbers import count, number
 
@@ -74,17 +73,11 @@ def _is_for_people(text: Text) -> bool:
 
 def _read(text: Text) -> Iterator[Found]:
     runs = list(_runs(text))
-    signals = list(signals_in(text, [run.line for run in runs]))
+    ended = signals_in(text, [run.line for run in runs])
     for at, run in enumerate(runs):
-        groups: dict[tuple[str, str], list[_Job]] = defaultdict(list)
-        for job in run.jobs:
-            groups[job.told["groupid"], job.told["jobname"]].append(job)
         source = text.source(run.line, "fio for people", run.version.replace("fio-", "fio ", 1) or None)
-        for (group, name), clones in groups.items():
-            nodes = [Node(text, run.line, _finished(job)) for job in clones]
-            beside = [other for other_group, other in groups if other_group == group and other != name]
-            ended = [signal for of_run, signal in signals if of_run == at]
-            yield job_of(source, name, nodes, None, beside, ended, all_options=bool(run.command))
+        nodes = [Node(text, run.line, _finished(job)) for job in run.jobs]
+        yield from jobs_of(source, nodes, None, ended[at], all_options=bool(run.command))
 
 
 def _runs(text: Text) -> Iterator[_Run]:

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -59,7 +59,7 @@ def _read_json(text: Text) -> Iterator[Found]:
     answers = [one for one in objects(text) if one.word("fio version") is not None]
     # With `--status-interval` each report has all that the one before had.
     answers = [one for one, after in zip_longest(answers, answers[1:]) if not _begun_together(one, after)]
-    signals = list(signals_in(text, [one.line for one in answers]))
+    ended = signals_in(text, [one.line for one in answers])
     for at, answer in enumerate(answers):
         version = answer.word("fio version") or ""
         jobs = answer.nodes("jobs") or answer.nodes("client_stats")
@@ -68,14 +68,8 @@ def _read_json(text: Text) -> Iterator[Found]:
         if len(jobs) > MOST_JOBS:
             raise broken(text, answer.line, f"fio's answer has {len(jobs):,} jobs, and fio runs some 4,000")
         common = answer.node("global options")
-        groups: dict[tuple[str, str], list[Node]] = defaultdict(list)
-        for job in jobs:
-            groups[job.word("groupid") or "", job.word("jobname") or "fio"].append(job)
         source = text.source(answer.line, "fio JSON", version.replace("fio-", "fio ", 1))
-        for (group, name), clones in groups.items():
-            beside = [other for other_group, other in groups if other_group == group and other != name]
-            ended = [signal for of_answer, signal in signals if of_answer == at]
-            yield job_of(source, name, clones, common, beside, ended)
+        yield from jobs_of(source, jobs, common, ended[at])
 
 
 def _begun_together(one: Node, after: Node | None) -> bool:
@@ -97,15 +91,17 @@ def _begun_together(one: Node, after: Node | None) -> bool:
 _SIGNAL = re.compile(r"\s*(fio: terminating on signal \d{1,3})")
 
 
-def signals_in(text: Text, begins: list[int]) -> Iterator[tuple[int, str]]:
-    """Yield each signal that ended fio, after the number of the output that it belongs to.
+def signals_in(text: Text, begins: list[int]) -> dict[int, list[str]]:
+    """Return the signals that ended fio, by the number of the output that each belongs to.
 
     `begins` has the first line of each output. fio prints the line into its output for people, and above or
     below its JSON.
     """
+    signals: dict[int, list[str]] = defaultdict(list)
     for line, said in enumerate(text.lines, start=1):
         if begins and (found := _SIGNAL.match(said)):
-            yield max(bisect(begins, line) - 1, 0), found[1]
+            signals[max(bisect(begins, line) - 1, 0)].append(found[1])
+    return signals
 
 
 def _some(names: list[str]) -> str:
@@ -113,7 +109,23 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + more
 
 
-def job_of(
+def jobs_of(
+    source: Source, jobs: Iterable[Node], common: Node | None, ended: list[str], *, all_options: bool = True
+) -> Iterator[ImportedResult]:
+    """Yield the jobs of one start of fio.
+
+    Its output for people prints few of its options: without `all_options` the others are not known. `ended`
+    says what ended it.
+    """
+    groups: dict[tuple[str, str], list[Node]] = defaultdict(list)
+    for job in jobs:
+        groups[job.word("groupid") or "", job.word("jobname") or "fio"].append(job)
+    for (group, name), clones in groups.items():
+        beside = [other for other_group, other in groups if other_group == group and other != name]
+        yield _job(source, name, clones, common, beside, ended, all_options=all_options)
+
+
+def _job(
     source: Source,
     name: str,
     clones: list[Node],
@@ -121,13 +133,9 @@ def job_of(
     beside: list[str],
     ended: list[str],
     *,
-    all_options: bool = True,
+    all_options: bool,
 ) -> ImportedResult:
-    """Return a job as one, though fio may list each of its clones.
-
-    Its output for people prints few of its options: without `all_options` the others are not known. `ended`
-    says what ended it.
-    """
+    """Return a job as one, though fio may list each of its clones."""
     own = clones[0].node("job options")
     told = {**(common.words() if common else {}), **(own.words() if own else {})}
     waited_for = told.get("ioengine", "psync") in ONE_AT_A_TIME if told else False

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from diskproof.importers.base import Text, ending
+from diskproof.importers.numbers import whole
 from diskproof.importers.sysbench.output import Output
-from diskproof.results.imported import Source
-from diskproof.results.load import Latency, LoadError
+from diskproof.reading import MIB
+from diskproof.results.imported import ImportedResult
+from diskproof.results.load import FileRequests, Latency, LoadError, LoadResult
 
 HISTOGRAM_END_MS = 100_000.0
 """Since 1.0 the last bucket has all that took longer (sb_histogram_init)."""
@@ -34,10 +36,26 @@ FEW_DIGITS_MS = 1.0
 """Below this a mean of two decimals has two digits at most, and its sum over the events has more."""
 
 
-def source_of(text: Text, run: Output, test: str) -> Source:
-    """Return a run's source; its version is printed, or follows from the form of the output."""
-    return text.source(
-        run.line, f"sysbench {version_of(run)} {test}", f"sysbench {run.version}" if run.version else None
+def result_of(
+    text: Text, run: Output, place: int, test: str, workload: str, load: LoadResult, remarks: list[str]
+) -> ImportedResult:
+    """Return a run's result, with its intervals."""
+    rates, latencies_us, interval_s = intervals_of(run, load.file_requests)
+    asked = asked_of(run)
+    return ImportedResult(
+        source=text.source(
+            run.line, f"sysbench {version_of(run)} {test}", f"sysbench {run.version}" if run.version else None
+        ),
+        name=f"sysbench {place}: {workload}",
+        levels={"workload": workload},
+        load=load,
+        asked=asked,
+        interval_s=interval_s,
+        intervals_per_s=rates,
+        intervals_latency_us=latencies_us,
+        interval_percentile=run.interval_percentile if latencies_us else None,
+        warm_up_s=whole(asked.get("warmup-time")),
+        remarks=remarks,
     )
 
 
@@ -70,13 +88,6 @@ def fatal_errors(run: Output) -> list[LoadError]:
     return ending("FATAL", (told[:200] for told in run.complaints if told.startswith("FATAL")))
 
 
-def warm_up_s(run: Output) -> float | None:
-    """Return the seconds of a warm-up, which is not counted; None if the output has none."""
-    return (
-        float(told) if (told := asked_of(run).get("warmup-time", "")).isdecimal() and len(told) < 10 else None
-    )
-
-
 def asked_of(run: Output) -> dict[str, str]:
     """Return what the run was asked for, by the option's name: from its head, then from its command."""
     return {**run.options, **{name: told for name, told in run.head.items() if name != "threads"}}
@@ -88,7 +99,7 @@ def asked_of(run: Output) -> dict[str, str]:
 def clients_of(run: Output, remarks: list[str]) -> int | None:
     """Return the threads: from the head, the command, or the fairness of threads."""
     for told in (run.head.get("threads"), run.options.get("threads"), run.options.get("num-threads")):
-        if threads := _whole(told):
+        if threads := whole(told):
             return threads
     threads = _counted_threads(run)
     if threads:
@@ -100,8 +111,8 @@ def clients_of(run: Output, remarks: list[str]) -> int | None:
 def judge_command(run: Output) -> None:
     """Forget the options of a command above an output that is of another run, as its threads or test show."""
     options = run.options
-    asked = _whole(options.get("threads") or options.get("num-threads"))
-    shown = _whole(run.head.get("threads")) or _counted_threads(run)
+    asked = whole(options.get("threads") or options.get("num-threads"))
+    shown = whole(run.head.get("threads")) or _counted_threads(run)
     kinds = run.test and _KINDS.get(run.test), _kind(run)
     if (asked and shown and asked != shown) or (all(kinds) and kinds[0] != kinds[1]):
         options.clear()
@@ -116,10 +127,6 @@ def _kind(run: Output) -> str | None:
     if any(name in run.figures for name in ("read ops", "reads/s", "read iops")):
         return "fileio"
     return "oltp" if run.counts_statements else None
-
-
-def _whole(told: str | None) -> int | None:
-    return int(told) if told and told.isdecimal() and len(told) < 10 and int(told) else None
 
 
 def _counted_threads(run: Output) -> int | None:
@@ -181,15 +188,19 @@ def _of_more_digits(run: Output, printed_ms: float, sum_ms: float, events: int, 
     return exact_ms
 
 
-def intervals_of(run: Output) -> tuple[list[float], list[float], float | None]:
+def intervals_of(
+    run: Output, files: FileRequests | None
+) -> tuple[list[float], list[float], float | None]:
     """Return (what each interval had in a second, its latencies in microseconds, its length in seconds).
 
-    The rates of a load on files are in MiB.
+    The rates of a load on files are printed in MiB, and are known as requests if their block is.
     """
     kept = run.intervals
     rates = [
         rate for one in kept if (rate := one.per_s if one.per_s is not None else one.mib_per_s) is not None
     ]
+    if files is not None:
+        rates = [rate * MIB / files.block_bytes for rate in rates] if files.block_bytes else []
     latencies = [one.latency_ms for one in kept if one.latency_ms is not None]
     if len(latencies) < len(kept) or not any(latencies):
         latencies = []
@@ -197,8 +208,7 @@ def intervals_of(run: Output) -> tuple[list[float], list[float], float | None]:
 
 
 def _interval_s(run: Output, stamps_s: Sequence[float]) -> float | None:
-    asked = run.head.get("report-interval") or run.options.get("report-interval")
-    if asked and asked.isdecimal() and len(asked) < 10 and int(asked):
+    if asked := whole(run.head.get("report-interval") or run.options.get("report-interval")):
         return float(asked)
     steps = sorted(after - before for before, after in pairwise(stamps_s))
     return steps[len(steps) // 2] if steps and steps[len(steps) // 2] > 0 else None

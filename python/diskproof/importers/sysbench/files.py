@@ -7,25 +7,22 @@ of a file as one "Other". Since 1.0 only rates are printed, and an fsync is an e
 import re
 
 from diskproof.importers.base import Text
-from diskproof.importers.numbers import broken, number
+from diskproof.importers.numbers import broken, number, whole
 from diskproof.importers.sysbench.figures import (
     MODES,
-    asked_of,
     clients_of,
     fatal_errors,
-    intervals_of,
     latency_of,
     remarks_of,
+    result_of,
     seconds_of,
-    source_of,
     version_of,
-    warm_up_s,
 )
 from diskproof.importers.sysbench.output import Output
+from diskproof.reading import MIB
 from diskproof.results.imported import ImportedResult
 from diskproof.results.load import FileRequests, LoadResult
 
-MIB = 2**20
 _SIZE = re.compile(r"([\d.]{1,20}) ?([KMGTP]?)i?b", re.IGNORECASE)
 _POWER = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 SECTOR_BYTES = 512
@@ -44,47 +41,35 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
     mode = mode_of(run)
     if newer:
         remarks.append("its latencies are of reads, writes and fsyncs together")
-    intervals, intervals_latency_us, interval_s = intervals_of(run)
-    if intervals and block_bytes:
+    if run.intervals and block_bytes:
         remarks.append(f"requests of each interval, derived: its MiB a second / {block_bytes} bytes")
     workload = " ".join(filter(None, ("fileio", mode, _block_name(block_bytes))))
     events = run.figures.get("total number of events" if newer else "total ops")
-    return ImportedResult(
-        source=source_of(text, run, "fileio"),
-        name=f"sysbench {place}: {workload}",
-        levels={"workload": workload},
-        load=LoadResult(
-            workload="fileio",
-            mix=mode,
-            clients=clients_of(run, remarks),
-            seconds=seconds,
-            transactions=requests,
-            transactions_per_s=rate_per_s,
-            derived=["transactions"] if newer else [],
-            statements=None if events is None else int(events),
-            reads=reads,
-            writes=writes,
-            others=syncs,
-            latency_us=latency_of(run, None if newer else requests, remarks),
-            errors=fatal_errors(run),
-            file_requests=FileRequests(
-                files=_whole(run.head.get("file-num") or run.options.get("file-num")),
-                block_bytes=block_bytes,
-                direct=_direct(run),
-                one_pass=bool(mode and mode.startswith("seq") and version_of(run) < "1"),
-                read_bytes=_moved(text, run, "read", reads, block_bytes, seconds, remarks),
-                written_bytes=_moved(text, run, "written", writes, block_bytes, seconds, remarks),
-                syncs=syncs,
-            ),
+    load = LoadResult(
+        workload="fileio",
+        mix=mode,
+        clients=clients_of(run, remarks),
+        seconds=seconds,
+        transactions=requests,
+        transactions_per_s=rate_per_s,
+        derived=["transactions"] if newer else [],
+        statements=None if events is None else int(events),
+        reads=reads,
+        writes=writes,
+        others=syncs,
+        latency_us=latency_of(run, None if newer else requests, remarks),
+        errors=fatal_errors(run),
+        file_requests=FileRequests(
+            files=whole(run.head.get("file-num") or run.options.get("file-num")),
+            block_bytes=block_bytes,
+            direct=_direct(run),
+            one_pass=bool(mode and mode.startswith("seq") and version_of(run) < "1"),
+            read_bytes=_moved(text, run, "read", reads, block_bytes, seconds, remarks),
+            written_bytes=_moved(text, run, "written", writes, block_bytes, seconds, remarks),
+            syncs=syncs,
         ),
-        asked=asked_of(run),
-        interval_s=interval_s,
-        intervals_per_s=[one * MIB / block_bytes for one in intervals] if block_bytes else [],
-        intervals_latency_us=intervals_latency_us,
-        interval_percentile=run.interval_percentile if intervals_latency_us else None,
-        warm_up_s=warm_up_s(run),
-        remarks=remarks,
     )
+    return result_of(text, run, place, "fileio", workload, load, remarks)
 
 
 def _worked_out(
@@ -226,7 +211,3 @@ def _block_name(block_bytes: int | None) -> str | None:
     if block_bytes is None:
         return None
     return f"{block_bytes // 1024} KiB" if block_bytes % 1024 == 0 else f"{block_bytes} B"
-
-
-def _whole(told: str | None) -> int | None:
-    return int(told) if told and told.isdecimal() and len(told) < 16 else None

@@ -5,16 +5,14 @@ from statistics import fmean
 
 from diskproof.importers.base import NO_SUMMARY, Format, Found, ImportRefusedError, Text, ending
 from diskproof.importers.sysbench.figures import (
-    asked_of,
     clients_of,
     fatal_errors,
     intervals_of,
     judge_command,
     remarks_of,
-    source_of,
-    warm_up_s,
+    result_of,
 )
-from diskproof.importers.sysbench.files import MIB, block_of_head, file_result, mode_of
+from diskproof.importers.sysbench.files import block_of_head, file_result, mode_of
 from diskproof.importers.sysbench.oltp import oltp_result
 from diskproof.importers.sysbench.output import Output, outputs
 from diskproof.results.imported import ImportedResult
@@ -64,10 +62,8 @@ def _without_summary(text: Text, run: Output, place: int) -> ImportedResult:
     """Return what interval lines alone say, or nothing but the error that ended a run."""
     remarks = remarks_of(run)
     of_files = "file-test" in run.head or run.test == "fileio"
-    rates, latencies_us, interval_s = intervals_of(run)
-    block_bytes = block_of_head(text, run) if of_files else None
-    if of_files:
-        rates = [rate * MIB / block_bytes for rate in rates] if block_bytes else []
+    files = FileRequests(block_bytes=block_of_head(text, run)) if of_files else None
+    rates, *_ = intervals_of(run, files)
     errors = fatal_errors(run)
     if rates:
         remarks.append("it has no summary of sysbench's own: its rate is the mean of its interval lines")
@@ -75,32 +71,22 @@ def _without_summary(text: Text, run: Output, place: int) -> ImportedResult:
         errors = ending("sysbench", [NO_SUMMARY])
     elif rates and not errors:
         remarks.append("it was stopped early, or its script prints a report of its own")
-    load, mix = ("fileio", mode_of(run)) if of_files else ("oltp", run.test)
-    workload = " ".join(filter(None, (load, mix)))
-    return ImportedResult(
-        source=source_of(text, run, "fileio" if of_files else "OLTP"),
-        name=f"sysbench {place}: {workload}",
-        levels={"workload": workload},
-        load=LoadResult(
-            workload=load,
-            mix=mix,
-            clients=clients_of(run, remarks),
-            seconds=run.intervals[-1].at_s if rates else None,
-            transactions=None,
-            transactions_per_s=fmean(rates) if rates else 0.0,
-            derived=["transactions_per_s"],
-            errors=errors,
-            intervals_only=True,
-            file_requests=FileRequests(block_bytes=block_bytes) if of_files else None,
-        ),
-        asked=asked_of(run),
-        interval_s=interval_s,
-        intervals_per_s=rates,
-        intervals_latency_us=latencies_us,
-        interval_percentile=run.interval_percentile if latencies_us else None,
-        warm_up_s=warm_up_s(run),
-        remarks=remarks,
+    kind, mix = ("fileio", mode_of(run)) if of_files else ("oltp", run.test)
+    workload = " ".join(filter(None, (kind, mix)))
+    load = LoadResult(
+        workload=kind,
+        mix=mix,
+        clients=clients_of(run, remarks),
+        seconds=run.intervals[-1].at_s if rates else None,
+        transactions=None,
+        transactions_per_s=fmean(rates) if rates else 0.0,
+        derived=["transactions_per_s"],
+        errors=errors,
+        intervals_only=True,
+        file_requests=files,
     )
+    test = "fileio" if of_files else "OLTP"
+    return result_of(text, run, place, test, workload, load, remarks)
 
 
 def _is_of_files(run: Output) -> bool:

@@ -3,15 +3,12 @@
 from diskproof.importers.base import Text
 from diskproof.importers.numbers import broken
 from diskproof.importers.sysbench.figures import (
-    asked_of,
     clients_of,
     fatal_errors,
-    intervals_of,
     latency_of,
     remarks_of,
+    result_of,
     seconds_of,
-    source_of,
-    warm_up_s,
 )
 from diskproof.importers.sysbench.output import Output
 from diskproof.results.imported import ImportedResult
@@ -44,38 +41,26 @@ def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
     if rate := run.head.get("rate"):
         remarks.append(f"transactions were to come at {rate} a second: their latency holds their waiting")
     ignored = next((figures[label] for label in IGNORED if label in figures), None)
-    intervals_per_s, intervals_latency_us, interval_s = intervals_of(run)
     reads, writes, others = (_count(figures.get(kind)) for kind in ("read", "write", "other"))
     workload = _workload(transactions, reads, writes)
-    return ImportedResult(
-        source=source_of(text, run, "OLTP"),
-        name=f"sysbench {place}: {workload}",
-        levels={"workload": workload},
-        load=LoadResult(
-            workload="oltp",
-            mix=_mix(run),
-            clients=clients_of(run, remarks),
-            seconds=seconds,
-            transactions=transactions,
-            transactions_per_s=rate_per_s,
-            derived=derived,
-            statements=_count(figures.get("total")),
-            reads=reads,
-            writes=writes,
-            others=others,
-            latency_us=latency_of(run, transactions, remarks),
-            errors=[*_errors(ignored), *fatal_errors(run)],
-            retries=_count(ignored),
-            reconnects=_count(figures.get("reconnects")),
-        ),
-        asked=asked_of(run),
-        interval_s=interval_s,
-        intervals_per_s=intervals_per_s,
-        intervals_latency_us=intervals_latency_us,
-        interval_percentile=run.interval_percentile if intervals_latency_us else None,
-        warm_up_s=warm_up_s(run),
-        remarks=remarks,
+    load = LoadResult(
+        workload="oltp",
+        mix=_mix(run),
+        clients=clients_of(run, remarks),
+        seconds=seconds,
+        transactions=transactions,
+        transactions_per_s=rate_per_s,
+        derived=derived,
+        statements=_count(figures.get("total")),
+        reads=reads,
+        writes=writes,
+        others=others,
+        latency_us=latency_of(run, transactions, remarks),
+        errors=[*_errors(ignored), *fatal_errors(run)],
+        retries=_count(ignored),
+        reconnects=_count(figures.get("reconnects")),
     )
+    return result_of(text, run, place, "OLTP", workload, load, remarks)
 
 
 def _mix(run: Output) -> str | None:
