@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-from diskproof.families.samples import Samples, Status
 from diskproof.fio.program import Job
 from diskproof.results.findings import DIRECT, SETTINGS
 from diskproof.results.load import LoadResult
@@ -16,6 +15,7 @@ from diskproof.results.trial import DataFacts, RestoredBy
 from diskproof.results.usage import CpuUse, VirtualUse
 from diskproof.run.attempt import Attempt, Counted
 from diskproof.run.bench import Bench
+from diskproof.run.sampler import NothingWatched
 from diskproof.run.slower import FOLLOWS, OwnTimeError
 from diskproof.storage.copy import settle
 from diskproof.storage.kinds.base import StorageError
@@ -54,27 +54,6 @@ MOST_RECORD_BYTES = 128 * 2**10
 """Largest record of a ZFS data set that every version takes."""
 
 WARM_UP, MEASURED = "warm-up", "measured"
-
-
-class NothingWatched:
-    """Stands for the server where there is none: it has no counters and no sessions."""
-
-    pids: list[int] = []  # noqa: RUF012 - never changed
-
-    def status(self) -> Status:
-        """Return no counters."""
-        return Status(counters={}, gauges={})
-
-    def account(self, samples: Samples, /) -> None:
-        """Return no account."""
-        del samples
-
-    def waiting_sessions(self) -> None:
-        """Return None: there are no sessions."""
-
-    def log_tail(self) -> str:
-        """Return no lines."""
-        return ""
 
 
 class FilesAttempt(Attempt):

@@ -6,12 +6,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from diskproof.families.samples import Samples, Status
 from diskproof.results.series import Row
 from diskproof.results.usage import CpuUse, DeviceUsage, Party, ServerAccount, Usage
-from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerFailedError
+from diskproof.server.base import ANSWER_LIMIT_S, Running, ServerError, ServerFailedError
 from diskproof.system import counters
 from diskproof.system.counters import between
 from diskproof.system.cputime import CpuAccount
@@ -26,24 +25,29 @@ END_LIMIT_S = ANSWER_LIMIT_S + 10
 UNUSED = CpuUse(used_s=0.0, waited_s=0.0)
 
 
-class Watched(Protocol):
-    """What is measured, if it counts something itself: a server, or nothing but files."""
+class NothingWatched:
+    """Stands for the server where there is none: it has no counters and no sessions."""
 
-    @property
-    def pids(self) -> list[int]:
-        """Its processes now; empty if it has none of its own here, or is no program."""
+    pids: list[int] = []  # noqa: RUF012 - never changed
 
     def status(self) -> Status:
-        """Return its own counters and levels."""
+        """Return no counters."""
+        return Status(counters={}, gauges={})
 
     def account(self, samples: Samples, /) -> ServerAccount | None:
-        """Return what its statuses over some time show; None if it reports nothing."""
+        """Return no account."""
+        del samples
 
     def waiting_sessions(self) -> dict[str, int] | None:
-        """Return how many of its sessions wait for what; None if it does not report that."""
+        """Return None: there are no sessions."""
 
     def log_tail(self) -> str:
-        """Return the last lines of its log, for messages."""
+        """Return no lines."""
+        return ""
+
+
+Watched = Running | NothingWatched
+"""What is measured, if it counts something itself: a server, or nothing but files."""
 
 
 @dataclass(frozen=True)
