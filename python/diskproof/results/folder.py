@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import pyarrow as pa
 from pydantic import ValidationError
 
 from diskproof.reading import MIB, UnreadableError, read_bytes
@@ -25,6 +24,9 @@ from diskproof.results.record import Record
 from diskproof.results.series import Row, SeriesWriter, read_series
 from diskproof.results.summary import SUMMARY, Summary
 from diskproof.results.trial import Trial
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST_BYTES = 256 * MIB
 """A trial's record takes some 20 KB: more than ten thousand trials."""
@@ -248,8 +250,8 @@ class RunFolder:
 
     def series(
         self, trial_id: str, *, source: str | None = None, metric: str | None = None
-    ) -> pa.Table | None:
-        """Read one trial's time series (columns of SERIES_SCHEMA), or one source's or metric's part of it.
+    ) -> "pa.Table | None":
+        """Read one trial's time series (columns of `series_schema`), or one source's or metric's part of it.
 
         None if there is none that can be read.
         """

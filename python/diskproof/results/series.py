@@ -2,29 +2,20 @@
 
 import threading
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING
 
 from diskproof.reading import MIB, UnreadableError, opened
 from diskproof.results.durable import sync, sync_folder, writing
 from diskproof.results.live import Course
 
-# Arrow would catch Ctrl-C while it reads or writes, and report it as a file that cannot be read.
-pa.enable_signal_handlers(False)
+if TYPE_CHECKING:  # it loads slowly, and most verbs have no series
+    import pyarrow as pa
 
 Row = tuple[float, str, str, float]
 """(t_s, source, metric, value)."""
 
-_FIELDS: "list[pa.Field[Any]]" = [  # quoted: pyarrow's Field is generic to mypy alone
-    pa.field("t_s", pa.float64()),  # seconds since the measured phase began; negative in the warm-up
-    pa.field("source", pa.string()),  # load, host, device:<name>, server
-    pa.field("metric", pa.string()),  # named with its unit: transactions_per_s, latency_p95_us
-    pa.field("value", pa.float64()),
-]
-SERIES_SCHEMA = pa.schema(_FIELDS)
 
 MOST_BYTES = 4096 * MIB
 """A day of a hundred metrics, one a second, takes some 30 MB."""
@@ -34,6 +25,20 @@ MOST_ROWS = 50_000_000
 
 BATCH_ROWS = 16_384
 """Rows that wait in memory for the next row group: a minute or two of a server's counters, 4 MB."""
+
+
+@cache
+def series_schema() -> "pa.Schema":
+    """Return the columns of a series: seconds since the measured phase began, negative in the warm-up; where
+    it was counted (`load`, `host`, `device:<name>`, `server`); the metric, with its unit; its value.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    # Arrow would catch Ctrl-C while it reads or writes, and report it as a file that cannot be read.
+    pa.enable_signal_handlers(False)
+    return pa.schema(
+        {"t_s": pa.float64(), "source": pa.string(), "metric": pa.string(), "value": pa.float64()}
+    )
 
 
 class SeriesWriter:
@@ -48,10 +53,12 @@ class SeriesWriter:
 
         `course` gets the rows at once, for those who watch.
         """
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
         self._path = path
         self._scratch = path.with_name(path.name + ".partial")
         with writing(path):
-            self._writer = pq.ParquetWriter(self._scratch, SERIES_SCHEMA, compression="zstd")
+            self._writer = pq.ParquetWriter(self._scratch, series_schema(), compression="zstd")
         self._waiting: list[Row] = []
         self._lock = threading.Lock()
         self._closed = False
@@ -85,36 +92,42 @@ class SeriesWriter:
                 sync_folder(self._path.parent)
 
     def _write_batch(self) -> None:
+        import pyarrow as pa  # noqa: PLC0415
+
         if self._waiting:
             columns = [list(column) for column in zip(*self._waiting, strict=True)]
-            self._writer.write_table(pa.table(columns, schema=SERIES_SCHEMA))
+            self._writer.write_table(pa.table(columns, schema=series_schema()))
             self._waiting = []
 
 
 def read_series(
     path: Path, source: str | None, metric: str | None, within: Path | None = None
-) -> pa.Table | None:
+) -> "pa.Table | None":
     """Read a series, or one source's or metric's part of it; None if there is none that can be read.
 
     A file that a failing disk or a copy cut short has torn is as good as none: the trial's record
     holds its figures, the series only their course.
     """
-    wanted = {"source": source, "metric": metric}
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    wanted, schema = {"source": source, "metric": metric}, series_schema()
     try:
         with opened(path, MOST_BYTES, within) as content, pq.ParquetFile(content) as file:
             # In this thread: a pool of readers may still be ending when a short command does, and abort it.
-            if not file.schema_arrow.equals(SERIES_SCHEMA) or file.metadata.num_rows > MOST_ROWS:
+            if not file.schema_arrow.equals(schema) or file.metadata.num_rows > MOST_ROWS:
                 return None
             batches = [_part(batch, wanted) for batch in file.iter_batches(use_threads=False)]
-        table = pa.Table.from_batches(batches, schema=SERIES_SCHEMA)
+        table = pa.Table.from_batches(batches, schema=schema)
         table.validate(full=True)  # damaged text is no UTF-8, which is noticed only when it is read
     except (pa.ArrowException, OSError, UnreadableError):
         return None
     return table
 
 
-def _part(batch: pa.RecordBatch, wanted: dict[str, str | None]) -> pa.RecordBatch:
-    import pyarrow.compute as pc  # noqa: PLC0415 - a tenth of a run's start, which only a report needs
+def _part(batch: "pa.RecordBatch", wanted: dict[str, str | None]) -> "pa.RecordBatch":
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
 
     for column, value in wanted.items():
         if value is not None:

@@ -24,7 +24,7 @@ from diskproof.results.dial import Dials
 from diskproof.results.folder import CUTS, DIALS, PROOFS, RECORDS, TRIALS, RunFolder, RunFolderError
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
-from diskproof.results.series import SERIES_SCHEMA, Row
+from diskproof.results.series import Row, series_schema
 from diskproof.site.entry import Entry, make_entry, unit_of
 from diskproof.site.identity import Identity
 from diskproof.wording import numbers
@@ -68,7 +68,7 @@ class MemoryFolder(RunFolder):
         if not rows:
             return None
         columns = [list(column) for column in zip(*rows, strict=True)]
-        return pa.table(columns, schema=SERIES_SCHEMA)
+        return pa.table(columns, schema=series_schema())
 
     def _has(self, name: str) -> bool:
         return name in self.texts
