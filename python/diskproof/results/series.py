@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # it loads slowly, and most verbs have no series
 Row = tuple[float, str, str, float]
 """(t_s, source, metric, value)."""
 
-
 MOST_BYTES = 4096 * MIB
 """A day of a hundred metrics, one a second, takes some 30 MB."""
 
@@ -29,8 +28,10 @@ BATCH_ROWS = 16_384
 
 @cache
 def series_schema() -> "pa.Schema":
-    """Return the columns of a series: seconds since the measured phase began, negative in the warm-up; where
-    it was counted (`load`, `host`, `device:<name>`, `server`); the metric, with its unit; its value.
+    """Return the columns of a series.
+
+    `t_s`: seconds since the measured phase began, negative in the warm-up; `source`: load, host, server,
+    device:<name>; `metric`, named with its unit: transactions_per_s, latency_p95_us.
     """
     import pyarrow as pa  # noqa: PLC0415
 

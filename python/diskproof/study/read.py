@@ -75,16 +75,14 @@ def read_study(path: Path, scale: str | None = None, *, to_cut: bool = False) ->
     if path.stem.startswith("."):  # `...toml` would be the folder above all runs
         raise StudyError(f"{path}: a study's name must not begin with a dot; rename the file")
     in_thousands: list[str] = []
-    study = parse_study(text, str(path), in_thousands=in_thousands)
+    sizes = parse_sizes(text, str(path), in_thousands)
+    study = sizes[None]
     notes += [*map(_size_note, in_thousands[:1]), *_half_layouts(study)]
     chosen = study.scale if scale is None else scale
-    if chosen is None:
-        return StudyFile(name=path.stem, text=text, study=study, notes=tuple(notes))
-    if chosen not in study.scales:
+    if chosen not in sizes:
         known = f"it has {', '.join(study.scales)}" if study.scales else "it has none"
         raise StudyError(f"{path} has no scale `{chosen}`; {known}")
-    at_scale = parse_study(text, str(path), chosen)
-    return StudyFile(name=path.stem, text=text, study=at_scale, scale=chosen, notes=tuple(notes))
+    return StudyFile(name=path.stem, text=text, study=sizes[chosen], scale=chosen, notes=tuple(notes))
 
 
 def _half_layouts(study: Study) -> Iterator[str]:
@@ -124,13 +122,18 @@ def _text_of(path: Path) -> str:
         raise StudyError(str(unreadable)) from None
 
 
-def parse_study(
-    text: str, source: str, scale: str | None = None, *, in_thousands: list[str] | None = None
-) -> Study:
+def parse_study(text: str, source: str, scale: str | None = None) -> Study:
     """Check the text of a study at all of its scales, and return it at one of them, or as written.
 
-    `source` names it in errors; paths of scripts are relative to it. `in_thousands` gets the sizes whose
-    unit has no `i`.
+    `source` names it in errors; paths of scripts are relative to it.
+    """
+    return parse_sizes(text, source, [])[scale]
+
+
+def parse_sizes(text: str, source: str, in_thousands: list[str]) -> dict[str | None, Study]:
+    """Return a study at each of its scales, and as written (None).
+
+    `in_thousands` gets the sizes whose unit has no `i`.
     """
     try:
         content = toml(text)
@@ -140,12 +143,11 @@ def parse_study(
         keys, wrong = long
         place = f"{source}:{line_of([str(key) for key in keys], text)}"
         raise StudyError(f"{place}: `{_shown(keys)}`: {wrong}")
-    found: list[str] = [] if in_thousands is None else in_thousands
-    study = _checked(content, text, source, None, found)
+    study = _checked(content, text, source, None, in_thousands)
     for secret in filter(None, (server.password_env for server in study.servers.values())):
         hide(secret)
-    sizes = {name: _checked(content, text, source, name, found) for name in study.scales}
-    return study if scale is None else sizes[scale]
+    sizes = {name: _checked(content, text, source, name, in_thousands) for name in study.scales}
+    return {None: study, **sizes}
 
 
 def _checked(
