@@ -19,7 +19,7 @@ from diskproof.profile.clone import choose
 from diskproof.profile.clone import fit as fits
 from diskproof.profile.clone import make as clone_maker
 from diskproof.profile.clone.cells import QUICK, Observation, observed, plan, split
-from diskproof.profile.clone.device import Parameter, Published, device_text
+from diskproof.profile.clone.device import Parameter, device_text
 from diskproof.profile.clone.fit import STEPS, Model, fit, length_of
 from diskproof.profile.clone.kinds import bridge, cloud
 from diskproof.profile.clone.make import Made, make
@@ -28,6 +28,7 @@ from diskproof.profile.clone.sight import Sight
 from diskproof.profile.measure import describe
 from diskproof.profile.place import Wanted
 from diskproof.refusal import RefusalError
+from diskproof.results.modelled import ModelledFigure
 from diskproof.results.profile import Probe, Profile, ProfileCell, ProfilePlace, Stream
 from support.profiles import Ear
 from support.trials import change
@@ -196,7 +197,8 @@ def test_a_file_is_written_as_the_program_reads_it(tmp_path: Path) -> None:
             "mb_per_s": Parameter(1.25e5, "y"),
         }
     }
-    figure = Published("random-read", 4096, 4, 2**20, "iops", 12345.678, "measured", fitted=True)
+    probe = Probe(pattern="random-read", block_bytes=4096, depth=4, span_bytes=2**20)
+    figure = ModelledFigure(probe=probe, measure="iops", published=12345.678, source="measured", fitted=True)
     file = tmp_path / "odd.toml"
     file.write_text(device_text('A "title"\n', 'He said """ and \\ and \x1b[1m', tree, [figure]))
     facts = disk.show(str(file))

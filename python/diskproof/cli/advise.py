@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from pydantic import TypeAdapter, ValidationError
 
 from diskproof.analysis.advised.advise import advise as rank
 from diskproof.analysis.advised.advise import durable_cells, why_unknown
 from diskproof.analysis.advised.records import Target
 from diskproof.analysis.other_disk.predict import MEMORY, answer
+from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED
 from diskproof.cli.fenced import keep
 from diskproof.cli.forms import Form, put_in_form
@@ -20,7 +20,6 @@ from diskproof.cli.values.run import gathered
 from diskproof.refusal import RefusalError
 from diskproof.report.compose.advised import compose
 from diskproof.results.plan import Plan
-from diskproof.results.size import Size
 from diskproof.run.dials import simulate
 from diskproof.study.condition import parse_condition
 from diskproof.study.price_cards import GIB, read_card, shipped_cards
@@ -128,10 +127,7 @@ PREDICTED = {("throughput", ">"): "per_s", ("p95", "<"): "p95_us", ("mean", "<")
 
 
 def _gib(text: str) -> float:
-    try:
-        size = int(TypeAdapter(Size).validate_python(text))
-    except ValidationError:
-        raise RefusalError(f"--size takes a size such as `100 GiB`, not `{text}`") from None
+    size = size_of("--size", text)
     if not GIB <= size <= 64 * 1024 * GIB:
         raise RefusalError(f"--size takes 1 GiB to 64 TiB, not `{text}`")
     return size / GIB

@@ -184,15 +184,7 @@ def make_entry(
             if (figure := as_shown(one.metric, one.figure))
         ],
         ratios=[
-            Ratio(
-                factor=one.factor,
-                level=one.level,
-                baseline=one.baseline,
-                cell=one.cell,
-                baseline_cell=one.baseline_cell,
-                outcome=one.outcome,
-                **_ends(one.ratio),
-            )
+            Ratio(**one.model_dump(include=set(Ratio.model_fields)), **_ends(one.ratio))
             for one in analysis.verdicts
         ],
         losses=[

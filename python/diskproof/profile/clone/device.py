@@ -6,6 +6,8 @@ from functools import lru_cache
 
 import tomlkit
 
+from diskproof.results.modelled import ModelledFigure
+
 Value = float | int | str | bool
 
 
@@ -21,21 +23,7 @@ Tree = Mapping[str, "Parameter | Tree"]
 """A device: the name of its kind above its parameters, as `[device.KIND]` has them."""
 
 
-@dataclass(frozen=True)
-class Published:
-    """One figure for the file's list: what `diskproof disk show` lists."""
-
-    pattern: str
-    block_bytes: int
-    depth: int
-    span_bytes: int | None
-    measure: str
-    value: float
-    source: str
-    fitted: bool
-
-
-def device_text(title: str, description: str, tree: Tree, published: Sequence[Published] = ()) -> str:
+def device_text(title: str, description: str, tree: Tree, published: Sequence[ModelledFigure] = ()) -> str:
     """Return the text of a device file.
 
     Only strings are left to tomlkit: a fit writes thousands of these files, and a document of tomlkit's takes
@@ -48,10 +36,11 @@ def device_text(title: str, description: str, tree: Tree, published: Sequence[Pu
     return "\n".join([*lines, *_tables("device", tree), ""])
 
 
-def _published(one: Published) -> str:
-    span = "" if one.span_bytes is None else f", span_bytes = {one.span_bytes}"
-    probe = f"pattern = {_text(one.pattern)}, block_bytes = {one.block_bytes}, depth = {one.depth}"
-    measure = f"{one.measure} = {_text(float(one.value))}"
+def _published(one: ModelledFigure) -> str:
+    asked = one.probe
+    span = "" if asked.span_bytes is None else f", span_bytes = {asked.span_bytes}"
+    probe = f"pattern = {_text(asked.pattern)}, block_bytes = {asked.block_bytes}, depth = {asked.depth}"
+    measure = f"{one.measure} = {_text(float(one.published))}"
     told = f"source = {_text(one.source)}, fitted = {_text(one.fitted)}"
     return f"{{probe = {{{probe}{span}}}, measure = {{{measure}}}, {told}}}"
 

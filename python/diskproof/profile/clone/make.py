@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from diskproof import __version__
 from diskproof.profile.clone.cells import Observation, split
 from diskproof.profile.clone.choose import Tell, choose
-from diskproof.profile.clone.device import Published, Tree, device_text
+from diskproof.profile.clone.device import Tree, device_text
 from diskproof.profile.clone.fit import Fitted, Model
 from diskproof.profile.clone.material import Material
 from diskproof.profile.clone.sight import Sight
@@ -134,20 +134,8 @@ def _text(clone: Clone, material: Material, best: Fitted) -> str:
         "What it cannot know:",
         *(f"- {one.text}" for one in clone.unknown),
     ]
-    published = [
-        Published(
-            pattern=one.probe.pattern,
-            block_bytes=one.probe.block_bytes,
-            depth=one.probe.depth,
-            span_bytes=one.probe.span_bytes,
-            measure=one.measure,
-            value=one.published,
-            source=one.source,
-            fitted=one.fitted,
-        )
-        for one in clone.figures
-        if one.measure not in ("median_us", "p95_us", "p99_us")
-    ]
+    latencies = ("median_us", "p95_us", "p99_us")
+    published = [one for one in clone.figures if one.measure not in latencies]
     return device_text(clone.title, "\n".join(lines), best.tree, published)
 
 
