@@ -4,14 +4,14 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from pydantic import ValidationError
 
-from diskproof.reading import MIB, UnreadableError, read_bytes
+from diskproof.reading import MIB, UnreadableError, opened, read_bytes
 from diskproof.refusal import RefusalError, why_refused
 from diskproof.results.cut import CutTrial
 from diskproof.results.dial import Dials
@@ -69,6 +69,8 @@ class RunFolder:
         self.path = path
         self._within = within
         self._images: dict[int, Path] = {}
+        self._kept: dict[str, tuple[bytes, Record]] = {}
+        """Single records by their files, each with its text."""
         self._held = ExitStack()
 
     @classmethod
@@ -206,7 +208,7 @@ class RunFolder:
 
     def plan(self) -> Plan:
         """Read the plan."""
-        return self._parsed(Plan, "plan.json", self._read("plan.json"))
+        return self._single(Plan)
 
     def text_of(self, name: str) -> str:
         """Read a file of the folder as it is, which must be UTF-8."""
@@ -221,12 +223,11 @@ class RunFolder:
 
     def machine(self) -> Machine | None:
         """Read the machine's facts; None if the run ended before they were gathered."""
-        name = "machine.json"
-        return self._parsed(Machine, name, self._read(name)) if self._has(name) else None
+        return self._single(Machine) if self._has(FILES[Machine]) else None
 
     def dials(self) -> Dials:
         """Read what the disks' models say of the run's curves; nothing before its end."""
-        return self._parsed(Dials, DIALS, self._read(DIALS)) if self._has(DIALS) else Dials()
+        return self._single(Dials) if self._has(DIALS) else Dials()
 
     def trials(self) -> list[Trial]:
         """Read the finished trials in the order they were run.
@@ -285,6 +286,16 @@ class RunFolder:
                 )
             yield one
 
+    def _single(self, record: type[Read]) -> Read:
+        """Read the file of one record; as long as its text is the same, it is taken apart once."""
+        name = FILES[record]
+        content = self._read(name)
+        if name not in self._kept or self._kept[name][0] != content:
+            self._kept[name] = content, self._parsed(record, name, content)
+        found = self._kept[name][1]
+        assert isinstance(found, record)
+        return found
+
     def _parsed(self, record: type[Read], name: str, content: bytes) -> Read:
         """Read one record; RunFolderError names the file and its first mistake."""
         try:
@@ -301,12 +312,25 @@ class RunFolder:
         A line ends with a newline and nothing else. Text inside JSON may hold what Unicode calls a
         line's end, such as U+2028.
         """
-        if self._has(name):
-            yield from self._read(name).split(b"\n")[:-1]
+        if not self._has(name):
+            return
+        with self._opened(name) as file:
+            yield from (line[:-1] for line in file if line.endswith(b"\n"))
 
     def _has(self, name: str) -> bool:
         """Tell whether a file is there; one that is no file, or a link that leads nowhere, is for `_read`."""
         return os.path.lexists(self.path / name)
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[BinaryIO]:
+        """Open a file to be read piece by piece: one of records may have hundreds of megabytes."""
+        try:
+            with opened(self.path / name, MOST_BYTES, self._within) as file:
+                yield file
+        except UnreadableError as unreadable:
+            raise RunFolderError(str(unreadable)) from None
+        except OSError as error:
+            raise RunFolderError(f"{self.path / name} cannot be read: {why_refused(error)}") from None
 
     def _read(self, name: str) -> bytes:
         try:
@@ -315,9 +339,14 @@ class RunFolder:
             raise RunFolderError(str(unreadable)) from None
 
     def _drop_torn_line(self, name: str) -> None:
-        content = self._read(name) if self._has(name) else b""
-        if content and not content.endswith(b"\n"):
-            os.truncate(self.path / name, content.rfind(b"\n") + 1)
+        if not self._has(name):
+            return
+        with self._opened(name) as file:
+            end = file.seek(0, os.SEEK_END)
+            file.seek(max(end - 1, 0))
+            is_whole = file.read() in (b"", b"\n")
+        if not is_whole:
+            os.truncate(self.path / name, self._read(name).rfind(b"\n") + 1)
 
 
 @dataclass(frozen=True)

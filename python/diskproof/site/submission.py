@@ -5,9 +5,12 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -72,6 +75,10 @@ class MemoryFolder(RunFolder):
 
     def _has(self, name: str) -> bool:
         return name in self.texts
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[BinaryIO]:
+        yield BytesIO(self._read(name))
 
     def _read(self, name: str) -> bytes:
         try:
