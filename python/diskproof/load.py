@@ -128,9 +128,7 @@ def check(
 def check_statements(url: str, arguments: list[str], password: str | None = None) -> None:
     """Have the server's parser read a script, which is not run; StatementError if it refuses one."""
     argv = [str(program()), "check", "script", "--url", url, *arguments]
-    ended = run(argv, env=_with(password))
-    if ended.code != 0:
-        raise StatementError(ended.err.strip().removeprefix(f"{PROGRAM}: ") or _wordless(ended.code))
+    _complaining(run(argv, env=_with(password)), StatementError)
 
 
 def rehearse(kind: str, arguments: list[str], url: str = "null:") -> Event:
@@ -156,10 +154,7 @@ def rehearse_prepare(arguments: list[str], url: str) -> list[str]:
     LoadFailedError says what it refuses.
     """
     ended = run([str(program()), "prepare", "script", "--url", url, *arguments], limit_s=READING_S)
-    said = ended.err.strip()
-    if ended.code != 0:
-        raise LoadFailedError(said.removeprefix(f"{PROGRAM}: ") or _wordless(ended.code))
-    return [line for line in said.splitlines() if ": left out: " in line]
+    return [line for line in _complaining(ended) if ": left out: " in line]
 
 
 def check_script(arguments: list[str]) -> list[str]:
@@ -173,10 +168,7 @@ def check_script(arguments: list[str]) -> list[str]:
         ended = run([str(program()), "prepare", "lua", "--url", "null:", *arguments, "--command", "help"])
     except TimedOut as late:
         raise LoadFailedError(f"the script did not load within {late.timeout:g} s") from None
-    said = ended.err.strip()
-    if ended.code != 0:
-        raise LoadFailedError(said.removeprefix(f"{PROGRAM}: ") or _wordless(ended.code))
-    return [line.removeprefix(f"{PROGRAM}: ") for line in said.splitlines() if "Landlock" in line]
+    return [line.removeprefix(f"{PROGRAM}: ") for line in _complaining(ended) if "Landlock" in line]
 
 
 def import_log(arguments: list[str], output: Path, *, shows_progress: bool) -> str:
@@ -202,6 +194,14 @@ def why_no_fence() -> str | None:
     """Return what the kernel's fence around a Lua script does not hold here; None if it holds everything."""
     ended = run([str(program()), "fence"])
     return None if ended.code == 0 else ended.complaint.removeprefix(f"{PROGRAM}: ")
+
+
+def _complaining(ended: Ended, failed: type[LoadFailedError] = LoadFailedError) -> list[str]:
+    """Return the lines of its complaints; raise them if it `failed`."""
+    said = ended.err.strip()
+    if ended.code != 0:
+        raise failed(said.removeprefix(f"{PROGRAM}: ") or _wordless(ended.code))
+    return said.splitlines()
 
 
 def _wordless(code: int) -> str:
