@@ -2,16 +2,13 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 
-from diskproof.audit.tpcc import rate
 from support.audited import audit
-from support.cases.results import of_hammerdb
 from support.tpcc import make_checked, make_inputs, make_types
 from support.tpcc_inputs import UNLIKELY, Drawn, distributions, smallest_p, wrong_shares
 
-CHECKS = {"tpcc-consistency", "tpcc-rate"}
+CHECKS = {"tpcc-consistency"}
 
 
 def found(inputs: Drawn, **changes: Any) -> dict[str, str]:
@@ -60,36 +57,3 @@ def test_inputs_that_are_easier_than_specified_are_found(changes: dict[str, Any]
     inputs = make_inputs().model_copy(update=changes)
     unlikely = [name for name, p in distributions(inputs).items() if p < UNLIKELY]
     assert [*wrong_shares(inputs), *unlikely] == [wrong]
-
-
-def test_our_own_new_orders_are_not_called_tpmc() -> None:
-    assert "tpcc-rate" not in found(make_inputs())
-
-
-KEYING_S, THINKING_S = (18, 3, 2, 2, 2), (12, 12, 10, 5, 5)
-"""Of the five kinds, in their order (clause 5.2.5.7)."""
-
-
-def new_orders_in_a_minute(seed: int) -> int:
-    """Return what ten terminals enter in a minute if every answer comes at once."""
-    draw = np.random.default_rng(seed)
-    orders = 0
-    for _ in range(10):
-        at_s, cards = 0.0, list[int]()
-        while at_s < 160:
-            cards = cards or list(draw.permutation([0] * 10 + [1] * 10 + [2, 3, 4]))
-            kind = cards.pop()
-            at_s += KEYING_S[kind] + draw.exponential(THINKING_S[kind])
-            orders += kind == 0 and 100 <= at_s < 160
-    return orders
-
-
-def test_a_short_run_may_scatter_above_what_terminals_enter_in_the_mean() -> None:
-    entered = [new_orders_in_a_minute(seed) for seed in range(50)]
-    assert max(entered) > 15
-    for orders in {*entered}:
-        assert rate.outcome(of_hammerdb(orders, 60)).state == "passed", orders
-    (many,) = rate.outcome(of_hammerdb(40, 60)).problems
-    assert "40 new orders a minute on 1 warehouse" in many.message.text
-    (long,) = rate.outcome(of_hammerdb(16, 3600)).problems
-    assert "16 new orders a minute on 1 warehouse" in long.message.text

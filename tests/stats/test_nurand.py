@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from diskproof.stats.distributions import poisson_p
 from support.tpcc_inputs import bin_shares, binomial_p, chi_square_p
 
 
@@ -70,8 +69,3 @@ def test_shares_of_few_draws_have_an_exact_p() -> None:
     )
     assert binomial_p(0, 20, 0.01) == 1.0
     assert binomial_p(150_400, 1_000_000, 0.15) == pytest.approx(0.263, abs=0.002)
-
-
-def test_a_high_count_has_the_tail_of_poisson() -> None:
-    assert poisson_p(2, 1.5) == pytest.approx(1 - 2.5 * math.exp(-1.5))
-    assert poisson_p(0, 1.5) == 1.0

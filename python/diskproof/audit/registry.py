@@ -61,7 +61,6 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     replay.replayer,
     replay.order,
     tpcc.consistency,
-    tpcc.rate,
 )
 
 RUN_CHECKS: tuple[Check[Run], ...] = (

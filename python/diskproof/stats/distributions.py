@@ -8,8 +8,3 @@ def special() -> ModuleType:
     from scipy import special  # noqa: PLC0415 - see above
 
     return special
-
-
-def poisson_p(count: float, mean: float) -> float:
-    """Return the probability that a Poisson count is so high or higher."""
-    return float(special().gammainc(count, mean)) if count > 0 else 1.0

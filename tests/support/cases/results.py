@@ -22,16 +22,6 @@ def measured_with(text: str, file: str = "safest.txt", **changes: Any) -> Eviden
     return evidence_of(make_result(source__file=file, **changes), make_beside(text))
 
 
-def of_hammerdb(orders_a_minute: float, seconds: float = 300.0, warehouses: int = 1) -> Evidence:
-    """Return HammerDB's new orders on so many warehouses."""
-    return result(
-        source__format="HammerDB",
-        asked={"warehouses": str(warehouses)},
-        load__transactions_per_s=orders_a_minute / 60,
-        load__seconds=seconds,
-    )
-
-
 RESULT_CASES: tuple[Case[Evidence], ...] = (
     Case(
         figures.rate_arithmetic,

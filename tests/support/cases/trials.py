@@ -15,7 +15,6 @@ from diskproof.results.trial import HeldCpus, Setting
 from diskproof.results.usage import DeviceUsage
 from support import files as bare
 from support.cases import Case
-from support.cases.results import of_hammerdb
 from support.load_hosts import make_load_hosts
 from support.replay import make_certificate
 from support.tpcc import make_checked
@@ -273,11 +272,5 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         trial(tables=make_checked(broken=3)),
         "condition 5 .* is broken in 3 orders",
         trial(tables=make_checked()),
-    ),
-    Case(
-        tpcc.rate,
-        of_hammerdb(40_000, warehouses=2),
-        "20,000 for each; its terminals can enter 12.86",
-        of_hammerdb(25, warehouses=2),
     ),
 )
