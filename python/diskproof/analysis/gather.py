@@ -3,6 +3,7 @@
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 from diskproof.analysis.answers import RunFinding
 from diskproof.audit.check import Evidence, Run
@@ -33,7 +34,7 @@ class Audited:
     machine: Machine | None
     """The one that it was made on."""
 
-    @property
+    @cached_property
     def valid(self) -> bool:
         """Whether the trial's figures are used."""
         return self.trial.finished and not any(one.severity == "invalid" for one in self.findings)
@@ -62,6 +63,7 @@ class Gathered:
         known = {cell.id: cell for cell in plan.cells}
         hosts = {planned.id: planned.host for planned in plan.trials}
         self._by_cell: dict[str, list[Audited]] = {cell.id: [] for cell in plan.cells}
+        self._valid: dict[str, list[Audited]] = {}
         for trial in trials:
             if trial.cell in known:
                 at = machine.at(hosts.get(trial.id)) if machine else None
@@ -75,6 +77,7 @@ class Gathered:
     def of_block(self, block: int) -> "Gathered":
         """Return what was gathered of one block alone."""
         one = copy(self)
+        one._valid = {}
         one._by_cell = {
             cell: [audited for audited in trials if audited.trial.block == block]
             for cell, trials in self._by_cell.items()
@@ -91,7 +94,10 @@ class Gathered:
 
     def valid(self, cell: Cell) -> list[Audited]:
         """Return the cell's valid trials, in the order of their blocks."""
-        return sorted((one for one in self.of(cell) if one.valid), key=lambda one: one.trial.block)
+        if cell.id not in self._valid:
+            valid = (one for one in self.of(cell) if one.valid)
+            self._valid[cell.id] = sorted(valid, key=lambda one: one.trial.block)
+        return self._valid[cell.id]
 
     def machine_of(self, cell: Cell) -> Machine | None:
         """Return the machine of a cell; if machines share its blocks, the first of them."""

@@ -36,7 +36,7 @@ UNEQUAL_TIME = 0.1
 def unequal_runs(run: Run) -> Iterator[Said]:
     """Find compared results of unequal duration, tool or options."""
     found: dict[tuple[str, tuple[Message, ...]], list[tuple[str, Cell, Cell]]] = {}
-    for factor, (cell, trials), (other, others) in _pairs(run, "one study made them all"):
+    for factor, (cell, trials), (other, others) in _pairs(run):
         if not (trials and others):
             yield Untold(NO_TRIALS)
             continue
@@ -60,10 +60,10 @@ def unequal_runs(run: Run) -> Iterator[Said]:
         )
 
 
-def _pairs(run: Run, why_apart: str) -> Iterator[tuple[Factor, _Side, _Side]]:
+def _pairs(run: Run) -> Iterator[tuple[Factor, _Side, _Side]]:
     """Yield each two imported cells that differ in one factor alone, each with its trials."""
     if not run.plan.imported:
-        raise NothingToCheckError(why_apart)
+        raise NothingToCheckError("one study made them all")
     pairs = list(compared(run))
     if not pairs:
         raise NothingToCheckError(NO_PAIR)

@@ -277,20 +277,23 @@ class CutAttempt(Steps):
 
     def recover(self) -> None:
         """Mount and start again, on disks that take their modelled time. A failure is an outcome."""
-        asked, dirs = self._asked, self._dirs("recovery")
-        assert asked is not None
         self.let_disks_take_time(on=True)
         mount = self.layout.mount_again if self.cuts_disks else None
         if not self.cuts_disks and (self.bears_errors or self.planned.way == "restart"):
             mount = self._remount
-        self._recovered = recover(
+        self._recovered = self._come_up(mount)
+        self._running = self._recovered.running or self._running
+        self.lap("recover_s")
+
+    def _come_up(self, mount: Callable[[], None] | None) -> Recovered:
+        asked, dirs = self._asked, self._dirs("recovery")
+        assert asked is not None
+        return recover(
             mount,
             lambda limit_s: start_in_own_time(self.bench, self.kind, self.cell, dirs, asked, limit_s),
             self.layout.folders().values(),
             self.bench.time,
         )
-        self._running = self._recovered.running or self._running
-        self.lap("recover_s")
 
     def _remount(self) -> None:
         self.layout.remount()

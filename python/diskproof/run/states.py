@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from diskproof.crash.evidence import request_log
 from diskproof.crash.loads import books_of
-from diskproof.crash.recovery import Verified, does_harm, look, recover
+from diskproof.crash.recovery import Verified, does_harm, look
 from diskproof.crash.states import Digests, Log, Moment, Part, State, read_log, states_of
 from diskproof.results.cut import LedgerOutcome, StateSeen, StatesSeen
 from diskproof.results.findings import ONE_STATE
@@ -13,7 +13,7 @@ from diskproof.results.plan import Cell, PlannedCut
 from diskproof.results.trial import Finding
 from diskproof.run.bench import Bench
 from diskproof.run.cut import CutAttempt
-from diskproof.run.server_setup import data_set_name, start_in_own_time
+from diskproof.run.server_setup import data_set_name
 from diskproof.storage.extents import Owners
 from diskproof.storage.kinds.base import StorageError
 from diskproof.wording import as_message, say
@@ -127,19 +127,12 @@ class StatesAttempt(CutAttempt):
 
     def _does_harm(self, log: Log, state: State) -> bool:
         """Recover from a state and compare: whether something was lost or damaged."""
-        asked, dirs = self._asked, self._dirs("recovery")
-        assert asked is not None
-        assert self.told is not None
-        shutil.rmtree(dirs.log)
-        dirs.log.mkdir()
+        log_folder = self._dirs("recovery").log
+        shutil.rmtree(log_folder)
+        log_folder.mkdir()
         self._put(log, state)
         self.cut_us = state.moment.at_us - LEFT_EARLY_US
-        self._recovered = recover(
-            self.layout.mount_again,
-            lambda limit_s: start_in_own_time(self.bench, self.kind, self.cell, dirs, asked, limit_s),
-            self.layout.folders().values(),
-            self.bench.time,
-        )
+        self._recovered = self._come_up(self.layout.mount_again)
         self._running = self._recovered.running
         try:
             self.verified = look(self._recovered, books_of(self.bench.study, self.bench.starter))
