@@ -58,8 +58,15 @@ def mser5(values: Sequence[float]) -> Truncation:
     # Bins that do not fill a batch are left out at the beginning, since the warm-up is there.
     first = len(values) - count * MSER_BATCH
     batches = np.asarray(values[first:], dtype=np.float64).reshape(count, MSER_BATCH).mean(axis=1)
-    errors = [float(batches[cut:].var()) / (count - cut) for cut in range(count - KEPT_BATCHES + 1)]
-    cut = int(np.argmin(errors))
+    errors: list[float] = []
+    """Of the last batch, of the last two, and so on: Welford, Technometrics 4(3), 1962."""
+    mean = squares = 0.0
+    for kept, batch in enumerate(reversed(batches.tolist()), start=1):
+        off = batch - mean
+        mean += off / kept
+        squares += off * (batch - mean)
+        errors.append(squares / kept**2)
+    cut = count - min(range(count, KEPT_BATCHES - 1, -1), key=lambda kept: errors[kept - 1])
     return Truncation(cut_bins=first + cut * MSER_BATCH if cut else 0, bins=len(values))
 
 
