@@ -2,7 +2,8 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +19,7 @@ from diskproof.results.usage import Party, Usage, VirtualUse
 from diskproof.run.activity import ActivityWatch
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.sampler import Sampler, Watched
+from diskproof.server.base import ServerError
 from diskproof.system.clocks import calendar_ahead_ns, calendar_set_ns
 from diskproof.system.cpus import allowed_cpus
 from diskproof.system.endings import check_going_on, was_stopped_since
@@ -29,6 +31,10 @@ REMEDY = "Fix the cause, then {command} repeats this trial."
 PAUSED_S = 3.0
 """A look at the database's threads that comes later than this shows a pause. With six runnable threads for
 each CPU, looks came up to 0.3 s late."""
+
+
+class ServerStartError(ServerError):
+    """The server did not start for a trial."""
 
 
 class Steps(ABC):
@@ -50,6 +56,14 @@ class Steps(ABC):
         self.laps[step] = seconds = now - self._last
         self._last = now
         return seconds
+
+    @contextmanager
+    def starting(self, failing: str = "did not start") -> Iterator[None]:
+        """Turn what a server refuses into an error of its start."""
+        try:
+            yield
+        except ServerError as error:
+            raise ServerStartError(f"`{self.cell.server}` {failing} for {self.cell.id}: {error}") from error
 
     @property
     def total_s(self) -> float:

@@ -22,12 +22,11 @@ from diskproof.results.fault import Fault, Trouble
 from diskproof.results.findings import CLEARED, FINISHED, START
 from diskproof.results.plan import CUT_LOAD, Cell, PlannedCut
 from diskproof.results.trial import Finding, Setting
-from diskproof.run.attempt import Steps
+from diskproof.run.attempt import ServerStartError, Steps
 from diskproof.run.bench import MISHAPS, Bench
-from diskproof.run.served import ServerStartError
 from diskproof.run.server_setup import data_set_name, restore_data, settings_of, start_in_own_time
 from diskproof.run.slower import check_follows
-from diskproof.server.base import Dirs, Running, ServerError, Settings
+from diskproof.server.base import Dirs, Running, Settings
 from diskproof.server.program import ProgramRunning
 from diskproof.storage.virtual import PowerCut
 from diskproof.wording import Message, as_message
@@ -120,16 +119,12 @@ class CutAttempt(Steps):
     def start(self) -> None:
         """Start the server with the cell's settings."""
         dirs = self._dirs("server")
-        try:
+        with self.starting():
             self._asked = settings_of(self.bench, self.cell, dirs)
             if self.planned.way == "restart":
                 self._asked = self.kind.keeping(self._asked)
             self._running = start_in_own_time(self.bench, self.kind, self.cell, dirs, self._asked)
             check_follows(self._running, self.bench.time)
-        except ServerError as error:
-            raise ServerStartError(
-                f"`{self.cell.server}` did not start for {self.cell.id}: {error}"
-            ) from error
         self.lap("start_s")
 
     def load(self) -> None:

@@ -15,7 +15,7 @@ from diskproof.run.attempt import Attempt
 from diskproof.run.bench import Bench
 from diskproof.run.dataset import DataSetError, described
 from diskproof.run.option_files import given_variables
-from diskproof.run.served import ServerAttempt, ServerStartError
+from diskproof.run.served import ServerAttempt
 from diskproof.server.base import ServerError
 from diskproof.server.given import GivenServer
 from diskproof.server.given.base import Given, Mark
@@ -272,14 +272,10 @@ class GivenAttempt(ServerAttempt):
 
     def start(self) -> None:
         """Set the variables of the tuning, and connect."""
-        try:
+        with self.starting("is not ready"):
             wanted = given_variables(self.bench.study, self.cell.tuning, self.server.facts)
             wanted = self.server.set(wanted, self.bench.starter)
             self.running = self.server.open(wanted)
-        except ServerError as error:
-            raise ServerStartError(
-                f"`{self.cell.server}` is not ready for {self.cell.id}: {error}"
-            ) from error
         self.note(ONLY_ASKED, UNSEEN)
         if self.server.read_only:
             self._held_by = self.running.check_read_only()
@@ -341,14 +337,7 @@ class GivenAttempt(ServerAttempt):
 
     def data(self) -> DataFacts:
         """Return the data set as it was at the start."""
-        return DataFacts(
-            data_bytes=self._data_bytes,
-            rows=self.workload.total_rows,
-            engine=self.engine,
-            declared_engine=self.workload.declared_engine,
-            job_engine=self.workload.job_engine,
-            restored_by=self.restored_by,
-        )
+        return self._data(self._data_bytes, self.workload.total_rows)
 
     def _prove(self, pids: list[int]) -> list[OpenFile]:
         """Return nothing: the server's files are out of reach."""

@@ -8,13 +8,13 @@ from diskproof.results.findings import FINISHED, SETTINGS, START, STATEMENT
 from diskproof.results.plan import Cell, PlannedTrial
 from diskproof.results.series import Row
 from diskproof.results.trial import DataFacts, OpenFile, RestoredBy
-from diskproof.run.attempt import Attempt, Counted
+from diskproof.run.attempt import Attempt, Counted, ServerStartError
 from diskproof.run.bench import Bench
 from diskproof.run.elsewhere import LoadElsewhere, Order
 from diskproof.run.room import FullError, Room
 from diskproof.run.server_setup import restore_data, settings_of, start_in_own_time
 from diskproof.run.slower import check_follows
-from diskproof.server.base import DATABASE, Dirs, Running, ServerError
+from diskproof.server.base import DATABASE, Dirs, Running
 from diskproof.storage.proof import prove_placement
 from diskproof.study.loads.base import Load
 from diskproof.study.plan import load_seconds
@@ -32,10 +32,6 @@ JOB_SILENCE_S = 600.0
 
 LOCK_WAIT_S = 5.0
 """Of the load's time: so long may a client of SQLite wait for the lock, also when the rest has ended."""
-
-
-class ServerStartError(ServerError):
-    """The server did not start for a trial."""
 
 
 class ServerAttempt(Attempt):
@@ -68,7 +64,7 @@ class ServerAttempt(Attempt):
 
     def start(self) -> None:
         """Start the server with the cell's settings."""
-        try:
+        with self.starting():
             settings = settings_of(self.bench, self.cell, self.dirs)
             for note in [*map(as_message, settings.notes), *self.layout.notes()]:
                 self.note(SETTINGS, note)
@@ -76,10 +72,6 @@ class ServerAttempt(Attempt):
                 settings = self.kind.opened(settings, self.bench.elsewhere.endpoint)
             self.running = start_in_own_time(self.bench, self.kind, self.cell, self.dirs, settings)
             check_follows(self.running, self.bench.time)
-        except ServerError as error:
-            raise ServerStartError(
-                f"`{self.cell.server}` did not start for {self.cell.id}: {error}"
-            ) from error
         self.lap("start_s")
         if self.workload.preloads:
             self.running.preload()
@@ -181,9 +173,12 @@ class ServerAttempt(Attempt):
 
     def data(self) -> DataFacts:
         """Return the loaded database as it was restored."""
+        return self._data(self.image.facts.data_bytes, self.image.facts.rows)
+
+    def _data(self, data_bytes: int, rows: int | None) -> DataFacts:
         return DataFacts(
-            data_bytes=self.image.facts.data_bytes,
-            rows=self.image.facts.rows,
+            data_bytes=data_bytes,
+            rows=rows,
             engine=self.engine,
             declared_engine=self.workload.declared_engine,
             job_engine=self.workload.job_engine,
