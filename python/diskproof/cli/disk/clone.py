@@ -1,25 +1,25 @@
 """`diskproof disk clone`: a device file that behaves like a disk of the user's."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from diskproof.cli.disk.bar import fit_display, profile_display
-from diskproof.cli.disk.late import punctuality
+from diskproof.cli.disk.late import named, punctuality
 from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE, TRIAL_INVALID
 from diskproof.cli.screen import results, say
 from diskproof.profile.clone.cells import FULL, QUICK
 from diskproof.profile.clone.make import make
 from diskproof.profile.clone.material import WHOLE_DISK, Material, measure
-from diskproof.profile.place import FEWEST_BYTES, Wanted
+from diskproof.profile.place import FEWEST_BYTES
 from diskproof.profile.plan import Effort
 from diskproof.refusal import RefusalError, check_writable
 from diskproof.report.compose.clone import compose
 from diskproof.report.write import terminal
 from diskproof.results.durable import write_whole
-from diskproof.storage.attached import find
 from diskproof.wording import numbers
 
 
@@ -83,16 +83,9 @@ def _effort(*, quick: bool, size: str | None, seconds: float | None) -> Effort:
 
 def measured(place: str, effort: Effort, write: str | None) -> tuple[Material, bool]:
     """Measure a place; return what was found, and whether a cell failed or a virtual disk was late."""
-    attached = None if Path(place).exists() else find(place)
-    at = (attached.mount_point or attached.block) if attached else None
-    of_block = (at or Path(place)).is_block_device()
-    wanted = Wanted(
-        name=place,
-        size_bytes=WHOLE_DISK if of_block else effort.size_bytes,
-        write=write,
-        at=at,
-        virtual=attached.facts.device if attached else None,
-    )
+    attached, wanted = named(place, effort.size_bytes, write)
+    if (wanted.at or Path(place)).is_block_device():
+        wanted = replace(wanted, size_bytes=WHOLE_DISK)
     with profile_display() as watcher, punctuality(attached) as late:
         material = measure(wanted, effort, watcher)
     failed = material.profile is not None and any(cell.error for cell in material.profile.cells)

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from diskproof import disk
+from diskproof.profile.place import Wanted
 from diskproof.results.usage import Waiting
-from diskproof.storage.attached import Attachment
+from diskproof.storage.attached import Attachment, find
 from diskproof.storage.waiting import watched
 from diskproof.wording import Message, as_message, say, share, us
 
@@ -18,6 +20,13 @@ class Punctuality:
     notes: list[Message] = field(default_factory=list)
     invalid: bool = False
     """More than a tenth of the latency: what was measured is not the device's."""
+
+
+def named(place: str, size_bytes: int, write: str | None) -> tuple[Attachment | None, Wanted]:
+    """Return what the user calls so: a path, or else an attached disk."""
+    attached = None if Path(place).exists() else find(place)
+    at = (attached.mount_point or attached.block) if attached else None
+    return attached, Wanted(place, size_bytes, write, at, attached.facts.device if attached else None)
 
 
 @contextmanager

@@ -9,13 +9,12 @@ from cyclopts import Parameter
 from diskproof.analysis.analyse import curves_in
 from diskproof.analysis.dials import Curve
 from diskproof.cli.disk.bar import profile_display
-from diskproof.cli.disk.late import punctuality
+from diskproof.cli.disk.late import named, punctuality
 from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE, TRIAL_INVALID
 from diskproof.cli.screen import results, say
 from diskproof.cli.values.run import gathered
 from diskproof.profile.measure import profile as measure
-from diskproof.profile.place import Wanted
 from diskproof.profile.plan import FULL, QUICK
 from diskproof.refusal import RefusalError, check_writable
 from diskproof.report import profile as told
@@ -24,7 +23,6 @@ from diskproof.report.write import terminal
 from diskproof.results.dial import FLUSH, Mark
 from diskproof.results.profile import Profile, write_profile
 from diskproof.run.dials import flush_us_like
-from diskproof.storage.attached import find
 
 
 def profile(
@@ -70,14 +68,8 @@ def profile(
     effort = QUICK if quick else FULL
     effort = effort if seconds is None else effort.lasting(seconds)
     check_writable(record, out)
-    attached = None if Path(place).exists() else find(place)
-    wanted = Wanted(
-        name=place,
-        size_bytes=effort.size_bytes if size is None else size_of("--size", size),
-        write=write,
-        at=(attached.mount_point or attached.block) if attached else None,
-        virtual=attached.facts.device if attached else None,
-    )
+    used = effort.size_bytes if size is None else size_of("--size", size)
+    attached, wanted = named(place, used, write)
     with profile_display() as watcher, punctuality(attached) as late:
         measured = measure(wanted, effort, only or (), watcher)
     measured = measured.model_copy(update={"notes": [*late.notes, *measured.notes]})
