@@ -43,7 +43,7 @@ def advise(
     *,
     durable_only: bool,
 ) -> Advice:
-    """Rank what can be bought.
+    """Rank what can be bought: of each the load that meets the target most probably.
 
     `predicted` has each load on each device, and on main memory; `durable` says by cell whether its commits
     survive a power cut.
@@ -52,7 +52,19 @@ def advise(
     lasting = [one for one in configurations if one.outlives_machine]
     if durable_only:
         configurations, predicted = lasting, safe
-    candidates = _candidates(target, configurations, predicted, durable)
+    candidates = []
+    for one in sorted(configurations, key=lambda one: one.a_month):
+        loads = [
+            Candidate(
+                configuration=one,
+                predicted=load,
+                durable=durable.get(load.cell.id, False) and one.outlives_machine,
+                probability=probability(target, load),
+            )
+            for load in predicted
+            if load.device == one.name
+        ]
+        candidates += [max(loads, key=_merit)] if loads else []
     chosen = cheapest(candidates, SURE)
     likely = cheapest(candidates, LIKELY)
     step_up = next((one for one in candidates if chosen and _steps_up(one, chosen)), None)
@@ -69,29 +81,6 @@ def advise(
         most_per_s=max(known, default=None),
         notes=_notes(candidates),
     )
-
-
-def _candidates(
-    target: Target,
-    configurations: Sequence[Configuration],
-    predicted: Sequence[Predicted],
-    durable: Mapping[str, bool],
-) -> list[Candidate]:
-    """Return what can be bought by price, each with the load that meets the target most probably."""
-    found = []
-    for one in sorted(configurations, key=lambda one: one.a_month):
-        loads = [
-            Candidate(
-                configuration=one,
-                predicted=load,
-                durable=durable.get(load.cell.id, False) and one.outlives_machine,
-                probability=probability(target, load),
-            )
-            for load in predicted
-            if load.device == one.name
-        ]
-        found += [max(loads, key=_merit)] if loads else []
-    return found
 
 
 def _merit(one: Candidate) -> tuple[float, float]:
