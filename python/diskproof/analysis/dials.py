@@ -87,7 +87,18 @@ def curves_of(
     for some in families.values():
         at = plan.dials[some[0].cell.storage]
         key, *second = at.values
-        points = sorted(_points(plan, some, predicted, held_back), key=lambda one: one.value)
+        points = [
+            CurvePoint(
+                value=plan.dials[one.cell.storage].value,
+                cell=one.cell.id,
+                figure=one.figure,
+                predicted=predicted.get(one.cell.id),
+                limit=held_back.get(one.cell.id),
+            )
+            for one in some
+            if one.figure
+        ]
+        points.sort(key=lambda one: one.value)
         if len(points) > 1:
             curves.append(
                 Curve(
@@ -108,23 +119,6 @@ def _held(one: CellAnswer, varying: Sequence[Factor]) -> tuple[tuple[Factor, str
     return tuple(
         (factor, one.cell.level(factor)) for factor in FACTORS if factor in varying and factor != "storage"
     )
-
-
-def _points(
-    plan: Plan,
-    some: Sequence[CellAnswer],
-    predicted: Mapping[str, float],
-    held_back: Mapping[str, Limit | None],
-) -> Iterator[CurvePoint]:
-    for one in some:
-        assert one.figure is not None
-        yield CurvePoint(
-            value=plan.dials[one.cell.storage].value,
-            cell=one.cell.id,
-            figure=one.figure,
-            predicted=predicted.get(one.cell.id),
-            limit=held_back.get(one.cell.id),
-        )
 
 
 def _need(points: Sequence[CurvePoint], loss: float) -> Need:

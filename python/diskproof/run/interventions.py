@@ -217,13 +217,16 @@ def _slower(subject: Subject, roles: Sequence[Role], on: Literal["read", "flush"
     factor = max(SLOWER[on], *(1 + LEAST_ADDED_US / mean_us for mean_us in means_us.values()))
     added_us = {name: _whole((factor - 1) * mean_us, turns_us) for name, mean_us in means_us.items()}
     slowness = {name: Slowness(on=on, add_us=round(add_us, 1)) for name, add_us in added_us.items()}
+    # For words only: requests for pages are included, and the means are the disks' own.
+    asked = {name: _requests(subject.trials, name, on) for name in means_us}
+    before = sum(asked[name] * mean_us for name, mean_us in means_us.items())
     each = [_longer(name, how.add_us, turns) for name, how in slowness.items()]
     change: Change = "slower reads" if on == "read" else "slower flushes"
     return Way(
         Intervention(
             change=change,
             says=say("every {on} {each:/ and }", on=on, each=each),
-            factor=_factor(subject.trials, means_us, added_us, on),
+            factor=1 + sum(asked[name] * us for name, us in added_us.items()) / before,
             added_us={name: how.add_us for name, how in slowness.items()},
         ),
         subject.cell,
@@ -251,21 +254,6 @@ def _longer(name: str, add_us: float, turns: Mapping[str, float]) -> Message:
         whose = "its platters" if turning == name else f"the platters of `{turning}`"
         return say("{longer}, {turns} of {whose}", longer=longer, turns=count, whose=whose)
     return longer
-
-
-def _factor(
-    trials: Sequence[Trial],
-    means_us: Mapping[str, float],
-    added_us: Mapping[str, float],
-    on: Literal["read", "flush"],
-) -> float:
-    """Return by how much the time of all requests together is multiplied, weighted by their number.
-
-    For words only: requests for pages are included, and the means are the disks' own.
-    """
-    asked = {name: _requests(trials, name, on) for name in means_us}
-    before = sum(asked[name] * mean_us for name, mean_us in means_us.items())
-    return 1 + sum(asked[name] * add_us for name, add_us in added_us.items()) / before
 
 
 def _means_us(
