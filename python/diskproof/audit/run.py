@@ -127,7 +127,7 @@ def order(run: Run) -> Iterator[Said]:
         (within, POSITION_LEVEL, "from the first to the last trial of a block"),
         (over, DRIFT_LEVEL, "from the first block to the last"),
     ):
-        if trend and trend.p < level and _matters(run, trend):
+        if trend and trend.p < level and abs(trend.change) > run.plan.same_within:
             yield warning(
                 "{figure} changes by {change:+.0f} {span}, whatever the cell",
                 figure=_figure(run),
@@ -367,7 +367,3 @@ def _figure(run: Run) -> str:
     """Name what the cells are judged by."""
     metrics = {run.plan.metric(cell) for cell in run.plan.cells}
     return "throughput" if metrics == {"transactions_per_s"} else "speed"
-
-
-def _matters(run: Run, trend: Trend) -> bool:
-    return abs(trend.change) > run.plan.same_within

@@ -54,7 +54,7 @@ def lateness(evidence: Evidence) -> Iterator[Said]:
     held = sum(_held_share(evidence, disk) for disk in disks)
     late = sum(_late_share(disk) for disk in disks)
     for disk in disks:
-        only_cache = _parts(evidence, disk) == {"cache"}
+        only_cache = {member.part for member in _members(evidence, disk)} == {"cache"}
         if disk.waiting and disk.waiting.late:
             unheeded = only_cache and disk.waiting.kinds == ["write"]
             unheeded |= held <= ALLOWED_LATENESS_SHARE and evidence.load.rate is None
@@ -191,11 +191,6 @@ def _disks(evidence: Evidence) -> list[VirtualUse]:
     if not evidence.trial.virtual_disks:
         raise NothingToCheckError("no virtual disk of ours")
     return evidence.trial.virtual_disks
-
-
-def _parts(evidence: Evidence, disk: VirtualUse) -> set[PoolPart]:
-    """Return what a pool uses a disk for; nothing if the disk is in no pool."""
-    return {member.part for member in _members(evidence, disk)}
 
 
 def _members(evidence: Evidence, disk: VirtualUse) -> list[PoolMember]:

@@ -201,17 +201,13 @@ def _variants(
                 of_work.append(asked)
             alike = (at, work, of_place, told["clients"])
             first = firsts.setdefault(alike, figure) if of_work[work] == asked else 0.0
-            if first and (result.numbered or _near(first, figure)):
+            if first and (result.numbered or max(first, figure) <= FARTHEST * min(first, figure)):
                 break
         of_places = places.setdefault((at, work), [])
         if of_place not in of_places:
             of_places.append(of_place)
         variants.append(_Variant(of_places.index(of_place), work))
     return variants
-
-
-def _near(one: float, other: float) -> bool:
-    return max(one, other) <= FARTHEST * min(one, other)
 
 
 def _metric(result: ImportedResult) -> Metric | None:

@@ -120,14 +120,9 @@ class _Trials:
             self._any_finished = True
             return
         why = trial.findings[-1].message.text
-        first = self._failures.setdefault(_first_line_without_digits(why), trial)
+        first = self._failures.setdefault(re.sub(r"\d+", "#", why.partition("\n")[0]), trial)
         if first.id != trial.id and not self._any_finished:
             raise RefusalError(f"{first.id} and {trial.id} failed alike, so the others would, too: {why}")
-
-
-def _first_line_without_digits(text: str) -> str:
-    """Return what two failures share that differ in figures, times or what follows from a log."""
-    return re.sub(r"\d+", "#", text.partition("\n")[0])
 
 
 def _mean_seconds(folder: RunFolder) -> dict[str, float]:

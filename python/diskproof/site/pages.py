@@ -153,7 +153,7 @@ def _cells(plan: Plan, metric: Metric, every: Sequence[CellSoFar]) -> Table:
         tuple(map(Column, ("Cell", UNITS[metric], "Interval", "Trials"))),
         tuple(
             (
-                _name(one.cell, plan),
+                verdict_words.cell_words(one.cell, varying_factors(plan.cells)),
                 estimate(figure) if figure else "",
                 bounds(figure) if figure else "",
                 f"{one.made} of {one.planned}{_invalid(one)}",
@@ -164,10 +164,6 @@ def _cells(plan: Plan, metric: Metric, every: Sequence[CellSoFar]) -> Table:
         scale=absolute_scale(known) if known and varying else None,
         bars=tuple(Bar(one.estimate, one.low, one.high, "same") if one else None for one in figures),
     )
-
-
-def _name(cell: Cell, plan: Plan) -> str:
-    return verdict_words.cell_words(cell, varying_factors(plan.cells))
 
 
 def _invalid(one: CellSoFar) -> str:

@@ -122,7 +122,7 @@ class Submission:
         by = (
             f"diskproof {machine.diskproof_version}"
             if machine and not self.raw
-            else self._tools(analysis.plan)
+            else "; ".join(analysis.plan.imported_from) or "not told"
         )
         return make_entry(
             name,
@@ -147,11 +147,6 @@ class Submission:
     def _measured(self) -> str:
         begins = [one.started_at for one in (*self.folder.trials(), *self.folder.cuts()) if one.started_at]
         return min(begins, default="")
-
-    @staticmethod
-    def _tools(plan: Plan) -> str:
-        return "; ".join(plan.imported_from) or "not told"
-
 
 def submitted(paths: Sequence[Path], *, keep: bool) -> Iterator[Submission]:
     """Yield each run folder, and all other files together; RefusalError for what cannot be read.

@@ -43,7 +43,7 @@ def position_effect(observations: Sequence[Observation], seed: int = 1) -> Trend
     the slope of the residuals (without the means of cells and blocks) is as steep.
     Source: Fisher, "The Design of Experiments", 1935, section 21 (randomisation test).
     """
-    blocks = _group(observations)
+    blocks = list(grouped(range(len(observations)), lambda index: observations[index].block).values())
     positions = np.array([one.position for one in observations], dtype=np.float64)
     if len(blocks) < 2 or len(observations) < 8 or np.ptp(positions) == 0:
         return None
@@ -103,11 +103,6 @@ def _kendall_p(slopes: Sequence[float], n: int) -> float:
     for last in range(1, n):
         orders = [sum(orders[max(k - last, 0) : k + 1]) for k in range(inversions + 1)]
     return min(2 * sum(orders) / math.factorial(n), 1.0)
-
-
-def _group(observations: Sequence[Observation]) -> list[list[int]]:
-    """Return the indices of each block's observations."""
-    return list(grouped(range(len(observations)), lambda index: observations[index].block).values())
 
 
 def _residuals(observations: Sequence[Observation]) -> NDArray[np.float64]:

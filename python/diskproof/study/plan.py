@@ -302,7 +302,7 @@ def _has_memory(study: Study, workload: Load, server: str) -> bool:
 def _cell(
     server: str, storage: str, tuning: str, workload: str, memory: ByteSize, clients: int, host: str
 ) -> Cell:
-    sized = [_compact_bytes(memory)] if memory else []
+    sized = [numbers.size(memory).replace(" ", "")] if memory else []
     levels = [server, storage, tuning, workload, *sized, f"{clients}c"]
     if server == NO_LEVEL:
         levels = [storage, workload, f"{clients}c"]
@@ -366,8 +366,3 @@ def _loading_seconds(study: Study, cells: list[Cell]) -> float:
     known = {cell.id: cell for cell in cells}
     trials = _order(cells, study.design.blocks, study.design.seed)
     return loading_seconds(study, [known[trial.cell] for trial in trials])
-
-
-def _compact_bytes(size_bytes: int) -> str:
-    """Return a size fit for a cell id: ``256MiB``."""
-    return numbers.size(size_bytes).replace(" ", "")

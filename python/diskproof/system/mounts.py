@@ -134,7 +134,7 @@ def describe(name: str, sys: Path = SYS) -> BlockDevice:
         model=" + ".join(dict.fromkeys(model for model in models if model)) or None,
         size_bytes=int(sectors) * 512 if sectors else None,
         rotational=None if rotational is None else rotational == "1",
-        scheduler=_chosen(scheduler) if scheduler else None,
+        scheduler=scheduler.partition("[")[2].partition("]")[0] or scheduler if scheduler else None,
         write_cache=_read(folder / "queue/write_cache"),
         fua=None if fua is None else fua == "1",
         logical_block_bytes=int(logical) if logical else None,
@@ -180,11 +180,6 @@ def _number_of_source(source: str) -> str | None:
         return number_text(Path(source).stat().st_rdev)
     except OSError:
         return None
-
-
-def _chosen(scheduler: str) -> str:
-    """Return the bracketed word of ``none [mq-deadline]``."""
-    return scheduler.partition("[")[2].partition("]")[0] or scheduler
 
 
 def _unescape(text: str) -> str:

@@ -160,7 +160,7 @@ class Threads:
         number, *arguments = text.split()
         purpose = self._purposes.get(number)
         if purpose in _FILE_ACTS:
-            path = _path(thread.pid, arguments[0])
+            path = _link(thread.pid, _descriptor(arguments[0]))
             if path.startswith("/"):
                 return Sight(_FILE_ACTS[purpose], path, thread.serves)
             thread.serves |= path.startswith("socket:")  # like a pipe: it waits for the other end
@@ -209,11 +209,6 @@ class Threads:
             kinds = [_link(thread.pid, int(target)) for target in targets]
             thread.sets[descriptor] = any(kind.startswith("socket:") for kind in kinds)
         return thread.sets[descriptor]
-
-
-def _path(pid: int, argument: bytes) -> str:
-    """Return the file behind a descriptor, read each time: numbers are reused."""
-    return _link(pid, _descriptor(argument))
 
 
 def _link(pid: int, descriptor: int) -> str:

@@ -178,7 +178,7 @@ def pairs_of(plan: Plan, ratio: PublishedRatio) -> list[tuple[Cell, Cell]]:
         for baseline in below
         if can_measure(plan, cell, ratio.measure)
         and can_measure(plan, baseline, ratio.measure)
-        and _equal_but_for(ratio.factor, cell, baseline)
+        and all(cell.level(rest) == baseline.level(rest) for rest in FACTORS if rest != ratio.factor)
     ]
 
 
@@ -220,7 +220,3 @@ def level_named(factor: Factor, level: str) -> Message:
 
 def _with_levels(plan: Plan, at: Levels) -> list[Cell]:
     return [cell for cell in plan.cells if all(cell.level(factor) == level for factor, level in at.items())]
-
-
-def _equal_but_for(factor: Factor, one: Cell, other: Cell) -> bool:
-    return all(one.level(rest) == other.level(rest) for rest in FACTORS if rest != factor)

@@ -72,12 +72,8 @@ def _lines(one: Attachment) -> Iterator[Text]:
     yield Text.assemble(Text(one.name, style="bold"), Text(f"  {one.facts.device}, {size}"))
     yield Text(f"  {one.block}")
     yield Text(f"  {one.mount_point or 'not mounted'}")
-    if state := _state(one):
-        yield Text(f"  {state}")
-
-
-def _state(one: Attachment) -> str:
-    return "" if one.alive else "its program has ended: run `diskproof clean`"
+    if not one.alive:
+        yield Text("  its program has ended: run `diskproof clean`")
 
 
 def _facts(one: Attachment) -> dict[str, Any]:

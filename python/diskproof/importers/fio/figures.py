@@ -39,11 +39,6 @@ def _error(told: str) -> str:
     return f"error {told[:40]}" + (f" ({os.strerror(number)})" if known and number else "")
 
 
-def _at_work(figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the figures of each job's reads and writes, if there were any."""
-    return [job[kind] for job in figures for kind in ("read", "write") if job[kind]["total_ios"]]
-
-
 def of_one_clock(figures: list[dict[str, Any]]) -> Requests:
     """Return reads and writes together, their latencies of the clock that their percentiles are of."""
     clocked = [
@@ -65,7 +60,7 @@ def latency_of(told: Requests, figures: list[dict[str, Any]], remarks: list[str]
     """Return the latency of all requests, with percentiles if they are of the same requests and clock."""
     if not told.count:
         return None
-    parts = _at_work(figures)
+    parts = [job[kind] for job in figures for kind in ("read", "write") if job[kind]["total_ios"]]
     table_ns: dict[str, float] = parts[0]["percentiles_ns"] if len(parts) == 1 else {}
     if submitted := [part["submitted_ns"] for part in parts if "submitted_ns" in part]:
         table_ns = {}

@@ -36,7 +36,7 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
     newer = "reads/s" in run.figures or "read iops" in run.figures
     seconds = seconds_of(run)
     reads, writes, syncs = _worked_out(run, seconds, remarks) if newer else _counted(run)
-    requests = _sum(reads, writes)
+    requests = None if reads is None or writes is None else reads + writes
     block_bytes = _block_bytes(text, run, reads, writes, remarks)
     mode = mode_of(run)
     if newer:
@@ -92,10 +92,6 @@ def _worked_out(
         remarks.append(f"{', '.join(told)}, derived: rate x {seconds:g} s")
     reads, writes, syncs = counts
     return reads, writes, syncs
-
-
-def _sum(reads: int | None, writes: int | None) -> int | None:
-    return None if reads is None or writes is None else reads + writes
 
 
 def _counted(run: Output) -> tuple[int | None, int | None, int | None]:

@@ -45,7 +45,7 @@ def _read(text: Text) -> Iterator[Found]:
     for run in outputs(text):
         judge_command(run)
         place += 1
-        if _is_of_files(run):
+        if any(name in run.figures for name in ("read ops", "reads/s", "read iops")):
             yield file_result(text, run, place)
         elif run.counts_statements and "transactions" in run.figures:
             yield oltp_result(text, run, place)
@@ -87,10 +87,6 @@ def _without_summary(text: Text, run: Output, place: int) -> ImportedResult:
     )
     test = "fileio" if of_files else "OLTP"
     return result_of(text, run, place, test, workload, load, remarks)
-
-
-def _is_of_files(run: Output) -> bool:
-    return any(name in run.figures for name in ("read ops", "reads/s", "read iops"))
 
 
 def _why_no_result(text: Text, run: Output) -> str:

@@ -44,7 +44,7 @@ def damage(ask: Ask, how_it_died: Callable[[], str]) -> list[str]:
             if kind != "i":
                 found += _check_table(ask, oid, name, verifies=verifies_tables)
             elif method == "btree" and can_check:
-                found += _check_index(ask, oid, name)
+                found += _try(ask, name, "SELECT bt_index_parent_check(%s::oid::regclass, true)", oid)
     except psycopg.Error as error:
         found.append(f"{name}: {how_it_died()}{_words(error)}")
     return found
@@ -71,11 +71,6 @@ def _check_table(ask: Ask, oid: int, name: str, *, verifies: bool) -> list[str]:
             rows_are_findings=True,
         )
     return found
-
-
-def _check_index(ask: Ask, oid: int, name: str) -> list[str]:
-    """Compare an index with itself, level by level, and with its table: every row must be in it."""
-    return _try(ask, name, "SELECT bt_index_parent_check(%s::oid::regclass, true)", oid)
 
 
 def _try(ask: Ask, name: str, sql: str, *arguments: object, rows_are_findings: bool = False) -> list[str]:
