@@ -169,7 +169,7 @@ def test_doctor_names_the_engine_that_answers(tmp_path: Path, monkeypatch: pytes
 def test_doctor_warns_of_what_a_run_would_lack(monkeypatch: pytest.MonkeyPatch) -> None:
     here = Path("/dev/shm") / f"diskproof-doctor-{os.getpid()}"
     here.mkdir()
-    monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
+    monkeypatch.setattr("diskproof.cli.doctor.shutil.which", lambda _: None)
     monkeypatch.chdir(here)
     try:
         lacking = doctor._setpriv(), doctor._working_directory()

@@ -132,9 +132,7 @@ def test_a_single_lost_database_may_be_chance(make_run: MakeRun) -> None:
     first = next(cut.id for cut in make_cuts(crash) if "fast" in cut.cell)
     for cut in make_cuts(crash):
         lost = cut.id == first
-        folder.append(
-            change(cut, ledger=None, recovery__refused=say("it did not start")) if lost else cut
-        )
+        folder.append(change(cut, ledger=None, recovery__refused=say("it did not start")) if lost else cut)
     lines = "\n".join(printed(run(analyse_folder(folder))))
     assert "Beware         perhaps by chance only fast on ssd lost whole databases" in lines
 

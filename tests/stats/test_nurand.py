@@ -1,6 +1,5 @@
 """TPC-C's non-uniform numbers: exact probabilities, and tests that find what is not so distributed."""
 
-import math
 from collections import Counter
 from itertools import product
 

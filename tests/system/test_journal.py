@@ -187,7 +187,7 @@ def test_a_spoilt_line_keeps_nothing_from_being_undone_and_is_not_forgotten(tmp_
     assert clean() == []
 
 
-def test_a_command_that_an_earlier_version_would_have_run_is_named(tmp_path: Path) -> None:
+def test_a_command_that_an_earlier_version_would_have_run_is_named() -> None:
     journal = Journal.begin("test")
     with journal.path.open("a") as file:
         file.write('{"tear_down": "mdadm --stop /dev/md7", "cwd": "/"}\n')

@@ -94,5 +94,5 @@ def _throughputs(folder: RunFolder, plan: Plan, trial: Trial) -> list[float]:
     table = folder.series(trial.id, source="load", metric=plan.throughput(trial.cell))
     if table is None:
         return []
-    rows = zip(table["t_s"].to_pylist(), table["value"].to_pylist(), strict=True)
+    rows = zip(table["t_s"].to_numpy().tolist(), table["value"].to_numpy().tolist(), strict=True)
     return [value for t_s, value in sorted(rows) if t_s > 0]

@@ -24,7 +24,7 @@ from diskproof.results.plan import NO_LEVEL, Cell, Metric
 from diskproof.results.record import NotRecordedError
 from diskproof.results.trial import Trial
 from diskproof.stats.intervals import geometric_mean_interval
-from diskproof.stats.order import Observation, Trend, block_drift, position_effect
+from diskproof.stats.order import Observation, block_drift, position_effect
 from diskproof.wording import Message, say, share
 
 ENOUGH_BLOCKS = 5

@@ -15,7 +15,7 @@ from diskproof.audit.check import (
     note,
     warning,
 )
-from diskproof.results.machine import PoolMember, PoolPart
+from diskproof.results.machine import PoolMember
 from diskproof.results.plan import NO_LEVEL
 from diskproof.results.record import ROLES, recorded
 from diskproof.results.usage import ALLOWED_LATENESS_SHARE, VirtualUse, Waiting

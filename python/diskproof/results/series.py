@@ -37,9 +37,13 @@ def series_schema() -> "pa.Schema":
 
     # Arrow would catch Ctrl-C while it reads or writes, and report it as a file that cannot be read.
     pa.enable_signal_handlers(False)
-    return pa.schema(
-        {"t_s": pa.float64(), "source": pa.string(), "metric": pa.string(), "value": pa.float64()}
-    )
+    columns: dict[str, pa.DataType] = {
+        "t_s": pa.float64(),
+        "source": pa.string(),
+        "metric": pa.string(),
+        "value": pa.float64(),
+    }
+    return pa.schema(columns)
 
 
 class SeriesWriter:

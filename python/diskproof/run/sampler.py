@@ -37,6 +37,7 @@ class NothingWatched:
     def account(self, samples: Samples, /) -> ServerAccount | None:
         """Return no account."""
         del samples
+        return None
 
     def waiting_sessions(self) -> dict[str, int] | None:
         """Return None: there are no sessions."""

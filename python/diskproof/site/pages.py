@@ -17,7 +17,7 @@ from diskproof.report.document import Bar, Column, Table
 from diskproof.report.intervals import as_shown, bounds, estimate
 from diskproof.report.one_screen import Block, absolute_scale
 from diskproof.report.write import html
-from diskproof.results.plan import Cell, Metric, Plan
+from diskproof.results.plan import Metric, Plan
 from diskproof.site.following import Now
 from diskproof.wording import numbers
 

@@ -148,6 +148,7 @@ class Submission:
         begins = [one.started_at for one in (*self.folder.trials(), *self.folder.cuts()) if one.started_at]
         return min(begins, default="")
 
+
 def submitted(paths: Sequence[Path], *, keep: bool) -> Iterator[Submission]:
     """Yield each run folder, and all other files together; RefusalError for what cannot be read.
 

@@ -232,7 +232,9 @@ class Study(Part):
         if THEIRS in self.storages:
             raise mistake("so is called the storage of a server with a `url`: rename it", "storages", THEIRS)
         if not own:
-            self.design.leave_out("it belongs to a server with a `url`: leave it out", ("memory", "redo_log"), "design")
+            self.design.leave_out(
+                "it belongs to a server with a `url`: leave it out", ("memory", "redo_log"), "design"
+            )
 
     def _what_is_given_is_not_started(self) -> None:
         for name, server in self.servers.items():

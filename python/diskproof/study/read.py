@@ -146,7 +146,9 @@ def parse_sizes(text: str, source: str, in_thousands: list[str]) -> dict[str | N
     study = _checked(content, text, source, None, in_thousands)
     for secret in filter(None, (server.password_env for server in study.servers.values())):
         hide(secret)
-    sizes = {name: _checked(content, text, source, name, in_thousands) for name in study.scales}
+    sizes: dict[str | None, Study] = {
+        name: _checked(content, text, source, name, in_thousands) for name in study.scales
+    }
     return {None: study, **sizes}
 
 

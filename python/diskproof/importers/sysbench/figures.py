@@ -188,9 +188,7 @@ def _of_more_digits(run: Output, printed_ms: float, sum_ms: float, events: int, 
     return exact_ms
 
 
-def intervals_of(
-    run: Output, files: FileRequests | None
-) -> tuple[list[float], list[float], float | None]:
+def intervals_of(run: Output, files: FileRequests | None) -> tuple[list[float], list[float], float | None]:
     """Return (what each interval had in a second, its latencies in microseconds, its length in seconds).
 
     The rates of a load on files are printed in MiB, and are known as requests if their block is.

@@ -32,7 +32,7 @@ class MysqlAsked(Asked["pymysql.Connection[Any]"]):
         """Return all numeric values of SHOW GLOBAL STATUS, and some figures of the tables beside it."""
         # The status is last, so that it counts what the first question to a table reads of its definition.
         rows: list[tuple[str, str]] = []
-        if self.release.mysql_since(5, 6):  # MariaDB has all of them in its status
+        if self._reads_metrics():
             metrics = self._query(
                 "SELECT name, count FROM information_schema.innodb_metrics WHERE name IN %s",
                 sorted(METRICS),
@@ -48,6 +48,10 @@ class MysqlAsked(Asked["pymysql.Connection[Any]"]):
             )
             rows += file_metrics(times)
         return self._family.status([*rows, *self._query("SHOW GLOBAL STATUS", shape=(str, object))])
+
+    def _reads_metrics(self) -> bool:
+        """Return whether INNODB_METRICS has what the status has not; MariaDB has it in its status."""
+        return self.release.mysql_since(5, 6)
 
     def _times_files(self) -> bool:
         """Return whether the server measures time in files, which does not change while it runs."""
