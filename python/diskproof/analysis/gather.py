@@ -1,9 +1,10 @@
 """Trials sorted by cell, each with what the audit says of it: what every answer starts from."""
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 from diskproof.analysis.answers import RunFinding
 from diskproof.audit.check import Evidence, Run
@@ -23,6 +24,8 @@ from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import RatioTest, geometric_mean_interval, independent_ratio, paired_ratio
 from diskproof.stats.sequential import anytime_ratio
 from diskproof.wording import Message, say, together, without_figures
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ class Gathered:
         hosts = {planned.id: planned.host for planned in plan.trials}
         self._by_cell: dict[str, list[Audited]] = {cell.id: [] for cell in plan.cells}
         self._valid: dict[str, list[Audited]] = {}
+        self._found: dict[object, Any] = {}
         for trial in trials:
             if trial.cell in known:
                 at = machine.at(hosts.get(trial.id)) if machine else None
@@ -74,15 +78,20 @@ class Gathered:
         # A run of cuts alone has no trials to be asked whether they are enough.
         self._of_run = audit_run(Run(plan, machine, valid)) if plan.trials or plan.crash is None else []
 
-    def of_block(self, block: int) -> "Gathered":
-        """Return what was gathered of one block alone."""
-        one = copy(self)
-        one._valid = {}
-        one._by_cell = {
-            cell: [audited for audited in trials if audited.trial.block == block]
-            for cell, trials in self._by_cell.items()
-        }
-        return one
+    def by_block(self, cell: Cell) -> Iterator[tuple[int, "Gathered"]]:
+        """Yield each block of a cell, with what was gathered of the cell in it alone."""
+        for block, trials in grouped(self.of(cell), lambda one: one.trial.block).items():
+            alone = copy(self)
+            alone._by_cell, alone._valid, alone._found = {cell.id: trials}, {}, {}
+            yield block, alone
+
+    def once(self, find: Callable[["Gathered", Cell], Found], cell: Cell) -> Found:
+        """Return what is to be found of a cell; it is looked for once."""
+        key = (find, cell.id)
+        if key not in self._found:
+            self._found[key] = find(self, cell)
+        found: Found = self._found[key]
+        return found
 
     def all(self) -> list[Audited]:
         """Return every trial, by cell."""

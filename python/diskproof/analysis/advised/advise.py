@@ -29,7 +29,7 @@ def durable_cells(gathered: Gathered) -> dict[str, bool]:
     """
     found = {}
     for cell in gathered.plan.cells:
-        seen = observe(gathered, cell)
+        seen = gathered.once(observe, cell)
         if seen is not None and seen.family is not None:
             found[cell.id] = seen.covers_tables and not at_risk(seen.family, seen.settings)
     return found

@@ -24,7 +24,7 @@ UNSEEN = say("the server's CPUs, threads and disks and the network were not obse
 
 def answer_limits(gathered: Gathered, proofs: Sequence[ProofPair] = ()) -> Limits | None:
     """Return what holds the cells back; None if no valid trial of any cell counted anything."""
-    observed = [seen for cell in gathered.plan.cells if (seen := observe(gathered, cell)) is not None]
+    observed = [seen for cell in gathered.plan.cells if (seen := gathered.once(observe, cell)) is not None]
     if not observed:
         return None
     cells = list(map(_answer, observed))

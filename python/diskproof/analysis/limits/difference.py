@@ -25,14 +25,8 @@ def difference_of(gathered: Gathered, factor: Factor, cell: Cell, baseline: Cell
     """
     if factor not in EXPLAINED:
         return None
-    blocks = {one.trial.block for one in gathered.valid(cell)}
-    common = sorted(blocks & {one.trial.block for one in gathered.valid(baseline)})
-    pairs = []
-    for block in common:
-        alone = gathered.of_block(block)
-        sides = (_split(alone, cell), _split(alone, baseline))
-        if sides[0] is not None and sides[1] is not None:
-            pairs.append((sides[0], sides[1]))
+    ours, theirs = gathered.once(_splits, cell), gathered.once(_splits, baseline)
+    pairs = [(ours[block], theirs[block]) for block in sorted(ours.keys() & theirs.keys())]
     if len(pairs) < FEWEST_BLOCKS:
         return None
     names = dict.fromkeys(part.name for pair in pairs for split in pair for part in split.parts)
@@ -63,13 +57,18 @@ def _logs_in_memory(gathered: Gathered, cell: Cell) -> bool:
 
 def _no_commit_waits(gathered: Gathered, cell: Cell) -> bool | None:
     """Tell whether no commit of a cell waits for a flush; None: nothing commits, or it is not known."""
-    seen = observe(gathered, cell)
+    seen = gathered.once(observe, cell)
     if seen is None or seen.family is None or not seen.writes_anything:
         return None
     awaited = awaited_flush(seen.family, seen.settings)
     return None if awaited is None else awaited == "nothing"
 
 
-def _split(gathered: Gathered, cell: Cell) -> Split | None:
-    seen = observe(gathered, cell)
-    return split_of(seen) if seen is not None and seen.transactional and not seen.bare else None
+def _splits(gathered: Gathered, cell: Cell) -> dict[int, Split]:
+    """Return the time of a transaction in parts, by block; none of a job or a load on bare files."""
+    observed = [(block, observe(alone, cell)) for block, alone in gathered.by_block(cell)]
+    return {
+        block: split
+        for block, seen in observed
+        if seen and seen.transactional and not seen.bare and (split := split_of(seen))
+    }

@@ -67,7 +67,7 @@ def sources_of(gathered: Gathered, devices: Mapping[str, str]) -> Iterator[Sourc
     `devices` has the device file of a storage that is no virtual disk, by the storage's name.
     """
     for cell in gathered.plan.cells:
-        seen = observe(gathered, cell)
+        seen = gathered.once(observe, cell)
         if seen is None:
             yield LeftOut(cell, say("it has no valid trial that counted anything"))
             continue
