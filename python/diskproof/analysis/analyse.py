@@ -90,7 +90,11 @@ def _level_risks(gathered: Gathered) -> Iterator[LevelRisk]:
     """Yield what each level of a server may lose, by the first cell of it that says."""
     told = set()
     for cell in gathered.plan.cells:
-        if (cell.server, cell.tuning) in told or not (seen := gathered.once(observe, cell)) or not seen.family:
+        if (
+            (cell.server, cell.tuning) in told
+            or not (seen := gathered.once(observe, cell))
+            or not seen.family
+        ):
             continue
         risks = risks_where(seen.family, seen.settings)
         if risks.sure or not risks.untold:

@@ -106,7 +106,7 @@ def _a_transaction(one: Audited, count: Callable[[DeviceUsage], int | None]) -> 
 def middle(values: Iterable[float | None]) -> float | None:
     """Return the median of the known values; None if there are none."""
     known = [value for value in values if value is not None]
-    return median(known) if known else None
+    return median(known) if len(known) > 1 else next(iter(known), None)
 
 
 def _one_at_a_time(places: Sequence[Place], machine: Machine | None) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """The command line: one file a verb. Results go to stdout, progress and warnings to stderr."""
 
 import errno
+import gc
 import os
 import stat
 import sys
@@ -24,6 +25,7 @@ from diskproof.cli.screen import NotSaidError, complain, results, say, saying
 from diskproof.cli.verbs import add_verbs
 from diskproof.refusal import RefusalError, refusal_of, why_refused
 from diskproof.system.endings import ending_in_good_order, ignore_endings
+from diskproof.system.fence import inside
 
 VERBS = {
     "init": "Write a first study, with comments.",
@@ -89,6 +91,8 @@ app.command(completion_for(app), name="completion")
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 internal error, 2 refused, 10, 12 and 130 as `exits` says."""
+    if inside():
+        gc.disable()  # it would walk over millions of figures again and again; the process ends soon
     code = call(sys.argv[1:] if arguments is None else arguments, apart=True)
     if code == INTERRUPTED:
         # Python ends by SIGINT if the interruption came during an `exec`, although it was caught.

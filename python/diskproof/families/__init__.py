@@ -1,5 +1,6 @@
 """What is known of each server family and needs no running server: pure data and functions."""
 
+from functools import lru_cache
 from typing import get_args
 
 from diskproof.families.facts import FamilyFacts
@@ -22,6 +23,7 @@ def of(family: Family) -> FamilyFacts:
     return _FACTS[family]
 
 
+@lru_cache(1000)
 def limit_of_wait(wait: str) -> Limit | None:
     """Return the limit that a session's wait is evidence of, by any family's name of it."""
     return next((limit for facts in _FACTS.values() if (limit := facts.limit_of_wait(wait))), None)

@@ -2,9 +2,9 @@
 
 import threading
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from diskproof.reading import MIB, UnreadableError, opened
 from diskproof.results.durable import sync, sync_folder, writing
@@ -130,11 +130,17 @@ def read_series(
     return table
 
 
-def _part(batch: "pa.RecordBatch", wanted: dict[str, str | None]) -> "pa.RecordBatch":
+@lru_cache(100)
+def _scalar(text: str) -> "pa.Scalar[Any]":
     import pyarrow as pa  # noqa: PLC0415
+
+    return pa.scalar(text)  # which takes longer than to compare all values of a short series
+
+
+def _part(batch: "pa.RecordBatch", wanted: dict[str, str | None]) -> "pa.RecordBatch":
     import pyarrow.compute as pc  # noqa: PLC0415
 
     for column, value in wanted.items():
         if value is not None:
-            batch = batch.filter(pc.equal(batch.column(column), pa.scalar(value)))
+            batch = batch.filter(pc.equal(batch.column(column), _scalar(value)))
     return batch
