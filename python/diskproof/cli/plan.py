@@ -6,10 +6,8 @@ from pathlib import Path
 from rich.table import Table
 
 from diskproof import disk
-from diskproof.analysis.safety.controls import unasked_controls
 from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
 from diskproof.cli.screen import results, say
-from diskproof.report.compose import cut_words
 from diskproof.results.crash import WAYS
 from diskproof.results.plan import Cuts, Plan
 from diskproof.run.capacity import check_room, disk_limits
@@ -125,6 +123,10 @@ def check_as_run(file: StudyFile, made: Plan, out: Path) -> Plan:
 
 def _cuts_in_words(crash: Cuts) -> str:
     """Say how many cuts there are, how long they take, and where the power is not cut."""
+    # They load slowly, and most studies cut nothing.
+    from diskproof.analysis.safety.controls import unasked_controls  # noqa: PLC0415
+    from diskproof.report.compose.cut_words import unasked  # noqa: PLC0415
+
     cuts, seconds = len(crash.trials), crash.estimated_s
     at_once = "" if crash.at_once == 1 else f", {crash.at_once} at once"
     said = [f"{crash.cuts} of each in each way = {cuts} cuts{at_once}; about {duration(seconds)}"]
@@ -133,9 +135,9 @@ def _cuts_in_words(crash: Cuts) -> str:
         if cell.storage in crash.unverified:
             reasons.setdefault(crash.unverified[cell.storage], []).append(cell.id)
     said += [f"only killed: {', '.join(cells)}: {reason}" for reason, cells in reasons.items()]
-    if unasked := unasked_controls(crash):
-        are = "control is" if len(unasked) == 1 else "controls are"
-        said.append(f"{len(unasked)} {are} not tested: {'; '.join(map(cut_words.unasked, unasked))}")
+    if missed := unasked_controls(crash):
+        are = "control is" if len(missed) == 1 else "controls are"
+        said.append(f"{len(missed)} {are} not tested: {'; '.join(map(unasked, missed))}")
     return "\n".join(said)
 
 

@@ -86,6 +86,18 @@ class Installation(Release):
         return next((Path(file) for file in found if file), None)
 
 
+HELP = (
+    "--no-defaults",
+    "--user=root",
+    f"--{POOL.replace('_', '-')}={LEAST_POOL_BYTES}",
+    "--verbose",
+    "--help",
+)
+"""Of the smallest pool a server lists what it would make of it."""
+
+VERSION = re.compile(r"\bVer (\d+\.\d+\.\d+\S*).*")
+
+
 def find_mysql(
     basedir: Path | None = None, wanted: Flavour | None = None, image: Image | None = None
 ) -> Installation:
@@ -96,7 +108,10 @@ def find_mysql(
     """
     others = []
     for binary in _binaries(basedir, image):
-        said = answer_of(binary, "--no-defaults", "--version", image=image)
+        # Its help has the version, too; a program that gives none says why with its version.
+        said = answer_once(binary, *HELP, may_fail=True, image=image)
+        if not VERSION.search(said):
+            said = answer_of(binary, "--no-defaults", "--version", image=image)
         flavour, version_text = parse_version(said)
         if wanted in (None, flavour):
             return _installation(binary, basedir, image, flavour, version_text)
@@ -117,10 +132,7 @@ def _installation(
     binary: Path, basedir: Path | None, image: Image | None, flavour: str, version_text: str
 ) -> Installation:
     numbers = [int(number) for number in re.findall(r"\d+", version_text)[:3]]
-    smallest = f"--{POOL.replace('_', '-')}={LEAST_POOL_BYTES}"
-    # Of the smallest pool it lists what it would make of it.
-    asked = ("--no-defaults", "--user=root", smallest, "--verbose", "--help")
-    said = answer_once(binary, *asked, may_fail=True, image=image)
+    said = answer_once(binary, *HELP, may_fail=True, image=image)
     known = parse_options(said)
     if "datadir" not in known:
         raise ServerNotFoundError(
@@ -140,10 +152,10 @@ def _installation(
 
 def parse_version(line: str) -> tuple[str, str]:
     """Return (flavour, version) from what ``mysqld --version`` prints; ServerNotFoundError if it is none."""
-    found = re.search(r"\bVer (\d+\.\d+\.\d+\S*)", line)
+    found = VERSION.search(line)
     if not found:
         raise ServerNotFoundError(f"not a server of the MySQL family: its --version printed {line.strip()!r}")
-    text, words = found[1], line[found.start() :].lower()  # the program's path stands before
+    text, words = found[1], found[0].lower()  # the program's path stands before
     if "mariadb" in words:
         return "MariaDB", text.partition("-")[0]
     return ("Percona Server" if "percona" in words else "MySQL"), text
