@@ -291,15 +291,19 @@ def _commits_per_s(load: LoadResult) -> float | None:
 def _account(
     trials: Sequence[Audited], measure: Callable[[float | None, Audited], float | None]
 ) -> ServerAccount:
-    def figure(one: Audited, name: str) -> float | None:
-        account = one.trial.usage.account if one.trial.usage else None
-        value: float | None = getattr(account, name) if account else None
-        if account and name == "log_flush_s" and value is not None:
+    used = [(one, one.trial.usage.account) for one in trials if one.trial.usage]
+    accounts = [(one, account) for one, account in used if account]
+
+    def figure(account: ServerAccount, name: str) -> float | None:
+        value: float | None = getattr(account, name)
+        if name == "log_flush_s" and value is not None:
             value += account.binlog_flush_s or 0.0
-        return measure(value, one)
+        return value
 
     names = ServerAccount.model_fields.keys() - {"waiting_sessions"}
-    return ServerAccount.model_validate({name: middle(figure(at, name) for at in trials) for name in names})
+    return ServerAccount.model_validate(
+        {name: middle(measure(figure(account, name), one) for one, account in accounts) for name in names}
+    )
 
 
 def _waiting(trials: Sequence[Audited]) -> tuple[dict[Limit, float], float | None]:

@@ -1,13 +1,13 @@
 """What the threads of a database were found at, while it was measured."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from diskproof.analysis.gather import Audited
 from diskproof.analysis.limits.disks import BINLOG, DATA, REDO
 from diskproof.analysis.limits.thresholds import KNOWN_TO_SERVE
 from diskproof.results.record import Role
-from diskproof.results.usage import Act, Activity, Doing
+from diskproof.results.usage import Act, Doing
 
 
 @dataclass(frozen=True)
@@ -53,35 +53,35 @@ def threads_of(
     if not watched:
         return None
 
-    def pooled(figure: Callable[[Activity], float | None]) -> float | None:
-        known = [(value, one.moments) for one in watched if (value := figure(one)) is not None]
+    def pooled(figures: Iterable[float | None]) -> float | None:
+        of_each = zip(watched, figures, strict=True)
+        known = [(value, one.moments) for one, value in of_each if value is not None]
         moments = sum(count for _, count in known)
         return sum(value * count for value, count in known) / moments if moments else None
 
     def found(acts: Collection[Act], roles: Collection[Role] | None = None) -> Found:
-        def doings(activity: Activity) -> list[Doing]:
-            return [
-                one for one in activity.doings if one.act in acts and (roles is None or one.role in roles)
-            ]
-
+        doings = [
+            [one for one in activity.doings if one.act in acts and (roles is None or one.role in roles)]
+            for activity in watched
+        ]
         return Found(
-            share=pooled(lambda activity: max((one.share for one in doings(activity)), default=0.0)) or 0.0,
-            threads=pooled(lambda activity: sum(one.threads for one in doings(activity))) or 0.0,
+            share=pooled(max((one.share for one in some), default=0.0) for some in doings) or 0.0,
+            threads=pooled(sum(one.threads for one in some) for some in doings) or 0.0,
         )
 
     def serving(at: Callable[[Doing], bool]) -> float | None:
-        def threads(activity: Activity) -> float | None:
-            if activity.serving is None or activity.serving < KNOWN_TO_SERVE * clients:
-                return None
-            return sum(one.serving or 0.0 for one in activity.doings if at(one))
-
-        return pooled(threads)
+        return pooled(
+            None
+            if activity.serving is None or activity.serving < KNOWN_TO_SERVE * clients
+            else sum(one.serving or 0.0 for one in activity.doings if at(one))
+            for activity in watched
+        )
 
     def serving_data(act: Act) -> float | None:
         return serving(lambda one: one.act == act and one.role in DATA)
 
     at: tuple[Act, ...] = ("flushing",) if embedded else ("flushing", "writing")
-    at_log, log_share = found(at, log_roles), pooled(lambda activity: activity.log_share)
+    at_log, log_share = found(at, log_roles), pooled(activity.log_share for activity in watched)
     if log_share is not None and log_roles and not embedded:
         at_log = replace(at_log, share=log_share)
     return Threads(
