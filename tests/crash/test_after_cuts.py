@@ -139,7 +139,7 @@ def dying(told: str, kill: Callable[[], None]) -> CutAttempt:
     """Return an attempt whose server is about to be killed."""
     attempt = CutAttempt.__new__(CutAttempt)
     attempt.planned = make_crash_plan(ways=["kill"]).trials[0]
-    attempt.cut_us = 0
+    attempt.cut_us, attempt.crash = 0, CrashChoice()
     attempt.bench = cast("Any", SimpleNamespace(time=TrialTime()))
     attempt._running = cast("Any", SimpleNamespace(kill=kill))
     attempt._clients = cast("Any", SimpleNamespace(kill=nothing, freeze=nothing, told=lambda: told))
@@ -163,7 +163,7 @@ def test_a_killed_server_was_alive_when_it_last_answered() -> None:
 def test_only_the_flushes_of_the_logs_disk_make_commits_safe() -> None:
     attempt = dying("0 1 100\n0 2 200\n0 3 300\n", nothing)
     plan = make_crash_plan(ways=["power"])
-    attempt.planned, attempt.crash, attempt.began_us, attempt.findings = plan.trials[0], CrashChoice(), 0, []
+    attempt.planned, attempt.began_us, attempt.findings = plan.trials[0], 0, []
     own = {"name", "device", "last_flush_before_s", "after_first_s"}
     facts = make_cut(plan, attempt.planned).disks[0].model_dump(exclude=own)
     data, log = (SimpleNamespace(facts=SimpleNamespace(name=name, device="ssd")) for name in ("data", "log"))

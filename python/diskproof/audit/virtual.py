@@ -53,38 +53,49 @@ def lateness(evidence: Evidence) -> Iterator[Said]:
     disks = _disks(evidence)
     held = sum(_held_share(evidence, disk) for disk in disks)
     late = sum(_late_share(disk) for disk in disks)
+    # A replay is judged by its latency, too.
+    takes_all = evidence.load.rate is None and evidence.metric != "latency_mean_us"
     for disk in disks:
         only_cache = {member.part for member in _members(evidence, disk)} == {"cache"}
         if disk.waiting and disk.waiting.late:
             unheeded = only_cache and disk.waiting.kinds == ["write"]
-            unheeded |= held <= ALLOWED_LATENESS_SHARE and evidence.load.rate is None
+            unheeded |= held <= ALLOWED_LATENESS_SHARE and takes_all
             yield Problem("note" if unheeded else "invalid", _waited(disk, disk.waiting, held))
         if disk.late and disk.lateness_us and disk.lateness_share is not None:
             mean_us = disk.lateness_us.p99 / disk.lateness_share if disk.lateness_share else 0.0
             unheeded = only_cache and not disk.read.requests
-            unheeded |= late <= SELDOM and evidence.load.rate is None
+            unheeded |= late <= SELDOM and takes_all
             yield Problem(
                 "note" if unheeded else "invalid",
                 say(
                     "this machine was too slow for the disk {disk}: 1 in 100 answers left {late} late or "
-                    "more, {share} of the modelled mean latency ({mean}); {allowed} is allowed, or {seldom} "
-                    "of the time for all of them together, here {all}",
+                    "more, {share} of the modelled mean latency ({mean}); {allowed} is allowed{end}",
                     disk=disk.name,
                     late=us(disk.lateness_us.p99),
                     share=share(disk.lateness_share),
                     mean=us(mean_us),
                     allowed=share(ALLOWED_LATENESS_SHARE),
-                    seldom=share(SELDOM),
-                    all=share(late),
+                    end=_together(late) if takes_all else NOTHING,
                 ),
             )
+
+
+def _together(late: float) -> Message:
+    """Say what the late answers took; if that is little, only what percentiles tell is in doubt."""
+    if late <= SELDOM:
+        return say("; all took {all} of the time, so that only percentiles may be too high", all=share(late))
+    return say(
+        ", or {seldom} of the time for all of them together, here {all}",
+        seldom=share(SELDOM),
+        all=share(late),
+    )
 
 
 def _late_share(disk: VirtualUse) -> float:
     """Return the largest share of the time for which late answers can have held the clients."""
     if disk.lateness_us is None:
         return 0.0
-    requests = disk.read.requests + disk.write.requests + disk.flush.requests
+    requests = sum(one.requests for one in (disk.read, disk.write, disk.flush, disk.discard))
     return requests * disk.lateness_us.mean / (disk.seconds * 1e6)
 
 

@@ -184,7 +184,10 @@ def _setpriv() -> Check:
 
 def _working_directory() -> Check:
     """Say what the working directory lies on: a study may name none, and main memory is no disk."""
-    mount = mount_of(Path.cwd())
+    try:
+        mount = mount_of(Path.cwd())
+    except OSError as error:
+        return Check("working directory", "missing", f"change to another: {error.strerror}")
     device = block_device(mount)
     on = f"disk {device.name}" if device else "no single disk below it"
     found = f"{mount.filesystem}, {on}, {numbers.size(shutil.disk_usage('.').free)} free"

@@ -206,7 +206,9 @@ pub(super) fn read_json(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<(
 fn gather(value: Value, name: &str, parts: &mut Parts) {
     let text = match value {
         Value::Object(all) => {
+            // Attributes have the names that clients give them.
             all.into_iter()
+                .filter(|(name, _)| !name.ends_with("attributes"))
                 .for_each(|(name, value)| gather(value, &name, parts));
             return;
         }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use anonymise::Anonymiser;
 pub(crate) use fingerprint::WRITING;
 pub(crate) use read::{Recording, RecordingError, SessionReader};
-pub(crate) use write::Recorder;
+pub(crate) use write::{OTHER_STATEMENTS, Recorder};
 
 use crate::driver::{Dialect, Kind};
 

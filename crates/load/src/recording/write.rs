@@ -15,7 +15,7 @@ const BLOCK_BYTES: usize = 32 << 10;
 const MOST_OPEN_BYTES: usize = 48 << 20;
 /// Fingerprints beyond these are one: a log whose statements are all different must not fill the memory.
 const MOST_FINGERPRINTS: usize = 10_000;
-const OTHER_STATEMENTS: &str = "(other statements)";
+pub(crate) const OTHER_STATEMENTS: &str = "(other statements)";
 /// A clock that goes back farther has been set, as at the end of summer time.
 const LONGEST_STEP_BACK_US: i64 = 600_000_000;
 /// Ends of commits that are remembered: no statement takes longer than so many commits.

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.analysis.safety.speed import speeds_of
 from diskproof.results.crash import WAYS
+from diskproof.results.plan import Cell
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval
 
@@ -45,6 +46,10 @@ def most_harmed(safety: Safety) -> CutAnswer | None:
     return gone if gone is None or gone.gone else worst_way(harmed)
 
 
+def _but_tuning(answer: CutAnswer) -> Cell:
+    return answer.cell.model_copy(update={"id": "", "tuning": ""})
+
+
 def faster_than_whole(safety: Safety) -> tuple[CutAnswer | None, list[tuple[Interval, CutAnswer]]]:
     """Return a level that kept every commit, and those beside it that were faster, the fastest last.
 
@@ -55,10 +60,9 @@ def faster_than_whole(safety: Safety) -> tuple[CutAnswer | None, list[tuple[Inte
     known = [(one, speed) for one in telling if (speed := speeds.get(one.cell.id))]
 
     def faster_than(kept: CutAnswer, speed: Interval) -> list[tuple[Interval, CutAnswer]]:
-        place = kept.cell.server, kept.cell.storage
-        beside = [one for one in known if (one[0].cell.server, one[0].cell.storage) == place]
+        beside = [one for one in known if _but_tuning(one[0]) == _but_tuning(kept)]
         ratios = [(other_speed.over(speed), other) for other, other_speed in beside]
-        known_faster = [one for one in ratios if (one[0].low or one[0].estimate) > 1]
+        known_faster = [one for one in ratios if (one[0].low or 0.0) > 1]
         return sorted(known_faster, key=lambda one: one[0].estimate)
 
     found = [(kept, faster_than(kept, speed)) for kept, speed in known if kept.is_whole]

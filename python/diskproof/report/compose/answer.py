@@ -11,7 +11,6 @@ from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import cut_words, dials, faults, limits_words, verdict_words
 from diskproof.report.compose.names import is_given
 from diskproof.report.intervals import confidence
-from diskproof.results.limit import IN_WORDS
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers, say, us
 
@@ -47,8 +46,7 @@ def answer(analysis: Analysis) -> str:
     """Return the answer in one sentence; with the rows below it needs no more."""
     safety = analysis.safety
     if safety and safety.made:
-        measured = has_verdict(analysis) and _decided(analysis) and not faster_than_whole(safety)[1]
-        return " ".join(filter(None, (_of_cuts(safety), _largest(analysis) if measured else "")))
+        return " ".join(filter(None, (_of_cuts(safety), _largest(analysis) if _says_speed(analysis) else "")))
     if not has_verdict(analysis):
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
     if is_of_limits(analysis):
@@ -116,7 +114,7 @@ def _foremost(analysis: Analysis) -> list[Verdict]:
     # What spares a flush is said as the cost of a commit.
     groups = grouped(
         [one for one in decided if not one.flush_spared] or decided,
-        lambda one: (one.factor, one.level, one.baseline, one.outcome),
+        lambda one: (one.factor, one.level, one.baseline, one.outcome, one.metric),
     )
     return max(groups.values(), key=lambda some: max(map(_size, some)), default=[])
 
@@ -190,10 +188,10 @@ def _of_cuts(safety: Safety) -> str:
         if len(whole) > 1:
             than = verdict_words.by_how_much(*ratios)
             gained = f"; {named} on {base.cell.storage} {was} {than} {base.cell.tuning}"
-        if most in beside:
+        if most and beside == [most]:
             return f"{kept}{gained}, and {_lost(most)}."
-        if harmed := [one for one in beside if not one.is_whole]:
-            gained += f", and lost {cut_words.window(worst_way(harmed))}"
+        if not any(one.is_whole or one.gone or one.damaged for one in beside):
+            gained += f", and lost {cut_words.window(worst_way(beside))}"
     kept = f"{kept or 'No level kept every commit'}{gained}"
     if most is None:
         return f"{kept}."
@@ -209,6 +207,15 @@ def _lost(most: CutAnswer) -> str:
     more = most.with_loss - most.gone
     of = f"lost the whole database in {most.gone} of {cut_words.cuts(most.telling)}"
     return f"{of}, and commits in {more} more" if more else of
+
+
+def _says_speed(analysis: Analysis) -> bool:
+    """Whether verdicts say more of speed than the cuts do, which have what a level gains."""
+    if not (has_verdict(analysis) and _decided(analysis)):
+        return False
+    safety, most = analysis.safety, _foremost(analysis)
+    gained = safety and not safety.faults and faster_than_whole(safety)[1]
+    return not gained or bool(most and most[0].factor != "tuning")
 
 
 def _kept(whole: Sequence[CutAnswer], worst: Sequence[CutAnswer]) -> str:
@@ -230,36 +237,30 @@ def _of_limits(analysis: Analysis) -> str:
 def held_back(analysis: Analysis) -> str:
     """Return what holds most cells back, then what holds the others; empty if nothing was counted.
 
-    ``the log's flush on disk at safest (93% of the time); not established in 2 of 6 cases``.
+    ``the log's flush on disk at safest (93% of the time); the CPUs on dram (81%); proven in 2 of 6 cases``.
     """
     cells = analysis.limits.cells if analysis.limits and analysis.trials_valid else []
-    named = [one for one in cells if one.limit]
-    unknown = [one for one in cells if not one.limit]
-    found = [_limits(analysis, named), _unproven(analysis, unknown, alone=not named)]
-    return "; ".join(filter(None, found if len(named) >= len(unknown) else reversed(found)))
+    known = [one for one in cells if limits_words.held_by(one)]
+    unknown = [one for one in cells if one not in known]
+    where = _places(analysis, unknown) if known else f": {open_limits(analysis)}"
+    proven = sum(one.limit is not None for one in known)
+    found = (
+        _limits(analysis, known),
+        f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "",
+        "" if proven == len(known) else f"proven in {proven} of {numbers.count(len(known), 'case')}",
+    )
+    return "; ".join(filter(None, found))
 
 
-def _unproven(analysis: Analysis, unknown: Sequence[CellLimit], *, alone: bool) -> str:
-    """Return where most time goes in cells without a limit: ``not proven: the log's flush (44% to 55%)``."""
-    split = [(one, part) for one in unknown if (part := limits_words.largest_part(one.split))]
-    if not unknown or len(split) < len(unknown):
-        where = f": {open_limits(analysis)}" if alone else _places(analysis, unknown)
-        return f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else ""
-    said = [
-        f"{IN_WORDS[name]}{_places(analysis, [one for one, _ in alike])}"
-        f" ({limits_words.between([share for _, (_, share) in alike])})"
-        for name, alike in grouped(split, lambda one: one[1][0]).items()
-    ]
-    return f"not proven: most time goes to {', '.join(said)}"
-
-
-def _limits(analysis: Analysis, named: Sequence[CellLimit]) -> str:
+def _limits(analysis: Analysis, some: Sequence[CellLimit]) -> str:
     cells = analysis.limits.cells if analysis.limits else []
+    known = [(one, held) for one in some if (held := limits_words.held_by(one))]
     said: list[str] = []
-    for bound, some in sorted(grouped(named, limits_words.bound_by).items(), key=lambda one: -len(one[1])):
-        where = _places(analysis, some) if len(some) < len(cells) else ""
+    for bound, alike in sorted(grouped(known, lambda one: one[1][0]).items(), key=lambda one: -len(one[1])):
+        where = _places(analysis, [one for one, _ in alike]) if len(alike) < len(cells) else ""
+        shares = [share for _, (_, share) in alike if share]
         of = "" if said else " of the time"
-        said.append(f"{bound}{where}{limits_words.share(some, of)}")
+        said.append(f"{bound}{where}{f' ({limits_words.between(shares)}{of})' if shares else ''}")
     return "; ".join(said)
 
 
@@ -308,8 +309,9 @@ def _of_comparisons(analysis: Analysis) -> str:
     if not decided:
         why = next((one.reasons[0].text for one in every if one.reasons), "")
         return f"no comparison is decided{why and ': '}{why.partition(';')[0]}"
+    has = "has" if len(every) == 1 else "have"
     number = "all" if len(decided) == len(every) else f"{len(decided)} of"
-    said = f"{_ends(analysis)}{number} {numbers.count(len(every), 'comparison')} decided"
+    said = f"{_ends(analysis)}{number} {numbers.count(len(every), 'comparison')} {has} an answer"
     few = sum(one.ratio.n < ENOUGH_BLOCKS for one in decided if one.ratio)
     return f"{said}; {few} only likely: fewer than {ENOUGH_BLOCKS} blocks" if few else said
 
@@ -320,6 +322,8 @@ def _ends(analysis: Analysis) -> str:
     alike = len({(one.factor, one.level, one.baseline) for one in decided}) == 1
     most = sorted(_foremost(analysis) or (decided if alike else []), key=_size)
     apart = {one.cell: f" ({place})" for one, place in zip(most, _apart(most), strict=False)}
+    places = analysis.machine.places if analysis.machine else []
+    models = " on models of disks" if any(one.virtual for one in places) else ""
     times = bool(most) and _size(most[-1]) >= verdict_words.TIMES_FROM
     found = [(verdict_words.interval(one.outcome, one.ratio, times=times), one.cell) for one in most]
     known = [(ends, apart.get(cell, "")) for ends, cell in found if ends]
@@ -327,7 +331,7 @@ def _ends(analysis: Analysis) -> str:
         return ""
     first = f"s: {''.join(known[0])} and" if known[1:] else ":"
     ends, place = known[-1]
-    return f"{confidence(analysis)} interval{first} {ends}{' times' * times}{place}; "
+    return f"{confidence(analysis)} interval{first} {ends}{' times' * times}{place}{models}; "
 
 
 def _of_instruments(analysis: Analysis) -> str:
@@ -359,7 +363,7 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         ratio = faster[-1][0]
         said.append(f"{verdict_words.amount(ratio.estimate)}: {verdict_words.interval('faster', ratio)}")
-    elif has_verdict(analysis) and _decided(analysis):
+    if _says_speed(analysis):
         said.append(_ends(analysis).removesuffix("; "))
     if analysis.trials_valid < analysis.trials_run:
         said.append(f"of the trials of speed, {analysis.trials_valid} of {analysis.trials_run} are valid")

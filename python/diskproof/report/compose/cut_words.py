@@ -201,10 +201,11 @@ def _most(answer: CutAnswer, most: int) -> str:
 
 
 def window(answer: CutAnswer) -> str:
-    """Return the longest time of which a cut took the commits: ``over 1.1 s of commits``."""
+    """Return about the longest time of which a cut took the commits: ``about 1 s of commits, or more``."""
     worst_s = answer.window_s.worst if answer.window_s else 0.0
+    about = f"about {significant(worst_s, 1)} s" if worst_s >= LEAST_S else seconds(worst_s)
     noun = "promises" if answer.cell.server == PROGRAM else "commits"
-    return f"{'over' if answer.open_windows else 'up to'} {seconds(worst_s)} of {noun}"
+    return f"{about} of {noun}{', or more' if answer.open_windows else ''}"
 
 
 def by_chance(pairs: Sequence[Unranked]) -> str:

@@ -50,10 +50,12 @@ def bound_by(one: CellLimit) -> str:
     return one.bound_by.text if one.limit == "CPU" else IN_WORDS[one.limit]
 
 
-def share(cells: Sequence[CellLimit], of: str = "") -> str:
-    """Return in brackets what part of the time cells spend at their limit; empty if that is not known."""
-    shares = [part for one in cells if (part := one.share_of_time) is not None]
-    return f" ({between(shares)}{of})" if any(shares) else ""
+def held_by(one: CellLimit) -> tuple[str, float | None] | None:
+    """Return a cell's limit in words, or else what takes most of its time, with the share of the time."""
+    if one.limit:
+        return bound_by(one), one.share_of_time
+    largest = _largest_part(one.split)
+    return largest and (IN_WORDS[largest[0]], largest[1])
 
 
 def between(shares: Sequence[float]) -> str:
@@ -94,7 +96,7 @@ def main_parts(split: Split | None) -> str:
     return ", ".join(largest) or NOT_OBSERVED
 
 
-def largest_part(split: Split | None) -> tuple[Limit, float] | None:
+def _largest_part(split: Split | None) -> tuple[Limit, float] | None:
     """Return the limit whose parts take most time, and their share; None if that is not known."""
     shares = dict(_shares(split))
     shares["CPU"] = shares.get("CPU", 0.0) + shares.pop("waiting for a CPU", 0.0)

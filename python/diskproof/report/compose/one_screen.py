@@ -10,7 +10,7 @@ from diskproof.families.facts import LEVELS
 from diskproof.report.compose import cut_words, names, rows, to_do
 from diskproof.report.compose.answer import answer, held_back, how_sure, is_of_limits, open_limits
 from diskproof.report.compose.findings import Caution, cautions
-from diskproof.report.compose.head import about, left_out
+from diskproof.report.compose.head import left_out, progress
 from diskproof.report.compose.prices import money, priced
 from diskproof.report.one_screen import OneScreen
 from diskproof.wording import numbers
@@ -35,7 +35,7 @@ def run(analysis: Analysis) -> OneScreen:
 MOST_WORDS = 60
 """Beside the picture of a page; what loses words for that is whole in the page below."""
 
-LEAST = ("Beware", "Not answered", "Held back by", "", "How sure")
+LEAST = ("Beware", "", "Not answered", "Held back by", "How sure")
 """What loses clauses, one after the other; a second thing to do has no word before, and goes."""
 
 
@@ -88,13 +88,14 @@ def _sure(sure: str, busy: str = "") -> str:
 
 
 def facts(analysis: Analysis) -> str:
-    """Return what was tested, how much of it there is, its storages, and the load of a single cell."""
+    """Return what was tested, its storages and own levels, how much there is, and a single cell's load."""
     state = "" if analysis.complete else "INCOMPLETE. "
     own = ((name, what.text) for name, what in analysis.plan.tunings.items() if name not in LEVELS)
-    storages = "; ".join(f"{name} = {what}" for name, what in (*own, *names.storages(analysis).items()))
+    storages = "; ".join(f"{name} = {what}" for name, what in (*names.storages(analysis).items(), *own))
     loads = [] if analysis.varying else [one.partition(" = ")[2] for one in names.workloads(analysis)]
     load = numbers.sentence_case("; ".join(loads))
-    return ". ".join(filter(None, (f"{state}{about(analysis)}", storages, load)))
+    parts = (names.tested(analysis), storages, progress(analysis), load)
+    return f"{state}{'. '.join(filter(None, parts))}"
 
 
 def _alarm(safety: Safety | None) -> str:

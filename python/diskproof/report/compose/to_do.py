@@ -222,12 +222,14 @@ def _replicas(servers: Sequence[Durability]) -> Iterator[str]:
 
 
 def _lying(analysis: Analysis, servers: Sequence[Durability]) -> Iterator[str]:
-    """Yield that no setting helps on a disk that answers flushes without doing them."""
+    """Yield that a level is safe on a disk that flushes, and none on one that only says so."""
     places = analysis.machine.places if analysis.machine else []
     ignoring = {one.storage for one in places if one.virtual and one.virtual.flushes_ignored}
     lost = [cut.cell.storage for one in servers for cut in one.lost_on]
     if lying := [one for one in dict.fromkeys(lost) if one in ignoring]:
-        yield f"{PROFILE} tests whether your disk flushes: on {numbers.listed(lying)} no setting helps."
+        safe = " or ".join(dict.fromkeys(f"`{one.safe.tuning}`" for one in servers))
+        nothing = f"on {numbers.listed(lying)} no setting helps"
+        yield f"{safe} on a disk that flushes; {PROFILE} tests yours: {nothing}."
 
 
 def _uncounted(servers: Sequence[Durability]) -> Iterator[str]:

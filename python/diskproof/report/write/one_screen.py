@@ -78,7 +78,8 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
                 break
         return [*head, *_cut(whole, screen, width, left, signs), Text(), *tail]
     for _ in range(MOST):
-        for place, lines in enumerate(most):
+        for place in (len(most) - 1, *range(len(most) - 1)):  # names, before what is said of them
+            lines = most[place]
             longer = [*most[:place], lines + 1, *most[place + 1 :]]
             if lines < MOST and sum(map(len, words(longer))) <= room:
                 most = longer

@@ -22,7 +22,8 @@ use super::sql::Fence;
 use super::{Account, Catalogue, Workload};
 use crate::driver::Kind;
 use crate::recording::{
-    Contents, Fingerprint, Recorded, Recording, RecordingError, SessionReader, WRITING,
+    Contents, Fingerprint, OTHER_STATEMENTS, Recorded, Recording, RecordingError, SessionReader,
+    WRITING,
 };
 
 /// Fingerprints with an account of their own: each takes a histogram of 0.3 MiB a worker.
@@ -145,9 +146,9 @@ enum Sort {
 }
 
 /// What makes or changes objects, or does what it likes.
-const CHANGING: [&str; 11] = [
+const CHANGING: [&str; 12] = [
     "CREATE", "ALTER", "DROP", "TRUNCATE", "RENAME", "LOAD", "CALL", "DO", "EXECUTE", "COPY",
-    "REFRESH",
+    "REFRESH", "XA",
 ];
 
 impl Sort {
@@ -165,6 +166,11 @@ impl Sort {
                     Self::Other
                 }
             }
+            // Too many different ones for each to be known.
+            _ if text.eq_ignore_ascii_case(OTHER_STATEMENTS) => Self::Change,
+            "CREATE" | "DROP" if matches!(words().nth(1), Some("TEMP" | "TEMPORARY")) => {
+                Self::Other
+            }
             "LOCK" => Self::Lock(true),
             "UNLOCK" => Self::Lock(false),
             first if CHANGING.contains(&first) => Self::Change,
@@ -173,6 +179,8 @@ impl Sort {
             "BEGIN" | "START" | "ROLLBACK" | "ABORT" | "SAVEPOINT" | "RELEASE" => Self::Bracket,
             "COMMIT" | "END" => Self::Commit,
             "EXPLAIN" => Self::Other,
+            // PostgreSQL makes a table so.
+            "SELECT" if text.contains(" INTO ") && !text.contains(" INTO @") => Self::Change,
             _ if print.kind == Kind::Read && !locks.iter().any(|own| text.contains(own)) => {
                 Self::MereRead
             }
