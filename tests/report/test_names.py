@@ -74,7 +74,7 @@ def test_a_role_that_lies_elsewhere_is_said() -> None:
     ]
     assert names.names(change(run, machine__places=places)) == (
         "disk = a virtual disk (desktop disk, 7200 rpm); "
-        "split = a virtual disk (desktop disk, 7200 rpm), which ignores flushes, but redo on a virtual disk "
+        "split = a virtual disk that ignores flushes (desktop disk, 7200 rpm), but redo on a virtual disk "
         "(small SSD); log-disk = a virtual disk (small SSD)."
     )
 

@@ -247,7 +247,8 @@ def held_back(analysis: Analysis) -> str:
     found = (
         _limits(analysis, known),
         f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "",
-        "" if proven == len(known) else f"proven in {proven} of {numbers.count(len(known), 'case')}",
+        f"proven in {proven} of {numbers.count(len(known), 'case')}" if 0 < proven < len(known) else "",
+        "not proven" if known and not proven else "",
     )
     return "; ".join(filter(None, found))
 

@@ -158,8 +158,8 @@ def _place(place: Place) -> str:
     if place.in_memory:
         return "main memory"
     if place.virtual:
-        ignored = ", which ignores flushes" if place.virtual.flushes_ignored else ""
-        return f"a virtual disk ({place.virtual.title.removeprefix('A ')}){ignored}"
+        ignores = " that ignores flushes" if place.virtual.flushes_ignored else ""
+        return f"a virtual disk{ignores} ({place.virtual.title.removeprefix('A ')})"
     if place.pool:
         return f"a ZFS pool of {numbers.count(len(place.pool.members), 'disk')}"
     return f"a directory{on}" if place.kind == "directory" else f"{place.filesystem}{on}"
