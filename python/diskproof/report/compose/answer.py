@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, Verdict
+from diskproof.analysis.asked import asked, decided, foremost, on_dials, size_of
 from diskproof.analysis.limits.records import CellLimit
-from diskproof.analysis.rankings import CONDITIONS
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.analysis.safety.worst import faster_than_whole, most_harmed, worst_of_cells, worst_way
 from diskproof.audit.run import ENOUGH_BLOCKS
@@ -58,21 +58,6 @@ def answer(analysis: Analysis) -> str:
 # ---------------------------------------------------------------- comparisons
 
 
-def asked(analysis: Analysis) -> list[Verdict]:
-    """Return the verdicts that the study asks for: not those on conditions, unless there are no others."""
-    return [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
-
-
-def on_dials(analysis: Analysis) -> list[Verdict]:
-    """Return the verdicts on other levels at each value of a varied disk."""
-    drawn = analysis.plan.dials if analysis.curves else {}
-    return [one for one in asked(analysis) if one.held.get("storage") in drawn]
-
-
-def _decided(analysis: Analysis) -> list[Verdict]:
-    return [one for one in asked(analysis) if one.outcome not in ("inconclusive", "not comparable")]
-
-
 def cost(analysis: Analysis) -> str:
     """Return what a durable commit costs: ``Waiting for the disk adds 280 µs to 1.8 ms to each commit.``.
 
@@ -105,20 +90,6 @@ def cost(analysis: Analysis) -> str:
     return f"Waiting for the disk adds {' to '.join(each)} to each commit."
 
 
-def _foremost(analysis: Analysis) -> list[Verdict]:
-    """Return the verdicts on the two levels that differ most, over all conditions in which they do."""
-    # Of several factors, the one with three levels or more is asked for.
-    ranked = {one.factor for one in analysis.rankings} or {one.factor for one in asked(analysis)}
-    compared = on_dials(analysis) or [one for one in asked(analysis) if one.factor in ranked]
-    decided = [one for one in compared if one.outcome in ("faster", "slower") and one.ratio]
-    # What spares a flush is said as the cost of a commit.
-    groups = grouped(
-        [one for one in decided if not one.flush_spared] or decided,
-        lambda one: (one.factor, one.level, one.baseline, one.outcome, one.metric),
-    )
-    return max(groups.values(), key=lambda some: max(map(_size, some)), default=[])
-
-
 def _apart(most: Sequence[Verdict]) -> list[str]:
     """Return in words what tells two comparisons apart; empty if they are not two, or differ in more."""
     if len(most) != 2:
@@ -131,9 +102,9 @@ def _apart(most: Sequence[Verdict]) -> list[str]:
 
 def _largest(analysis: Analysis) -> str:
     """Return how the levels that differ most compare."""
-    most = _foremost(analysis)
+    most = foremost(analysis)
     if not most:
-        return _alike(_decided(analysis))
+        return _alike(decided(analysis))
     first, apart = most[0], _apart(most)
     alike = (first.factor, first.level, first.baseline)
     every = [one.held for one in asked(analysis) if (one.factor, one.level, one.baseline) == alike]
@@ -155,10 +126,6 @@ def _alike(decided: Sequence[Verdict]) -> str:
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     within = numbers.whole_percent(first.same_within)
     return f"{level} is as fast as {baseline}, within {within}."
-
-
-def _size(one: Verdict) -> float:
-    return max(one.ratio.estimate, 1 / one.ratio.estimate) if one.ratio else 1.0
 
 
 # ---------------------------------------------------------------- cuts
@@ -211,9 +178,9 @@ def _lost(most: CutAnswer) -> str:
 
 def _says_speed(analysis: Analysis) -> bool:
     """Whether verdicts say more of speed than the cuts do, which have what a level gains."""
-    if not (has_verdict(analysis) and _decided(analysis)):
+    if not (has_verdict(analysis) and decided(analysis)):
         return False
-    safety, most = analysis.safety, _foremost(analysis)
+    safety, most = analysis.safety, foremost(analysis)
     gained = safety and not safety.faults and faster_than_whole(safety)[1]
     return not gained or bool(most and most[0].factor != "tuning")
 
@@ -306,26 +273,26 @@ def how_sure(analysis: Analysis) -> str:
 
 def _of_comparisons(analysis: Analysis) -> str:
     """Return how many comparisons are decided; the rows have their intervals."""
-    every, decided = asked(analysis), _decided(analysis)
-    if not decided:
+    every, known = asked(analysis), decided(analysis)
+    if not known:
         why = next((one.reasons[0].text for one in every if one.reasons), "")
         return f"no comparison is decided{why and ': '}{why.partition(';')[0]}"
     has = "has" if len(every) == 1 else "have"
-    number = "all" if len(decided) == len(every) else f"{len(decided)} of"
+    number = "all" if len(known) == len(every) else f"{len(known)} of"
     said = f"{_ends(analysis)}{number} {numbers.count(len(every), 'comparison')} {has} an answer"
-    few = sum(one.ratio.n < ENOUGH_BLOCKS for one in decided if one.ratio)
+    few = sum(one.ratio.n < ENOUGH_BLOCKS for one in known if one.ratio)
     return f"{said}; {few} only likely: fewer than {ENOUGH_BLOCKS} blocks" if few else said
 
 
 def _ends(analysis: Analysis) -> str:
     """Return the intervals of what the answer says: ``95% intervals: 2.5 to 4.7 and 7.8 to 18 times; ``."""
-    decided = _decided(analysis)
-    alike = len({(one.factor, one.level, one.baseline) for one in decided}) == 1
-    most = sorted(_foremost(analysis) or (decided if alike else []), key=_size)
+    settled = decided(analysis)
+    alike = len({(one.factor, one.level, one.baseline) for one in settled}) == 1
+    most = sorted(foremost(analysis) or (settled if alike else []), key=size_of)
     apart = {one.cell: f" ({place})" for one, place in zip(most, _apart(most), strict=False)}
     places = analysis.machine.places if analysis.machine else []
     models = " on models of disks" if any(one.virtual for one in places) else ""
-    times = bool(most) and _size(most[-1]) >= verdict_words.TIMES_FROM
+    times = bool(most) and size_of(most[-1]) >= verdict_words.TIMES_FROM
     found = [(verdict_words.interval(one.outcome, one.ratio, times=times), one.cell) for one in most]
     known = [(ends, apart.get(cell, "")) for ends, cell in found if ends]
     if not known:

@@ -5,12 +5,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from diskproof.analysis.answers import Analysis, CellComparison, Outcome, Ranking, Verdict
+from diskproof.analysis.asked import asked, on_dials
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.limits.records import Outcome as Proven
 from diskproof.analysis.so_far import PairSoFar
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import dials, limits_words, verdict_words
-from diskproof.report.compose.answer import asked, has_verdict, is_of_limits, on_dials
+from diskproof.report.compose.answer import has_verdict, is_of_limits
 from diskproof.report.compose.safety import on_screen
 from diskproof.report.document import Bar, Scale, Tone
 from diskproof.report.intervals import as_shown, at_least, bounds, estimate

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, CellComparison, Verdict
+from diskproof.analysis.asked import asked
 from diskproof.analysis.limits.records import Difference
 from diskproof.report.compose import limits_words, rows, verdict_words
-from diskproof.report.compose.answer import asked, has_verdict, why_no_verdict
+from diskproof.report.compose.answer import has_verdict, why_no_verdict
 from diskproof.report.compose.tables import figures, table
 from diskproof.report.document import Block, Item, Items, Paragraph, Section, Table
 from diskproof.stats.intervals import Interval
