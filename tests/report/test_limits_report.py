@@ -76,10 +76,10 @@ def test_markdown_reads_as_it_did(swept: Run) -> None:
     assert_matches_snapshot(markdown.render(swept[1]), SNAPSHOTS / "limits.md")
 
 
-def test_the_answer_says_what_holds_back_most_cells_and_the_others(run: Run) -> None:
+def test_the_answer_says_what_waits_for_a_disk_then_what_for_the_cpus(run: Run) -> None:
     _, analysis = run
     assert held_back(analysis) == (
-        "the CPUs on dram (90% of the time); the log's flush on disk at safest (79%); not established on "
+        "the log's flush on disk at safest (79% of the time); the CPUs on dram (90%); not established on "
         "disk at fast"
     )
     without = change(analysis, limits=None)

@@ -202,9 +202,9 @@ def _of_limits(analysis: Analysis) -> str:
 
 
 def held_back(analysis: Analysis) -> str:
-    """Return what holds most cells back, then what holds the others; empty if nothing was counted.
+    """Return what holds cells back, first those that wait for a disk; empty if nothing was counted.
 
-    ``the log's flush on disk at safest (93% of the time); the CPUs on dram (81%); proven in 2 of 6 cases``.
+    ``the log's flush on disk at safest (93% of the time); the CPUs on dram (81%)``.
     """
     cells = analysis.limits.cells if analysis.limits and analysis.trials_valid else []
     known = [one for one in cells if limits_words.held_by(one)]
@@ -214,8 +214,7 @@ def held_back(analysis: Analysis) -> str:
     found = (
         _limits(analysis, known),
         f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "",
-        f"proven in {proven} of {numbers.count(len(known), 'case')}" if 0 < proven < len(known) else "",
-        "not proven" if known and not proven else "",
+        "" if proven == len(known) else f"a second measurement confirms {proven} of {len(known)} cases",
     )
     return "; ".join(filter(None, found))
 
@@ -224,7 +223,8 @@ def _limits(analysis: Analysis, some: Sequence[CellLimit]) -> str:
     cells = analysis.limits.cells if analysis.limits else []
     known = [(one, held) for one in some if (held := limits_words.held_by(one))]
     said: list[str] = []
-    for bound, alike in sorted(grouped(known, lambda one: one[1][0]).items(), key=lambda one: -len(one[1])):
+    groups = grouped(known, lambda one: one[1][0]).items()
+    for bound, alike in sorted(groups, key=lambda one: ("CPU" in one[0], -len(one[1]))):
         where = _places(analysis, [one for one, _ in alike]) if len(alike) < len(cells) else ""
         shares = [share for _, (_, share) in alike if share]
         of = "" if said else " of the time"

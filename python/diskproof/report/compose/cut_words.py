@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.safety.ranking import Unranked
 from diskproof.analysis.safety.shapes import (
     Cause,
     ControlAnswer,
@@ -206,12 +205,6 @@ def window(answer: CutAnswer) -> str:
     about = f"about {significant(worst_s, 1)} s" if worst_s >= LEAST_S else seconds(worst_s)
     noun = "promises" if answer.cell.server == PROGRAM else "commits"
     return f"{about} of {noun}{', or more' if answer.open_windows else ''}"
-
-
-def by_chance(pairs: Sequence[Unranked]) -> str:
-    """Say that one level alone lost whole databases by chance, perhaps: the cuts are too few."""
-    lost = listed(list(dict.fromkeys(level(one.b.cell) for one in pairs)))
-    return f"perhaps by chance only {lost} lost whole databases"
 
 
 def level(cell: Cell) -> str:
