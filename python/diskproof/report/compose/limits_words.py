@@ -37,6 +37,9 @@ MOST_PARTS = 3
 
 SMALL_SHARE = 0.01
 
+LEAST_SHARE = 0.4
+"""Of the time: what takes less of it is not named where nothing is proven. A judgement."""
+
 BRACKETS, FIGURES = re.compile(r" \((?:[^()]|\([^()]*\))*\)"), re.compile(r"[\d.,]+")
 
 
@@ -97,11 +100,13 @@ def main_parts(split: Split | None) -> str:
 
 
 def _largest_part(split: Split | None) -> tuple[Limit, float] | None:
-    """Return the limit whose parts take most time, and their share; None if that is not known."""
+    """Return the limit whose parts take most time, and their share; None if that is little or not known."""
     shares = dict(_shares(split))
     shares["CPU"] = shares.get("CPU", 0.0) + shares.pop("waiting for a CPU", 0.0)
     name = max(shares, key=shares.__getitem__)
-    return next(((limit, shares[name]) for limit in IN_WORDS if limit == name and shares[name]), None)
+    return next(
+        ((one, shares[name]) for one in IN_WORDS if one == name and shares[name] >= LEAST_SHARE), None
+    )
 
 
 def _shares(split: Split | None) -> list[tuple[str, float]]:
