@@ -6,10 +6,10 @@ import pytest
 
 from diskproof.audit.check import Evidence, Run
 from diskproof.audit.registry import audit_run, audit_trial, bars_comparison
-from diskproof.results.load import Rate
 from diskproof.results.machine import BlockDevice, PoolFacts, PoolMember, PoolPart
 from diskproof.results.trial import Finding
 from diskproof.results.usage import DeviceUsage, Waiting
+from support.cases.trials import ASKED
 from support.trials import change, make_machine, make_plan, make_trial
 from support.virtual import make_facts, make_use
 
@@ -17,19 +17,6 @@ PLAN = make_plan()
 NAMES = ("lateness", "disk-errors", "virtual-bytes")
 
 LOOP = DeviceUsage(reads=0, read_bytes=0, writes=10_000, written_bytes=163_840_000, flushes=5_000, busy_s=50)
-
-AT_RATE = Rate(
-    asked_per_s=100.0,
-    arrivals="poisson",
-    achieved_per_s=100.0,
-    arrived=6000,
-    waiting=0,
-    behind_s=0.0,
-    most_waiting=0,
-    most_behind_s=0.0,
-    held=True,
-    start_delay_mean_us=1.0,
-)
 
 
 def audit(loop: DeviceUsage | None = LOOP, *, disks: int = 1, **use: Any) -> dict[str, Finding]:
@@ -71,7 +58,7 @@ def test_late_answers_that_cannot_have_held_the_clients_are_a_note() -> None:
     }
     assert audit(**seldom)["lateness"].severity == "note"
     assert "only percentiles may be too high" in audit(**seldom)["lateness"].message.text
-    assert audit(**seldom, load__rate=AT_RATE)["lateness"].severity == "invalid"
+    assert audit(**seldom, load__rate=ASKED)["lateness"].severity == "invalid"
 
 
 def test_what_waited_in_the_kernel_makes_a_trial_invalid() -> None:
@@ -115,7 +102,7 @@ def test_waits_of_all_disks_count_together_and_at_a_set_rate_always() -> None:
     waiting = Waiting(kinds=["flush"], requests=7_000, await_us=2707.0, modelled_us=2000.0, in_line_us=0.0)
     assert audit(waiting=waiting)["lateness"].severity == "note"
     assert audit(waiting=waiting, disks=2)["lateness"].severity == "invalid"
-    assert audit(waiting=waiting, load__rate=AT_RATE)["lateness"].severity == "invalid"
+    assert audit(waiting=waiting, load__rate=ASKED)["lateness"].severity == "invalid"
 
 
 @pytest.mark.parametrize(("part", "severity"), [("cache", "note"), ("log", "invalid")])

@@ -30,7 +30,7 @@ POOL_EDGE_BYTES = 64 * 2**20
 DISAGREEMENT = 0.02
 
 SELDOM = 0.01
-"""Of the time: if late answers took no more, the throughput is right within as much, whatever their delay."""
+"""Of the time. Late answers that took no more together change a throughput by about as much. A judgement."""
 
 
 @check(

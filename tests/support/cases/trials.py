@@ -107,22 +107,24 @@ def job(**changes: Any) -> Evidence:
     return trial(plan=plan, load__operations=[change(part, **changes)], load__seconds=12.0)
 
 
+ASKED = Rate(
+    asked_per_s=100,
+    arrivals="poisson",
+    achieved_per_s=100,
+    arrived=3000,
+    waiting=0,
+    behind_s=0,
+    most_waiting=1,
+    most_behind_s=0.01,
+    held=True,
+    start_delay_mean_us=10.0,
+)
+
+
 def at_rate(**changes: Any) -> Evidence:
     """Return a trial at a rate of its own, in which the given fields of the rate differ."""
-    asked = Rate(
-        asked_per_s=100,
-        arrivals="poisson",
-        achieved_per_s=100,
-        arrived=3000,
-        waiting=0,
-        behind_s=0,
-        most_waiting=1,
-        most_behind_s=0.01,
-        held=True,
-        start_delay_mean_us=10.0,
-    )
     plan = change(PLAN, metrics={"complex": "latency_mean_us"})
-    return trial(plan=plan, rate=100.0, load__rate=change(asked, **changes))
+    return trial(plan=plan, rate=100.0, load__rate=change(ASKED, **changes))
 
 
 def loaded_elsewhere(**changes: Any) -> Evidence:

@@ -208,7 +208,7 @@ def held_back(analysis: Analysis) -> str:
     """
     cells = analysis.limits.cells if analysis.limits and analysis.trials_valid else []
     known = [one for one in cells if limits_words.held_by(one)]
-    unknown = [one for one in cells if one not in known]
+    unknown = [one for one in cells if limits_words.held_by(one) is None]
     where = _places(analysis, unknown) if known else f": {open_limits(analysis)}"
     proven = sum(one.limit is not None for one in known)
     found = (
@@ -223,10 +223,10 @@ def _limits(analysis: Analysis, some: Sequence[CellLimit]) -> str:
     cells = analysis.limits.cells if analysis.limits else []
     known = [(one, held) for one in some if (held := limits_words.held_by(one))]
     said: list[str] = []
-    groups = grouped(known, lambda one: one[1][0]).items()
-    for bound, alike in sorted(groups, key=lambda one: ("CPU" in one[0], -len(one[1]))):
+    groups = grouped(known, lambda one: one[1][:2]).items()
+    for (_, bound), alike in sorted(groups, key=lambda one: (one[0][0] == "CPU", -len(one[1]))):
         where = _places(analysis, [one for one, _ in alike]) if len(alike) < len(cells) else ""
-        shares = [share for _, (_, share) in alike if share]
+        shares = [share for _, (_, _, share) in alike if share]
         of = "" if said else " of the time"
         said.append(f"{bound}{where}{f' ({limits_words.between(shares)}{of})' if shares else ''}")
     return "; ".join(said)
@@ -279,13 +279,14 @@ def _of_comparisons(analysis: Analysis) -> str:
         return f"no comparison is decided{why and ': '}{why.partition(';')[0]}"
     has = "has" if len(every) == 1 else "have"
     number = "all" if len(known) == len(every) else f"{len(known)} of"
-    said = f"{_ends(analysis)}{number} {numbers.count(len(every), 'comparison')} {has} an answer"
+    ends = _ends(analysis)
+    said = f"{ends}{ends and '; '}{number} {numbers.count(len(every), 'comparison')} {has} an answer"
     few = sum(one.ratio.n < ENOUGH_BLOCKS for one in known if one.ratio)
     return f"{said}; {few} only likely: fewer than {ENOUGH_BLOCKS} blocks" if few else said
 
 
 def _ends(analysis: Analysis) -> str:
-    """Return the intervals of what the answer says: ``95% intervals: 2.5 to 4.7 and 7.8 to 18 times; ``."""
+    """Return the intervals of what the answer says: ``95% intervals: 2.5 to 4.7 and 7.8 to 18 times``."""
     settled = decided(analysis)
     alike = len({(one.factor, one.level, one.baseline) for one in settled}) == 1
     most = sorted(foremost(analysis) or (settled if alike else []), key=size_of)
@@ -299,7 +300,7 @@ def _ends(analysis: Analysis) -> str:
         return ""
     first = f"s: {''.join(known[0])} and" if known[1:] else ":"
     ends, place = known[-1]
-    return f"{confidence(analysis)} interval{first} {ends}{' times' * times}{place}{models}; "
+    return f"{confidence(analysis)} interval{first} {ends}{' times' * times}{place}{models}"
 
 
 def _of_instruments(analysis: Analysis) -> str:
@@ -332,7 +333,7 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         ratio = faster[-1][0]
         said.append(f"{verdict_words.amount(ratio.estimate)}: {verdict_words.interval('faster', ratio)}")
     if _says_speed(analysis):
-        said.append(_ends(analysis).removesuffix("; "))
+        said.append(_ends(analysis))
     if analysis.trials_valid < analysis.trials_run:
         said.append(f"of the trials of speed, {analysis.trials_valid} of {analysis.trials_run} are valid")
     return "; ".join(filter(None, said))

@@ -53,12 +53,12 @@ def bound_by(one: CellLimit) -> str:
     return one.bound_by.text if one.limit == "CPU" else IN_WORDS[one.limit]
 
 
-def held_by(one: CellLimit) -> tuple[str, float | None] | None:
-    """Return a cell's limit in words, or else what takes most of its time, with the share of the time."""
+def held_by(one: CellLimit) -> tuple[Limit, str, float | None] | None:
+    """Return a cell's limit or else what takes most of its time, in words too, and its share."""
     if one.limit:
-        return bound_by(one), one.share_of_time
+        return one.limit, bound_by(one), one.share_of_time
     largest = _largest_part(one.split)
-    return largest and (IN_WORDS[largest[0]], largest[1])
+    return largest and (largest[0], IN_WORDS[largest[0]], largest[1])
 
 
 def between(shares: Sequence[float]) -> str:
