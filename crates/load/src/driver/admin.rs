@@ -147,13 +147,27 @@ impl<S: Bulk> SessionAdmin<S> {
             if chunk.is_empty() {
                 return self.wait(sql, S::poll);
             }
-            self.wait(sql, |session| match session.poll() {
-                Poll::Ready(Ok(_)) => Poll::Ready(Err(Fault::Protocol(
-                    "a reply before the last of the rows".into(),
-                ))),
-                Poll::Ready(Err(fault)) => Poll::Ready(Err(fault)),
-                Poll::Pending if session.wants_write() => Poll::Pending,
-                Poll::Pending => Poll::Ready(Ok(())),
+            let mut refusal = None;
+            self.wait(sql, |session| {
+                match session.poll() {
+                    Poll::Pending => {}
+                    Poll::Ready(Err(fault)) if !matches!(fault, Fault::Server(_)) => {
+                        return Poll::Ready(Err(fault));
+                    }
+                    Poll::Ready(reply) => refusal = Some(reply),
+                }
+                // A refusal may come amid these rows: the server takes the rest of them before it
+                // reads the next statement.
+                if session.wants_write() {
+                    return Poll::Pending;
+                }
+                Poll::Ready(match refusal.take() {
+                    None => Ok(()),
+                    Some(Err(fault)) => Err(fault),
+                    Some(Ok(_)) => Err(Fault::Protocol(
+                        "a reply before the last of the rows".into(),
+                    )),
+                })
             })?;
         }
     }

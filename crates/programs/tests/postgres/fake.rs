@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 use std::thread;
+use std::time::Duration;
 
 use diskproof_load::driver::{Driver, Fault, Protocol, Reply};
 use tempfile::TempDir;
@@ -142,6 +143,63 @@ fn a_server_cannot_skip_its_own_part_of_scram() {
         let fault = log_in(&[authentication(10, b"SCRAM-SHA-256\0\0"), shortcut.clone()]);
         assert!(matches!(fault, Fault::Protocol(_)), "{shortcut:?}: {fault}");
     }
+}
+
+/// The server refuses rows while the last of them wait for room, then reads on.
+#[test]
+fn rows_that_are_refused_amid_a_message_are_sent_to_their_end() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let listener = UnixListener::bind(directory.path().join("sock")).expect("a socket");
+    let server = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a client");
+        assert!(stream.read(&mut [0; 4096]).expect("a greeting") > 0);
+        stream.write_all(&entered()).expect("a log-in");
+        assert!(next_message(&mut stream).0 == b'Q');
+        let accepted = message(b'G', &[0, 0, 1, 0, 0]);
+        stream.write_all(&accepted).expect("a client that listens");
+        thread::sleep(Duration::from_millis(100));
+        let refusal = message(b'E', b"SERROR\0VERROR\0C22003\0Mtoo large\0\0");
+        let refusal = [refusal, ready()].concat();
+        stream.write_all(&refusal).expect("a client that listens");
+        thread::sleep(Duration::from_millis(100));
+        let next = loop {
+            match next_message(&mut stream) {
+                (b'd', _) => {}
+                next => break next,
+            }
+        };
+        stream
+            .write_all(&[message(b'C', b"SELECT 0\0"), ready()].concat())
+            .expect("a client that listens");
+        next
+    });
+    let url = format!(
+        "postgresql://me@localhost/db?socket={}",
+        directory.path().join("sock").display()
+    );
+    let mut admin = driver(&url, None).admin().expect("a connection");
+    let refused = admin.load("small", &["c"], &mut |args| {
+        args.push_text(|out| out.resize(out.len() + 1000, b'x'));
+        true
+    });
+    match refused {
+        Err(Fault::Server(error)) => assert_eq!(error.code, "22003"),
+        other => panic!("{other:?}"),
+    }
+    admin.execute("SELECT 7").expect("an answer");
+    assert_eq!(
+        server.join().expect("whole messages"),
+        (b'Q', b"SELECT 7\0".to_vec())
+    );
+}
+
+fn next_message(stream: &mut impl Read) -> (u8, Vec<u8>) {
+    let mut head = [0; 5];
+    stream.read_exact(&mut head).expect("a message");
+    let length = u32::from_be_bytes(head[1..].try_into().expect("four bytes"));
+    let mut body = vec![0; length as usize - 4];
+    stream.read_exact(&mut body).expect("a whole message");
+    (head[0], body)
 }
 
 #[test]
