@@ -67,7 +67,11 @@ def _panel(
     encoding: Encoding,
     most: float,
 ) -> Panel:
-    rows = [_point(safety, answer, speed, encoding) for answer, speed in known]
+    # As the key has them: of two shapes in one place, the smaller lies above.
+    rows = sorted(
+        (_point(safety, answer, speed, encoding) for answer, speed in known),
+        key=lambda row: [*encoding.shapes].index(row["shape"]) if encoding.shape else 0,
+    )
     tops = [row[end] for row in rows for end in ("speed", "low", "high") if row[end] is not None]
     x = {"x": _lost_axis("lost", most, "acknowledged and lost in the worst cut")}
     y = {"y": parts.Span.of(tops).channel("speed", "commits/s")}

@@ -294,12 +294,18 @@ def _ends(analysis: Analysis) -> str:
     places = analysis.machine.places if analysis.machine else []
     models = " on models of disks" if any(one.virtual for one in places) else ""
     times = bool(most) and size_of(most[-1]) >= verdict_words.TIMES_FROM
+    ratios = [one.ratio for one in most if one.ratio]
     found = [(verdict_words.interval(one.outcome, one.ratio, times=times), one.cell) for one in most]
     known = [(ends, apart.get(cell, "")) for ends, cell in found if ends]
     if not known:
         return ""
     first = f"s: {''.join(known[0])} and" if known[1:] else ":"
     ends, place = known[-1]
+    if known[1:] and len({verdict_words.amount(ratio.estimate) for ratio in ratios}) == 1:
+        # The answer has one figure for all of them.
+        low, high = min(one.low or one.estimate for one in ratios), max(one.high or one.estimate for one in ratios)
+        every = ratios[-1].model_copy(update={"low": low, "high": high})
+        first, ends, place = "s: within", verdict_words.interval(most[-1].outcome, every, times=times), ""
     return f"{confidence(analysis)} interval{first} {ends}{' times' * times}{place}{models}"
 
 

@@ -1,5 +1,6 @@
 """The answer of a run on one screen: what is compared, what holds it back, what to do, what to beware of."""
 
+import re
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
@@ -11,7 +12,7 @@ from diskproof.report.compose import cut_words, names, rows, to_do
 from diskproof.report.compose.answer import answer, held_back, how_sure, is_of_limits, open_limits
 from diskproof.report.compose.findings import Caution, cautions
 from diskproof.report.compose.head import left_out, progress
-from diskproof.report.compose.prices import money, priced
+from diskproof.report.compose.prices import bargain, money, priced
 from diskproof.report.one_screen import OneScreen
 from diskproof.wording import numbers
 
@@ -52,7 +53,8 @@ def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
 
 
 def _words(found: Sequence[tuple[str, str]]) -> int:
-    return sum(len(text.split()) for _, text in found)
+    """Count words; what is typed is one."""
+    return sum(len(re.sub(r"`[^`]*`", "code", text).split()) for _, text in found)
 
 
 def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
@@ -74,7 +76,7 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
             if is_of_limits(analysis)
             else [("Held back by", held_back(analysis))]
         ),
-        ("Price", f"in {priced(prices)}: {', '.join(storages)}" if prices else ""),
+        ("Price", f"in {priced(prices)}: {', '.join(storages)}{bargain(analysis)}" if prices else ""),
         *(("" if at else "To do", one.line) for at, one in enumerate(to_do.first(analysis))),
         ("Beware", _beware(analysis, [one for one in warned if one[0] not in busy])),
     )
@@ -84,7 +86,7 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
 def _sure(sure: str, busy: str = "") -> str:
     """Return how sure the answer is, what took CPU time after the first clause: the others are lost first."""
     first, end, rest = sure.partition("; ")
-    return f"{', on a busy machine: '.join(filter(None, (first, busy)))}{end}{rest}"
+    return f"{', while '.join(filter(None, (first, busy)))}{end}{rest}"
 
 
 def facts(analysis: Analysis) -> str:

@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from diskproof.analysis.answers import Analysis
+from diskproof.analysis.asked import foremost
 from diskproof.analysis.prices.shapes import Basis, Prices
 from diskproof.report.compose.tables import cells_table, figures, table
 from diskproof.report.document import Block, Paragraph, Section, Table
@@ -85,6 +86,19 @@ def money(amount: float) -> str:
         cents = round(amount, 2)
         return f"{cents:,.0f}" if cents == round(cents) else f"{cents:,.2f}"
     return _plain(amount, 3).rstrip("0").rstrip(".")
+
+
+def bargain(analysis: Analysis) -> str:
+    """Return what the faster storage of the answer costs beside the slower: ``; the faster costs less``."""
+    amounts = {row.storage: row.amount for row in analysis.prices.storages} if analysis.prices else {}
+    most = next((one for one in foremost(analysis) if one.factor == "storage"), None)
+    if most is None or not {most.level, most.baseline} <= amounts.keys():
+        return ""
+    sides = (most.level, most.baseline) if most.outcome == "faster" else (most.baseline, most.level)
+    faster, slower = (amounts[side] for side in sides)
+    if faster < slower:
+        return "; the faster costs less"
+    return f"; the faster costs {number(faster / slower)} times as much" if slower else ""
 
 
 def quotient(interval: Interval | None) -> str:

@@ -70,7 +70,7 @@ def first(analysis: Analysis) -> list[Action]:
 def _urgent(analysis: Analysis) -> Iterator[str]:
     again = analysis.plan.resume.removesuffix(" --resume")
     for busy in [_remedy(one) for one in cautions(analysis) if one.finding.check == host_busy.name]:
-        yield f"{busy.removesuffix('.')}, then `{again}`." if again and busy else busy
+        yield f"`{again}` on a quieter machine." if again and busy else busy
     if failed_controls(analysis):
         yield "find out why an outcome known beforehand came out wrong: until then the cuts prove nothing."
     if analysis.trials_valid < analysis.trials_run:
@@ -121,7 +121,7 @@ def _surer(analysis: Analysis) -> Iterator[str]:
     yield from filter(None, map(_remedy, others))
     crash, safety, limits = analysis.plan.crash, analysis.safety, analysis.limits
     if analysis.plan.scale and not (crash and crash.states):
-        yield "run the study at a larger scale (`--scale`): this run is a small one."
+        yield "a larger `--scale`: this run is a small one."
     if safety and not safety.faults:
         spared = [one.loss_share.high for one in safety.answers if one.is_whole and one.loss_share]
         if not any(one.way == "power" for one in safety.answers):
