@@ -12,6 +12,7 @@ from diskproof.analysis.prices.shapes import Prices
 from diskproof.cli.screen import Screen
 from diskproof.report import html, markdown
 from diskproof.report.compose import prices as tables
+from diskproof.report.compose.one_screen import lines
 from diskproof.report.compose.run import compose
 from diskproof.report.write import terminal
 from diskproof.results.trial import Finding
@@ -122,6 +123,22 @@ def test_a_cell_that_must_not_be_compared_is_shown_without_a_price(make_run: Mak
     [row] = tables.speed_prices(analysis, prices_of(analysis)).rows
     assert row[-1] == "not comparable"
     assert "not comparable" in markdown.render(analysis)
+
+
+@pytest.mark.parametrize(
+    ("amounts", "said"),
+    [
+        ((60.0, 40.0), "in USD: disk 60, ssd 40; the faster costs less"),
+        ((60.0, 150.0), "in USD: disk 60, ssd 150; the faster costs 2.5 times as much"),
+        ((60.0,), "in USD: disk 60"),
+    ],
+)
+def test_one_screen_says_what_the_faster_costs(
+    make_run: MakeRun, amounts: tuple[float, ...], said: str
+) -> None:
+    bought = {name: [make_price(name, amount)] for name, amount in zip(("disk", "ssd"), amounts, strict=False)}
+    _, analysis = make_run(with_prices(make_plan(storages=("disk", "ssd"), blocks=5), **bought))
+    assert dict(lines(analysis))["Price"] == said
 
 
 def test_json_has_them_all(priced: Run) -> None:

@@ -1,6 +1,5 @@
 """The answer of a run on one screen: what is compared, what holds it back, what to do, what to beware of."""
 
-import re
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
@@ -36,7 +35,7 @@ def run(analysis: Analysis) -> OneScreen:
 MOST_WORDS = 60
 """Beside the picture of a page; what loses words for that is whole in the page below."""
 
-LEAST = ("Beware", "", "Not answered", "Held back by", "How sure")
+LEAST = ("Beware", "Not answered", "Held back by", "How sure", "")
 """What loses clauses, one after the other; a second thing to do has no word before, and goes."""
 
 
@@ -53,8 +52,7 @@ def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
 
 
 def _words(found: Sequence[tuple[str, str]]) -> int:
-    """Count words; what is typed is one."""
-    return sum(len(re.sub(r"`[^`]*`", "code", text).split()) for _, text in found)
+    return sum(len(text.split()) for _, text in found)
 
 
 def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
@@ -85,8 +83,8 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
 
 def _sure(sure: str, busy: str = "") -> str:
     """Return how sure the answer is, what took CPU time after the first clause: the others are lost first."""
-    first, end, rest = sure.partition("; ")
-    return f"{', while '.join(filter(None, (first, busy)))}{end}{rest}"
+    first, *rest = sure.split("; ")
+    return "; ".join(filter(None, (first, busy, *rest)))
 
 
 def facts(analysis: Analysis) -> str:
