@@ -62,6 +62,15 @@ def test_what_does_not_stand_out_is_not_measured_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("read_here")
+def test_a_run_without_a_valid_trial_is_left_out(tmp_path: Path) -> None:
+    series(tmp_path, {day: 1.0 if day < "06" else 0.8 for day in DAYS})
+    (tmp_path / "runs" / "shop" / "20260304-090000" / "trials.jsonl").write_text("")
+    result = diskproof_here(tmp_path, "history", "decide", "shop")
+    assert "left out, without a valid trial: 20260304-090000" in result.stderr
+    assert "20260305-090000 and 20260306-090000" in result.stderr
+
+
+@pytest.mark.usefixtures("read_here")
 def test_a_change_in_the_last_run_stands_out_as_far_as_it_can(tmp_path: Path) -> None:
     series(tmp_path, {day: 1.0 if day < "08" else 0.7 for day in DAYS[:8]})
     result = diskproof_here(tmp_path, "history", "decide", "shop")

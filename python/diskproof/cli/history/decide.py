@@ -1,7 +1,9 @@
 """`diskproof history decide`: the likeliest change in a series of runs, measured again to be sure."""
 
 import math
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -47,8 +49,14 @@ def decide(*run: str, at_most: str = "20m", out: Path = RUNS) -> int:
 
     """
     paths = _paths(run, out)
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as readers:
+        runs = [*readers.map(gathered, paths)]
+    kept = {path: run for path, run in zip(paths, runs, strict=True) if any(map(run.valid, run.plan.cells))}
+    if void := [path.name for path in paths if path not in kept]:
+        say(f"left out, without a valid trial: {numbers.listed(void)}")
+    paths = _enough([*kept])
     versions = [(path, RunFolder.open(path).study_text()) for path in paths]
-    found = _change([gathered(path) for path in paths], versions)
+    found = _change([*kept.values()], versions)
     before, after = paths[found.at - 1], paths[found.at]
     say(
         f"the likeliest change: {numbers.listed([before.name, after.name])}, {found.cell.id}: "
@@ -60,6 +68,7 @@ def decide(*run: str, at_most: str = "20m", out: Path = RUNS) -> int:
     runs = {BEFORE: versions[found.at - 1], AFTER: versions[found.at]}
     text = interleaved(runs, {factor: getattr(found.cell, factor) for factor in FACTORS.values()})
     study = out / f"{paths[0].parent.name[:30]}-decided.toml"
+    out.mkdir(parents=True, exist_ok=True)
     write_whole(study, text)
     say(f"both are run side by side: {study}")
     from diskproof.cli import call  # noqa: PLC0415 - it has this verb
@@ -81,6 +90,10 @@ def _paths(words: Sequence[str], out: Path) -> list[Path]:
         if missing := [word for word, path in named.items() if path is None]:
             raise RefusalError(f"{out} has no run `{missing[0]}`: `diskproof runs` lists them")
         paths = [path for path in named.values() if path]
+    return _enough(paths)
+
+
+def _enough(paths: list[Path]) -> list[Path]:
     if len(paths) < FEWEST_RUNS:
         found = numbers.count(len(paths), "run")
         raise RefusalError(f"{found}: a change is looked for in {FEWEST_RUNS} or more")
