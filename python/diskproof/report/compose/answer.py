@@ -277,12 +277,11 @@ def _of_comparisons(analysis: Analysis) -> str:
     if not known:
         why = next((one.reasons[0].text for one in every if one.reasons), "")
         return f"no comparison is decided{why and ': '}{why.partition(';')[0]}"
-    has = "has" if len(every) == 1 else "have"
     number = "all" if len(known) == len(every) else f"{len(known)} of"
-    ends = _ends(analysis)
-    said = f"{ends}{ends and '; '}{number} {numbers.count(len(every), 'comparison')} {has} an answer"
+    many = f"{number} {len(every)} comparisons have an answer" if every[1:] else ""
     few = sum(one.ratio.n < ENOUGH_BLOCKS for one in known if one.ratio)
-    return f"{said}; {few} only likely: fewer than {ENOUGH_BLOCKS} blocks" if few else said
+    likely = f"{f'{few} ' if every[1:] else ''}only likely: fewer than {ENOUGH_BLOCKS} blocks" if few else ""
+    return "; ".join(filter(None, (_ends(analysis), many, likely)))
 
 
 def _ends(analysis: Analysis) -> str:
