@@ -128,16 +128,18 @@ def test_a_cell_that_must_not_be_compared_is_shown_without_a_price(make_run: Mak
 @pytest.mark.parametrize(
     ("amounts", "said"),
     [
-        ((60.0, 40.0), "in USD: disk 60, ssd 40; the faster costs less"),
-        ((60.0, 150.0), "in USD: disk 60, ssd 150; the faster costs 2.5 times as much"),
+        ((60.0, 40.0), "in USD: disk 60, dram 40; the faster costs less"),
+        ((60.0, 150.0), "in USD: disk 60, dram 150; the faster costs 2.5 times as much"),
         ((60.0,), "in USD: disk 60"),
     ],
 )
 def test_one_screen_says_what_the_faster_costs(
     make_run: MakeRun, amounts: tuple[float, ...], said: str
 ) -> None:
-    bought = {name: [make_price(name, amount)] for name, amount in zip(("disk", "ssd"), amounts, strict=False)}
-    _, analysis = make_run(with_prices(make_plan(storages=("disk", "ssd"), blocks=5), **bought))
+    bought = {
+        name: [make_price(name, amount)] for name, amount in zip(("disk", "dram"), amounts, strict=False)
+    }
+    _, analysis = make_run(with_prices(make_plan(storages=("disk", "dram"), blocks=5), **bought))
     assert dict(lines(analysis))["Price"] == said
 
 

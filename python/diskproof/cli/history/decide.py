@@ -50,8 +50,8 @@ def decide(*run: str, at_most: str = "20m", out: Path = RUNS) -> int:
     """
     paths = _paths(run, out)
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as readers:
-        runs = [*readers.map(gathered, paths)]
-    kept = {path: run for path, run in zip(paths, runs, strict=True) if any(map(run.valid, run.plan.cells))}
+        each = zip(paths, readers.map(gathered, paths), strict=True)
+        kept = {path: run for path, run in each if any(map(run.valid, run.plan.cells))}
     if void := [path.name for path in paths if path not in kept]:
         say(f"left out, without a valid trial: {numbers.listed(void)}")
     paths = _enough([*kept])

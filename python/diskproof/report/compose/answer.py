@@ -302,7 +302,10 @@ def _ends(analysis: Analysis) -> str:
     ends, place = known[-1]
     if known[1:] and len({verdict_words.amount(ratio.estimate) for ratio in ratios}) == 1:
         # The answer has one figure for all of them.
-        low, high = min(one.low or one.estimate for one in ratios), max(one.high or one.estimate for one in ratios)
+        low, high = (
+            min(one.low or one.estimate for one in ratios),
+            max(one.high or one.estimate for one in ratios),
+        )
         every = ratios[-1].model_copy(update={"low": low, "high": high})
         first, ends, place = "s: within", verdict_words.interval(most[-1].outcome, every, times=times), ""
     return f"{confidence(analysis)} interval{first} {ends}{' times' * times}{place}{models}"

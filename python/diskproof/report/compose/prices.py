@@ -3,12 +3,12 @@
 from decimal import Decimal
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.asked import foremost
+from diskproof.analysis.asked import asked
 from diskproof.analysis.prices.shapes import Basis, Prices
 from diskproof.report.compose.tables import cells_table, figures, table
 from diskproof.report.document import Block, Paragraph, Section, Table
 from diskproof.stats.intervals import Interval
-from diskproof.wording.numbers import NOT_OBSERVED, listed, number
+from diskproof.wording.numbers import NOT_OBSERVED, listed, number, significant
 
 NOT_COMPARABLE = "not comparable"
 
@@ -89,16 +89,17 @@ def money(amount: float) -> str:
 
 
 def bargain(analysis: Analysis) -> str:
-    """Return what the faster storage of the answer costs beside the slower: ``; the faster costs less``."""
+    """Return what the faster of two storages costs beside the slower: ``; the faster costs less``."""
     amounts = {row.storage: row.amount for row in analysis.prices.storages} if analysis.prices else {}
-    most = next((one for one in foremost(analysis) if one.factor == "storage"), None)
-    if most is None or not {most.level, most.baseline} <= amounts.keys():
+    sides = {
+        (one.level, one.baseline) if one.outcome == "faster" else (one.baseline, one.level)
+        for one in asked(analysis)
+        if one.factor == "storage" and one.outcome in ("faster", "slower")
+    }
+    if len(sides) != 1 or not amounts.keys() >= {*(pair := next(iter(sides)))} or not amounts[pair[1]]:
         return ""
-    sides = (most.level, most.baseline) if most.outcome == "faster" else (most.baseline, most.level)
-    faster, slower = (amounts[side] for side in sides)
-    if faster < slower:
-        return "; the faster costs less"
-    return f"; the faster costs {number(faster / slower)} times as much" if slower else ""
+    times = amounts[pair[0]] / amounts[pair[1]]
+    return f"; the faster costs {'less' if times < 1 else f'{significant(times, 2)} times as much'}"
 
 
 def quotient(interval: Interval | None) -> str:
