@@ -35,7 +35,7 @@ def run(analysis: Analysis) -> OneScreen:
 MOST_WORDS = 60
 """Beside the picture of a page; what loses words for that is whole in the page below."""
 
-LEAST = ("Beware", "Not answered", "Held back by", "How sure", "")
+LEAST = ("Beware", "Not answered", "How sure", "Held back by", "")
 """What loses clauses, one after the other; a second thing to do has no word before, and goes."""
 
 
