@@ -122,7 +122,7 @@ def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun)
         "nothing",
     )
     assert block.columns[:3] == ("worst loss", "commits/s", "at risk") and block.most_figures == 2
-    assert "4 cuts of each may miss a loss rarer than 53%" in how_sure(analysis)
+    assert "4 cuts of each: losses in under 53% of cuts may be missed" in how_sure(analysis)
     assert any(line.strip().startswith("To do") for line in lines)
 
 

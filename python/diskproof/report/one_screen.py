@@ -51,6 +51,8 @@ class Block:
     columns: tuple[str, ...] = ()
     """Headings of the rows' figures."""
     scale: Scale | None = None
+    interval: str = "interval"
+    """Heading of the rows' intervals."""
     most_figures: int | None = None
     """As many figures a row have room on a screen, with their bar; None: all. A table has all."""
 
@@ -67,7 +69,7 @@ class Block:
             for some in ([row.levels for row in self.rows], [row.figures for row in self.rows])
         )
         said, interval = any(row.said for row in self.rows), any(row.interval for row in self.rows)
-        titles = [self.title, *[""] * (depth - 1), *[""] * said, *["interval"] * interval]
+        titles = [self.title, *[""] * (depth - 1), *[""] * said, *[self.interval] * interval]
         figures = _padded(self.columns, width)
         return Table(
             (*map(Column, titles), *(Column(title, figures=True) for title in figures)),

@@ -106,14 +106,47 @@ def _largest(analysis: Analysis) -> str:
     if not most:
         return _alike(decided(analysis))
     first, apart = most[0], _apart(most)
-    alike = (first.factor, first.level, first.baseline)
-    every = [one.held for one in asked(analysis) if (one.factor, one.level, one.baseline) == alike]
+    every = [one.held for one in asked(analysis) if _is_alike(one, first)]
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     ratios = [one.ratio.estimate for one in most if one.ratio]
-    where = "" if apart else verdict_words.places([one.held for one in most], every, "comparisons")
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""
     by = verdict_words.by_how_much(*ratios, where=apart)
+    rest = _otherwise_measured(analysis, most)
+    also = verdict_words.amount(*(one.ratio.estimate for one in rest if one.ratio)) if rest else ""
+    where = verdict_words.places([one.held for one in most], every, "comparisons") or _shared(every)
+    if rest:
+        return f"{level} is {likely}{by} {baseline}{_loads(most)}; {also}{_loads(rest)}."
     return f"{level} is {likely}{by} {baseline}{where}."
+
+
+def _loads(some: Sequence[Verdict]) -> str:
+    """Return under which loads comparisons were made: `` for `fileio```."""
+    return verdict_words.at_levels({"workload": list(dict.fromkeys(one.held["workload"] for one in some))})
+
+
+def _is_alike(one: Verdict, first: Verdict) -> bool:
+    return (one.factor, one.level, one.baseline) == (first.factor, first.level, first.baseline)
+
+
+def _shared(every: Sequence[verdict_words.Levels]) -> str:
+    """Return where all comparisons were made, if the study has more: `` at safest``."""
+    held = {factor: {one.get(factor) for one in every} for factor in every[0]}
+    return verdict_words.at_levels(
+        {factor: [level] for factor, levels in held.items() for level in levels if level and len(levels) == 1}
+    )
+
+
+def _otherwise_measured(analysis: Analysis, most: Sequence[Verdict]) -> list[Verdict]:
+    """Return verdicts on the same two levels by another measure, such as requests of files."""
+    return [
+        one
+        for one in asked(analysis)
+        if most
+        and _is_alike(one, most[0])
+        and (one.outcome, one.ratio is None) == (most[0].outcome, False)
+        and one.metric != most[0].metric
+        and "workload" in one.held
+    ]
 
 
 def _alike(decided: Sequence[Verdict]) -> str:
@@ -210,11 +243,12 @@ def held_back(analysis: Analysis) -> str:
     known = [one for one in cells if limits_words.held_by(one)]
     unknown = [one for one in cells if limits_words.held_by(one) is None]
     where = _places(analysis, unknown) if known else f": {open_limits(analysis)}"
-    proven = sum(one.limit is not None for one in known)
+    unproven = sum(one.limit is None for one in known)
+    some = "all" if unproven == len(known) else f"{unproven} of {len(known)}"
     found = (
         _limits(analysis, known),
         f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "",
-        "" if proven == len(known) else f"a second measurement confirms {proven} of {len(known)} cases",
+        f"{some} by one measurement alone" if unproven else "",
     )
     return "; ".join(filter(None, found))
 
@@ -308,7 +342,11 @@ def _ends(analysis: Analysis) -> str:
         )
         every = ratios[-1].model_copy(update={"low": low, "high": high})
         first, ends, place = "s: within", verdict_words.interval(most[-1].outcome, every, times=times), ""
-    return f"{confidence(analysis)} interval{first} {ends}{' times' * times}{place}{models}"
+    also = "".join(
+        f"; {verdict_words.interval(one.outcome, one.ratio)}{_loads([one])}"
+        for one in _otherwise_measured(analysis, most)[:1]
+    )
+    return f"{confidence(analysis)} interval{first} {ends}{' times' * times}{place}{models}{also}"
 
 
 def _of_instruments(analysis: Analysis) -> str:
@@ -336,7 +374,7 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         noun = "try" if safety.faults else "cut"
         said.append(f"{numbers.count(min(one.telling for one in worst), noun)} of each")
         if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
-            said[0] += f" may miss a loss rarer than {cut_words.points(max(spared))}"
+            said[0] += f": losses in under {cut_words.points(max(spared))} of cuts may be missed"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         ratio = faster[-1][0]
         said.append(f"{verdict_words.amount(ratio.estimate)}: {verdict_words.interval('faster', ratio)}")

@@ -89,7 +89,7 @@ def in_short(analysis: Analysis, level: str) -> str:
     if what is None and level in LEVELS:
         what = None if own else TUNINGS[level]  # with settings of the study's own it is another level
     elif what is None and own:
-        what = own.text
+        what = _with_base(analysis, own.text)
     return f"{level} = {what}" if what else level
 
 
@@ -122,13 +122,21 @@ def _own_tuning(analysis: Analysis, name: str) -> str:
         (one for one in analysis.level_risks if one.tuning == name),
         lambda one: numbers.listed([loss.text for loss in one.losses]),
     )
-    said = [what.text] if what else []
+    said = [_with_base(analysis, what.text)] if what else []
     said += (
         (f"in {numbers.listed([one.server for one in alike])} " if len(by_losses) > 1 else "")
         + (f"after a power cut {losses}" if losses else TUNINGS["safest"])
         for losses, alike in by_losses.items()
     )
     return ", ".join(said)
+
+
+def _with_base(analysis: Analysis, own: str) -> str:
+    """Return what a level of the user's own is; also what it starts from is said, if that was not tested."""
+    base, _, changes = own.partition(" ")
+    if changes and base in LEVELS and base not in _levels(analysis, "tuning"):
+        return f"{base} ({TUNINGS[base]}) {changes}"
+    return own
 
 
 def workloads(analysis: Analysis) -> Iterator[str]:

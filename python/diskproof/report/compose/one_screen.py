@@ -11,7 +11,7 @@ from diskproof.report.compose import cut_words, names, rows, to_do
 from diskproof.report.compose.answer import answer, held_back, how_sure, is_of_limits, open_limits
 from diskproof.report.compose.findings import Caution, cautions
 from diskproof.report.compose.head import left_out, progress
-from diskproof.report.compose.prices import bargain, money, priced
+from diskproof.report.compose.prices import dearer, money, priced
 from diskproof.report.one_screen import OneScreen
 from diskproof.wording import numbers
 
@@ -74,7 +74,7 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
             if is_of_limits(analysis)
             else [("Held back by", held_back(analysis))]
         ),
-        ("Price", f"in {priced(prices)}: {', '.join(storages)}{bargain(analysis)}" if prices else ""),
+        ("Price", f"in {priced(prices)}: {', '.join(storages)}{dearer(analysis)}" if prices else ""),
         *(("" if at else "To do", one.line) for at, one in enumerate(to_do.first(analysis))),
         ("Beware", _beware(analysis, [one for one in warned if one[0] not in busy])),
     )
@@ -90,8 +90,8 @@ def _sure(sure: str, busy: str = "") -> str:
 def facts(analysis: Analysis) -> str:
     """Return what was tested, its storages and own levels, how much there is, and a single cell's load."""
     state = "" if analysis.complete else "INCOMPLETE. "
-    own = ((name, what.text) for name, what in analysis.plan.tunings.items() if name not in LEVELS)
-    storages = "; ".join(f"{name} = {what}" for name, what in (*names.storages(analysis).items(), *own))
+    own = (names.in_short(analysis, name) for name in analysis.plan.tunings if name not in LEVELS)
+    storages = "; ".join((*(f"{name} = {what}" for name, what in names.storages(analysis).items()), *own))
     loads = [] if analysis.varying else [one.partition(" = ")[2] for one in names.workloads(analysis)]
     load = numbers.sentence_case("; ".join(loads))
     parts = (names.tested(analysis), storages, progress(analysis), load)

@@ -88,8 +88,8 @@ def money(amount: float) -> str:
     return _plain(amount, 3).rstrip("0").rstrip(".")
 
 
-def bargain(analysis: Analysis) -> str:
-    """Return what the faster of two storages costs beside the slower: ``; the faster costs less``."""
+def best_buy(analysis: Analysis) -> tuple[str, float] | None:
+    """Return the storage that is faster under all conditions, and its price over the slower one's."""
     amounts = {row.storage: row.amount for row in analysis.prices.storages} if analysis.prices else {}
     sides = {
         (one.level, one.baseline) if one.outcome == "faster" else (one.baseline, one.level)
@@ -97,9 +97,14 @@ def bargain(analysis: Analysis) -> str:
         if one.factor == "storage" and one.outcome in ("faster", "slower")
     }
     if len(sides) != 1 or not amounts.keys() >= {*(pair := next(iter(sides)))} or not amounts[pair[1]]:
-        return ""
-    times = amounts[pair[0]] / amounts[pair[1]]
-    return f"; the faster costs {'less' if times < 1 else f'{significant(times, 2)} times as much'}"
+        return None
+    return pair[0], amounts[pair[0]] / amounts[pair[1]]
+
+
+def dearer(analysis: Analysis) -> str:
+    """Return how much more the faster of two storages costs: ``; ssd costs 2.5 times as much``."""
+    found = best_buy(analysis)
+    return f"; {found[0]} costs {significant(found[1], 2)} times as much" if found and found[1] > 1 else ""
 
 
 def quotient(interval: Interval | None) -> str:

@@ -140,7 +140,8 @@ def rows(safety: Safety, answers: Sequence[CutAnswer]) -> Block:
         )
     causes = listed(sorted(said.CAUSES[way] for way in dying))
     title = "cuts that lost something" if dying == {"power"} else f"lost something to {causes}"
-    return Block(title, tuple(made), tuple(known), SHARES, most_figures=1 + ("commits/s" in known))
+    most = 1 + ("commits/s" in known)
+    return Block(title, tuple(made), tuple(known), SHARES, "of all cuts", most_figures=most)
 
 
 def levels_shown(cells: Sequence[Cell]) -> list[CutFactor]:

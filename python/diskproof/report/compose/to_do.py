@@ -11,6 +11,7 @@ from diskproof.audit.run import repeats
 from diskproof.families import of
 from diskproof.report.compose import verdict_words
 from diskproof.report.compose.findings import Caution, cautions
+from diskproof.report.compose.prices import best_buy
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import Plan
 from diskproof.stats.boxes import boxes
@@ -120,8 +121,6 @@ def _surer(analysis: Analysis) -> Iterator[str]:
     others = (one for one in cautions(analysis) if one.finding.check != host_busy.name)
     yield from filter(None, map(_remedy, others))
     crash, safety, limits = analysis.plan.crash, analysis.safety, analysis.limits
-    if analysis.plan.scale and not (crash and crash.states):
-        yield "a larger `--scale`: this run is a small one."
     if safety and not safety.faults:
         spared = [one.loss_share.high for one in safety.answers if one.is_whole and one.loss_share]
         if not any(one.way == "power" for one in safety.answers):
@@ -132,6 +131,8 @@ def _surer(analysis: Analysis) -> Iterator[str]:
             yield f"`{command}` would show a loss in {numbers.percent(RARE)} of cuts."
     if safety and not safety.controls and not any(one.harmed for one in safety.answers):
         yield "name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
+    if analysis.plan.scale and not (crash and crash.states):
+        yield "run it at a larger `--scale`."
     is_asked = analysis.plan.asks == "limits" and limits
     if is_asked and limits and not limits.proofs and any(one.what_if for one in limits.cells):
         command = f"{analysis.plan.resume} --prove".strip()
@@ -147,6 +148,8 @@ def _for_the_database(analysis: Analysis) -> Iterator[str]:
     # A study of cuts asks what is lost, one of limits what makes it faster.
     speed = [*_speed(analysis)] if analysis.plan.crash is None else []
     yield from _lying(analysis, servers)
+    if (bought := best_buy(analysis)) and bought[1] <= 1:
+        yield f"{bought[0]}: it is faster, and costs {'less' if bought[1] < 1 else 'as much'}."
     if analysis.plan.asks == "limits":
         yield from (*speed, *settings)
     else:
@@ -228,8 +231,8 @@ def _lying(analysis: Analysis, servers: Sequence[Durability]) -> Iterator[str]:
     lost = [cut.cell.storage for one in servers for cut in one.lost_on]
     if lying := [one for one in dict.fromkeys(lost) if one in ignoring]:
         safe = " or ".join(dict.fromkeys(f"`{one.safe.tuning}`" for one in servers))
-        nothing = f"on {numbers.listed(lying)} no setting helps"
-        yield f"{safe} on a disk that flushes; {PROFILE} tests yours: {nothing}."
+        yield f"{safe}, on a disk that flushes: {PROFILE} tests yours."
+        yield f"use no {numbers.listed(lying)}: on it no setting helps."
 
 
 def _uncounted(servers: Sequence[Durability]) -> Iterator[str]:

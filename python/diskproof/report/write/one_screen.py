@@ -36,8 +36,6 @@ would be cut short in vain; and at last, as far as there is room."""
 LEAST_OF_ROWS = 9
 """Lines that rows have at least, before words do."""
 
-INTERVAL = "interval"
-
 HELD = "\ue000"
 """A blank at which no line may end, while lines are made: rich ends them at no-break spaces, too."""
 
@@ -176,7 +174,8 @@ def _columns(blocks: Sequence[Block], width: int) -> Columns:
     number = max((len(row.figures) for row in rows), default=0)
     texts = [*(block.columns for block in blocks), *(row.figures for row in rows)]
     figures = [_widest(at, texts) for at in range(number)]
-    interval = max((len(row.interval and f"{row.interval:<{len(INTERVAL)}}") for row in rows), default=0)
+    shown = [(block.interval, row.interval) for block in blocks for row in block.rows if row.interval]
+    interval = max((len(one) for both in shown for one in both), default=0)
     made = Columns(tuple(levels), said + GAP * bool(interval), interval, 0, tuple(figures))
     while made.figures and made.all > width:
         made = replace(made, figures=made.figures[:-1])
@@ -217,7 +216,9 @@ def _title(block: Block, columns: Columns, width: int, *, shows_scale: bool) -> 
     title = Text(f"{_short(block.title, width):<{columns.left}}", style="bold")
     at = columns.left - columns.interval
     if columns.interval and len(block.title) < at and any(row.interval for row in block.rows):
-        title = Text.assemble((f"{block.title:<{at}}", "bold"), (f"{INTERVAL:<{columns.interval}}", "dim"))
+        title = Text.assemble(
+            (f"{block.title:<{at}}", "bold"), (f"{block.interval:<{columns.interval}}", "dim")
+        )
     if block.scale and shows_scale:
         title.append(Text(_ticks(block.scale, columns.bar), style="dim"))
     before_figures = columns.left + columns.bar
