@@ -1,5 +1,7 @@
 """The verdicts that a study asks for, and those on the two levels that differ most."""
 
+from collections.abc import Sequence
+
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.rankings import CONDITIONS
 from diskproof.stats.grouping import grouped
@@ -38,3 +40,21 @@ def foremost(analysis: Analysis) -> list[Verdict]:
 def size_of(one: Verdict) -> float:
     """Return how many times one level is as fast as the other, whichever that is."""
     return max(one.ratio.estimate, 1 / one.ratio.estimate) if one.ratio else 1.0
+
+
+def is_alike(one: Verdict, other: Verdict) -> bool:
+    """Report whether two verdicts are on the same levels."""
+    return (one.factor, one.level, one.baseline) == (other.factor, other.level, other.baseline)
+
+
+def otherwise_measured(analysis: Analysis, most: Sequence[Verdict]) -> list[Verdict]:
+    """Return verdicts like these on the same levels by another measure, such as requests of files."""
+    return [
+        one
+        for one in asked(analysis)
+        if most
+        and is_alike(one, most[0])
+        and (one.outcome, one.ratio is None) == (most[0].outcome, False)
+        and one.metric != most[0].metric
+        and "workload" in one.held
+    ]

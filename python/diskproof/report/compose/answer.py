@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, Verdict
-from diskproof.analysis.asked import asked, decided, foremost, on_dials, size_of
+from diskproof.analysis.asked import (
+    asked,
+    decided,
+    foremost,
+    is_alike,
+    on_dials,
+    otherwise_measured,
+    size_of,
+)
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.safety.shapes import CutAnswer, Safety
 from diskproof.analysis.safety.worst import faster_than_whole, most_harmed, worst_of_cells, worst_way
@@ -106,12 +114,12 @@ def _largest(analysis: Analysis) -> str:
     if not most:
         return _alike(decided(analysis))
     first, apart = most[0], _apart(most)
-    every = [one.held for one in asked(analysis) if _is_alike(one, first)]
+    every = [one.held for one in asked(analysis) if is_alike(one, first)]
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     ratios = [one.ratio.estimate for one in most if one.ratio]
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""
     by = verdict_words.by_how_much(*ratios, where=apart)
-    rest = _otherwise_measured(analysis, most)
+    rest = otherwise_measured(analysis, most)
     also = verdict_words.amount(*(one.ratio.estimate for one in rest if one.ratio)) if rest else ""
     where = verdict_words.places([one.held for one in most], every, "comparisons") or _shared(every)
     if rest:
@@ -124,29 +132,12 @@ def _loads(some: Sequence[Verdict]) -> str:
     return verdict_words.at_levels({"workload": list(dict.fromkeys(one.held["workload"] for one in some))})
 
 
-def _is_alike(one: Verdict, first: Verdict) -> bool:
-    return (one.factor, one.level, one.baseline) == (first.factor, first.level, first.baseline)
-
-
 def _shared(every: Sequence[verdict_words.Levels]) -> str:
     """Return where all comparisons were made, if the study has more: `` at safest``."""
     held = {factor: {one.get(factor) for one in every} for factor in every[0]}
     return verdict_words.at_levels(
         {factor: [level] for factor, levels in held.items() for level in levels if level and len(levels) == 1}
     )
-
-
-def _otherwise_measured(analysis: Analysis, most: Sequence[Verdict]) -> list[Verdict]:
-    """Return verdicts on the same two levels by another measure, such as requests of files."""
-    return [
-        one
-        for one in asked(analysis)
-        if most
-        and _is_alike(one, most[0])
-        and (one.outcome, one.ratio is None) == (most[0].outcome, False)
-        and one.metric != most[0].metric
-        and "workload" in one.held
-    ]
 
 
 def _alike(decided: Sequence[Verdict]) -> str:
@@ -344,7 +335,7 @@ def _ends(analysis: Analysis) -> str:
         first, ends, place = "s: within", verdict_words.interval(most[-1].outcome, every, times=times), ""
     also = "".join(
         f"; {verdict_words.interval(one.outcome, one.ratio)}{_loads([one])}"
-        for one in _otherwise_measured(analysis, most)[:1]
+        for one in otherwise_measured(analysis, most)[:1]
     )
     return f"{confidence(analysis)} interval{first} {ends}{' times' * times}{place}{models}{also}"
 

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.asked import asked
+from diskproof.analysis.prices.buy import best_buy
 from diskproof.analysis.prices.shapes import Basis, Prices
 from diskproof.report.compose.tables import cells_table, figures, table
 from diskproof.report.document import Block, Paragraph, Section, Table
@@ -86,19 +86,6 @@ def money(amount: float) -> str:
         cents = round(amount, 2)
         return f"{cents:,.0f}" if cents == round(cents) else f"{cents:,.2f}"
     return _plain(amount, 3).rstrip("0").rstrip(".")
-
-
-def best_buy(analysis: Analysis) -> tuple[str, float] | None:
-    """Return the storage that is faster under all conditions, and its price over the slower one's."""
-    amounts = {row.storage: row.amount for row in analysis.prices.storages} if analysis.prices else {}
-    sides = {
-        (one.level, one.baseline) if one.outcome == "faster" else (one.baseline, one.level)
-        for one in asked(analysis)
-        if one.factor == "storage" and one.outcome in ("faster", "slower")
-    }
-    if len(sides) != 1 or not amounts.keys() >= {*(pair := next(iter(sides)))} or not amounts[pair[1]]:
-        return None
-    return pair[0], amounts[pair[0]] / amounts[pair[1]]
 
 
 def dearer(analysis: Analysis) -> str:

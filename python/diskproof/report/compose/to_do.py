@@ -5,13 +5,13 @@ from typing import Literal, NamedTuple
 
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.decisions import Durability, LevelChoice, durability, levers
+from diskproof.analysis.prices.buy import best_buy
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.audit.host import host_busy
 from diskproof.audit.run import repeats
 from diskproof.families import of
 from diskproof.report.compose import verdict_words
 from diskproof.report.compose.findings import Caution, cautions
-from diskproof.report.compose.prices import best_buy
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import Plan
 from diskproof.stats.boxes import boxes
