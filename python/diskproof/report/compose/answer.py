@@ -235,7 +235,7 @@ def held_back(analysis: Analysis) -> str:
     unknown = [one for one in cells if limits_words.held_by(one) is None]
     where = _places(analysis, unknown) if known else f": {open_limits(analysis)}"
     unproven = sum(one.limit is None for one in known)
-    some = "all" if unproven == len(known) else f"{unproven} of {len(known)}"
+    some = "all" if unproven == len(known) else f"{unproven} of {len(known)} cases"
     found = (
         _limits(analysis, known),
         f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "",

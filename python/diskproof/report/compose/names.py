@@ -135,7 +135,7 @@ def _with_base(analysis: Analysis, own: str) -> str:
     """Return what a level of the user's own is; also what it starts from is said, if that was not tested."""
     base, _, changes = own.partition(" ")
     if changes and base in LEVELS and base not in _levels(analysis, "tuning"):
-        return f"{base} ({TUNINGS[base]}) {changes}"
+        return f"{base} ({TUNINGS[base]}), but {changes}"
     return own
 
 
