@@ -122,7 +122,7 @@ def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun)
         "nothing",
     )
     assert block.columns[:3] == ("worst loss", "commits/s", "at risk") and block.most_figures == 2
-    assert "4 cuts of each: losses in under 53% of cuts may be missed" in how_sure(analysis)
+    assert "4 cuts each: losses in under 53% of cuts may be missed" in how_sure(analysis)
     assert any(line.strip().startswith("To do") for line in lines)
 
 
@@ -134,7 +134,7 @@ def test_a_single_lost_database_may_be_chance(make_run: MakeRun) -> None:
         lost = cut.id == first
         folder.append(change(cut, ledger=None, recovery__refused=say("it did not start")) if lost else cut)
     lines = "\n".join(printed(run(analyse_folder(folder))))
-    assert "Beware         other levels may lose whole databases, too: the cuts are few" in lines
+    assert "Beware         other levels may lose databases, too: cuts are few" in lines
 
 
 @pytest.mark.parametrize("way", ["kill", "power"])

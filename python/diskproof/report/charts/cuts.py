@@ -73,7 +73,7 @@ def _panel(
         key=lambda row: [*encoding.shapes].index(row["shape"]) if encoding.shape else 0,
     )
     tops = [row[end] for row in rows for end in ("speed", "low", "high") if row[end] is not None]
-    x = {"x": _lost_axis("lost", most, "acknowledged and lost in the worst cut")}
+    x = {"x": _lost_axis("lost", most, "commits lost in the worst cut")}
     y = {"y": parts.Span.of(tops).channel("speed", "commits/s")}
     bars = x | y | parts.colour(encoding)
     spans = bars | {"x": _lost_axis("median", most, ""), "x2": {"field": "lost"}}
@@ -89,7 +89,7 @@ def _panel(
         parts.points(marks, "datum.lost > 0", size=70),
         parts.points(marks, "datum.lost == 0", size=70, filled=False, strokeWidth=2),
         parts.layer("text", notes, "!datum.gone", align="left", baseline="middle", dx=9),
-        parts.layer("text", notes, "datum.gone", align="right", dx=-9, fontWeight="bold"),
+        parts.layer("text", notes, "datum.gone", align="right", dx=-9, dy=-8, fontWeight="bold"),
         height_px=HEIGHT_PX,
     )
 

@@ -363,7 +363,7 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         said.append(f"{numbers.count(sum(states), 'state')} tried")
     elif worst:
         noun = "try" if safety.faults else "cut"
-        said.append(f"{numbers.count(min(one.telling for one in worst), noun)} of each")
+        said.append(f"{numbers.count(min(one.telling for one in worst), noun)} each")
         if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
             said[0] += f": losses in under {cut_words.points(max(spared))} of cuts may be missed"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):

@@ -111,7 +111,7 @@ def _beware(analysis: Analysis, warned: Sequence[tuple[str, Caution]]) -> str:
     chance = any(True for _ in whole_losses_by_chance(answers))
     found = [
         left_out(analysis.plan),
-        "other levels may lose whole databases, too: the cuts are few" if chance else "",
+        "other levels may lose databases, too: cuts are few" if chance else "",
         *(text for text, _ in warned),
     ]
     if warned and warned[0][1].finding.severity == "invalid":

@@ -128,7 +128,7 @@ def _surer(analysis: Analysis) -> Iterator[str]:
         elif any(share > RARE for share in spared) and not any(one.states for one in safety.answers):
             resume = "" if "--cuts" in analysis.plan.resume else analysis.plan.resume
             command = f"{resume} --cuts {CUTS_FOR_RARE}".strip()
-            yield f"`{command}` shows losses in {numbers.percent(RARE)} of cuts."
+            yield f"`{command}`."
     if safety and not safety.controls and not any(one.harmed for one in safety.answers):
         yield "name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
     if analysis.plan.scale and not (crash and crash.states):
