@@ -156,6 +156,16 @@ def independent_ratio(numerators: Sequence[float], denominators: Sequence[float]
     return _t_test(center, math.sqrt(total), freedom, n, deviation)
 
 
+def over_conditions(ratios: Sequence[Interval]) -> Interval:
+    """Return one interval for ratios under several conditions: their mean, the lowest end and the highest."""
+    return Interval(
+        estimate=math.exp(sum(math.log(one.estimate) for one in ratios) / len(ratios)),
+        low=min((one.low for one in ratios if one.low is not None), default=None),
+        high=max((one.high for one in ratios if one.high is not None), default=None),
+        n=min(one.n for one in ratios),
+    )
+
+
 def blocks_needed(
     ratio: float, log_deviation: float, same_within: float, comparisons: int, most: int = 1000
 ) -> int | None:

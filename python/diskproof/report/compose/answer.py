@@ -6,6 +6,7 @@ from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.asked import (
     asked,
     decided,
+    flush_costs_us,
     foremost,
     is_alike,
     on_dials,
@@ -20,6 +21,7 @@ from diskproof.report.compose import cut_words, dials, faults, limits_words, ver
 from diskproof.report.compose.names import is_given
 from diskproof.report.intervals import confidence
 from diskproof.stats.grouping import grouped
+from diskproof.stats.intervals import over_conditions
 from diskproof.wording import numbers, say, us
 
 MOST_KEPT = 2
@@ -71,29 +73,20 @@ def cost(analysis: Analysis) -> str:
 
     Empty if no level here spares its flush, or no difference was shown.
     """
-    latencies_us = {one.cell.id: one.latency_mean_us for one in analysis.cells}
-
-    def saved_us(one: Verdict) -> float:
-        """Return it from the figures that stand above, so that a reader finds the same."""
-        with_flush, without = latencies_us[one.baseline_cell], latencies_us[one.cell]
-        return with_flush.estimate - without.estimate if with_flush and without else 0.0
-
-    def saved(one: Verdict) -> str:
-        return say("{time}", time=us(saved_us(one))).text
-
-    spared = (one for one in asked(analysis) if one.flush_spared and one.outcome == "faster")
-    found = sorted((one for one in spared if saved_us(one) > 0), key=saved_us)
+    found = flush_costs_us(analysis)
     if not found:
         return ""
-    ends = [found[0], found[-1]] if saved(found[0]) != saved(found[-1]) else found[:1]
+    said = [(one, say("{time}", time=us(cost_us)).text) for one, cost_us in found]
+    ends = [said[0], said[-1]] if said[0][1] != said[-1][1] else said[:1]
     # What all of them share needs no words.
-    shared = set.intersection(*(set(one.held.items()) for one in found))
+    shared = set.intersection(*(set(one.held.items()) for one, _ in found))
     apart = [
-        {factor: level for factor, level in one.held.items() if (factor, level) not in shared} for one in ends
+        {factor: level for factor, level in one.held.items() if (factor, level) not in shared}
+        for one, _ in ends
     ]
     each = [
-        f"{saved(one)} ({verdict_words.listed(held)})" if held and len(ends) > 1 else saved(one)
-        for one, held in zip(ends, apart, strict=True)
+        f"{saved} ({verdict_words.listed(held)})" if held and len(ends) > 1 else saved
+        for (_, saved), held in zip(ends, apart, strict=True)
     ]
     return f"Waiting for the disk adds {' to '.join(each)} to each commit."
 
@@ -327,12 +320,8 @@ def _ends(analysis: Analysis) -> str:
     ends, place = known[-1]
     if known[1:] and len({verdict_words.amount(ratio.estimate) for ratio in ratios}) == 1:
         # The answer has one figure for all of them.
-        low, high = (
-            min(one.low or one.estimate for one in ratios),
-            max(one.high or one.estimate for one in ratios),
-        )
-        every = ratios[-1].model_copy(update={"low": low, "high": high})
-        first, ends, place = "s: within", verdict_words.interval(most[-1].outcome, every, times=times), ""
+        every = verdict_words.interval(most[-1].outcome, over_conditions(ratios), times=times)
+        first, ends, place = "s: within", every, ""
     also = "".join(
         f"; {verdict_words.interval(one.outcome, one.ratio)}{_loads([one])}"
         for one in otherwise_measured(analysis, most)[:1]

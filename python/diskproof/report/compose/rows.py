@@ -19,7 +19,7 @@ from diskproof.report.one_screen import SHARES, Block, Row
 from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Cell, Metric
 from diskproof.stats.grouping import grouped
-from diskproof.stats.intervals import Interval
+from diskproof.stats.intervals import Interval, over_conditions
 from diskproof.study.servers import THEIRS
 from diskproof.wording import numbers
 
@@ -214,7 +214,7 @@ def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
         if one.outcome != "best" and one.ratios:
             slower = verdict_words.amount(*(ratio.estimate for ratio in one.ratios))
             said = slower if one.outcome == "slower" else TIES[one.outcome]
-            every = _over_conditions(one.ratios)
+            every = over_conditions(one.ratios)
             ends = verdict_words.interval(one.outcome, every) if len(one.ratios) == 1 else ""
             row = replace(row, said=said, tone=TONES[one.outcome], drawn=every, interval=ends)
         rows.append(replace(row, figures=(" to ".join(shown),)))
@@ -222,16 +222,6 @@ def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
     metric = analysis.cells[0].metric
     return Block(
         f"{ranking.factor}, best first{over}", tuple(rows), (UNITS[metric],), ratio_scale(everything)
-    )
-
-
-def _over_conditions(ratios: Sequence[Interval]) -> Interval:
-    """Return one interval for ratios under several conditions: their mean, the lowest end and the highest."""
-    return Interval(
-        estimate=numbers.geometric_mean([one.estimate for one in ratios]),
-        low=min((one.low for one in ratios if one.low is not None), default=None),
-        high=max((one.high for one in ratios if one.high is not None), default=None),
-        n=min(one.n for one in ratios),
     )
 
 
