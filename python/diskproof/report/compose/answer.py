@@ -221,19 +221,13 @@ def _of_limits(analysis: Analysis) -> str:
 def held_back(analysis: Analysis) -> str:
     """Return what holds cells back, first those that wait for a disk; empty if nothing was counted.
 
-    ``the log's flush on disk at safest (93% of the time); the CPUs on dram (81%)``.
+    ``likely the log's flush on disk at safest; the CPUs on dram``.
     """
     cells = analysis.limits.cells if analysis.limits and analysis.trials_valid else []
     known = [one for one in cells if limits_words.held_by(one)]
     unknown = [one for one in cells if limits_words.held_by(one) is None]
     where = _places(analysis, unknown) if known else f": {open_limits(analysis)}"
-    unproven = sum(one.limit is None for one in known)
-    some = "all" if unproven == len(known) else f"{unproven} of {len(known)} cases"
-    found = (
-        _limits(analysis, known),
-        f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "",
-        f"{some} by one measurement alone" if unproven else "",
-    )
+    found = (_limits(analysis, known), f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "")
     return "; ".join(filter(None, found))
 
 
@@ -241,12 +235,12 @@ def _limits(analysis: Analysis, some: Sequence[CellLimit]) -> str:
     cells = analysis.limits.cells if analysis.limits else []
     known = [(one, held) for one in some if (held := limits_words.held_by(one))]
     said: list[str] = []
-    groups = grouped(known, lambda one: one[1][:2]).items()
+    groups = grouped(known, lambda one: one[1]).items()
     for (_, bound), alike in sorted(groups, key=lambda one: (one[0][0] == "CPU", -len(one[1]))):
         where = _places(analysis, [one for one, _ in alike]) if len(alike) < len(cells) else ""
-        shares = [share for _, (_, _, share) in alike if share]
-        of = "" if said else " of the time"
-        said.append(f"{bound}{where}{f' ({limits_words.between(shares)}{of})' if shares else ''}")
+        # Two instruments name a limit; one alone makes it likely.
+        likely = "likely " if any(one.limit is None for one, _ in alike) else ""
+        said.append(f"{likely}{bound}{where}")
     return "; ".join(said)
 
 
@@ -307,26 +301,22 @@ def _ends(analysis: Analysis) -> str:
     settled = decided(analysis)
     alike = len({(one.factor, one.level, one.baseline) for one in settled}) == 1
     most = sorted(foremost(analysis) or (settled if alike else []), key=size_of)
-    apart = {one.cell: f" ({place})" for one, place in zip(most, _apart(most), strict=False)}
     places = analysis.machine.places if analysis.machine else []
     models = " on models of disks" if any(one.virtual for one in places) else ""
     times = bool(most) and size_of(most[-1]) >= verdict_words.TIMES_FROM
     ratios = [one.ratio for one in most if one.ratio]
-    found = [(verdict_words.interval(one.outcome, one.ratio, times=times), one.cell) for one in most]
-    known = [(ends, apart.get(cell, "")) for ends, cell in found if ends]
+    known = [ends for one in most if (ends := verdict_words.interval(one.outcome, one.ratio, times=times))]
     if not known:
         return ""
-    first = f"s: {''.join(known[0])} and" if known[1:] else ":"
-    ends, place = known[-1]
+    said = f": {known[-1]}" if len(known) == 1 else f"s: {known[0]} and {known[-1]}"
     if known[1:] and len({verdict_words.amount(ratio.estimate) for ratio in ratios}) == 1:
         # The answer has one figure for all of them.
-        every = verdict_words.interval(most[-1].outcome, over_conditions(ratios), times=times)
-        first, ends, place = "s: within", every, ""
+        said = f"s: within {verdict_words.interval(most[-1].outcome, over_conditions(ratios), times=times)}"
     also = "".join(
         f"; {verdict_words.interval(one.outcome, one.ratio)}{_loads([one])}"
         for one in otherwise_measured(analysis, most)[:1]
     )
-    return f"{confidence(analysis)} interval{first} {ends}{' times' * times}{place}{models}{also}"
+    return f"{confidence(analysis)} interval{said}{' times' * times}{models}{also}"
 
 
 def _of_instruments(analysis: Analysis) -> str:

@@ -8,7 +8,7 @@ from diskproof.analysis.limits.records import CellLimit, PartName, Split
 from diskproof.report.compose.head import work
 from diskproof.results.limit import IN_WORDS, Limit
 from diskproof.stats.grouping import grouped
-from diskproof.wording import Range, say, together
+from diskproof.wording import together
 from diskproof.wording.numbers import NOT_OBSERVED, whole_percent
 
 TITLE = "What holds it back"
@@ -53,17 +53,12 @@ def bound_by(one: CellLimit) -> str:
     return one.bound_by.text if one.limit == "CPU" else IN_WORDS[one.limit]
 
 
-def held_by(one: CellLimit) -> tuple[Limit, str, float | None] | None:
-    """Return a cell's limit or else what takes most of its time, in words too, and its share."""
+def held_by(one: CellLimit) -> tuple[Limit, str] | None:
+    """Return a cell's limit or else what takes most of its time, in words too."""
     if one.limit:
-        return one.limit, bound_by(one), one.share_of_time
+        return one.limit, bound_by(one)
     largest = _largest_part(one.split)
-    return largest and (largest[0], IN_WORDS[largest[0]], largest[1])
-
-
-def between(shares: Sequence[float]) -> str:
-    """Return the least and the most of some shares: ``44% to 55%``."""
-    return say("{part}", part=Range(low=min(shares), high=max(shares), unit="share")).text
+    return largest and (largest[0], IN_WORDS[largest[0]])
 
 
 def why_open(cells: Sequence[CellLimit]) -> str:

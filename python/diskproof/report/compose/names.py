@@ -41,8 +41,8 @@ def slow_time(plan: Plan) -> str:
     """Return how many times slower time passed, and what the CPUs stand for; empty if it was as usual."""
     if plan.dilation == 1:
         return ""
-    each = "" if plan.cpus_count == 1 else f", so each CPU stands for {plan.cpus_count}"
-    return f" (time ran {plan.dilation} times slower{each})"
+    each = "" if plan.cpus_count == 1 else f": each CPU stands for {plan.cpus_count}"
+    return f" (time slowed {plan.dilation} times, figures corrected{each})"
 
 
 def servers(analysis: Analysis) -> str:
@@ -93,6 +93,12 @@ def in_short(analysis: Analysis, level: str) -> str:
     return f"{level} = {what}" if what else level
 
 
+def tunings(analysis: Analysis) -> list[str]:
+    """Return what each level is, if there are several: ``safest = commits wait for the disk``."""
+    tuned = _levels(analysis, "tuning")
+    return [said for name in tuned if (said := in_short(analysis, name)) != name] if tuned[1:] else []
+
+
 def storages(analysis: Analysis) -> dict[str, str]:
     """Return what each storage is: ``main memory``, ``a directory on vda``; the points of a curve are one."""
     used, dials = _levels(analysis, "storage"), analysis.plan.dials
@@ -132,10 +138,10 @@ def _own_tuning(analysis: Analysis, name: str) -> str:
 
 
 def _with_base(analysis: Analysis, own: str) -> str:
-    """Return what a level of the user's own is; also what it starts from is said, if that was not tested."""
+    """Return what a level of the user's own is; what it starts from last, if that was not tested."""
     base, _, changes = own.partition(" ")
     if changes and base in LEVELS and base not in _levels(analysis, "tuning"):
-        return f"{base} ({TUNINGS[base]}), but {changes}"
+        return f"{changes.removeprefix('with ')}, the rest as in {base}"
     return own
 
 

@@ -6,7 +6,6 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.ranking import whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.audit.host import host_busy
-from diskproof.families.facts import LEVELS
 from diskproof.report.compose import cut_words, names, rows, to_do
 from diskproof.report.compose.answer import answer, held_back, how_sure, is_of_limits, open_limits
 from diskproof.report.compose.findings import Caution, cautions
@@ -63,7 +62,7 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
     warned = [
         (f"{'' if at else mark}{one.in_short}{one.where}", one) for at, one in enumerate(cautions(analysis))
     ]
-    busy = [text for text, one in warned if one.finding.check == host_busy.name]
+    busy = [one.in_short for _, one in warned if one.finding.check == host_busy.name]
     prices = analysis.prices
     storages = [f"{row.storage} {money(row.amount)}" for row in prices.storages] if prices else []
     found = (
@@ -76,7 +75,7 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
         ),
         ("Price", f"in {priced(prices)}: {', '.join(storages)}{dearer(analysis)}" if prices else ""),
         *(("" if at else "To do", one.line) for at, one in enumerate(to_do.first(analysis))),
-        ("Beware", _beware(analysis, [one for one in warned if one[0] not in busy])),
+        ("Beware", _beware(analysis, [one for one in warned if one[1].finding.check != host_busy.name])),
     )
     return tuple((lead, text) for lead, text in found if text)
 
@@ -88,13 +87,12 @@ def _sure(sure: str, busy: str = "") -> str:
 
 
 def facts(analysis: Analysis) -> str:
-    """Return what was tested, its storages and own levels, how much there is, and a single cell's load."""
+    """Return what was tested, its storages, how much there is, a single cell's load, and its levels."""
     state = "" if analysis.complete else "INCOMPLETE. "
-    own = (names.in_short(analysis, name) for name in analysis.plan.tunings if name not in LEVELS)
-    storages = "; ".join((*(f"{name} = {what}" for name, what in names.storages(analysis).items()), *own))
+    storages = "; ".join(f"{name} = {what}" for name, what in names.storages(analysis).items())
     loads = [] if analysis.varying else [one.partition(" = ")[2] for one in names.workloads(analysis)]
     load = numbers.sentence_case("; ".join(loads))
-    parts = (names.tested(analysis), storages, progress(analysis), load)
+    parts = (names.tested(analysis), storages, progress(analysis), load, "; ".join(names.tunings(analysis)))
     return f"{state}{'. '.join(filter(None, parts))}"
 
 
@@ -108,10 +106,10 @@ def _alarm(safety: Safety | None) -> str:
 def _beware(analysis: Analysis, warned: Sequence[tuple[str, Caution]]) -> str:
     """Return the gravest warning, and how many others there are."""
     answers = analysis.safety.answers if analysis.safety and not analysis.safety.faults else []
-    chance = any(True for _ in whole_losses_by_chance(answers))
+    lost = dict.fromkeys(cut_words.level(one.b.cell) for one in whole_losses_by_chance(answers))
     found = [
         left_out(analysis.plan),
-        "other levels may lose databases, too: cuts are few" if chance else "",
+        f"that only {numbers.listed([*lost], 2)} lost databases may be chance" if lost else "",
         *(text for text, _ in warned),
     ]
     if warned and warned[0][1].finding.severity == "invalid":

@@ -132,7 +132,7 @@ def _surer(analysis: Analysis) -> Iterator[str]:
     if safety and not safety.controls and not any(one.harmed for one in safety.answers):
         yield "name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
     if analysis.plan.scale and not (crash and crash.states):
-        yield "run it at a larger `--scale`."
+        yield "measure longer, with more data (`--scale`)."
     is_asked = analysis.plan.asks == "limits" and limits
     if is_asked and limits and not limits.proofs and any(one.what_if for one in limits.cells):
         command = f"{analysis.plan.resume} --prove".strip()
