@@ -134,7 +134,7 @@ def test_a_single_lost_database_may_be_chance(make_run: MakeRun) -> None:
         lost = cut.id == first
         folder.append(change(cut, ledger=None, recovery__refused=say("it did not start")) if lost else cut)
     lines = "\n".join(printed(run(analyse_folder(folder))))
-    assert "Beware         that only fast on ssd lost databases may be chance" in lines
+    assert "Beware         only fast on ssd lost databases, perhaps by chance" in lines
 
 
 @pytest.mark.parametrize("way", ["kill", "power"])

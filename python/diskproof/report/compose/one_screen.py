@@ -109,7 +109,7 @@ def _beware(analysis: Analysis, warned: Sequence[tuple[str, Caution]]) -> str:
     lost = dict.fromkeys(cut_words.level(one.b.cell) for one in whole_losses_by_chance(answers))
     found = [
         left_out(analysis.plan),
-        f"that only {numbers.listed([*lost], 2)} lost databases may be chance" if lost else "",
+        f"only {numbers.listed([*lost], 2)} lost databases, perhaps by chance" if lost else "",
         *(text for text, _ in warned),
     ]
     if warned and warned[0][1].finding.severity == "invalid":
