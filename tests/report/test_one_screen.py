@@ -15,6 +15,7 @@ from diskproof.report.compose.answer import answer, how_sure
 from diskproof.report.compose.one_screen import run
 from diskproof.report.compose.rows import single
 from diskproof.report.compose.run import compose
+from diskproof.report.compose.to_do import actions
 from diskproof.report.document import Bar, Scale, Tone
 from diskproof.report.one_screen import Block, OneScreen, Row
 from diskproof.report.write import one_screen
@@ -133,8 +134,8 @@ def test_a_single_lost_database_may_be_chance(make_run: MakeRun) -> None:
     for cut in make_cuts(crash):
         lost = cut.id == first
         folder.append(change(cut, ledger=None, recovery__refused=say("it did not start")) if lost else cut)
-    lines = "\n".join(printed(run(analyse_folder(folder))))
-    assert "Beware         only fast on ssd lost databases, perhaps by chance" in lines
+    said = [one.line for one in actions(analyse_folder(folder))]
+    assert "To be surer: more cuts: that only fast on ssd lost databases may be chance." in said
 
 
 @pytest.mark.parametrize("way", ["kill", "power"])

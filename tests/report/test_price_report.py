@@ -142,7 +142,7 @@ def test_one_screen_says_what_the_faster_costs(
     _, analysis = make_run(with_prices(make_plan(storages=("disk", "dram"), blocks=5), **bought))
     known = dict(lines(analysis))
     assert known["Price"] == said
-    assert (known["To do"] == "dram: it is faster, and costs less.") == (amounts[-1] < amounts[0])
+    assert (known["To do"] == "dram: faster, and costs less.") == (amounts[-1] < amounts[0])
 
 
 def test_json_has_them_all(priced: Run) -> None:

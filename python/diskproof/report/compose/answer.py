@@ -301,8 +301,6 @@ def _ends(analysis: Analysis) -> str:
     settled = decided(analysis)
     alike = len({(one.factor, one.level, one.baseline) for one in settled}) == 1
     most = sorted(foremost(analysis) or (settled if alike else []), key=size_of)
-    places = analysis.machine.places if analysis.machine else []
-    models = " on models of disks" if any(one.virtual for one in places) else ""
     times = bool(most) and size_of(most[-1]) >= verdict_words.TIMES_FROM
     ratios = [one.ratio for one in most if one.ratio]
     known = [ends for one in most if (ends := verdict_words.interval(one.outcome, one.ratio, times=times))]
@@ -316,7 +314,13 @@ def _ends(analysis: Analysis) -> str:
         f"; {verdict_words.interval(one.outcome, one.ratio)}{_loads([one])}"
         for one in otherwise_measured(analysis, most)[:1]
     )
-    return f"{confidence(analysis)} interval{said}{' times' * times}{models}{also}"
+    return f"{confidence(analysis)} interval{said}{' times' * times}{_on(analysis)}{also}"
+
+
+def _on(analysis: Analysis) -> str:
+    """Return that disks were virtual."""
+    places = analysis.machine.places if analysis.machine else []
+    return " on virtual disks" if any(one.virtual for one in places) else ""
 
 
 def _of_instruments(analysis: Analysis) -> str:
@@ -342,7 +346,7 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         said.append(f"{numbers.count(sum(states), 'state')} tried")
     elif worst:
         noun = "try" if safety.faults else "cut"
-        said.append(f"{numbers.count(min(one.telling for one in worst), noun)} each")
+        said.append(f"{numbers.count(min(one.telling for one in worst), noun)} each{_on(analysis)}")
         if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
             said[0] += f": losses in under {cut_words.points(max(spared))} of cuts may be missed"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):

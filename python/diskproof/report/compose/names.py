@@ -141,7 +141,7 @@ def _with_base(analysis: Analysis, own: str) -> str:
     """Return what a level of the user's own is; what it starts from last, if that was not tested."""
     base, _, changes = own.partition(" ")
     if changes and base in LEVELS and base not in _levels(analysis, "tuning"):
-        return f"{changes.removeprefix('with ')}, the rest as in {base}"
+        return f"{changes.removeprefix('with ')}, the rest as in {base} ({TUNINGS[base]})"
     return own
 
 

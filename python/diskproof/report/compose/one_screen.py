@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.safety.ranking import whole_losses_by_chance
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.audit.host import host_busy
 from diskproof.report.compose import cut_words, names, rows, to_do
@@ -89,7 +88,12 @@ def _sure(sure: str, busy: str = "") -> str:
 def facts(analysis: Analysis) -> str:
     """Return what was tested, its storages, how much there is, a single cell's load, and its levels."""
     state = "" if analysis.complete else "INCOMPLETE. "
-    storages = "; ".join(f"{name} = {what}" for name, what in names.storages(analysis).items())
+    known = names.storages(analysis)
+    alike = {what.partition(" (")[2] for what in known.values()}
+    storages = "; ".join(f"{name} = {what}" for name, what in known.items())
+    if len(known) > len(alike) == 1 and (model := next(iter(alike))):
+        # What all of them are is said once, behind what tells them apart.
+        storages = f"{storages.replace(f' ({model}', '')} (each: {model}"
     loads = [] if analysis.varying else [one.partition(" = ")[2] for one in names.workloads(analysis)]
     load = numbers.sentence_case("; ".join(loads))
     parts = (names.tested(analysis), storages, progress(analysis), load, "; ".join(names.tunings(analysis)))
@@ -105,11 +109,8 @@ def _alarm(safety: Safety | None) -> str:
 
 def _beware(analysis: Analysis, warned: Sequence[tuple[str, Caution]]) -> str:
     """Return the gravest warning, and how many others there are."""
-    answers = analysis.safety.answers if analysis.safety and not analysis.safety.faults else []
-    lost = dict.fromkeys(cut_words.level(one.b.cell) for one in whole_losses_by_chance(answers))
     found = [
         left_out(analysis.plan),
-        f"only {numbers.listed([*lost], 2)} lost databases, perhaps by chance" if lost else "",
         *(text for text, _ in warned),
     ]
     if warned and warned[0][1].finding.severity == "invalid":

@@ -91,7 +91,9 @@ def money(amount: float) -> str:
 def dearer(analysis: Analysis) -> str:
     """Return how much more the faster of two storages costs: ``; ssd costs 2.5 times as much``."""
     found = best_buy(analysis)
-    return f"; {found[0]} costs {significant(found[1], 2)} times as much" if found and found[1] > 1 else ""
+    if found is None or found.times <= 1:
+        return ""
+    return f"; {found.storage} costs {significant(found.times, 2)} times as much"
 
 
 def quotient(interval: Interval | None) -> str:

@@ -6,11 +6,12 @@ from typing import Literal, NamedTuple
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.decisions import Durability, LevelChoice, durability, levers
 from diskproof.analysis.prices.buy import best_buy
+from diskproof.analysis.safety.ranking import whole_losses_by_chance
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.audit.host import host_busy
 from diskproof.audit.run import repeats
 from diskproof.families import of
-from diskproof.report.compose import verdict_words
+from diskproof.report.compose import cut_words, verdict_words
 from diskproof.report.compose.findings import Caution, cautions
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import Plan
@@ -129,6 +130,10 @@ def _surer(analysis: Analysis) -> Iterator[str]:
             resume = "" if "--cuts" in analysis.plan.resume else analysis.plan.resume
             command = f"{resume} --cuts {CUTS_FOR_RARE}".strip()
             yield f"`{command}`."
+        if lost := dict.fromkeys(
+            cut_words.level(one.b.cell) for one in whole_losses_by_chance(safety.answers)
+        ):
+            yield f"more cuts: that only {numbers.listed([*lost], 2)} lost databases may be chance."
     if safety and not safety.controls and not any(one.harmed for one in safety.answers):
         yield "name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
     if analysis.plan.scale and not (crash and crash.states):
@@ -148,8 +153,9 @@ def _for_the_database(analysis: Analysis) -> Iterator[str]:
     # A study of cuts asks what is lost, one of limits what makes it faster.
     speed = [*_speed(analysis)] if analysis.plan.crash is None else []
     yield from _lying(analysis, servers)
-    if (bought := best_buy(analysis)) and bought[1] <= 1:
-        yield f"{bought[0]}: it is faster, and costs {'less' if bought[1] < 1 else 'as much'}."
+    if (bought := best_buy(analysis)) and bought.times <= 1:
+        per_gb = ", but more per GB" if bought.times_per_gb > 1 else ""
+        yield f"{bought.storage}: faster, and costs {'less' if bought.times < 1 else 'as much'}{per_gb}."
     if analysis.plan.asks == "limits":
         yield from (*speed, *settings)
     else:
