@@ -18,7 +18,7 @@ from rich.table import Table
 from speed import comparisons
 from speed.comparisons import FULL, SMOKE, Size
 from speed.pairs import Row
-from speed.programs import need
+from speed.programs import ProgramFailedError, need
 from speed.servers import mariadb_in_memory
 
 RESULTS = Path(__file__).parent / "results" / "load.json"
@@ -30,7 +30,8 @@ def main(words: Sequence[str] | None = None) -> int:
     arguments = parse(words)
     console = Console(width=130)
     rows: list[Row] = []
-    for line in measure(SMOKE if arguments.smoke else FULL, arguments.only):
+    failures: list[str] = []
+    for line in measure(SMOKE if arguments.smoke else FULL, arguments.only, failures):
         rows.append(line)
         console.print(f"[dim]{describe(line)}[/dim]", highlight=False)
     console.print()
@@ -39,8 +40,10 @@ def main(words: Sequence[str] | None = None) -> int:
     machine = {"cores": len(os.sched_getaffinity(0)), "load_average": os.getloadavg()}
     result = {"machine": machine, "rows": [line.as_json() for line in rows]}
     arguments.out.write_text(json.dumps(result, indent=1))
+    for failure in failures:
+        console.print(f"failed: {failure}", markup=False, highlight=False)
     missed = [line for line in rows if line.met is False]
-    return 1 if missed and not arguments.smoke else 0
+    return 1 if failures or (missed and not arguments.smoke) else 0
 
 
 def parse(words: Sequence[str] | None) -> argparse.Namespace:
@@ -52,24 +55,32 @@ def parse(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def measure(size: Size, groups: list[str]) -> Iterator[Row]:
-    """Yield the lines as they are made."""
+def measure(size: Size, groups: list[str], failures: list[str]) -> Iterator[Row]:
+    """Yield the lines as they are made; where a program fails, its words are kept and the next begins."""
+
+    def begun(lines: Iterator[Row]) -> Iterator[Row]:
+        try:
+            yield from lines
+        except ProgramFailedError as failure:
+            failures.append(str(failure))
+
     need("sysbench", "mariadb-slap", "taskset")
     if {"loading", "lightness", "memory", "fence"} & set(groups):
         with mariadb_in_memory(max_clients=size.connections + 100) as server:
             if "loading" in groups:
-                yield from comparisons.loading(server, size)
+                yield from begun(comparisons.loading(server, size))
             comparisons.load_tables(server, size.data)
             if "lightness" in groups:
-                yield from comparisons.lightness(server, size)
+                yield from begun(comparisons.lightness(server, size))
             if "memory" in groups:
-                yield from comparisons.memory(server, size)
+                yield from begun(comparisons.memory(server, size))
             if "fence" in groups:
-                yield from comparisons.fence(server, size)
+                yield from begun(comparisons.fence(server, size))
     if "agreement" in groups:
-        yield from comparisons.agreement(size)
+        for lines in comparisons.agreements(size):
+            yield from begun(lines)
     if "overhead" in groups:
-        yield from comparisons.overhead(size)
+        yield from begun(comparisons.overhead(size))
 
 
 def describe(line: Row) -> str:

@@ -148,41 +148,58 @@ PGBENCH_SCALE = 10
 """More branches than clients, so that these seldom wait for each other."""
 
 
-def agreement(size: Size) -> Iterator[Row]:
-    """Compare the throughput if only the server decides it: on its own core, always busy.
+def agreements(size: Size) -> Iterator[Iterator[Row]]:
+    """Yield comparisons of throughput if only the server decides it: on its own core, always busy.
 
-    Each comparison has a server of its own: on one core, purge falls behind an endless load of
-    updates, and its undo log grows until the main memory that it lies in is full.
+    Each has a server of its own: on one core, purge falls behind an endless load of updates, and its undo log
+    grows until the main memory that it lies in is full.
     """
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         return
-    note, clients = "server on one core, client on another", 8
     for mix, script in size.agreeing:
-        with mariadb_in_memory(max_clients=100) as server:
-            load_tables(server, size.data)
-            with server.on({cpus[0]}):
-                shots = pairs_of(server, size, mix, script, clients, {cpus[1]})
-        rates = [(mine.per_s, theirs.per_s) for mine, theirs in shots]
-        peer = f"{note}; the peer runs our own bench/speed/complex.lua" if script == COMPLEX else note
-        yield row("agreement", f"{mix}, {clients} clients", "transactions/s", rates, AGREES, peer)
-    with mariadb_in_memory(max_clients=100) as server, server.on({cpus[0]}):
+        yield _of_mix(size, mix, script, *cpus[:2])
+    yield _of_slap(size, *cpus[:2])
+    yield _of_pgbench(size, *cpus[:2])
+
+
+AGREEING_CLIENTS = 8
+APART = "server on one core, client on another"
+
+
+def _of_mix(size: Size, mix: str, script: str, server_cpu: int, client_cpu: int) -> Iterator[Row]:
+    with mariadb_in_memory(max_clients=100) as server:
+        load_tables(server, size.data)
+        with server.on({server_cpu}):
+            shots = pairs_of(server, size, mix, script, AGREEING_CLIENTS, {client_cpu})
+    rates = [(mine.per_s, theirs.per_s) for mine, theirs in shots]
+    note = f"{APART}; the peer runs our own bench/speed/complex.lua" if script == COMPLEX else APART
+    yield row("agreement", f"{mix}, {AGREEING_CLIENTS} clients", "transactions/s", rates, AGREES, note)
+
+
+def _of_slap(size: Size, server_cpu: int, client_cpu: int) -> Iterator[Row]:
+    clients, cpus = AGREEING_CLIENTS, {client_cpu}
+    with mariadb_in_memory(max_clients=100) as server, server.on({server_cpu}):
         timings = alternate(
             size.agreement_pairs,
-            lambda: slap(server, size.slap_queries, clients, {cpus[1]}),
-            lambda: mysqlslap(server, size.slap_queries, clients, {cpus[1]}),
+            lambda: slap(server, size.slap_queries, clients, cpus),
+            lambda: mysqlslap(server, size.slap_queries, clients, cpus),
         )
-    yield row("agreement", f"slap mixed, {clients} clients", "queries/s", timings, AGREES, note)
+    yield row("agreement", f"slap mixed, {clients} clients", "queries/s", timings, AGREES, APART)
+
+
+def _of_pgbench(size: Size, server_cpu: int, client_cpu: int) -> Iterator[Row]:
+    clients, cpus = AGREEING_CLIENTS, {client_cpu}
     with in_memory("postgresql", max_clients=100) as server:
         url = ["--url", server.url, "--scale", str(PGBENCH_SCALE)]
         timed([str(load.program()), "prepare", "pgbench", *url])
-        with server.on({cpus[0]}):
+        with server.on({server_cpu}):
             rates = alternate(
                 size.agreement_pairs,
-                lambda: our_pgbench(url, clients, size.seconds, {cpus[1]}),
-                lambda: pgbench(server, clients, size.seconds, {cpus[1]}),
+                lambda: our_pgbench(url, clients, size.seconds, cpus),
+                lambda: pgbench(server, clients, size.seconds, cpus),
             )
-    yield row("agreement", f"pgbench tpcb-like, {clients} clients", "transactions/s", rates, AGREES, note)
+    yield row("agreement", f"pgbench tpcb-like, {clients} clients", "transactions/s", rates, AGREES, APART)
 
 
 def fence(server: Server, size: Size) -> Iterator[Row]:

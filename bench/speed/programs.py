@@ -38,6 +38,10 @@ class Shot:
     """CPU time of the whole client process, user and system, per transaction."""
 
 
+class ProgramFailedError(SystemExit):
+    """A program ended with an error; its words are the message, also if nobody waits for it."""
+
+
 def need(*programs: str) -> None:
     """End with words if a peer is missing."""
     missing = [program for program in programs if not shutil.which(program)]
@@ -55,7 +59,7 @@ def timed(argv: Sequence[str], cpus: set[int] | None = None) -> tuple[str, float
         out.seek(0)
         said = out.read()
     if process.returncode:
-        sys.exit(f"{' '.join(argv)} ended with {process.returncode}:\n{said}")
+        raise ProgramFailedError(f"{' '.join(argv)} ended with {process.returncode}:\n{said}")
     return said, usage.ru_utime + usage.ru_stime
 
 
