@@ -22,7 +22,8 @@ const SHOWN: usize = 8;
 
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// The log's files, plain or packed by gzip or zstd, in any order; files of another log do not belong to them
+    /// The log's files, or captures of packets, plain or packed by gzip or zstd, in any order; files of another log do
+    /// not belong to them
     #[arg(value_name = "LOG", required = true)]
     logs: Vec<PathBuf>,
 
@@ -30,7 +31,7 @@ pub(super) struct ImportArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// What kind of log it is [default: recognised by its first lines]
+    /// What kind of log it is [default: recognised by its beginning]
     #[arg(long, value_name = "KIND")]
     format: Option<Format>,
 
@@ -54,9 +55,9 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
     let (inputs, head) = Inputs::new(args.logs.clone()).map_err(told)?;
     let format = args.format.or_else(|| log::recognise(&head)).ok_or_else(|| {
         told(format!(
-            "{}: no log of statements is recognised in its first lines: they are of MySQL's slow or general log, or \
+            "{}: no log of statements is recognised at its beginning: that is of MySQL's slow, general or audit log, \
              of PostgreSQL's with log_min_duration_statement = 0 (as text, csvlog or jsonlog), not wrapped by syslog or \
-             a cloud's JSON; --format says which",
+             a cloud's JSON, or of packets with one of their protocols; --format says which",
             args.logs[0].display()
         ))
     })?;
@@ -94,9 +95,9 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
         show("");
     }
     if progress.to.contents.statements == 0 {
-        let unread = progress.to.unread.iter();
+        let (unread, unit) = (progress.to.unread.iter(), format.unit());
         let unread: Vec<_> = unread
-            .map(|(reason, count, line)| format!("{count} of: {reason} (first in line {line})"))
+            .map(|(reason, count, line)| format!("{count} of: {reason} (first in {unit} {line})"))
             .collect();
         let why = if !unread.is_empty() {
             unread.join("; ")
@@ -115,7 +116,7 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
         .finish(format.name())
         .map_err(|error| failed(&error))?;
     std::fs::rename(&unfinished, &args.output).map_err(|error| failed(&error))?;
-    let said = in_words(&contents, &args.output);
+    let said = in_words(&contents, format.unit(), &args.output);
     // With nobody to read it, nothing is lost.
     let _ = crate::plain::Plain(io::stdout()).write_all(said.as_bytes());
     Ok(())
@@ -172,7 +173,7 @@ impl<W: Write> Sink for Progress<W> {
     }
 }
 
-fn in_words(contents: &Contents, output: &Path) -> String {
+fn in_words(contents: &Contents, unit: &str, output: &Path) -> String {
     use std::fmt::Write as _;
 
     let mut said = String::new();
@@ -211,7 +212,7 @@ fn in_words(contents: &Contents, output: &Path) -> String {
         let _ = writeln!(said, "\nNot read:");
     }
     for (reason, count, line) in &contents.unread {
-        let _ = writeln!(said, "  {count:>10}  {reason} (first in line {line})");
+        let _ = writeln!(said, "  {count:>10}  {reason} (first in {unit} {line})");
     }
     let _ = writeln!(said, "\n{}", output.display());
     said

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use super::{KEPT_BYTES, LONGEST_BYTES, moment, recognise};
+use super::{KEPT_BYTES, LONGEST_BYTES, capture, moment, recognise};
 
 /// What is looked at to recognise a log.
 const HEAD_BYTES: u64 = 256 << 10;
@@ -38,7 +38,7 @@ impl Read for Counted {
 }
 
 /// Opens a file and unpacks it if it is packed.
-fn open(path: &Path, passed: &Passed) -> Result<Box<dyn Read>, String> {
+fn open(path: &Path, passed: &Passed) -> Result<Box<dyn Read + Send>, String> {
     let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let file = crate::file::open(path).map_err(|error| told(&error))?;
     let mut input = BufReader::with_capacity(
@@ -63,7 +63,7 @@ fn open(path: &Path, passed: &Passed) -> Result<Box<dyn Read>, String> {
 /// The files of one log, read as one.
 pub(crate) struct Inputs {
     rest: std::vec::IntoIter<PathBuf>,
-    now: Option<BufReader<Box<dyn Read>>>,
+    now: Option<BufReader<Box<dyn Read + Send>>>,
     passed: Passed,
     name: String,
     line: u64,
@@ -92,7 +92,7 @@ impl Inputs {
             heads.push(head);
         }
         let mut order: Vec<_> = (0..paths.len()).collect();
-        order.sort_by_key(|&at| moment::first(&heads[at]));
+        order.sort_by_key(|&at| first(&heads[at]));
         paths = order.iter().map(|&at| paths[at].clone()).collect();
         let known = order.iter().map(|&at| &heads[at]);
         let head = known
@@ -151,6 +151,12 @@ impl Inputs {
         Ok(false)
     }
 
+    /// The next file, to be read whole.
+    pub(super) fn next_file(&mut self) -> io::Result<Option<impl Read + Send>> {
+        self.advance()?;
+        Ok(self.now.take())
+    }
+
     /// Opens the next file if the one before is done; false after the last.
     fn advance(&mut self) -> io::Result<bool> {
         if self.now.is_none() {
@@ -163,6 +169,14 @@ impl Inputs {
         }
         Ok(true)
     }
+}
+
+/// The first instant of a file.
+fn first(head: &[u8]) -> Option<i64> {
+    if capture::is_capture(head) {
+        return capture::first(head);
+    }
+    moment::first(head)
 }
 
 fn named(name: &str, error: &io::Error) -> io::Error {

@@ -1,6 +1,8 @@
 //! Logs that servers keep of what their clients ask: each format read as the same events, as a stream.
 
 mod audit;
+mod bind;
+mod capture;
 mod general;
 mod input;
 mod moment;
@@ -15,6 +17,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io;
 
+use bind::bind;
 pub(crate) use input::{Inputs, Passed};
 pub(crate) use moment::{date_of, day_of};
 pub(crate) use spread::Spread;
@@ -55,15 +58,19 @@ pub(crate) enum Format {
     Csvlog,
     /// PostgreSQL's jsonlog
     Jsonlog,
+    /// A capture of packets (pcap, pcapng) with MySQL's protocol, without TLS
+    MysqlPackets,
+    /// A capture of packets (pcap, pcapng) with PostgreSQL's protocol, without TLS
+    PostgresPackets,
 }
 
 impl Format {
     pub(crate) fn dialect(self) -> Dialect {
         match self {
-            Self::Slow | Self::General | Self::Audit | Self::AuditXml | Self::AuditJson => {
-                Dialect::Mysql
+            Self::Stderr | Self::Csvlog | Self::Jsonlog | Self::PostgresPackets => {
+                Dialect::Postgres
             }
-            Self::Stderr | Self::Csvlog | Self::Jsonlog => Dialect::Postgres,
+            _ => Dialect::Mysql,
         }
     }
 
@@ -76,6 +83,16 @@ impl Format {
             Self::Stderr => "PostgreSQL's log",
             Self::Csvlog => "PostgreSQL's csvlog",
             Self::Jsonlog => "PostgreSQL's jsonlog",
+            Self::MysqlPackets => "capture of MySQL's packets",
+            Self::PostgresPackets => "capture of PostgreSQL's packets",
+        }
+    }
+
+    /// What its entries are counted by.
+    pub(crate) fn unit(self) -> &'static str {
+        match self {
+            Self::MysqlPackets | Self::PostgresPackets => "packet",
+            _ => "line",
         }
     }
 }
@@ -90,7 +107,7 @@ pub(crate) struct Event {
     /// The log's clock moves in steps of this.
     pub(crate) step_us: i64,
     pub(crate) what: What,
-    /// The line of the log.
+    /// The line of the log, or the number of the packet.
     pub(crate) line: u64,
 }
 
@@ -155,6 +172,12 @@ pub(crate) struct Options {
 
 /// Recognises a log by its beginning.
 pub(crate) fn recognise(head: &[u8]) -> Option<Format> {
+    if capture::is_capture(head) {
+        return capture::dialect(head).map(|dialect| match dialect {
+            Dialect::Postgres => Format::PostgresPackets,
+            _ => Format::MysqlPackets,
+        });
+    }
     let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     if text.trim_ascii_start().starts_with(b"{\"timestamp\"") {
         return Some(Format::Jsonlog);
@@ -196,6 +219,9 @@ pub(crate) fn read(
         Format::Audit => audit::read(inputs, sink)?,
         Format::AuditXml => records::read_xml(inputs, sink)?,
         Format::AuditJson => records::read_json(inputs, sink)?,
+        Format::MysqlPackets | Format::PostgresPackets => {
+            capture::read(inputs, format.dialect(), sink)?;
+        }
         Format::Stderr => postgres::read_text(inputs, options.prefix.as_deref(), sink)?,
         Format::Csvlog => postgres::read_csv(inputs, sink)?,
         Format::Jsonlog => postgres::read_json(inputs, sink)?,

@@ -9,9 +9,10 @@ use serde::Deserialize;
 
 use super::moment::{self, Moment, micros, pattern};
 use super::prefix::{Prefix, severity};
-use super::{Event, HALF_LINE, Inputs, LONGEST_BYTES, Sink, Statement, Unreadable, What, add_line};
+use super::{
+    Event, HALF_LINE, Inputs, LONGEST_BYTES, Sink, Statement, Unreadable, What, add_line, bind,
+};
 use crate::driver::Dialect;
-use crate::workload::sql::{What as Token, Words};
 
 /// A message with the lines that belong to it.
 #[derive(Debug, Default)]
@@ -375,28 +376,9 @@ static PARAMETER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\$\d+ = ('(?:[^']
 /// Puts parameters, as `parameters: $1 = '5', $2 = NULL` has them, into a statement's text.
 fn with_parameters(sql: &[u8], detail: &[u8]) -> Option<Vec<u8>> {
     let is_list = detail.len() > 10 && detail[1..].starts_with(b"arameters: ");
-    let values: Vec<_> = PARAMETER
-        .captures_iter(if is_list { detail } else { b"" })
+    let found = PARAMETER.captures_iter(if is_list { detail } else { b"" });
+    let values: Vec<_> = found
+        .filter_map(|found| Some(found.get(1)?.as_bytes().trim_ascii_end()))
         .collect();
-    let mut out = Vec::with_capacity(sql.len() + detail.len());
-    let mut copied = 0;
-    let mut mark = None;
-    for word in Words::new(sql, Dialect::Postgres) {
-        match word.what {
-            Token::Mark(b'$') => mark = Some(word.at),
-            Token::Number if mark == Some(word.at.wrapping_sub(1)) => {
-                let number: usize = std::str::from_utf8(&sql[word.at..word.end])
-                    .ok()?
-                    .parse()
-                    .ok()?;
-                let value = values.get(number.checked_sub(1)?)?.get(1)?.as_bytes();
-                out.extend_from_slice(&sql[copied..word.at - 1]);
-                out.extend_from_slice(value.trim_ascii_end());
-                copied = word.end;
-            }
-            _ => {}
-        }
-    }
-    out.extend_from_slice(&sql[copied..]);
-    Some(out)
+    bind(sql, Dialect::Postgres, &values)
 }

@@ -10,7 +10,18 @@ from diskproof.cli.exits import DONE
 from diskproof.cli.screen import put
 from diskproof.load import import_log
 
-Format = Literal["slow", "general", "audit", "audit-xml", "audit-json", "stderr", "csvlog", "jsonlog"]
+Format = Literal[
+    "slow",
+    "general",
+    "audit",
+    "audit-xml",
+    "audit-json",
+    "stderr",
+    "csvlog",
+    "jsonlog",
+    "mysql-packets",
+    "postgres-packets",
+]
 
 
 def importing(
@@ -25,11 +36,11 @@ def importing(
     Parameters
     ----------
     logs
-        The log's files, plain or packed by gzip or zstd, in any order.
+        The log's files, or captures of packets, plain or packed by gzip or zstd, in any order.
     output
         Where to write the load.
     format
-        What kind of log it is; default: recognised by its first lines.
+        What kind of log it is; default: recognised by its beginning.
     prefix
         PostgreSQL's log_line_prefix; default: the usual ones are tried.
     anonymise

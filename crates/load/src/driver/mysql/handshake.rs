@@ -287,7 +287,7 @@ fn refused_plugin(name: &str) -> Fault {
     ))
 }
 
-fn parse_greeting(packet: &[u8]) -> Result<HandshakePacket<'_>, Fault> {
+pub(crate) fn parse_greeting(packet: &[u8]) -> Result<HandshakePacket<'_>, Fault> {
     /// Offset of the scramble's length after the version's terminator: connection id (4), first
     /// scramble (8), filler, capabilities (2), collation, status (2), capabilities (2).
     const LENGTH_AT: usize = 20;

@@ -14,7 +14,7 @@ pub(super) fn zero_ended(body: &[u8]) -> Result<&[u8], Fault> {
 /// Rows changed, from a command's tag: `INSERT 0 1`, `UPDATE 1`, `DELETE 1`, `MERGE 1`, `COPY 1`.
 /// Any other command (`SELECT 10`, `BEGIN`) changes none.
 #[inline]
-pub(super) fn affected_rows(tag: &[u8]) -> Result<u64, Fault> {
+pub(crate) fn affected_rows(tag: &[u8]) -> Result<u64, Fault> {
     let mut words = tag.split(|&byte| byte == b' ');
     let Some(b"INSERT" | b"UPDATE" | b"DELETE" | b"MERGE" | b"COPY") = words.next() else {
         return Ok(0);

@@ -20,6 +20,7 @@ pub mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use command_tag::affected_rows;
 pub use session::PostgresSession;
 
 use plan::Plan;
