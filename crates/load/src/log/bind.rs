@@ -1,5 +1,6 @@
 //! Parameters put into a statement's text.
 
+use super::LONGEST_BYTES;
 use crate::driver::Dialect;
 use crate::workload::sql::{What, Words};
 
@@ -26,6 +27,9 @@ pub(super) fn bind(sql: &[u8], dialect: Dialect, literals: &[impl AsRef<[u8]>]) 
         };
         out.extend_from_slice(&sql[copied..begin]);
         out.extend_from_slice(literals.get(number.checked_sub(1)?)?.as_ref());
+        if out.len() > LONGEST_BYTES {
+            return None;
+        }
         copied = word.end;
     }
     out.extend_from_slice(&sql[copied..]);

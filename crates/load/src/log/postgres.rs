@@ -229,8 +229,8 @@ fn known(severity: &[u8]) -> &'static str {
     }
 }
 
-/// A session's number from its name.
-fn key(name: &[u8]) -> u64 {
+/// A number that stands for a name.
+pub(super) fn key(name: &[u8]) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(name)
 }
 

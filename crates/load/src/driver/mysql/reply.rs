@@ -16,15 +16,18 @@ const LONGEST_LOOK: usize = 1024;
 const MOST_COLUMNS: u64 = 4096;
 /// A marker of an end is shorter than this; a row that begins with the same byte is longer.
 const END_BELOW: usize = 9;
+/// The marker of an end that is no acknowledgement.
+const OLD_END: usize = 5;
 
-const OK: u8 = 0x00;
-const LOCAL_FILE: u8 = 0xFB;
-const END: u8 = 0xFE;
-const ERROR: u8 = 0xFF;
+pub(crate) const OK: u8 = 0x00;
+pub(crate) const LOCAL_FILE: u8 = 0xFB;
+pub(crate) const END: u8 = 0xFE;
+pub(crate) const ERROR: u8 = 0xFF;
 /// After the number of columns, from a MariaDB that was asked to send their definitions but once.
 const DEFINITIONS_AS_PREPARED: u8 = 0;
 const DEFINITIONS_FOLLOW: u8 = 1;
 const MORE_RESULTS: u16 = 0x0008;
+const CURSOR_EXISTS: u8 = 0x40;
 
 /// Finds the end of a reply in the bytes that arrive, however they are cut up.
 #[derive(Debug, Default)]
@@ -43,6 +46,8 @@ pub struct ReplyReader {
     carry: Vec<u8>,
     /// The values of the reply, if the workload reads them.
     kept: Option<Box<Kept>>,
+    /// The client may not be ours: it may have asked for an acknowledgement in place of each end, and for a cursor.
+    of_any_client: bool,
     /// Whether values of prepared statements are passed over all the same.
     text_only: bool,
     /// Whether the values of the present reply are kept.
@@ -65,6 +70,14 @@ enum Stage {
 }
 
 impl ReplyReader {
+    /// Reads whole packets that were sent to some client.
+    pub(crate) fn of_any_client() -> Self {
+        Self {
+            of_any_client: true,
+            ..Self::default()
+        }
+    }
+
     /// From now on these values of every reply are kept.
     pub(super) fn keep_rows(&mut self, keep: Keep) {
         self.kept = Some(Box::new(Kept::new(keep)));
@@ -148,6 +161,7 @@ impl ReplyReader {
             _ if self.continued => 0,
             Stage::Columns { .. } | Stage::Rows if self.keeps => length,
             Stage::Columns { .. } => 0,
+            Stage::Rows if self.of_any_client => length.min(LONGEST_LOOK),
             Stage::Rows if length >= END_BELOW && *bytes.get(HEADER_BYTES)? != ERROR => 1,
             _ => length.min(LONGEST_LOOK),
         };
@@ -222,6 +236,12 @@ impl ReplyReader {
     #[inline]
     fn on_row(&mut self, content: &[u8], length: usize) -> Result<(), Fault> {
         match content {
+            [END, counts @ ..]
+                if self.of_any_client && length > OLD_END && length < LONGEST_CONTENT =>
+            {
+                let rest = parse_number(counts).and_then(|(_, rest)| parse_number(rest));
+                self.end_result(rest.map_or(&[][..], |(_, status)| status))
+            }
             [END, _, _, status @ ..] if length < END_BELOW => self.end_result(status),
             [ERROR, ..] => self.end(Err(server_error(content))),
             [_, ..] => {
@@ -277,11 +297,20 @@ impl ReplyReader {
 
     fn on_columns_end(&mut self, content: &[u8], length: usize) -> Result<(), Fault> {
         match content {
-            [END, ..] if length < END_BELOW => {
+            [END, _, _, status @ ..]
+                if self.of_any_client && length == OLD_END && status[0] & CURSOR_EXISTS != 0 =>
+            {
+                self.end_result(status)
+            }
+            [END, ..] if length < END_BELOW && (length <= OLD_END || !self.of_any_client) => {
                 self.stage = Stage::Rows;
                 Ok(())
             }
             [ERROR, ..] => self.end(Err(server_error(content))),
+            _ if self.of_any_client => {
+                self.stage = Stage::Rows;
+                self.on_row(content, length)
+            }
             _ => Err(protocol("column definitions without an end")),
         }
     }

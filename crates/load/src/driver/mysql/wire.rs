@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use crate::driver::Fault;
 
 /// The longest content of one packet; longer content continues in the next.
-pub(super) const LONGEST_CONTENT: usize = 0xFF_FFFF;
-pub(super) const HEADER_BYTES: usize = 4;
+pub(crate) const LONGEST_CONTENT: usize = 0xFF_FFFF;
+pub(crate) const HEADER_BYTES: usize = 4;
 
 /// No packet that is read whole needs more: greetings, errors, column definitions and single
 /// values are short. A length beyond it is nonsense that must not become an allocation.
@@ -23,7 +23,7 @@ pub(super) fn header(length: usize, sequence: u8) -> [u8; HEADER_BYTES] {
 }
 
 /// Length and sequence number.
-pub(super) fn parse_header([low, middle, high, sequence]: [u8; HEADER_BYTES]) -> (usize, u8) {
+pub(crate) fn parse_header([low, middle, high, sequence]: [u8; HEADER_BYTES]) -> (usize, u8) {
     let length = usize::from(low) | usize::from(middle) << 8 | usize::from(high) << 16;
     (length, sequence)
 }

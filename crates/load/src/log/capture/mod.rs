@@ -8,13 +8,15 @@ mod stream;
 mod tests;
 mod value;
 
+use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
+use std::rc::Rc;
 
 use packet::Segment;
 pub(super) use packet::{first, is_capture};
-use stream::{Frames, Half, Part};
+use stream::Stream;
 
 use super::{Event, Inputs, Sink, Statement, What};
 use crate::driver::Dialect;
@@ -23,7 +25,7 @@ use crate::driver::Dialect;
 const MOST_CONNECTIONS: usize = 100_000;
 const MOST_HELD_BYTES: usize = 256 << 20;
 const MOST_PENDING: usize = 10_000;
-/// What a prepared statement takes beside its text.
+/// What a text takes that is held, beside its own bytes.
 const ENTRY_BYTES: usize = 200;
 /// Segments of a connection that began before the capture in which its protocol is looked for.
 const MOST_LOOKS: u32 = 100;
@@ -36,6 +38,7 @@ const EARLIER: &str = "a prepared statement whose preparation is not in the capt
 const CURSOR: &str = "a cursor's further rows";
 const REPLICA: &str = "a replica's connection";
 const TLS: &str = "a connection with TLS";
+const NO_SQL: &str = "a command that is no SQL";
 
 /// When something was said: in which packet.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,9 +47,23 @@ struct At {
     packet: u64,
 }
 
+/// A text that counts, as long as it is held, among the bytes that are held for all connections.
+struct Held {
+    text: Vec<u8>,
+    all: Rc<Cell<usize>>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let held_bytes = ENTRY_BYTES + self.text.len();
+        self.all.set(self.all.get() - held_bytes);
+    }
+}
+
 /// Where a connection's events go.
 struct Out<'a> {
     sink: &'a mut dyn Sink,
+    held: Rc<Cell<usize>>,
     session: u64,
     at: At,
     /// Why the rest of the connection cannot be read.
@@ -67,134 +84,137 @@ impl Out<'_> {
     fn unread(&mut self, reason: &'static str) {
         self.sink.unread(reason, self.at.packet);
     }
+
+    fn hold(&self, text: impl Into<Vec<u8>>) -> Held {
+        let (text, all) = (text.into(), Rc::clone(&self.held));
+        all.set(all.get() + ENTRY_BYTES + text.len());
+        Held { text, all }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Query,
     Prepare,
-    Execute,
+    /// Whether it asks for all of its rows.
+    Execute(bool),
+    /// The parameters' types of a prepared statement.
+    Describe(u64),
     /// What has a reply, and is no statement.
     Other,
 }
 
+impl Kind {
+    fn executes(self) -> bool {
+        matches!(self, Self::Execute(_))
+    }
+}
+
+/// A statement's text, or why it is not known.
+type Text = Result<Held, &'static str>;
+
 /// What a client asked for.
 struct Pending {
     kind: Kind,
-    /// The reason if it is not known.
     sql: Text,
-    at: At,
     /// The number of the reply's first packet (MySQL).
     number: u8,
-}
-
-type Text = Result<Vec<u8>, &'static str>;
-
-fn size(text: &Text) -> usize {
-    text.as_ref().map_or(0, Vec::len)
+    at: At,
 }
 
 /// What both protocols have.
 #[derive(Default)]
 struct Dialogue {
-    database: Option<Vec<u8>>,
-    client: Frames,
-    server: Frames,
+    database: Option<Held>,
     pending: VecDeque<Pending>,
-    /// Of the reply under way.
-    rows: u64,
-    affected: Option<u64>,
     ended_us: i64,
     /// Something was lost: the next request is waited for.
     is_astray: bool,
-    /// Of texts: asked for, prepared, bound.
-    held_bytes: usize,
 }
 
 impl Dialogue {
-    fn ask(&mut self, kind: Kind, sql: Text, at: At, number: u8) {
-        self.held_bytes += size(&sql);
+    fn ask(&mut self, kind: Kind, sql: Text, number: u8, out: &Out<'_>) {
         self.pending.push_back(Pending {
             kind,
             sql,
-            at,
             number,
+            at: out.at,
         });
     }
 
-    /// The reply to what was asked first has ended.
-    fn end(&mut self, is_done: bool, out: &mut Out<'_>) -> io::Result<()> {
+    fn kind(&self, place: usize) -> Option<Kind> {
+        self.pending.get(place).map(|asked| asked.kind)
+    }
+
+    /// The reply to what was asked first has ended, with so many rows and changed ones as far as a replay's have to be
+    /// the same; `None`: it was refused.
+    fn end(&mut self, reply: Option<(u64, Option<u64>)>, out: &mut Out<'_>) -> io::Result<()> {
         let Some(Pending { kind, sql, at, .. }) = self.pending.pop_front() else {
             return Ok(());
         };
-        self.held_bytes -= size(&sql);
+        let sql = match (kind, sql) {
+            (Kind::Other | Kind::Describe(_), _) => return Ok(()),
+            (Kind::Prepare, _) if reply.is_some() => return Ok(()),
+            (_, Ok(sql)) => sql,
+            (_, Err(reason)) => {
+                out.unread(reason);
+                return Ok(());
+            }
+        };
+        // What was asked ahead began when the statement before had ended.
         let begin_us = at.us.max(self.ended_us);
         self.ended_us = out.at.us;
-        let (rows, affected) = (std::mem::take(&mut self.rows), self.affected.take());
-        if kind == Kind::Other || (kind == Kind::Prepare && is_done) {
-            return Ok(());
-        }
-        let reply = |sql| Statement {
-            sql,
+        let (rows, affected) = reply.filter(|_| kind != Kind::Execute(false)).unzip();
+        let said = Statement {
             duration_us: Some(u64::try_from(out.at.us - begin_us).unwrap_or(0)),
-            rows: is_done.then_some(rows),
-            affected: affected.filter(|_| is_done),
-            failed: !is_done,
+            rows,
+            affected: affected.flatten(),
+            failed: reply.is_none(),
             ..Statement::default()
         };
-        match sql {
-            Ok(sql) => self.tell(kind, out.at.us, reply(sql), out),
-            Err(reason) => {
-                out.unread(reason);
-                Ok(())
-            }
-        }
+        self.tell(kind, &sql, out.at.us, said, out)
     }
 
     fn tell(
         &self,
         kind: Kind,
+        sql: &Held,
         at_us: i64,
-        statement: Statement,
+        said: Statement,
         out: &mut Out<'_>,
     ) -> io::Result<()> {
         let statement = Statement {
-            database: self.database.clone(),
-            prepared: kind == Kind::Execute,
-            ..statement
+            sql: sql.text.clone(),
+            database: self.database.as_ref().map(|name| name.text.clone()),
+            prepared: kind.executes(),
+            ..said
         };
         out.event(at_us, What::Statement(statement))
     }
 
     /// What is under way ends without a reply.
-    fn lose(&mut self, of_client: bool, out: &mut Out<'_>) -> io::Result<()> {
-        if of_client || self.client.left_bytes() > 0 {
-            out.unread(LOST);
-        }
+    fn lose(&mut self, out: &mut Out<'_>) -> io::Result<()> {
+        self.is_astray = true;
         for Pending { kind, sql, at, .. } in std::mem::take(&mut self.pending) {
-            self.held_bytes -= size(&sql);
-            if let (Kind::Query | Kind::Execute, Ok(sql)) = (kind, sql) {
+            if (kind == Kind::Query || kind.executes())
+                && let Ok(sql) = sql
+            {
                 out.sink.unread(NO_REPLY, at.packet);
                 let begin_us = at.us.max(out.at.us - LONGEST_WAIT_US);
-                let statement = Statement {
-                    sql,
-                    ..Statement::default()
-                };
-                self.tell(kind, begin_us, statement, out)?;
+                self.tell(kind, &sql, begin_us, Statement::default(), out)?;
             }
         }
-        (self.client, self.server) = Default::default();
-        (self.rows, self.affected, self.is_astray) = (0, None, true);
         Ok(())
     }
 }
 
 /// What the two sides of a connection say to each other.
 trait Talk {
-    /// Takes what the client sends.
-    fn client(&mut self, bytes: &[u8], out: &mut Out<'_>) -> io::Result<()>;
-    /// Takes what the server sends.
-    fn server(&mut self, bytes: &[u8], out: &mut Out<'_>) -> io::Result<()>;
+    /// The bytes of the message that begins so; `None` while its head is not there.
+    fn length(&self, by_client: bool, bytes: &[u8]) -> Option<usize>;
+    fn take(&mut self, by_client: bool, message: &[u8], out: &mut Out<'_>) -> io::Result<()>;
+    /// Goes on after a loss if a client's request begins so.
+    fn goes_on(&mut self, bytes: &[u8]) -> bool;
     fn dialogue(&mut self) -> &mut Dialogue;
 }
 
@@ -207,8 +227,8 @@ enum State {
 
 struct Connection {
     number: u64,
-    halves: [Half; 2],
-    /// Which half is the client's.
+    streams: [Stream; 2],
+    /// Which stream is the client's.
     client: Option<usize>,
     state: State,
     /// A bit for each side.
@@ -217,47 +237,61 @@ struct Connection {
 
 /// The protocol that begins with these bytes of the client or the server, or whose request they are.
 fn protocol(bytes: &[u8], by_client: Option<bool>) -> Option<Dialect> {
-    let (mysql, postgres) = match by_client {
-        Some(false) => (mysql::is_greeting(bytes), false),
-        Some(true) => (false, postgres::is_greeting(bytes)),
-        None => (mysql::is_request(bytes), postgres::is_request(bytes)),
-    };
-    let found = if mysql {
-        Dialect::Mysql
-    } else {
-        Dialect::Postgres
-    };
-    (mysql || postgres).then_some(found)
+    match by_client {
+        Some(false) => mysql::is_greeting(bytes).then_some(Dialect::Mysql),
+        Some(true) => postgres::is_greeting(bytes).then_some(Dialect::Postgres),
+        None if mysql::is_request(bytes) => Some(Dialect::Mysql),
+        None => postgres::is_request(bytes).then_some(Dialect::Postgres),
+    }
 }
 
 impl Connection {
     /// Hands on what has its turn.
     fn hand_on(&mut self, side: usize, wanted: Dialect, out: &mut Out<'_>) -> io::Result<()> {
-        while let Some(part) = self.halves[side].next() {
-            if part.bytes.is_empty() {
+        while let Some(bytes) = self.streams[side].next() {
+            if bytes.is_empty() {
                 continue;
             }
-            let at = std::mem::replace(&mut out.at, part.at);
             if let State::New(looks) = self.state {
-                self.state = self.look(looks + 1, side, &part.bytes, wanted, out);
+                self.state = self.look(looks + 1, side, &bytes, wanted, out);
             }
-            if let State::Talking(talk) = &mut self.state {
-                if self.client == Some(side) {
-                    talk.client(&part.bytes, out)?;
-                } else {
-                    talk.server(&part.bytes, out)?;
-                }
-                if talk.dialogue().pending.len() > MOST_PENDING {
-                    talk.dialogue().lose(false, out)?;
-                }
+            let by_client = self.client == Some(side);
+            let State::Talking(talk) = &mut self.state else {
+                continue;
+            };
+            if talk.dialogue().is_astray {
+                let goes_on = by_client && talk.goes_on(&bytes);
+                talk.dialogue().is_astray = !goes_on;
+            }
+            let begun = &mut self.streams[side].begun;
+            begun.extend_from_slice(&bytes);
+            let mut done = 0;
+            while !talk.dialogue().is_astray
+                && out.stop.is_none()
+                && let Some(length) = talk.length(by_client, &begun[done..])
+                && let Some(message) = begun[done..].get(..length)
+            {
+                done += length;
+                talk.take(by_client, message, out)?;
+            }
+            begun.drain(..done);
+            if talk.dialogue().pending.len() > MOST_PENDING {
+                talk.dialogue().lose(out)?;
+            }
+            if talk.dialogue().is_astray {
+                self.forget();
             }
             if let Some(reason) = out.stop.take() {
                 out.unread(reason);
                 self.state = State::Passed;
+                self.forget();
             }
-            out.at = at;
         }
         Ok(())
+    }
+
+    fn forget(&mut self) {
+        self.streams.iter_mut().for_each(|own| own.begun.clear());
     }
 
     /// Looks for the protocol in the first bytes of a connection, or from the middle of one.
@@ -291,28 +325,26 @@ impl Connection {
         })
     }
 
-    /// Bytes of a side are lost.
-    fn lose(&mut self, side: usize, out: &mut Out<'_>) -> io::Result<()> {
+    /// Bytes of a side are lost, or the connection has ended.
+    fn lose(&mut self, side: Option<usize>, out: &mut Out<'_>) -> io::Result<()> {
         match &mut self.state {
-            State::Talking(talk) => talk.dialogue().lose(self.client == Some(side), out),
-            // What comes is no beginning any more.
-            State::New(_) => {
-                self.client = None;
-                Ok(())
+            State::Talking(talk) => {
+                let client = self.client.unwrap_or(0);
+                if side == Some(client) || !self.streams[client].begun.is_empty() {
+                    out.unread(LOST);
+                }
+                talk.dialogue().lose(out)?;
+                self.forget();
             }
-            State::Passed => Ok(()),
+            // What comes is no beginning any more.
+            State::New(_) => self.client = None,
+            State::Passed => {}
         }
+        Ok(())
     }
 
-    fn held_bytes(&mut self) -> usize {
-        let talk = match &mut self.state {
-            State::Talking(talk) => {
-                let talk = talk.dialogue();
-                talk.client.left_bytes() + talk.server.left_bytes() + talk.held_bytes
-            }
-            _ => 0,
-        };
-        talk + self.halves.iter().map(Half::held_bytes).sum::<usize>()
+    fn held_bytes(&self) -> usize {
+        self.streams.iter().map(Stream::held_bytes).sum()
     }
 }
 
@@ -322,105 +354,98 @@ struct Reader {
     connections: HashMap<[SocketAddr; 2], Connection>,
     begun: u64,
     at: At,
-    held_bytes: usize,
+    held: Rc<Cell<usize>>,
 }
 
 impl Reader {
-    fn take(&mut self, at_us: i64, segment: &Segment<'_>, sink: &mut dyn Sink) -> io::Result<()> {
-        let (us, packet) = (at_us, self.at.packet);
-        self.at = At { us, packet };
+    fn out<'a>(&self, session: u64, sink: &'a mut dyn Sink) -> Out<'a> {
+        Out {
+            sink,
+            held: Rc::clone(&self.held),
+            session,
+            at: self.at,
+            stop: None,
+        }
+    }
+
+    fn take(&mut self, segment: &Segment<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         let mut key = [segment.from, segment.to];
         key.sort_unstable();
         let side = usize::from(key[0] != segment.from);
         let answers = segment.acknowledged.is_some();
-        if segment.begins && !answers {
-            self.end(key, sink)?;
+        let mut known = self.connections.remove(&key);
+        // The client begins anew.
+        if segment.begins
+            && !answers
+            && let Some(before) = known.take()
+        {
+            self.end(before, sink)?;
         }
-        let is_new = !self.connections.contains_key(&key);
-        if is_new && segment.payload.is_empty() && !segment.begins {
-            return Ok(());
-        }
-        if is_new && self.connections.len() >= MOST_CONNECTIONS {
-            sink.unread("a packet of more than 100,000 connections at once", packet);
-            return Ok(());
-        }
-        let connection = self.connections.entry(key).or_insert_with(|| {
-            self.begun += 1;
-            Connection {
-                number: self.begun,
-                halves: Default::default(),
-                client: None,
-                state: State::New(0),
-                ends: 0,
+        let mut connection = match known {
+            Some(known) => known,
+            None if segment.payload.is_empty() && !segment.begins => return Ok(()),
+            None if self.connections.len() >= MOST_CONNECTIONS => {
+                let reason = "a packet of more than 100,000 connections at once";
+                sink.unread(reason, self.at.packet);
+                return Ok(());
             }
-        });
-        let mut out = Out {
-            sink,
-            session: connection.number,
-            at: self.at,
-            stop: None,
+            None => {
+                self.begun += 1;
+                Connection {
+                    number: self.begun,
+                    streams: Default::default(),
+                    client: None,
+                    state: State::New(0),
+                    ends: 0,
+                }
+            }
         };
-        self.held_bytes -= connection.held_bytes();
+        let mut out = self.out(connection.number, sink);
+        let before = connection.held_bytes();
         if segment.begins {
-            connection.halves[side].next = Some(segment.sequence.wrapping_add(1));
+            connection.streams[side].next = Some(segment.sequence.wrapping_add(1));
             connection.client = Some(if answers { 1 - side } else { side });
         } else {
-            if connection.halves[1 - side].lost(segment.acknowledged) {
-                connection.lose(1 - side, &mut out)?;
+            if connection.streams[1 - side].lost(segment.acknowledged) {
+                connection.lose(Some(1 - side), &mut out)?;
                 connection.hand_on(1 - side, self.wanted, &mut out)?;
             }
-            if !segment.payload.is_empty() {
-                connection.halves[side].take(Part {
-                    sequence: segment.sequence,
-                    bytes: segment.payload.to_vec(),
-                    at: self.at,
-                });
-            }
-            if connection.halves[side].lost(None) {
-                connection.lose(side, &mut out)?;
+            connection.streams[side].take(segment.sequence, segment.payload);
+            if connection.streams[side].lost(None) {
+                connection.lose(Some(side), &mut out)?;
             }
             connection.hand_on(side, self.wanted, &mut out)?;
         }
-        if self.held_bytes + connection.held_bytes() > MOST_HELD_BYTES {
+        if self.held.get() + connection.held_bytes() > MOST_HELD_BYTES + before {
             out.unread("a connection of which too much was under way (256 MiB are held for all)");
             connection.state = State::Passed;
-            connection.halves = Default::default();
+            connection.streams = Default::default();
         }
-        self.held_bytes += connection.held_bytes();
-        connection.ends |= if segment.ends > 1 {
-            3
-        } else {
-            segment.ends << side
-        };
+        self.held.set(self.held.get() + connection.held_bytes() - before);
+        let both = segment.ends > 1;
+        connection.ends |= if both { 3 } else { segment.ends << side };
         if connection.ends == 3 {
-            self.end(key, out.sink)?;
+            return self.end(connection, out.sink);
         }
+        self.connections.insert(key, connection);
         Ok(())
     }
 
     /// Nothing more will come on a connection.
-    fn end(&mut self, key: [SocketAddr; 2], sink: &mut dyn Sink) -> io::Result<()> {
-        let Some(mut connection) = self.connections.remove(&key) else {
-            return Ok(());
-        };
-        self.held_bytes -= connection.held_bytes();
-        let mut out = Out {
-            sink,
-            session: connection.number,
-            at: self.at,
-            stop: None,
-        };
+    fn end(&mut self, mut connection: Connection, sink: &mut dyn Sink) -> io::Result<()> {
+        self.held.set(self.held.get() - connection.held_bytes());
+        let mut out = self.out(connection.number, sink);
         for side in [0, 1] {
-            while connection.halves[side].end() {
-                connection.lose(side, &mut out)?;
+            while connection.streams[side].end() {
+                connection.lose(Some(side), &mut out)?;
                 connection.hand_on(side, self.wanted, &mut out)?;
             }
         }
-        if let State::Talking(mut talk) = connection.state {
-            talk.dialogue().lose(false, &mut out)?;
-            out.event(self.at.us, What::Quit)?;
+        connection.lose(None, &mut out)?;
+        match connection.state {
+            State::Talking(_) => out.event(self.at.us, What::Quit),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -431,13 +456,14 @@ pub(super) fn read(mut inputs: Inputs, dialect: Dialect, sink: &mut dyn Sink) ->
         connections: HashMap::new(),
         begun: 0,
         at: At::default(),
-        held_bytes: 0,
+        held: Rc::default(),
     };
     while let Some(input) = inputs.next_file()? {
-        let broken = packet::read(input, &mut |at_us, network, data| {
-            reader.at.packet += 1;
+        let broken = packet::read(input, &mut |us, network, data| {
+            let packet = reader.at.packet + 1;
+            reader.at = At { us, packet };
             match packet::segment(network, data) {
-                Some(segment) => reader.take(at_us, &segment, sink),
+                Some(segment) => reader.take(&segment, sink),
                 None => Ok(()),
             }
         })?;
@@ -445,9 +471,10 @@ pub(super) fn read(mut inputs: Inputs, dialect: Dialect, sink: &mut dyn Sink) ->
             sink.unread(reason, reader.at.packet);
         }
     }
-    let mut keys: Vec<_> = reader.connections.keys().copied().collect();
-    keys.sort_unstable();
-    keys.into_iter().try_for_each(|key| reader.end(key, sink))
+    let mut left: Vec<_> = reader.connections.drain().collect();
+    left.sort_unstable_by_key(|(_, connection)| connection.number);
+    left.into_iter()
+        .try_for_each(|(_, connection)| reader.end(connection, sink))
 }
 
 /// The protocol that speaks first in the beginning of a capture.

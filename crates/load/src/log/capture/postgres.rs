@@ -1,15 +1,13 @@
 //! PostgreSQL's protocol, version 3.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::io;
 
-use super::super::bind;
+use super::super::{bind, postgres::key};
 use super::value::literal;
-use super::{
-    CURSOR, Dialogue, EARLIER, ENTRY_BYTES, Kind, Out, REPLICA, TLS, Talk, Text, What, size,
-};
-use crate::driver::Dialect;
+use super::{CURSOR, Dialogue, EARLIER, Held, Kind, NO_SQL, Out, REPLICA, TLS, Talk, Text, What};
 use crate::driver::postgres::affected_rows;
+use crate::driver::{Dialect, Reply};
 
 /// A type and a length; the messages before a session begins have no type.
 const HEAD_BYTES: usize = 5;
@@ -21,54 +19,49 @@ const CANCEL: u32 = 80_877_102;
 const TLS_REQUEST: u32 = 80_877_103;
 const GSS_REQUEST: u32 = 80_877_104;
 
-fn opening_length(bytes: &[u8]) -> usize {
-    long(&mut &*bytes).unwrap_or(0) as usize
-}
-
-/// Bytes of a message, with its type.
-fn length(bytes: &[u8]) -> usize {
-    1 + opening_length(&bytes[1..])
+/// Bytes of a message that has so many before its length.
+fn length(bytes: &[u8], before: usize) -> Option<usize> {
+    let length = long(&mut bytes.get(before..)?)? as usize;
+    Some(before + length.max(OPENING_HEAD_BYTES))
 }
 
 /// Whether a client begins a connection so.
 pub(super) fn is_greeting(bytes: &[u8]) -> bool {
-    let code = bytes
-        .get(4..)
-        .and_then(|mut code| long(&mut code))
-        .unwrap_or(0);
-    let is_known = code >> 16 == 3 || [CANCEL, TLS_REQUEST, GSS_REQUEST].contains(&code);
-    is_known && (8..=LONGEST_OPENING).contains(&opening_length(bytes))
+    let code = bytes.get(4..).and_then(|mut code| long(&mut code));
+    let is_known = |code: u32| code >> 16 == 3 || (CANCEL..=GSS_REQUEST).contains(&code);
+    code.is_some_and(is_known)
+        && length(bytes, 0).is_some_and(|length| (8..=LONGEST_OPENING).contains(&length))
 }
 
 /// Whether these bytes are what a client asks in a session.
 pub(super) fn is_request(bytes: &[u8]) -> bool {
-    if bytes.len() < HEAD_BYTES + 1 || !b"QPB".contains(&bytes[0]) {
+    let kind = bytes.first().copied();
+    let (Some(kind @ (b'Q' | b'P' | b'B')), Some(length)) = (kind, length(bytes, 1)) else {
         return false;
-    }
-    let length = length(bytes);
-    let ends = bytes[0] != b'Q' || bytes.get(length - 1).is_none_or(|last| *last == 0);
-    let follows = bytes
-        .get(length)
-        .is_none_or(|next| b"BDESHPCQX".contains(next));
+    };
+    let ends = kind != b'Q' || bytes.get(length - 1).is_none_or(|last| *last == 0);
+    let next = bytes.get(length);
+    let follows = next.is_none_or(|next| b"BDESHPCQX".contains(next));
     (7..1 << 30).contains(&length) && ends && follows
 }
 
 struct Prepared {
-    sql: Vec<u8>,
-    /// Types of parameters, as far as they were said.
-    types: Vec<u32>,
+    sql: Held,
+    /// Four bytes for the type of each parameter, as far as they were said.
+    types: Held,
 }
 
+/// Names of statements and portals are their hashes.
 #[derive(Default)]
 pub(super) struct Postgres {
     dialogue: Dialogue,
     is_open: bool,
     /// The client has asked for TLS, and the server has not answered.
     asks_for_tls: bool,
-    prepared: HashMap<Vec<u8>, Prepared>,
-    portals: HashMap<Vec<u8>, Text>,
-    /// Prepared statements whose descriptions will come.
-    described: VecDeque<Vec<u8>>,
+    prepared: HashMap<u64, Prepared>,
+    portals: HashMap<u64, Text>,
+    /// Of the reply under way.
+    reply: Reply,
     has_failed: bool,
 }
 
@@ -92,10 +85,12 @@ fn long(bytes: &mut &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(*four))
 }
 
-/// Numbers with their count before them.
-fn list<T>(bytes: &mut &[u8], read: fn(&mut &[u8]) -> Option<T>) -> Option<Vec<T>> {
-    let count = short(bytes)?;
-    (0..count).map(|_| read(bytes)).collect()
+/// Numbers of so many bytes, with their count before them.
+fn list<'a>(bytes: &mut &'a [u8], size: usize) -> Option<&'a [u8]> {
+    let count = usize::from(short(bytes)?);
+    let (found, rest) = bytes.split_at_checked(count * size)?;
+    *bytes = rest;
+    Some(found)
 }
 
 impl Postgres {
@@ -107,8 +102,8 @@ impl Postgres {
     }
 
     /// What a client sends before its session.
-    fn open(&mut self, frame: &[u8], out: &mut Out<'_>) -> io::Result<()> {
-        let mut rest = &frame[OPENING_HEAD_BYTES..];
+    fn open(&mut self, message: &[u8], out: &mut Out<'_>) -> io::Result<()> {
+        let mut rest = &message[OPENING_HEAD_BYTES..];
         match long(&mut rest) {
             Some(CANCEL) => {
                 out.stop = Some("a request to cancel a statement, which is not replayed");
@@ -120,65 +115,60 @@ impl Postgres {
             }
             _ => self.is_open = true,
         }
-        let mut user = None;
+        let (mut user, mut database) = (None, None);
         while let (Some(name), Some(value)) = (text(&mut rest), text(&mut rest)) {
             match name {
-                b"user" => user = Some(value.to_vec()),
-                b"database" => self.dialogue.database = Some(value.to_vec()),
+                b"user" => user = Some(value),
+                b"database" => database = Some(value),
                 b"replication" if value != b"false" => out.stop = Some(REPLICA),
                 _ => {}
             }
         }
-        self.dialogue.database = self.dialogue.database.take().or(user);
+        self.dialogue.database = database.or(user).map(|name| out.hold(name));
         out.event(out.at.us, What::Connect)
     }
 
     fn on_request(&mut self, kind: u8, mut body: &[u8], out: &mut Out<'_>) -> Option<()> {
         match kind {
             b'Q' => {
-                let sql = text(&mut body)?.to_vec();
-                self.dialogue.ask(Kind::Query, Ok(sql), out.at, 0);
+                let sql = out.hold(text(&mut body)?);
+                self.dialogue.ask(Kind::Query, Ok(sql), 0, out);
             }
             b'P' => {
-                let name = text(&mut body)?.to_vec();
-                let sql = text(&mut body)?.to_vec();
-                let types = list(&mut body, long)?;
-                self.dialogue.held_bytes += ENTRY_BYTES + sql.len();
-                self.dialogue.ask(Kind::Prepare, Ok(sql.clone()), out.at, 0);
-                let before = self.prepared.insert(name, Prepared { sql, types });
-                self.dialogue.held_bytes -=
-                    before.map_or(0, |before| ENTRY_BYTES + before.sql.len());
+                let (name, sql) = (key(text(&mut body)?), text(&mut body)?);
+                let types = out.hold(list(&mut body, 4)?);
+                self.dialogue.ask(Kind::Prepare, Ok(out.hold(sql)), 0, out);
+                let sql = out.hold(sql);
+                self.prepared.insert(name, Prepared { sql, types });
             }
             b'B' => {
-                let portal = text(&mut body)?.to_vec();
-                let known = self.prepared.get(text(&mut body)?);
-                let sql = known.map_or(Err(EARLIER), |known| bound(known, body));
-                self.dialogue.held_bytes += size(&sql);
-                let before = self.portals.insert(portal, sql);
-                self.dialogue.held_bytes -= before.as_ref().map_or(0, size);
+                let (portal, name) = (key(text(&mut body)?), key(text(&mut body)?));
+                let known = self.prepared.get(&name).ok_or(EARLIER);
+                let sql = known.and_then(|known| bound(known, body));
+                self.portals.insert(portal, sql.map(|sql| out.hold(sql)));
             }
             b'E' => {
-                let sql = match self.portals.get_mut(text(&mut body)?) {
-                    Some(portal) => std::mem::replace(portal, Err(CURSOR)),
-                    None => Err(EARLIER),
-                };
-                // It was the portal's.
-                self.dialogue.held_bytes -= size(&sql);
-                self.dialogue.ask(Kind::Execute, sql, out.at, 0);
+                let portal = self.portals.get_mut(&key(text(&mut body)?));
+                let sql = portal.map_or(Err(EARLIER), |portal| {
+                    std::mem::replace(portal, Err(CURSOR))
+                });
+                let kind = Kind::Execute(long(&mut body)? == 0);
+                self.dialogue.ask(kind, sql, 0, out);
             }
-            b'D' if body.first() == Some(&b'S') => {
-                let name = text(&mut &body[1..])?;
-                self.described.push_back(name.to_vec());
+            b'D' | b'C' => {
+                let (sort, mut name) = body.split_first()?;
+                let name = key(text(&mut name)?);
+                match (kind, sort) {
+                    (b'D', b'S') => {
+                        let kind = Kind::Describe(name);
+                        self.dialogue.ask(kind, Err(NO_SQL), 0, out);
+                    }
+                    (b'C', b'S') => drop(self.prepared.remove(&name)),
+                    (b'C', _) => drop(self.portals.remove(&name)),
+                    _ => {}
+                }
             }
-            b'C' if body.first() == Some(&b'S') => {
-                let known = self.prepared.remove(text(&mut &body[1..])?);
-                self.dialogue.held_bytes -= known.map_or(0, |known| ENTRY_BYTES + known.sql.len());
-            }
-            b'C' => {
-                let known = self.portals.remove(text(&mut body.get(1..)?)?);
-                self.dialogue.held_bytes -= known.as_ref().map_or(0, size);
-            }
-            b'S' => self.dialogue.ask(Kind::Other, Ok(Vec::new()), out.at, 0),
+            b'S' => self.dialogue.ask(Kind::Other, Err(NO_SQL), 0, out),
             b'F' => out.unread("a call of a function without SQL"),
             _ => {}
         }
@@ -186,72 +176,77 @@ impl Postgres {
     }
 
     fn on_reply(&mut self, kind: u8, mut body: &[u8], out: &mut Out<'_>) -> io::Result<()> {
-        let dialogue = &mut self.dialogue;
-        let kind_at = |at: usize| dialogue.pending.get(at).map(|one| one.kind);
-        match (kind, kind_at(0)) {
-            (b'D', _) => dialogue.rows += 1,
+        match (kind, self.dialogue.kind(0)) {
+            (b'D', _) => self.reply.rows += 1,
             // The types of parameters, now that the server has found them.
-            (b't', _) => {
-                let known = self.described.pop_front();
-                if let Some(known) = known.and_then(|name| self.prepared.get_mut(&name))
-                    && let Some(types) = list(&mut body, long)
-                {
-                    known.types = types;
+            (b't', Some(Kind::Describe(name))) => {
+                let types = list(&mut body, 4);
+                if let (Some(known), Some(types)) = (self.prepared.get_mut(&name), types) {
+                    known.types = out.hold(types);
                 }
+                self.end(out)?;
             }
-            (b'1', Some(Kind::Prepare)) => dialogue.end(true, out)?,
+            (b'1', Some(Kind::Prepare)) => self.end(out)?,
             (b'C' | b'I' | b's', first) => {
                 let affected = text(&mut body).and_then(|tag| affected_rows(tag).ok());
-                let before = dialogue.affected.unwrap_or(0);
-                dialogue.affected = Some(before.saturating_add(affected.unwrap_or(0)));
+                let affected = affected.unwrap_or(0);
+                self.reply.affected = self.reply.affected.saturating_add(affected);
                 // The commit of what a Sync follows is behind that.
-                let is_last = dialogue
-                    .pending
-                    .get(1)
-                    .is_some_and(|one| one.kind == Kind::Other);
-                if first == Some(Kind::Execute) && !is_last {
-                    dialogue.end(true, out)?;
+                let is_last = self.dialogue.kind(1) == Some(Kind::Other);
+                if first.is_some_and(Kind::executes) && !is_last {
+                    self.end(out)?;
                 }
             }
             (b'E', _) => {
                 self.has_failed = true;
-                self.described.clear();
-                // The server passes over the rest until the next Sync.
-                let ends = |kind: Kind| matches!(kind, Kind::Query | Kind::Other);
-                let asked = &mut dialogue.pending;
-                let count = asked.iter().take_while(|one| !ends(one.kind)).count();
-                let mut passed: Vec<_> = asked.drain(..count).collect();
-                let failed = passed
-                    .iter()
-                    .position(|one| one.kind == Kind::Execute)
-                    .unwrap_or(0);
-                if failed < count {
-                    asked.push_front(passed.swap_remove(failed));
-                }
-                for one in passed {
-                    dialogue.held_bytes -= size(&one.sql);
-                    if one.kind == Kind::Execute {
-                        out.unread("a statement that the server passed over after an error");
+                self.pass_over(out);
+            }
+            (b'Z', _) => {
+                while let Some(kind) = self.dialogue.kind(0) {
+                    self.end(out)?;
+                    if matches!(kind, Kind::Query | Kind::Other) {
+                        break;
                     }
                 }
-            }
-            (b'Z', first) => {
-                if first == Some(Kind::Execute) || first == Some(Kind::Prepare) {
-                    dialogue.end(!self.has_failed, out)?;
-                }
-                dialogue.end(!self.has_failed, out)?;
                 self.has_failed = false;
+                if body == b"I" {
+                    // No portal outlives its transaction.
+                    self.portals.clear();
+                }
             }
             _ => {}
         }
         Ok(())
     }
+
+    /// After an error the server passes over the rest until the next Sync.
+    fn pass_over(&mut self, out: &mut Out<'_>) {
+        let asked = &mut self.dialogue.pending;
+        let ends = |kind: Kind| matches!(kind, Kind::Query | Kind::Other);
+        let count = asked.iter().take_while(|one| !ends(one.kind)).count();
+        let mut passed: Vec<_> = asked.drain(..count).collect();
+        let first = |kinds: fn(Kind) -> bool| passed.iter().position(|one| kinds(one.kind));
+        let refused = first(Kind::executes).or_else(|| first(|kind| kind == Kind::Prepare));
+        if let Some(refused) = refused {
+            asked.push_front(passed.swap_remove(refused));
+        }
+        let executed = passed.iter().filter(|one| one.kind.executes());
+        executed.for_each(|_| out.unread("a statement that the server passed over after an error"));
+    }
+
+    fn end(&mut self, out: &mut Out<'_>) -> io::Result<()> {
+        let Reply { rows, affected } = std::mem::take(&mut self.reply);
+        let is_done = !self.has_failed;
+        let reply = is_done.then_some((rows, Some(affected)));
+        self.dialogue.end(reply, out)
+    }
 }
 
 /// A statement's text with the values of a Bind.
-fn bound(known: &Prepared, mut rest: &[u8]) -> Text {
+fn bound(known: &Prepared, mut rest: &[u8]) -> Result<Vec<u8>, &'static str> {
     let mut read = || {
-        let formats = list(&mut rest, short)?;
+        let (formats, _) = list(&mut rest, 2)?.as_chunks::<2>();
+        let (types, _) = known.types.text.as_chunks::<4>();
         let mut literals = Vec::new();
         for place in 0..usize::from(short(&mut rest)?) {
             let Ok(bytes) = usize::try_from(long(&mut rest)?.cast_signed()) else {
@@ -262,64 +257,44 @@ fn bound(known: &Prepared, mut rest: &[u8]) -> Text {
             rest = after;
             // One format may be that of all.
             let format = formats.get(if formats.len() == 1 { 0 } else { place });
-            let oid = known.types.get(place).copied().unwrap_or(0);
-            literals.push(literal(oid, value, format == Some(&1))?);
+            let oid = types.get(place).copied().map_or(0, u32::from_be_bytes);
+            literals.push(literal(oid, value, format == Some(&[0, 1]))?);
         }
-        bind(&known.sql, Dialect::Postgres, &literals)
+        bind(&known.sql.text, Dialect::Postgres, &literals)
     };
     read().ok_or("a prepared statement with a value in a binary form that is not read")
 }
 
 impl Talk for Postgres {
-    fn client(&mut self, bytes: &[u8], out: &mut Out<'_>) -> io::Result<()> {
-        if self.dialogue.is_astray {
-            if !is_request(bytes) {
-                return Ok(());
-            }
-            self.described.clear();
-            (self.is_open, self.has_failed, self.dialogue.is_astray) = (true, false, false);
-        }
-        self.dialogue.client.extend(bytes);
-        loop {
-            let frames = &mut self.dialogue.client;
-            if !self.is_open {
-                let Some(frame) = frames.next(OPENING_HEAD_BYTES, opening_length) else {
-                    return Ok(());
-                };
-                self.open(&frame, out)?;
-                continue;
-            }
-            let Some(frame) = frames.next(HEAD_BYTES, length) else {
-                return Ok(());
-            };
-            if frame[0] == b'X' {
-                out.event(out.at.us, What::Quit)?;
-            } else if self
-                .on_request(frame[0], &frame[HEAD_BYTES..], out)
-                .is_none()
-            {
-                out.unread("a message that breaks off");
-            }
+    fn length(&self, by_client: bool, bytes: &[u8]) -> Option<usize> {
+        match (by_client, self.is_open) {
+            // One byte: it refuses, or what follows cannot be read.
+            (false, _) if self.asks_for_tls => Some(1),
+            (true, false) => length(bytes, 0),
+            _ => length(bytes, 1),
         }
     }
 
-    fn server(&mut self, mut bytes: &[u8], out: &mut Out<'_>) -> io::Result<()> {
-        if std::mem::take(&mut self.asks_for_tls) {
-            // One byte: it refuses, or what follows cannot be read.
-            let Some(rest) = bytes.strip_prefix(b"N") else {
-                out.stop = Some(TLS);
-                return Ok(());
-            };
-            bytes = rest;
+    fn take(&mut self, by_client: bool, message: &[u8], out: &mut Out<'_>) -> io::Result<()> {
+        if by_client && !self.is_open {
+            return self.open(message, out);
         }
-        if self.dialogue.is_astray {
-            return Ok(());
-        }
-        self.dialogue.server.extend(bytes);
-        while let Some(frame) = self.dialogue.server.next(HEAD_BYTES, length) {
-            self.on_reply(frame[0], &frame[HEAD_BYTES..], out)?;
+        let (kind, body) = (message[0], message.get(HEAD_BYTES..).unwrap_or_default());
+        if !by_client && std::mem::take(&mut self.asks_for_tls) {
+            out.stop = (kind != b'N').then_some(TLS);
+        } else if !by_client {
+            self.on_reply(kind, body, out)?;
+        } else if kind == b'X' {
+            out.event(out.at.us, What::Quit)?;
+        } else if self.on_request(kind, body, out).is_none() {
+            out.unread("a message that breaks off");
         }
         Ok(())
+    }
+
+    fn goes_on(&mut self, bytes: &[u8]) -> bool {
+        (self.is_open, self.has_failed, self.reply) = (true, false, Reply::default());
+        is_request(bytes)
     }
 
     fn dialogue(&mut self) -> &mut Dialogue {

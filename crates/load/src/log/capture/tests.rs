@@ -811,6 +811,81 @@ fn binary_values_are_read() {
     );
 }
 
+#[test]
+fn what_mysqls_clients_send_and_get_beside_statements_is_passed_over() {
+    let mut talk = logged_in();
+    // A file, the numbers of whose packets begin anew.
+    talk.say(CLIENT, &packet(0, b"\x03LOAD DATA LOCAL INFILE 'f' INTO TABLE t"));
+    talk.say(SERVER, &packet(1, b"\xfbf"));
+    for number in [2, 255, 0, 1] {
+        talk.say(CLIENT, &packet(number, b"\x0a1\x092\x0a"));
+    }
+    talk.say(CLIENT, &packet(2, b""));
+    talk.say(SERVER, &packet(3, DONE));
+    // A cursor's rows come later.
+    talk.say(CLIENT, &packet(0, b"\x16SELECT a FROM t"));
+    let prepared = [packet(1, b"\0\x01\0\0\0\x01\0\0\0\0\0\0"), packet(2, COLUMN)];
+    talk.say(SERVER, &[prepared.concat(), packet(3, OLD_END)].concat());
+    talk.say(CLIENT, &packet(0, b"\x17\x01\0\0\0\x01\x01\0\0\0"));
+    let described = [packet(1, b"\x01"), packet(2, COLUMN)].concat();
+    talk.say(SERVER, &[described, packet(3, b"\xfe\0\0\x42\0")].concat());
+    talk.say(CLIENT, &packet(0, b"\x1c\x01\0\0\0\x02\0\0\0"));
+    let rows = [packet(1, b"\0\0\x05\0\0\0"), packet(2, b"\0\0\x06\0\0\0")];
+    talk.say(SERVER, &[rows.concat(), packet(3, OLD_END)].concat());
+    // A progress report, and a second result.
+    let one = [&b"\x01"[..], COLUMN, OLD_END, b"\x011"];
+    let mut reply = vec![&b"\xff\xff\xff\x01\x01\x01\0\0\0"[..]];
+    reply.extend_from_slice(&one);
+    reply.push(b"\xfe\0\0\x0a\0");
+    reply.extend_from_slice(&one);
+    reply.push(OLD_END);
+    query(&mut talk, "CALL p()", &reply);
+    query(&mut talk, "SELECT 1", &[DONE]);
+    let kept = read_bytes(&talk.file(), None);
+    let texts = ["LOAD DATA LOCAL INFILE 'f' INTO TABLE t", "SELECT a FROM t", "CALL p()", "SELECT 1"];
+    assert_eq!(kept.texts(), texts);
+    assert_eq!(kept.reasons(), [super::CURSOR]);
+    let rows: Vec<_> = kept.statements().iter().map(|said| said.rows).collect();
+    assert_eq!(rows, [Some(0), None, Some(2), Some(0)]);
+}
+
+#[test]
+fn what_is_asked_together_has_its_duration_and_no_rows_if_a_part_is_asked_for() {
+    let mut talk = Conversation::new();
+    talk.say(CLIENT, &opening(196_608, b"user\0app\0\0"));
+    talk.say(SERVER, &message(b'Z', READY));
+    let asked = [
+        message(b'P', b"\0SELECT $1\0\0\0"),
+        message(b'B', b"\0\0\0\0\0\x01\0\0\0\x017\0\0"),
+        message(b'D', b"P\0"),
+        message(b'E', b"\0\0\0\0\x02"),
+        message(b'S', b""),
+    ];
+    let row = message(b'D', b"\0\x01\0\0\0\x017");
+    let answered = [
+        message(b'1', b""),
+        message(b'2', b""),
+        message(b'T', b"\0\0"),
+        row.repeat(2),
+        message(b's', b""),
+        message(b'Z', READY),
+    ];
+    talk.say(CLIENT, &asked.concat());
+    talk.say(SERVER, &answered.concat());
+    let kept = read_bytes(&talk.file(), None);
+    let last = kept.statements().last().copied().unwrap().clone();
+    let (sql, rows) = (String::from_utf8(last.sql).unwrap(), last.rows);
+    assert_eq!((&*sql, last.duration_us, rows), ("SELECT '7'", Some(100), None));
+}
+
+#[test]
+fn a_value_that_is_named_too_often_is_not_multiplied() {
+    let sql = b"SELECT 1".iter().chain(b",$1".iter().cycle().take(900));
+    let sql: Vec<u8> = sql.copied().collect();
+    let literals = [vec![b'x'; 1 << 20]];
+    assert_eq!(super::super::bind(&sql, Dialect::Postgres, &literals), None);
+}
+
 // ---------------------------------------------------------------- damage
 
 #[test]
